@@ -1,0 +1,337 @@
+package cdp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/target"
+)
+
+// SessionID names a CDP session, an attachment of one client to one target.
+// The empty id is the connection's own root session.
+type SessionID string
+
+// Conn is one connection to a browser. All methods may be called from any
+// goroutine.
+type Conn struct {
+	transport Transport
+	nextID    atomic.Int64
+	root      *Client
+	done      chan struct{} // closed when both loops ended
+	wake      chan struct{} // one token: something is in outgoing
+
+	mu       sync.Mutex // guards what follows; never held across I/O
+	err      error      // why the connection ended
+	ending   bool
+	pending  map[int64]*call
+	sessions map[SessionID]*route
+	outgoing [][]byte
+	queued   int // bytes in outgoing
+}
+
+// call is a command whose reply is awaited.
+type call struct {
+	session SessionID
+	reply   chan reply // buffered, so that the read loop never waits
+}
+
+type reply struct {
+	result json.RawMessage
+	err    error
+}
+
+// route says whose session it is, and under which session it was attached.
+type route struct {
+	client *Client
+	parent SessionID
+}
+
+// NewConn starts the two loops of a connection over t. The connection owns t.
+// End it with Close.
+func NewConn(t Transport) *Conn {
+	c := &Conn{
+		transport: t,
+		done:      make(chan struct{}),
+		wake:      make(chan struct{}, 1),
+		pending:   map[int64]*call{},
+		sessions:  map[SessionID]*route{},
+	}
+	c.root = &Client{conn: c, sink: discard{}}
+	c.sessions[""] = &route{client: c.root}
+	var loops sync.WaitGroup
+	stop := make(chan struct{})
+	loops.Go(func() {
+		c.end(c.readLoop())
+		close(stop)
+	})
+	loops.Go(func() { c.writeLoop(stop) })
+	go func() {
+		loops.Wait()
+		close(c.done)
+	}()
+	return c
+}
+
+// Done is closed when the connection has ended and its goroutines with it.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err is why the connection ended, or nil while it is open. It wraps ErrClosed.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Close ends the connection: calls under way return ErrClosed, every client's
+// sink is closed. It returns when the connection's goroutines have ended.
+func (c *Conn) Close() error {
+	c.end(nil)
+	<-c.done
+	return nil
+}
+
+// Root is the connection's own session, without a client of its own. Its
+// events are discarded.
+func (c *Conn) Root() *Session { return &Session{client: c.root} }
+
+// end marks the connection as ended, closes the transport and lets go of
+// everybody who waits. Only the first call has an effect.
+func (c *Conn) end(reason error) {
+	c.mu.Lock()
+	if c.ending {
+		c.mu.Unlock()
+		return
+	}
+	c.ending = true
+	c.err = ErrClosed
+	if reason != nil && !errors.Is(reason, io.EOF) {
+		c.err = fmt.Errorf("%w: %w", ErrClosed, reason)
+	}
+	err := c.err
+	pending := c.pending
+	c.pending = nil
+	clients := map[*Client]struct{}{}
+	for _, r := range c.sessions {
+		clients[r.client] = struct{}{}
+	}
+	c.sessions = nil
+	c.outgoing, c.queued = nil, 0
+	c.mu.Unlock()
+
+	_ = c.transport.Close() // what matters of it has been said in err
+	for _, call := range pending {
+		call.reply <- reply{err: err}
+	}
+	for client := range clients {
+		client.sink.Close()
+	}
+}
+
+func (c *Conn) readLoop() error {
+	for {
+		msg, err := c.transport.Read()
+		if err != nil {
+			return err
+		}
+		env, err := parseEnvelope(msg)
+		switch {
+		case err != nil:
+			return err
+		case env.id != 0:
+			c.settle(env)
+		case len(env.method) > 0:
+			c.dispatch(env)
+		}
+	}
+}
+
+// settle hands a reply to whoever waits for it; nobody does for a sent command.
+func (c *Conn) settle(env envelope) {
+	c.mu.Lock()
+	call := c.pending[env.id]
+	delete(c.pending, env.id)
+	c.mu.Unlock()
+	if call == nil {
+		return
+	}
+	if env.err != nil {
+		e := &Error{}
+		if err := json.Unmarshal(env.err, e); err != nil {
+			e.Message = string(env.err)
+		}
+		call.reply <- reply{err: e}
+		return
+	}
+	call.reply <- reply{result: append(json.RawMessage(nil), env.result...)}
+}
+
+// dispatch hands an event to the sink of its session's client. Attaching and
+// detaching are followed here, so that a session's first event already finds
+// its client.
+func (c *Conn) dispatch(env envelope) {
+	ev := newEvent(env)
+	var failed []*call
+	c.mu.Lock()
+	r := c.sessions[ev.Session]
+	if r != nil {
+		switch ev.Method {
+		case target.AttachedToTarget.Method:
+			if id := sessionIDOf(ev.Params); id != "" {
+				c.sessions[id] = &route{client: r.client, parent: ev.Session}
+			}
+		case target.DetachedFromTarget.Method:
+			failed = c.forgetLocked(sessionIDOf(ev.Params))
+		}
+	}
+	c.mu.Unlock()
+	for _, call := range failed {
+		call.reply <- reply{err: ErrDetached}
+	}
+	if r != nil {
+		r.client.sink.Put(ev)
+	}
+}
+
+// forgetLocked drops a session and those attached under it, and returns the
+// calls that will get no answer any more.
+func (c *Conn) forgetLocked(id SessionID) (failed []*call) {
+	if id == "" || c.sessions[id] == nil {
+		return nil
+	}
+	delete(c.sessions, id)
+	for n, call := range c.pending {
+		if call.session == id {
+			delete(c.pending, n)
+			failed = append(failed, call)
+		}
+	}
+	for child, r := range c.sessions {
+		if r.parent == id && child != "" {
+			failed = append(failed, c.forgetLocked(child)...)
+		}
+	}
+	return failed
+}
+
+func sessionIDOf(params []byte) SessionID {
+	var p struct {
+		SessionID SessionID `json:"sessionId"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return ""
+	}
+	return p.SessionID
+}
+
+// call sends a command and waits for its reply, undecoded.
+func (c *Conn) call(ctx context.Context, id SessionID, method string, params any) (json.RawMessage, error) {
+	waiting := &call{session: id, reply: make(chan reply, 1)}
+	n, err := c.send(id, method, params, waiting)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	select {
+	case r := <-waiting.reply:
+		if r.err == nil {
+			return r.result, nil
+		}
+		if e, ok := r.err.(*Error); ok { //nolint:errorlint // settle made it, unwrapped
+			e.Method = method
+			return nil, e
+		}
+		return nil, fmt.Errorf("%s: %w", method, r.err)
+	case <-ctx.Done():
+		c.mu.Lock()
+		delete(c.pending, n)
+		c.mu.Unlock()
+		return nil, fmt.Errorf("%s: %w", method, context.Cause(ctx))
+	}
+}
+
+// send queues a command. waiting is nil when nobody awaits the reply.
+func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int64, error) {
+	body, err := marshalParams(params)
+	if err != nil {
+		return 0, err
+	}
+	n := c.nextID.Add(1)
+	msg := encodeCommand(n, id, method, body)
+	if len(msg) > MaxMessageBytes {
+		return 0, ErrMessageTooLarge
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ending:
+		return 0, c.err
+	case c.sessions[id] == nil:
+		return 0, ErrDetached
+	case c.queued+len(msg) > MaxQueuedBytes:
+		return 0, ErrBacklog
+	}
+	if waiting != nil {
+		c.pending[n] = waiting
+	}
+	c.outgoing = append(c.outgoing, msg)
+	c.queued += len(msg)
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+	return n, nil
+}
+
+// writeLoop is the only writer of the transport. It ends with the read loop.
+func (c *Conn) writeLoop(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-c.wake:
+		}
+		c.mu.Lock()
+		batch := c.outgoing
+		c.outgoing, c.queued = nil, 0
+		c.mu.Unlock()
+		for _, msg := range batch {
+			if err := c.transport.Write(msg); err != nil {
+				c.end(fmt.Errorf("write: %w", err))
+				return
+			}
+		}
+	}
+}
+
+func marshalParams(params any) ([]byte, error) {
+	switch p := params.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		return p, nil
+	}
+	return jsonv2.Marshal(params)
+}
+
+func encodeCommand(n int64, id SessionID, method string, params []byte) []byte {
+	msg := make([]byte, 0, len(params)+len(method)+len(id)+64)
+	msg = append(msg, `{"id":`...)
+	msg = strconv.AppendInt(msg, n, 10)
+	msg = append(msg, `,"method":`...)
+	msg = strconv.AppendQuote(msg, method)
+	if len(params) > 0 {
+		msg = append(msg, `,"params":`...)
+		msg = append(msg, params...)
+	}
+	if id != "" {
+		msg = append(msg, `,"sessionId":`...)
+		msg = strconv.AppendQuote(msg, string(id))
+	}
+	return append(msg, '}')
+}

@@ -1,0 +1,40 @@
+package cdp
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrClosed is the error of every call on a connection that has ended. It
+	// wraps the reason where one is known.
+	ErrClosed = errors.New("connection closed")
+
+	// ErrDetached is the error of a call on a session whose target is gone or
+	// that was detached, also of a call that was under way when that happened.
+	ErrDetached = errors.New("session detached")
+
+	// ErrBacklog is the error of a call when Chromium reads so slowly that more
+	// than MaxQueuedBytes wait to be written.
+	ErrBacklog = errors.New("too much waits to be written to the browser")
+
+	// ErrMessageTooLarge is the error of a message over MaxMessageBytes. It ends
+	// the connection, because what follows can no longer be framed.
+	ErrMessageTooLarge = errors.New("message too large")
+)
+
+// Error is Chromium's answer to a command it refused.
+type Error struct {
+	Method  string // the command, such as "Page.navigate"
+	Code    int64  // JSON-RPC 2.0 code, such as -32000 (server error) or -32601 (unknown method)
+	Message string
+	Data    string // detail, often empty
+}
+
+// Error returns the command and Chromium's message.
+func (e *Error) Error() string {
+	if e.Data != "" {
+		return fmt.Sprintf("%s: %s (%s)", e.Method, e.Message, e.Data)
+	}
+	return fmt.Sprintf("%s: %s", e.Method, e.Message)
+}
