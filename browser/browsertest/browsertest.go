@@ -1,0 +1,117 @@
+// Package browsertest gives tests a real Chromium: one per test binary, started
+// by the first test that asks, and one page in a browser context of its own per
+// test. It also checks that a test binary leaves nothing behind.
+//
+// A package's TestMain is
+//
+//	func TestMain(m *testing.M) { browsertest.Main(m) }
+//
+// Tests that use it stand in the external test package (package x_test) when
+// package browser imports theirs.
+package browsertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"takeover/browser"
+)
+
+// shared is the one Chromium of this test binary.
+var shared struct {
+	mu      sync.Mutex // guards process and err
+	process *browser.Process
+	err     error
+}
+
+// Main runs the tests of a binary and exits. Temporary files go to a folder of
+// the binary's own. It exits with 1 also when all tests passed, but a goroutine,
+// a Chromium process or a file in that folder was left over.
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a TestMain that has more to do: it returns the exit code.
+func Run(m *testing.M) int {
+	root, err := os.MkdirTemp("", "takeover-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	// A Chromium under another uid reaches its own folder below this one.
+	if err := errors.Join(os.Chmod(root, 0o711), os.Setenv("TMPDIR", root)); err != nil { //nolint:gosec // see above
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := m.Run()
+	err = closeShared()
+	if code == 0 {
+		err = errors.Join(err, goleak.Find(), leftProcesses(root), leftFiles(root))
+	}
+	if err = errors.Join(err, os.RemoveAll(root)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return max(code, 1)
+	}
+	return code
+}
+
+// Start returns the binary's shared Chromium, which Main ends. A test must not
+// end it or change what it shares with others: use Launch for that.
+func Start(t testing.TB) *browser.Process {
+	t.Helper()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.process == nil && shared.err == nil {
+		dir := filepath.Join(os.TempDir(), "shared")
+		shared.process, shared.err = browser.Launch(context.WithoutCancel(t.Context()), browser.LaunchOptions{Dir: dir})
+	}
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.process
+}
+
+// Launch starts a Chromium for this test alone; the test's end ends it and
+// removes its folder. A Dir that is empty becomes one of the test's own.
+func Launch(t testing.TB, o browser.LaunchOptions) *browser.Process {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	p, err := browser.Launch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func closeShared() error {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.process == nil {
+		return nil
+	}
+	if err := shared.process.Close(); err != nil {
+		return fmt.Errorf("close the shared chromium: %w", err)
+	}
+	return os.RemoveAll(filepath.Join(os.TempDir(), "shared"))
+}
+
+// Context returns a context that ends with the test, or after d with an error
+// that says what was waited for.
+func Context(t testing.TB, d time.Duration, what string) context.Context {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), d, fmt.Errorf("%s: not within %v", what, d))
+	t.Cleanup(cancel)
+	return ctx
+}
