@@ -1,0 +1,124 @@
+package browser
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"takeover/cdp"
+)
+
+var (
+	// ErrBrowserClosed is the error of everything asked of a browser whose
+	// connection ended or whose model was closed.
+	ErrBrowserClosed = errors.New("browser closed")
+
+	// ErrContextClosed is the error of opening a page in a closed context.
+	ErrContextClosed = errors.New("context closed")
+
+	// ErrPageClosed is the error of everything asked of a page that was closed,
+	// also of what was under way when that happened.
+	ErrPageClosed = errors.New("page closed")
+
+	// ErrPageCrashed is the error of everything asked of a page whose renderer
+	// died. A reload revives the page.
+	ErrPageCrashed = errors.New("page crashed")
+
+	// ErrFrameDetached is the error of everything asked of a frame that was
+	// removed from its page.
+	ErrFrameDetached = errors.New("frame detached")
+
+	// ErrContextDestroyed is the error of a call in a world whose document was
+	// replaced. Whoever wants to go on asks the frame for the new world.
+	ErrContextDestroyed = errors.New("execution context destroyed")
+
+	// ErrDialogClosed is the error of answering a dialog that is gone already.
+	ErrDialogClosed = errors.New("dialog closed")
+)
+
+// NavigationError is the error of a navigation that did not bring the document
+// that was asked for.
+type NavigationError struct {
+	// URL is where the navigation went.
+	URL string
+
+	// Text is Chromium's word for what happened, such as
+	// "net::ERR_CONNECTION_REFUSED" (net/base/net_error_list.h). A navigation
+	// that turned into a download, was answered with 204 or 205, or was
+	// cancelled has "net::ERR_ABORTED".
+	Text string
+
+	// Interrupted says that another navigation of the frame took the place of
+	// this one, and InterruptedBy where that one went, if it is known.
+	Interrupted   bool
+	InterruptedBy string
+
+	// Download says that the response was a download.
+	Download bool
+}
+
+// Error returns what happened and the URL.
+func (e *NavigationError) Error() string {
+	if e.Interrupted {
+		return fmt.Sprintf("navigation to %q interrupted by another one to %q", e.URL, e.InterruptedBy)
+	}
+	return fmt.Sprintf("navigation to %q: %s", e.URL, e.Text)
+}
+
+// ScriptError is an exception thrown by a function that was called in a page.
+type ScriptError struct {
+	Name    string // such as "TypeError"; empty when something else than an Error was thrown
+	Message string
+	Stack   string // as V8 writes it, name and message included; may be empty
+}
+
+// Error returns the name and the message.
+func (e *ScriptError) Error() string {
+	if e.Name == "" {
+		return e.Message
+	}
+	return e.Name + ": " + e.Message
+}
+
+// Codes of Chromium's refusals.
+// https://source.chromium.org/chromium/chromium/src/+/main:third_party/inspector_protocol/crdtp/dispatch.h
+const (
+	codeServerError     = -32000
+	codeSessionNotFound = -32001
+	codeInvalidParams   = -32602
+)
+
+// contextGone are the messages by which Chromium says that an execution context
+// is no more; the protocol has no code of its own for it.
+var contextGone = []string{
+	"Cannot find context with specified id",
+	"Cannot find default execution context",
+	"Execution context was destroyed",
+	"Inspected target navigated or closed",
+	"uniqueContextId not found",
+}
+
+// isContextGone reports whether a call failed because its execution context,
+// or the whole session with it, is gone. It is the only place that looks at
+// Chromium's words.
+func isContextGone(err error) bool {
+	if errors.Is(err, cdp.ErrDetached) {
+		return true
+	}
+	e, ok := errors.AsType[*cdp.Error](err)
+	if !ok {
+		return false
+	}
+	if e.Code == codeSessionNotFound {
+		return true
+	}
+	if e.Code != codeServerError && e.Code != codeInvalidParams {
+		return false
+	}
+	for _, text := range contextGone {
+		if strings.HasPrefix(e.Message, text) {
+			return true
+		}
+	}
+	return false
+}
