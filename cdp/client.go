@@ -66,7 +66,7 @@ func (cl *Client) Close(ctx context.Context) error {
 	failed := cl.conn.forgetLocked(cl.id)
 	cl.conn.mu.Unlock()
 	for _, call := range failed {
-		call.reply <- reply{err: ErrDetached}
+		call.settle(reply{err: ErrDetached})
 	}
 	cl.sink.Close()
 	if err != nil {
@@ -112,6 +112,22 @@ func (s *Session) Call(ctx context.Context, method string, params, result any) e
 // were sent.
 func (s *Session) Send(method string, params any) error {
 	if _, err := s.client.conn.send(s.id, method, params, nil); err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	return nil
+}
+
+// Post sends a command without waiting; its reply comes to the client's sink as
+// an Event with the token, which must not be nil, in its place among the events.
+// So one goroutine can own a state that is made of both. When Post returns an
+// error, no reply comes; otherwise exactly one does, unless the sink is closed
+// before.
+func (s *Session) Post(method string, params, token any) error {
+	_, err := s.client.conn.send(s.id, method, params, &call{
+		session: s.id,
+		posted:  &posted{client: s.client, method: method, token: token},
+	})
+	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	return nil

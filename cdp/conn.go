@@ -36,10 +36,34 @@ type Conn struct {
 	queued   int // bytes in outgoing
 }
 
-// call is a command whose reply is awaited.
+// call is a command whose reply matters to somebody.
 type call struct {
 	session SessionID
-	reply   chan reply // buffered, so that the read loop never waits
+	reply   chan reply // who waits; buffered, so that the read loop never does
+	posted  *posted    // instead of reply: the client's sink takes it
+}
+
+// posted is what becomes the reply's Event.
+type posted struct {
+	client *Client
+	method string
+	token  any
+}
+
+// settle hands the reply over. It is called without the connection's lock, from
+// the read loop or by whoever ends the connection or the client.
+func (cl *call) settle(r reply) {
+	if cl.posted == nil {
+		cl.reply <- r
+		return
+	}
+	cl.posted.client.sink.Put(Event{
+		Session: cl.session,
+		Method:  cl.posted.method,
+		Params:  r.result,
+		Token:   cl.posted.token,
+		Err:     r.err,
+	})
 }
 
 type reply struct {
@@ -127,7 +151,7 @@ func (c *Conn) end(reason error) {
 
 	_ = c.transport.Close() // what matters of it has been said in err
 	for _, call := range pending {
-		call.reply <- reply{err: err}
+		call.settle(reply{err: err})
 	}
 	for client := range clients {
 		client.sink.Close()
@@ -166,10 +190,13 @@ func (c *Conn) settle(env envelope) {
 		if err := json.Unmarshal(env.err, e); err != nil {
 			e.Message = string(env.err)
 		}
-		call.reply <- reply{err: e}
+		if call.posted != nil {
+			e.Method = call.posted.method
+		}
+		call.settle(reply{err: e})
 		return
 	}
-	call.reply <- reply{result: append(json.RawMessage(nil), env.result...)}
+	call.settle(reply{result: append(json.RawMessage(nil), env.result...)})
 }
 
 // dispatch hands an event to the sink of its session's client. Attaching and
@@ -192,7 +219,7 @@ func (c *Conn) dispatch(env envelope) {
 	}
 	c.mu.Unlock()
 	for _, call := range failed {
-		call.reply <- reply{err: ErrDetached}
+		call.settle(reply{err: ErrDetached})
 	}
 	if r != nil {
 		r.client.sink.Put(ev)

@@ -12,6 +12,12 @@ type Event struct {
 	Method  string // such as "Page.frameNavigated"
 	Params  []byte // JSON; valid until Release
 
+	// Token is nil, except for the reply to a command of Session.Post, whose
+	// token it is. Then Method is the command's, Params its result, and Err is
+	// set when it was refused or its session went away.
+	Token any
+	Err   error
+
 	// Skipped counts the events that a full Queue dropped just before this one.
 	Skipped uint64
 
@@ -83,8 +89,8 @@ type Queue struct {
 }
 
 // NewQueue returns a queue that holds at most limit events; 0 means all. A full
-// queue drops the newcomer, unless keep says that this one must not be lost;
-// keep may be nil. The next event that is taken after a gap carries its size.
+// queue drops the newcomer, unless it is a reply or keep says that this one must
+// not be lost; keep may be nil. The next event that is taken after a gap carries its size.
 func NewQueue(limit int, keep func(Event) bool) *Queue {
 	return &Queue{limit: limit, keep: keep, wake: make(chan struct{}, 1)}
 }
@@ -92,7 +98,7 @@ func NewQueue(limit int, keep func(Event) bool) *Queue {
 // Put adds an event. It never waits.
 func (q *Queue) Put(ev Event) {
 	q.mu.Lock()
-	full := q.limit > 0 && len(q.events) >= q.limit && (q.keep == nil || !q.keep(ev))
+	full := q.limit > 0 && len(q.events) >= q.limit && ev.Token == nil && (q.keep == nil || !q.keep(ev))
 	if q.closed || full {
 		if full {
 			q.skipped++
