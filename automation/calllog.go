@@ -1,0 +1,60 @@
+package automation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxLogLines bounds an operation's log; what is in the middle goes.
+	maxLogLines = 400
+
+	// maxLogPeriod is the longest run of lines that is looked for repeating.
+	maxLogPeriod = 24
+)
+
+// formatLog writes an operation's log under its error, as Playwright does:
+// indented, each line with a dash, repetitions counted.
+func formatLog(log []string) string {
+	if len(log) == 0 {
+		return ""
+	}
+	if len(log) > maxLogLines {
+		log = slices.Concat(log[:maxLogLines/2], log[len(log)-maxLogLines/2:])
+	}
+	var b strings.Builder
+	b.WriteString("\nCall log:\n")
+	for i := 0; i < len(log); {
+		period, count := repetition(log[i:])
+		for j, line := range log[i : i+period] {
+			text := strings.TrimLeft(line, " ")
+			indent := "  " + line[:len(line)-len(text)]
+			mark := "- "
+			if count > 1 {
+				times := fmt.Sprintf("%d × ", count)
+				if mark = times; j > 0 {
+					mark = strings.Repeat(" ", len([]rune(times))-2) + "- "
+				}
+			}
+			b.WriteString(indent + mark + text + "\n")
+		}
+		i += period * count
+	}
+	return b.String()
+}
+
+// repetition finds the run of lines at the front whose repeats cover the most.
+func repetition(log []string) (period, count int) {
+	period, count = 1, 1
+	for p := 1; p <= min(len(log)/2, maxLogPeriod); p++ {
+		k := 1
+		for p*(k+1) <= len(log) && slices.Equal(log[p*k:p*(k+1)], log[:p]) {
+			k++
+		}
+		if k > 1 && p*k > period*count {
+			period, count = p, k
+		}
+	}
+	return period, count
+}

@@ -1,0 +1,128 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// ErrNotBuilt is the error of an operation in a binary that was compiled without
+// the page's side.
+var ErrNotBuilt = errors.New("the page scripts are not built into this binary: run make generate")
+
+// Names of errors, as a script sees them.
+const (
+	nameError        = "Error"
+	nameTimeout      = "TimeoutError"
+	nameTargetClosed = "TargetClosedError"
+)
+
+// Playwright's words for what ends an operation from outside.
+const (
+	textTargetClosed     = "Target page, context or browser has been closed"
+	textCrashed          = "Target crashed"
+	textDetached         = "Frame was detached"
+	textContextDestroyed = "Execution context was destroyed, most likely because of a navigation"
+	textNotAttached      = "Element is not attached to the DOM"
+)
+
+// Error is an operation's error in Playwright's words.
+type Error struct {
+	Name    string   // the error's class in the script: "Error", "TimeoutError", "TargetClosedError"
+	Message string   // without the API's prefix and without the log
+	Log     []string // what the operation did until then
+
+	cause error
+}
+
+// Error returns the message with the call log below it, as Playwright formats
+// it.
+func (e *Error) Error() string { return e.Message + formatLog(e.Log) }
+
+// ErrorName is the error's class in the script.
+func (e *Error) ErrorName() string { return e.Name }
+
+// Unwrap returns what the error was made of, or nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+func errorf(format string, args ...any) *Error {
+	return &Error{Name: nameError, Message: fmt.Sprintf(format, args...)}
+}
+
+// timedOut says whether the operation's own time is over.
+type timedOut struct{ ms float64 }
+
+func (t timedOut) Error() string { return fmt.Sprintf("Timeout %vms exceeded.", t.ms) }
+
+// explain puts an error into Playwright's words. The log is added unless the
+// error has one.
+func explain(err error, log []string) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		if e.Log == nil {
+			e.Log = log
+		}
+		return e
+	}
+	e := &Error{Name: nameError, Log: log, cause: err}
+	if t, ok := errors.AsType[timedOut](err); ok {
+		e.Name, e.Message = nameTimeout, t.Error()
+		return e
+	}
+	if s, ok := errors.AsType[*browser.ScriptError](err); ok {
+		e.Message = scriptMessage(s)
+		return e
+	}
+	if n, ok := errors.AsType[*browser.NavigationError](err); ok {
+		e.Message = navigationMessage(n)
+		return e
+	}
+	switch {
+	case errors.Is(err, browser.ErrPageCrashed):
+		e.Message = textCrashed
+	case errors.Is(err, browser.ErrPageClosed), errors.Is(err, browser.ErrBrowserClosed), errors.Is(err, browser.ErrContextClosed), errors.Is(err, cdp.ErrClosed), errors.Is(err, errClientClosed):
+		e.Name, e.Message = nameTargetClosed, textTargetClosed
+	case errors.Is(err, browser.ErrFrameDetached):
+		e.Message = textDetached
+	case errors.Is(err, browser.ErrContextDestroyed), errors.Is(err, cdp.ErrDetached):
+		e.Message = textContextDestroyed
+	case errors.Is(err, context.Canceled):
+		e.Message = "The operation was cancelled"
+	default:
+		e.Message = err.Error()
+	}
+	return e
+}
+
+func navigationMessage(n *browser.NavigationError) string {
+	switch {
+	case n.Interrupted:
+		return fmt.Sprintf("Navigation to %q is interrupted by another navigation to %q", n.URL, n.InterruptedBy)
+	case n.Download:
+		return "Download is starting"
+	}
+	return fmt.Sprintf("%s at %s", n.Text, n.URL)
+}
+
+// scriptMessage is an exception of the page's, with where it was thrown.
+func scriptMessage(s *browser.ScriptError) string {
+	if s.Stack != "" {
+		return ownFrames(s.Stack)
+	}
+	return s.Error()
+}
+
+// retriable says whether an operation on an element may begin anew: the document
+// or the frame it was in went away, not the page.
+func retriable(err error) bool {
+	if errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, cdp.ErrDetached) {
+		return true
+	}
+	_, refused := errors.AsType[*cdp.Error](err)
+	return refused
+}

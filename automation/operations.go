@@ -1,0 +1,194 @@
+package automation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// operation is one row of the table. One that writes changes the page or sends
+// it input, and waits for the client's gate before it runs.
+type operation struct {
+	writes bool
+	run    func(ctx context.Context, c *Client, params json.RawMessage) (any, error)
+}
+
+// operations is the table: what a client can be asked to do, by name.
+//
+// Parameters are a JSON object; a field that the operation does not know is
+// refused by name. timeout is in milliseconds, 0 or absent for none. Positions
+// and sizes are in CSS pixels.
+//
+//   - A target is {frame, selector, strict}, or {handle} for an element handle,
+//     or {handle, selector} for what is found under one. Each operation on a
+//     target exists as frame.<name> and as handle.<name>; they are the same.
+//   - An arg is {value, handles}: a value tagged by automation/page/serialize.ts
+//     and the ids of the handles that {h: index} stands for.
+//   - A handle comes as {handle, preview, element}: id, text as JSHandle.toString
+//     gives it, and whether it is an element.
+//   - A value that was evaluated comes as {value}, tagged; what is read of an
+//     element comes as {value}, plain.
+//
+// Errors have a name (TimeoutError, TargetClosedError, Error) and Playwright's
+// words without the API's prefix: "Timeout 30000ms exceeded.\nCall log:\n  - …".
+var operations map[string]operation
+
+// The table is filled by init because operations call the client, which reads it.
+func init() {
+	operations = map[string]operation{
+		// {} → {browser:{name,version}, context:{id}, pages:[PageInit], activePage}; events are told from here on.
+		"init": op(false, opInit),
+		// {} → {context} an incognito one; ended by context.close or with the client.
+		"browser.newContext": op(true, opNewContext),
+		"context.close":      op(true, opCloseContext),
+		"context.newPage":    op(true, opNewPage),
+
+		"page.close":           op(true, opPageClose),
+		"page.bringToFront":    op(true, opBringToFront),
+		"page.reload":          op(true, opReload),
+		"page.goBack":          op(true, opGoBack),
+		"page.goForward":       op(true, opGoForward),
+		"page.setViewportSize": op(true, opSetViewport),
+		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,timeout} → {data}
+		"page.screenshot": op(false, opPageScreenshot),
+
+		// dialog.opened {dialog,page,type,message,defaultValue} is told to a client that listens; then it must answer.
+		"page.listenToDialogs": op(false, opListenToDialogs), // {page, on}
+		"dialog.accept":        op(true, opDialogAccept),     // {dialog, text}
+		"dialog.dismiss":       op(true, opDialogDismiss),    // {dialog}
+
+		"keyboard.down":       op(true, opKeyboardDown),
+		"keyboard.up":         op(true, opKeyboardUp),
+		"keyboard.press":      op(true, opKeyboardPress),
+		"keyboard.type":       op(true, opKeyboardType),
+		"keyboard.insertText": op(true, opKeyboardInsertText),
+		"mouse.move":          op(true, opMouseMove),
+		"mouse.down":          op(true, opMouseDown),
+		"mouse.up":            op(true, opMouseUp),
+		"mouse.click":         op(true, opMouseClick),
+		"mouse.dblclick":      op(true, opMouseDblclick),
+		"mouse.wheel":         op(true, opMouseWheel),
+		"touchscreen.tap":     op(true, opTouchscreenTap),
+
+		"frame.goto":       op(true, opGoto),
+		"frame.title":      op(false, opTitle),
+		"frame.content":    op(false, opContent),
+		"frame.setContent": op(true, opSetContent),
+		// {frame, state: "load"|"domcontentloaded"|"networkidle"|"commit", timeout}; also possible from the events alone.
+		"frame.waitForLoadState": op(false, opWaitForLoadState),
+		"frame.frameElement":     op(false, opFrameElement), // {frame} → handle
+		"frame.evaluate":         op(true, opEvaluate),
+		"frame.evaluateHandle":   op(true, opEvaluateHandle),
+		"frame.addScriptTag":     op(true, opAddScriptTag), // {frame,url,content,type} → handle
+		"frame.addStyleTag":      op(true, opAddStyleTag),  // {frame,url,content} → handle
+		// {frame,expression,isFunction,arg,polling,timeout} → handle; polling in milliseconds, absent for each animation frame.
+		"frame.waitForFunction": op(true, opWaitForFunction),
+		// {frame,sourceSelector,targetSelector,strict,sourcePosition,targetPosition,force,trial,steps,timeout}
+		"frame.dragAndDrop": op(true, opDragAndDrop),
+
+		"handle.evaluate":       op(true, opHandleEvaluate), // {handle,expression,isFunction,arg} → {value}
+		"handle.evaluateHandle": op(true, opHandleEvaluateHandle),
+		"handle.jsonValue":      op(false, opJSONValue),
+		"handle.dispose":        op(false, opDispose),
+		"handle.getProperty":    op(false, opGetProperty),   // {handle,name} → handle
+		"handle.getProperties":  op(false, opGetProperties), // {handle} → {properties:[{name, handle, preview, element}]}
+		"handle.asElement":      op(false, opAsElement),     // {handle} → {element, preview}, the preview with the element's markup
+		"handle.contentFrame":   op(false, opContentFrame),  // {handle} → {frame|null}
+		"handle.ownerFrame":     op(false, opOwnerFrame),    // {handle} → {frame|null}
+		// {handle,state,timeout}: visible hidden stable enabled disabled editable
+		"handle.waitForElementState": op(false, opWaitForElementState),
+	}
+	for name, o := range targetOperations {
+		operations["frame."+name] = o
+		operations["handle."+name] = o
+	}
+}
+
+// targetOperations are those on a target.
+var targetOperations = map[string]operation{
+	"querySelector":     op(false, opQuerySelector),    // → {handle|null, preview, element}
+	"querySelectorAll":  op(false, opQuerySelectorAll), // → {handles:[{handle, preview, element}]}
+	"evalOnSelector":    op(true, opEvalOnSelector),
+	"evalOnSelectorAll": op(true, opEvalOnSelectorAll),
+	// {…,state,timeout,omitReturnValue} → handle, or {handle:null}
+	"waitForSelector": op(false, opWaitForSelector),
+	// {…,expression,isFunction,arg,timeout} → {value}: waits for the element and calls the function with it in the page's world.
+	"evaluateOnElement":       op(true, opEvaluateOnElement),
+	"evaluateOnElementHandle": op(true, opEvaluateOnElementHandle),
+
+	"click":    op(true, opClick),
+	"dblclick": op(true, opDblclick),
+	"hover":    op(true, opHover),
+	"tap":      op(true, opTap),
+	"check":    op(true, opCheck),
+	"uncheck":  op(true, opUncheck),
+	"fill":     op(true, opFill),
+	"type":     op(true, opType),
+	"press":    op(true, opPress),
+	"focus":    op(true, opFocus),
+	"blur":     op(true, opBlur),
+	// {…,options:[{valueOrLabel|value|label|index}],elements:[handle ids]} → {value:[selected values]}
+	"selectOption":           op(true, opSelectOption),
+	"selectText":             op(true, opSelectText),
+	"setInputFiles":          op(true, opSetInputFiles), // {…,files:[{name,mimeType,buffer(base64),lastModifiedMs}]}
+	"dispatchEvent":          op(true, opDispatchEvent), // {…,type,eventInit: arg}
+	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
+
+	"textContent":  op(false, getter("textContent")),
+	"innerText":    op(false, getter("innerText")),
+	"innerHTML":    op(false, getter("innerHTML")),
+	"inputValue":   op(false, getter("inputValue")),
+	"getAttribute": op(false, getter("attribute")),
+	"isEnabled":    op(false, getter("enabled")),
+	"isDisabled":   op(false, getter("disabled")),
+	"isEditable":   op(false, getter("editable")),
+	"isChecked":    op(false, getter("checked")),
+	// → {value}: a selector as Playwright's codegen would write it.
+	"generateSelector": op(false, getter("selector")),
+	"isVisible":        op(false, opIsVisible),
+	"isHidden":         op(false, opIsHidden),
+	"count":            op(false, opCount),
+	"allInnerTexts":    op(false, opAllInnerTexts),
+	"allTextContents":  op(false, opAllTextContents),
+	"boundingBox":      op(false, opBoundingBox), // → {value:{x,y,width,height}|null}, relative to the page's viewport
+	"ariaSnapshot":     op(false, opAriaSnapshot),
+	"screenshot":       op(false, opElementScreenshot),
+	// {…,expression,expressionArg,expectedText,expectedNumber,expectedValue: arg,useInnerText,isNot,timeout}
+	// → {matches, received?:{value: tagged, ariaSnapshot}, log:[…], timedOut?, errorMessage?}
+	"expect": op(false, opExpect),
+}
+
+// Names are the names of all operations, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(operations)) }
+
+// op makes an operation of a function with typed parameters.
+func op[P any](writes bool, run func(context.Context, *Client, *P) (any, error)) operation {
+	return operation{writes: writes, run: func(ctx context.Context, c *Client, params json.RawMessage) (any, error) {
+		var p P
+		if err := decode(params, &p); err != nil {
+			return nil, &Error{Name: "Error", Message: err.Error()}
+		}
+		return run(ctx, c, &p)
+	}}
+}
+
+// decode reads an object of parameters strictly.
+func decode(params json.RawMessage, into any) error {
+	if len(bytes.TrimSpace(params)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(params))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("bad parameters: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns it bare
+		return fmt.Errorf("bad parameters: more than one value")
+	}
+	return nil
+}

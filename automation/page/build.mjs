@@ -1,0 +1,59 @@
+// Builds what automation puts into pages:
+//   dist/injected.js    Playwright's injected script, out of the pinned npm package, minified
+//   dist/layer.js       our own layer on top of it, for worlds where selectors are resolved
+//   dist/evaluator.js   our evaluator and serializer, for the page's own world
+//   dist/LICENSE.playwright.txt, dist/NOTICE.playwright.txt
+// None of Playwright's code is committed.
+import { createRequire } from 'node:module';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import vm from 'node:vm';
+import * as esbuild from 'esbuild';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const dist = path.join(here, '..', 'dist');
+const marker = '// packages/playwright-core/src/generated/injectedScriptSource.ts';
+
+export async function build() {
+  await mkdir(dist, { recursive: true });
+  await Promise.all([buildInjected(), bundle('layer'), bundle('evaluator')]);
+}
+
+async function buildInjected() {
+  const root = path.dirname(createRequire(import.meta.url).resolve('playwright-core/package.json'));
+  const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  const source = extract(await readFile(path.join(root, 'lib', 'coreBundle.js'), 'utf8'), version);
+  const { code } = await esbuild.transform(source, { minify: true, target: 'es2022', legalComments: 'none' });
+  if (!code.includes('InjectedScript'))
+    throw new Error(`playwright-core ${version}: the injected script does not export InjectedScript`);
+  await writeFile(path.join(dist, 'injected.js'), code);
+  await copyFile(path.join(root, 'LICENSE'), path.join(dist, 'LICENSE.playwright.txt'));
+  await copyFile(path.join(root, 'NOTICE'), path.join(dist, 'NOTICE.playwright.txt'));
+}
+
+// The script stands in the bundle as a string literal, assigned to a variable
+// whose name changes from version to version, below a comment that does not.
+function extract(bundle, version) {
+  const at = bundle.indexOf(marker);
+  const literal = at < 0 ? null : /\bsource\d* = ('(?:[^'\\\n]|\\.)*')/.exec(bundle.slice(at));
+  if (!literal)
+    throw new Error(`playwright-core ${version} no longer holds its injected script where it is looked for (${marker} in lib/coreBundle.js): pin a version that does, or mend automation/page/build.mjs`);
+  return vm.runInNewContext(literal[1]);
+}
+
+async function bundle(name) {
+  await esbuild.build({
+    entryPoints: [path.join(here, `${name}.ts`)],
+    outfile: path.join(dist, `${name}.js`),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    globalName: 'takeoverExports', // a local variable of the function that Go wraps around it
+    target: 'chrome120',
+    legalComments: 'none',
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  await build();

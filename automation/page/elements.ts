@@ -1,0 +1,254 @@
+import type { FilePayload, Injected } from './injected.ts';
+import { missingText } from './pointer.ts';
+import type { Resolver, Target } from './resolve.ts';
+import { again, Fatal, type Task } from './task.ts';
+
+/** What can be read of an element. */
+export type Property = 'textContent' | 'innerText' | 'innerHTML' | 'inputValue' | 'attribute' | 'box'
+  | 'enabled' | 'disabled' | 'editable' | 'checked' | 'preview' | 'selector';
+
+export interface ActOptions {
+  force?: boolean;
+  value?: string;
+  options?: unknown[];
+  resetSelection?: boolean;
+  files?: FilePayload[];
+  type?: string;
+  init?: unknown;
+}
+
+/** Everything that is read or changed without a pointer. */
+export class Elements {
+  constructor(private readonly injected: Injected, private readonly resolver: Resolver) {}
+
+  /** Waits for the element and reads one property. */
+  get(task: Task, target: Target, property: Property, name?: string): Promise<unknown> {
+    this.resolver.announce(task, target);
+    return this.resolver.find(task, target, {}, element => this.read(element, property, name));
+  }
+
+  private read(element: Element, property: Property, name?: string): unknown {
+    switch (property) {
+      case 'textContent': return element.textContent;
+      case 'innerHTML': return element.innerHTML;
+      case 'attribute': return element.getAttribute(name!);
+      case 'preview': return this.injected.previewNode(element);
+      case 'selector': return this.injected.generateSelectorSimple(element);
+      case 'innerText':
+        if (element.namespaceURI !== 'http://www.w3.org/1999/xhtml')
+          throw this.injected.createStacklessError('Node is not an HTMLElement');
+        return (element as HTMLElement).innerText;
+      case 'inputValue': {
+        const input = this.injected.retarget(element, 'follow-label');
+        if (!input || !['INPUT', 'TEXTAREA', 'SELECT'].includes(input.nodeName))
+          throw this.injected.createStacklessError('Node is not an <input>, <textarea> or <select> element');
+        return (input as HTMLInputElement).value;
+      }
+      case 'box': {
+        if (!element.getClientRects().length)
+          return null;
+        const { x, y, width, height } = element.getBoundingClientRect();
+        return { x, y, width, height };
+      }
+      default: {
+        const state = this.injected.elementState(element, property);
+        if (state.received === 'error:notconnected')
+          throw new Fatal('Element is not attached to the DOM');
+        return state.matches;
+      }
+    }
+  }
+
+  /** Whether the element is there and visible at this moment. */
+  isVisible(target: Target): boolean {
+    const element = this.resolver.all(target)[0];
+    return !!element && this.injected.elementState(element, 'visible', target.frameVisible ?? true).matches;
+  }
+
+  /** One property of each element there is. */
+  list(target: Target, property: 'innerText' | 'textContent'): string[] {
+    return this.resolver.all(target).map(e => (property === 'innerText' ? (e as HTMLElement).innerText : e.textContent) ?? '');
+  }
+
+  /**
+   * Waits for an element in a state and gives it, or undefined when the state
+   * is that there is none.
+   */
+  waitFor(task: Task, target: Target, state: 'attached' | 'detached' | 'visible' | 'hidden'): Promise<Element | undefined> {
+    this.resolver.announce(task, target, state === 'attached' ? '' : ` to be ${state}`);
+    return task.poll<Element | undefined>(() => {
+      const elements = this.resolver.all(target);
+      const element = elements[0];
+      const visible = !!element && this.injected.elementState(element, 'visible', target.frameVisible ?? true).matches;
+      if (element) {
+        const preview = this.injected.previewNode(element);
+        task.log.push(elements.length > 1
+          ? `  locator resolved to ${elements.length} elements. Proceeding with the first one: ${preview}`
+          : `  locator resolved to ${visible ? 'visible' : 'hidden'} ${preview}`);
+      }
+      switch (state) {
+        case 'attached': return element ?? again;
+        case 'visible': return visible ? element : again;
+        case 'detached': return element ? again : undefined;
+        case 'hidden': return visible ? again : undefined;
+      }
+    });
+  }
+
+  /** Waits for an element handle's element to reach a state. */
+  waitForState(task: Task, element: Element, state: string): Promise<void> {
+    return task.act(`wait for ${state}`, 0, async () => {
+      const missing = await task.race(this.injected.checkElementStates(element, [state], true));
+      return this.ready(task, missing) ? undefined : again;
+    });
+  }
+
+  private ready(task: Task, missing: Awaited<ReturnType<Injected['checkElementStates']>>): boolean {
+    if (missing === 'error:notconnected')
+      throw new Fatal('Element is not attached to the DOM');
+    if (missing)
+      task.log.push(missingText(missing.missingState));
+    return !missing;
+  }
+
+  /**
+   * Fills a control as far as the page can: 'needsinput' means that its text is
+   * selected and focused and the rest is the keyboard's.
+   */
+  fill(task: Task, target: Target, o: ActOptions): Promise<string> {
+    const value = o.value!;
+    return this.change(task, target, o, {
+      name: 'fill', states: ['visible', 'enabled', 'editable', 'non-inert'], waiting: 'visible, enabled and editable',
+      begin: `  fill("${value}")`, act: element => this.injected.fill(element, value),
+    });
+  }
+
+  selectText(task: Task, target: Target, o: ActOptions): Promise<string> {
+    return this.change(task, target, o, {
+      name: 'selectText', states: ['visible'], waiting: 'visible', act: element => this.injected.selectText(element),
+    });
+  }
+
+  /** Selects options and gives the values that are selected then. */
+  selectOption(task: Task, target: Target, o: ActOptions): Promise<string[] | string> {
+    return this.change(task, target, o, {
+      name: 'select option', states: ['visible', 'enabled', 'non-inert'], waiting: 'visible and enabled',
+      act: element => {
+        const result = this.injected.selectOptions(element, o.options!);
+        if (result === 'error:optionsnotfound')
+          return this.later(task, '  did not find some options');
+        if (result === 'error:optionnotenabled')
+          return this.later(task, '  option being selected is not enabled');
+        if (Array.isArray(result))
+          task.log.push('  selected specified option(s)');
+        return result;
+      },
+    });
+  }
+
+  private later(task: Task, line: string): typeof again {
+    task.log.push(line);
+    return again;
+  }
+
+  private change<T>(task: Task, target: Target, o: ActOptions,
+    how: { name: string; states: string[]; waiting: string; begin?: string; act: (element: Element) => T | string | typeof again }): Promise<T | string> {
+    this.resolver.announce(task, target);
+    return this.resolver.find<T | string>(task, target, { frameVisible: !o.force }, async element => {
+      if (how.begin)
+        task.log.push(how.begin);
+      const result = await task.act<T | string>(how.name, 0, async () => {
+        if (!o.force) {
+          task.log.push(`  waiting for element to be ${how.waiting}`);
+          const missing = await task.race(this.injected.checkElementStates(element, how.states, target.frameVisible ?? true));
+          if (missing === 'error:notconnected')
+            return missing;
+          if (!this.ready(task, missing))
+            return again;
+        }
+        return how.act(element);
+      });
+      return result === 'error:notconnected' ? this.resolver.detached(task, target, element) : result;
+    });
+  }
+
+  focus(task: Task, target: Target, o: ActOptions): Promise<string> {
+    return this.once(task, target, element => this.injected.focusNode(element, o.resetSelection));
+  }
+
+  blur(task: Task, target: Target): Promise<string> {
+    return this.once(task, target, element => this.injected.blurNode(element));
+  }
+
+  dispatch(task: Task, target: Target, o: ActOptions): Promise<string> {
+    return this.once(task, target, element => {
+      this.injected.dispatchEvent(element, o.type!, o.init);
+      return 'done';
+    });
+  }
+
+  private once(task: Task, target: Target, act: (element: Element) => string): Promise<string> {
+    this.resolver.announce(task, target);
+    return this.resolver.find(task, target, {}, element => {
+      const result = act(element);
+      return result === 'error:notconnected' ? this.resolver.detached(task, target, element) : result;
+    });
+  }
+
+  scrollIntoView(task: Task, target: Target, scroll: (element: Element) => void): Promise<string> {
+    this.resolver.announce(task, target);
+    return this.resolver.find<string>(task, target, {}, async element => {
+      const result = await task.act<string>('scroll into view', 0, async () => {
+        task.log.push('  waiting for element to be stable');
+        const missing = await task.race(this.injected.checkElementStates(element, ['stable'], true));
+        if (missing === 'error:notconnected')
+          return missing;
+        if (!this.ready(task, missing))
+          return again;
+        if (!element.getClientRects().length)
+          return this.later(task, '  element is not visible');
+        scroll(element);
+        return 'done';
+      });
+      return result === 'error:notconnected' ? this.resolver.detached(task, target, element) : result;
+    });
+  }
+
+  setInputFiles(task: Task, target: Target, o: ActOptions): Promise<string> {
+    const files = o.files!;
+    return this.once(task, target, element => {
+      const input = this.injected.retarget(element, 'follow-label') as HTMLInputElement | null;
+      if (!input)
+        return 'error:notconnected';
+      if (input.tagName !== 'INPUT')
+        throw this.injected.createStacklessError('Node is not an HTMLInputElement');
+      if (files.length > 1 && !input.multiple && !input.webkitdirectory)
+        throw this.injected.createStacklessError('Non-multiple file input can only accept single file');
+      if (input.webkitdirectory)
+        throw this.injected.createStacklessError('[webkitdirectory] input requires passing a path to a directory');
+      const problem = this.injected.setInputFiles(input, files);
+      if (problem)
+        throw this.injected.createStacklessError(problem);
+      return 'done';
+    });
+  }
+
+  /** A screenshot's rectangle of the element, once it is visible and stable, scrolled into view. */
+  frameForScreenshot(task: Task, target: Target, scroll: (element: Element) => void): Promise<unknown> {
+    this.resolver.announce(task, target);
+    return this.resolver.find<unknown>(task, target, { frameVisible: true }, async element => {
+      task.log.push('attempting scroll into view action');
+      const rect = await task.act<unknown>('screenshot', 0, async () => {
+        task.log.push('  waiting for element to be visible and stable');
+        const missing = await task.race(this.injected.checkElementStates(element, ['visible', 'stable'], target.frameVisible ?? true));
+        if (missing === 'error:notconnected')
+          return null;
+        if (!this.ready(task, missing))
+          return again;
+        scroll(element);
+        return this.read(element, 'box');
+      });
+      return rect ?? this.resolver.detached(task, target, element);
+    });
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * What we use of Playwright's injected script, as version 1.65 has it. The
+ * script itself is not part of this bundle: it is given to the layer.
+ */
+export interface Injected {
+  readonly document: Document;
+  readonly utils: {
+    asLocator(language: string, selector: string): string;
+    isElementVisible(element: Element): boolean;
+    builtins: {
+      setTimeout: typeof globalThis.setTimeout;
+      clearTimeout: typeof globalThis.clearTimeout;
+      requestAnimationFrame: typeof globalThis.requestAnimationFrame;
+      performance: Performance;
+    };
+  };
+  parseSelector(selector: string): ParsedSelector;
+  querySelectorAll(selector: ParsedSelector, root: Node): Element[];
+  strictModeViolationError(selector: ParsedSelector, elements: Element[]): Error;
+  checkDeprecatedSelectorUsage(selector: ParsedSelector, elements: Element[]): void;
+  createStacklessError(message: string): Error;
+  previewNode(node: Node): string;
+  retarget(node: Node, behavior: 'none' | 'follow-label' | 'no-follow-label' | 'button-link'): Element | null;
+  elementState(node: Node, state: string, frameVisible?: boolean): { matches: boolean; received: string; isRadio?: boolean };
+  checkElementStates(node: Node, states: string[], frameVisible?: boolean): Promise<NotReady | undefined>;
+  getElementBorderWidth(node: Node): { left: number; top: number };
+  expectHitTarget(point: Point, element: Element): 'done' | { hitTargetDescription: string };
+  setupHitTargetInterceptor(node: Node, action: 'hover' | 'tap' | 'mouse' | 'drag', point: Point | undefined, blockAll: boolean): Interceptor | string;
+  fill(node: Node, value: string): string;
+  selectText(node: Node): string;
+  selectOptions(node: Node, options: unknown[]): string[] | string;
+  focusNode(node: Node, resetSelectionIfNotFocused?: boolean): string;
+  blurNode(node: Node): string;
+  setInputFiles(node: Node, files: FilePayload[]): string | undefined;
+  dispatchEvent(node: Node, type: string, init: unknown): void;
+  documentContent(includeShadow: boolean): string;
+  ariaSnapshot(node: Node, options: { mode: string; depth?: number }): string;
+  ariaSnapshotForExpectFailure(node: Node, options: { mode: string }): string;
+  expect(element: Element | undefined, options: unknown, elements: Element[], frameVisible: boolean): Promise<{ matches: boolean; received?: unknown }>;
+  generateSelectorSimple(element: Element): string;
+}
+
+export interface ParsedSelector { parts: SelectorPart[]; capture?: number }
+export interface SelectorPart { name: string; body: unknown; source: string }
+export interface Point { x: number; y: number }
+export interface FilePayload { name: string; mimeType: string; buffer: string; lastModifiedMs?: number }
+export interface Interceptor { stop(): 'done' | { hitTargetDescription: string } }
+
+/** Why an element is not ready for an action. */
+export type NotReady = 'error:notconnected' | { missingState: string };

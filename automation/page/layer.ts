@@ -1,0 +1,231 @@
+import { Elements, type ActOptions, type Property } from './elements.ts';
+import { Expectations, type ExpectOptions } from './expect.ts';
+import type { Injected, Point } from './injected.ts';
+import { Pointer, type PointerOptions } from './pointer.ts';
+import { Resolver, type Target } from './resolve.ts';
+import { Expired, Fatal, Task } from './task.ts';
+import { parse, type Tagged } from './serialize.ts';
+
+/** What every operation is called with, besides objects. */
+interface Request extends Omit<Target, 'scope'> {
+  /** Under which number the operation can be aborted. */
+  task: number;
+  /** Milliseconds; 0 for none. */
+  timeout?: number;
+}
+
+/** How an operation went. */
+interface Reply {
+  value?: unknown;
+  log?: string[];
+  /** The locator, for messages about what did not finish here. */
+  locator?: string;
+  expired?: true;
+  error?: string;
+  /** The error is Playwright's own refusal; it is not shown as an Error of the page. */
+  fatal?: true;
+}
+
+const states = { attached: 1, detached: 1, visible: 1, hidden: 1 };
+
+/**
+ * The page's side of automation in one execution context. Go holds it by
+ * object id and calls its methods; the page cannot see it.
+ */
+export class Layer {
+  private readonly tasks = new Map<number, Task>();
+  private readonly kept = new Map<number, Element>();
+  private readonly resolver: Resolver;
+  private readonly elements: Elements;
+  private readonly pointer: Pointer;
+  private readonly expectations: Expectations;
+
+  constructor(private readonly injected: Injected) {
+    this.resolver = new Resolver(injected);
+    this.elements = new Elements(injected, this.resolver);
+    this.pointer = new Pointer(injected, this.resolver);
+    this.expectations = new Expectations(injected, this.resolver);
+  }
+
+  /** Ends an operation that is waiting. */
+  abort(task: number) { this.tasks.get(task)?.abort(); }
+
+  get(r: Request & { property: Property; name?: string }, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.get(task, target, r.property, r.name));
+  }
+
+  isVisible(r: Request, scope?: Node) {
+    return this.run(r, scope, (task, target) => {
+      task.log.push(`  checking visibility of ${this.resolver.describe(r.selector)}`);
+      return this.elements.isVisible(target);
+    });
+  }
+
+  count(r: Request, scope?: Node) {
+    return this.run(r, scope, (_, target) => this.resolver.all(target).length);
+  }
+
+  list(r: Request & { property: 'innerText' | 'textContent' }, scope?: Node) {
+    return this.run(r, scope, (_, target) => this.elements.list(target, r.property));
+  }
+
+  fill(r: Request & ActOptions, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.fill(task, target, r));
+  }
+
+  selectText(r: Request & ActOptions, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.selectText(task, target, r));
+  }
+
+  selectOption(r: Request & ActOptions, scope?: Node, ...elements: Element[]) {
+    const options = [...elements, ...r.options ?? []];
+    return this.run(r, scope, (task, target) => this.elements.selectOption(task, target, { ...r, options }));
+  }
+
+  focus(r: Request & ActOptions, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.focus(task, target, r));
+  }
+
+  blur(r: Request, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.blur(task, target));
+  }
+
+  dispatch(r: Request & { type: string; arg?: Tagged }, scope?: Node, ...handles: unknown[]) {
+    return this.run(r, scope, (task, target) => this.elements.dispatch(task, target, { type: r.type, init: parse(r.arg, handles) }));
+  }
+
+  setInputFiles(r: Request & ActOptions, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.setInputFiles(task, target, r));
+  }
+
+  scrollIntoView(r: Request, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.scrollIntoView(task, target, e => this.pointer.scroll(e, undefined)));
+  }
+
+  screenshotRect(r: Request, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.frameForScreenshot(task, target, e => this.pointer.scroll(e, undefined)));
+  }
+
+  ariaSnapshot(r: Request & { mode?: string; depth?: number }, scope?: Node) {
+    return this.run(r, scope, (task, target) => {
+      this.resolver.announce(task, target);
+      return this.resolver.find(task, target, {}, e => this.injected.ariaSnapshot(e, { mode: r.mode ?? 'default', depth: r.depth }));
+    });
+  }
+
+  expect(r: Request & ExpectOptions, scope?: Node, ...handles: unknown[]) {
+    return this.run(r, scope, (task, target) => this.expectations.run(task, target, r, handles));
+  }
+
+  /** Waits for an element; with keep it can be fetched by take. Gives whether there is one. */
+  waitFor(r: Request & { state?: keyof typeof states; keep?: boolean }, scope?: Node) {
+    return this.run(r, scope, async (task, target) => {
+      const element = await this.elements.waitFor(task, target, r.state ?? 'visible');
+      if (element && r.keep)
+        this.kept.set(r.task, element);
+      return !!element;
+    });
+  }
+
+  /** Waits until a known element is in a state. */
+  waitForState(r: Request & { state: string }, scope: Element) {
+    return this.run(r, scope, task => this.elements.waitForState(task, scope, r.state));
+  }
+
+  /** Finds the element a frame is behind; false when it is not there, yet. */
+  enterFrame(r: Request, scope?: Node) {
+    return this.run(r, scope, (_, target) => {
+      const element = this.resolver.frameElement(target);
+      if (!element)
+        return { found: false };
+      this.kept.set(r.task, element);
+      return { found: true, visible: (target.frameVisible ?? true) && this.injected.utils.isElementVisible(element) };
+    });
+  }
+
+  /** Into how many parts a selector is split by the frames it enters. */
+  chunks(r: Request) {
+    return this.run(r, undefined, () => this.resolver.chunks(r.selector).length);
+  }
+
+  /** The element that an operation kept. */
+  take(task: number): Element | undefined {
+    const element = this.kept.get(task);
+    this.kept.delete(task);
+    return element;
+  }
+
+  /** The first element, or null, as an object. */
+  query(selector: string, strict: boolean, scope?: Node): Element | null {
+    return this.resolver.all({ selector, strict, scope })[0] ?? null;
+  }
+
+  /** All elements, as an object. */
+  queryAll(selector: string, scope?: Node): Element[] {
+    return this.resolver.all({ selector, scope });
+  }
+
+  aim(r: Request & PointerOptions, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.pointer.prepare(task, target, r));
+  }
+
+  finish(id: number, checked?: boolean) { return this.pointer.finish(id, checked); }
+
+  /**
+   * For a frame's own element: a point of the frame, as a point of this
+   * document, and what covers the frame there, if anything does.
+   */
+  outward(element: HTMLElement, point: Point, hit: boolean): { x: number; y: number; covered?: string } | null {
+    if (!element.isConnected)
+      return null;
+    const box = element.getBoundingClientRect();
+    const style = getComputedStyle(element);
+    const scaleX = element.offsetWidth ? box.width / element.offsetWidth : 1;
+    const scaleY = element.offsetHeight ? box.height / element.offsetHeight : 1;
+    const x = box.x + (element.clientLeft + parseFloat(style.paddingLeft) + point.x) * scaleX;
+    const y = box.y + (element.clientTop + parseFloat(style.paddingTop) + point.y) * scaleY;
+    const result = hit ? this.injected.expectHitTarget({ x, y }, element) : 'done';
+    return { x, y, covered: result === 'done' ? undefined : result.hitTargetDescription };
+  }
+
+  isConnected(node: Node) { return node.isConnected; }
+  preview(node: Node) { return this.injected.previewNode(node); }
+  title() { return document.title; }
+  content() { return this.injected.documentContent(false); }
+  describe(selector: string) { return this.resolver.describe(selector); }
+
+  /** Replaces the document. */
+  setContent(html: string) {
+    document.open();
+    document.write(html);
+    document.close();
+  }
+
+  private run(r: Request, scope: Node | undefined, body: (task: Task, target: Target) => unknown): Reply | Promise<Reply> {
+    const task = new Task(this.injected, r.timeout ?? 0);
+    const target: Target = { selector: r.selector, strict: r.strict, chunk: r.chunk, frameVisible: r.frameVisible, scope };
+    let value: unknown;
+    try {
+      value = body(task, target);
+    } catch (e) {
+      return this.failed(task, r, e);
+    }
+    if (!(value instanceof Promise))
+      return { value };
+    this.tasks.set(r.task, task);
+    return value.then(value => ({ value, log: task.log }), e => this.failed(task, r, e)).finally(() => {
+      this.tasks.delete(r.task);
+      task.dispose();
+    });
+  }
+
+  private failed(task: Task, r: Request, e: unknown): Reply {
+    const locator = this.resolver.describe(r.selector);
+    if (e instanceof Expired)
+      return { expired: true, log: task.log, locator };
+    if (e instanceof Fatal)
+      return { error: e.message, fatal: true, log: task.log, locator };
+    const error = e instanceof Error ? `${e.name}: ${e.message}` : String(e);
+    return { error, log: task.log, locator };
+  }
+}

@@ -1,0 +1,201 @@
+import type { Injected, Interceptor, Point } from './injected.ts';
+import { type Resolver, type Target } from './resolve.ts';
+import { again, Fatal, type Task } from './task.ts';
+
+export interface PointerOptions {
+  /** The action's name in the log: click, dblclick, hover, tap, "move and down", … */
+  name: string;
+  kind: 'mouse' | 'hover' | 'tap' | 'drag';
+  waitForEnabled: boolean;
+  force?: boolean;
+  trial?: boolean;
+  position?: Point;
+  /** Aim at the element of an attempt that was begun before, as its attempt number. */
+  resume?: number;
+  attempt?: number;
+  /** For check and uncheck: nothing to do when it is so already. */
+  checked?: boolean;
+}
+
+/** Where to point, and the name under which the attempt is kept until finish. */
+export interface Aim { id: number; x: number; y: number; attempt: number; done?: boolean }
+
+interface Attempt { element: Element; interceptor?: Interceptor; checked?: boolean }
+
+/** After the first try of Chromium's own, scrolling alternates, to get elements from under sticky headers. */
+const scrolls: (ScrollIntoViewOptions | undefined)[] = [
+  undefined,
+  { block: 'end', inline: 'end' },
+  { block: 'center', inline: 'center' },
+  { block: 'start', inline: 'start' },
+];
+
+/** Smallest visible area, in CSS pixels, that can be pointed at. */
+const leastArea = 0.99;
+
+/** Prepares pointer actions: everything up to the moment the mouse moves. */
+export class Pointer {
+  private readonly attempts = new Map<number, Attempt>();
+  private lastId = 0;
+
+  constructor(private readonly injected: Injected, private readonly resolver: Resolver) {}
+
+  /** Waits until the element can be pointed at and guards it against misses. */
+  async prepare(task: Task, target: Target, o: PointerOptions): Promise<Aim> {
+    const resumed = o.resume === undefined ? undefined : this.attempts.get(o.resume);
+    if (o.resume !== undefined)
+      this.attempts.delete(o.resume);
+    if (resumed?.element.isConnected) {
+      const aim = await this.aim(task, resumed.element, target, o);
+      if (aim !== again)
+        return aim;
+      this.resolver.detached(task, target, resumed.element);
+    } else if (resumed) {
+      this.resolver.detached(task, target, resumed.element);
+    } else {
+      this.resolver.announce(task, target);
+    }
+    return this.resolver.find(task, target, { frameVisible: !o.force }, async element => {
+      if (o.checked !== undefined && this.isChecked(element, o.checked))
+        return { id: 0, x: 0, y: 0, attempt: 0, done: true };
+      const aim = await this.aim(task, element, target, o);
+      return aim === again ? this.resolver.detached(task, target, element) : aim;
+    });
+  }
+
+  private isChecked(element: Element, want: boolean): boolean {
+    const state = this.injected.elementState(element, 'checked');
+    if (state.matches === want)
+      return true;
+    if (!want && state.isRadio)
+      throw new Fatal('Cannot uncheck radio button. Radio buttons can only be unchecked by selecting another radio button in the same group.');
+    return false;
+  }
+
+  // again means that the element is gone.
+  private async aim(task: Task, element: Element, target: Target, o: PointerOptions): Promise<Aim | typeof again> {
+    const name = `${o.name}`;
+    const gone = Symbol('gone');
+    const result = await task.act<Aim | typeof gone>(name, o.attempt ?? 0, async attempt => {
+      if (target.chunk || window.parent !== window) // in a frame, the outer scroll positions settle later
+        this.scroll(element, scrolls[attempt % scrolls.length]);
+      if (!o.force) {
+        const what = o.waitForEnabled ? 'visible, enabled and stable' : 'visible and stable';
+        task.log.push(`  waiting for element to be ${what}`);
+        const states = o.waitForEnabled ? ['visible', 'enabled', 'stable', 'non-inert'] : ['visible', 'stable'];
+        const missing = await task.race(this.injected.checkElementStates(element, states, target.frameVisible ?? true));
+        if (missing === 'error:notconnected')
+          return gone;
+        if (missing) {
+          task.log.push(missingText(missing.missingState));
+          return again;
+        }
+        task.log.push(`  element is ${what}`);
+      }
+      task.log.push('  scrolling into view if needed');
+      this.scroll(element, scrolls[attempt % scrolls.length]);
+      task.log.push('  done scrolling');
+      const point = this.point(element, o.position);
+      if (typeof point === 'string') {
+        if (!element.isConnected)
+          return gone;
+        if (o.force)
+          throw new Fatal(point === 'notvisible' ? 'Element is not visible' : 'Element is outside of the viewport');
+        task.log.push(point === 'notvisible' ? '  element is not visible' : '  element is outside of the viewport');
+        return again;
+      }
+      const id = ++this.lastId;
+      if (o.force) {
+        task.log.push('  forcing action');
+        this.attempts.set(id, { element });
+        return { id, ...point, attempt };
+      }
+      const interceptor = this.injected.setupHitTargetInterceptor(element, o.kind, point, !!o.trial);
+      if (interceptor === 'error:notconnected')
+        return gone;
+      if (typeof interceptor === 'string') {
+        task.log.push(`  ${interceptor} intercepts pointer events`);
+        return again;
+      }
+      this.attempts.set(id, { element, interceptor });
+      return { id, ...point, attempt };
+    });
+    return result === gone ? again : result as Aim;
+  }
+
+  /**
+   * Ends an attempt: what was hit, 'done' when it was the right one. With
+   * checked, whether the element came to be in that state. The attempt is kept
+   * for prepare's resume when something else was hit.
+   */
+  finish(id: number, checked?: boolean): { hit?: string; wrongState?: boolean } {
+    const attempt = this.attempts.get(id);
+    if (!attempt)
+      return {};
+    const result = attempt.interceptor?.stop() ?? 'done';
+    if (result !== 'done')
+      return { hit: result.hitTargetDescription };
+    this.attempts.delete(id);
+    if (checked === undefined)
+      return {};
+    return { wrongState: !this.injected.elementState(attempt.element, 'checked').matches === checked };
+  }
+
+  scroll(element: Element, options: ScrollIntoViewOptions | undefined) {
+    if (options)
+      element.scrollIntoView({ ...options, behavior: 'instant' });
+    else
+      scrollIfNeeded(element);
+  }
+
+  private point(element: Element, position?: Point): Point | 'notvisible' | 'notinviewport' {
+    const { innerWidth, innerHeight } = globalThis;
+    if (position) {
+      const place = () => {
+        const box = element.getBoundingClientRect();
+        const border = this.injected.getElementBorderWidth(element);
+        return { x: round(box.x + border.left + position.x), y: round(box.y + border.top + position.y) };
+      };
+      if (!element.getClientRects().length)
+        return 'notvisible';
+      const p = place();
+      if (p.x >= 0 && p.y >= 0 && p.x <= innerWidth && p.y <= innerHeight)
+        return p;
+      globalThis.scrollBy({ left: p.x - innerWidth / 2, top: p.y - innerHeight / 2, behavior: 'instant' });
+      return place();
+    }
+    const rects = element.getClientRects();
+    if (!rects.length)
+      return 'notvisible';
+    for (let i = 0; i < rects.length; i++) {
+      const r = rects[i]!;
+      const left = clamp(r.left, innerWidth), right = clamp(r.right, innerWidth);
+      const top = clamp(r.top, innerHeight), bottom = clamp(r.bottom, innerHeight);
+      if ((right - left) * (bottom - top) > leastArea)
+        return { x: round((left + right) / 2), y: round((top + bottom) / 2) };
+    }
+    return 'notinviewport';
+  }
+}
+
+/** How the log says which state is missing. */
+export function missingText(state: string): string {
+  return state === 'non-inert' ? '  element is inert' : `  element is not ${state}`;
+}
+
+// Chromium's own, which centres what is out of view; it moves at once, whatever
+// scroll-behavior the page asks for, because a point is computed right after.
+function scrollIfNeeded(element: Element) {
+  const root = element.ownerDocument.documentElement as HTMLElement;
+  const smooth = getComputedStyle(root).scrollBehavior === 'smooth';
+  if (!smooth) {
+    (element as Element & { scrollIntoViewIfNeeded(center: boolean): void }).scrollIntoViewIfNeeded(true);
+    return;
+  }
+  const r = element.getBoundingClientRect();
+  if (r.top < 0 || r.left < 0 || r.bottom > globalThis.innerHeight || r.right > globalThis.innerWidth)
+    element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+}
+
+const clamp = (v: number, max: number) => Math.min(Math.max(v, 0), max);
+const round = (v: number) => Math.trunc(v * 100) / 100;

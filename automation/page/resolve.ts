@@ -1,0 +1,141 @@
+import type { Injected, ParsedSelector, SelectorPart } from './injected.ts';
+import { again, Fatal, type Task } from './task.ts';
+
+/** What an operation is about: the elements of a selector, or one known element. */
+export interface Target {
+  selector: string;
+  strict?: boolean;
+  /** Which part of a selector that enters frames belongs to this frame. */
+  chunk?: number;
+  /** Root to search under instead of the document; the element itself for ":scope". */
+  scope?: Node;
+  /** Whether the frame's own element is visible in all its parents. Default true. */
+  frameVisible?: boolean;
+}
+
+const enterFrame = (p: SelectorPart) => p.name === 'internal:control' && p.body === 'enter-frame';
+
+/** Selectors, parsed and split where they enter frames. */
+export class Resolver {
+  private readonly parsed = new Map<string, ParsedSelector[]>();
+
+  constructor(private readonly injected: Injected) {}
+
+  /** A selector as Playwright's JavaScript would write the locator. */
+  describe(selector: string): string {
+    try {
+      return this.injected.utils.asLocator('javascript', selector);
+    } catch {
+      return selector;
+    }
+  }
+
+  /** The selector's parts, one per frame it passes through. */
+  chunks(selector: string): ParsedSelector[] {
+    let chunks = this.parsed.get(selector);
+    if (!chunks) {
+      chunks = this.split(selector);
+      this.parsed.set(selector, chunks);
+    }
+    return chunks;
+  }
+
+  private split(selector: string): ParsedSelector[] {
+    let all: ParsedSelector;
+    try {
+      all = this.injected.parseSelector(selector);
+    } catch (e) {
+      throw new Fatal(e instanceof Error ? e.message : String(e));
+    }
+    const chunks: ParsedSelector[] = [{ parts: [] }];
+    all.parts.forEach((part, i) => {
+      const chunk = chunks[chunks.length - 1]!;
+      if (part.name === 'internal:control' && part.body === 'any-frame')
+        throw new Fatal(`frameLocator() without a selector is not supported, while parsing selector ${selector}`);
+      if (enterFrame(part)) {
+        if (!chunk.parts.length)
+          throw new Fatal('Selector cannot start with entering frame, select the iframe first');
+        chunks.push({ parts: [] });
+        return;
+      }
+      if (entersFrameInside(part))
+        throw new Fatal(`Frame locators are not allowed inside composite locators, while querying "${this.describe(selector)}"`);
+      if (all.capture === i)
+        chunk.capture = chunk.parts.length;
+      chunk.parts.push(part);
+    });
+    const last = chunks[chunks.length - 1]!;
+    if (!last.parts.length)
+      throw new Fatal(`Selector cannot end with entering frame, while parsing selector ${selector}`);
+    if (all.capture !== undefined && last.capture === undefined)
+      throw new Fatal('Can not capture the selector before diving into the frame. Only use * after the last frame has been selected');
+    return chunks;
+  }
+
+  /** All elements, in document order; more than one is an error when strict. */
+  all(target: Target): Element[] {
+    const chunks = this.chunks(target.selector);
+    const parsed = chunks[target.chunk ?? chunks.length - 1]!;
+    const elements = this.elementsOf(parsed, target);
+    this.injected.checkDeprecatedSelectorUsage(parsed, elements);
+    if (target.strict && elements.length > 1)
+      throw this.injected.strictModeViolationError(parsed, elements);
+    return elements;
+  }
+
+  private elementsOf(parsed: ParsedSelector, target: Target): Element[] {
+    if (target.scope && parsed.parts.length === 1 && parsed.parts[0]!.source === ':scope')
+      return [target.scope as Element];
+    return this.injected.querySelectorAll(parsed, target.scope ?? this.injected.document);
+  }
+
+  /** The iframe element that the chunk of a target leads into. */
+  frameElement(target: Target): Element | undefined {
+    const elements = this.all(target);
+    for (const e of elements) {
+      if (e.nodeName !== 'IFRAME' && e.nodeName !== 'FRAME')
+        throw this.injected.createStacklessError(`Selector "${target.selector}" resolved to ${this.injected.previewNode(e)}, <iframe> was expected`);
+    }
+    return elements[0];
+  }
+
+  /** Logs what is waited for. */
+  announce(task: Task, target: Target, suffix = '') {
+    task.log.push(`waiting for ${this.describe(target.selector)}${suffix}`);
+  }
+
+  /** Waits for an element and gives it to body, which may ask for another round. */
+  find<T>(task: Task, target: Target, o: { frameVisible?: boolean }, body: (element: Element) => T | typeof again | Promise<T | typeof again>): Promise<T> {
+    return task.poll(() => {
+      const elements = this.all(target);
+      const element = elements[0];
+      if (!element)
+        return again;
+      if (target.scope === element && !element.isConnected)
+        throw new Fatal('Element is not attached to the DOM');
+      const preview = this.injected.previewNode(element);
+      if (elements.length > 1)
+        task.log.push(`  locator resolved to ${elements.length} elements. Proceeding with the first one: ${preview}`);
+      else if (target.selector !== ':scope')
+        task.log.push(`  locator resolved to ${preview}`);
+      if (o.frameVisible && target.frameVisible === false) {
+        task.log.push('  element is inside a hidden frame, retrying');
+        return again;
+      }
+      return body(element);
+    });
+  }
+
+  /** What a body that found its element detached answers with. */
+  detached(task: Task, target: Target, element: Element): typeof again {
+    if (target.scope === element)
+      throw new Fatal('Element is not attached to the DOM');
+    task.log.push('element was detached from the DOM, retrying');
+    return again;
+  }
+}
+
+function entersFrameInside(part: SelectorPart): boolean {
+  const nested = (part.body as { parsed?: ParsedSelector } | null)?.parsed;
+  return !!nested && nested.parts.some(p => enterFrame(p) || entersFrameInside(p));
+}
