@@ -1,0 +1,129 @@
+package capture
+
+import "strings"
+
+// The categories of events.
+const (
+	CategoryConsole     = "console"
+	CategoryNetwork     = "network"
+	CategoryPage        = "page"
+	CategoryTarget      = "target"
+	CategoryInteraction = "interaction"
+	CategoryComputed    = "computed"
+	CategoryScreenshot  = "screenshot"
+	CategoryControl     = "control"
+	CategoryMonitor     = "monitor"
+	CategoryCustom      = "custom"
+)
+
+// The types of events.
+const (
+	TypeConsoleLog   = "console_log"
+	TypeConsoleError = "console_error"
+
+	TypeNetworkRequest       = "network_request"
+	TypeNetworkResponse      = "network_response"
+	TypeNetworkLoadingFailed = "network_loading_failed"
+	TypeWebSocketOpen        = "websocket_open"
+	TypeWebSocketFrame       = "websocket_frame"
+	TypeWebSocketClose       = "websocket_close"
+
+	TypeNavigation       = "navigation"
+	TypeDOMContentLoaded = "dom_content_loaded"
+	TypePageLoad         = "page_load"
+	TypeDOMUpdated       = "dom_updated"
+	TypeLayoutShift      = "layout_shift"
+	TypePageLCP          = "page_lcp"
+	TypePageCrashed      = "page_crashed"
+	TypeDialogOpened     = "dialog_opened"
+	TypeDialogClosed     = "dialog_closed"
+	TypeDownloadStarted  = "download_started"
+	TypeDownloadFinished = "download_finished"
+
+	TypeTargetCreated   = "target_created"
+	TypeTargetDestroyed = "target_destroyed"
+
+	TypeInteractionClick  = "interaction_click"
+	TypeInteractionKey    = "interaction_key"
+	TypeInteractionScroll = "interaction_scroll"
+
+	TypeNetworkIdle       = "network_idle"
+	TypeLayoutSettled     = "layout_settled"
+	TypeScrollSettled     = "scroll_settled"
+	TypeNavigationSettled = "navigation_settled"
+
+	TypeScreenshot = "screenshot"
+
+	TypeControlChanged    = "control_changed"
+	TypeTakeoverRequested = "takeover_requested"
+	TypeTakeoverClaimed   = "takeover_claimed"
+	TypeTakeoverDone      = "takeover_done"
+	TypeTakeoverFailed    = "takeover_failed"
+	TypeTakeoverExpired   = "takeover_expired"
+	TypeTakeoverCancelled = "takeover_cancelled"
+	TypeRunStarted        = "run_started"
+	TypeRunEnded          = "run_ended"
+	TypeViewerJoined      = "viewer_joined"
+	TypeViewerLeft        = "viewer_left"
+
+	TypeMonitorDisconnected    = "monitor_disconnected"
+	TypeMonitorReconnected     = "monitor_reconnected"
+	TypeMonitorReconnectFailed = "monitor_reconnect_failed"
+	TypeEventsDropped          = "events_dropped"
+)
+
+// customPrefix begins the type of every event that a caller adds.
+const customPrefix = "custom_"
+
+// maxTypeBytes bounds a custom event's type.
+const maxTypeBytes = 64
+
+var categories = func() map[string]string {
+	of := map[string]string{}
+	for category, types := range map[string][]string{
+		CategoryConsole: {TypeConsoleLog, TypeConsoleError},
+		CategoryNetwork: {TypeNetworkRequest, TypeNetworkResponse, TypeNetworkLoadingFailed,
+			TypeWebSocketOpen, TypeWebSocketFrame, TypeWebSocketClose},
+		CategoryPage: {TypeNavigation, TypeDOMContentLoaded, TypePageLoad, TypeDOMUpdated, TypeLayoutShift, TypePageLCP,
+			TypePageCrashed, TypeDialogOpened, TypeDialogClosed, TypeDownloadStarted, TypeDownloadFinished},
+		CategoryTarget:      {TypeTargetCreated, TypeTargetDestroyed},
+		CategoryInteraction: {TypeInteractionClick, TypeInteractionKey, TypeInteractionScroll},
+		CategoryComputed:    {TypeNetworkIdle, TypeLayoutSettled, TypeScrollSettled, TypeNavigationSettled},
+		CategoryScreenshot:  {TypeScreenshot},
+		CategoryControl: {TypeControlChanged, TypeTakeoverRequested, TypeTakeoverClaimed, TypeTakeoverDone, TypeTakeoverFailed,
+			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft},
+		CategoryMonitor: {TypeMonitorDisconnected, TypeMonitorReconnected, TypeMonitorReconnectFailed, TypeEventsDropped},
+	} {
+		for _, t := range types {
+			of[t] = category
+		}
+	}
+	return of
+}()
+
+// CategoryOf returns the category that a type of event belongs to, custom ones
+// included, or "" if there is no such type.
+func CategoryOf(eventType string) string {
+	if category := categories[eventType]; category != "" {
+		return category
+	}
+	if validCustomType(eventType) {
+		return CategoryCustom
+	}
+	return ""
+}
+
+// validCustomType tells whether a caller may give its own event this type:
+// custom_ and then snake_case, at most 64 bytes.
+func validCustomType(eventType string) bool {
+	name, ok := strings.CutPrefix(eventType, customPrefix)
+	if !ok || name == "" || len(eventType) > maxTypeBytes {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}

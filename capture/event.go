@@ -1,0 +1,174 @@
+package capture
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+)
+
+// MaxEventBytes is the most that one event takes as JSON. What does not fit is
+// cut, and the event says so in Truncated.
+const MaxEventBytes = 1_000_000
+
+// ErrEventType is the error of an event whose type nobody but the monitor may
+// write, or that does not exist.
+var ErrEventType = errors.New("not a type of event that can be added")
+
+// Event is one thing that happened. An event that came from a Ring must not be
+// changed: it shares its memory with every other reader of it.
+type Event struct {
+	CaptureSessionID string          `json:"capture_session_id"` // UUIDv4, new with every start, kept across restarts of the browser
+	Seq              uint64          `json:"seq"`                // rising, from 1, per session; given by the ring
+	TS               int64           `json:"ts"`                 // Unix milliseconds
+	Type             string          `json:"type"`
+	Category         string          `json:"category"`
+	TargetID         string          `json:"target_id,omitempty"`
+	CDPSessionID     string          `json:"cdp_session_id,omitempty"`
+	FrameID          string          `json:"frame_id,omitempty"`
+	ParentFrameID    string          `json:"parent_frame_id,omitempty"` // set for what happened in an iframe
+	URL              string          `json:"url,omitempty"`             // of the document or worker it happened in
+	Data             json.RawMessage `json:"data"`                      // by type; always an object
+	Truncated        bool            `json:"truncated,omitempty"`       // something was cut to keep a limit
+
+	encoded []byte // the whole as JSON, once the ring has it
+}
+
+// NewEvent makes an event of the given type, now, with data as its JSON object
+// (nil for none). Its category is the type's. It is what Monitor.Add takes.
+func NewEvent(eventType string, data any) (Event, error) {
+	category := CategoryOf(eventType)
+	if category == "" {
+		return Event{}, fmt.Errorf("event %q: %w", eventType, ErrEventType)
+	}
+	e := Event{TS: time.Now().UnixMilli(), Type: eventType, Category: category}
+	if data == nil {
+		return e, nil
+	}
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return Event{}, fmt.Errorf("event %q: %w", eventType, err)
+	}
+	if len(raw) == 0 || raw[0] != '{' {
+		return Event{}, fmt.Errorf("event %q: data is not an object", eventType)
+	}
+	e.Data = raw
+	return e, nil
+}
+
+// JSON returns the event as one line of JSON. For an event that was read from a
+// ring it is made already, shared by all readers, and must not be changed.
+func (e Event) JSON() []byte {
+	if e.encoded != nil {
+		return e.encoded
+	}
+	b := append(make([]byte, 0, len(e.Data)+256), `{"seq":`...)
+	b = strconv.AppendUint(b, e.Seq, 10)
+	return e.appendTail(append(b, ','))
+}
+
+// MarshalJSON returns JSON.
+func (e Event) MarshalJSON() ([]byte, error) { return e.JSON(), nil }
+
+// appendTail writes everything but the seq, which the ring gives last.
+func (e *Event) appendTail(b []byte) []byte {
+	b = append(b, `"capture_session_id":`...)
+	b = appendQuoted(b, e.CaptureSessionID)
+	b = append(b, `,"ts":`...)
+	b = strconv.AppendInt(b, e.TS, 10)
+	b = append(b, `,"type":`...)
+	b = appendQuoted(b, e.Type)
+	b = append(b, `,"category":`...)
+	b = appendQuoted(b, e.Category)
+	b = appendField(b, `,"target_id":`, e.TargetID)
+	b = appendField(b, `,"cdp_session_id":`, e.CDPSessionID)
+	b = appendField(b, `,"frame_id":`, e.FrameID)
+	b = appendField(b, `,"parent_frame_id":`, e.ParentFrameID)
+	b = appendField(b, `,"url":`, e.URL)
+	if e.Truncated {
+		b = append(b, `,"truncated":true`...)
+	}
+	b = append(b, `,"data":`...)
+	if len(e.Data) == 0 {
+		b = append(b, '{', '}')
+	} else {
+		b = append(b, e.Data...)
+	}
+	return append(b, '}')
+}
+
+func appendField(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	return appendQuoted(append(b, name...), value)
+}
+
+// appendQuoted writes s as a JSON string. What is not UTF-8 becomes U+FFFD.
+func appendQuoted(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			if r, size := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
+				i += size
+				continue
+			}
+			b = append(append(b, s[start:i]...), "\uFFFD"...)
+			i++
+			start = i
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		b = append(b, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case '\t':
+			b = append(b, '\\', 't')
+		default:
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+		i++
+		start = i
+	}
+	b = append(b, s[start:]...)
+	return append(b, '"')
+}
+
+// encode writes a mapping's data. Text from pages may hold anything, lone
+// surrogates included; what is not Unicode becomes U+FFFD.
+func encode(data any) (json.RawMessage, error) {
+	return jsonv2.Marshal(data, jsonv2.AllowInvalidUTF8(true))
+}
+
+// decode reads a CDP payload as the mapping's own view of it. cdproto's types
+// are not used for payloads that hold page text: they refuse lone surrogates.
+func decode(params []byte, v any) error {
+	return jsonv2.Unmarshal(params, v, jsonv2.AllowInvalidUTF8(true))
+}
+
+// cut shortens s to at most limit bytes, on a rune's boundary, and tells
+// whether it had to.
+func cut(s string, limit int) (string, bool) {
+	if len(s) <= limit {
+		return s, false
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit], true
+}
