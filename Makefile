@@ -1,0 +1,77 @@
+# make run    start Takeover on http://127.0.0.1:8080
+# make test   run every test
+# Both install what is missing and say so. `make help` lists the rest.
+
+SHELL     := /bin/sh
+BIN       := bin/takeover
+VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+GO_FILES  := $(shell git ls-files -co --exclude-standard '*.go' 2>/dev/null)
+WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page scripting/api build.mjs 2>/dev/null)
+BUILT     := static/dist/.built
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test go-test web-test e2e check lint fmt generate bench docker audit browser clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: browser build ## install what is missing, build, start, print a sign-in link
+	$(BIN) serve --allow-private-network
+
+build: $(BIN) ## build bin/takeover
+
+$(BIN): $(BUILT) $(GO_FILES) go.mod go.sum
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/takeover
+
+browser: ## install Chromium and fonts if they are missing
+	@tools/install-browser.sh
+
+generate: $(BUILT) ## build the web assets from npm and the templates
+	go tool templ generate -log-level error
+
+$(BUILT): node_modules/.installed $(WEB_FILES)
+	node build.mjs
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json
+	npm ci --ignore-scripts --loglevel=error
+	@touch $@
+
+test: browser go-test web-test e2e ## run every test
+
+go-test: $(BUILT)
+	go test -race -timeout 8m ./...
+
+web-test: $(BUILT)
+	npm run --silent test
+
+e2e: browser build ## the pages, in a real browser, as a person uses them
+	npm run --silent e2e
+
+bench: browser build ## measure against the targets of docs/benchmarks.md
+	go run ./bench
+
+check: lint ## lint, types, and whether generated code is fresh
+	go tool templ generate -log-level error
+	@git diff --exit-code --stat -- '*_templ.go' || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
+
+lint: $(BUILT)
+	@unformatted=$$(gofmt -l $(GO_FILES)); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted" >&2; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	npm run --silent check
+
+fmt: ## format Go and templates
+	gofmt -w $(GO_FILES)
+	go tool templ fmt web/views
+
+audit: ## known vulnerabilities in dependencies (asks public databases)
+	go run golang.org/x/vuln/cmd/govulncheck@latest ./...
+	npm audit
+
+docker: ## build the container image
+	docker build -t takeover .
+
+clean: ## remove what was built
+	rm -rf bin static/dist/* automation/dist/* scripting/dist/* node_modules
