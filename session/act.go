@@ -1,0 +1,285 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"takeover/browser"
+	"takeover/input"
+)
+
+// actTimeout bounds what a viewer asks of the browser itself: a tab, a
+// navigation's start.
+const actTimeout = 10 * time.Second
+
+// may returns an error when the viewer's role never allows it to act.
+func (v *Viewer) may() error {
+	if v.role == RoleView {
+		return ErrRole
+	}
+	return v.session.alive()
+}
+
+// Control takes or releases control. Taking it is possible while nobody or the
+// script has it; for a takeover link only while a takeover is open.
+func (v *Viewer) Control(action string) error {
+	s := v.session
+	switch action {
+	case "take":
+		if err := v.may(); err != nil {
+			return err
+		}
+		t := s.openTakeover()
+		if v.role == RoleTakeover && t == nil {
+			return ErrTakeoverState
+		}
+		if !s.lease.give(v.holder(), func(from Holder) bool { return !from.isPerson() }) {
+			return errors.New("somebody else is in control")
+		}
+		if t != nil {
+			_ = t.Claim(string(v.holder())) // ended just now: control is theirs all the same
+		}
+		return nil
+	case "release":
+		s.lease.release(v.holder())
+		return nil
+	}
+	return badField("action", "must be take or release")
+}
+
+// Mouse sends a mouse event to the page if the viewer is in control under
+// epoch. An old epoch drops it without an error.
+func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
+	return v.dispatch(epoch, m.Validate, func(d *input.Dispatcher) error { return d.Mouse(m) })
+}
+
+// Key sends a key event; see Mouse.
+func (v *Viewer) Key(k Key, epoch uint64) error {
+	return v.dispatch(epoch, k.Validate, func(d *input.Dispatcher) error { return d.Key(k) })
+}
+
+// Text enters committed text; see Mouse.
+func (v *Viewer) Text(t Text, epoch uint64) error {
+	return v.dispatch(epoch, t.Validate, func(d *input.Dispatcher) error { return d.Text(t) })
+}
+
+// Compose shows text of an input method that is not committed yet; see Mouse.
+func (v *Viewer) Compose(c Compose, epoch uint64) error {
+	return v.dispatch(epoch, c.Validate, func(d *input.Dispatcher) error { return d.Compose(c) })
+}
+
+// Touch sends a touch event; see Mouse.
+func (v *Viewer) Touch(t Touch, epoch uint64) error {
+	return v.dispatch(epoch, t.Validate, func(d *input.Dispatcher) error { return d.Touch(t) })
+}
+
+// dispatch checks input and writes it to the active page. The lock is held so
+// that nothing gets in behind the release of a lost lease.
+func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(*input.Dispatcher) error) error {
+	if err := validate(); err != nil {
+		return err
+	}
+	if err := v.may(); err != nil {
+		return err
+	}
+	s := v.session
+	s.inputMu.Lock()
+	defer s.inputMu.Unlock()
+	if err := v.holds(epoch); err != nil {
+		if errors.Is(err, errStale) {
+			return nil
+		}
+		return err
+	}
+	d := s.dispatcher()
+	if d == nil {
+		return ErrNotReady
+	}
+	return send(d)
+}
+
+var errStale = errors.New("old epoch")
+
+// holds returns nil when the viewer is in control under epoch, ErrNotController
+// when it is not in control, errStale when the epoch is an old one.
+func (v *Viewer) holds(epoch uint64) error {
+	holds, current := v.session.lease.check(v.holder(), epoch)
+	switch {
+	case !current:
+		v.session.manager.stats.staleInput.Add(1)
+		return errStale
+	case !holds:
+		v.session.manager.stats.rejectedInput.Add(1)
+		return ErrNotController
+	}
+	return nil
+}
+
+// controls returns an error unless the viewer is in control now, for acts that
+// carry no epoch.
+func (v *Viewer) controls() error {
+	if err := v.may(); err != nil {
+		return err
+	}
+	if holder, _, _ := v.session.lease.state(); holder != v.holder() {
+		v.session.manager.stats.rejectedInput.Add(1)
+		return ErrNotController
+	}
+	return nil
+}
+
+// dispatcher is where input goes now; nil before anybody saw the page.
+func (s *Session) dispatcher() *input.Dispatcher {
+	s.mu.Lock()
+	f := s.focus
+	s.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	if p := f.eng.live.attached(f.page.ID()); p != nil {
+		return p.input
+	}
+	return nil
+}
+
+// releaseInput lets go of all that is held down, on every page.
+func (s *Session) releaseInput() {
+	s.mu.Lock()
+	eng := s.engine
+	s.mu.Unlock()
+	if eng != nil {
+		eng.live.releaseAll()
+	}
+}
+
+// Navigate carries out the URL bar: goto, back, forward, reload, stop.
+func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
+	if err := v.controls(); err != nil {
+		return err
+	}
+	s := v.session
+	s.mu.Lock()
+	f := s.focus
+	s.mu.Unlock()
+	if f == nil {
+		return ErrNotReady
+	}
+	ctx, cancel := context.WithTimeout(ctx, actTimeout)
+	defer cancel()
+	once := browser.NavigateOptions{WaitUntil: browser.LifecycleCommit}
+	var err error
+	switch action {
+	case "goto":
+		address, bad := parseAddress(url, s.manager.opts.CheckURL)
+		if bad != nil {
+			return badField("url", "%s", bad.Error())
+		}
+		_, err = f.page.MainFrame().Navigate(ctx, address, once)
+	case "back":
+		_, err = f.page.GoBack(ctx, once)
+	case "forward":
+		_, err = f.page.GoForward(ctx, once)
+	case "reload":
+		_, err = f.page.Reload(ctx, once)
+	case "stop":
+		err = f.page.StopLoading(ctx)
+	default:
+		return badField("action", "must be goto, back, forward, reload or stop")
+	}
+	if failed := (*browser.NavigationError)(nil); errors.As(err, &failed) || errors.Is(err, context.DeadlineExceeded) {
+		return nil // the page itself shows how it went
+	}
+	return err
+}
+
+// Tab activates, closes or opens a tab.
+func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
+	if err := v.controls(); err != nil {
+		return err
+	}
+	s := v.session
+	eng, err := s.ready()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, actTimeout)
+	defer cancel()
+	if action == "new" {
+		return s.openTab(ctx, eng)
+	}
+	s.mu.Lock()
+	t := s.tabs.byNumber(number)
+	last := len(s.tabs.open) == 1
+	if t == nil {
+		s.mu.Unlock()
+		return badField("tab", "there is no tab %d", number)
+	}
+	if action == "activate" {
+		s.showLocked(eng, t)
+	}
+	s.mu.Unlock()
+	switch action {
+	case "activate":
+		s.sendTabs()
+		return nil
+	case "close":
+		if last { // a browser without a page has nothing to show
+			if err := s.openTab(ctx, eng); err != nil {
+				return err
+			}
+		}
+		return t.page.RequestClose(ctx)
+	}
+	return badField("action", "must be activate, close or new")
+}
+
+func (s *Session) openTab(ctx context.Context, eng *engine) error {
+	s.mu.Lock()
+	full := len(s.tabs.open) >= maxTabs
+	s.mu.Unlock()
+	if full {
+		return fmt.Errorf("%w tabs: a session has at most %d", ErrTooMany, maxTabs)
+	}
+	_, err := eng.model.DefaultContext().NewPage(ctx)
+	return err
+}
+
+// Takeover claims, finishes or gives up the open takeover.
+func (v *Viewer) Takeover(action, id, note string) error {
+	if err := v.may(); err != nil {
+		return err
+	}
+	t, err := v.session.Takeover(id)
+	if err != nil {
+		return badField("id", "there is no such takeover")
+	}
+	by := string(v.holder())
+	switch action {
+	case "claim":
+		if err := t.Claim(by); err != nil {
+			return err
+		}
+		return v.Control("take")
+	case "done":
+		return t.Done(by, note)
+	case "fail":
+		return t.Fail(by, note)
+	}
+	return badField("action", "must be claim, done or fail")
+}
+
+// Clipboard copies or cuts the page's selection to the viewer.
+func (v *Viewer) Clipboard(_ context.Context, action string) error {
+	if action != "copy" && action != "cut" {
+		return badField("action", "must be copy or cut")
+	}
+	return ErrUnsupported
+}
+
+// Select answers a select message.
+func (v *Viewer) Select(string, []string) error { return ErrUnsupported }
+
+// Chooser answers a chooser message.
+func (v *Viewer) Chooser(string, []string) error { return ErrUnsupported }

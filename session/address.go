@@ -1,0 +1,66 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// parseAddress turns what somebody typed into a URL bar into a URL that a
+// viewer may open. A host without a scheme gets https, or http on loopback.
+func parseAddress(text string, check func(*url.URL) error) (string, error) {
+	text = strings.TrimSpace(text)
+	if text == "" || text == "about:blank" {
+		return "about:blank", nil
+	}
+	if len(text) > 32<<10 {
+		return "", errors.New("address is too long")
+	}
+	if !strings.Contains(text, "://") {
+		if scheme, rest, ok := strings.Cut(text, ":"); ok && !startsWithPort(rest) {
+			return "", fmt.Errorf("%s: addresses cannot be opened here", scheme)
+		}
+		if strings.ContainsAny(text, " \t\n") || !strings.ContainsAny(text, ".:") && text != "localhost" && !strings.HasPrefix(text, "localhost/") {
+			return "", errors.New("this is not an address")
+		}
+		text = "https://" + text
+		if u, err := url.Parse(text); err == nil && isLoopbackName(u.Hostname()) {
+			text = "http://" + strings.TrimPrefix(text, "https://")
+		}
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return "", errors.New("this is not an address")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("%s: addresses cannot be opened here", u.Scheme)
+	}
+	if err := check(u); err != nil {
+		return "", err
+	}
+	return u.String(), nil
+}
+
+func startsWithPort(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
+
+func isLoopbackName(host string) bool {
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") || host == "::1"
+}
+
+// checkProxy refuses what Chromium's --proxy-server does not take.
+func checkProxy(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return errors.New("must be a URL such as http://host:port")
+	}
+	switch u.Scheme {
+	case "http", "https", "socks5":
+	default:
+		return errors.New("must begin with http, https or socks5")
+	}
+	if u.User != nil {
+		return errors.New("credentials in a proxy's URL are not supported by this version")
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"takeover/browser"
+)
+
+// openDialog is a JavaScript dialog that viewers were asked to answer.
+type openDialog struct {
+	dialog  *browser.Dialog
+	message DialogMessage
+}
+
+// maxDialogText bounds what a page can make every viewer receive.
+const maxDialogText = 10_000
+
+// dialogOpened asks the viewers, or dismisses the dialog when nobody looks: a
+// page must never hang on a question that nobody sees. While a script drives,
+// the script's rules hold, not this. It runs on the model's goroutine.
+func (s *Session) dialogOpened(d *browser.Dialog) {
+	holder, _, _ := s.lease.state()
+	s.mu.Lock()
+	if s.run_ != nil && !holder.isPerson() {
+		s.mu.Unlock()
+		return
+	}
+	if len(s.viewers) == 0 {
+		s.mu.Unlock()
+		s.spawn(func() { s.answer(d, false, "") })
+		return
+	}
+	open := &openDialog{dialog: d, message: DialogMessage{
+		Type: "dialog", ID: newID("dg"), Kind: d.Type(), Message: clip(d.Message(), maxDialogText),
+		DefaultValue: clip(d.DefaultValue(), maxDialogText), URL: clip(d.Page().URL(), maxTitle),
+	}}
+	s.dialogs[open.message.ID] = open
+	s.mu.Unlock()
+	s.broadcast("", open.message)
+}
+
+// dialogClosed takes the question back from the viewers.
+func (s *Session) dialogClosed(d *browser.Dialog) {
+	s.mu.Lock()
+	var closed string
+	for id, open := range s.dialogs {
+		if open.dialog == d {
+			delete(s.dialogs, id)
+			closed = id
+		}
+	}
+	s.mu.Unlock()
+	if closed != "" {
+		s.broadcast("", DialogMessage{Type: "dialog", ID: closed, Closed: true})
+	}
+}
+
+func (s *Session) openDialogs() []DialogMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []DialogMessage
+	for _, open := range s.dialogs {
+		list = append(list, open.message)
+	}
+	return list
+}
+
+// dismissDialogs answers what nobody is left to answer.
+func (s *Session) dismissDialogs() {
+	s.mu.Lock()
+	dialogs := s.dialogs
+	s.dialogs = map[string]*openDialog{}
+	s.mu.Unlock()
+	for _, open := range dialogs {
+		s.spawn(func() { s.answer(open.dialog, false, "") })
+	}
+}
+
+func (s *Session) answer(d *browser.Dialog, accept bool, text string) {
+	ctx, cancel := context.WithTimeout(s.ctx, actTimeout)
+	defer cancel()
+	var err error
+	if accept {
+		err = d.Accept(ctx, text)
+	} else {
+		err = d.Dismiss(ctx)
+	}
+	if err != nil && !errors.Is(err, browser.ErrDialogClosed) && s.ctx.Err() == nil {
+		s.log.Warn("answer dialog", "error", err)
+	}
+}
+
+// Dialog answers a dialog message. Whoever is in control may; when nobody is,
+// any viewer whose role allows to act.
+func (v *Viewer) Dialog(id string, accept bool, text string) error {
+	if err := v.may(); err != nil {
+		return err
+	}
+	s := v.session
+	if holder, _, _ := s.lease.state(); holder.isPerson() && holder != v.holder() {
+		return ErrNotController
+	}
+	if len(text) > maxDialogText {
+		return badField("text", "must be at most %d bytes", maxDialogText)
+	}
+	s.mu.Lock()
+	open := s.dialogs[id]
+	s.mu.Unlock()
+	if open == nil {
+		return badField("id", "there is no such dialog")
+	}
+	s.spawn(func() { s.answer(open.dialog, accept, text) })
+	return nil
+}

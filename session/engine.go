@@ -1,0 +1,235 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/automation"
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+const (
+	startTimeout = 30 * time.Second // from Chromium's start to its first page
+	closeTimeout = 5 * time.Second  // for a browser to detach a client
+)
+
+// engine is one incarnation of a session's Chromium and what is attached to it.
+type engine struct {
+	proc  *browser.Process
+	model *browser.Browser
+	auto  *automation.Automation
+	live  *live
+}
+
+// supervise keeps the session's Chromium running until the session ends. It
+// returns why it gave up, or nil when the session's context ended.
+func (s *Session) supervise() error {
+	var deaths []time.Time
+	dir := ""
+	for {
+		eng, err := s.startEngine(dir)
+		if s.ctx.Err() != nil {
+			s.stopEngine(eng, true)
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("start browser: %w", err)
+		}
+		dir = eng.proc.Dir()
+		s.goLive(eng, len(deaths) > 0)
+		select {
+		case <-s.ctx.Done():
+			s.stopEngine(eng, true)
+			return nil
+		case <-eng.proc.Done():
+		}
+		reason := eng.proc.Err()
+		s.crashed(reason)
+		now := time.Now()
+		deaths = append(deaths, now)
+		for len(deaths) > 0 && now.Sub(deaths[0]) > restartWindow {
+			deaths = deaths[1:]
+		}
+		last := len(deaths) >= maxRestarts
+		s.stopEngine(eng, last)
+		if last {
+			return fmt.Errorf("browser died %d times within a minute, last: %w", len(deaths), orUnknown(reason))
+		}
+	}
+}
+
+func orUnknown(err error) error {
+	if err == nil {
+		return errors.New("unknown reason")
+	}
+	return err
+}
+
+// startEngine starts a Chromium, in dir when it is a restart, and attaches the
+// clients.
+func (s *Session) startEngine(dir string) (*engine, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
+	defer cancel()
+	proc, err := s.manager.browsers.Get(ctx, s.launchOptions(dir))
+	if err != nil {
+		return nil, err
+	}
+	eng := &engine{proc: proc}
+	if err := s.attachEngine(ctx, eng); err != nil {
+		s.stopEngine(eng, dir == "")
+		return nil, err
+	}
+	return eng, nil
+}
+
+func (s *Session) launchOptions(dir string) browser.LaunchOptions {
+	o := browser.LaunchOptions{ExecPath: s.manager.opts.ChromiumPath, Dir: dir, Logger: s.manager.opts.Logger}
+	if s.opts.DeviceScaleFactor > 1 {
+		o.DeviceScaleFactor = s.opts.DeviceScaleFactor
+	}
+	o.ProxyServer = s.opts.ProxyURL
+	o.Locale = s.opts.Locale
+	return o
+}
+
+func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
+	var err error
+	eng.model, err = browser.Attach(ctx, eng.proc.Conn(), &browser.Options{
+		Viewport: &browser.Viewport{
+			Width: s.opts.Dimensions.Width, Height: s.opts.Dimensions.Height,
+			DeviceScaleFactor: s.opts.DeviceScaleFactor, IsMobile: s.opts.IsMobile, HasTouch: s.opts.IsMobile,
+		},
+		UserAgent: s.opts.UserAgent, Locale: s.opts.Locale, Timezone: s.opts.Timezone,
+		ExtraHeaders: s.opts.ExtraHTTPHeaders, Logger: s.log,
+	})
+	if err != nil {
+		return fmt.Errorf("attach to browser: %w", err)
+	}
+	if eng.live, err = newLive(ctx, eng.proc.Conn(), &s.seq, s.log); err != nil {
+		return fmt.Errorf("attach live view: %w", err)
+	}
+	eng.auto = automation.New(eng.model, automation.Options{Logger: s.log})
+	return nil
+}
+
+// stopEngine ends a Chromium and all that is attached to it. With forget its
+// folder goes too.
+func (s *Session) stopEngine(eng *engine, forget bool) {
+	if eng == nil {
+		return
+	}
+	s.mu.Lock()
+	if s.engine == eng {
+		s.engine = nil
+	}
+	s.mu.Unlock()
+	if eng.live != nil {
+		eng.live.close()
+	}
+	errs := []error{eng.proc.Close()}
+	if eng.model != nil {
+		errs = append(errs, eng.model.Close())
+	}
+	if forget {
+		errs = append(errs, eng.proc.RemoveDir())
+	}
+	if err := errors.Join(errs...); err != nil {
+		s.log.Warn("stop browser", "error", err)
+	}
+}
+
+// goLive makes a started browser the session's. After a crash its tabs come
+// back with their last addresses and their numbers.
+func (s *Session) goLive(eng *engine, again bool) {
+	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
+	defer cancel()
+	s.mu.Lock()
+	s.tabs.lose()
+	s.engine = eng
+	s.userAgent = eng.model.UserAgent()
+	if s.opts.UserAgent != "" {
+		s.userAgent = s.opts.UserAgent
+	}
+	s.mu.Unlock()
+	eng.model.Subscribe(func(ev browser.Event) { s.onModelEvent(eng, ev) })
+	if err := eng.model.Do(ctx, func() {
+		for _, p := range eng.model.Pages() {
+			s.addPage(eng, p, nil)
+		}
+	}); err != nil {
+		s.log.Warn("take over pages", "error", err)
+	}
+	if err := s.reopen(ctx, eng); err != nil {
+		s.log.Warn("reopen tabs", "error", err)
+	}
+	if err := s.monitor.Attach(ctx, eng.proc.Conn()); err != nil {
+		s.log.Warn("attach capture", "error", err)
+	}
+	if !again && s.opts.URL != "" {
+		s.openFirst(eng)
+	}
+	s.mu.Lock()
+	s.status = StatusLive
+	s.mu.Unlock()
+	if again {
+		s.broadcast("", StateMessage{Type: "recovered"})
+		s.sendTabs()
+		return
+	}
+	close(s.started)
+}
+
+// reopen opens as many pages as the browser had before it died. addPage gives
+// each the number and the address of one that was lost.
+func (s *Session) reopen(ctx context.Context, eng *engine) error {
+	for {
+		s.mu.Lock()
+		left := len(s.tabs.lost)
+		s.mu.Unlock()
+		if left == 0 {
+			return nil
+		}
+		if _, err := eng.model.DefaultContext().NewPage(ctx); err != nil {
+			return err
+		}
+		// The page's event is told before this returns.
+		if err := eng.model.Do(ctx, func() {}); err != nil {
+			return err
+		}
+	}
+}
+
+// openFirst opens the address that the session was created with. How that goes
+// is seen in the browser, like any other navigation.
+func (s *Session) openFirst(eng *engine) {
+	url, err := parseAddress(s.opts.URL, s.manager.opts.CheckURL)
+	if err != nil {
+		return // check refused it before
+	}
+	for _, p := range eng.model.Pages() {
+		_ = cdp.Send(p.Session(), page.Navigate, page.NavigateParams{URL: url}) // ends with the browser if at all
+		return
+	}
+}
+
+// crashed tells everybody that the browser died.
+func (s *Session) crashed(reason error) {
+	s.log.Warn("browser died", "error", reason)
+	s.manager.stats.crashes.Add(1)
+	s.mu.Lock()
+	s.status = StatusCrashed
+	s.engine = nil
+	s.setFocusLocked(nil)
+	dialogs := s.dialogs
+	s.dialogs = map[string]*openDialog{}
+	s.mu.Unlock()
+	s.broadcast("", StateMessage{Type: "crashed"})
+	for id := range dialogs {
+		s.broadcast("", DialogMessage{Type: "dialog", ID: id, Closed: true})
+	}
+}

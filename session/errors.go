@@ -1,0 +1,71 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrNotFound is the error for an id that names nothing.
+	ErrNotFound = errors.New("not found")
+	// ErrEnded is the error of an act on a session that has ended.
+	ErrEnded = errors.New("session has ended")
+	// ErrFull is the error of a create when MaxSessions are live.
+	ErrFull = errors.New("the server has as many sessions as it may")
+	// ErrNotController is the error of input from somebody who is not in control.
+	ErrNotController = errors.New("you are not in control")
+	// ErrRole is the error of an act that a role does not allow.
+	ErrRole = errors.New("your link does not allow this")
+	// ErrRunning is the error of a second run while one is under way.
+	ErrRunning = errors.New("a script is running in this session")
+	// ErrTakeoverState is the error of an act that a takeover's state rules out,
+	// such as claiming one that has ended.
+	ErrTakeoverState = errors.New("the takeover has ended")
+	// ErrTakeoverOpen is the error of a second takeover while one is open.
+	ErrTakeoverOpen = errors.New("a takeover is open in this session")
+	// ErrNotReady is the error of an act that needs the browser while it starts
+	// or has crashed.
+	ErrNotReady = errors.New("the browser is not ready")
+	// ErrLink is the error of a share link that is unknown, expired, used up or
+	// revoked. Which one is not said.
+	ErrLink = errors.New("this link is not valid any more")
+	// ErrUnsupported is the error of a part of the protocol that this version
+	// does not carry out.
+	ErrUnsupported = errors.New("not supported by this version")
+	// ErrTooMany is the error of one viewer, link or takeover more than a session
+	// may have.
+	ErrTooMany = errors.New("too many")
+)
+
+// EndedError says why a session ended. It is an ErrEnded.
+type EndedError struct{ Reason string }
+
+// Error gives the reason.
+func (e *EndedError) Error() string { return fmt.Sprintf("%s: %s", ErrEnded, e.Reason) }
+
+// Is makes it an ErrEnded.
+func (e *EndedError) Is(target error) bool { return target == ErrEnded }
+
+// FieldError says what is wrong with one field.
+type FieldError struct {
+	Field string `json:"field"`
+	Error string `json:"error"`
+}
+
+// InputError is bad input, by field.
+type InputError struct{ Fields []FieldError }
+
+// Error lists the fields.
+func (e *InputError) Error() string {
+	parts := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		parts[i] = f.Field + ": " + f.Error
+	}
+	return strings.Join(parts, "; ")
+}
+
+// badField is an InputError of one field.
+func badField(field, format string, args ...any) *InputError {
+	return &InputError{Fields: []FieldError{{Field: field, Error: fmt.Sprintf(format, args...)}}}
+}

@@ -1,0 +1,272 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"takeover/browser"
+	"takeover/scripting"
+)
+
+// Manager is the registry of all sessions and what they share: the pools of
+// warm Chromiums and of script workers, and the share links.
+type Manager struct {
+	opts     Options
+	browsers *browser.Pool
+	scripts  *scripting.Pool
+	links    *links
+	work     sync.WaitGroup // every session's life
+	stats    counters
+
+	mu       sync.Mutex // guards what follows
+	sessions map[string]*Session
+	order    []string // oldest first
+	closing  bool
+}
+
+// counters are totals since the start, for metrics.
+type counters struct {
+	created, crashes          atomic.Uint64
+	viewerPictures            atomic.Uint64
+	rejectedInput, staleInput atomic.Uint64
+
+	mu        sync.Mutex // guards the maps
+	ended     map[Status]uint64
+	runs      map[RunStatus]uint64
+	takeovers map[TakeoverState]uint64
+}
+
+// Stats is a snapshot of a Manager's figures.
+type Stats struct {
+	Live, MaxSessions int
+	ByStatus          map[Status]int
+	Viewers           int
+	Created, Crashes  uint64
+	ViewerPictures    uint64 // pictures handed to viewers
+	StaleInput        uint64 // inputs dropped because of an old epoch
+	RejectedInput     uint64 // inputs of somebody not in control
+	Ended             map[Status]uint64
+	Runs              map[RunStatus]uint64
+	Takeovers         map[TakeoverState]uint64
+}
+
+// NewManager cleans up what a killed server left behind and makes an empty
+// registry. End it with Close.
+func NewManager(o Options) (*Manager, error) {
+	o.setDefaults()
+	if o.Dir == "" {
+		return nil, errors.New("session: a data directory is required")
+	}
+	root := filepath.Join(o.Dir, "chromium")
+	if err := browser.Reap(root); err != nil {
+		o.Logger.Warn("could not clean up after an earlier run", "error", err)
+	}
+	m := &Manager{
+		opts: o,
+		browsers: browser.NewPool(browser.PoolOptions{
+			Size: o.WarmBrowsers, Root: root,
+			Launch: browser.LaunchOptions{ExecPath: o.ChromiumPath, Logger: o.Logger},
+		}),
+		links:    newLinks(),
+		sessions: map[string]*Session{},
+		stats:    counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
+	}
+	m.scripts = scripting.NewPool(scripting.PoolOptions{Executable: o.Executable, Logger: o.Logger})
+	return m, nil
+}
+
+// Create starts a session and returns when its browser is there. The session
+// lives on after ctx. The error is an *InputError, ErrFull, or why Chromium did
+// not start.
+func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error) {
+	if err := o.check(&m.opts); err != nil {
+		return nil, err
+	}
+	s := newSession(m, o)
+	m.mu.Lock()
+	if m.closing {
+		m.mu.Unlock()
+		return nil, ErrFull
+	}
+	if m.liveLocked() >= m.opts.MaxSessions {
+		m.mu.Unlock()
+		return nil, ErrFull
+	}
+	m.sessions[s.id] = s
+	m.order = append(m.order, s.id)
+	m.forgetLocked()
+	m.work.Go(s.run)
+	m.mu.Unlock()
+	m.stats.created.Add(1)
+
+	select {
+	case <-s.started:
+	case <-ctx.Done():
+		s.end(StatusReleased, "create was given up")
+		<-s.ended
+		return nil, fmt.Errorf("create session: %w", context.Cause(ctx))
+	}
+	if err := s.startError(); err != nil {
+		return nil, fmt.Errorf("create session: %w", err)
+	}
+	return s, nil
+}
+
+// Get returns a session by its id, also one that has ended.
+func (m *Manager) Get(id string) (*Session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.sessions[id]; s != nil {
+		return s, nil
+	}
+	return nil, ErrNotFound
+}
+
+// List is all sessions, newest first, and of the ended ones the last 200.
+func (m *Manager) List() []*Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]*Session, 0, len(m.order))
+	for _, id := range slices.Backward(m.order) {
+		list = append(list, m.sessions[id])
+	}
+	return list
+}
+
+// Takeovers is the inbox over all sessions, oldest first: those in the state,
+// or all for an empty one. "pending" means those that nobody answered yet.
+func (m *Manager) Takeovers(state string) []*Takeover {
+	var list []*Takeover
+	for _, s := range m.List() {
+		for _, t := range s.Takeovers() {
+			if state == "" || string(t.Info().State) == state {
+				list = append(list, t)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b *Takeover) int { return a.Info().CreatedAt.Compare(b.Info().CreatedAt) })
+	return list
+}
+
+// FindTakeover returns a takeover by its id, whichever session it belongs to.
+func (m *Manager) FindTakeover(id string) (*Takeover, error) {
+	for _, s := range m.List() {
+		if t, err := s.Takeover(id); err == nil {
+			return t, nil
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// RedeemLink trades a share link's secret, or returns ErrLink.
+func (m *Manager) RedeemLink(secret string) (LinkGrant, error) { return m.links.redeem(secret) }
+
+// CheckGrant returns ErrLink when a grant's link was revoked or has expired.
+func (m *Manager) CheckGrant(g LinkGrant) error { return m.links.check(g) }
+
+// Ready reports whether a session could be created now: nil, ErrFull, or what
+// is missing.
+func (m *Manager) Ready(context.Context) error {
+	m.mu.Lock()
+	full := m.closing || m.liveLocked() >= m.opts.MaxSessions
+	m.mu.Unlock()
+	if full {
+		return ErrFull
+	}
+	return nil
+}
+
+// Stats is a snapshot of the figures.
+func (m *Manager) Stats() Stats {
+	st := Stats{
+		MaxSessions: m.opts.MaxSessions, ByStatus: map[Status]int{},
+		Created: m.stats.created.Load(), Crashes: m.stats.crashes.Load(),
+		ViewerPictures: m.stats.viewerPictures.Load(),
+		StaleInput:     m.stats.staleInput.Load(), RejectedInput: m.stats.rejectedInput.Load(),
+		Ended: map[Status]uint64{}, Runs: map[RunStatus]uint64{}, Takeovers: map[TakeoverState]uint64{},
+	}
+	for _, s := range m.List() {
+		status, viewers := s.statusAndViewers()
+		st.ByStatus[status]++
+		st.Viewers += viewers
+		if !status.Ended() {
+			st.Live++
+		}
+	}
+	m.stats.mu.Lock()
+	defer m.stats.mu.Unlock()
+	for k, v := range m.stats.ended {
+		st.Ended[k] = v
+	}
+	for k, v := range m.stats.runs {
+		st.Runs[k] = v
+	}
+	for k, v := range m.stats.takeovers {
+		st.Takeovers[k] = v
+	}
+	return st
+}
+
+// Close ends every session and waits until nothing of them is left.
+func (m *Manager) Close(context.Context) error {
+	m.mu.Lock()
+	m.closing = true
+	m.mu.Unlock()
+	for _, s := range m.List() {
+		s.end(StatusReleased, "server stopped")
+	}
+	m.work.Wait()
+	return errors.Join(m.scripts.Close(), m.browsers.Close())
+}
+
+func (m *Manager) liveLocked() int {
+	n := 0
+	for _, s := range m.sessions {
+		if !s.Status().Ended() {
+			n++
+		}
+	}
+	return n
+}
+
+// forgetLocked drops the oldest ended sessions beyond those kept.
+func (m *Manager) forgetLocked() {
+	ended := 0
+	for _, s := range m.sessions {
+		if s.Status().Ended() {
+			ended++
+		}
+	}
+	m.order = slices.DeleteFunc(m.order, func(id string) bool {
+		if ended <= maxEnded || !m.sessions[id].Status().Ended() {
+			return false
+		}
+		ended--
+		delete(m.sessions, id)
+		return true
+	})
+}
+
+func (c *counters) count(add func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	add()
+}
+
+// newID makes an id that cannot be guessed: the kind and 96 random bits.
+func newID(kind string) string {
+	b := make([]byte, 12)
+	_, _ = rand.Read(b) // crypto/rand never fails
+	return kind + "_" + hex.EncodeToString(b)
+}
+
+// deadlineIn is a time from now, in UTC as the API gives it.
+func deadlineIn(d time.Duration) time.Time { return time.Now().UTC().Add(d) }

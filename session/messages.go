@@ -1,0 +1,122 @@
+package session
+
+import (
+	"time"
+
+	"takeover/input"
+)
+
+// The kinds of input of a viewer's socket.
+type (
+	Mouse   = input.Mouse
+	Key     = input.Key
+	Text    = input.Text
+	Compose = input.Compose
+	Touch   = input.Touch
+)
+
+// The messages that a viewer gets (api.md, "From the server"). Each marshals to
+// its JSON form.
+type (
+	// HelloMessage is the first.
+	HelloMessage struct {
+		Type     string `json:"type"` // hello
+		Session  string `json:"session"`
+		Viewer   string `json:"viewer"`
+		Role     Role   `json:"role"`
+		Protocol int    `json:"protocol"`
+	}
+	// ControlMessage says who controls the session.
+	ControlMessage struct {
+		Type   string `json:"type"` // control
+		Holder Holder `json:"holder"`
+		Epoch  uint64 `json:"epoch"`
+		Mine   bool   `json:"mine"`
+	}
+	// TabsMessage lists the tabs.
+	TabsMessage struct {
+		Type   string `json:"type"` // tabs
+		Tabs   []Tab  `json:"tabs"`
+		Active uint32 `json:"active"`
+	}
+	// TakeoverMessage is the open takeover, or null.
+	TakeoverMessage struct {
+		Type     string        `json:"type"` // takeover
+		Takeover *TakeoverInfo `json:"takeover"`
+	}
+	// RunMessage is a run that began, changed its status or ended, without its
+	// logs and steps.
+	RunMessage struct {
+		Type string  `json:"type"` // run
+		Run  RunInfo `json:"run"`
+	}
+	// DialogMessage is a dialog that wants an answer, or, with Closed, no more.
+	DialogMessage struct {
+		Type         string `json:"type"` // dialog
+		ID           string `json:"id"`
+		Kind         string `json:"kind,omitempty"` // alert confirm prompt beforeunload
+		Message      string `json:"message,omitempty"`
+		DefaultValue string `json:"defaultValue,omitempty"`
+		URL          string `json:"url,omitempty"`
+		Closed       bool   `json:"closed,omitempty"`
+	}
+	// StateMessage says that the browser crashed or is back.
+	StateMessage struct {
+		Type string `json:"type"` // crashed recovered
+	}
+	// EndedMessage is the last.
+	EndedMessage struct {
+		Type   string `json:"type"` // ended
+		Reason string `json:"reason"`
+	}
+)
+
+// Tab is one tab of a session. Numbers rise by one and are never used again.
+type Tab struct {
+	Tab     uint32 `json:"tab"`
+	URL     string `json:"url"`
+	Title   string `json:"title"`
+	Favicon string `json:"favicon"`
+	Loading bool   `json:"loading"`
+}
+
+// Status is where a session stands.
+type Status string
+
+// The states of a session: the last two are final.
+const (
+	StatusStarting Status = "starting"
+	StatusLive     Status = "live"
+	StatusCrashed  Status = "crashed"
+	StatusReleased Status = "released"
+	StatusFailed   Status = "failed"
+)
+
+// Ended reports whether a session is over.
+func (s Status) Ended() bool { return s == StatusReleased || s == StatusFailed }
+
+// Info is a session as the API gives it, without the fields that only the
+// server around it knows.
+type Info struct {
+	ID           string         `json:"id"`
+	SessionID    string         `json:"sessionId"`
+	Status       Status         `json:"status"`
+	CreatedAt    time.Time      `json:"createdAt"`
+	ExpiresAt    time.Time      `json:"expiresAt"`
+	EndedAt      *time.Time     `json:"endedAt"`
+	EndReason    string         `json:"endReason"`
+	Duration     int64          `json:"duration"` // ms
+	Timeout      int64          `json:"timeout"`  // ms
+	Dimensions   Dimensions     `json:"dimensions"`
+	UserAgent    string         `json:"userAgent"`
+	URL          string         `json:"url"`
+	Title        string         `json:"title"`
+	Tabs         []Tab          `json:"tabs"`
+	Controller   Holder         `json:"controller"`
+	Viewers      int            `json:"viewers"`
+	Takeover     *TakeoverInfo  `json:"takeover"`
+	EventCount   uint64         `json:"eventCount"`
+	ProxyTxBytes int64          `json:"proxyTxBytes"`
+	ProxyRxBytes int64          `json:"proxyRxBytes"`
+	Metadata     map[string]any `json:"metadata"`
+}

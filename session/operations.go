@@ -1,0 +1,136 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// runOperations is what a script's worker may call: the takeover operations
+// here, everything else in the operation table of package automation.
+type runOperations struct{ run *Run }
+
+// Call runs one operation.
+func (o runOperations) Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
+	switch op {
+	case "takeover.request":
+		return o.requestTakeover(ctx, params)
+	case "takeover.satisfy":
+		return o.satisfyTakeover()
+	}
+	return o.run.client.Call(ctx, op, params)
+}
+
+// takeoverResult is what requestTakeover resolves with.
+type takeoverResult struct {
+	Outcome    TakeoverState `json:"outcome"`
+	Note       string        `json:"note,omitempty"`
+	DurationMS int64         `json:"durationMs"`
+	By         string        `json:"by"`
+	Changes    *Changes      `json:"changes"`
+}
+
+// takeoverError is the rejection of requestTakeover, named so that a script can
+// tell the cases apart.
+type takeoverError struct {
+	name, message string
+	fields        map[string]any
+}
+
+func (e *takeoverError) Error() string               { return e.message }
+func (e *takeoverError) ErrorName() string           { return e.name }
+func (e *takeoverError) ErrorFields() map[string]any { return e.fields }
+
+// requestTakeover hands control to people and waits for the outcome. The run's
+// clock stands meanwhile.
+func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	var p struct {
+		Reason  string  `json:"reason"`
+		Timeout float64 `json:"timeout"` // ms
+		Until   string  `json:"until"`
+		Note    string  `json:"note"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, fmt.Errorf("requestTakeover: %w", err)
+	}
+	r, s := o.run, o.run.session
+	t, err := s.RequestTakeover(TakeoverOptions{
+		Reason: p.Reason, Timeout: time.Duration(p.Timeout * float64(time.Millisecond)), Until: p.Until, Note: p.Note,
+		RequestedBy: "script", RunID: r.ID(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("requestTakeover: %w", err)
+	}
+	started := time.Now()
+	r.script.Pause()
+	r.setStatus(RunWaiting)
+	select {
+	case <-t.Ended():
+	case <-ctx.Done():
+		_ = t.Cancel("script") // ended just before: the outcome below says so
+		<-t.Ended()
+	}
+	r.script.Resume()
+	r.setStatus(RunRunning)
+	info := t.Info()
+	if err := outcomeError(info); err != nil {
+		return nil, err
+	}
+	return json.Marshal(takeoverResult{
+		Outcome: info.State, Note: info.Note, DurationMS: msOf(time.Since(started)), By: info.ClaimedBy, Changes: info.Changes,
+	})
+}
+
+// satisfyTakeover completes the run's takeover because the condition that the
+// script watches holds.
+func (o runOperations) satisfyTakeover() (json.RawMessage, error) {
+	if t := o.run.session.openTakeover(); t != nil && t.Info().RunID == o.run.ID() {
+		_ = t.Done("condition", "") // ended just before: the request has its answer
+	}
+	return json.RawMessage("{}"), nil
+}
+
+func outcomeError(info TakeoverInfo) error {
+	switch info.State {
+	case TakeoverDone:
+		return nil
+	case TakeoverFailed:
+		return &takeoverError{"TakeoverFailedError", "The person could not do it: " + orNone(info.Note), map[string]any{"reason": info.Note}}
+	case TakeoverExpired:
+		return &takeoverError{"TakeoverTimeoutError", fmt.Sprintf("Nobody finished the takeover %q in time", info.Reason), nil}
+	default:
+		return &takeoverError{"TakeoverCancelledError", fmt.Sprintf("The takeover %q was cancelled", info.Reason), nil}
+	}
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "no reason given"
+	}
+	return text
+}
+
+// gate waits until the run may change the page: while a person holds the lease
+// or a takeover of a run is open, it may not.
+func (s *Session) gate(ctx context.Context) error {
+	for {
+		holder, _, changed := s.lease.state()
+		if t := s.openTakeover(); t != nil && t.Info().RunID != "" {
+			select {
+			case <-t.Ended():
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			continue
+		}
+		if holder == HolderScript || holder == HolderNobody && s.lease.give(HolderScript, func(from Holder) bool { return from == HolderNobody }) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package session
+
+import (
+	"log/slog"
+	"net/url"
+	"runtime"
+	"time"
+)
+
+// Defaults and bounds. Each is an option of the server.
+const (
+	DefaultTimeout         = 5 * time.Minute // a session's life
+	MaxTimeout             = 24 * time.Hour
+	DefaultTakeoverTimeout = 5 * time.Minute
+	MaxTakeoverTimeout     = 24 * time.Hour
+	DefaultRunTimeout      = 5 * time.Minute // without the time spent waiting for a person
+	MaxRunTimeout          = time.Hour
+
+	DefaultWidth, DefaultHeight = 1280, 720
+	minSide, maxSide            = 100, 4096
+
+	maxViewers    = 100 // of one session
+	maxLinks      = 100 // of one session
+	maxTakeovers  = 200 // kept of one session
+	maxRuns       = 100 // kept of one session
+	maxEnded      = 200 // ended sessions kept in the registry
+	maxReason     = 500 // runes of a takeover's reason
+	maxNote       = 2000
+	maxTabs       = 50
+	maxScriptSize = 1 << 20
+
+	// restarts a Chromium may need within restartWindow before the session ends.
+	maxRestarts   = 3
+	restartWindow = time.Minute
+)
+
+// Options configures a Manager. The zero value of each field is its default.
+type Options struct {
+	Dir             string               // required: the data directory
+	MaxSessions     int                  // live at a time; default: four per core
+	WarmBrowsers    int                  // Chromiums kept started; default 1, negative: none
+	ChromiumPath    string               // default: found on PATH
+	Executable      []string             // the command of a script worker; default: this binary
+	PublicURL       func() string        // base of the links for people, without a slash at the end; default http://127.0.0.1:8080
+	CheckURL        func(*url.URL) error // says which addresses a viewer or create may open; default: all of http and https
+	Timeout         time.Duration        // default DefaultTimeout
+	IdleTimeout     time.Duration        // default: none
+	TakeoverTimeout time.Duration        // default DefaultTakeoverTimeout
+	Logger          *slog.Logger         // default: discard
+}
+
+func (o *Options) setDefaults() {
+	if o.MaxSessions == 0 {
+		o.MaxSessions = 4 * runtime.NumCPU()
+	}
+	if o.WarmBrowsers == 0 {
+		o.WarmBrowsers = 1
+	}
+	o.WarmBrowsers = max(o.WarmBrowsers, 0)
+	if o.PublicURL == nil {
+		o.PublicURL = func() string { return "http://127.0.0.1:8080" }
+	}
+	if o.CheckURL == nil {
+		o.CheckURL = func(*url.URL) error { return nil }
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.TakeoverTimeout == 0 {
+		o.TakeoverTimeout = DefaultTakeoverTimeout
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Dimensions is a page's viewport in CSS pixels.
+type Dimensions struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// CreateOptions says what a new session is like. The zero value of each field
+// is its default.
+type CreateOptions struct {
+	URL               string // opened first; default about:blank
+	Timeout           time.Duration
+	IdleTimeout       time.Duration // without viewer, run or call; 0: none
+	Dimensions        Dimensions
+	DeviceScaleFactor float64
+	IsMobile          bool
+	UserAgent         string
+	Locale            string
+	Timezone          string
+	ProxyURL          string
+	ExtraHTTPHeaders  map[string]string
+	Metadata          map[string]any
+}
+
+// check fills in the defaults and names every field that is out of bounds.
+func (o *CreateOptions) check(server *Options) error {
+	var bad []FieldError
+	add := func(field, text string) { bad = append(bad, FieldError{Field: field, Error: text}) }
+	if o.Timeout == 0 {
+		o.Timeout = server.Timeout
+	}
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = server.IdleTimeout
+	}
+	if o.Timeout < time.Second || o.Timeout > MaxTimeout {
+		add("timeout", "must be between 1000 and 86400000 ms")
+	}
+	if o.IdleTimeout < 0 || o.IdleTimeout > MaxTimeout {
+		add("idleTimeout", "must be between 0 and 86400000 ms")
+	}
+	if o.Dimensions == (Dimensions{}) {
+		o.Dimensions = Dimensions{Width: DefaultWidth, Height: DefaultHeight}
+	}
+	if d := o.Dimensions; d.Width < minSide || d.Width > maxSide {
+		add("dimensions.width", "must be between 100 and 4096")
+	}
+	if d := o.Dimensions; d.Height < minSide || d.Height > maxSide {
+		add("dimensions.height", "must be between 100 and 4096")
+	}
+	if o.DeviceScaleFactor != 0 && (o.DeviceScaleFactor < 0.5 || o.DeviceScaleFactor > 3) {
+		add("deviceScaleFactor", "must be between 0.5 and 3")
+	}
+	if o.URL != "" {
+		if _, err := parseAddress(o.URL, server.CheckURL); err != nil {
+			add("url", err.Error())
+		}
+	}
+	if o.ProxyURL != "" {
+		if err := checkProxy(o.ProxyURL); err != nil {
+			add("proxyUrl", err.Error())
+		}
+	}
+	if len(bad) > 0 {
+		return &InputError{Fields: bad}
+	}
+	return nil
+}

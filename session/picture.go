@@ -1,0 +1,116 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+const (
+	screenshotTimeout = 20 * time.Second
+	thumbnailEvery    = 5 * time.Second // a new one is taken at most so often
+	thumbnailWidth    = 480             // pixels
+	maxScreenshotSide = 16_384          // pixels; Chromium's own limit for a texture
+)
+
+// screenshotFormats are the formats that Chromium encodes, and their media types.
+var screenshotFormats = map[string]string{"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
+
+// Screenshot takes a picture of the active page: png (default), jpeg or webp;
+// what is visible, or the whole page. It returns the image and its media type.
+func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) ([]byte, string, error) {
+	if format == "" {
+		format = "png"
+	}
+	mime := screenshotFormats[format]
+	if mime == "" {
+		return nil, "", badField("format", "must be png, jpeg or webp")
+	}
+	p, err := s.activePage()
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, screenshotTimeout)
+	defer cancel()
+	params := page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormat(format)}
+	if fullPage {
+		m, err := cdp.Call(ctx, p.Session(), page.GetLayoutMetrics, proto.Empty{})
+		if err != nil {
+			return nil, "", fmt.Errorf("measure page: %w", err)
+		}
+		params.CaptureBeyondViewport = new(true)
+		params.Clip = &page.Viewport{
+			Width: min(m.CSSContentSize.Width, maxScreenshotSide), Height: min(m.CSSContentSize.Height, maxScreenshotSide), Scale: 1,
+		}
+	}
+	image, err := capturePicture(ctx, p, params)
+	return image, mime, err
+}
+
+// thumbnail is the last small picture of a session.
+type thumbnail struct {
+	mu    sync.Mutex // held while one is taken, so that one is taken for all who ask
+	image []byte
+	at    time.Time
+}
+
+// Thumbnail is a small JPEG of the active page, at most 5 s old while the
+// session is live, and the last one there was while the browser is away.
+func (s *Session) Thumbnail(ctx context.Context) ([]byte, string, error) {
+	s.thumb.mu.Lock()
+	defer s.thumb.mu.Unlock()
+	if time.Since(s.thumb.at) < thumbnailEvery && s.thumb.image != nil {
+		return s.thumb.image, "image/jpeg", nil
+	}
+	image, err := s.takeThumbnail(ctx)
+	if err != nil {
+		if s.thumb.image != nil {
+			return s.thumb.image, "image/jpeg", nil
+		}
+		return nil, "", err
+	}
+	s.thumb.image, s.thumb.at = image, time.Now()
+	return image, "image/jpeg", nil
+}
+
+func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
+	p, err := s.activePage()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, screenshotTimeout)
+	defer cancel()
+	w, h := float64(s.opts.Dimensions.Width), float64(s.opts.Dimensions.Height)
+	return capturePicture(ctx, p, page.CaptureScreenshotParams{
+		Format: page.CaptureScreenshotFormatJpeg, Quality: 60,
+		Clip: &page.Viewport{Width: w, Height: h, Scale: min(1, thumbnailWidth/w)},
+	})
+}
+
+func capturePicture(ctx context.Context, p *browser.Page, params page.CaptureScreenshotParams) ([]byte, error) {
+	res, err := cdp.Call(ctx, p.Session(), page.CaptureScreenshot, params)
+	if err != nil {
+		return nil, fmt.Errorf("take picture: %w", err)
+	}
+	return res.Data, nil
+}
+
+// activePage is the page that viewers see.
+func (s *Session) activePage() (*browser.Page, error) {
+	if _, err := s.ready(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.focus == nil {
+		return nil, ErrNotReady
+	}
+	return s.focus.page, nil
+}

@@ -1,0 +1,323 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"sync"
+	"time"
+
+	"takeover/automation"
+	"takeover/scripting"
+)
+
+// RunStatus is where a run stands.
+type RunStatus string
+
+// The states of a run: the first two are open, the others final.
+const (
+	RunRunning   RunStatus = "running"
+	RunWaiting   RunStatus = "waiting" // for a person
+	RunSucceeded RunStatus = "succeeded"
+	RunFailed    RunStatus = "failed"
+	RunCancelled RunStatus = "cancelled"
+	RunTimeout   RunStatus = "timeout"
+)
+
+// Ended reports whether a run is over.
+func (s RunStatus) Ended() bool { return s != RunRunning && s != RunWaiting }
+
+// ErrScriptTooLarge is the error of a script over 1 MiB.
+var ErrScriptTooLarge = errors.New("the script is larger than 1 MiB")
+
+// maxRunEvents bounds what the stream of one run keeps, so that a late reader
+// gets it from the start. Logs are bounded by bytes before they come here.
+const maxRunEvents = 20_000
+
+// RunOptions says what to run.
+type RunOptions struct {
+	Code        string
+	Filename    string          // default script.ts
+	Timeout     time.Duration   // without the time spent waiting for a person; default 5 min
+	Args        json.RawMessage // JSON that the script sees as args
+	RequestedBy string
+}
+
+// RunError is why a run did not succeed. Positions are in the code as sent,
+// from 1; 0 where there is none.
+type RunError struct {
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Stack   string `json:"stack"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+}
+
+// RunLog is one line the script logged.
+type RunLog struct {
+	Level string    `json:"level"` // log info debug warn error
+	Text  string    `json:"text"`
+	TS    time.Time `json:"ts"`
+}
+
+// RunStep is one call of the API that the script made.
+type RunStep struct {
+	Title      string    `json:"title"`
+	StartedAt  time.Time `json:"startedAt"`
+	DurationMS float64   `json:"durationMs"`
+	Error      string    `json:"error,omitempty"`
+	Line       int       `json:"line,omitempty"`
+}
+
+// RunTest is one test of a Playwright Test file.
+type RunTest struct {
+	Title      string  `json:"title"`
+	Status     string  `json:"status"` // passed failed skipped
+	DurationMS float64 `json:"durationMs"`
+	Error      string  `json:"error,omitempty"`
+}
+
+// RunInfo is a run as the API gives it.
+type RunInfo struct {
+	ID          string          `json:"id"`
+	SessionID   string          `json:"sessionId"`
+	Filename    string          `json:"filename"`
+	RequestedBy string          `json:"requestedBy,omitempty"`
+	Status      RunStatus       `json:"status"`
+	CreatedAt   time.Time       `json:"createdAt"`
+	EndedAt     *time.Time      `json:"endedAt"`
+	Result      json.RawMessage `json:"result"`
+	Error       *RunError       `json:"error"`
+	Logs        []RunLog        `json:"logs"`
+	Steps       []RunStep       `json:"steps"`
+	Tests       []RunTest       `json:"tests"`
+	Takeovers   []TakeoverInfo  `json:"takeovers"`
+	DurationMS  int64           `json:"durationMs"` // without the time spent waiting for a person
+	Truncated   bool            `json:"truncated"`
+}
+
+// RunEvent is one message of a run's stream: log (RunLog), step (RunStep),
+// takeover (TakeoverInfo), test (RunTest), end (RunInfo).
+type RunEvent struct {
+	Type string
+	Data any
+}
+
+// Run is one execution of one script.
+type Run struct {
+	session *Session
+	client  *automation.Client
+	script  *scripting.Run
+	done    chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	info    RunInfo
+	events  []RunEvent
+	changed chan struct{} // closed and replaced when events grew
+}
+
+// ID is the run's id.
+func (r *Run) ID() string { return r.info.ID } // never changes
+
+// Done is closed when the run has ended and its resources are free.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
+// Info is the run's present state.
+func (r *Run) Info() RunInfo {
+	r.mu.Lock()
+	info := r.info
+	info.Logs, info.Steps, info.Tests = info.Logs[:len(info.Logs):len(info.Logs)], info.Steps[:len(info.Steps):len(info.Steps)], info.Tests[:len(info.Tests):len(info.Tests)]
+	r.mu.Unlock()
+	info.Takeovers = []TakeoverInfo{}
+	for _, t := range r.session.Takeovers() {
+		if ti := t.Info(); ti.RunID == info.ID {
+			info.Takeovers = append(info.Takeovers, ti)
+		}
+	}
+	return info
+}
+
+// Status is where the run stands.
+func (r *Run) Status() RunStatus {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.info.Status
+}
+
+// brief is the run without what grows, for viewers.
+func (r *Run) brief() RunMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	info := r.info
+	info.Logs, info.Steps, info.Tests, info.Takeovers = []RunLog{}, []RunStep{}, []RunTest{}, []TakeoverInfo{}
+	return RunMessage{Type: "run", Run: info}
+}
+
+// Cancel ends the run, whatever it does. The end is seen on Done.
+func (r *Run) Cancel() { r.script.Cancel(errRunCancelled) }
+
+var errRunCancelled = errors.New("the run was cancelled")
+
+// Stream yields what happened in the run, from its start, and what happens,
+// until its end or ctx's.
+func (r *Run) Stream(ctx context.Context) iter.Seq2[RunEvent, error] {
+	return func(yield func(RunEvent, error) bool) {
+		for n := 0; ; {
+			r.mu.Lock()
+			events, changed := r.events[n:], r.changed
+			r.mu.Unlock()
+			for _, ev := range events {
+				if !yield(ev, nil) || ev.Type == "end" {
+					return
+				}
+			}
+			n += len(events)
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				yield(RunEvent{}, context.Cause(ctx))
+				return
+			}
+		}
+	}
+}
+
+// addLocked appends to the stream. The end is always kept.
+func (r *Run) addLocked(typ string, data any) {
+	if len(r.events) >= maxRunEvents && typ != "end" {
+		r.info.Truncated = true
+		return
+	}
+	r.events = append(r.events, RunEvent{Type: typ, Data: data})
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+func (r *Run) setStatus(status RunStatus) {
+	r.mu.Lock()
+	if r.info.Status.Ended() {
+		r.mu.Unlock()
+		return
+	}
+	r.info.Status = status
+	r.mu.Unlock()
+	r.session.broadcast("run", r.brief())
+}
+
+// StartRun runs a script in the session. One at a time: ErrRunning. The run
+// lives on when ctx ends.
+func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
+	if err := checkRun(&o); err != nil {
+		return nil, err
+	}
+	r := &Run{session: s, done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
+		ID: newID("run"), SessionID: s.id, Filename: o.Filename, RequestedBy: o.RequestedBy, Status: RunRunning,
+		CreatedAt: time.Now().UTC(), Logs: []RunLog{}, Steps: []RunStep{}, Tests: []RunTest{},
+	}}
+	eng, err := s.claimRun(r)
+	if err != nil {
+		return nil, err
+	}
+	r.client = eng.auto.NewClient(automation.ClientOptions{
+		Gate: s.gate,
+		Emit: func(event string, params json.RawMessage) { r.script.Emit(event, params) },
+	})
+	r.script, err = s.manager.scripts.Start(s.ctx, scripting.Script{
+		Code: o.Code, Filename: o.Filename, Args: o.Args, Timeout: o.Timeout,
+	}, runOperations{r}, runSink{r})
+	if err != nil {
+		r.client.Close()
+		s.dropRun()
+		close(r.done)
+		return nil, err
+	}
+	s.lease.give(HolderScript, func(from Holder) bool { return from == HolderNobody })
+	s.broadcast("run", r.brief())
+	s.note("run_started", map[string]any{"run_id": r.ID(), "filename": o.Filename})
+	go r.finish() // dropRun lets the session's end go on
+	return r, nil
+}
+
+func checkRun(o *RunOptions) error {
+	if len(o.Code) > maxScriptSize {
+		return ErrScriptTooLarge
+	}
+	var bad []FieldError
+	if o.Code == "" {
+		bad = append(bad, FieldError{"code", "is required"})
+	}
+	if o.Filename == "" {
+		o.Filename = "script.ts"
+	}
+	if len(o.Filename) > 255 {
+		bad = append(bad, FieldError{"filename", "must be at most 255 characters"})
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultRunTimeout
+	}
+	if o.Timeout < 0 || o.Timeout > MaxRunTimeout {
+		bad = append(bad, FieldError{"timeout", "must be between 1 and 3600000 ms"})
+	}
+	if len(bad) > 0 {
+		return &InputError{Fields: bad}
+	}
+	return nil
+}
+
+// finish waits for the script's end and settles everything that was the run's.
+func (r *Run) finish() {
+	res := r.script.Wait()
+	s := r.session
+	if t := s.openTakeover(); t != nil && t.Info().RunID == r.ID() {
+		_ = t.Cancel("run ended") // ended just before: nothing to do
+	}
+	r.client.Close()
+	s.lease.release(HolderScript)
+
+	now := time.Now().UTC()
+	r.mu.Lock()
+	r.info.Status = RunStatus(res.Status)
+	r.info.Result = res.Value
+	r.info.EndedAt = &now
+	r.info.DurationMS = msOf(res.Duration)
+	r.info.Truncated = r.info.Truncated || res.Truncated
+	if e := res.Err; e != nil {
+		r.info.Error = &RunError{Name: e.Name, Message: e.Message, Stack: e.Stack, Line: e.Line, Column: e.Column}
+	}
+	r.mu.Unlock()
+	info := r.Info()
+	r.mu.Lock()
+	r.addLocked("end", info)
+	r.mu.Unlock()
+	s.broadcast("run", r.brief())
+	s.note("run_ended", map[string]any{"run_id": r.ID(), "status": info.Status, "duration_ms": info.DurationMS})
+	s.manager.stats.count(func() { s.manager.stats.runs[info.Status]++ })
+	close(r.done)
+	s.dropRun()
+}
+
+// runSink takes what the script's worker reports.
+type runSink struct{ run *Run }
+
+// Log keeps a line the script logged.
+func (k runSink) Log(l scripting.Log) {
+	k.run.mu.Lock()
+	defer k.run.mu.Unlock()
+	line := RunLog{Level: l.Level, Text: l.Text, TS: l.Time.UTC()}
+	k.run.info.Logs = append(k.run.info.Logs, line)
+	k.run.addLocked("log", line)
+}
+
+// Step keeps a call the script made.
+func (k runSink) Step(st scripting.Step) {
+	k.run.mu.Lock()
+	defer k.run.mu.Unlock()
+	step := RunStep{Title: st.Title, StartedAt: st.StartedAt.UTC(), DurationMS: float64(st.Duration.Microseconds()) / 1000, Error: st.Err, Line: st.Line}
+	if len(k.run.info.Steps) >= maxRunEvents {
+		k.run.info.Truncated = true
+		return
+	}
+	k.run.info.Steps = append(k.run.info.Steps, step)
+	k.run.addLocked("step", step)
+}

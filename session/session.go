@@ -1,0 +1,459 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"takeover/capture"
+)
+
+// Session is one Chromium with its own profile, its tabs, viewers, runs and
+// takeovers. All methods may be called from any goroutine.
+type Session struct {
+	id      string
+	manager *Manager
+	opts    CreateOptions
+	log     *slog.Logger
+	lease   *lease
+	monitor *capture.Monitor
+	seq     seqCounter // numbers the pictures of all its casts
+
+	ctx    context.Context // the session's life; its cause is an *endCause
+	cancel context.CancelCauseFunc
+	work   sync.WaitGroup // runs, timers, condition watchers
+
+	started chan struct{} // closed when the first browser is there, or never will be
+	ended   chan struct{} // closed when nothing of the session is left
+
+	inputMu sync.Mutex // held while input is checked and queued, and while it is released
+
+	mu        sync.Mutex // guards what follows; never held across I/O
+	status    Status
+	startErr  error
+	createdAt time.Time
+	expiresAt time.Time
+	timeout   time.Duration
+	activeAt  time.Time // when somebody last did something, for IdleTimeout
+	endedAt   time.Time
+	endReason string
+	metadata  map[string]any
+	userAgent string
+	engine    *engine // nil while there is no browser
+	tabs      tabList
+	focus     *focus // what viewers see; nil while there is no page
+	refocused chan struct{}
+	viewers   map[*Viewer]struct{}
+	run_      *Run // under way
+	runs      []*Run
+	takeovers []*Takeover
+	dialogs   map[string]*openDialog
+	rearm     chan struct{} // one token: expiresAt changed
+	sealed    bool          // nothing may be added to work any more
+	thumb     thumbnail
+}
+
+// endCause is why a session's context ended.
+type endCause struct {
+	status Status
+	reason string
+}
+
+func (e *endCause) Error() string { return e.reason }
+
+func newSession(m *Manager, o CreateOptions) *Session {
+	now := time.Now().UTC()
+	s := &Session{
+		id: uuid.NewString(), manager: m, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
+		status: StatusStarting, createdAt: now, activeAt: now, expiresAt: now.Add(o.Timeout), timeout: o.Timeout,
+		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{}, dialogs: map[string]*openDialog{},
+		refocused: make(chan struct{}), rearm: make(chan struct{}, 1),
+	}
+	if s.metadata == nil {
+		s.metadata = map[string]any{}
+	}
+	s.log = m.opts.Logger.With("session", s.id)
+	s.lease = newLease(s.controlChanged)
+	s.monitor = capture.NewMonitor(capture.Options{Logger: s.log})
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	return s
+}
+
+// ID is the session's id, a UUID.
+func (s *Session) ID() string { return s.id }
+
+// Monitor captures the browser's events. Begin with StartCapture.
+func (s *Session) Monitor() *capture.Monitor { return s.monitor }
+
+// Ended is closed when the session is over and nothing of it is left.
+func (s *Session) Ended() <-chan struct{} { return s.ended }
+
+// Status is where the session stands.
+func (s *Session) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status
+}
+
+func (s *Session) statusAndViewers() (Status, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status, len(s.viewers)
+}
+
+func (s *Session) startError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.startErr
+}
+
+// Info is the session's present state.
+func (s *Session) Info() Info {
+	holder, _, _ := s.lease.state()
+	events := s.monitor.Count()
+	var takeover *TakeoverInfo
+	if t := s.openTakeover(); t != nil {
+		takeover = new(t.Info())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info := Info{
+		ID: s.id, SessionID: s.id, Status: s.status, CreatedAt: s.createdAt, ExpiresAt: s.expiresAt, EndReason: s.endReason,
+		Duration: msOf(time.Since(s.createdAt)), Timeout: msOf(s.timeout), Dimensions: s.opts.Dimensions, UserAgent: s.userAgent,
+		Tabs: s.tabs.list(), Controller: holder, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
+		Metadata: maps.Clone(s.metadata),
+	}
+	if !s.endedAt.IsZero() {
+		info.EndedAt = new(s.endedAt)
+		info.Duration = msOf(s.endedAt.Sub(s.createdAt))
+	}
+	if tab, ok := s.tabs.activeTab(); ok {
+		info.URL, info.Title = tab.URL, tab.Title
+	}
+	return info
+}
+
+// Release ends the session and returns when nothing of it is left. It returns
+// ErrEnded when it had ended before.
+func (s *Session) Release(reason string) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	if reason == "" {
+		reason = "released"
+	}
+	s.end(StatusReleased, reason)
+	<-s.ended
+	return nil
+}
+
+// Extend sets how long the session lives, counted from its creation.
+func (s *Session) Extend(timeout time.Duration) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	if timeout < time.Second || timeout > MaxTimeout {
+		return badField("timeout", "must be between 1000 and 86400000 ms")
+	}
+	s.mu.Lock()
+	s.timeout, s.expiresAt = timeout, s.createdAt.Add(timeout)
+	s.mu.Unlock()
+	s.wakeClock()
+	return nil
+}
+
+// SetMetadata replaces the session's metadata.
+func (s *Session) SetMetadata(metadata map[string]any) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.metadata = maps.Clone(metadata); s.metadata == nil {
+		s.metadata = map[string]any{}
+	}
+	return nil
+}
+
+// Touch notes that somebody uses the session, for its idle timeout.
+func (s *Session) Touch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.activeAt = time.Now()
+}
+
+// StartCapture starts or reconfigures the capture of events. See
+// capture.Monitor.Start.
+func (s *Session) StartCapture(ctx context.Context, c capture.Config) (id string, warnings []string, err error) {
+	if _, err := s.ready(); err != nil {
+		return "", nil, err
+	}
+	return s.monitor.Start(ctx, c)
+}
+
+// alive returns an *EndedError for a session that is over or ends just now.
+func (s *Session) alive() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aliveLocked()
+}
+
+func (s *Session) aliveLocked() error {
+	if s.status.Ended() {
+		return &EndedError{Reason: s.endReason}
+	}
+	return nil
+}
+
+// ready returns the browser, or why there is none.
+func (s *Session) ready() (*engine, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.aliveLocked(); err != nil {
+		return nil, err
+	}
+	if s.engine == nil {
+		return nil, ErrNotReady
+	}
+	s.activeAt = time.Now()
+	return s.engine, nil
+}
+
+// end makes the session end. Only the first call counts.
+func (s *Session) end(status Status, reason string) {
+	s.cancel(&endCause{status: status, reason: reason})
+}
+
+// run is the session's life, from start to the last resource.
+func (s *Session) run() {
+	defer close(s.ended)
+	s.work.Go(s.watchClock)
+	err := s.supervise()
+	s.cancel(&endCause{status: StatusFailed, reason: errText(err)}) // has no effect when the context caused err
+	cause := &endCause{status: StatusFailed, reason: "ended"}
+	_ = errors.As(context.Cause(s.ctx), &cause) // end and the line above give nothing else
+
+	s.mu.Lock()
+	s.status, s.endReason, s.endedAt = cause.status, cause.reason, time.Now().UTC()
+	if s.startErr == nil && !isClosed(s.started) {
+		s.startErr = err
+	}
+	viewers := slices.Collect(maps.Keys(s.viewers))
+	takeovers := slices.Clone(s.takeovers)
+	s.mu.Unlock()
+	s.log.Info("session ended", "status", cause.status, "reason", cause.reason)
+
+	for _, t := range takeovers {
+		_ = t.finish(TakeoverCancelled, "", cause.reason) // most have ended before
+	}
+	s.mu.Lock()
+	s.sealed = true
+	s.mu.Unlock()
+	s.work.Wait()
+	for _, v := range viewers {
+		v.end(cause.reason)
+	}
+	s.monitor.Close()
+	_ = s.manager.links.revoke(s.id, "") // none is fine
+	s.manager.stats.count(func() { s.manager.stats.ended[cause.status]++ })
+	if !isClosed(s.started) {
+		close(s.started)
+	}
+}
+
+// spawn runs fn on a goroutine that the session's end waits for. fn is not run
+// when the session is over.
+func (s *Session) spawn(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.sealed {
+		s.work.Go(fn)
+	}
+}
+
+// watchClock ends the session when its time is up or nobody used it. It does
+// not end under a person at work.
+func (s *Session) watchClock() {
+	for {
+		wait, reason := s.timeLeft(time.Now())
+		if wait <= 0 {
+			s.end(StatusReleased, reason)
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-s.rearm:
+		case <-s.ctx.Done():
+		}
+		timer.Stop()
+		if s.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// atWorkGrace is how long a session outlives its time after a person was last
+// seen at work in it.
+const atWorkGrace = 10 * time.Second
+
+// timeLeft is how long to wait before asking again; zero or less means that the
+// session is over, and why.
+func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
+	holder, _, _ := s.lease.state()
+	open := s.openTakeover()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left := s.expiresAt.Sub(now)
+	if left <= 0 {
+		if open != nil || holder.isPerson() {
+			return atWorkGrace, ""
+		}
+		return 0, "timeout"
+	}
+	if idle := s.opts.IdleTimeout; idle > 0 {
+		busy := len(s.viewers) > 0 || s.run_ != nil || open != nil
+		if busy {
+			s.activeAt = now
+		}
+		quiet := idle - now.Sub(s.activeAt)
+		if quiet <= 0 {
+			return 0, "idle timeout"
+		}
+		left = min(left, quiet)
+	}
+	return left, ""
+}
+
+func (s *Session) wakeClock() {
+	select {
+	case s.rearm <- struct{}{}:
+	default:
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return "ended"
+	}
+	return err.Error()
+}
+
+// broadcast sends a message to every viewer. Messages of one slot replace each
+// other while they wait.
+func (s *Session) broadcast(slot string, message any) {
+	s.mu.Lock()
+	viewers := slices.Collect(maps.Keys(s.viewers))
+	s.mu.Unlock()
+	for _, v := range viewers {
+		v.send(slot, message)
+	}
+}
+
+// note records an event of the session itself, if a capture runs.
+func (s *Session) note(typ string, data map[string]any) {
+	s.monitor.Add(capture.Control(typ, data))
+}
+
+// controlChanged tells everybody who controls the session now. What the former
+// controller held down is released before the new one can press anything.
+func (s *Session) controlChanged(holder Holder, epoch uint64) {
+	s.inputMu.Lock()
+	s.releaseInput()
+	s.inputMu.Unlock()
+	s.mu.Lock()
+	viewers := slices.Collect(maps.Keys(s.viewers))
+	s.mu.Unlock()
+	for _, v := range viewers {
+		v.send("control", ControlMessage{Type: "control", Holder: holder, Epoch: epoch, Mine: holder == v.holder()})
+	}
+	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})
+	s.wakeClock()
+}
+
+// claimRun makes r the session's run under way.
+func (s *Session) claimRun(r *Run) (*engine, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.aliveLocked(); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.engine == nil:
+		return nil, ErrNotReady
+	case s.run_ != nil:
+		return nil, fmt.Errorf("%w: %s", ErrRunning, s.run_.ID())
+	}
+	s.run_ = r
+	if s.runs = append(s.runs, r); len(s.runs) > maxRuns {
+		s.runs = slices.Delete(s.runs, 0, 1)
+	}
+	s.activeAt = time.Now()
+	s.work.Add(1) // until dropRun
+	return s.engine, nil
+}
+
+// dropRun makes room for the next run. It is called once for each claimRun.
+func (s *Session) dropRun() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.run_ = nil
+	s.activeAt = time.Now()
+	s.work.Done()
+}
+
+// Runs are the session's runs, newest first.
+func (s *Session) Runs() []*Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := slices.Clone(s.runs)
+	slices.Reverse(list)
+	return list
+}
+
+// Run returns one of the session's runs, or ErrNotFound.
+func (s *Session) Run(id string) (*Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.runs {
+		if r.ID() == id {
+			return r, nil
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// CreateLink makes a share link and the secret that opens it.
+func (s *Session) CreateLink(o LinkOptions) (LinkInfo, string, error) {
+	if err := s.alive(); err != nil {
+		return LinkInfo{}, "", err
+	}
+	return s.manager.links.create(s.id, o)
+}
+
+// Links lists the session's share links, oldest first.
+func (s *Session) Links() []LinkInfo { return s.manager.links.list(s.id) }
+
+// RevokeLink makes a share link invalid at once, also for those who used it.
+func (s *Session) RevokeLink(id string) error {
+	if id == "" {
+		return ErrNotFound
+	}
+	return s.manager.links.revoke(s.id, id)
+}

@@ -1,0 +1,235 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// tabList numbers a session's pages. Guarded by Session.mu.
+type tabList struct {
+	last   uint32
+	open   []*tab // in the order they were opened
+	lost   []*tab // of a browser that died, to be given to its successor's pages
+	active uint32 // 0 for none
+}
+
+// tab is a page and its number.
+type tab struct {
+	Tab
+	page   *browser.Page
+	opener uint32
+}
+
+func (l *tabList) list() []Tab {
+	list := make([]Tab, len(l.open))
+	for i, t := range l.open {
+		list[i] = t.Tab
+	}
+	return list
+}
+
+func (l *tabList) activeTab() (Tab, bool) {
+	if t := l.byNumber(l.active); t != nil {
+		return t.Tab, true
+	}
+	return Tab{}, false
+}
+
+func (l *tabList) byNumber(n uint32) *tab {
+	for _, t := range l.open {
+		if t.Tab.Tab == n {
+			return t
+		}
+	}
+	return nil
+}
+
+func (l *tabList) byPage(p *browser.Page) *tab {
+	for _, t := range l.open {
+		if t.page == p {
+			return t
+		}
+	}
+	return nil
+}
+
+// lose makes all open tabs lost ones.
+func (l *tabList) lose() { l.lost, l.open = l.open, nil }
+
+// add gives a page its tab: a lost one's if there is any and the page was not
+// opened by another.
+func (l *tabList) add(p, opener *browser.Page) (t *tab, url string) {
+	if opener == nil && len(l.lost) > 0 {
+		t = l.lost[0]
+		l.lost = l.lost[1:]
+		t.page, url = p, t.URL
+	} else {
+		l.last++
+		t = &tab{Tab: Tab{Tab: l.last}, page: p}
+	}
+	if from := l.byPage(opener); from != nil {
+		t.opener = from.Tab.Tab
+	}
+	l.open = append(l.open, t)
+	return t, url
+}
+
+// remove drops a page's tab and returns the tab to show when it was the active
+// one: the one that opened it, else the last.
+func (l *tabList) remove(p *browser.Page) (gone, next *tab) {
+	gone = l.byPage(p)
+	if gone == nil {
+		return nil, nil
+	}
+	l.open = slices.DeleteFunc(l.open, func(t *tab) bool { return t == gone })
+	if gone.Tab.Tab != l.active {
+		return gone, nil
+	}
+	l.active = 0
+	if next = l.byNumber(gone.opener); next == nil && len(l.open) > 0 {
+		next = l.open[len(l.open)-1]
+	}
+	return gone, next
+}
+
+// focus is what viewers see: a page of a browser. Its context ends when
+// something else takes its place.
+type focus struct {
+	eng    *engine
+	page   *browser.Page
+	tab    uint32
+	ctx    context.Context // the focus's life
+	cancel context.CancelFunc
+}
+
+// setFocusLocked changes what viewers see; nil for nothing.
+func (s *Session) setFocusLocked(f *focus) {
+	if s.focus != nil {
+		s.focus.cancel()
+	}
+	s.focus = f
+	close(s.refocused)
+	s.refocused = make(chan struct{})
+}
+
+// showLocked makes a tab the active one.
+func (s *Session) showLocked(eng *engine, t *tab) {
+	s.tabs.active = t.Tab.Tab
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.setFocusLocked(&focus{eng: eng, page: t.page, tab: t.Tab.Tab, ctx: ctx, cancel: cancel})
+	// Not waited for: this may run on the model's goroutine.
+	_ = cdp.Send(t.page.Session(), page.BringToFront, proto.Empty{}) // fails only when the page is gone, which is told
+}
+
+// onModelEvent follows the browser's pages. It runs on the model's goroutine.
+func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
+	switch ev := ev.(type) {
+	case browser.PageCreated:
+		s.addPage(eng, ev.Page, ev.Opener)
+	case browser.PageClosed:
+		s.removePage(eng, ev.Page)
+	case browser.PageChanged:
+		s.updatePage(eng, ev.Page)
+	case browser.DialogOpened:
+		s.dialogOpened(ev.Dialog)
+	case browser.DialogClosed:
+		s.dialogClosed(ev.Dialog)
+	}
+}
+
+// addPage gives a page a tab and shows it: whatever opened last is what is
+// looked at, as in any browser.
+func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
+	s.mu.Lock()
+	if s.tabs.byPage(p) != nil || s.engine != eng {
+		s.mu.Unlock()
+		return
+	}
+	active := s.tabs.active
+	t, url := s.tabs.add(p, opener)
+	t.describe(p)
+	if restored := url != ""; !restored || t.Tab.Tab == active {
+		s.showLocked(eng, t)
+	}
+	s.mu.Unlock()
+	if url != "" && url != "about:blank" {
+		_ = cdp.Send(p.Session(), page.Navigate, page.NavigateParams{URL: url}) // fails only when the page is gone, which is told
+	}
+	s.sendTabs()
+}
+
+func (s *Session) removePage(eng *engine, p *browser.Page) {
+	s.mu.Lock()
+	if s.engine != eng {
+		s.mu.Unlock()
+		return
+	}
+	gone, next := s.tabs.remove(p)
+	if next != nil {
+		s.showLocked(eng, next)
+	} else if gone != nil && s.tabs.active == 0 {
+		s.setFocusLocked(nil)
+	}
+	s.mu.Unlock()
+	if gone != nil {
+		s.spawn(func() { eng.live.forget(p.ID()) })
+		s.sendTabs()
+	}
+}
+
+func (s *Session) updatePage(eng *engine, p *browser.Page) {
+	s.mu.Lock()
+	t := s.tabs.byPage(p)
+	if t == nil || s.engine != eng {
+		s.mu.Unlock()
+		return
+	}
+	before := t.Tab
+	t.describe(p)
+	changed := t.Tab != before
+	s.mu.Unlock()
+	if changed {
+		s.sendTabs()
+	}
+}
+
+// maxTitle bounds what a page can make every viewer receive.
+const maxTitle = 500
+
+func (t *tab) describe(p *browser.Page) {
+	t.Loading = p.Loading()
+	if url := p.URL(); url != "" {
+		t.URL = clip(url, 32<<10)
+	}
+	t.Title, t.Favicon = clip(p.Title(), maxTitle), ""
+	if icon := p.Favicon(); len(icon) < 32<<10 {
+		t.Favicon = icon
+	}
+}
+
+// clip cuts text to at most n bytes, on a character's boundary.
+func clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// tabsMessage is the present list.
+func (s *Session) tabsMessage() TabsMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return TabsMessage{Type: "tabs", Tabs: s.tabs.list(), Active: s.tabs.active}
+}
+
+func (s *Session) sendTabs() { s.broadcast("tabs", s.tabsMessage()) }

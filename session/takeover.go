@@ -1,0 +1,175 @@
+package session
+
+import (
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// TakeoverState is where a takeover stands.
+type TakeoverState string
+
+// The states of a takeover: the first two are open, the others final.
+const (
+	TakeoverPending   TakeoverState = "pending"
+	TakeoverClaimed   TakeoverState = "claimed"
+	TakeoverDone      TakeoverState = "done"
+	TakeoverFailed    TakeoverState = "failed"
+	TakeoverExpired   TakeoverState = "expired"
+	TakeoverCancelled TakeoverState = "cancelled"
+)
+
+// Open reports whether somebody may still answer.
+func (s TakeoverState) Open() bool { return s == TakeoverPending || s == TakeoverClaimed }
+
+// TakeoverOptions asks for a person.
+type TakeoverOptions struct {
+	Reason      string
+	Timeout     time.Duration // until it expires; default Options.TakeoverTimeout
+	Until       string        // a selector or a URL glob at which it completes by itself
+	Note        string        // more for the person to read
+	RequestedBy string        // "script", "api", …
+	RunID       string        // the run that asks, if one does
+}
+
+// Changes is what became different while a person worked: names, no values.
+type Changes struct {
+	URLBefore  string   `json:"urlBefore"`
+	URLAfter   string   `json:"urlAfter"`
+	CookiesSet []string `json:"cookiesSet"`
+	TitleAfter string   `json:"titleAfter"`
+}
+
+// TakeoverInfo is a takeover as the API gives it.
+type TakeoverInfo struct {
+	ID          string        `json:"id"`
+	SessionID   string        `json:"sessionId"`
+	RunID       string        `json:"runId,omitempty"`
+	Reason      string        `json:"reason"`
+	RequestNote string        `json:"requestNote,omitempty"`
+	RequestedBy string        `json:"requestedBy"`
+	State       TakeoverState `json:"state"`
+	CreatedAt   time.Time     `json:"createdAt"`
+	Deadline    time.Time     `json:"deadline"`
+	ClaimedBy   string        `json:"claimedBy,omitempty"`
+	EndedAt     *time.Time    `json:"endedAt"`
+	Note        string        `json:"note,omitempty"`
+	URL         string        `json:"url"`
+	Changes     *Changes      `json:"changes"`
+}
+
+// Takeover is a request for a person.
+type Takeover struct {
+	session *Session
+	timer   *time.Timer
+	before  snapshot
+	ended   chan struct{}
+
+	mu   sync.Mutex // guards info
+	info TakeoverInfo
+}
+
+// ID is the takeover's id.
+func (t *Takeover) ID() string { return t.info.ID } // never changes
+
+// Session is the session it belongs to.
+func (t *Takeover) Session() *Session { return t.session }
+
+// Info is its present state.
+func (t *Takeover) Info() TakeoverInfo {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.info
+}
+
+// Ended is closed when the takeover is in a final state.
+func (t *Takeover) Ended() <-chan struct{} { return t.ended }
+
+// Claim says that somebody is on it. Claiming one's own claim again is no error.
+func (t *Takeover) Claim(by string) error {
+	t.mu.Lock()
+	if !t.info.State.Open() {
+		t.mu.Unlock()
+		return ErrTakeoverState
+	}
+	again := t.info.State == TakeoverClaimed && t.info.ClaimedBy == by
+	t.info.State, t.info.ClaimedBy = TakeoverClaimed, by
+	t.mu.Unlock()
+	if !again {
+		t.session.takeoverChanged(t)
+	}
+	return nil
+}
+
+// Done says that what was asked for is done.
+func (t *Takeover) Done(by, note string) error { return t.finish(TakeoverDone, by, note) }
+
+// Fail says that the person cannot do it, and why.
+func (t *Takeover) Fail(by, reason string) error { return t.finish(TakeoverFailed, by, reason) }
+
+// Cancel withdraws the request.
+func (t *Takeover) Cancel(by string) error { return t.finish(TakeoverCancelled, by, "") }
+
+func (t *Takeover) expire() { _ = t.finish(TakeoverExpired, "", "") } // ended just before: nothing to do
+
+// finish moves to a final state. Only the first caller wins.
+func (t *Takeover) finish(state TakeoverState, by, note string) error {
+	if utf8.RuneCountInString(note) > maxNote {
+		return badField("note", "must be at most %d characters", maxNote)
+	}
+	if !t.Info().State.Open() {
+		return ErrTakeoverState
+	}
+	changes := t.session.changesSince(t.before) // asks the browser: not under the lock
+	now := time.Now().UTC()
+	t.mu.Lock()
+	if !t.info.State.Open() {
+		t.mu.Unlock()
+		return ErrTakeoverState
+	}
+	t.info.State, t.info.EndedAt, t.info.Note, t.info.Changes = state, &now, strings.TrimSpace(note), changes
+	if t.info.ClaimedBy == "" {
+		t.info.ClaimedBy = by
+	}
+	t.mu.Unlock()
+	t.timer.Stop()
+	t.session.takeoverEnded(t)
+	close(t.ended)
+	return nil
+}
+
+// newTakeover checks the options and makes a pending takeover.
+func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
+	reason := strings.TrimSpace(o.Reason)
+	if o.Timeout == 0 {
+		o.Timeout = s.manager.opts.TakeoverTimeout
+	}
+	var bad []FieldError
+	if reason == "" {
+		bad = append(bad, FieldError{"reason", "is required: say what a person should do"})
+	}
+	if utf8.RuneCountInString(reason) > maxReason {
+		bad = append(bad, FieldError{"reason", "must be at most 500 characters"})
+	}
+	if utf8.RuneCountInString(o.Note) > maxNote {
+		bad = append(bad, FieldError{"note", "must be at most 2000 characters"})
+	}
+	if o.Timeout < time.Second || o.Timeout > MaxTakeoverTimeout {
+		bad = append(bad, FieldError{"timeout", "must be between 1000 and 86400000 ms"})
+	}
+	if len(bad) > 0 {
+		return nil, &InputError{Fields: bad}
+	}
+	id, now := newID("to"), time.Now().UTC()
+	return &Takeover{
+		session: s,
+		before:  s.snapshot(),
+		ended:   make(chan struct{}),
+		info: TakeoverInfo{
+			ID: id, SessionID: s.id, RunID: o.RunID, Reason: reason, RequestNote: o.Note, RequestedBy: o.RequestedBy,
+			State: TakeoverPending, CreatedAt: now, Deadline: now.Add(o.Timeout),
+			URL: s.manager.opts.PublicURL() + "/takeover/" + id,
+		},
+	}, nil
+}

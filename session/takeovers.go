@@ -1,0 +1,177 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/storage"
+
+	"takeover/cdp"
+)
+
+// RequestTakeover asks for a person. One takeover may be open at a time.
+func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
+	if _, err := s.ready(); err != nil {
+		return nil, err
+	}
+	t, err := s.newTakeover(o)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	if err := s.aliveLocked(); err != nil {
+		s.mu.Unlock()
+		return nil, err
+	}
+	if s.openTakeoverLocked() != nil {
+		s.mu.Unlock()
+		return nil, ErrTakeoverOpen
+	}
+	if s.takeovers = append(s.takeovers, t); len(s.takeovers) > maxTakeovers {
+		s.takeovers = slices.Delete(s.takeovers, 0, 1)
+	}
+	t.timer = time.AfterFunc(time.Until(t.info.Deadline), t.expire)
+	s.mu.Unlock()
+
+	s.lease.release(HolderScript)
+	info := t.Info()
+	s.broadcast("takeover", TakeoverMessage{Type: "takeover", Takeover: &info})
+	s.tellRun(t)
+	s.note("takeover_requested", map[string]any{"takeover_id": info.ID, "reason": info.Reason, "requested_by": info.RequestedBy})
+	if o.Until != "" {
+		s.spawn(func() { s.watchCondition(t, o.Until) })
+	}
+	return t, nil
+}
+
+// Takeovers are the session's takeovers, oldest first.
+func (s *Session) Takeovers() []*Takeover {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.takeovers)
+}
+
+// Takeover returns one of them, or ErrNotFound.
+func (s *Session) Takeover(id string) (*Takeover, error) {
+	for _, t := range s.Takeovers() {
+		if t.ID() == id {
+			return t, nil
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// openTakeover is the takeover that waits for its end, or nil.
+func (s *Session) openTakeover() *Takeover {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.openTakeoverLocked()
+}
+
+func (s *Session) openTakeoverLocked() *Takeover {
+	if n := len(s.takeovers); n > 0 && s.takeovers[n-1].Info().State.Open() {
+		return s.takeovers[n-1]
+	}
+	return nil
+}
+
+// takeoverChanged tells everybody that a takeover was claimed.
+func (s *Session) takeoverChanged(t *Takeover) {
+	info := t.Info()
+	s.broadcast("takeover", TakeoverMessage{Type: "takeover", Takeover: &info})
+	s.tellRun(t)
+	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})
+}
+
+// takeoverEnded gives control back and tells everybody. A run that waited gets
+// it; otherwise whoever worked on the takeover lets go.
+func (s *Session) takeoverEnded(t *Takeover) {
+	info := t.Info()
+	to := HolderNobody
+	if info.RunID != "" && s.ctx.Err() == nil {
+		to = HolderScript
+	}
+	s.lease.give(to, func(from Holder) bool {
+		return from == HolderNobody || from == Holder(info.ClaimedBy) || to == HolderScript && from.isPerson()
+	})
+	s.broadcast("takeover", TakeoverMessage{Type: "takeover"})
+	s.tellRun(t)
+	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})
+	s.manager.stats.count(func() { s.manager.stats.takeovers[info.State]++ })
+	s.wakeClock()
+}
+
+// tellRun puts a takeover into the stream of the run that asked for it.
+func (s *Session) tellRun(t *Takeover) {
+	info := t.Info()
+	if info.RunID == "" {
+		return
+	}
+	r, err := s.Run(info.RunID)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.addLocked("takeover", info)
+}
+
+// snapshot is what a takeover's changes are measured against.
+type snapshot struct {
+	url     string
+	cookies map[string][sha256.Size]byte // by domain, path and name: hash of the value
+}
+
+// snapshotTimeout bounds asking a browser that may be busy or gone.
+const snapshotTimeout = 2 * time.Second
+
+// snapshot notes where the browser stands. What cannot be read is left empty.
+func (s *Session) snapshot() snapshot {
+	info := s.Info()
+	return snapshot{url: info.URL, cookies: s.cookieHashes()}
+}
+
+// changesSince is what became different: names, never values.
+func (s *Session) changesSince(before snapshot) *Changes {
+	info := s.Info()
+	c := &Changes{URLBefore: before.url, URLAfter: info.URL, TitleAfter: info.Title, CookiesSet: []string{}}
+	names := map[string]bool{}
+	for key, hash := range s.cookieHashes() {
+		if before.cookies[key] != hash {
+			names[key[strings.LastIndexByte(key, '\n')+1:]] = true
+		}
+	}
+	c.CookiesSet = append(c.CookiesSet, slices.Sorted(maps.Keys(names))...)
+	return c
+}
+
+func (s *Session) cookieHashes() map[string][sha256.Size]byte {
+	hashes := map[string][sha256.Size]byte{}
+	cookies, err := s.cookies()
+	if err != nil {
+		return hashes
+	}
+	for _, c := range cookies {
+		hashes[c.Domain+"\n"+c.Path+"\n"+c.Name] = sha256.Sum256([]byte(c.Value))
+	}
+	return hashes
+}
+
+func (s *Session) cookies() ([]*network.Cookie, error) {
+	eng, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, snapshotTimeout)
+	defer cancel()
+	res, err := cdp.Call(ctx, eng.live.client.Browser(), storage.GetCookies, storage.GetCookiesParams{})
+	if err != nil {
+		return nil, err
+	}
+	return res.Cookies, nil
+}

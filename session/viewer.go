@@ -1,0 +1,297 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"takeover/screencast"
+)
+
+// ViewerOptions says who looks at a session.
+type ViewerOptions struct {
+	Role Role
+	Name string // for the record, such as "operator" or a link's id
+}
+
+// Viewer is one person's open view of a session. NextPicture and NextMessage
+// are each for one goroutine; the others may be called from any.
+type Viewer struct {
+	session *Session
+	id      string
+	role    Role
+	name    string
+	out     *outbox
+
+	ctx    context.Context // the viewer's life
+	cancel context.CancelFunc
+
+	mu     sync.Mutex // guards what follows
+	sub    *screencast.Subscription
+	focus  *focus // what sub shows
+	maxFPS int
+	left   bool
+}
+
+// Picture is a picture for a viewer. Release it when it is written.
+type Picture struct {
+	*screencast.Frame
+	Tab uint32
+}
+
+// Join adds a viewer. Its first messages say how the session stands. End it
+// with Leave.
+func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
+	v := &Viewer{session: s, id: newID("v"), role: o.Role, name: o.Name, out: newOutbox()}
+	v.ctx, v.cancel = context.WithCancel(context.WithoutCancel(s.ctx))
+	s.mu.Lock()
+	if err := s.aliveLocked(); err != nil {
+		s.mu.Unlock()
+		v.cancel()
+		return nil, err
+	}
+	if len(s.viewers) >= maxViewers {
+		s.mu.Unlock()
+		v.cancel()
+		return nil, fmt.Errorf("%w viewers: a session has at most %d", ErrTooMany, maxViewers)
+	}
+	s.viewers[v] = struct{}{}
+	s.activeAt = time.Now()
+	crashed := s.status == StatusCrashed
+	run := s.run_
+	s.mu.Unlock()
+
+	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1})
+	holder, epoch, _ := s.lease.state()
+	v.send("control", ControlMessage{Type: "control", Holder: holder, Epoch: epoch, Mine: holder == v.holder()})
+	v.send("tabs", s.tabsMessage())
+	takeover := TakeoverMessage{Type: "takeover"}
+	if t := s.openTakeover(); t != nil {
+		takeover.Takeover = new(t.Info())
+	}
+	v.send("takeover", takeover)
+	if run != nil {
+		v.send("run", run.brief())
+	}
+	for _, d := range s.openDialogs() {
+		v.send("", d)
+	}
+	if crashed {
+		v.send("", StateMessage{Type: "crashed"})
+	}
+	s.note("viewer_joined", map[string]any{"viewer": v.id, "role": string(v.role)})
+	return v, nil
+}
+
+// ID is the viewer's id, as it stands in a lease's holder.
+func (v *Viewer) ID() string { return v.id }
+
+// Role is what the viewer may do.
+func (v *Viewer) Role() Role { return v.role }
+
+func (v *Viewer) holder() Holder { return viewerHolder(v.id) }
+
+// Hello takes the viewer's first message: the size of its view in CSS pixels,
+// its device pixels per CSS pixel, and how many pictures a second it wants at
+// most, 0 for as many as there are.
+func (v *Viewer) Hello(width, height int, dpr float64, maxFPS int) error {
+	if maxFPS < 0 || maxFPS > 240 {
+		return badField("maxFps", "must be between 0 and 240")
+	}
+	if err := v.Resize(width, height, dpr); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.maxFPS = maxFPS
+	if v.sub != nil {
+		v.sub.SetMaxRate(maxFPS)
+	}
+	return nil
+}
+
+// Resize takes a change of the viewer's size. The page keeps the session's
+// dimensions; the viewer scales.
+func (v *Viewer) Resize(width, height int, dpr float64) error {
+	if width < 0 || width > 1<<15 || height < 0 || height > 1<<15 {
+		return badField("width", "width and height must be between 0 and 32768")
+	}
+	if !(dpr >= 0 && dpr <= 16) {
+		return badField("dpr", "must be between 0 and 16")
+	}
+	return nil
+}
+
+// Ack says that the viewer has drawn the picture seq and all before it.
+func (v *Viewer) Ack(seq uint32) {
+	v.mu.Lock()
+	sub := v.sub
+	v.mu.Unlock()
+	if sub != nil {
+		sub.Ack(seq)
+	}
+}
+
+// NextPicture waits for the next picture the viewer should get: the newest one,
+// as soon as its acks allow. It follows the session's active tab. The error is
+// screencast.ErrStalled, an ErrEnded, or ctx's cause.
+func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
+	for {
+		f, sub, err := v.watch(ctx)
+		if err != nil {
+			return Picture{}, err
+		}
+		waitCtx, cancel := context.WithCancel(ctx)
+		stopFocus := context.AfterFunc(f.ctx, cancel)
+		stopLife := context.AfterFunc(v.ctx, cancel)
+		frame, err := sub.Next(waitCtx)
+		stopFocus()
+		stopLife()
+		cancel()
+		switch {
+		case err == nil:
+			v.session.manager.stats.viewerPictures.Add(1)
+			return Picture{Frame: frame, Tab: f.tab}, nil
+		case errors.Is(err, screencast.ErrStalled):
+			return Picture{}, err
+		}
+		// The tab changed, the browser died, or the wait is over: look again.
+		v.drop(f)
+	}
+}
+
+// watch returns what the session shows now and the viewer's place at its cast.
+func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, error) {
+	for {
+		if v.ctx.Err() != nil {
+			return nil, nil, ErrEnded
+		}
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		v.session.mu.Lock()
+		f, changed := v.session.focus, v.session.refocused
+		v.session.mu.Unlock()
+		if f != nil {
+			sub, err := v.subscribe(f)
+			if err == nil {
+				return f, sub, nil
+			}
+			v.session.log.Debug("watch page", "error", err)
+		}
+		// Nothing to see, or a page that is just going: the next change tells.
+		select {
+		case <-changed:
+		case <-v.ctx.Done():
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (v *Viewer) subscribe(f *focus) (*screencast.Subscription, error) {
+	v.mu.Lock()
+	sub, same := v.sub, v.focus == f
+	v.mu.Unlock()
+	if sub != nil && same {
+		return sub, nil
+	}
+	p, err := f.eng.live.page(f.ctx, f.page.ID(), f.tab)
+	if err != nil {
+		return nil, err
+	}
+	sub = p.cast.Join()
+	v.mu.Lock()
+	old := v.sub
+	if v.left {
+		v.mu.Unlock()
+		sub.Close()
+		return nil, ErrEnded
+	}
+	v.sub, v.focus = sub, f
+	sub.SetMaxRate(v.maxFPS)
+	v.mu.Unlock()
+	if old != nil {
+		old.Close()
+	}
+	return sub, nil
+}
+
+// drop leaves the cast of f.
+func (v *Viewer) drop(f *focus) {
+	v.mu.Lock()
+	sub := v.sub
+	if v.focus != f {
+		sub = nil
+	} else {
+		v.sub, v.focus = nil, nil
+	}
+	v.mu.Unlock()
+	if sub != nil {
+		sub.Close()
+	}
+}
+
+// NextMessage waits for the next message: one of the types of this package that
+// end in Message. After EndedMessage comes io.EOF.
+func (v *Viewer) NextMessage(ctx context.Context) (any, error) { return v.out.next(ctx) }
+
+// CastStats is how the viewer's pictures fared since the last call.
+func (v *Viewer) CastStats() screencast.Stats {
+	v.mu.Lock()
+	sub := v.sub
+	v.mu.Unlock()
+	if sub == nil {
+		return screencast.Stats{}
+	}
+	return sub.Stats()
+}
+
+// Leave ends the view: what the viewer held down is released, control is given
+// back. It may be called again.
+func (v *Viewer) Leave() {
+	s := v.session
+	v.mu.Lock()
+	left := v.left
+	v.left = true
+	sub := v.sub
+	v.sub, v.focus = nil, nil
+	v.mu.Unlock()
+	if left {
+		return
+	}
+	v.cancel()
+	if sub != nil {
+		sub.Close()
+	}
+	s.mu.Lock()
+	delete(s.viewers, v)
+	s.activeAt = time.Now()
+	alone := len(s.viewers) == 0
+	s.mu.Unlock()
+	s.lease.release(v.holder())
+	if alone {
+		s.dismissDialogs()
+	}
+	v.out.close()
+	s.note("viewer_left", map[string]any{"viewer": v.id})
+	s.wakeClock()
+}
+
+// end tells the viewer that the session is over. Its casts have ended with the
+// browser.
+func (v *Viewer) end(reason string) {
+	v.send("", EndedMessage{Type: "ended", Reason: reason})
+	v.out.close()
+	v.cancel()
+}
+
+// send queues a message. A viewer that does not read is sent away.
+func (v *Viewer) send(slot string, message any) {
+	if !v.out.put(slot, message) {
+		v.session.log.Warn("viewer does not read", "viewer", v.id)
+		v.out.close()
+		v.cancel()
+	}
+}
