@@ -1,0 +1,211 @@
+package capture
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Redacted stands where a secret was.
+const Redacted = "[REDACTED]"
+
+const (
+	// minSecretBytes is the shortest secret that is looked for by value; a
+	// shorter one would redact half of everything.
+	minSecretBytes = 3
+	// maxRedactPasses bounds how often a text is gone over until nothing changes
+	// any more; nearly always the second time finds nothing.
+	maxRedactPasses = 4
+	// maxEmbedded is how deep JSON within a string within JSON is followed.
+	maxEmbedded = 6
+)
+
+// RedactorOptions adds to what a Redactor knows by itself.
+type RedactorOptions struct {
+	Keys     []string         // further names, of any spelling, whose values are secret
+	Patterns []*regexp.Regexp // what matches is secret; if there is a group, the first group
+}
+
+// Redactor takes secrets out of events: by the name of the key they stand
+// under, in headers, URLs, forms and JSON at any depth; by value, for the
+// secrets that were registered; and by pattern. It never turns JSON into
+// something that is not JSON, and redacting again changes nothing. All methods
+// may be called from any goroutine.
+type Redactor struct {
+	current atomic.Pointer[rules]
+
+	mu      sync.Mutex // serialises changes to the secrets
+	secrets map[int]string
+	nextID  int
+	fixed   rules // what the options gave
+}
+
+// NewRedactor returns a redactor with no secrets registered yet.
+func NewRedactor(o RedactorOptions) *Redactor {
+	r := &Redactor{secrets: map[int]string{}}
+	for _, k := range o.Keys {
+		if s := squeeze(k); len(s) > 0 {
+			r.fixed.keys = append(r.fixed.keys, string(s))
+		}
+	}
+	r.fixed.patterns = slices.Clone(o.Patterns)
+	r.current.Store(&r.fixed)
+	return r
+}
+
+// AddSecret registers a value that must not appear in any event from now on,
+// however it is encoded, and returns what takes it back. Values under three
+// bytes are not looked for.
+func (r *Redactor) AddSecret(value string) (remove func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := r.nextID
+	r.nextID++
+	r.secrets[id] = value
+	r.rebuildLocked()
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.secrets, id)
+		r.rebuildLocked()
+	}
+}
+
+func (r *Redactor) rebuildLocked() {
+	next := r.fixed
+	for _, s := range r.secrets {
+		if len(s) >= minSecretBytes {
+			next.needles = append(next.needles, needles(s)...)
+			next.numbers = append(next.numbers, strings.TrimSpace(s))
+		}
+	}
+	// The longest first, so that no short one leaves a rest of a long one.
+	slices.SortFunc(next.needles, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	next.needles = slices.Compact(next.needles)
+	r.current.Store(&next)
+}
+
+// Event redacts an event's URL and data. A picture's bytes are left alone.
+func (r *Redactor) Event(e *Event) {
+	rules := r.current.Load()
+	e.URL = rules.text(e.URL, 0)
+	if len(e.Data) > 0 && e.Category != CategoryScreenshot {
+		if data, ok := rules.json(e.Data, 0); ok {
+			e.Data = data
+		} else {
+			e.Data = []byte(`{}`)
+		}
+	}
+}
+
+// Text redacts a text of any kind: a URL, a form's or a JSON body, headers, a
+// line of a log.
+func (r *Redactor) Text(s string) string { return r.current.Load().text(s, 0) }
+
+// rules is what a Redactor knows at one moment. It is not changed once it is
+// in use.
+type rules struct {
+	keys     []string // squeezed
+	patterns []*regexp.Regexp
+	needles  []string // the secrets in all their encodings, longest first
+	numbers  []string // the secrets as they would stand in JSON as a number
+}
+
+// text redacts a string that may hold anything.
+func (r *rules) text(s string, depth int) string {
+	if len(s) < minSecretBytes {
+		return s
+	}
+	if depth > 0 {
+		return r.once(s, depth) // the outermost text is what is gone over again
+	}
+	for range maxRedactPasses {
+		next := r.once(s, depth)
+		if next == s {
+			break
+		}
+		s = next
+	}
+	return s
+}
+
+func (r *rules) once(s string, depth int) string {
+	if depth < maxEmbedded && looksLikeJSON(s) {
+		if out, ok := r.json([]byte(s), depth+1); ok {
+			if string(out) != s {
+				s = string(out)
+			}
+			return r.values(s)
+		}
+	}
+	return r.scan(r.matches(r.values(s)))
+}
+
+// looksLikeJSON is cheap and says yes to all that json would take as an object
+// or a list.
+func looksLikeJSON(s string) bool {
+	s = strings.TrimLeft(s, " \t\r\n")
+	return s != "" && (s[0] == '{' || s[0] == '[')
+}
+
+// values takes out the registered secrets.
+func (r *rules) values(s string) string {
+	for _, needle := range r.needles {
+		if len(needle) <= len(s) && strings.Contains(s, needle) {
+			s = between(s, func(part string) string { return strings.ReplaceAll(part, needle, Redacted) })
+		}
+	}
+	return s
+}
+
+// matches takes out what the configured patterns match.
+func (r *rules) matches(s string) string {
+	for _, p := range r.patterns {
+		s = between(s, func(part string) string { return replaceMatches(p, part) })
+	}
+	return s
+}
+
+// between applies f to what stands between marks, so that a mark is never
+// taken for a secret itself.
+func between(s string, f func(string) string) string {
+	if !strings.Contains(s, Redacted) {
+		return f(s)
+	}
+	parts := strings.Split(s, Redacted)
+	for i, part := range parts {
+		if part != "" {
+			parts[i] = f(part)
+		}
+	}
+	return strings.Join(parts, Redacted)
+}
+
+func replaceMatches(p *regexp.Regexp, s string) string {
+	var out strings.Builder
+	last := 0
+	for _, at := range p.FindAllStringSubmatchIndex(s, -1) {
+		from, to := at[0], at[1]
+		if len(at) > 2 && at[2] >= 0 {
+			from, to = at[2], at[3]
+		}
+		if from == to || from < last {
+			continue
+		}
+		out.WriteString(s[last:from])
+		out.WriteString(Redacted)
+		last = to
+	}
+	if last == 0 {
+		return s
+	}
+	out.WriteString(s[last:])
+	return out.String()
+}

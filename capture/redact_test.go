@@ -1,0 +1,172 @@
+package capture
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestRedactText(t *testing.T) {
+	r := NewRedactor(RedactorOptions{Keys: []string{"Badge-Number"}, Patterns: []*regexp.Regexp{regexp.MustCompile(`sk-[a-z0-9]+`), regexp.MustCompile(`id=(\d+)`)}})
+	r.AddSecret("hunter2 & co")
+	for _, c := range []struct{ in, want string }{
+		{"nothing here: at all, a=b", "nothing here: at all, a=b"},
+		{"https://x.test/a?token=abc&b=c#access_token=x", "https://x.test/a?token=[REDACTED]&b=c#access_token=[REDACTED]"},
+		{"https://user:pa@x.test/?author=me", "https://[REDACTED]@x.test/?author=me"},
+		{"user=a&password=b%20c&user[password]=d&x=1", "user=a&password=[REDACTED]&user[password]=[REDACTED]&x=1"},
+		{"p%61ssword=b&q=1", "p%61ssword=[REDACTED]&q=1"},
+		{"/login?next=https%3A%2F%2Fx%3Ftoken%3Dabc%26b%3D1", "/login?next=https%3A%2F%2Fx%3Ftoken%3D[REDACTED]%26b%3D1"},
+		{"Authorization: Bearer abc def\r\nAccept: */*", "Authorization: [REDACTED]\r\nAccept: */*"},
+		{`curl -H 'Cookie: a=b; c=d' https://x`, `curl -H 'Cookie: [REDACTED]' https://x`},
+		{`{"a":{"b":[{"client_secret":"x"},{"n":1}]}}`, `{"a":{"b":[{"client_secret":"[REDACTED]"},{"n":1}]}}`},
+		{`{"tokens":["a","b"],"pin":1234,"secret":null,"cookie":{"a":1}}`, `{"tokens":"[REDACTED]","pin":"[REDACTED]","secret":null,"cookie":"[REDACTED]"}`},
+		{`[{"name":"password","value":"x"},{"value":"y","name":"other"},{"value":["z"],"name":"api-key"}]`, `[{"name":"password","value":"[REDACTED]"},{"value":"y","name":"other"},{"value":"[REDACTED]","name":"api-key"}]`},
+		{`{"pass\u0077ord":"x"}`, `{"pass\u0077ord":"[REDACTED]"}`},
+		{`{"inner":"{\"password\":\"x\",\"deep\":\"{\\\"token\\\":\\\"y\\\"}\"}"}`, `{"inner":"{\"password\":\"[REDACTED]\",\"deep\":\"{\\\"token\\\":\\\"[REDACTED]\\\"}\"}"}`},
+		{`{"password":"cut off`, `{"password":"[REDACTED]`},
+		{`{"a": 1, "password" : {"x":[1,2,`, `{"a": 1, "password" : [REDACTED]`},
+		{`{a: 1, password: "x y", b: 2}`, `{a: 1, password: "[REDACTED]", b: 2}`},
+		{`{\"password\":\"x\",\"b\":1`, `{\"password\":\"[REDACTED]\",\"b\":1`},
+		{"token=[REDACTED]rest&x=1", "token=[REDACTED]&x=1"},
+		{"password=\nnext line", "password=\nnext line"},
+		{"said hunter2 & co and hunter2+%26+co and hunter2%20%26%20co", "said [REDACTED] and [REDACTED] and [REDACTED]"},
+		{`{"x":"hunter2 \u0026 co"}`, `{"x":"[REDACTED]"}`},
+		{"key sk-abc1 and id=55!", "key [REDACTED] and id=[REDACTED]!"},
+		{"badge_number=7", "badge_number=[REDACTED]"},
+		{"--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nx\r\ny\r\n--b--", "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n[REDACTED]\r\n--b--"},
+		{`<input name="password" type="password">`, `<input name="password" type="password">`},
+	} {
+		if got := r.Text(c.in); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.in, got, c.want)
+		}
+	}
+}
+
+func TestRedactEvent(t *testing.T) {
+	r := NewRedactor(RedactorOptions{})
+	remove := r.AddSecret("424242")
+	e := Event{
+		Category: CategoryNetwork,
+		URL:      "https://x.test/?session_id=1",
+		Data:     json.RawMessage(`{"url":"https://x.test/?api_key=1","headers":{"Set-Cookie":"a=b","Accept":"text/html"},"post_data":"{\"otp\":\"1\",\"n\":424242}","n":424242,"status":200}`),
+	}
+	r.Event(&e)
+	want := `{"url":"https://x.test/?api_key=[REDACTED]","headers":{"Set-Cookie":"[REDACTED]","Accept":"text/html"},"post_data":"{\"otp\":\"[REDACTED]\",\"n\":\"[REDACTED]\"}","n":"[REDACTED]","status":200}`
+	if string(e.Data) != want || e.URL != "https://x.test/?session_id=[REDACTED]" {
+		t.Fatalf("got %s %s", e.Data, e.URL)
+	}
+	remove()
+	if got := r.Text("424242"); got != "424242" {
+		t.Fatal(got)
+	}
+	picture := Event{Category: CategoryScreenshot, Data: json.RawMessage(`{"png":"token=x"}`)}
+	if r.Event(&picture); string(picture.Data) != `{"png":"token=x"}` {
+		t.Fatal(string(picture.Data))
+	}
+}
+
+func TestRedactFindsEveryEncoding(t *testing.T) {
+	r := NewRedactor(RedactorOptions{})
+	for _, secret := range []string{"correct horse/battery+staple", `q"u\o'te<&>`, "пароль-日本-🔑", "s3cr3t!"} {
+		r.AddSecret(secret)
+		quoted, _ := json.Marshal(secret)
+		lower := strings.ToLower(url.QueryEscape(secret))
+		if strings.ToLower(secret) != secret {
+			lower = ""
+		}
+		for _, text := range []string{
+			secret, string(quoted), url.QueryEscape(secret), url.PathEscape(secret), lower,
+			asciiJSON(secret), "x=" + percent(secret, ""),
+			base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte(secret)),
+			base64.StdEncoding.EncodeToString([]byte("me:" + secret + "!")), base64.StdEncoding.EncodeToString([]byte("user:" + secret)),
+			base64.RawURLEncoding.EncodeToString([]byte("é:" + secret + "..")),
+		} {
+			if got := r.Text("before " + text + " after"); text != "" && !strings.Contains(got, Redacted) {
+				t.Errorf("%q is left in %q", secret, got)
+			}
+		}
+	}
+}
+
+func TestRedactDeepAndLarge(t *testing.T) {
+	r := NewRedactor(RedactorOptions{})
+	deep := strings.Repeat(`{"a":[`, 5000) + `{"password":"hunter2"}` + strings.Repeat(`]}`, 5000)
+	got := r.Text(deep)
+	if strings.Contains(got, "hunter2") || !json.Valid([]byte(got)) {
+		t.Fatal("deep")
+	}
+	for _, hostile := range []string{strings.Repeat("token=", 200_000), strings.Repeat(`"token":{`, 100_000), strings.Repeat("[", 900_000), strings.Repeat(`\"`, 400_000), strings.Repeat("http://", 100_000)} {
+		r.Text(hostile)
+	}
+}
+
+var threeAndDigits = regexp.MustCompile(`[A-Z]{3}\d+`)
+
+// FuzzRedact holds what a redactor promises: the secret is gone, JSON stays
+// JSON, and redacting again changes nothing.
+func FuzzRedact(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":{"password":"§"},"b":["§",{"token":["§"]}]}`, "https://a:§@h/?q=§&token=§#x=§", "password=§&x=§", `{"x":"{\"secret\":\"§\"}"`,
+		"Authorization: Basic §\r\nX: §", `{"name":"password","value":"§"}`, `{password: '§', pin:[§, 1]}`, `"\u0070assword":"§"`, "a%3D§%26token%3D§",
+		`token=[REDACTED]§`, `[[REDACTED]]§`, `{"[REDACTED]§":1,"a":1e5}`, "form-data; name=\"pin\"\r\n\r\n§\r\n--", `{"a":"\ud800§"}`,
+	} {
+		f.Add(seed, "hunter2!x")
+	}
+	f.Add(`{"a":"§","b":12345}`, "12345")
+	f.Fuzz(func(t *testing.T, template, secret string) {
+		if len(secret) < minSecretBytes || strings.Contains(Redacted, secret) || strings.ContainsAny(secret, "[]\x00") ||
+			strings.Contains(strings.ToUpper(secret), "REDACTED") || strings.ToValidUTF8(secret, "") != secret {
+			return
+		}
+		r := NewRedactor(RedactorOptions{Patterns: []*regexp.Regexp{threeAndDigits}})
+		r.AddSecret(secret)
+		in := strings.ReplaceAll(template, "§", secret)
+		once := r.Text(in)
+		if strings.Contains(once, secret) {
+			t.Fatalf("%q is left in %q", secret, once)
+		}
+		if again := r.Text(once); again != once {
+			t.Fatalf("%q became %q and then %q", in, once, again)
+		}
+		raw := append([]byte(nil), appendQuoted([]byte(`{"body":`), in)...)
+		e := Event{Category: CategoryNetwork, Data: append(raw, '}')}
+		if r.Event(&e); !json.Valid(e.Data) {
+			t.Fatalf("%q became %q", raw, e.Data)
+		}
+		var data struct{ Body string }
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(data.Body, secret) {
+			t.Fatalf("%q is left in %q", secret, data.Body)
+		}
+		if json.Valid([]byte(in)) {
+			if out, ok := r.current.Load().json([]byte(in), 0); !ok || !json.Valid(out) {
+				t.Fatalf("%q became %q", in, out)
+			}
+		}
+	})
+}
+
+func BenchmarkRedactConsoleLine(b *testing.B) {
+	r := NewRedactor(RedactorOptions{})
+	r.AddSecret("hunter2 & co")
+	e := note(strings.Repeat("a line on the console: with=things ", 8))
+	b.SetBytes(int64(len(e.Data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Event(&e)
+	}
+}
+
+func BenchmarkRedactLargeBody(b *testing.B) {
+	r := NewRedactor(RedactorOptions{})
+	body := "[" + strings.Repeat(`{"id":1,"name":"x","url":"https://a.test/?b=c","list":[1,2,3]},`, 14_000) + "1]"
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		r.Text(body)
+	}
+}
