@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,13 @@ import (
 func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	if _, err := s.ready(); err != nil {
 		return nil, err
+	}
+	var pattern *regexp.Regexp
+	if isURLGlob(o.Until) {
+		var err error
+		if pattern, err = urlPattern(o.Until); err != nil {
+			return nil, badField("until", "is not a URL glob")
+		}
 	}
 	t, err := s.newTakeover(o)
 	if err != nil {
@@ -44,7 +52,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	s.tellRun(t)
 	s.note("takeover_requested", map[string]any{"takeover_id": info.ID, "reason": info.Reason, "requested_by": info.RequestedBy})
 	if o.Until != "" {
-		s.spawn(func() { s.watchCondition(t, o.Until) })
+		s.spawn(func() { s.watchCondition(t, o.Until, pattern) })
 	}
 	return t, nil
 }
