@@ -65,21 +65,6 @@ func (e *NavigationError) Error() string {
 	return fmt.Sprintf("navigation to %q: %s", e.URL, e.Text)
 }
 
-// ScriptError is an exception thrown by a function that was called in a page.
-type ScriptError struct {
-	Name    string // such as "TypeError"; empty when something else than an Error was thrown
-	Message string
-	Stack   string // as V8 writes it, name and message included; may be empty
-}
-
-// Error returns the name and the message.
-func (e *ScriptError) Error() string {
-	if e.Name == "" {
-		return e.Message
-	}
-	return e.Name + ": " + e.Message
-}
-
 // Codes of Chromium's refusals.
 // https://source.chromium.org/chromium/chromium/src/+/main:third_party/inspector_protocol/crdtp/dispatch.h
 const (

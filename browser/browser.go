@@ -1,0 +1,229 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	protobrowser "github.com/chromedp/cdproto/browser"
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/target"
+	"github.com/google/uuid"
+
+	"takeover/cdp"
+)
+
+// closeTimeout bounds how long Close waits for the browser to let the client go.
+const closeTimeout = 5 * time.Second
+
+// Options says how the model sets up every page. A nil Options and the zero
+// value of each field mean its default.
+type Options struct {
+	Viewport     *Viewport         // of every page; default: what the window has
+	UserAgent    string            // default: Chromium's own
+	Locale       string            // BCP 47, such as "de-DE"; default: Chromium's own
+	Timezone     string            // IANA name; default: the machine's
+	ExtraHeaders map[string]string // sent with every request of every page
+	Logger       *slog.Logger      // default: discard
+}
+
+// Viewport is the size of a page, in CSS pixels.
+type Viewport struct {
+	Width, Height     int
+	DeviceScaleFactor float64 // default 1
+	IsMobile          bool    // meta viewport tag, overlay scrollbars
+	HasTouch          bool
+}
+
+// Browser is the model of one Chromium. All methods may be called from any
+// goroutine.
+type Browser struct {
+	client      *cdp.Client
+	queue       *cdp.Queue
+	options     Options
+	logger      *slog.Logger
+	utilityName string        // of the utility worlds
+	done        chan struct{} // closed when the model's goroutine has ended
+
+	mu            sync.Mutex // guards what follows and all that hangs on it
+	closed        bool
+	telling       bool // the events of a turn are being told
+	changed       broadcast
+	events        []Event // of the turn under way
+	subscriptions []*subscription
+	version       string
+	userAgent     string
+	fallback      *Context   // the default context
+	contexts      []*Context // the default one first
+	pages         []*Page    // attached, told of or not yet, the oldest first
+	attachments   map[cdp.SessionID]*attachment
+	generation    uint64 // of the newest world
+}
+
+// Attach attaches a client of its own to the browser, picks up the pages that
+// exist, and keeps the model until Close or the connection's end. ctx bounds the
+// attaching only.
+func Attach(ctx context.Context, conn *cdp.Conn, o *Options) (*Browser, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	b := &Browser{
+		queue:       cdp.NewQueue(0, nil),
+		options:     *o,
+		logger:      o.Logger,
+		utilityName: "takeover-utility-" + uuid.NewString(),
+		done:        make(chan struct{}),
+		attachments: map[cdp.SessionID]*attachment{},
+	}
+	if b.logger == nil {
+		b.logger = slog.New(slog.DiscardHandler)
+	}
+	client, err := conn.NewClient(ctx, b.queue)
+	if err != nil {
+		return nil, err
+	}
+	b.client = client
+	go b.run()
+	if err := b.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("attach to browser: %w", err), b.Close())
+	}
+	return b, nil
+}
+
+// start learns what there is. Its commands are sent without waiting for each
+// other; the last one's reply comes behind the attaching of all existing pages.
+func (b *Browser) start(ctx context.Context) error {
+	s := b.client.Browser()
+	err := errors.Join(
+		post(s, protobrowser.GetVersion, proto.Empty{}, func(res protobrowser.GetVersionResult, _ error) {
+			b.version, b.userAgent = res.Product, res.UserAgent
+		}),
+		post(s, target.GetBrowserContexts, proto.Empty{}, func(res target.GetBrowserContextsResult, _ error) {
+			b.fallback = b.contextLocked(res.DefaultBrowserContextID)
+		}),
+		cdp.Send(s, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true, Filter: targetFilter}),
+	)
+	if err != nil {
+		return err
+	}
+	if _, err := Call(ctx, b, s, target.SetAutoAttach, autoAttach); err != nil {
+		return err
+	}
+	return b.await(ctx, func() (bool, error) {
+		ready := !slices.ContainsFunc(b.pages, func(p *Page) bool { return !p.told })
+		return ready, nil
+	})
+}
+
+// Version is the product and its version, such as "Chrome/156.0.7900.0".
+func (b *Browser) Version() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.version
+}
+
+// UserAgent is Chromium's own user agent.
+func (b *Browser) UserAgent() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.userAgent
+}
+
+// Contexts are the open contexts, the default one first.
+func (b *Browser) Contexts() []*Context {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.contexts)
+}
+
+// DefaultContext is the context of the profile folder.
+func (b *Browser) DefaultContext() *Context {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.fallback
+}
+
+// NewContext opens an incognito context, which shares no cookies or storage
+// with others. It stays when the model is closed.
+func (b *Browser) NewContext(ctx context.Context, o ContextOptions) (*Context, error) {
+	res, err := Call(ctx, b, b.client.Browser(), target.CreateBrowserContext, target.CreateBrowserContextParams{
+		ProxyServer: o.ProxyServer,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open context: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.contextLocked(res.BrowserContextID)
+	c.options = o.over(b.options)
+	c.owned = true
+	return c, nil
+}
+
+// Pages are the open pages of all contexts, the oldest first.
+func (b *Browser) Pages() []*Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pagesLocked(nil)
+}
+
+// Page is the open page of a target, or nil.
+func (b *Browser) Page(id target.ID) *Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p := b.pageLocked(id); p != nil && p.told {
+		return p
+	}
+	return nil
+}
+
+// Done is closed when the model has ended and its goroutine with it.
+func (b *Browser) Done() <-chan struct{} { return b.done }
+
+// Close ends the model and detaches its client. The browser and its pages live on.
+func (b *Browser) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	err := b.client.Close(ctx)
+	<-b.done
+	if errors.Is(err, cdp.ErrClosed) || errors.Is(err, cdp.ErrDetached) {
+		return nil
+	}
+	return err
+}
+
+// contextLocked returns the context with an id, which it adds when it is new.
+func (b *Browser) contextLocked(id proto.BrowserContextID) *Context {
+	for _, c := range b.contexts {
+		if c.id == id {
+			return c
+		}
+	}
+	c := &Context{browser: b, id: id, options: b.options}
+	b.contexts = append(b.contexts, c)
+	return c
+}
+
+// pagesLocked returns the open pages of a context, or of all.
+func (b *Browser) pagesLocked(c *Context) []*Page {
+	var pages []*Page
+	for _, p := range b.pages {
+		if p.told && (c == nil || p.context == c) {
+			pages = append(pages, p)
+		}
+	}
+	return pages
+}
+
+func (b *Browser) pageLocked(id target.ID) *Page {
+	for _, p := range b.pages {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package browser
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/target"
+)
+
+// ContextOptions are a new context's own settings. A zero field takes the
+// browser's.
+type ContextOptions struct {
+	Viewport     *Viewport
+	UserAgent    string
+	Locale       string
+	Timezone     string
+	ExtraHeaders map[string]string
+	ProxyServer  string // such as "http://127.0.0.1:3128"; default: the browser's
+}
+
+// over returns the options of a context's pages.
+func (o ContextOptions) over(b Options) Options {
+	if o.Viewport != nil {
+		b.Viewport = o.Viewport
+	}
+	if o.ExtraHeaders != nil {
+		b.ExtraHeaders = o.ExtraHeaders
+	}
+	b.UserAgent = cmp.Or(o.UserAgent, b.UserAgent)
+	b.Locale = cmp.Or(o.Locale, b.Locale)
+	b.Timezone = cmp.Or(o.Timezone, b.Timezone)
+	return b
+}
+
+// Context is a browser context: cookies, storage and permissions of its own. All
+// methods may be called from any goroutine.
+type Context struct {
+	browser *Browser
+	id      proto.BrowserContextID
+
+	// Guarded by the browser's lock.
+	options Options
+	owned   bool // opened by NewContext
+	closed  bool
+}
+
+// ID is Chromium's id of the context.
+func (c *Context) ID() string { return string(c.id) }
+
+// Browser is the browser the context belongs to.
+func (c *Context) Browser() *Browser { return c.browser }
+
+// Pages are the context's open pages, the oldest first.
+func (c *Context) Pages() []*Page {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	return c.browser.pagesLocked(c)
+}
+
+// NewPage opens a page at about:blank and returns when it is set up.
+func (c *Context) NewPage(ctx context.Context) (*Page, error) {
+	b := c.browser
+	b.mu.Lock()
+	closed := c.closed
+	b.mu.Unlock()
+	if closed {
+		return nil, ErrContextClosed
+	}
+	res, err := Call(ctx, b, b.client.Browser(), target.CreateTarget, target.CreateTargetParams{
+		URL:              "about:blank",
+		BrowserContextID: c.id,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open page: %w", err)
+	}
+	var p *Page
+	err = b.await(ctx, func() (bool, error) {
+		if q := b.pageLocked(res.TargetID); q != nil {
+			p = q
+		}
+		switch {
+		case p != nil && p.gone:
+			return false, ErrPageClosed
+		case c.closed:
+			return false, ErrContextClosed
+		}
+		return p != nil && p.told, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open page: %w", err)
+	}
+	return p, nil
+}
+
+// Close closes the context and its pages, without asking their beforeunload
+// handlers, and returns when they are gone. The default context cannot go; only
+// its pages are closed.
+func (c *Context) Close(ctx context.Context) error {
+	b := c.browser
+	b.mu.Lock()
+	fallback, closed := c == b.fallback, c.closed
+	b.mu.Unlock()
+	switch {
+	case closed:
+		return nil
+	case fallback:
+		var errs []error
+		for _, p := range c.Pages() {
+			errs = append(errs, p.Close(ctx))
+		}
+		return errors.Join(errs...)
+	}
+	params := target.DisposeBrowserContextParams{BrowserContextID: c.id}
+	if _, err := Call(ctx, b, b.client.Browser(), target.DisposeBrowserContext, params); err != nil {
+		return fmt.Errorf("close context: %w", err)
+	}
+	b.mu.Lock()
+	c.closed = true
+	b.contexts = slices.DeleteFunc(b.contexts, func(o *Context) bool { return o == c })
+	b.mu.Unlock()
+	return b.await(ctx, func() (bool, error) {
+		left := slices.ContainsFunc(b.pages, func(p *Page) bool { return p.context == c })
+		return !left, nil
+	})
+}

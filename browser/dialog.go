@@ -1,0 +1,93 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/cdp"
+)
+
+// Dialog is an open JavaScript dialog. All methods may be called from any
+// goroutine.
+type Dialog struct {
+	page         *Page
+	attachment   *attachment
+	kind         string
+	message      string
+	defaultValue string
+
+	closed bool // guarded by the browser's lock
+}
+
+// Page is the page that the dialog halts.
+func (d *Dialog) Page() *Page { return d.page }
+
+// Type is "alert", "confirm", "prompt" or "beforeunload".
+func (d *Dialog) Type() string { return d.kind }
+
+// Message is the text of the dialog; hostile, as all that comes from a page.
+func (d *Dialog) Message() string { return d.message }
+
+// DefaultValue is what a prompt offers.
+func (d *Dialog) DefaultValue() string { return d.defaultValue }
+
+// Closed says whether the dialog was answered or has vanished.
+func (d *Dialog) Closed() bool {
+	d.page.browser.mu.Lock()
+	defer d.page.browser.mu.Unlock()
+	return d.closed
+}
+
+// Accept answers with OK; text is what a prompt returns. It returns
+// ErrDialogClosed when somebody was faster.
+func (d *Dialog) Accept(ctx context.Context, text string) error {
+	return d.answer(ctx, page.HandleJavaScriptDialogParams{Accept: true, PromptText: text})
+}
+
+// Dismiss answers with Cancel. It returns ErrDialogClosed when somebody was faster.
+func (d *Dialog) Dismiss(ctx context.Context) error {
+	return d.answer(ctx, page.HandleJavaScriptDialogParams{Accept: false})
+}
+
+func (d *Dialog) answer(ctx context.Context, params page.HandleJavaScriptDialogParams) error {
+	if d.Closed() {
+		return ErrDialogClosed
+	}
+	_, err := Call(ctx, d.page.browser, d.attachment.session, page.HandleJavaScriptDialog, params)
+	if err == nil {
+		return nil
+	}
+	// Nothing else of the command can be wrong.
+	if e, ok := errors.AsType[*cdp.Error](err); ok && e.Code == codeInvalidParams || errors.Is(err, cdp.ErrDetached) {
+		return ErrDialogClosed
+	}
+	return fmt.Errorf("answer dialog: %w", err)
+}
+
+func (a *attachment) dialogOpeningLocked(e page.EventJavascriptDialogOpening) {
+	p := a.page
+	p.dialogGoneLocked(false, "")
+	p.dialog = &Dialog{
+		page: p, attachment: a,
+		kind: string(e.Type), message: e.Message, defaultValue: e.DefaultPrompt,
+	}
+	p.tellLocked(DialogOpened{Dialog: p.dialog})
+}
+
+func (a *attachment) dialogClosedLocked(e page.EventJavascriptDialogClosed) {
+	a.page.dialogGoneLocked(e.Result, e.UserInput)
+}
+
+// dialogGoneLocked tells of the end of the page's dialog, if there is one.
+func (p *Page) dialogGoneLocked(accepted bool, text string) {
+	d := p.dialog
+	if d == nil {
+		return
+	}
+	p.dialog = nil
+	d.closed = true
+	p.tellLocked(DialogClosed{Dialog: d, Accepted: accepted, Text: text})
+}

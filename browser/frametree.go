@@ -1,0 +1,174 @@
+package browser
+
+import (
+	"slices"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+)
+
+// frameLocked returns the frame with an id, which it adds when it is new. A
+// parent that has not been told of yet, as happens when the model is attached to
+// a page with frames in several processes, is added, too, and finds its own
+// parent later.
+func (p *Page) frameLocked(a *attachment, id, parentID proto.FrameID) *Frame {
+	f := p.frames[id]
+	if f == nil {
+		f = &Frame{page: p, id: id, attachment: a, initial: true}
+		p.frames[id] = f
+		if id != proto.FrameID(p.id) {
+			f.joinLocked(p.parentLocked(a, parentID))
+		}
+		p.tellLocked(FrameAttached{Frame: f})
+		f.startIdleLocked()
+	}
+	if f.parent != nil && parentID != "" && f.parent.id != parentID {
+		f.leaveLocked()
+		f.joinLocked(p.parentLocked(a, parentID))
+	}
+	return f
+}
+
+func (p *Page) parentLocked(a *attachment, id proto.FrameID) *Frame {
+	if id == "" {
+		return p.main
+	}
+	return p.frameLocked(a, id, "")
+}
+
+func (f *Frame) joinLocked(parent *Frame) {
+	f.parent = parent
+	parent.children = append(parent.children, f)
+}
+
+func (f *Frame) leaveLocked() {
+	f.parent.children = slices.DeleteFunc(f.parent.children, func(c *Frame) bool { return c == f })
+}
+
+// detachLocked removes a child frame and all below, the deepest first.
+func (f *Frame) detachLocked() {
+	f.detachChildrenLocked()
+	p := f.page
+	f.detached = true
+	f.stopIdleLocked()
+	f.destroyWorldsLocked()
+	f.dropRequestsLocked("")
+	f.dropAttemptsLocked()
+	delete(p.frames, f.id)
+	p.tellLocked(FrameDetached{Frame: f})
+	f.leaveLocked()
+	f.parent.idleChangedLocked()
+}
+
+func (f *Frame) detachChildrenLocked() {
+	for _, c := range slices.Clone(f.children) {
+		c.detachLocked()
+	}
+}
+
+// frameTreeLocked takes in the frames that a process has at the moment.
+func (a *attachment) frameTreeLocked(tree *page.FrameTree) {
+	f := a.page.frameLocked(a, tree.Frame.ID, tree.Frame.ParentID)
+	f.attachment = a
+	// The empty document that a new frame begins with has no URL; what takes its
+	// place is told by an event.
+	if tree.Frame.URL != "" && f.loaderID != tree.Frame.LoaderID {
+		f.commitLocked(a, tree.Frame, page.NavigationTypeNavigation)
+	}
+	for _, child := range tree.ChildFrames {
+		a.frameTreeLocked(child)
+	}
+}
+
+// frameAttachedLocked takes in a new frame, or one that came back from another
+// process: then its old session may be detached before or after.
+func (a *attachment) frameAttachedLocked(e page.EventFrameAttached) {
+	a.page.frameLocked(a, e.FrameID, e.ParentFrameID).attachment = a
+}
+
+// frameDetachedLocked takes in that a frame was removed. One that is swapped
+// lives on in another process, whose session is attached already.
+func (a *attachment) frameDetachedLocked(e page.EventFrameDetached) {
+	f := a.page.frames[e.FrameID]
+	if f != nil && f.parent != nil && e.Reason != page.FrameDetachedReasonSwap {
+		f.detachLocked()
+	}
+}
+
+// frameNavigatedLocked takes in a frame's new document.
+func (a *attachment) frameNavigatedLocked(e page.EventFrameNavigated) {
+	f := a.page.frameLocked(a, e.Frame.ID, e.Frame.ParentID)
+	f.commitLocked(a, e.Frame, e.Type)
+	if e.Type != page.NavigationTypeBackForwardCacheRestore {
+		return
+	}
+	// The frames of a document that comes from the cache are not told of.
+	a.browser.send(post(a.session, page.GetFrameTree, proto.Empty{}, func(res page.GetFrameTreeResult, err error) {
+		if err == nil {
+			a.frameTreeLocked(res.FrameTree)
+		}
+	}))
+}
+
+// commitLocked makes a document the frame's current one. Worlds have their own
+// events: a popup's first document may keep those of the empty one before it.
+func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.NavigationType) {
+	p := f.page
+	f.selfIdle = false
+	f.detachChildrenLocked()
+	f.attachment = a
+	f.initial = false
+	f.url = doc.URL + doc.URLFragment
+	f.name = doc.Name
+	f.failedURL = doc.UnreachableURL
+	f.loaderID = doc.LoaderID
+	f.commits++
+	f.moves++
+	f.response = f.commitAttemptLocked(doc)
+	f.dropRequestsLocked(doc.LoaderID)
+	f.resetIdleLocked()
+	reached := LifecycleCommit
+	if kind == page.NavigationTypeBackForwardCacheRestore { // was all that before
+		reached |= LifecycleDOMContentLoaded | LifecycleLoad | LifecycleNetworkIdle
+		f.selfIdle = true
+	}
+	f.setLifecycleLocked(reached)
+	p.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name})
+	if f == p.main {
+		p.favicon = ""
+		p.loading = reached&LifecycleLoad == 0
+		p.tellLocked(PageChanged{Page: p})
+		p.readyLocked()
+	}
+}
+
+// navigatedWithinDocumentLocked takes in a fragment or History API navigation.
+func (a *attachment) navigatedWithinDocumentLocked(e page.EventNavigatedWithinDocument) {
+	f := a.page.frames[e.FrameID]
+	if f == nil {
+		return
+	}
+	f.moves++
+	f.movedWithinLocked(e.URL)
+}
+
+// documentOpenedLocked takes in document.open: the document begins again.
+func (a *attachment) documentOpenedLocked(e page.EventDocumentOpened) {
+	f := a.page.frames[e.Frame.ID]
+	if f == nil {
+		return
+	}
+	f.resetIdleLocked()
+	f.setLifecycleLocked(LifecycleCommit)
+	if url := e.Frame.URL + e.Frame.URLFragment; url != f.url {
+		f.movedWithinLocked(url)
+	}
+}
+
+func (f *Frame) movedWithinLocked(url string) {
+	f.url = url
+	f.page.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name, SameDocument: true})
+	if f == f.page.main {
+		f.page.tellLocked(PageChanged{Page: f.page})
+	}
+}

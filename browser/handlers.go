@@ -1,0 +1,107 @@
+package browser
+
+import (
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"takeover/cdp"
+)
+
+// handler takes in one kind of event. a is the attachment it came on, nil on the
+// browser's own session.
+type handler struct {
+	method string
+	handle func(b *Browser, a *attachment, ev cdp.Event) error
+}
+
+// handlers say what becomes of each event. Events that are not here are not
+// decoded.
+var handlers = table(
+	onBrowser(target.AttachedToTarget, (*Browser).attachedLocked),
+	onBrowser(target.DetachedFromTarget, func(b *Browser, _ *attachment, e target.EventDetachedFromTarget) {
+		b.detachedLocked(cdp.SessionID(e.SessionID))
+	}),
+	onBrowser(target.TargetInfoChanged, (*Browser).targetChangedLocked),
+
+	on(inspector.TargetCrashed, (*attachment).crashedLocked),
+	on(inspector.TargetReloadedAfterCrash, (*attachment).revivedLocked),
+
+	on(page.FrameAttached, (*attachment).frameAttachedLocked),
+	on(page.FrameDetached, (*attachment).frameDetachedLocked),
+	on(page.FrameNavigated, (*attachment).frameNavigatedLocked),
+	on(page.NavigatedWithinDocument, (*attachment).navigatedWithinDocumentLocked),
+	on(page.DocumentOpened, (*attachment).documentOpenedLocked),
+	on(page.LifecycleEvent, (*attachment).lifecycleEventLocked),
+
+	on(page.FrameRequestedNavigation, (*attachment).requestedNavigationLocked),
+	on(page.FrameStartedNavigating, (*attachment).startedNavigatingLocked),
+	on(page.FrameStartedLoading, (*attachment).startedLoadingLocked),
+	on(page.FrameStoppedLoading, (*attachment).stoppedLoadingLocked),
+
+	on(page.JavascriptDialogOpening, (*attachment).dialogOpeningLocked),
+	on(page.JavascriptDialogClosed, (*attachment).dialogClosedLocked),
+
+	on(runtime.ExecutionContextCreated, (*attachment).worldCreatedLocked),
+	on(runtime.ExecutionContextDestroyed, (*attachment).worldDestroyedLocked),
+	on(runtime.ExecutionContextsCleared, (*attachment).worldsClearedLocked),
+
+	// Decoded into our own types: Chromium sends many of these, and large ones.
+	on(proto.Event[requestSent]{Method: network.RequestWillBeSent.Method}, (*attachment).requestSentLocked),
+	on(proto.Event[responseReceived]{Method: network.ResponseReceived.Method}, (*attachment).responseReceivedLocked),
+	on(proto.Event[requestEnded]{Method: network.LoadingFinished.Method}, (*attachment).requestFinishedLocked),
+	on(proto.Event[requestEnded]{Method: network.LoadingFailed.Method}, (*attachment).requestFailedLocked),
+)
+
+func table(list ...handler) map[string]handler {
+	m := make(map[string]handler, len(list))
+	for _, h := range list {
+		m[h.method] = h
+	}
+	return m
+}
+
+// onBrowser makes a handler of an event that the browser's session has, too.
+func onBrowser[E any](e proto.Event[E], fn func(*Browser, *attachment, E)) handler {
+	return handler{method: e.Method, handle: func(b *Browser, a *attachment, ev cdp.Event) error {
+		v, err := cdp.Decode(ev, e)
+		if err == nil {
+			fn(b, a, v)
+		}
+		return err
+	}}
+}
+
+// on makes a handler of an event of pages and their frames.
+func on[E any](e proto.Event[E], fn func(*attachment, E)) handler {
+	return handler{method: e.Method, handle: func(_ *Browser, a *attachment, ev cdp.Event) error {
+		if a == nil {
+			return nil
+		}
+		v, err := cdp.Decode(ev, e)
+		if err == nil {
+			fn(a, v)
+		}
+		return err
+	}}
+}
+
+// handleLocked takes in an event.
+func (b *Browser) handleLocked(ev cdp.Event) {
+	h, ok := handlers[ev.Method]
+	if !ok {
+		ev.Release()
+		return
+	}
+	a := b.attachments[ev.Session]
+	if a == nil && ev.Session != b.client.Browser().ID() {
+		return // of a session that was left
+	}
+	if err := h.handle(b, a, ev); err != nil {
+		b.logger.Error("event not understood", "error", err)
+	}
+	ev.Release()
+}

@@ -1,0 +1,240 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+
+	protobrowser "github.com/chromedp/cdproto/browser"
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/page"
+)
+
+// NavigateOptions says how to navigate.
+type NavigateOptions struct {
+	Referrer  string    // default: none; Reload, GoBack and GoForward do not use it
+	WaitUntil Lifecycle // one of the four; default LifecycleLoad
+}
+
+// Navigation is a navigation that brought its document.
+type Navigation struct {
+	LoaderID     proto.LoaderID // unchanged when SameDocument
+	URL          string         // after redirects, with fragment
+	SameDocument bool
+	Response     *Response // nil when nothing was fetched (about:blank, same document, …)
+}
+
+// Response is the answer that brought a document. It is not changed any more.
+type Response struct {
+	URL        string // after redirects, without fragment
+	Status     int    // such as 200
+	StatusText string
+	Headers    map[string]string // names in lower case; several values of one are separated by newlines
+	MimeType   string
+	FromCache  bool     // from disk cache or a service worker, not the network
+	Redirects  []string // the URLs that led here, the first one first
+	RequestID  string   // for Network.getResponseBody on the frame's session
+	RemoteIP   string
+	RemotePort int
+	Protocol   string // such as "http/1.1" or "h2"
+}
+
+// Navigate navigates the frame and waits until the new document has reached
+// o.WaitUntil, or the one that takes its place meanwhile, when a script goes on
+// from there. A navigation within the document (another fragment) returns as
+// soon as it is done. The error is a *NavigationError, ErrFrameDetached,
+// ErrPageClosed, ErrPageCrashed, ctx's cause, or a *cdp.Error when the URL is
+// none.
+func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*Navigation, error) {
+	b := f.page.browser
+	b.mu.Lock()
+	session, moves := f.attachment.session, f.moves
+	detached := f.detached
+	b.mu.Unlock()
+	if detached {
+		return nil, f.gone()
+	}
+	// Not b.call: navigating revives a crashed page.
+	raw, err := b.callUnless(ctx, session, page.Navigate.Method, page.NavigateParams{
+		URL: url, Referrer: o.Referrer, FrameID: f.id,
+	}, nil, nil)
+	if err != nil {
+		return nil, f.explain(err)
+	}
+	var res page.NavigateResult
+	if err := jsonv2.Unmarshal(raw, &res); err != nil {
+		return nil, fmt.Errorf("%s: decode result: %w", page.Navigate.Method, err)
+	}
+	switch {
+	case res.ErrorText == errAborted:
+		return nil, f.abortReason(ctx, url, res)
+	case res.ErrorText != "" && res.LoaderID == "":
+		return nil, &NavigationError{URL: url, Text: res.ErrorText}
+	case res.LoaderID == "":
+		return f.waitMoved(ctx, moves, o)
+	}
+	return f.waitCommitted(ctx, res.LoaderID, url, o)
+}
+
+// gone is why the frame cannot be navigated.
+func (f *Frame) gone() error {
+	f.page.browser.mu.Lock()
+	defer f.page.browser.mu.Unlock()
+	return f.goneLocked()
+}
+
+// abortReason finds out why a navigation was aborted. When another one took its
+// place, that is told after this one's reply, but within one round trip.
+func (f *Frame) abortReason(ctx context.Context, url string, res page.NavigateResult) error {
+	reason := &NavigationError{URL: url, Text: errAborted, Download: res.IsDownload}
+	b := f.page.browser
+	if _, err := Call(ctx, b, b.client.Browser(), protobrowser.GetVersion, proto.Empty{}); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := f.goneLocked(); err != nil {
+		return err
+	}
+	if at := f.page.attempts[res.LoaderID]; at != nil && at.err != nil {
+		reason.Interrupted, reason.InterruptedBy = at.err.Interrupted, at.err.InterruptedBy
+	}
+	return reason
+}
+
+// waitCommitted waits for a load's document and then for its lifecycle.
+func (f *Frame) waitCommitted(ctx context.Context, id proto.LoaderID, url string, o NavigateOptions) (*Navigation, error) {
+	var nav *Navigation
+	known := false
+	until := o.waitUntil()
+	err := f.page.browser.await(ctx, func() (bool, error) {
+		at := f.page.attempts[id]
+		forgotten := known && at == nil // so many others have come since
+		known = at != nil
+		switch {
+		case nav != nil:
+		case forgotten:
+			return false, &NavigationError{URL: url, Text: errAborted, Interrupted: true, InterruptedBy: f.url}
+		case at != nil && at.ended && at.err != nil:
+			return false, at.err
+		case f.loaderID == id && !f.initial, at != nil && at.committed:
+			nav = f.navigationLocked(id)
+		}
+		if err := f.goneLocked(); err != nil {
+			return false, err
+		}
+		return nav != nil && f.lifecycle&until != 0, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nav, nil
+}
+
+// waitMoved waits until the frame has moved from the document or the fragment
+// that it showed when moves was read.
+func (f *Frame) waitMoved(ctx context.Context, moves uint64, o NavigateOptions) (*Navigation, error) {
+	var nav *Navigation
+	until := o.waitUntil()
+	err := f.page.browser.await(ctx, func() (bool, error) {
+		if err := f.goneLocked(); err != nil {
+			return false, err
+		}
+		if nav == nil && f.moves != moves {
+			nav = f.navigationLocked(f.loaderID)
+			nav.SameDocument = true
+			nav.Response = nil
+			return true, nil
+		}
+		return nav != nil && f.lifecycle&until != 0, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nav, nil
+}
+
+// navigationLocked describes the document that a load brought.
+func (f *Frame) navigationLocked(id proto.LoaderID) *Navigation {
+	nav := &Navigation{LoaderID: id, URL: f.url, Response: f.response}
+	if id != f.loaderID { // replaced already
+		at := f.page.attempts[id]
+		nav.URL, nav.Response = at.url, at.response
+	}
+	return nav
+}
+
+func (o NavigateOptions) waitUntil() Lifecycle {
+	if o.WaitUntil == 0 {
+		return LifecycleLoad
+	}
+	return o.WaitUntil
+}
+
+// Reload loads the main frame's document again and waits as Frame.Navigate does.
+func (p *Page) Reload(ctx context.Context, o NavigateOptions) (*Navigation, error) {
+	return p.travel(ctx, o, true, page.Reload.Method, page.ReloadParams{})
+}
+
+// GoBack goes to the previous entry of the page's history and waits as
+// Frame.Navigate does. It returns nil without an error when there is none.
+func (p *Page) GoBack(ctx context.Context, o NavigateOptions) (*Navigation, error) {
+	return p.traverse(ctx, -1, o)
+}
+
+// GoForward is GoBack in the other direction.
+func (p *Page) GoForward(ctx context.Context, o NavigateOptions) (*Navigation, error) {
+	return p.traverse(ctx, +1, o)
+}
+
+func (p *Page) traverse(ctx context.Context, delta int64, o NavigateOptions) (*Navigation, error) {
+	history, err := Call(ctx, p.browser, p.Session(), page.GetNavigationHistory, proto.Empty{})
+	if err != nil {
+		return nil, p.explain(err)
+	}
+	i := history.CurrentIndex + delta
+	if i < 0 || i >= int64(len(history.Entries)) {
+		return nil, nil //nolint:nilnil // documented: there is no such entry
+	}
+	params := page.NavigateToHistoryEntryParams{EntryID: history.Entries[i].ID}
+	return p.travel(ctx, o, false, page.NavigateToHistoryEntry.Method, params)
+}
+
+// travel sends a command that makes the main frame navigate without saying
+// which load that is, and waits for the first navigation that ends from then on.
+func (p *Page) travel(ctx context.Context, o NavigateOptions, newDocument bool, method string, params any) (*Navigation, error) {
+	b, f := p.browser, p.main
+	b.mu.Lock()
+	commits, moves, failures := f.commits, f.moves, f.failures
+	b.mu.Unlock()
+	if _, err := b.callUnless(ctx, p.Session(), method, params, nil, nil); err != nil {
+		return nil, p.explain(err)
+	}
+	var nav *Navigation
+	until := o.waitUntil()
+	err := b.await(ctx, func() (bool, error) {
+		if err := f.goneLocked(); err != nil {
+			return false, err
+		}
+		switch {
+		case nav != nil:
+		case f.commits != commits:
+			at := p.attempts[f.loaderID]
+			if at != nil && at.err != nil {
+				return false, at.err
+			}
+			nav = f.navigationLocked(f.loaderID)
+		case !newDocument && f.moves != moves:
+			nav = f.navigationLocked(f.loaderID)
+			nav.SameDocument, nav.Response = true, nil
+			return true, nil
+		case f.failures != failures:
+			return false, f.lastFailure
+		}
+		return nav != nil && f.lifecycle&until != 0, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nav, nil
+}

@@ -1,0 +1,352 @@
+package browser
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+
+	"takeover/cdp"
+)
+
+// setUpSteps are the replies that make a page ready for use: its frame tree,
+// and the last of the commands that were sent with it.
+const setUpSteps = 2
+
+// Page is a tab. All methods may be called from any goroutine.
+type Page struct {
+	browser    *Browser
+	context    *Context
+	id         target.ID
+	opener     *Page
+	main       *Frame
+	attachment *attachment
+	closed     chan struct{}
+
+	// Guarded by the browser's lock.
+	steps    int  // of setUpSteps, done
+	told     bool // PageCreated was told
+	gone     bool
+	crashed  bool
+	loading  bool
+	title    string
+	favicon  string
+	viewport Viewport
+	dialog   *Dialog
+	frames   map[proto.FrameID]*Frame
+	attempts map[proto.LoaderID]*attempt
+	requests map[string]*request // under way, by request id
+	watches  []*NavigationWatch
+}
+
+// newPageLocked adds the page of a new session. It is told when it is set up.
+func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
+	p := &Page{
+		browser:    b,
+		context:    b.contextLocked(info.BrowserContextID),
+		id:         info.TargetID,
+		attachment: a,
+		closed:     make(chan struct{}),
+		title:      info.Title,
+		frames:     map[proto.FrameID]*Frame{},
+		attempts:   map[proto.LoaderID]*attempt{},
+		requests:   map[string]*request{},
+	}
+	a.page = p
+	if v := p.context.options.Viewport; v != nil {
+		p.viewport = *v
+	}
+	p.main = p.frameLocked(a, proto.FrameID(info.TargetID), "")
+	if info.OpenerID != "" {
+		p.opener = b.pageLocked(info.OpenerID)
+	}
+	if p.opener != nil {
+		for _, w := range p.opener.watches {
+			w.popups = append(w.popups, p)
+		}
+	}
+	b.pages = append(b.pages, p)
+	return p
+}
+
+// setUpStepLocked counts what the page's own session has done of its set-up.
+func (p *Page) setUpStepLocked(a *attachment) {
+	if a == p.attachment {
+		p.steps++
+		p.readyLocked()
+	}
+}
+
+// readyLocked tells of the page once it is set up and shows its first document.
+// A popup begins with an empty one that is not told of, unless nothing else
+// comes: its navigation became a download, say.
+func (p *Page) readyLocked() {
+	if p.told || p.gone || p.steps < setUpSteps || p.main.initial {
+		return
+	}
+	p.told = true
+	p.browser.tellLocked(PageCreated{Page: p, Opener: p.opener})
+	if p.dialog != nil {
+		p.browser.tellLocked(DialogOpened{Dialog: p.dialog})
+	}
+}
+
+// tellLocked adds an event of the page to those of the turn. Before the page was
+// told of nothing is.
+func (p *Page) tellLocked(e Event) {
+	if p.told {
+		p.browser.tellLocked(e)
+	}
+}
+
+// closePageLocked takes a page out of the model.
+func (b *Browser) closePageLocked(p *Page) {
+	if p.gone {
+		return
+	}
+	p.gone = true
+	p.loading = false
+	p.dialogGoneLocked(false, "")
+	p.attachment.destroyWorldsLocked()
+	for _, f := range p.frames {
+		f.stopIdleLocked()
+		f.destroyWorldsLocked()
+		f.detached = true
+	}
+	b.pages = slices.DeleteFunc(b.pages, func(o *Page) bool { return o == p })
+	left := slices.ContainsFunc(b.pages, func(o *Page) bool { return o.context == p.context })
+	if !left && !p.context.owned && p.context != b.fallback { // another client's, seen by its pages only
+		b.contexts = slices.DeleteFunc(b.contexts, func(c *Context) bool { return c == p.context })
+	}
+	p.tellLocked(PageClosed{Page: p})
+	close(p.closed)
+}
+
+// targetChangedLocked takes in a page's new title.
+func (b *Browser) targetChangedLocked(_ *attachment, e target.EventTargetInfoChanged) {
+	p := b.pageLocked(e.TargetInfo.TargetID)
+	if p != nil && p.title != e.TargetInfo.Title {
+		p.title = e.TargetInfo.Title
+		p.tellLocked(PageChanged{Page: p})
+	}
+}
+
+// crashedLocked takes in the death of a session's renderer. For a frame in
+// another process that is the end of its worlds; for a page, of everything.
+func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
+	p := a.page
+	select {
+	case <-a.crashed:
+		return
+	default:
+		close(a.crashed)
+	}
+	a.destroyWorldsLocked()
+	if a.parent != nil {
+		return
+	}
+	p.crashed = true
+	p.loading = false
+	p.dialogGoneLocked(false, "")
+	p.main.detachChildrenLocked()
+	p.main.failAttemptLocked("net::ERR_ABORTED")
+	p.tellLocked(PageCrashed{Page: p})
+}
+
+// revivedLocked takes in that a crashed page is navigated or reloaded.
+func (a *attachment) revivedLocked(inspector.EventTargetReloadedAfterCrash) {
+	a.crashed = make(chan struct{})
+	if a.parent == nil {
+		a.page.crashed = false
+		a.page.tellLocked(PageChanged{Page: a.page})
+	}
+}
+
+// goneLocked is why nothing can be asked of the page, or nil.
+func (p *Page) goneLocked() error {
+	switch {
+	case p.browser.closed:
+		return ErrBrowserClosed
+	case p.gone:
+		return ErrPageClosed
+	case p.crashed:
+		return ErrPageCrashed
+	}
+	return nil
+}
+
+// explain says of an error that the page is closed, if that is why.
+func (p *Page) explain(err error) error {
+	if errors.Is(err, cdp.ErrDetached) {
+		return fmt.Errorf("%w: %w", ErrPageClosed, err)
+	}
+	return err
+}
+
+// ID is the id of the page's target.
+func (p *Page) ID() target.ID { return p.id }
+
+// Browser is the browser the page belongs to.
+func (p *Page) Browser() *Browser { return p.browser }
+
+// Context is the context the page belongs to.
+func (p *Page) Context() *Context { return p.context }
+
+// Opener is the page that opened this one, or nil. It may be closed.
+func (p *Page) Opener() *Page { return p.opener }
+
+// MainFrame is the page's top frame, the same one for all of the page's life.
+func (p *Page) MainFrame() *Frame { return p.main }
+
+// Session is the session of the page's own target.
+func (p *Page) Session() *cdp.Session { return p.attachment.session }
+
+// Closed is closed when the page is gone.
+func (p *Page) Closed() <-chan struct{} { return p.closed }
+
+// Frames are all frames, parents before their children, the main frame first.
+func (p *Page) Frames() []*Frame {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.main.appendTreeLocked(nil)
+}
+
+// Frame is the frame with an id, or nil.
+func (p *Page) Frame(id proto.FrameID) *Frame {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.frames[id]
+}
+
+// URL is the main frame's URL, with its fragment.
+func (p *Page) URL() string { return p.main.URL() }
+
+// Title is the title as the tab shows it: a page without one has its URL.
+func (p *Page) Title() string {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return cmp.Or(p.title, p.main.url)
+}
+
+// Favicon is the URL of the icon that the document names, or empty.
+func (p *Page) Favicon() string {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.favicon
+}
+
+// Loading says whether the main frame is on its way to another document, or its
+// document and what it named has not loaded yet.
+func (p *Page) Loading() bool {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.loading
+}
+
+// Crashed says whether the page's renderer is dead.
+func (p *Page) Crashed() bool {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.crashed
+}
+
+// Dialog is the JavaScript dialog that halts the page, or nil.
+func (p *Page) Dialog() *Dialog {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.dialog
+}
+
+// Viewport is the viewport that was set, or the zero value when none was.
+func (p *Page) Viewport() Viewport {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.viewport
+}
+
+// SetViewport changes the page's size and returns when Chromium has done it.
+func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
+	s := p.Session()
+	err := s.Send(emulation.SetTouchEmulationEnabled.Method, v.touch())
+	if err == nil {
+		_, err = Call(ctx, p.browser, s, emulation.SetDeviceMetricsOverride, v.metrics())
+	}
+	if err != nil {
+		return fmt.Errorf("set viewport: %w", p.explain(err))
+	}
+	return p.browser.Do(ctx, func() {
+		p.browser.turn(func() {
+			p.viewport = v
+			p.tellLocked(PageChanged{Page: p})
+		})
+	})
+}
+
+// metrics are the parameters of Emulation.setDeviceMetricsOverride, for which a
+// scale factor of 0 means the window's.
+func (v Viewport) metrics() emulation.SetDeviceMetricsOverrideParams {
+	return emulation.SetDeviceMetricsOverrideParams{
+		Width:             int64(v.Width),
+		Height:            int64(v.Height),
+		ScreenWidth:       int64(v.Width),
+		ScreenHeight:      int64(v.Height),
+		DeviceScaleFactor: cmp.Or(v.DeviceScaleFactor, 1),
+		Mobile:            v.IsMobile,
+	}
+}
+
+func (v Viewport) touch() emulation.SetTouchEmulationEnabledParams {
+	return emulation.SetTouchEmulationEnabledParams{Enabled: v.HasTouch}
+}
+
+// Close closes the page without asking its beforeunload handlers and returns
+// when it is gone. Closing a closed page is no error.
+func (p *Page) Close(ctx context.Context) error {
+	params := target.CloseTargetParams{TargetID: p.id}
+	if _, err := Call(ctx, p.browser, p.browser.client.Browser(), target.CloseTarget, params); err != nil {
+		select {
+		case <-p.closed:
+			return nil
+		default:
+			return fmt.Errorf("close page: %w", err)
+		}
+	}
+	select {
+	case <-p.closed:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("close page: %w", context.Cause(ctx))
+	}
+}
+
+// RequestClose closes the page as a person would: beforeunload handlers run and
+// may open a dialog. It does not wait for the page to be gone; see Closed.
+func (p *Page) RequestClose(ctx context.Context) error {
+	if _, err := Call(ctx, p.browser, p.Session(), page.Close, proto.Empty{}); err != nil && !errors.Is(err, cdp.ErrDetached) {
+		return fmt.Errorf("close page: %w", err)
+	}
+	return nil
+}
+
+// Activate brings the page to the front of its window.
+func (p *Page) Activate(ctx context.Context) error {
+	if _, err := Call(ctx, p.browser, p.Session(), page.BringToFront, proto.Empty{}); err != nil {
+		return fmt.Errorf("activate page: %w", p.explain(err))
+	}
+	return nil
+}
+
+// StopLoading stops what the page is loading.
+func (p *Page) StopLoading(ctx context.Context) error {
+	if _, err := Call(ctx, p.browser, p.Session(), page.StopLoading, proto.Empty{}); err != nil {
+		return fmt.Errorf("stop loading: %w", p.explain(err))
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package browser
+
+import (
+	"strings"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// ScriptError is an exception thrown by a function that was called in a page.
+type ScriptError struct {
+	Name    string // such as "TypeError"; empty when something else than an Error was thrown
+	Message string
+	Stack   string // as V8 writes it, name and message included; empty like Name
+}
+
+// Error returns the name and the message.
+func (e *ScriptError) Error() string {
+	if e.Name == "" {
+		return e.Message
+	}
+	return e.Name + ": " + e.Message
+}
+
+// newScriptError reads V8's account of an exception. Of an Error the protocol
+// gives the stack only, which begins with the name and the message.
+func newScriptError(d *runtime.ExceptionDetails) *ScriptError {
+	x := d.Exception
+	if x == nil {
+		return &ScriptError{Message: d.Text}
+	}
+	if x.Subtype != runtime.RemoteObjectSubtypeError {
+		return &ScriptError{Message: thrownValue(x, d.Text)}
+	}
+	e := &ScriptError{Name: x.ClassName, Stack: x.Description}
+	head := x.Description
+	if i := strings.Index(head, "\n    at "); i >= 0 {
+		head = head[:i]
+	}
+	name, message, found := strings.Cut(head, ": ")
+	switch {
+	case found && isErrorName(name):
+		e.Name, e.Message = name, message
+	case isErrorName(head) && (head == x.ClassName || strings.HasSuffix(head, "Error")): // no message
+		e.Name = head
+	default:
+		e.Message = head
+	}
+	return e
+}
+
+// isErrorName reports whether s can be an error's name: one word.
+func isErrorName(s string) bool {
+	return s != "" && !strings.ContainsAny(s, " \t\n")
+}
+
+// thrownValue words a value that is no Error as String would.
+func thrownValue(x *runtime.RemoteObject, text string) string {
+	switch {
+	case x.UnserializableValue != "":
+		return string(x.UnserializableValue)
+	case x.Type == runtime.RemoteObjectTypeString:
+		var s string
+		if jsonv2.Unmarshal(x.Value, &s, jsonv2.AllowInvalidUTF8(true)) == nil {
+			return s
+		}
+	case x.Type == runtime.RemoteObjectTypeUndefined:
+		return "undefined"
+	case len(x.Value) > 0:
+		return string(x.Value)
+	case x.Description != "":
+		return x.Description
+	}
+	return text
+}

@@ -1,0 +1,116 @@
+package browser
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/cdp"
+)
+
+// requestedPatience is how long a watch waits for a navigation that a renderer
+// asked for to begin. Most begin within milliseconds; one whose beforeunload
+// dialog was dismissed, or to another program's URL, never does, and nothing
+// tells so.
+const requestedPatience = time.Second
+
+// NavigationWatch is what an action set off since Page.WatchNavigations. Its
+// methods may be called from any goroutine.
+type NavigationWatch struct {
+	page *Page
+
+	// Guarded by the browser's lock.
+	expects  bool   // a navigation was asked for or began
+	expired  bool   // it was asked for, but has not begun in time
+	moves    uint64 // the main frame's, when it was asked for
+	failures uint64
+	popups   []*Page
+}
+
+// WatchNavigations begins to note what an action sets off: navigations of the
+// page's main frame, and popups.
+//
+//	watch := page.WatchNavigations()
+//	defer watch.Close()
+//	… click …
+//	err := watch.Wait(ctx)
+func (p *Page) WatchNavigations() *NavigationWatch {
+	w := &NavigationWatch{page: p}
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	p.watches = append(p.watches, w)
+	return w
+}
+
+// Close ends the watch.
+func (w *NavigationWatch) Close() {
+	w.page.browser.mu.Lock()
+	defer w.page.browser.mu.Unlock()
+	w.page.watches = slices.DeleteFunc(w.page.watches, func(o *NavigationWatch) bool { return o == w })
+}
+
+// Wait waits until every navigation of the main frame that began since the
+// watch did has committed, has failed or gave way to another, and every popup is
+// set up. It returns nil then, whatever became of them, and at once when nothing
+// began, or when a dialog halts the page. One round trip to the page makes sure
+// that what the action had set off is known. The error is ErrPageClosed,
+// ErrPageCrashed, ErrBrowserClosed or ctx's cause.
+func (w *NavigationWatch) Wait(ctx context.Context) error {
+	p := w.page
+	known := false
+	// Page.enable is answered by the renderer, behind what it told before.
+	err := p.Session().Post(page.Enable.Method, page.EnableParams{}, replyToken(func(cdp.Event) { known = true }))
+	if err != nil {
+		return p.explain(explain(err))
+	}
+	return p.browser.await(ctx, func() (bool, error) {
+		if err := p.goneLocked(); err != nil {
+			return false, err
+		}
+		return p.dialog != nil || known && w.settledLocked(), nil
+	})
+}
+
+func (w *NavigationWatch) settledLocked() bool {
+	if slices.ContainsFunc(w.popups, func(p *Page) bool { return !p.told && !p.gone }) {
+		return false
+	}
+	if !w.expects {
+		return true
+	}
+	f := w.page.main
+	if at := f.newestAttemptLocked(); at != nil && !at.ended {
+		return false
+	}
+	return w.expired || f.moves != w.moves || f.failures != w.failures
+}
+
+// requestedNavigationLocked takes in that a renderer asks for a navigation.
+func (a *attachment) requestedNavigationLocked(e page.EventFrameRequestedNavigation) {
+	p := a.page
+	here := e.Disposition == page.ClientNavigationDispositionCurrentTab
+	if e.FrameID != p.main.id || !here || strings.HasPrefix(e.URL, "javascript:") {
+		return
+	}
+	for _, w := range p.expectMoveLocked() {
+		time.AfterFunc(requestedPatience, func() {
+			p.browser.later(func() { w.expired = true })
+		})
+	}
+}
+
+// expectMoveLocked notes a navigation in the page's watches, and returns those
+// for which it is the first.
+func (p *Page) expectMoveLocked() []*NavigationWatch {
+	var first []*NavigationWatch
+	for _, w := range p.watches {
+		if !w.expects {
+			w.expects, w.moves, w.failures = true, p.main.moves, p.main.failures
+			first = append(first, w)
+		}
+	}
+	return first
+}

@@ -1,0 +1,250 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/cdp"
+)
+
+// Kind says which of a frame's worlds is meant.
+type Kind uint8
+
+const (
+	// WorldMain is the one in which the page's own scripts run.
+	WorldMain Kind = iota
+
+	// WorldUtility is an isolated one of ours: the same DOM, but globals and
+	// prototypes that the page's scripts cannot touch.
+	WorldUtility
+
+	worldKinds = iota
+)
+
+// World is the execution context of one document. It is gone with its document.
+// All methods may be called from any goroutine.
+type World struct {
+	frame      *Frame
+	kind       Kind
+	attachment *attachment
+	id         runtime.ExecutionContextID
+	uniqueID   string
+	generation uint64
+	destroyed  chan struct{}
+
+	mu     sync.Mutex // guards values
+	values map[any]*worldValue
+}
+
+// worldValue is what one key of a world holds.
+type worldValue struct {
+	made chan struct{} // closed when the others have
+	v    any
+	err  error
+}
+
+// World returns the execution context of the frame's current document; it waits
+// for it when there is none at the moment.
+func (f *Frame) World(ctx context.Context, kind Kind) (*World, error) {
+	var w *World
+	err := f.page.browser.await(ctx, func() (bool, error) {
+		if err := f.goneLocked(); err != nil {
+			return false, err
+		}
+		w = f.worlds[kind]
+		return w != nil, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Frame is the frame whose document it is.
+func (w *World) Frame() *Frame { return w.frame }
+
+// Kind says whether it is the main or the utility world.
+func (w *World) Kind() Kind { return w.kind }
+
+// Session is the session that ContextID and object ids of the world belong to.
+func (w *World) Session() *cdp.Session { return w.attachment.session }
+
+// ContextID is the execution context's id within its session.
+func (w *World) ContextID() runtime.ExecutionContextID { return w.id }
+
+// UniqueID is the execution context's id, which is never used again.
+func (w *World) UniqueID() string { return w.uniqueID }
+
+// Generation counts the worlds of the browser: a later one has a greater number.
+func (w *World) Generation() uint64 { return w.generation }
+
+// Destroyed is closed when the world is gone.
+func (w *World) Destroyed() <-chan struct{} { return w.destroyed }
+
+// CallOptions are what World.Call calls.
+type CallOptions struct {
+	Function     string                  // a function's source, such as "(a, b) => a + b"
+	Object       runtime.RemoteObjectID  // becomes this; default: the global object
+	Args         []*runtime.CallArgument // object ids must be of the same world
+	ByValue      bool                    // return JSON, not a reference
+	AwaitPromise bool                    // wait for a returned promise and return its value
+	UserGesture  bool                    // run as if a person had caused it
+}
+
+// Call calls a function in the world and returns its result. It costs one round
+// trip, and returns after subscribers were told all that Chromium told before
+// the result. The error is a *ScriptError when the function threw,
+// ErrContextDestroyed when the document is gone (with ErrPageClosed,
+// ErrPageCrashed or ErrFrameDetached when that is why), a *cdp.Error for a
+// refusal, or ctx's cause.
+func (w *World) Call(ctx context.Context, o CallOptions) (*runtime.RemoteObject, error) {
+	params := runtime.CallFunctionOnParams{FunctionDeclaration: o.Function, Arguments: o.Args}
+	if o.Object != "" {
+		params.ObjectID = o.Object
+	} else {
+		params.UniqueContextID = w.uniqueID
+	}
+	if o.ByValue {
+		params.ReturnByValue = &o.ByValue
+	}
+	if o.AwaitPromise {
+		params.AwaitPromise = &o.AwaitPromise
+	}
+	if o.UserGesture {
+		params.UserGesture = &o.UserGesture
+	}
+	method := runtime.CallFunctionOn.Method
+	raw, err := w.frame.page.browser.callUnless(ctx, w.Session(), method, params, w.destroyed, ErrContextDestroyed)
+	if err != nil {
+		return nil, w.explain(err)
+	}
+	var res runtime.CallFunctionOnResult
+	if err := jsonv2.Unmarshal(raw, &res, jsonv2.AllowInvalidUTF8(true)); err != nil {
+		return nil, fmt.Errorf("%s: decode result: %w", method, err)
+	}
+	if res.ExceptionDetails != nil {
+		return nil, newScriptError(res.ExceptionDetails)
+	}
+	return res.Result, nil
+}
+
+// explain says of an error that the world is gone, and why, if it is.
+func (w *World) explain(err error) error {
+	if !errors.Is(err, ErrContextDestroyed) {
+		if !isContextGone(err) {
+			return err
+		}
+		err = fmt.Errorf("%w: %w", ErrContextDestroyed, err)
+	}
+	if gone := w.frame.gone(); gone != nil {
+		return fmt.Errorf("%w: %w", gone, err)
+	}
+	return err
+}
+
+// Value returns what make made for key in this world; it is made once for each
+// world, by the first who asks, while the others wait. An error is not kept.
+func (w *World) Value(key any, make func() (any, error)) (any, error) {
+	w.mu.Lock()
+	value := w.values[key]
+	if value != nil {
+		w.mu.Unlock()
+		<-value.made
+		return value.v, value.err
+	}
+	value = &worldValue{made: newSignal(), err: ErrContextDestroyed} // the error stands if make panics
+	if w.values == nil {
+		w.values = map[any]*worldValue{}
+	}
+	w.values[key] = value
+	w.mu.Unlock()
+	defer func() {
+		if value.err != nil {
+			w.mu.Lock()
+			delete(w.values, key)
+			w.mu.Unlock()
+		}
+		close(value.made)
+	}()
+	value.v, value.err = make()
+	return value.v, value.err
+}
+
+func newSignal() chan struct{} { return make(chan struct{}) }
+
+// contextData is what Chromium's auxData says of an execution context.
+type contextData struct {
+	IsDefault bool          `json:"isDefault"`
+	Type      string        `json:"type"` // "default", "isolated" or "worker"
+	FrameID   proto.FrameID `json:"frameId"`
+}
+
+// worldCreatedLocked takes in a new execution context, if it is one of a frame's
+// two: other clients make worlds, too.
+func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) {
+	var data contextData
+	if jsonv2.Unmarshal(e.Context.AuxData, &data) != nil {
+		return
+	}
+	f := a.page.frames[data.FrameID]
+	if f == nil {
+		return
+	}
+	kind := WorldMain
+	switch {
+	case data.IsDefault:
+	case data.Type == "isolated" && e.Context.Name == a.browser.utilityName:
+		kind = WorldUtility
+	default:
+		return
+	}
+	a.browser.generation++
+	w := &World{
+		frame: f, kind: kind, attachment: a,
+		id: e.Context.ID, uniqueID: e.Context.UniqueID, generation: a.browser.generation,
+		destroyed: newSignal(),
+	}
+	a.worlds[w.uniqueID] = w
+	f.worlds[kind] = w
+}
+
+func (a *attachment) worldDestroyedLocked(e runtime.EventExecutionContextDestroyed) {
+	if w := a.worlds[e.ExecutionContextUniqueID]; w != nil {
+		w.destroyLocked()
+	}
+}
+
+func (a *attachment) worldsClearedLocked(runtime.EventExecutionContextsCleared) {
+	a.destroyWorldsLocked()
+}
+
+func (a *attachment) destroyWorldsLocked() {
+	for _, w := range a.worlds {
+		w.destroyLocked()
+	}
+}
+
+func (f *Frame) destroyWorldsLocked() {
+	for _, w := range f.worlds {
+		if w != nil {
+			w.destroyLocked()
+		}
+	}
+}
+
+func (w *World) destroyLocked() {
+	if w.attachment.worlds[w.uniqueID] != w {
+		return
+	}
+	delete(w.attachment.worlds, w.uniqueID)
+	if w.frame.worlds[w.kind] == w {
+		w.frame.worlds[w.kind] = nil
+	}
+	close(w.destroyed)
+}
