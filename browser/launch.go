@@ -5,88 +5,132 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	proto "github.com/chromedp/cdproto/cdp"
 
 	"takeover/cdp"
 )
 
-// LaunchOptions says how to start a Chromium. The zero value of each field is
-// its default.
+const (
+	// DefaultWidth and DefaultHeight are the window's size in CSS pixels.
+	DefaultWidth, DefaultHeight = 1280, 720
+
+	// StartTimeout is how long a Chromium may take to its first answer. A warm
+	// disk needs a quarter of a second; a cold one on a busy machine, much more.
+	StartTimeout = 30 * time.Second
+)
+
+// LaunchOptions says how to start a Chromium. The zero value of each field but
+// Dir is its default.
 type LaunchOptions struct {
-	ExecPath string       // the executable; default: the first of the usual names on PATH
-	Dir      string       // required: the folder that holds this Chromium's profile, home and tmp
-	Width    int          // window size in CSS pixels; default 1280
-	Height   int          // default 720
-	Args     []string     // further switches, last
-	Logger   *slog.Logger // default: discard
+	ExecPath          string       // the executable; default: FindExecutable
+	Dir               string       // required: the folder of this Chromium's profile, home and temporary files
+	Width, Height     int          // window size in CSS pixels; default DefaultWidth × DefaultHeight
+	DeviceScaleFactor float64      // device pixels per CSS pixel; default 1
+	UserAgent         string       // default: Chromium's own
+	Locale            string       // such as "de-DE": language of the interface and of Accept-Language; default: Chromium's own
+	ProxyServer       string       // such as "http://127.0.0.1:3128", for loopback addresses too; default: none
+	Args              []string     // further switches; they come last and so win
+	Logger            *slog.Logger // default: discard
 }
 
-// Process is one running Chromium and the connection to it.
-type Process struct {
-	cmd  *exec.Cmd
-	conn *cdp.Conn
-	done chan struct{}
+func (o LaunchOptions) withDefaults() LaunchOptions {
+	if o.Width == 0 || o.Height == 0 {
+		o.Width, o.Height = DefaultWidth, DefaultHeight
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
 }
 
-// Launch starts a Chromium with a debugging pipe.
+// errSandboxRefused is how a start ends when Chromium finds no way to make its
+// sandbox.
+var errSandboxRefused = errors.New("the kernel refuses Chromium's sandbox")
+
+// unsandboxed remembers the executables whose sandbox this machine refused, so
+// that the next start does not try again.
+var unsandboxed sync.Map // executable path → struct{}
+
+// Launch starts a Chromium with a debugging pipe and returns when it answers.
+// ctx bounds the start only. Started again with the Dir of one that ended, it
+// has the same profile.
+//
+// The sandbox is on. A server that runs as root starts Chromium under an
+// unprivileged user id. Where the kernel refuses either, Chromium runs without
+// and a warning is logged; see Process.Sandboxed.
 func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
+	o = o.withDefaults()
+	if o.Dir == "" {
+		return nil, errors.New("launch chromium: no folder given")
+	}
 	if o.ExecPath == "" {
-		path, err := exec.LookPath("chromium")
+		path, err := FindExecutable()
 		if err != nil {
-			return nil, fmt.Errorf("find chromium: %w", err)
+			return nil, fmt.Errorf("launch chromium: %w", err)
 		}
 		o.ExecPath = path
 	}
-	if o.Width == 0 {
-		o.Width, o.Height = 1280, 720
-	}
-	theirIn, ourOut, err := os.Pipe()
+	ctx, cancel := context.WithTimeoutCause(ctx, StartTimeout, fmt.Errorf("no answer within %v", StartTimeout))
+	defer cancel()
+	p, err := launch(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("launch chromium: %w", err)
 	}
-	ourIn, theirOut, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, theirIn.Close(), ourOut.Close())
-	}
-	for _, d := range []string{"profile", "home", "tmp"} {
-		if err := os.MkdirAll(filepath.Join(o.Dir, d), 0o700); err != nil {
-			return nil, err
-		}
-	}
-	args := append([]string{
-		"--headless", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars=false",
-		fmt.Sprintf("--window-size=%d,%d", o.Width, o.Height),
-		"--user-data-dir=" + filepath.Join(o.Dir, "profile"),
-	}, o.Args...)
-	cmd := exec.Command(o.ExecPath, append(args, "about:blank")...) //nolint:gosec // the operator's own choice of Chromium
-	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(o.Dir, "home"), "TMPDIR="+filepath.Join(o.Dir, "tmp"))
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start chromium: %w", err)
-	}
-	_ = theirIn.Close()
-	_ = theirOut.Close()
-	p := &Process{cmd: cmd, conn: cdp.NewConn(cdp.NewPipe(ourIn, ourOut)), done: make(chan struct{})}
-	go func() {
-		defer close(p.done)
-		_ = cmd.Wait()
-		_ = p.conn.Close()
-	}()
 	return p, nil
 }
 
-// Conn is the connection to this Chromium.
-func (p *Process) Conn() *cdp.Conn { return p.conn }
+func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
+	folder, err := openFolder(o.Dir, mustDropRoot())
+	if errors.Is(err, syscall.EPERM) {
+		// Root without the right to give files away, as in some containers.
+		o.Logger.Warn("Chromium runs as root: its folder cannot be given to another user", "error", err)
+		folder, err = openFolder(o.Dir, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, known := unsandboxed.Load(o.ExecPath)
+	sandbox := !known && !folder.ownedByRoot()
+	p, err := start(ctx, o, folder, sandbox)
+	if errors.Is(err, errSandboxRefused) {
+		o.Logger.Warn("Chromium runs without its sandbox: the kernel refuses it", "error", err)
+		unsandboxed.Store(o.ExecPath, struct{}{})
+		p, err = start(ctx, o, folder, false)
+	}
+	if err != nil {
+		return nil, errors.Join(err, folder.emptyTemp())
+	}
+	return p, nil
+}
 
-// Done is closed when the process has ended.
-func (p *Process) Done() <-chan struct{} { return p.done }
-
-// Close ends the process and waits for it.
-func (p *Process) Close() error {
-	_ = p.cmd.Process.Kill()
+// start starts one Chromium and waits for its first answer.
+func start(ctx context.Context, o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
+	started := time.Now()
+	if err := folder.prepare(); err != nil {
+		return nil, err
+	}
+	p, err := spawn(o, folder, sandbox)
+	if err != nil {
+		return nil, err
+	}
+	version, err := cdp.Call(ctx, p.conn.Root(), cdpbrowser.GetVersion, proto.Empty{})
+	if err == nil {
+		o.Logger.Debug("chromium started", "pid", p.pid, "product", version.Product, "sandbox", sandbox, "took", time.Since(started))
+		return p, nil
+	}
+	if p.conn.Err() == nil {
+		p.kill() // alive, but it does not answer or nobody waits for it
+		<-p.done
+		return nil, fmt.Errorf("wait for its first answer: %w%s", err, p.stderr.quote())
+	}
 	<-p.done
-	return nil
+	if sandbox && p.stderr.sandboxRefused() {
+		return nil, fmt.Errorf("%w%s", errSandboxRefused, p.stderr.quote())
+	}
+	return nil, fmt.Errorf("it ended at once: %w", p.Err())
 }

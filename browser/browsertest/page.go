@@ -80,7 +80,7 @@ func (p *TestPage) close() {
 // Open navigates and waits for the load event.
 func (p *TestPage) Open(url string) {
 	p.t.Helper()
-	nav, err := cdp.Call(p.t.Context(), p.Session, page.Navigate, page.NavigateParams{URL: url})
+	nav, err := cdp.Call(Context(p.t, patience, "open "+url), p.Session, page.Navigate, page.NavigateParams{URL: url})
 	p.must(err)
 	if nav.ErrorText != "" {
 		p.t.Fatalf("open %s: %s", url, nav.ErrorText)
@@ -102,9 +102,7 @@ func (p *TestPage) HTML(html string) {
 // value into out, which may be nil. An exception ends the test.
 func (p *TestPage) Eval(expression string, out any) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
-	defer cancel()
-	res, err := cdp.Call(ctx, p.Session, runtime.Evaluate, runtime.EvaluateParams{
+	res, err := cdp.Call(Context(p.t, patience, "evaluate"), p.Session, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: expression, AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(true),
 	})
 	p.must(err)

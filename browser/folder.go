@@ -1,0 +1,225 @@
+package browser
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+const (
+	// firstUID and lastUID are the user ids for Chromiums of a server that runs
+	// as root, a different one for each, so that one cannot read another's
+	// profile. systemd's list of ids leaves this range unused
+	// (https://systemd.io/UIDS-GIDS/), and it lies within the 16 bits that
+	// containers usually map.
+	firstUID, lastUID = 60578, 61183
+
+	// maxTempPath is the longest TMPDIR under which Chromium can make its socket
+	// org.chromium.Chromium.XXXXXX/SingletonSocket: sun_path in unix(7) has 108
+	// bytes, the last of them NUL.
+	maxTempPath = 107 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
+)
+
+// folder is the place of one Chromium on disk. Below dir are the record of its
+// process, which it cannot change, and what belongs to it: profile, home, tmp.
+type folder struct {
+	dir  string
+	uid  int    // the user Chromium runs as
+	temp string // its TMPDIR: dir/tmp, or elsewhere when that is too long
+}
+
+var uidOffset atomic.Uint32 // starts anywhere, see nextUID
+
+func init() { uidOffset.Store(rand.Uint32N(lastUID - firstUID + 1)) } //nolint:gosec // not a secret
+
+func nextUID() int { return firstUID + int(uidOffset.Add(1))%(lastUID-firstUID+1) }
+
+func mustDropRoot() bool { return os.Geteuid() == 0 }
+
+// openFolder makes the folder at dir or takes the one that is there, with its
+// profile. With drop it belongs to an unprivileged user, who must be able to
+// reach it.
+func openFolder(dir string, drop bool) (*folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{dir: dir, uid: os.Geteuid(), temp: filepath.Join(dir, "tmp")}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := f.writeRecord(record{Temp: f.temp}); err != nil {
+		return nil, err
+	}
+	if len(f.temp) > maxTempPath {
+		if f.temp, err = os.MkdirTemp("", "takeover-"); err != nil {
+			return nil, err
+		}
+		if len(f.temp) > maxTempPath {
+			return nil, fmt.Errorf("TMPDIR is too long for Chromium: %s", f.temp)
+		}
+		if err := f.writeRecord(record{Temp: f.temp}); err != nil {
+			return nil, err
+		}
+	}
+	if !drop {
+		return f, nil
+	}
+	f.uid = nextUID()
+	if info, err := os.Lstat(f.profile()); err == nil {
+		if owner := ownerOf(info); owner >= firstUID && owner <= lastUID {
+			f.uid = owner
+		}
+	}
+	return f, errors.Join(makeReachable(f.dir), makeReachable(filepath.Dir(f.temp)))
+}
+
+func (f *folder) profile() string   { return filepath.Join(f.dir, "profile") }
+func (f *folder) home() string      { return filepath.Join(f.dir, "home") }
+func (f *folder) ownedByRoot() bool { return f.uid == 0 }
+
+// prepare makes what Chromium needs at its start and removes what a killed one
+// left: the lock that names its process, and its temporary files.
+func (f *folder) prepare() error {
+	if err := emptyDir(f.temp); err != nil {
+		return err
+	}
+	for _, dir := range []string{f.profile(), f.home(), f.temp} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"SingletonLock", "SingletonCookie", "SingletonSocket"} {
+		if err := os.Remove(filepath.Join(f.profile(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := writeFirstPreferences(f.profile()); err != nil {
+		return err
+	}
+	if f.uid == os.Geteuid() {
+		return nil
+	}
+	for _, dir := range []string{f.profile(), f.home(), f.temp} {
+		if err := giveTo(dir, f.uid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveTo makes uid the owner of a tree. It follows no link: the tree may be one
+// that uid had before.
+func giveTo(root string, uid int) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if ownerOf(info) == uid {
+			return nil
+		}
+		return os.Lchown(path, uid, uid)
+	})
+}
+
+func ownerOf(info fs.FileInfo) int {
+	return int(info.Sys().(*syscall.Stat_t).Uid) //nolint:forcetypeassert // always so on Linux
+}
+
+// ErrUnreachable is the error of a folder that lies where the unprivileged user
+// of a server that runs as root cannot get to, such as below /root.
+var ErrUnreachable = errors.New("an unprivileged Chromium cannot reach this folder")
+
+// makeReachable lets other users pass through dir, which is ours, and through
+// folders of ours above it that are temporary. It changes no other folder.
+func makeReachable(dir string) error {
+	temp := filepath.Clean(os.TempDir()) + string(filepath.Separator)
+	for at := dir; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err != nil {
+			return err
+		}
+		perm := info.Mode().Perm()
+		ours := ownerOf(info) == os.Geteuid()
+		switch {
+		case perm&0o001 != 0:
+		case ours && (at == dir && at != filepath.Clean(os.TempDir()) || strings.HasPrefix(at, temp)):
+			if err := os.Chmod(at, perm|0o011); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("%w: %s: others may not search %s (chmod o+x)", ErrUnreachable, dir, at)
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
+}
+
+// environment is what Chromium gets of ours. Secrets of the server stand in its
+// environment, so only what is named here passes.
+func (f *folder) environment() []string {
+	env := []string{
+		"HOME=" + f.home(),
+		"TMPDIR=" + f.temp,
+		// There is no bus in a container; this keeps Chromium from looking for one.
+		"DBUS_SESSION_BUS_ADDRESS=unix:path=/dev/null",
+		"DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null",
+	}
+	for _, name := range []string{
+		"PATH", "LANG", "LC_ALL", "LC_CTYPE", "LANGUAGE", "TZ", "LD_LIBRARY_PATH",
+		"FONTCONFIG_PATH", "FONTCONFIG_FILE", "SSL_CERT_FILE", "SSL_CERT_DIR",
+		"http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
+	} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// attributes starts Chromium in a process group of its own, as its user, to be
+// killed when the server is.
+func (f *folder) attributes() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if f.uid != os.Geteuid() {
+		attr.Credential = &syscall.Credential{Uid: uint32(f.uid), Gid: uint32(f.uid)} //nolint:gosec // within firstUID…lastUID
+	}
+	return attr
+}
+
+// emptyTemp removes Chromium's temporary files when it has ended.
+func (f *folder) emptyTemp() error {
+	if filepath.Dir(f.temp) == f.dir {
+		return emptyDir(f.temp)
+	}
+	return os.RemoveAll(f.temp)
+}
+
+// remove removes everything.
+func (f *folder) remove() error {
+	return errors.Join(f.emptyTemp(), os.RemoveAll(f.dir))
+}
+
+// emptyDir removes what stands in a folder; one that is not there is empty.
+func emptyDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,78 @@
+package browser
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// crashHandler is the name, as the kernel cuts it, of the process that Chromium
+// starts to catch its crashes. It leaves the process group and lives on for a
+// moment when Chromium has died.
+const crashHandler = "chrome_crashpad"
+
+// becomeSubreaper makes this process the parent of what its children leave
+// behind, so that a Chromium's orphans are waited for here and not by whatever
+// runs as process 1, which in a container may be nobody.
+var becomeSubreaper = sync.OnceFunc(func() {
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // since Linux 3.4
+})
+
+// waitWithoutReaping returns when the child has ended; it stays a zombie.
+func waitWithoutReaping(pid int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+}
+
+// reapGroup waits for all members of a killed process group. A member becomes
+// our child before its own parent can be waited for, so none is missed.
+func reapGroup(pgid int) {
+	for {
+		_, err := syscall.Wait4(-pgid, nil, 0, nil)
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return // ECHILD: no more of them
+		}
+	}
+}
+
+// reapCrashHandlers kills the crash handlers of the Chromium in f and waits for
+// them. One that has ended already no longer tells whose it was; it is waited
+// for whosever it was, since nobody else does.
+func reapCrashHandlers(f *folder) {
+	for _, pid := range allProcesses() {
+		stat, err := readStat(pid)
+		if err != nil || stat.parent != os.Getpid() || !strings.HasPrefix(stat.name, crashHandler) {
+			continue
+		}
+		switch {
+		case stat.state == 'Z':
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		case f.hasCrashHandler(pid):
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_, _ = syscall.Wait4(pid, nil, 0, nil)
+		}
+	}
+}
+
+// hasCrashHandler reports whether pid is a crash handler that writes below f.
+func (f *folder) hasCrashHandler(pid int) bool {
+	return bytes.Contains(readCommand(pid), []byte(" --database="+f.home()+"/"))
+}
+
+// readCommand returns a process's command line with a space behind each
+// argument, the way Chromium's children write theirs anew; nothing when the
+// process has ended.
+func readCommand(pid int) []byte {
+	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return append(bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '}), ' ')
+}

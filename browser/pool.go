@@ -1,0 +1,331 @@
+package browser
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"time"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	proto "github.com/chromedp/cdproto/cdp"
+
+	"takeover/cdp"
+)
+
+const (
+	// HealthTimeout is how long a warm Chromium may take to answer before it is
+	// given away; one that takes longer is dropped.
+	HealthTimeout = time.Second
+
+	// RefillDelay and MaxRefillDelay bound the pause after a start that failed;
+	// it doubles from one failure to the next.
+	RefillDelay, MaxRefillDelay = time.Second, time.Minute
+)
+
+// ErrPoolClosed is Get's error after Close.
+var ErrPoolClosed = errors.New("the pool of Chromiums is closed")
+
+// PoolOptions says what a pool keeps ready.
+type PoolOptions struct {
+	Size   int           // how many warm Chromiums; 0: none, each Get starts one
+	Launch LaunchOptions // how all of them are started; Dir is not used
+	Root   string        // required: the folder of their folders, used for nothing else
+	Logger *slog.Logger  // default: Launch.Logger
+}
+
+// Pool keeps Chromiums ready, so that a session need not wait for one to start.
+// All methods may be called from any goroutine. End it with Close.
+type Pool struct {
+	size   int
+	launch LaunchOptions
+	root   string
+	rooted error // why root cannot be used, for Get
+	log    *slog.Logger
+	ctx    context.Context // ends with Close
+	cancel context.CancelCauseFunc
+	refill chan struct{} // one token: there may be room
+	loop   sync.WaitGroup
+
+	mu   sync.Mutex // guards what follows
+	warm []*Process // oldest first
+}
+
+// NewPool returns a pool and starts to fill it in the background.
+func NewPool(o PoolOptions) *Pool {
+	p := &Pool{size: max(o.Size, 0), launch: o.Launch, log: o.Logger, refill: make(chan struct{}, 1)}
+	if p.launch = p.launch.withDefaults(); p.log == nil {
+		p.log = p.launch.Logger
+	}
+	p.launch.Dir = ""
+	p.ctx, p.cancel = context.WithCancelCause(context.Background())
+	p.root, p.rooted = chooseRoot(o.Root)
+	if p.rooted == nil && p.root != o.Root {
+		p.log.Info("chromium's folders stand elsewhere, because an unprivileged user cannot reach the given place", "given", o.Root, "used", p.root)
+	}
+	if p.size > 0 && p.rooted == nil {
+		p.loop.Go(p.keepFull)
+		p.askRefill()
+	}
+	return p
+}
+
+// Get returns a running Chromium, which the caller closes and whose folder the
+// caller removes. Fields of o that are empty have the pool's values. It is a
+// warm one when there is one and o asks for nothing else than the pool's
+// options, and is started otherwise. Dir is a new folder below Root when empty.
+func (p *Pool) Get(ctx context.Context, o LaunchOptions) (*Process, error) {
+	if p.ctx.Err() != nil {
+		return nil, ErrPoolClosed
+	}
+	if p.rooted != nil {
+		return nil, p.rooted
+	}
+	o = p.merge(o)
+	if o.Dir == "" && p.isWarmKind(o) {
+		for b := p.take(); b != nil; b = p.take() {
+			if healthy(ctx, b) {
+				return b, nil
+			}
+			p.log.Warn("a warm chromium does not answer and is dropped", "pid", b.PID())
+			p.drop(b)
+		}
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p.start(ctx, o)
+}
+
+// Warm is how many Chromiums are ready.
+func (p *Pool) Warm() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.warm)
+}
+
+// Close ends the warm Chromiums and removes their folders. Those that Get gave
+// away are their owners'. It returns when the pool's goroutines have ended.
+func (p *Pool) Close() error {
+	p.cancel(ErrPoolClosed)
+	p.loop.Wait()
+	p.mu.Lock()
+	warm := p.warm
+	p.warm = nil
+	p.mu.Unlock()
+	errs := make([]error, len(warm))
+	var all sync.WaitGroup
+	for i, b := range warm {
+		all.Go(func() {
+			b.Kill() // its profile is of no use
+			errs[i] = b.RemoveDir()
+		})
+	}
+	all.Wait()
+	if p.rooted == nil && p.root != "" {
+		_ = os.Remove(p.root) // if it is empty
+	}
+	return errors.Join(errs...)
+}
+
+// keepFull starts Chromiums until there are enough, one at a time, and drops
+// those that die while they wait.
+func (p *Pool) keepFull() {
+	var delay time.Duration
+	for {
+		var retry <-chan time.Time
+		switch {
+		case p.Warm() >= p.size:
+		case delay > 0:
+			retry = time.After(delay)
+		default:
+			retry = closedTime
+		}
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.refill:
+			continue
+		case <-retry:
+		}
+		b, err := p.start(p.ctx, p.launch)
+		if p.ctx.Err() != nil {
+			if err == nil {
+				p.drop(b)
+			}
+			return
+		}
+		if err != nil {
+			delay = min(max(2*delay, RefillDelay), MaxRefillDelay)
+			p.log.Error("keep a chromium warm", "error", err, "next", delay)
+			continue
+		}
+		delay = 0
+		p.mu.Lock()
+		p.warm = append(p.warm, b)
+		p.mu.Unlock()
+		p.loop.Go(func() { p.dropWhenDead(b) })
+	}
+}
+
+var closedTime = func() <-chan time.Time { c := make(chan time.Time); close(c); return c }()
+
+// dropWhenDead takes a Chromium that died out of the pool.
+func (p *Pool) dropWhenDead(b *Process) {
+	select {
+	case <-p.ctx.Done():
+		return
+	case <-b.Done():
+	}
+	p.mu.Lock()
+	kept := p.warm[:0]
+	var mine bool
+	for _, w := range p.warm {
+		if w == b {
+			mine = true
+			continue
+		}
+		kept = append(kept, w)
+	}
+	clear(p.warm[len(kept):])
+	p.warm = kept
+	p.mu.Unlock()
+	if mine {
+		p.log.Warn("a warm chromium died", "error", b.Err())
+		p.drop(b)
+		p.askRefill()
+	}
+}
+
+// take takes the oldest warm one, or returns nil.
+func (p *Pool) take() *Process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.warm) == 0 {
+		return nil
+	}
+	b := p.warm[0]
+	p.warm = append(p.warm[:0:0], p.warm[1:]...)
+	p.askRefill()
+	return b
+}
+
+func (p *Pool) drop(b *Process) {
+	b.Kill()
+	if err := b.RemoveDir(); err != nil {
+		p.log.Warn("a chromium's folder stays behind", "dir", b.Dir(), "error", err)
+	}
+}
+
+func (p *Pool) askRefill() {
+	select {
+	case p.refill <- struct{}{}:
+	default:
+	}
+}
+
+// start starts a Chromium; a folder that it made for one that does not start is
+// removed.
+func (p *Pool) start(ctx context.Context, o LaunchOptions) (*Process, error) {
+	if o.Dir != "" {
+		return Launch(ctx, o)
+	}
+	if err := os.MkdirAll(p.root, 0o711); err != nil { //nolint:gosec // an unprivileged Chromium passes through
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(p.root, "")
+	if err != nil {
+		return nil, err
+	}
+	o.Dir = dir
+	b, err := Launch(ctx, o)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return b, nil
+}
+
+// merge fills the empty fields of o with the pool's.
+func (p *Pool) merge(o LaunchOptions) LaunchOptions {
+	m := p.launch
+	m.Dir = o.Dir
+	if o.Width != 0 && o.Height != 0 {
+		m.Width, m.Height = o.Width, o.Height
+	}
+	if o.DeviceScaleFactor != 0 {
+		m.DeviceScaleFactor = o.DeviceScaleFactor
+	}
+	for _, f := range []struct{ to, from *string }{
+		{&m.ExecPath, &o.ExecPath},
+		{&m.UserAgent, &o.UserAgent},
+		{&m.Locale, &o.Locale},
+		{&m.ProxyServer, &o.ProxyServer},
+	} {
+		if *f.from != "" {
+			*f.to = *f.from
+		}
+	}
+	if o.Args != nil {
+		m.Args = o.Args
+	}
+	if o.Logger != nil {
+		m.Logger = o.Logger
+	}
+	return m
+}
+
+func (p *Pool) isWarmKind(o LaunchOptions) bool {
+	o.Logger, o.Dir = p.launch.Logger, p.launch.Dir
+	return reflect.DeepEqual(o, p.launch)
+}
+
+func healthy(ctx context.Context, b *Process) bool {
+	ctx, cancel := context.WithTimeout(ctx, HealthTimeout)
+	defer cancel()
+	_, err := cdp.Call(ctx, b.Conn().Root(), cdpbrowser.GetVersion, proto.Empty{})
+	return err == nil
+}
+
+// placesOf are the folders that a pool with this root may use: root itself, and
+// the one below TMPDIR that stands in for it when an unprivileged user cannot
+// reach root.
+func placesOf(root string) []string {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return []string{root}
+	}
+	sum := sha256.Sum256([]byte(abs))
+	return []string{abs, filepath.Join(os.TempDir(), "takeover-"+hex.EncodeToString(sum[:6]))}
+}
+
+// chooseRoot makes the folder that a pool uses.
+func chooseRoot(root string) (string, error) {
+	if root == "" {
+		return "", errors.New("a pool of Chromiums needs a folder")
+	}
+	if err := os.MkdirAll(root, 0o711); err != nil { //nolint:gosec // an unprivileged Chromium passes through
+		return "", fmt.Errorf("make the Chromiums' folder: %w", err)
+	}
+	if !mustDropRoot() {
+		return root, nil
+	}
+	places := placesOf(root)
+	err := makeReachable(places[0])
+	if !errors.Is(err, ErrUnreachable) {
+		return root, err
+	}
+	if err := os.Mkdir(places[1], 0o711); err != nil && !errors.Is(err, os.ErrExist) { //nolint:gosec // as above
+		return "", err
+	}
+	// Its name can be guessed: it must not be somebody else's, nor a link.
+	if info, err := os.Lstat(places[1]); err != nil || !info.IsDir() || ownerOf(info) != os.Geteuid() {
+		return "", errors.Join(fmt.Errorf("%w: and %s is not ours", ErrUnreachable, places[1]), err)
+	}
+	return places[1], nil
+}

@@ -1,0 +1,42 @@
+package browser
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// firstPreferences are the settings of a new profile for which there is no
+// switch. Names are those of Chromium's pref_names.h, nested at the dots.
+var firstPreferences = map[string]any{
+	"credentials_enable_service": false, // no "save password?" bubble
+	"profile": map[string]any{
+		"password_manager_enabled":        false,
+		"password_manager_leak_detection": false, // it asks a server about typed passwords
+	},
+	"autofill":  map[string]any{"credit_card_enabled": false, "profile_enabled": false},
+	"translate": map[string]any{"enabled": false},
+	"search":    map[string]any{"suggest_enabled": false},
+	"net":       map[string]any{"network_prediction_options": 2}, // never look up or fetch ahead
+	"alternate_error_pages": map[string]any{
+		"enabled": false,
+	},
+}
+
+// writeFirstPreferences writes them unless the profile has settings already.
+func writeFirstPreferences(profile string) error {
+	file := filepath.Join(profile, "Default", "Preferences")
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	data, err := json.Marshal(firstPreferences)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o600)
+}

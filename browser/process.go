@@ -1,0 +1,256 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	proto "github.com/chromedp/cdproto/cdp"
+	"golang.org/x/sys/unix"
+
+	"takeover/cdp"
+)
+
+const (
+	// CloseGrace is how long a Chromium may take to write its profile and end by
+	// itself; it is killed then. Seen: a tenth of a second.
+	CloseGrace = 3 * time.Second
+
+	// pipeBytes is the size asked for the kernel's buffer of each pipe, so that
+	// a picture or a large reply passes in one piece. It is the usual ceiling of
+	// an unprivileged user (/proc/sys/fs/pipe-max-size); a refusal is no harm.
+	pipeBytes = 1 << 20
+
+	// stderrGrace is how long the rest of stderr is waited for when a process
+	// that left the group still holds it.
+	stderrGrace = 200 * time.Millisecond
+)
+
+var (
+	// ErrProcessClosed is the reason of a Process that Close ended.
+	ErrProcessClosed = errors.New("chromium was closed")
+
+	// ErrProcessDied is the reason of a Process that ended otherwise. The error
+	// that wraps it holds the exit status and what Chromium said last.
+	ErrProcessDied = errors.New("chromium died")
+)
+
+// Process is one running Chromium and the connection to it. All methods may be
+// called from any goroutine.
+type Process struct {
+	conn      *cdp.Conn
+	pid       int
+	folder    *folder
+	sandboxed bool
+	stderr    *stderrTail
+	log       *slog.Logger
+	close     sync.Once
+	done      chan struct{} // closed last by supervise
+
+	mu      sync.Mutex // guards what follows
+	exited  bool       // the kernel may give its pid to another process
+	closing bool
+	err     error
+}
+
+// Conn is the connection to this Chromium.
+func (p *Process) Conn() *cdp.Conn { return p.conn }
+
+// PID is the id of Chromium's browser process.
+func (p *Process) PID() int { return p.pid }
+
+// Dir is the folder that holds its profile, home and temporary files.
+func (p *Process) Dir() string { return p.folder.dir }
+
+// Sandboxed reports whether Chromium's sandbox is on.
+func (p *Process) Sandboxed() bool { return p.sandboxed }
+
+// Done is closed when the process has ended, and with it every process it
+// started, the connection and all goroutines. Another Chromium may then be
+// launched with its Dir.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err is why the process ended: nil while it runs, else an error that wraps
+// ErrProcessClosed or ErrProcessDied.
+func (p *Process) Err() error {
+	select {
+	case <-p.done:
+		return p.err
+	default:
+		return nil
+	}
+}
+
+// Close asks Chromium to end, so that its profile is written, kills it after
+// CloseGrace, and returns when all of it is gone. It may be called more than
+// once, and after the process died.
+func (p *Process) Close() error {
+	p.close.Do(func() {
+		p.mu.Lock()
+		p.closing = true
+		p.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), CloseGrace)
+		defer cancel()
+		_, err := cdp.Call(ctx, p.conn.Root(), cdpbrowser.Close, proto.Empty{})
+		if err == nil || errors.Is(err, cdp.ErrClosed) {
+			select {
+			case <-p.done:
+				return
+			case <-ctx.Done():
+			}
+		}
+		p.log.Warn("chromium does not end by itself and is killed", "pid", p.pid)
+		p.kill()
+	})
+	<-p.done
+	return nil
+}
+
+// Kill ends the process at once, without writing its profile, and returns when
+// all of it is gone.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	p.closing = true
+	p.mu.Unlock()
+	p.kill()
+	<-p.done
+}
+
+// RemoveDir removes the folder of an ended process.
+func (p *Process) RemoveDir() error {
+	select {
+	case <-p.done:
+		return p.folder.remove()
+	default:
+		return errors.New("remove chromium's folder: it still runs")
+	}
+}
+
+// kill kills the process group, if it still is ours.
+func (p *Process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.exited {
+		_ = syscall.Kill(-p.pid, syscall.SIGKILL) // fails only when it is gone
+	}
+}
+
+// spawn starts the process and the goroutine that supervises it.
+func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
+	theirIn, ourOut, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	ourIn, theirOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, theirIn.Close(), ourOut.Close())
+	}
+	ourErr, theirErr, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, theirIn.Close(), ourOut.Close(), ourIn.Close(), theirOut.Close())
+	}
+	growPipe(ourOut)
+	growPipe(ourIn)
+	cmd := exec.Command(o.ExecPath, switches(o, folder, sandbox)...) //nolint:gosec // the operator's own choice of Chromium
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut}                   // fd 3 and 4, as --remote-debugging-pipe has them
+	cmd.Stderr = theirErr
+	cmd.Env = folder.environment()
+	cmd.SysProcAttr = folder.attributes()
+
+	p := &Process{folder: folder, sandboxed: sandbox, log: o.Logger, stderr: newStderrTail(o.Logger), done: make(chan struct{})}
+	started := make(chan error)
+	go p.supervise(cmd, ourErr, started)
+	err = <-started
+	_ = errors.Join(theirIn.Close(), theirOut.Close(), theirErr.Close())
+	if err != nil {
+		close(started)
+		return nil, errors.Join(fmt.Errorf("start %s: %w", o.ExecPath, err), ourOut.Close(), ourIn.Close(), ourErr.Close())
+	}
+	p.conn = cdp.NewConn(cdp.NewPipe(ourIn, ourOut))
+	close(started) // from here on supervise may use the connection
+	return p, nil
+}
+
+// supervise starts the process, waits for its end and clears up behind it. It
+// keeps its thread: the kernel sends Pdeathsig when the thread that started the
+// process ends, not when the whole server does.
+func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	becomeSubreaper()
+	if err := cmd.Start(); err != nil {
+		started <- err
+		return
+	}
+	p.pid = cmd.Process.Pid
+	if err := p.folder.record(p.pid); err != nil {
+		p.log.Warn("a killed server would leave this chromium behind", "pid", p.pid, "error", err)
+	}
+	started <- nil
+	<-started
+	var others sync.WaitGroup
+	exited := make(chan struct{})
+	others.Go(func() { p.stderr.readFrom(stderr) })
+	others.Go(func() { p.followConn(exited) })
+
+	waitWithoutReaping(p.pid)
+	p.mu.Lock()
+	p.exited = true
+	_ = syscall.Kill(-p.pid, syscall.SIGKILL) // the zombie keeps the group's id ours
+	closing := p.closing
+	p.mu.Unlock()
+	close(exited)
+	err := cmd.Wait()
+	reapGroup(p.pid)
+	reapCrashHandlers(p.folder)
+	_ = p.conn.Close()
+	// All who could write to it are dead, unless one left the group.
+	_ = stderr.SetReadDeadline(time.Now().Add(stderrGrace))
+	others.Wait()
+	_ = stderr.Close()
+	if err := p.folder.emptyTemp(); err != nil {
+		p.log.Warn("chromium's temporary files stay behind", "error", err)
+	}
+	switch {
+	case closing:
+		p.err = ErrProcessClosed
+	case err != nil:
+		p.err = fmt.Errorf("%w: %w%s", ErrProcessDied, err, p.stderr.quote())
+	default:
+		p.err = fmt.Errorf("%w: exit status 0%s", ErrProcessDied, p.stderr.quote())
+	}
+	close(p.done)
+}
+
+// followConn ends a Chromium that can no longer be spoken to. One that was
+// asked to end closes its pipe first, so it gets its time.
+func (p *Process) followConn(exited <-chan struct{}) {
+	select {
+	case <-exited:
+		return
+	case <-p.conn.Done():
+	}
+	grace := time.NewTimer(CloseGrace)
+	defer grace.Stop()
+	select {
+	case <-exited:
+	case <-grace.C:
+		p.kill()
+	}
+}
+
+func growPipe(f *os.File) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeBytes) })
+}

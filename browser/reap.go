@@ -1,0 +1,131 @@
+package browser
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// reapTimeout bounds the wait for a killed process to be gone.
+const reapTimeout = 5 * time.Second
+
+// Reap clears up what a killed server left in root: it kills the Chromiums that
+// still run and removes their folders. A process is killed only when it is the
+// very one that was recorded, by pid and start time, or one of its group that
+// was started with the same profile. What belongs to a server that still runs,
+// and what has no record of ours, is left alone. A root that does not exist is
+// clean.
+func Reap(root string) error {
+	var errs []error
+	for _, place := range placesOf(root) {
+		entries, err := os.ReadDir(place)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+		for _, e := range entries {
+			if !e.IsDir() {
+				continue
+			}
+			if err := reapFolder(filepath.Join(place, e.Name())); err != nil {
+				errs = append(errs, fmt.Errorf("reap %s: %w", e.Name(), err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func reapFolder(dir string) error {
+	r, err := readRecord(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.Server.alive() {
+		return nil
+	}
+	f := &folder{dir: dir, temp: r.Temp}
+	if err := f.killLeft(r.Chromium); err != nil {
+		return err
+	}
+	if !f.tempIsOurs() {
+		f.temp = filepath.Join(dir, "tmp")
+	}
+	return f.remove()
+}
+
+// tempIsOurs reports whether the recorded folder for temporary files can be one
+// that openFolder made.
+func (f *folder) tempIsOurs() bool {
+	return f.temp == filepath.Join(f.dir, "tmp") || strings.HasPrefix(filepath.Base(f.temp), "takeover-")
+}
+
+// killLeft kills the processes of the recorded Chromium's group that have this
+// folder's profile. A group's id is not given to a new process while the group
+// has members.
+func (f *folder) killLeft(chromium identity) error {
+	if chromium.PID == 0 {
+		return nil
+	}
+	if boot, err := identify(os.Getpid()); err != nil || boot.Boot != chromium.Boot {
+		return err // none survives a reboot
+	}
+	var errs []error
+	for _, pid := range allProcesses() {
+		if f.isMember(pid, chromium) {
+			errs = append(errs, f.killMember(pid, chromium))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isMember reports whether pid is the recorded Chromium or a part of it.
+func (f *folder) isMember(pid int, chromium identity) bool {
+	stat, err := readStat(pid)
+	switch {
+	case err != nil || stat.state == 'Z' || stat.startTime < chromium.StartTime:
+		return false
+	case pid == chromium.PID:
+		return stat.startTime == chromium.StartTime
+	case stat.group == chromium.PID:
+		return bytes.Contains(readCommand(pid), []byte(" --user-data-dir="+f.profile()+" "))
+	}
+	return strings.HasPrefix(stat.name, crashHandler) && f.hasCrashHandler(pid)
+}
+
+// killMember kills one process and waits until it is gone.
+func (f *folder) killMember(pid int, chromium identity) error {
+	fd, err := unix.PidfdOpen(pid, 0) // from here on the pid cannot come to mean another
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open process %d: %w", pid, err)
+	}
+	defer unix.Close(fd) //nolint:errcheck // nothing to lose
+	if !f.isMember(pid, chromium) {
+		return nil
+	}
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("kill process %d: %w", pid, err)
+	}
+	deadline := time.Now().Add(reapTimeout)
+	for {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return fmt.Errorf("process %d does not end", pid)
+		}
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())+1) //nolint:gosec // a descriptor
+		if n == 1 || err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package browser
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// minSharedMemory is the size of /dev/shm below which Chromium is told to use
+// files instead: pictures pass between its processes through it, and a full one
+// crashes the tab. Docker's default is 64 MiB.
+const minSharedMemory = 1 << 30
+
+// alwaysOn are the switches of every Chromium, each with its reason. Names are
+// those of Chromium's *_switches.cc.
+var alwaysOn = []string{
+	"--headless", // Chromium itself without a window system, not the old headless shell
+	"--remote-debugging-pipe",
+
+	// A page that nobody looks at directly must go on painting and running.
+	"--disable-background-timer-throttling",
+	"--disable-backgrounding-occluded-windows",
+	"--disable-renderer-backgrounding",
+	"--disable-ipc-flooding-protection", // scripts that navigate or print a lot are not slowed down
+	"--disable-hang-monitor",            // no dialog about a slow page; whoever watches decides
+
+	// Nothing is said to anybody that the page did not ask for.
+	"--disable-background-networking",
+	"--disable-component-update",
+	"--disable-domain-reliability",
+	"--disable-sync",
+	"--disable-field-trial-config",
+	"--metrics-recording-only",
+	"--no-pings",
+	"--disable-breakpad",                                  // no crash reports; without the handler process (--disable-crashpad-for-testing) the network service dies
+	"--disable-quic",                                      // QUIC passes by an HTTP proxy
+	"--webrtc-ip-handling-policy=disable_non_proxied_udp", // no address of this machine in ICE candidates
+
+	// No interface that a screencast does not show but that takes the focus.
+	"--no-first-run",
+	"--no-default-browser-check",
+	"--disable-default-apps",
+	"--disable-extensions",
+	"--disable-component-extensions-with-background-pages",
+	"--disable-search-engine-choice-screen",
+	"--hide-crash-restore-bubble", // after a kill and a restart with the same profile
+	"--disable-infobars",
+	"--disable-prompt-on-repost", // reload of a posted form: no dialog outside the page
+	"--disable-print-preview",    // window.print() would open one
+	"--noerrdialogs",
+	"--password-store=basic", // no desktop keyring to ask
+
+	// Same behaviour everywhere.
+	"--disable-gpu", // software rendering, without the attempts to find another
+	"--force-color-profile=srgb",
+	"--disable-back-forward-cache", // a document that is left is gone, which navigation's life cycle relies on
+	"--disable-popup-blocking",     // a script's window.open opens a page, as in other automation tools
+	"--allow-pre-commit-input",     // input right after a navigation is not swallowed
+	"--log-level=2",                // stderr: errors only
+}
+
+// disabledFeatures are base::Feature names, each with its reason.
+var disabledFeatures = []string{
+	"Translate",                             // bubble
+	"MediaRouter", "DialMediaRouteProvider", // searches the local network for screens
+	"OptimizationHints", "OptimizationGuideModelDownloading", // downloads
+	"AutofillServerCommunication",
+	"CertificateTransparencyComponentUpdater",
+	"InterestFeedContentSuggestions",
+	"HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", // http: means http:
+	"LensOverlay", "GlobalMediaControls",
+	"PaintHolding",          // keeps the old picture up after a navigation
+	"PreloadTopChromeWebUI", // a renderer for menus nobody opens
+}
+
+// switches returns Chromium's whole command line behind its name.
+func switches(o LaunchOptions, f *folder, sandbox bool) []string {
+	args := append([]string(nil), alwaysOn...)
+	args = append(args,
+		"--disable-features="+strings.Join(disabledFeatures, ","),
+		"--user-data-dir="+f.profile(),
+		"--disk-cache-dir="+filepath.Join(f.profile(), "Cache"),
+		fmt.Sprintf("--window-size=%d,%d", o.Width, o.Height),
+		fmt.Sprintf("--screen-info={%dx%d}", o.Width, o.Height),
+	)
+	if !sandbox {
+		args = append(args, "--no-sandbox")
+	}
+	if sharedMemory() < minSharedMemory {
+		args = append(args, "--disable-dev-shm-usage")
+	}
+	if o.DeviceScaleFactor != 0 {
+		args = append(args, "--force-device-scale-factor="+strconv.FormatFloat(o.DeviceScaleFactor, 'g', -1, 64))
+	}
+	if o.UserAgent != "" {
+		args = append(args, "--user-agent="+o.UserAgent)
+	}
+	if o.Locale != "" {
+		args = append(args, "--lang="+o.Locale, "--accept-lang="+o.Locale)
+	}
+	if o.ProxyServer != "" {
+		// Without the second one, loopback addresses would go past the proxy.
+		args = append(args, "--proxy-server="+o.ProxyServer, "--proxy-bypass-list=<-loopback>")
+	}
+	args = append(args, o.Args...)
+	return append(args, "about:blank")
+}
+
+// sharedMemory is what /dev/shm has left, in bytes; 0 when there is none.
+func sharedMemory() uint64 {
+	var fs syscall.Statfs_t
+	if syscall.Statfs("/dev/shm", &fs) != nil {
+		return 0
+	}
+	return fs.Bavail * uint64(fs.Bsize) //nolint:gosec // a block size is positive
+}
