@@ -16,6 +16,13 @@ type openDialog struct {
 // maxDialogText bounds what a page can make every viewer receive.
 const maxDialogText = 10_000
 
+// forPerson reports whether a dialog that opens now is for a person to answer
+// although a script drives the browser: the person is in control.
+func (s *Session) forPerson(*browser.Dialog) bool {
+	holder, _, _ := s.lease.state()
+	return holder.isPerson()
+}
+
 // dialogOpened asks the viewers, or dismisses the dialog when nobody looks: a
 // page must never hang on a question that nobody sees. While a script drives,
 // the script's rules hold, not this. It runs on the model's goroutine.

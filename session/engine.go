@@ -113,7 +113,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if eng.live, err = newLive(ctx, eng.proc.Conn(), &s.seq, s.log); err != nil {
 		return fmt.Errorf("attach live view: %w", err)
 	}
-	eng.auto = automation.New(eng.model, automation.Options{Logger: s.log})
+	eng.auto = automation.New(eng.model, automation.Options{OnDialog: s.forPerson, Logger: s.log})
 	return nil
 }
 
@@ -130,6 +130,9 @@ func (s *Session) stopEngine(eng *engine, forget bool) {
 	s.mu.Unlock()
 	if eng.live != nil {
 		eng.live.close()
+	}
+	if eng.auto != nil {
+		eng.auto.Close()
 	}
 	errs := []error{eng.proc.Close()}
 	if eng.model != nil {
@@ -167,7 +170,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	if err := s.reopen(ctx, eng); err != nil {
 		s.log.Warn("reopen tabs", "error", err)
 	}
-	if err := s.monitor.Attach(ctx, eng.proc.Conn()); err != nil {
+	if err := s.attachMonitor(ctx, eng, false); err != nil {
 		s.log.Warn("attach capture", "error", err)
 	}
 	if !again && s.opts.URL != "" {

@@ -33,6 +33,9 @@ type Session struct {
 	started chan struct{} // closed when the first browser is there, or never will be
 	ended   chan struct{} // closed when nothing of the session is left
 
+	captureMu sync.Mutex // held while the capture is attached; guards captured
+	captured  *engine    // what the capture was attached to last
+
 	inputMu sync.Mutex // held while input is checked and queued, and while it is released
 
 	mu        sync.Mutex // guards what follows; never held across I/O
@@ -81,7 +84,7 @@ func newSession(m *Manager, o CreateOptions) *Session {
 	}
 	s.log = m.opts.Logger.With("session", s.id)
 	s.lease = newLease(s.controlChanged)
-	s.monitor = capture.NewMonitor(capture.Options{Logger: s.log})
+	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{}), Logger: s.log})
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	return s
 }
@@ -117,7 +120,7 @@ func (s *Session) startError() error {
 // Info is the session's present state.
 func (s *Session) Info() Info {
 	holder, _, _ := s.lease.state()
-	events := s.monitor.Count()
+	events := s.monitor.Ring().Last()
 	var takeover *TakeoverInfo
 	if t := s.openTakeover(); t != nil {
 		takeover = new(t.Info())
@@ -189,13 +192,36 @@ func (s *Session) Touch() {
 	s.activeAt = time.Now()
 }
 
-// StartCapture starts or reconfigures the capture of events. See
-// capture.Monitor.Start.
-func (s *Session) StartCapture(ctx context.Context, c capture.Config) (id string, warnings []string, err error) {
-	if _, err := s.ready(); err != nil {
-		return "", nil, err
+// StartCapture starts or reconfigures the capture of events. The browser is
+// watched from the first start on: a session that nobody captures pays nothing.
+// The error is a capture.ConfigError, ErrNotReady or an ErrEnded.
+func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.Started, error) {
+	if _, _, err := c.Normalize(); err != nil {
+		return capture.Started{}, err
 	}
-	return s.monitor.Start(ctx, c)
+	eng, err := s.ready()
+	if err != nil {
+		return capture.Started{}, err
+	}
+	if err := s.attachMonitor(ctx, eng, true); err != nil {
+		return capture.Started{}, fmt.Errorf("%w: %w", ErrNotReady, err)
+	}
+	return s.monitor.Start(c)
+}
+
+// attachMonitor attaches the capture to a browser, once; not for the first time
+// unless first says so.
+func (s *Session) attachMonitor(ctx context.Context, eng *engine, first bool) error {
+	s.captureMu.Lock()
+	defer s.captureMu.Unlock()
+	if s.captured == eng || s.captured == nil && !first {
+		return nil
+	}
+	if err := s.monitor.Attach(ctx, eng.proc.Conn()); err != nil {
+		return err
+	}
+	s.captured = eng
+	return nil
 }
 
 // alive returns an *EndedError for a session that is over or ends just now.
@@ -260,7 +286,7 @@ func (s *Session) run() {
 	for _, v := range viewers {
 		v.end(cause.reason)
 	}
-	s.monitor.Close()
+	_ = s.monitor.Close() // never fails
 	_ = s.manager.links.revoke(s.id, "") // none is fine
 	s.manager.stats.count(func() { s.manager.stats.ended[cause.status]++ })
 	if !isClosed(s.started) {
@@ -368,7 +394,13 @@ func (s *Session) broadcast(slot string, message any) {
 
 // note records an event of the session itself, if a capture runs.
 func (s *Session) note(typ string, data map[string]any) {
-	s.monitor.Add(capture.Control(typ, data))
+	ev, err := capture.NewEvent(typ, data)
+	if err == nil {
+		err = s.monitor.Add(ev)
+	}
+	if err != nil && !errors.Is(err, capture.ErrOff) {
+		s.log.Error("record event", "type", typ, "error", err)
+	}
 }
 
 // controlChanged tells everybody who controls the session now. What the former
