@@ -1,0 +1,284 @@
+package screencast
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"image/jpeg"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+
+	"takeover/cdp"
+)
+
+func TestFirstPictureOfASettledPage(t *testing.T) {
+	p := openPage(t, Options{Tab: 7, NoStills: true})
+	p.show(settled)
+	before := time.Now()
+	s := p.cast.Join()
+	defer s.Close()
+	f := p.next(s)
+	t.Logf("first picture after %v", time.Since(before))
+	img, err := jpeg.Decode(bytes.NewReader(f.Data()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := img.Bounds().Size(); size.X != f.Width || size.Y != f.Height || f.Width != testWidth || f.Height != testHeight {
+		t.Errorf("image is %v, frame says %d×%d, page is %d×%d", size, f.Width, f.Height, testWidth, testHeight)
+	}
+	if f.ViewportWidth != testWidth || f.ViewportHeight != testHeight {
+		t.Errorf("viewport %d×%d", f.ViewportWidth, f.ViewportHeight)
+	}
+	if d := time.Since(f.CapturedAt); d < 0 || d > time.Minute {
+		t.Errorf("captured %v ago", d)
+	}
+	m := f.Message()
+	if got := f.AppendHeader(nil, 7); !bytes.Equal(got, m[:HeaderBytes]) || !bytes.Equal(m[HeaderBytes:], f.Data()) {
+		t.Errorf("message does not start with the header: % x, % x", got, m[:HeaderBytes])
+	}
+	if overhead := float64(len(m)) / float64(len(f.Data())); overhead > 1.01 {
+		t.Errorf("wire message is %.4f × the image", overhead)
+	}
+	f.Release()
+}
+
+func TestHiddenPageIsPrimed(t *testing.T) {
+	p := openPage(t, Options{NoStills: true})
+	p.show(settled)
+	// Another tab of the same window comes to the front.
+	front, err := cdp.Call(t.Context(), p.client.Browser(), target.CreateTarget, target.CreateTargetParams{URL: "about:blank", BrowserContextID: p.TestPage.Context})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_, _ = cdp.Call(context.Background(), p.client.Browser(), target.CloseTarget, target.CloseTargetParams{TargetID: front.TargetID})
+	}()
+	var state string
+	if p.Eval(`document.visibilityState`, &state); state != "hidden" {
+		t.Fatalf("the page behind is %s", state)
+	}
+	before := time.Now()
+	s := p.cast.Join()
+	defer s.Close()
+	f := p.next(s)
+	t.Logf("first picture after %v", time.Since(before))
+	if f.ViewportWidth != testWidth || f.ViewportHeight != testHeight {
+		t.Errorf("viewport %d×%d", f.ViewportWidth, f.ViewportHeight)
+	}
+	f.Release()
+}
+
+func TestNobodyWatchesNothingIsCast(t *testing.T) {
+	p := openPage(t, Options{NoStills: true})
+	p.show(animation)
+	for range 3 {
+		s := p.cast.Join()
+		other := p.cast.Join()
+		p.next(s).Release()
+		s.Close()
+		p.next(other).Release() // one still watches
+		other.Close()
+		other.Close()
+		if _, err := other.Next(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Fatal(err)
+		}
+		if n := p.cast.Viewers(); n != 0 {
+			t.Fatalf("%d viewers", n)
+		}
+		p.Eval(`paints(10)`, nil)
+		quiet := p.sent.Load()
+		p.Eval(`paints(30)`, nil)
+		if n := p.sent.Load() - quiet; n != 0 {
+			t.Fatalf("Chromium sent %d pictures although nobody watched", n)
+		}
+	}
+}
+
+func TestNewestWins(t *testing.T) {
+	p := openPage(t, Options{NoStills: true})
+	p.show(animation)
+	s := p.cast.Join()
+	defer s.Close()
+	first := p.next(s)
+	second := p.next(s) // two may be on their way at first
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if f, err := s.Next(ctx); err == nil {
+		t.Fatalf("picture %d was handed out with two unacknowledged", f.Seq)
+	}
+	s.Ack(second.Seq + 100) // never sent
+	s.Ack(second.Seq)
+	f := p.next(s)
+	if skipped := f.Seq - second.Seq - 1; skipped < 10 {
+		t.Errorf("only %d pictures skipped in 300 ms", skipped)
+	}
+	if st := s.Stats(); st.Skipped < 10 || st.RTT < 250*time.Millisecond {
+		t.Errorf("%+v", st)
+	}
+	if age := time.Since(f.CapturedAt); age > 250*time.Millisecond {
+		t.Errorf("picture is %v old", age)
+	}
+	late := p.cast.Join()
+	defer late.Close()
+	before := time.Now()
+	p.next(late).Release()
+	if d := time.Since(before); d > 50*time.Millisecond {
+		t.Errorf("late viewer waited %v", d)
+	}
+	first.Release()
+	second.Release()
+	f.Release()
+}
+
+func TestRate(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		delay time.Duration
+		max   int
+		want  [2]float64
+	}{
+		{"prompt", 0, 0, [2]float64{45, 63}},
+		{"80 ms", 80 * time.Millisecond, 0, [2]float64{40, 63}},
+		{"limited", 0, 25, [2]float64{18, 27}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := openPage(t, Options{NoStills: true})
+			p.show(animation)
+			s := p.cast.Join()
+			defer s.Close()
+			s.SetMaxRate(tt.max)
+			acks := make(chan uint32, 1000)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for seq := range acks {
+					s.Ack(seq)
+				}
+			}()
+			var timers []*time.Timer
+			run := func(d time.Duration) (n int) {
+				for end := time.Now().Add(d); time.Now().Before(end); n++ {
+					f := p.next(s)
+					timers = append(timers, time.AfterFunc(tt.delay, func() { acks <- f.Seq }))
+					f.Release()
+				}
+				return n
+			}
+			run(500 * time.Millisecond)
+			s.Stats()
+			n := run(2 * time.Second)
+			for _, timer := range timers {
+				for timer.Stop() {
+					acks <- 0
+				}
+			}
+			st := s.Stats()
+			t.Logf("%.1f pictures/s, %+v", float64(n)/2, st)
+			if fps := float64(n) / 2; fps < tt.want[0] || fps > tt.want[1] {
+				t.Errorf("%.1f pictures/s, want %v", fps, tt.want)
+			}
+			time.AfterFunc(tt.delay+50*time.Millisecond, func() { close(acks) })
+			<-done
+		})
+	}
+}
+
+func TestNavigationAndResize(t *testing.T) {
+	p := openPage(t, Options{NoStills: true})
+	p.show(settled)
+	s := p.cast.Join()
+	defer s.Close()
+	f := p.next(s)
+	s.Ack(f.Seq)
+	last := f.Seq
+	f.Release()
+	until := func(what string, ok func(*Frame) bool) {
+		t.Helper()
+		for {
+			f := p.next(s)
+			s.Ack(f.Seq)
+			if int32(f.Seq-last) <= 0 {
+				t.Fatalf("%s: seq %d after %d", what, f.Seq, last)
+			}
+			last = f.Seq
+			done := ok(f)
+			f.Release()
+			if done {
+				return
+			}
+		}
+	}
+	p.resize(640, 480)
+	until("resize", func(f *Frame) bool { return f.Width == 640 && f.ViewportHeight == 480 })
+	// chrome://version lives in another process.
+	if _, err := cdp.Call(t.Context(), p.session, page.Navigate, page.NavigateParams{URL: "chrome://version"}); err != nil {
+		t.Fatal(err)
+	}
+	until("navigation", func(*Frame) bool { return true })
+	p.Open("about:blank")
+	p.show(`<body style="background:#f00">`)
+	until("back", func(f *Frame) bool {
+		img, err := jpeg.Decode(bytes.NewReader(f.Data()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, g, _, _ := img.At(10, 10).RGBA()
+		return r > 0xF000 && g < 0x1000
+	})
+}
+
+func TestClose(t *testing.T) {
+	p := openPage(t, Options{NoStills: true})
+	p.show(animation)
+	s := p.cast.Join()
+	p.next(s).Release()
+	failed := make(chan error, 1)
+	go func() {
+		for {
+			f, err := s.Next(context.Background())
+			if err != nil {
+				failed <- err
+				return
+			}
+			f.Release()
+		}
+	}()
+	p.cast.Close()
+	if err := <-failed; !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := p.cast.Join().Next(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestPageGoes(t *testing.T) {
+	p := openPage(t, Options{NoStills: true})
+	p.show(settled)
+	if _, err := cdp.Call(t.Context(), p.client.Browser(), target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(p.session.ID())}); err != nil {
+		t.Fatal(err)
+	}
+	s := p.cast.Join()
+	defer s.Close()
+	if _, err := s.Next(t.Context()); !errors.Is(err, cdp.ErrDetached) {
+		t.Error(err)
+	}
+}
+
+func TestHeader(t *testing.T) {
+	f := &Frame{Seq: 0xFFFFFFFE, Format: WebP, Sharp: true, CapturedAt: time.UnixMicro(1_795_246_931_811_696), Width: 70000, Height: 1440, ViewportWidth: 1280, ViewportHeight: -1}
+	h := f.AppendHeader([]byte{9}, 3)
+	if len(h) != 1+HeaderBytes || h[0] != 9 {
+		t.Fatalf("% x", h)
+	}
+	h = h[1:]
+	if !bytes.Equal(h[:4], []byte{1, 3, 1, 0}) || binary.BigEndian.Uint32(h[4:]) != 0xFFFFFFFE || binary.BigEndian.Uint64(h[8:]) != 1_795_246_931_811_696 ||
+		binary.BigEndian.Uint16(h[16:]) != 65535 || binary.BigEndian.Uint16(h[18:]) != 1440 || binary.BigEndian.Uint16(h[20:]) != 1280 ||
+		binary.BigEndian.Uint16(h[22:]) != 0 || binary.BigEndian.Uint32(h[24:]) != 3 {
+		t.Errorf("% x", h)
+	}
+}

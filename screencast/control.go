@@ -1,0 +1,177 @@
+package screencast
+
+import (
+	"fmt"
+	"time"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/cdp"
+)
+
+const (
+	// PrimeAfter is how long a started cast may leave its viewers without a
+	// picture before one is captured for them. Chromium 156 sends the first one
+	// of a visible page within about 15 ms.
+	PrimeAfter = 100 * time.Millisecond
+
+	widestScrollbar = 24 // CSS pixels
+
+	startRetry    = 25 * time.Millisecond // first pause before starting again; doubles
+	startRetryMax = time.Second
+)
+
+// controlLoop is the only one that starts and stops the cast and captures
+// pictures.
+func (c *Cast) controlLoop() {
+	defer c.stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var (
+		started  bool
+		failures int
+		primeAt  time.Time
+	)
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-c.demand:
+		case <-timer.C:
+		}
+		c.mu.Lock()
+		wanted := len(c.viewers) > 0
+		c.mu.Unlock()
+
+		var again time.Time // when to look again
+		switch {
+		case !wanted && started:
+			c.stop()
+			started, primeAt = false, time.Time{}
+		case wanted && !started:
+			if err := c.start(); err == nil {
+				started, failures = true, 0
+				primeAt = time.Now().Add(PrimeAfter)
+				again = primeAt
+				break
+			} else if fatal(err) || c.ctx.Err() != nil {
+				c.end(fmt.Errorf("start screencast: %w", err))
+				return
+			} else if failures++; failures == 1 || failures%20 == 0 {
+				c.log.Debug("start screencast again", "error", err)
+			}
+			again = time.Now().Add(min(startRetry<<min(failures-1, 10), startRetryMax))
+		case started:
+			var err error
+			if again, err = c.attend(&primeAt); err != nil && fatal(err) {
+				c.end(fmt.Errorf("capture picture: %w", err))
+				return
+			}
+		}
+		if again.IsZero() {
+			timer.Stop()
+		} else {
+			timer.Reset(max(time.Until(again), 0))
+		}
+	}
+}
+
+// attend does what a running cast needs now, the first picture or a sharp
+// still, and returns when to look again.
+func (c *Cast) attend(primeAt *time.Time) (again time.Time, err error) {
+	now := time.Now()
+	c.mu.Lock()
+	empty := c.newest == nil
+	c.mu.Unlock()
+	if empty {
+		if now.Before(*primeAt) {
+			return *primeAt, nil
+		}
+		err = c.prime()
+		*primeAt = time.Now().Add(startRetryMax)
+		return *primeAt, err
+	}
+	return c.attendStill(now)
+}
+
+// start tells Chromium to cast. Right after a navigation it can refuse ("Not
+// attached to an active page"); the caller tries again.
+func (c *Cast) start() error {
+	c.mu.Lock()
+	c.casting = true // pictures may overtake the reply
+	c.mu.Unlock()
+	_, err := cdp.Call(c.ctx, c.session, page.StartScreencast, page.StartScreencastParams{
+		Format:        page.StartScreencastFormatJpeg,
+		Quality:       new(int64(c.options.Quality)),
+		MaxWidth:      int64(c.options.MaxWidth),
+		MaxHeight:     int64(c.options.MaxHeight),
+		EveryNthFrame: 1,
+		// Without it, a picture made while three are unacknowledged is lost,
+		// and if it was the last one the viewers keep looking at an old state.
+		SendLastFrame: new(true),
+	})
+	if err != nil {
+		c.mu.Lock()
+		c.casting = false
+		c.mu.Unlock()
+	}
+	return err
+}
+
+// stop tells Chromium to cast no more and forgets the pictures.
+func (c *Cast) stop() {
+	c.mu.Lock()
+	casting := c.casting
+	c.casting = false
+	newest, waiting := c.newest, c.waiting
+	c.newest, c.waiting = nil, arrival{}
+	c.still = stillState{}
+	c.mu.Unlock()
+	if casting {
+		// An error means that there is nothing left to stop.
+		_ = cdp.Send(c.session, page.StopScreencast, proto.Empty{})
+	}
+	if newest != nil {
+		newest.Release()
+	}
+	waiting.raw.Release()
+}
+
+// prime captures the first picture of a page that paints nothing by itself.
+func (c *Cast) prime() error {
+	frame, err := c.capture(page.CaptureScreenshotParams{Quality: new(int64(c.options.Quality))})
+	if err != nil {
+		c.log.Debug("capture first picture", "error", err)
+		return err
+	}
+	metrics, err := cdp.Call(c.ctx, c.session, page.GetLayoutMetrics, proto.Empty{})
+	if err != nil {
+		frame.Release()
+		return fmt.Errorf("measure page: %w", err)
+	}
+	frame.ViewportWidth = viewportOf(frame.Width, int(metrics.CSSLayoutViewport.ClientWidth))
+	frame.ViewportHeight = viewportOf(frame.Height, int(metrics.CSSLayoutViewport.ClientHeight))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.newest != nil || !c.casting { // the cast was faster
+		frame.Release()
+		return nil
+	}
+	c.changedAt = time.Now()
+	c.publishLocked(frame, 1)
+	return nil
+}
+
+// viewportOf returns the viewport's extent in CSS pixels, scrollbar included,
+// given that of the image and what the layout metrics say, scrollbar excluded.
+func viewportOf(image, client int) int {
+	if client <= 0 {
+		return image
+	}
+	density := max((image+client/2)/client, 1)
+	if n := image / density; n-client <= widestScrollbar && n >= client {
+		return n
+	}
+	return client
+}

@@ -1,0 +1,146 @@
+package screencast
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/cdp"
+)
+
+const (
+	// StillAfter is how long nothing may change before viewers get a still.
+	StillAfter = 300 * time.Millisecond
+
+	// StillQuality is the JPEG quality of a still.
+	StillQuality = 90
+
+	// A page that changes a little all the time, with a blinking caret, would
+	// get a still between any two changes. The least time between stills doubles
+	// each time one did not last, up to stillPauseMax.
+	stillPause    = time.Second
+	stillPauseMax = 16 * time.Second
+
+	// stillEcho is how long after a capture Chromium may still send pictures of
+	// the enlarged page.
+	stillEcho = 500 * time.Millisecond
+)
+
+// stillState is what Cast knows of its stills, guarded by cast.mu.
+type stillState struct {
+	done      time.Time // changedAt of the state that has its still
+	takenAt   time.Time
+	pause     time.Duration
+	echoUntil time.Time // the cast shows the page enlarged, until then
+	wide      float64   // how wide it then is, in CSS pixels
+}
+
+// hides reports whether a moving picture is only the echo of a capture at twice
+// the size: for its sake the page is laid out larger for a moment.
+func (s *stillState) hides(m metadata) bool {
+	return !s.echoUntil.IsZero() && time.Now().Before(s.echoUntil) && math.Abs(m.DeviceWidth-s.wide) < 2
+}
+
+// SetPixelRatio says how many device pixels the viewer's screen has per CSS
+// pixel. Above 1 its stills have twice the resolution.
+func (s *Subscription) SetPixelRatio(ratio float64) {
+	s.cast.mu.Lock()
+	s.dense = ratio > 1
+	s.cast.mu.Unlock()
+}
+
+// attendStill takes a still when it is time to, and returns when to look again.
+func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
+	c.mu.Lock()
+	state := c.changedAt
+	due := later(state.Add(StillAfter), c.still.takenAt.Add(c.still.pause))
+	skip := c.options.NoStills || c.hidden || c.newest == nil || c.still.done.Equal(state)
+	if skip || now.Before(due) {
+		c.mu.Unlock()
+		if skip {
+			return time.Time{}, nil
+		}
+		return due, nil
+	}
+	scale := 1.0
+	for s := range c.viewers {
+		if s.dense && c.newest.PageScale == 1 {
+			scale = 2
+		}
+	}
+	width, height := c.newest.ViewportWidth, c.newest.ViewportHeight
+	if scale > 1 {
+		c.still.wide = scale * float64(width)
+		c.still.echoUntil = now.Add(time.Hour) // until the capture is done
+	}
+	c.mu.Unlock()
+
+	frame, err := c.captureStill(width, height, scale)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := time.Now()
+	if scale > 1 {
+		c.still.echoUntil = taken.Add(stillEcho)
+	}
+	if taken.Sub(c.still.takenAt) < c.still.pause+2*StillAfter+stillPause {
+		c.still.pause = min(c.still.pause*2, stillPauseMax)
+	} else {
+		c.still.pause = stillPause
+	}
+	c.still.done, c.still.takenAt = state, taken
+	if err != nil {
+		return time.Time{}, err
+	}
+	if !c.casting || !c.changedAt.Equal(state) {
+		frame.Release()
+		return time.Time{}, nil
+	}
+	c.publishLocked(frame, 1)
+	return time.Time{}, nil
+}
+
+// captureStill takes the picture at StillQuality, scale times as large as the
+// viewport.
+func (c *Cast) captureStill(width, height int, scale float64) (*Frame, error) {
+	params := page.CaptureScreenshotParams{Quality: new(int64(StillQuality))}
+	if scale > 1 {
+		metrics, err := cdp.Call(c.ctx, c.session, page.GetLayoutMetrics, proto.Empty{})
+		if err != nil {
+			return nil, fmt.Errorf("measure page: %w", err)
+		}
+		view := metrics.CSSVisualViewport
+		params.Clip = &page.Viewport{X: view.PageX, Y: view.PageY, Width: float64(width), Height: float64(height), Scale: scale}
+	}
+	frame, err := c.capture(params)
+	if err != nil {
+		return nil, err
+	}
+	frame.Sharp = true
+	frame.ViewportWidth, frame.ViewportHeight = width, height
+	return frame, nil
+}
+
+// capture takes a screenshot as a JPEG.
+func (c *Cast) capture(params page.CaptureScreenshotParams) (*Frame, error) {
+	params.Format = page.CaptureScreenshotFormatJpeg
+	params.OptimizeForSpeed = new(true)
+	at := time.Now()
+	var result json.RawMessage
+	if err := c.session.Call(c.ctx, page.CaptureScreenshot.Method, params, &result); err != nil {
+		return nil, fmt.Errorf("capture screenshot: %w", err)
+	}
+	shot, err := parseEvent(result)
+	if err != nil {
+		return nil, err
+	}
+	frame, err := decodeFrame(shot.data)
+	if err != nil {
+		return nil, err
+	}
+	frame.CapturedAt = at
+	return frame, nil
+}

@@ -1,0 +1,87 @@
+package screencast
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestSharpStill(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		ratio         float64
+		width, height int
+	}{
+		{"plain screen", 1, testWidth, testHeight},
+		{"dense screen", 2, 2 * testWidth, 2 * testHeight},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := openPage(t, Options{})
+			p.show(settled + `<div style="height:3000px"></div><script>let resized = 0; addEventListener('resize', () => resized++)
+				let ratios = new Set(); (function look() { ratios.add(devicePixelRatio); setTimeout(look, 2) })()</script>`)
+			s := p.cast.Join()
+			defer s.Close()
+			s.SetPixelRatio(tt.ratio)
+			moving := p.next(s)
+			p.Eval(`resized = 0; ratios.clear()`, nil)
+			s.Ack(moving.Seq)
+			still := p.next(s)
+			s.Ack(still.Seq)
+			if moving.Sharp || !still.Sharp {
+				t.Fatalf("sharp: %v, then %v", moving.Sharp, still.Sharp)
+			}
+			if d := still.CapturedAt.Sub(moving.CapturedAt); d < StillAfter*9/10 {
+				t.Errorf("still taken after %v", d)
+			}
+			if still.Width != tt.width || still.Height != tt.height || still.ViewportWidth != testWidth || still.ViewportHeight != testHeight {
+				t.Errorf("still %d×%d of %d×%d", still.Width, still.Height, still.ViewportWidth, still.ViewportHeight)
+			}
+			if still.Message()[2] != 1 || moving.Message()[2] != 0 {
+				t.Error("flags on the wire are wrong")
+			}
+			moving.Release()
+			still.Release()
+
+			// The capture's echo is no change: nothing more comes.
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if f, err := s.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("another picture: %+v, %v", f, err)
+			}
+			var page struct {
+				Resized int
+				Ratios  []float64
+			}
+			p.Eval(`({resized, ratios: [...ratios]})`, &page)
+			if page.Resized != 0 || len(page.Ratios) != 1 || page.Ratios[0] != 1 {
+				t.Errorf("the page noticed: %+v", page)
+			}
+
+			// A change shows at once, and gets a still of its own.
+			p.Eval(`document.body.style.background = '#0a0'`, nil)
+			changed := p.next(s)
+			s.Ack(changed.Seq)
+			again := p.next(s)
+			if changed.Sharp || !again.Sharp {
+				t.Errorf("sharp: %v, then %v", changed.Sharp, again.Sharp)
+			}
+			changed.Release()
+			again.Release()
+		})
+	}
+}
+
+func TestPrimedWhenTheCastGivesNothing(t *testing.T) {
+	p := openPage(t, Options{NoStills: true, Tab: 3})
+	p.show(settled + `<div style="height:3000px">`)
+	deaf := New(p.session, Options{Tab: 3}) // gets no events
+	defer deaf.Close()
+	s := deaf.Join()
+	defer s.Close()
+	f := p.next(s)
+	defer f.Release()
+	if f.Width != testWidth || f.ViewportWidth != testWidth || f.ViewportHeight != testHeight {
+		t.Errorf("%d×%d of %d×%d", f.Width, f.Height, f.ViewportWidth, f.ViewportHeight)
+	}
+}

@@ -1,0 +1,178 @@
+package screencast
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+var (
+	// ErrStalled is what a viewer gets who left pictures unacknowledged for
+	// StallTimeout.
+	ErrStalled = errors.New("viewer stalled: pictures were not acknowledged")
+
+	// ErrClosed is the error of a subscription or cast that was closed.
+	ErrClosed = errors.New("cast closed")
+)
+
+// Subscription is one viewer's place at a cast. Next is for one goroutine; Ack,
+// SetMaxRate, Stats and Close may be called from any.
+type Subscription struct {
+	cast *Cast
+	wake chan struct{} // one token: look again
+
+	// What follows is guarded by cast.mu.
+	pace     pacer
+	interval time.Duration // of pictures at the viewer's rate; 0 for no limit
+	due      time.Time     // when the next picture may go, by that interval
+	lastSeq  uint32
+	any      bool // lastSeq counts
+	dense    bool // the viewer's screen has more than one pixel per CSS pixel
+	closed   bool
+	totals   totals
+	since    time.Time // of the totals
+}
+
+type totals struct {
+	pictures, skipped uint64
+	bytes             uint64
+}
+
+// rateTolerance is how early a picture may be for a viewer with a rate limit:
+// Chromium's pictures do not come evenly.
+const rateTolerance = 4 * time.Millisecond
+
+// Stats says how a viewer's pictures fared since the last call of
+// Subscription.Stats.
+type Stats struct {
+	FPS     float64       // pictures per second
+	Kbps    float64       // kilobits of pictures per second
+	RTT     time.Duration // smoothed time from handing out a picture to its acknowledgement
+	Skipped uint64        // pictures captured that the viewer was not sent
+}
+
+// Next waits for a picture that is newer than the last one and may be sent now.
+// The first one comes at once if the cast has one. The caller releases it.
+// The error is ErrStalled, ErrClosed, why the cast ended, or ctx's cause.
+func (s *Subscription) Next(ctx context.Context) (*Frame, error) {
+	timer := time.NewTimer(StallTimeout)
+	defer timer.Stop()
+	for {
+		frame, again, err := s.take(time.Now())
+		if frame != nil || err != nil {
+			return frame, err
+		}
+		if again > 0 {
+			timer.Reset(again)
+		} else {
+			timer.Stop()
+		}
+		select {
+		case <-s.wake:
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// take returns the newest picture if it may go now, or in how long to look
+// again; 0 means not before something happens.
+func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, err error) {
+	c := s.cast
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.closed {
+		return nil, 0, ErrClosed
+	}
+	if c.err != nil {
+		return nil, 0, c.err
+	}
+	if at := s.pace.stallsAt(); !at.IsZero() {
+		if again = at.Sub(now); again <= 0 {
+			return nil, 0, ErrStalled
+		}
+	}
+	if c.newest == nil || s.any && c.newest.Seq == s.lastSeq || !s.pace.ready() {
+		return nil, again, nil
+	}
+	if wait := s.due.Sub(now); s.interval > 0 && wait > rateTolerance {
+		return nil, wait, nil
+	}
+	s.due = later(s.due, now.Add(-s.interval)).Add(s.interval)
+	frame = c.newest.retain()
+	if s.any {
+		s.totals.skipped += uint64(frame.Seq - s.lastSeq - 1)
+	}
+	s.any, s.lastSeq = true, frame.Seq
+	s.totals.pictures++
+	s.totals.bytes += uint64(len(frame.message))
+	s.pace.sent(frame.Seq, now)
+	return frame, 0, nil
+}
+
+// Ack notes that the viewer has all pictures up to seq. One that was never sent
+// changes nothing.
+func (s *Subscription) Ack(seq uint32) {
+	now := time.Now()
+	s.cast.mu.Lock()
+	news := s.any && int32(s.lastSeq-seq) >= 0 && s.pace.acked(seq, now) //nolint:gosec // serial number arithmetic
+	s.cast.mu.Unlock()
+	if news {
+		s.signal()
+	}
+}
+
+// SetMaxRate limits the viewer to so many pictures per second; 0 lifts the
+// limit.
+func (s *Subscription) SetMaxRate(perSecond int) {
+	s.cast.mu.Lock()
+	s.interval = 0
+	if perSecond > 0 && perSecond < FullRate {
+		s.interval = time.Second / time.Duration(perSecond)
+	}
+	s.cast.mu.Unlock()
+	s.signal()
+}
+
+// Stats tells how the pictures fared since the last call.
+func (s *Subscription) Stats() Stats {
+	now := time.Now()
+	s.cast.mu.Lock()
+	defer s.cast.mu.Unlock()
+	st := Stats{RTT: s.pace.rtt, Skipped: s.totals.skipped}
+	if d := now.Sub(s.since).Seconds(); d > 0 {
+		st.FPS = float64(s.totals.pictures) / d
+		st.Kbps = float64(s.totals.bytes) * 8 / 1000 / d
+	}
+	s.totals, s.since = totals{}, now
+	return st
+}
+
+// Close leaves the cast, and stops it if nobody else watches. It may be called
+// more than once.
+func (s *Subscription) Close() {
+	c := s.cast
+	c.mu.Lock()
+	if !s.closed {
+		s.closed = true
+		delete(c.viewers, s)
+	}
+	c.mu.Unlock()
+	s.signal()
+	c.kick()
+}
+
+func (s *Subscription) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
