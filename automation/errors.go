@@ -55,7 +55,7 @@ func errorf(format string, args ...any) *Error {
 // timedOut says whether the operation's own time is over.
 type timedOut struct{ ms float64 }
 
-func (t timedOut) Error() string { return fmt.Sprintf("Timeout %vms exceeded.", t.ms) }
+func (t timedOut) Error() string { return "Timeout " + milliseconds(t.ms) + "ms exceeded." }
 
 // explain puts an error into Playwright's words. The log is added unless the
 // error has one.

@@ -2,6 +2,8 @@ import { parse, serialize, type Tagged } from './serialize.ts';
 
 /** A page's function that a script wants to run. */
 type Fn = (...args: unknown[]) => unknown;
+/** What Go calls with, as the arguments object has it. */
+type Given = [Evaluator, Tagged | null, number, ...unknown[]];
 
 const { requestAnimationFrame: raf, setTimeout: later } = globalThis;
 const pageEval = globalThis.eval;
@@ -14,14 +16,30 @@ const SafePromise = Promise;
 export class Evaluator {
   private readonly polls = new Map<number, () => void>();
 
-  /** Calls fn and gives its result for Go to hold. handles end with the subject, if there is one. */
-  call(fn: Fn, arg: Tagged | undefined, subject: unknown[], ...handles: unknown[]): unknown {
-    return fn(...subject, parse(arg, handles));
+  /**
+   * Calls fn and gives its result for Go to hold. given is what Go called with:
+   * this evaluator, the argument, how many of the handles come first as
+   * arguments of their own, and the handles.
+   */
+  call(fn: Fn, given: Given): unknown {
+    const [arg, before, handles] = this.unpack(given);
+    return fn(...before, parse(arg, handles));
   }
 
   /** Calls fn and gives its result as data. */
-  value(fn: Fn, arg: Tagged | undefined, subject: unknown[], ...handles: unknown[]): Tagged | Promise<Tagged> {
-    return this.tag(fn(...subject, parse(arg, handles)));
+  value(fn: Fn, given: Given): Tagged | Promise<Tagged> {
+    return this.tag(this.call(fn, given));
+  }
+
+  /** Evaluates a script's source text in the global scope; what is a function is called if auto says so. */
+  source(text: string, auto: boolean, given: Given): unknown {
+    const result: unknown = pageEval(text);
+    return auto && typeof result === 'function' ? this.call(result as Fn, given) : result;
+  }
+
+  /** The same, as data. */
+  sourceValue(text: string, auto: boolean, given: Given): Tagged | Promise<Tagged> {
+    return this.tag(this.source(text, auto, given));
   }
 
   /** Tags a value, or what it resolves to. */
@@ -31,14 +49,17 @@ export class Evaluator {
     return toData(value);
   }
 
-  /** Evaluates a script's source text, in the global scope. */
-  source(text: string): unknown { return pageEval(text); }
+  private unpack(given: Given): [Tagged | undefined, unknown[], unknown[]] {
+    const subjects = given[2];
+    const before: unknown[] = [], handles: unknown[] = [];
+    for (let i = 3; i < given.length; i++)
+      (i - 3 < subjects ? before : handles).push(given[i]);
+    return [given[1] ?? undefined, before, handles];
+  }
 
-  /** The same, as data. */
-  sourceValue(text: string): Tagged | Promise<Tagged> { return this.tag(pageEval(text)); }
-
-  /** Calls fn again and again until it gives something truthy, and gives that. */
-  poll(task: number, polling: number | undefined, fn: Fn | string, arg: Tagged | undefined, ...handles: unknown[]): Promise<unknown> {
+  /** Calls fn, or evaluates text, until the result is truthy, and gives that. */
+  poll(fn: Fn | string, given: Given, task: number, polling: number): Promise<unknown> {
+    const [arg, before, handles] = this.unpack(given);
     const argument = parse(arg, handles);
     return new SafePromise((resolve, reject) => {
       let stopped = false;
@@ -48,16 +69,16 @@ export class Evaluator {
         if (stopped)
           return;
         try {
-          let result = typeof fn === 'string' ? pageEval(fn) : fn(argument);
+          let result = typeof fn === 'string' ? pageEval(fn) : fn(...before, argument);
           if (isThenable(result))
             result = await result;
           if (result) {
             done();
             resolve(result);
-          } else if (polling === undefined) {
-            raf(next);
-          } else {
+          } else if (polling) {
             later(next, polling);
+          } else {
+            raf(next);
           }
         } catch (e) {
           done();
@@ -69,15 +90,6 @@ export class Evaluator {
   }
 
   abort(task: number) { this.polls.get(task)?.(); }
-
-  /** An object's own enumerable properties as pairs for Go to hold. */
-  properties(object: object): Record<string, unknown> { return { ...object }; }
-
-  /** One property. */
-  property(object: Record<string, unknown>, name: string): unknown { return object[name]; }
-
-  /** The elements among an array's items. */
-  item(list: unknown[], i: number): unknown { return list[i]; }
 }
 
 function toData(value: unknown): Tagged {

@@ -3,6 +3,7 @@ import { Expectations, type ExpectOptions } from './expect.ts';
 import type { Injected, Point } from './injected.ts';
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
+import { Screenshots, type ShotOptions } from './screenshot.ts';
 import { Expired, Fatal, Task } from './task.ts';
 import { parse, type Tagged } from './serialize.ts';
 
@@ -12,6 +13,8 @@ interface Request extends Omit<Target, 'scope'> {
   task: number;
   /** Milliseconds; 0 for none. */
   timeout?: number;
+  /** Whether it goes on with what was begun, and was announced in the log. */
+  quiet?: boolean;
 }
 
 /** How an operation went. */
@@ -39,6 +42,7 @@ export class Layer {
   private readonly elements: Elements;
   private readonly pointer: Pointer;
   private readonly expectations: Expectations;
+  private readonly screenshots = new Screenshots();
 
   constructor(private readonly injected: Injected) {
     this.resolver = new Resolver(injected);
@@ -155,21 +159,22 @@ export class Layer {
     return element;
   }
 
-  /** The first element, or null, as an object. */
-  query(selector: string, strict: boolean, scope?: Node): Element | null {
-    return this.resolver.all({ selector, strict, scope })[0] ?? null;
+  /** The first element, or null, by reference. */
+  query(r: Omit<Target, 'scope'>, scope?: Node): Element | null {
+    return this.resolver.all({ ...r, scope })[0] ?? null;
   }
 
-  /** All elements, as an object. */
-  queryAll(selector: string, scope?: Node): Element[] {
-    return this.resolver.all({ selector, scope });
+  /** All elements, by reference. */
+  queryAll(r: Omit<Target, 'scope'>, scope?: Node): Element[] {
+    return this.resolver.all({ ...r, strict: false, scope });
   }
 
   aim(r: Request & PointerOptions, scope?: Node) {
     return this.run(r, scope, (task, target) => this.pointer.prepare(task, target, r));
   }
 
-  finish(id: number, checked?: boolean) { return this.pointer.finish(id, checked); }
+  finish(id: number, checked: boolean | null) { return this.pointer.finish(id, checked); }
+  abandon(id: number) { this.pointer.abandon(id); }
 
   /**
    * For a frame's own element: a point of the frame, as a point of this
@@ -188,22 +193,30 @@ export class Layer {
     return { x, y, covered: result === 'done' ? undefined : result.hitTargetDescription };
   }
 
+  beginScreenshot(o: ShotOptions) { return this.screenshots.begin(o); }
+  endScreenshot() { this.screenshots.end(); }
   isConnected(node: Node) { return node.isConnected; }
   preview(node: Node) { return this.injected.previewNode(node); }
   title() { return document.title; }
   content() { return this.injected.documentContent(false); }
   describe(selector: string) { return this.resolver.describe(selector); }
 
-  /** Replaces the document. */
-  setContent(html: string) {
-    document.open();
+  /** Replaces the document and waits until it is parsed, or loaded. */
+  setContent(html: string, until: 'commit' | 'domcontentloaded' | 'load'): Promise<void> | undefined {
+    document.open(); // removes all listeners, so ours come after it
     document.write(html);
     document.close();
+    const reached = () => document.readyState === 'complete' || until !== 'load' && document.readyState === 'interactive';
+    if (until === 'commit' || reached())
+      return undefined;
+    return new Promise(done => {
+      document.addEventListener('readystatechange', () => { if (reached()) done(); });
+    });
   }
 
   private run(r: Request, scope: Node | undefined, body: (task: Task, target: Target) => unknown): Reply | Promise<Reply> {
     const task = new Task(this.injected, r.timeout ?? 0);
-    const target: Target = { selector: r.selector, strict: r.strict, chunk: r.chunk, frameVisible: r.frameVisible, scope };
+    const target: Target = { selector: r.selector, strict: r.strict, chunk: r.chunk, frameVisible: r.frameVisible, quiet: r.quiet, scope };
     let value: unknown;
     try {
       value = body(task, target);

@@ -128,7 +128,7 @@ export class Pointer {
    * checked, whether the element came to be in that state. The attempt is kept
    * for prepare's resume when something else was hit.
    */
-  finish(id: number, checked?: boolean): { hit?: string; wrongState?: boolean } {
+  finish(id: number, checked: boolean | null): { hit?: string; wrongState?: boolean } {
     const attempt = this.attempts.get(id);
     if (!attempt)
       return {};
@@ -136,10 +136,13 @@ export class Pointer {
     if (result !== 'done')
       return { hit: result.hitTargetDescription };
     this.attempts.delete(id);
-    if (checked === undefined)
+    if (checked === null)
       return {};
     return { wrongState: !this.injected.elementState(attempt.element, 'checked').matches === checked };
   }
+
+  /** Ends an attempt that was not carried out; it is kept for prepare's resume. */
+  abandon(id: number) { this.attempts.get(id)?.interceptor?.stop(); }
 
   scroll(element: Element, options: ScrollIntoViewOptions | undefined) {
     if (options)

@@ -11,6 +11,8 @@ export interface Target {
   scope?: Node;
   /** Whether the frame's own element is visible in all its parents. Default true. */
   frameVisible?: boolean;
+  /** Not to be announced in the log. */
+  quiet?: boolean;
 }
 
 const enterFrame = (p: SelectorPart) => p.name === 'internal:control' && p.body === 'enter-frame';
@@ -101,7 +103,8 @@ export class Resolver {
 
   /** Logs what is waited for. */
   announce(task: Task, target: Target, suffix = '') {
-    task.log.push(`waiting for ${this.describe(target.selector)}${suffix}`);
+    if (!target.quiet && target.selector !== ':scope')
+      task.log.push(`waiting for ${this.describe(target.selector)}${suffix}`);
   }
 
   /** Waits for an element and gives it to body, which may ask for another round. */

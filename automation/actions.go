@@ -1,0 +1,191 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+)
+
+// act settles an operation that the page carries out by itself.
+func (c *Client) act(ctx context.Context, t *target, method string, extra request) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	if _, _, err := c.settle(p, t, method, extra); err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+type fillParams struct {
+	target
+	Value       string `json:"value"`
+	Force       bool   `json:"force"`
+	NoWaitAfter bool   `json:"noWaitAfter"` // has no effect, as in Playwright
+}
+
+// opFill lets the page wait, select what is there and focus; the text comes from
+// the keyboard, so that the page sees what a person's input causes.
+func opFill(ctx context.Context, c *Client, t *fillParams) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	pl, value, err := c.settle(p, &t.target, "fill", request{"value": t.Value, "force": t.Force})
+	if err == nil && string(value) == `"needsinput"` {
+		keyboard := c.input(pl.frame.Page())
+		if t.Value != "" {
+			err = keyboard.insertText(p, t.Value)
+		} else {
+			err = keyboard.press(p, "Delete", 0)
+		}
+	}
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+type forceParams struct {
+	target
+	Force bool `json:"force"`
+}
+
+func opSelectText(ctx context.Context, c *Client, t *forceParams) (any, error) {
+	return c.act(ctx, &t.target, "selectText", request{"force": t.Force})
+}
+
+func opFocus(ctx context.Context, c *Client, t *target) (any, error) {
+	return c.act(ctx, t, "focus", request{})
+}
+
+func opBlur(ctx context.Context, c *Client, t *target) (any, error) {
+	return c.act(ctx, t, "blur", request{})
+}
+
+func opScrollIntoView(ctx context.Context, c *Client, t *target) (any, error) {
+	return c.act(ctx, t, "scrollIntoView", request{})
+}
+
+type typeParams struct {
+	target
+	Text        string  `json:"text"`
+	Delay       float64 `json:"delay"` // milliseconds between keys
+	NoWaitAfter bool    `json:"noWaitAfter"`
+}
+
+func opType(ctx context.Context, c *Client, t *typeParams) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	pl, _, err := c.settle(p, &t.target, "focus", request{"resetSelection": true})
+	if err == nil {
+		p.log = append(p.log, `elementHandle.type("`+t.Text+`")`)
+		err = c.input(pl.frame.Page()).typeText(p, t.Text, t.Delay)
+	}
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+type pressParams struct {
+	target
+	Key         string  `json:"key"`
+	Delay       float64 `json:"delay"` // milliseconds between down and up
+	NoWaitAfter bool    `json:"noWaitAfter"`
+}
+
+// opPress presses a key in an element and waits for navigations that it began.
+func opPress(ctx context.Context, c *Client, t *pressParams) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	if err := c.press(p, t); err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+func (c *Client) press(p *progress, t *pressParams) error {
+	pl, _, err := c.settle(p, &t.target, "focus", request{"resetSelection": true})
+	if err != nil {
+		return err
+	}
+	p.log = append(p.log, `elementHandle.press("`+t.Key+`")`)
+	page := pl.frame.Page()
+	if t.NoWaitAfter {
+		return c.input(page).press(p, t.Key, t.Delay)
+	}
+	watch := page.WatchNavigations()
+	defer watch.Close()
+	if err := c.input(page).press(p, t.Key, t.Delay); err != nil {
+		return err
+	}
+	return watch.Wait(p)
+}
+
+type selectParams struct {
+	target
+	Options     []json.RawMessage `json:"options"`
+	Elements    []string          `json:"elements"` // handles of option elements
+	Force       bool              `json:"force"`
+	NoWaitAfter bool              `json:"noWaitAfter"`
+}
+
+func opSelectOption(ctx context.Context, c *Client, t *selectParams) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	if t.Options == nil {
+		t.Options = []json.RawMessage{}
+	}
+	_, value, err := c.settleIn(p, &t.target, browser.WorldUtility, "selectOption", request{"options": t.Options, "force": t.Force},
+		func(pl *place) ([]runtime.RemoteObjectID, error) { return c.objectsIn(p, pl.layer.world, t.Elements) })
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return valueResult{value}, nil
+}
+
+type dispatchParams struct {
+	target
+	Type      string    `json:"type"`
+	EventInit *argument `json:"eventInit"`
+}
+
+// opDispatchEvent dispatches in the page's own world, whose objects the event
+// may carry.
+func opDispatchEvent(ctx context.Context, c *Client, t *dispatchParams) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	extra := request{"type": t.Type}
+	var handles []string
+	if t.EventInit != nil {
+		extra["arg"] = t.EventInit.Value
+		handles = t.EventInit.Handles
+	}
+	_, _, err := c.settleIn(p, &t.target, browser.WorldMain, "dispatch", extra,
+		func(pl *place) ([]runtime.RemoteObjectID, error) { return c.objectsIn(p, pl.layer.world, handles) })
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+type file struct {
+	Name           string  `json:"name"`
+	MimeType       string  `json:"mimeType"`
+	Buffer         string  `json:"buffer"` // base64
+	LastModifiedMs float64 `json:"lastModifiedMs,omitempty"`
+}
+
+type filesParams struct {
+	target
+	Files       []file `json:"files"`
+	NoWaitAfter bool   `json:"noWaitAfter"`
+}
+
+func opSetInputFiles(ctx context.Context, c *Client, t *filesParams) (any, error) {
+	if t.Files == nil {
+		t.Files = []file{}
+	}
+	return c.act(ctx, &t.target, "setInputFiles", request{"files": t.Files})
+}

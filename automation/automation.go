@@ -1,0 +1,118 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"takeover/browser"
+)
+
+// Options says how to automate a browser. The zero value of each field is its
+// default.
+type Options struct {
+	// OnDialog is asked first when a JavaScript dialog opens, on the model's
+	// goroutine: it must not wait. True means that somebody, such as a viewer,
+	// will answer it. Default: nobody does.
+	OnDialog func(*browser.Dialog) bool
+
+	// TestIDAttribute is what getByTestId looks at; default "data-testid".
+	TestIDAttribute string
+
+	Logger *slog.Logger // default: discard
+}
+
+// Automation drives one browser for any number of clients. All methods may be
+// called from any goroutine.
+type Automation struct {
+	browser *browser.Browser
+	options Options
+	log     *slog.Logger
+	cancel  func()         // of the subscription
+	work    sync.WaitGroup // dialogs being answered, client goroutines
+	life    context.Context
+	stop    context.CancelCauseFunc
+
+	mu      sync.Mutex // guards what follows; never held across I/O
+	clients map[*Client]struct{}
+	closed  bool
+	nextID  int
+}
+
+// New automates a browser. End it with Close.
+func New(b *browser.Browser, o Options) *Automation {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.TestIDAttribute == "" {
+		o.TestIDAttribute = "data-testid"
+	}
+	a := &Automation{browser: b, options: o, log: o.Logger, clients: map[*Client]struct{}{}}
+	a.life, a.stop = context.WithCancelCause(context.Background())
+	a.cancel = b.Subscribe(a.observe)
+	return a
+}
+
+// Browser is the browser that is automated.
+func (a *Automation) Browser() *browser.Browser { return a.browser }
+
+// Close ends all clients and returns when nothing of them runs any more.
+func (a *Automation) Close() {
+	a.cancel()
+	a.mu.Lock()
+	a.closed = true
+	clients := make([]*Client, 0, len(a.clients))
+	for c := range a.clients {
+		clients = append(clients, c)
+	}
+	a.mu.Unlock()
+	for _, c := range clients {
+		c.Close()
+	}
+	a.stop(errClientClosed)
+	a.work.Wait()
+}
+
+// observe runs on the model's goroutine.
+func (a *Automation) observe(ev browser.Event) {
+	a.mu.Lock()
+	clients := make([]*Client, 0, len(a.clients))
+	for c := range a.clients {
+		clients = append(clients, c)
+	}
+	a.mu.Unlock()
+	for _, c := range clients {
+		c.observe(ev)
+	}
+	if d, ok := ev.(browser.DialogOpened); ok {
+		a.dialogOpened(d.Dialog, clients)
+	}
+}
+
+// dialogOpened finds out who answers a dialog. A page whose dialog nobody
+// answers stands still, so while a client drives it is dismissed, and a page
+// that asks whether it may be left is left, as Playwright does. Without clients
+// it is for the people who watch.
+func (a *Automation) dialogOpened(d *browser.Dialog, clients []*Client) {
+	taken := false
+	driven := false
+	for _, c := range clients {
+		if c.drives(d.Page()) {
+			driven = true
+			taken = c.offerDialog(d) || taken
+		}
+	}
+	if taken || !driven || (a.options.OnDialog != nil && a.options.OnDialog(d)) {
+		return
+	}
+	a.work.Go(func() {
+		answer := d.Dismiss
+		if d.Type() == "beforeunload" {
+			answer = func(ctx context.Context) error { return d.Accept(ctx, "") }
+		}
+		if err := answer(a.life); err != nil && !errors.Is(err, browser.ErrDialogClosed) && a.life.Err() == nil {
+			a.log.Debug("answer dialog", "err", err)
+		}
+	})
+}

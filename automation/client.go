@@ -1,0 +1,240 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"takeover/browser"
+)
+
+var errClientClosed = errors.New("automation client closed")
+
+// ClientOptions are a client's ways to the one who drives it. The zero value of
+// each field is its default.
+type ClientOptions struct {
+	// Gate blocks until the client may change the page, and returns an error when
+	// it never may again. It is called before each operation that writes.
+	Gate func(context.Context) error
+
+	// Emit takes the client's events, in order, each before the reply of the
+	// operation that caused it. It is called on the model's goroutine and must
+	// not wait for anything. None before the init operation.
+	Emit func(event string, params json.RawMessage)
+
+	// Context is the one whose pages the client sees, besides those it opens;
+	// default: the browser's default context.
+	Context *browser.Context
+
+	// ActivePage is the page that init names as the active one; default: the
+	// newest.
+	ActivePage func() *browser.Page
+}
+
+// Client is one user of the automation: a run, an agent's connection, a debug
+// door. It holds the JavaScript handles it was given and the keys and buttons it
+// holds down. All methods may be called from any goroutine.
+type Client struct {
+	automation *Automation
+	options    ClientOptions
+	life       context.Context // ended by Close
+	stop       context.CancelCauseFunc
+	calls      sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows; never held across I/O
+	closed   bool
+	told     bool // init was called: events go out
+	lastID   int
+	ids      map[any]string // *browser.Page, Frame, Context, Dialog
+	objects  map[string]any // the same the other way round, and *handle
+	contexts map[*browser.Context]bool
+	own      []*browser.Context
+	inputs   map[*browser.Page]*inputState
+	listens  map[*browser.Page]bool // to dialogs
+}
+
+// NewClient makes a client. End it with Close.
+func (a *Automation) NewClient(o ClientOptions) *Client {
+	if o.Gate == nil {
+		o.Gate = func(context.Context) error { return nil }
+	}
+	if o.Emit == nil {
+		o.Emit = func(string, json.RawMessage) {}
+	}
+	if o.Context == nil {
+		o.Context = a.browser.DefaultContext()
+	}
+	c := &Client{
+		automation: a, options: o,
+		ids: map[any]string{}, objects: map[string]any{}, contexts: map[*browser.Context]bool{o.Context: true},
+		inputs: map[*browser.Page]*inputState{}, listens: map[*browser.Page]bool{},
+	}
+	c.life, c.stop = context.WithCancelCause(a.life)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		c.closed = true
+		c.stop(errClientClosed)
+		return c
+	}
+	a.clients[c] = struct{}{}
+	return c
+}
+
+// Call runs one operation. The error is an *Error; its name is "TimeoutError"
+// when the operation's own time was over.
+func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, error) {
+	o, ok := operations[name]
+	if !ok {
+		return nil, errorf("unknown operation %q", name)
+	}
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil, explain(errClientClosed, nil)
+	}
+	c.calls.Add(1)
+	c.mu.Unlock()
+	defer c.calls.Done()
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })()
+	if o.writes {
+		if err := c.options.Gate(ctx); err != nil {
+			return nil, explain(err, nil)
+		}
+	}
+	value, err := o.run(ctx, c, params)
+	if err != nil {
+		return nil, explain(err, nil)
+	}
+	if raw, ok := value.(json.RawMessage); ok {
+		return raw, nil
+	}
+	out, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("%s: encode result: %w", name, err)
+	}
+	return out, nil
+}
+
+// Close cancels what is under way and waits for it, lets go of the keys and
+// buttons that are held down, and gives the client's handles and contexts back.
+func (c *Client) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.stop(errClientClosed)
+	c.calls.Wait()
+
+	a := c.automation
+	a.mu.Lock()
+	_, open := a.clients[c]
+	delete(a.clients, c)
+	if open {
+		a.work.Add(1)
+	}
+	a.mu.Unlock()
+	if !open {
+		return
+	}
+	defer a.work.Done()
+
+	c.mu.Lock()
+	var handles []*handle
+	for _, o := range c.objects {
+		if h, ok := o.(*handle); ok {
+			handles = append(handles, h)
+		}
+	}
+	inputs, own := c.inputs, c.own
+	c.inputs, c.own, c.objects, c.ids = nil, nil, nil, nil
+	c.mu.Unlock()
+	for _, s := range inputs {
+		s.releaseAll()
+	}
+	for _, h := range handles {
+		h.release()
+	}
+	for _, bc := range own {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.life), closeTimeout)
+		if err := bc.Close(ctx); err != nil && !errors.Is(err, browser.ErrBrowserClosed) && !errors.Is(err, browser.ErrContextClosed) {
+			a.log.Warn("close a client's context", "err", err)
+		}
+		cancel()
+	}
+}
+
+// idOf is the client's name for an object of the model; one is made when there
+// is none.
+func (c *Client) idOf(kind string, object any) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id, ok := c.ids[object]; ok {
+		return id
+	}
+	id := c.nameLocked(kind, object)
+	if c.ids != nil {
+		c.ids[object] = id
+	}
+	return id
+}
+
+func (c *Client) nameLocked(kind string, object any) string {
+	c.lastID++
+	id := fmt.Sprintf("%s@%d", kind, c.lastID)
+	if c.objects != nil {
+		c.objects[id] = object
+	}
+	return id
+}
+
+// forget drops a name. Operations on it fail from then on.
+func (c *Client) forget(object any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id, ok := c.ids[object]; ok {
+		delete(c.ids, object)
+		delete(c.objects, id)
+	}
+}
+
+func lookup[T any](c *Client, kind, id string) (T, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o, ok := c.objects[id].(T)
+	if ok {
+		return o, nil
+	}
+	switch kind {
+	case "page", "context":
+		return o, &Error{Name: nameTargetClosed, Message: textTargetClosed}
+	case "frame":
+		return o, errorf(textDetached)
+	case "handle":
+		return o, errorf("JSHandle is disposed!")
+	}
+	return o, errorf("no such %s: %q", kind, id)
+}
+
+func (c *Client) page(id string) (*browser.Page, error)   { return lookup[*browser.Page](c, "page", id) }
+func (c *Client) frame(id string) (*browser.Frame, error) { return lookup[*browser.Frame](c, "frame", id) }
+func (c *Client) handle(id string) (*handle, error)       { return lookup[*handle](c, "handle", id) }
+
+// sees says whether the client is told of a page.
+func (c *Client) sees(p *browser.Page) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.closed && c.contexts[p.Context()]
+}
+
+// drives says whether the client has begun to work with a page.
+func (c *Client) drives(p *browser.Page) bool {
+	c.mu.Lock()
+	told := c.told
+	c.mu.Unlock()
+	return told && c.sees(p)
+}

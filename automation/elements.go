@@ -1,0 +1,365 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// emptyJSON is the reply of an operation that gives nothing.
+var emptyJSON = json.RawMessage(`{}`)
+
+// getter makes the operation that waits for an element and reads one property.
+func getter(property string) func(context.Context, *Client, *getParams) (any, error) {
+	return func(ctx context.Context, c *Client, p *getParams) (any, error) {
+		extra := request{"property": property}
+		if p.Name != "" {
+			extra["name"] = p.Name
+		}
+		return c.valueOf(ctx, &p.target, "get", extra)
+	}
+}
+
+type getParams struct {
+	target
+	Name string `json:"name"` // of an attribute
+}
+
+// valueOf settles an operation on a target and gives the page's answer.
+func (c *Client) valueOf(ctx context.Context, t *target, method string, extra request) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	_, value, err := c.settle(p, t, method, extra)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return valueResult{value}, nil
+}
+
+// now runs an operation that does not wait for an element; missing is its
+// answer when a frame on the way is not there, or goes away meanwhile.
+func (c *Client) now(ctx context.Context, t *target, method string, extra request, missing string) (json.RawMessage, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	pl, err := c.resolve(p, t, browser.WorldUtility)
+	if err == nil && pl != nil {
+		if extra == nil {
+			extra = request{}
+		}
+		var value json.RawMessage
+		if err = pl.ask(p, method, extra, &value); err == nil {
+			return value, nil
+		}
+	}
+	if err == nil || retriable(err) {
+		return json.RawMessage(missing), nil
+	}
+	return nil, p.fail(err)
+}
+
+func opIsVisible(ctx context.Context, c *Client, p *target) (any, error) {
+	v, err := c.now(ctx, p, "isVisible", nil, "false")
+	return valueResult{v}, err
+}
+
+func opIsHidden(ctx context.Context, c *Client, p *target) (any, error) {
+	v, err := c.now(ctx, p, "isVisible", nil, "false")
+	return map[string]bool{"value": string(v) == "false"}, err
+}
+
+func opCount(ctx context.Context, c *Client, p *target) (any, error) {
+	p.Strict = false
+	v, err := c.now(ctx, p, "count", nil, "0")
+	return valueResult{v}, err
+}
+
+func opAllInnerTexts(ctx context.Context, c *Client, p *target) (any, error) {
+	p.Strict = false
+	v, err := c.now(ctx, p, "list", request{"property": "innerText"}, "[]")
+	return valueResult{v}, err
+}
+
+func opAllTextContents(ctx context.Context, c *Client, p *target) (any, error) {
+	p.Strict = false
+	v, err := c.now(ctx, p, "list", request{"property": "textContent"}, "[]")
+	return valueResult{v}, err
+}
+
+// rect is a rectangle in CSS pixels.
+type rect struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
+
+func opBoundingBox(ctx context.Context, c *Client, t *target) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	box, err := c.box(p, t, "get", request{"property": "box"})
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return map[string]*rect{"value": box}, nil
+}
+
+// box asks for an element's rectangle and carries it out to the page.
+func (c *Client) box(p *progress, t *target, method string, extra request) (*rect, error) {
+	pl, value, err := c.settle(p, t, method, extra)
+	if err != nil {
+		return nil, err
+	}
+	var r *rect
+	if err := json.Unmarshal(value, &r); err != nil || r == nil {
+		return nil, err
+	}
+	x, y, _, ok, err := c.outward(p, pl.frame, r.X, r.Y, false)
+	if err != nil || !ok {
+		return nil, err
+	}
+	r.X, r.Y = x, y
+	return r, nil
+}
+
+type ariaParams struct {
+	target
+	Mode  string `json:"mode"`
+	Depth int    `json:"depth"`
+}
+
+func opAriaSnapshot(ctx context.Context, c *Client, p *ariaParams) (any, error) {
+	extra := request{}
+	if p.Mode != "" {
+		extra["mode"] = p.Mode
+	}
+	if p.Depth > 0 {
+		extra["depth"] = p.Depth
+	}
+	return c.valueOf(ctx, &p.target, "ariaSnapshot", extra)
+}
+
+// query gives the first element of a target by reference, or nil.
+func (c *Client) query(ctx context.Context, t *target, _ bool) (*place, *runtime.RemoteObject, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	pl, err := c.resolve(p, t, browser.WorldUtility)
+	if err != nil || pl == nil {
+		return nil, nil, err
+	}
+	o, err := pl.layer.reference(p, "query", pl.request, pl.scope)
+	if err != nil || o.ObjectID == "" {
+		return nil, nil, err
+	}
+	return pl, o, nil
+}
+
+type optionalHandle struct {
+	Handle *string `json:"handle"`
+}
+
+func opQuerySelector(ctx context.Context, c *Client, p *target) (any, error) {
+	pl, o, err := c.query(ctx, p, false)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return optionalHandle{}, nil
+	}
+	return kept(c.keepElement(ctx, pl.layer.world, o))
+}
+
+func opQuerySelectorAll(ctx context.Context, c *Client, t *target) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	pl, err := c.resolve(p, t, browser.WorldMain)
+	if err != nil {
+		return nil, err
+	}
+	handles := []handleResult{}
+	if pl == nil {
+		return map[string]any{"handles": handles}, nil
+	}
+	list, err := pl.layer.reference(p, "queryAll", pl.request, pl.scope)
+	if err != nil {
+		return nil, err
+	}
+	defer release(pl.layer.world, list.ObjectID)
+	items, err := cdp.Call(p, pl.layer.world.Session(), runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: list.ObjectID, OwnProperties: new(true)})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range items.Result {
+		if _, err := strconv.Atoi(d.Name); err != nil || d.Value == nil {
+			continue
+		}
+		h, err := c.keep(pl.layer.world, d.Value)
+		if err != nil {
+			return nil, err
+		}
+		handles = append(handles, h.result())
+	}
+	return map[string]any{"handles": handles}, nil
+}
+
+type waitForSelector struct {
+	target
+	State           string `json:"state"`
+	OmitReturnValue bool   `json:"omitReturnValue"`
+}
+
+func opWaitForSelector(ctx context.Context, c *Client, t *waitForSelector) (any, error) {
+	switch t.State {
+	case "":
+		t.State = "visible"
+	case "attached", "detached", "visible", "hidden":
+	default:
+		return nil, errorf("state: expected one of (attached|detached|visible|hidden)")
+	}
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	if t.OmitReturnValue || t.State == "hidden" || t.State == "detached" {
+		if _, _, err := c.settleGone(p, &t.target, t.State, false); err != nil {
+			return nil, p.fail(err)
+		}
+		return optionalHandle{}, nil
+	}
+	h, err := c.waitFor(p, &t.target, t.State)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return h.result(), nil
+}
+
+// settleGone waits for a state; an element whose frame is not there is hidden.
+func (c *Client) settleGone(p *progress, t *target, state string, keep bool) (*place, json.RawMessage, error) {
+	if state == "hidden" || state == "detached" {
+		pl, err := c.resolve(p, t, browser.WorldUtility)
+		if err == nil && pl == nil {
+			return nil, nil, nil
+		}
+	}
+	return c.settle(p, t, "waitFor", request{"state": state, "keep": keep})
+}
+
+// waitFor waits for an element to be attached or visible and gives its handle.
+func (c *Client) waitFor(p *progress, t *target, state string) (*handle, error) {
+	for {
+		extra := request{"state": state, "keep": true}
+		pl, _, err := c.settle(p, t, "waitFor", extra)
+		if err != nil {
+			return nil, err
+		}
+		h, err := c.taken(p, pl)
+		if err == nil || !retriable(err) {
+			return h, err
+		}
+	}
+}
+
+// taken makes a handle of the element that the last task of a place kept.
+func (c *Client) taken(p *progress, pl *place) (*handle, error) {
+	o, err := pl.layer.reference(p, "take", pl.task)
+	if err != nil {
+		return nil, err
+	}
+	if o.ObjectID == "" {
+		return nil, browser.ErrContextDestroyed
+	}
+	return c.keepElement(p, pl.layer.world, o)
+}
+
+type elementState struct {
+	Handle  string  `json:"handle"`
+	State   string  `json:"state"`
+	Timeout float64 `json:"timeout"`
+}
+
+func opWaitForElementState(ctx context.Context, c *Client, s *elementState) (any, error) {
+	p, cancel := c.begin(ctx, s.Timeout, true)
+	defer cancel()
+	t := &target{Handle: s.Handle}
+	if _, _, err := c.settle(p, t, "waitForState", request{"state": s.State}); err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+type expectParams struct {
+	target
+	Expression     string            `json:"expression"`
+	ExpressionArg  json.RawMessage   `json:"expressionArg"`
+	ExpectedText   []json.RawMessage `json:"expectedText"`
+	ExpectedNumber *float64          `json:"expectedNumber"`
+	ExpectedValue  *argument         `json:"expectedValue"`
+	UseInnerText   bool              `json:"useInnerText"`
+	IsNot          bool              `json:"isNot"`
+}
+
+type expectResult struct {
+	Matches      bool            `json:"matches"`
+	TimedOut     bool            `json:"timedOut,omitempty"`
+	Received     json.RawMessage `json:"received,omitempty"`
+	ErrorMessage string          `json:"errorMessage,omitempty"`
+	Log          []string        `json:"log"`
+}
+
+// opExpect waits for an expectation. What is not met is a result, not an error.
+func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	extra := request{"expression": t.Expression, "isNot": t.IsNot, "useInnerText": t.UseInnerText}
+	if t.ExpressionArg != nil {
+		extra["expressionArg"] = t.ExpressionArg
+	}
+	if t.ExpectedText != nil {
+		extra["expectedText"] = t.ExpectedText
+	}
+	if t.ExpectedNumber != nil {
+		extra["expectedNumber"] = *t.ExpectedNumber
+	}
+	kind := browser.WorldUtility
+	if t.Expression == "to.have.property" {
+		kind = browser.WorldMain
+	}
+	var result expectResult
+	_, value, err := c.settleIn(p, &t.target, kind, "expect", extra, func(pl *place) ([]runtime.RemoteObjectID, error) {
+		if t.ExpectedValue == nil {
+			return nil, nil
+		}
+		extra["expectedValue"] = t.ExpectedValue.Value
+		return c.objectsIn(p, pl.layer.world, t.ExpectedValue.Handles)
+	})
+	if err == nil {
+		err = json.Unmarshal(value, &result)
+	} else if e, ok := explain(err, p.log).(*Error); ok && e.Name == nameTimeout { //nolint:errorlint // explain made it
+		result = expectResult{Matches: t.IsNot, TimedOut: true, ErrorMessage: "element(s) not found"}
+		err = nil
+	}
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	result.Log = p.log
+	return result, nil
+}
+
+// objectsIn gives handles' objects in a world.
+func (c *Client) objectsIn(ctx context.Context, w *browser.World, ids []string) ([]runtime.RemoteObjectID, error) {
+	out := make([]runtime.RemoteObjectID, 0, len(ids))
+	for _, id := range ids {
+		h, err := c.handle(id)
+		if err != nil {
+			return nil, err
+		}
+		object, err := h.in(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, object)
+	}
+	return out, nil
+}

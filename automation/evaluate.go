@@ -1,0 +1,357 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+)
+
+// argument is what a script passes to a function in the page.
+type argument struct {
+	Value   json.RawMessage `json:"value"`
+	Handles []string        `json:"handles"`
+}
+
+// expression is a script's code for the page.
+type expression struct {
+	Expression string    `json:"expression"`
+	IsFunction *bool     `json:"isFunction"` // absent: found out by evaluating it
+	Arg        *argument `json:"arg"`
+}
+
+// given makes what the evaluator is called with: itself, the argument, the
+// subjects, the argument's handles.
+func (c *Client) given(ctx context.Context, e *layer, arg *argument, subjects ...runtime.RemoteObjectID) ([]*runtime.CallArgument, error) {
+	list := []any{e.object, nil, len(subjects)}
+	if arg != nil && len(arg.Value) > 0 {
+		list[1] = arg.Value
+	}
+	for _, s := range subjects {
+		list = append(list, s)
+	}
+	out, err := arguments(list...)
+	if err != nil {
+		return nil, err
+	}
+	if arg == nil {
+		return out, nil
+	}
+	for _, id := range arg.Handles {
+		h, err := c.handle(id)
+		if err != nil {
+			return nil, err
+		}
+		a, err := h.argument(ctx, e.world)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// argument is the handle's value as an argument of a call in a world.
+func (h *handle) argument(ctx context.Context, w *browser.World) (*runtime.CallArgument, error) {
+	if h.object == "" {
+		return &runtime.CallArgument{Value: h.value.Value, UnserializableValue: h.value.UnserializableValue}, nil
+	}
+	id, err := h.in(ctx, w)
+	return &runtime.CallArgument{ObjectID: id}, err
+}
+
+// evaluate runs a script's code in a world, with subjects as the function's
+// first arguments. The code stands in the called function itself, not in an
+// eval, so that no policy of the page's forbids it.
+func (c *Client) evaluate(ctx context.Context, w *browser.World, x *expression, byValue bool, subjects ...runtime.RemoteObjectID) (*runtime.RemoteObject, error) {
+	e, err := c.automation.evaluatorOf(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	args, err := c.given(ctx, e, x.Arg, subjects...)
+	if err != nil {
+		return nil, err
+	}
+	call := func(function string) (*runtime.RemoteObject, error) {
+		return w.Call(ctx, browser.CallOptions{Function: function, Args: args, ByValue: byValue, AwaitPromise: true, UserGesture: true})
+	}
+	if x.IsFunction == nil || !*x.IsFunction {
+		method := "source"
+		if byValue {
+			method = "sourceValue"
+		}
+		text, err := json.Marshal(normal(x.Expression))
+		if err != nil {
+			return nil, err
+		}
+		return call("function(){return arguments[0]." + method + "(" + string(text) + "," + auto(x.IsFunction == nil) + ",arguments)}")
+	}
+	method := "call"
+	if byValue {
+		method = "value"
+	}
+	return callable(x.Expression, func(code string) (*runtime.RemoteObject, error) {
+		return call("function(){return arguments[0]." + method + "((" + code + "\n),arguments)}")
+	})
+}
+
+func auto(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}
+
+// callable tries code as a function expression, and, when that is no syntax, as
+// the shorthand method that it may have been cut from.
+func callable(code string, call func(string) (*runtime.RemoteObject, error)) (*runtime.RemoteObject, error) {
+	code = strings.TrimSpace(code)
+	o, err := call(code)
+	if !isSyntaxError(err) {
+		return o, err
+	}
+	method := "function " + code
+	if rest, ok := strings.CutPrefix(code, "async "); ok {
+		method = "async function " + rest
+	}
+	if o, e := call(method); !isSyntaxError(e) {
+		return o, e
+	}
+	return nil, err
+}
+
+func isSyntaxError(err error) bool {
+	s, ok := errors.AsType[*browser.ScriptError](err)
+	return ok && s.Name == "SyntaxError"
+}
+
+// normal makes a function declaration an expression.
+func normal(code string) string {
+	code = strings.TrimSpace(code)
+	rest := strings.TrimSpace(strings.TrimPrefix(code, "async"))
+	if after, ok := strings.CutPrefix(rest, "function"); ok && after != "" && strings.ContainsRune(" (\t\n", rune(after[0])) {
+		return "(" + code + ")"
+	}
+	return code
+}
+
+type valueResult struct {
+	Value json.RawMessage `json:"value"`
+}
+
+func evaluated(o *runtime.RemoteObject, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return valueResult{json.RawMessage(o.Value)}, nil
+}
+
+type frameExpression struct {
+	Frame string `json:"frame"`
+	expression
+}
+
+func opEvaluate(ctx context.Context, c *Client, p *frameExpression) (any, error) {
+	w, err := c.mainWorld(ctx, p.Frame)
+	if err != nil {
+		return nil, err
+	}
+	return evaluated(c.evaluate(ctx, w, &p.expression, true))
+}
+
+func opEvaluateHandle(ctx context.Context, c *Client, p *frameExpression) (any, error) {
+	w, err := c.mainWorld(ctx, p.Frame)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.evaluate(ctx, w, &p.expression, false)
+	if err != nil {
+		return nil, err
+	}
+	return kept(c.keep(w, o))
+}
+
+func (c *Client) mainWorld(ctx context.Context, frame string) (*browser.World, error) {
+	f, err := c.frame(frame)
+	if err != nil {
+		return nil, err
+	}
+	return f.World(ctx, browser.WorldMain)
+}
+
+type handleExpression struct {
+	Handle string `json:"handle"`
+	expression
+}
+
+func opHandleEvaluate(ctx context.Context, c *Client, p *handleExpression) (any, error) {
+	_, o, err := c.onHandle(ctx, p, true)
+	return evaluated(o, err)
+}
+
+func opHandleEvaluateHandle(ctx context.Context, c *Client, p *handleExpression) (any, error) {
+	h, o, err := c.onHandle(ctx, p, false)
+	if err != nil {
+		return nil, err
+	}
+	return kept(c.keep(h.world, o))
+}
+
+func (c *Client) onHandle(ctx context.Context, p *handleExpression, byValue bool) (*handle, *runtime.RemoteObject, error) {
+	h, err := c.handle(p.Handle)
+	if err != nil {
+		return nil, nil, err
+	}
+	subject := h.object
+	if subject == "" { // a primitive goes the way of an argument
+		return nil, nil, errorf("evaluating on a primitive handle is not supported: use jsonValue()")
+	}
+	o, err := c.evaluate(ctx, h.world, &p.expression, byValue, subject)
+	return h, o, err
+}
+
+type targetExpression struct {
+	target
+	expression
+}
+
+// onElement waits for an element and evaluates with it in the page's world.
+func (c *Client) onElement(ctx context.Context, p *targetExpression, byValue bool) (*browser.World, *runtime.RemoteObject, error) {
+	pr, cancel := c.begin(ctx, p.Timeout, true)
+	defer cancel()
+	h, err := c.waitFor(pr, &p.target, "attached")
+	if err != nil {
+		return nil, nil, pr.fail(err)
+	}
+	defer h.release()
+	o, err := c.evaluate(pr, h.world, &p.expression, byValue, h.object)
+	return h.world, o, err
+}
+
+func opEvaluateOnElement(ctx context.Context, c *Client, p *targetExpression) (any, error) {
+	_, o, err := c.onElement(ctx, p, true)
+	return evaluated(o, err)
+}
+
+func opEvaluateOnElementHandle(ctx context.Context, c *Client, p *targetExpression) (any, error) {
+	w, o, err := c.onElement(ctx, p, false)
+	if err != nil {
+		return nil, err
+	}
+	return kept(c.keep(w, o))
+}
+
+func opEvalOnSelector(ctx context.Context, c *Client, p *targetExpression) (any, error) {
+	pl, o, err := c.query(ctx, &p.target, false)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return nil, errorf("Failed to find element matching selector %q", p.Selector)
+	}
+	h, err := c.keepElement(ctx, pl.layer.world, o)
+	if err != nil {
+		return nil, err
+	}
+	defer c.drop(h)
+	return evaluated(c.evaluate(ctx, h.world, &p.expression, true, h.object))
+}
+
+func opEvalOnSelectorAll(ctx context.Context, c *Client, p *targetExpression) (any, error) {
+	pr, cancel := c.begin(ctx, 0, false)
+	defer cancel()
+	pl, err := c.resolve(pr, &p.target, browser.WorldMain) // the array must be of the page's own world
+	if err != nil || pl == nil {
+		return nil, orGone(err)
+	}
+	list, err := pl.layer.reference(ctx, "queryAll", pl.request, pl.scope)
+	if err != nil {
+		return nil, err
+	}
+	defer release(pl.layer.world, list.ObjectID)
+	return evaluated(c.evaluate(ctx, pl.layer.world, &p.expression, true, list.ObjectID))
+}
+
+// drop ends a handle that was only needed for a moment.
+func (c *Client) drop(h *handle) {
+	c.mu.Lock()
+	delete(c.objects, h.id)
+	c.mu.Unlock()
+	h.release()
+}
+
+type waitForFunction struct {
+	frameExpression
+	Polling float64 `json:"polling"` // milliseconds; 0 for each animation frame
+	Timeout float64 `json:"timeout"`
+}
+
+// opWaitForFunction polls on the page's side, in each document anew.
+func opWaitForFunction(ctx context.Context, c *Client, p *waitForFunction) (any, error) {
+	pr, cancel := c.begin(ctx, p.Timeout, false)
+	defer cancel()
+	for n := 0; ; n++ {
+		if n > 0 {
+			if err := pr.sleep(n); err != nil {
+				return nil, pr.fail(err)
+			}
+		}
+		w, err := c.mainWorld(pr, p.Frame)
+		if err != nil {
+			return nil, pr.fail(err)
+		}
+		o, err := c.poll(pr, w, p)
+		if err == nil {
+			return kept(c.keep(w, o))
+		}
+		if !retriable(err) || pr.Err() != nil {
+			return nil, pr.fail(err)
+		}
+	}
+}
+
+func (c *Client) poll(ctx context.Context, w *browser.World, p *waitForFunction) (*runtime.RemoteObject, error) {
+	e, err := c.automation.evaluatorOf(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	args, err := c.given(ctx, e, p.Arg)
+	if err != nil {
+		return nil, err
+	}
+	task := lastTask.Add(1)
+	tail := ",arguments," + milliseconds(float64(task)) + "," + milliseconds(p.Polling) + ")}"
+	call := func(fn string) (*runtime.RemoteObject, error) {
+		o, err := w.Call(ctx, browser.CallOptions{Function: "function(){return arguments[0].poll(" + fn + tail, Args: args, AwaitPromise: true, UserGesture: true})
+		if err != nil && ctx.Err() != nil {
+			e.abort(task)
+		}
+		return o, err
+	}
+	if p.IsFunction != nil && *p.IsFunction {
+		return callable(p.Expression, func(code string) (*runtime.RemoteObject, error) { return call("(" + code + "\n)") })
+	}
+	code := normal(p.Expression)
+	o, err := call("()=>(" + code + "\n)")
+	if isSyntaxError(err) { // statements: only an eval runs those
+		text, e := json.Marshal(code)
+		if e != nil {
+			return nil, e
+		}
+		return call(string(text))
+	}
+	return o, err
+}
+
+// orGone is the error of a target whose frame is missing, for operations that do
+// not wait.
+func orGone(err error) error {
+	if err != nil {
+		return err
+	}
+	return errorf("Failed to find frame for selector")
+}

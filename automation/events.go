@@ -1,0 +1,253 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"takeover/browser"
+)
+
+// pageInit is a page as a client learns of it.
+type pageInit struct {
+	ID        string      `json:"id"`
+	Context   string      `json:"context"`
+	MainFrame frameInit   `json:"mainFrame"`
+	Frames    []frameInit `json:"frames"` // all others, parents first
+	Opener    string      `json:"opener,omitempty"`
+	Viewport  *viewport   `json:"viewport,omitempty"`
+}
+
+// frameInit is a frame as a client learns of it.
+type frameInit struct {
+	ID     string   `json:"id"`
+	Parent string   `json:"parent,omitempty"`
+	URL    string   `json:"url"`
+	Name   string   `json:"name"`
+	States []string `json:"loadStates"` // reached: commit domcontentloaded load networkidle
+}
+
+type viewport struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+type browserInit struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+type contextInit struct {
+	ID string `json:"id"`
+}
+
+type clientInit struct {
+	Browser    browserInit `json:"browser"`
+	Context    contextInit `json:"context"`
+	Pages      []pageInit  `json:"pages"`
+	ActivePage string      `json:"activePage,omitempty"`
+}
+
+// opInit gives what there is, and lets the events flow from exactly there on.
+func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
+	b := c.automation.browser
+	name, version, _ := strings.Cut(b.Version(), "/")
+	init := clientInit{Browser: browserInit{Name: "chromium", Version: version}, Pages: []pageInit{}}
+	if version == "" {
+		init.Browser.Version = name
+	}
+	err := b.Do(ctx, func() {
+		init.Context.ID = c.idOf("context", c.options.Context)
+		for _, p := range b.Pages() {
+			if c.sees(p) {
+				init.Pages = append(init.Pages, c.describe(p))
+			}
+		}
+		c.mu.Lock()
+		c.told = true
+		c.mu.Unlock()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(init.Pages) > 0 {
+		init.ActivePage = init.Pages[len(init.Pages)-1].ID
+	}
+	if c.options.ActivePage != nil {
+		if p := c.options.ActivePage(); p != nil && c.sees(p) {
+			init.ActivePage = c.idOf("page", p)
+		}
+	}
+	return init, nil
+}
+
+func (c *Client) describe(p *browser.Page) pageInit {
+	init := pageInit{
+		ID:      c.idOf("page", p),
+		Context: c.idOf("context", p.Context()),
+		Frames:  []frameInit{},
+	}
+	if opener := p.Opener(); opener != nil && c.sees(opener) {
+		init.Opener = c.idOf("page", opener)
+	}
+	if v := p.Viewport(); v.Width != 0 {
+		init.Viewport = &viewport{Width: v.Width, Height: v.Height}
+	}
+	for _, f := range p.Frames() {
+		if f == p.MainFrame() {
+			init.MainFrame = c.describeFrame(f)
+		} else {
+			init.Frames = append(init.Frames, c.describeFrame(f))
+		}
+	}
+	return init
+}
+
+func (c *Client) describeFrame(f *browser.Frame) frameInit {
+	init := frameInit{ID: c.idOf("frame", f), URL: f.URL(), Name: f.Name(), States: stateNames(f.Lifecycle())}
+	if parent := f.Parent(); parent != nil {
+		init.Parent = c.idOf("frame", parent)
+	}
+	return init
+}
+
+// lifecycles are Playwright's words for what a document reaches.
+var lifecycles = []struct {
+	bit  browser.Lifecycle
+	name string
+}{
+	{browser.LifecycleCommit, "commit"},
+	{browser.LifecycleDOMContentLoaded, "domcontentloaded"},
+	{browser.LifecycleLoad, "load"},
+	{browser.LifecycleNetworkIdle, "networkidle"},
+}
+
+func stateNames(set browser.Lifecycle) []string {
+	names := []string{}
+	for _, l := range lifecycles {
+		if set&l.bit != 0 {
+			names = append(names, l.name)
+		}
+	}
+	return names
+}
+
+// lifecycleOf reads a waitUntil or state option; empty means load.
+func lifecycleOf(option, value string) (browser.Lifecycle, error) {
+	if value == "" {
+		value = "load"
+	}
+	if value == "networkidle0" { // as Playwright accepts it
+		value = "networkidle"
+	}
+	i := slices.IndexFunc(lifecycles, func(l struct {
+		bit  browser.Lifecycle
+		name string
+	}) bool {
+		return l.name == value
+	})
+	if i < 0 {
+		return 0, errorf("%s: expected one of (load|domcontentloaded|networkidle|commit)", option)
+	}
+	return lifecycles[i].bit, nil
+}
+
+// observe tells the client what happened. It runs on the model's goroutine.
+func (c *Client) observe(ev browser.Event) {
+	switch ev := ev.(type) {
+	case browser.PageCreated:
+		if c.drives(ev.Page) {
+			c.emit("page.created", c.describe(ev.Page))
+		}
+	case browser.PageClosed:
+		if c.drives(ev.Page) {
+			c.emit("page.closed", map[string]any{"page": c.idOf("page", ev.Page)})
+		}
+		c.dropPage(ev.Page)
+	case browser.PageCrashed:
+		if c.drives(ev.Page) {
+			c.emit("page.crashed", map[string]any{"page": c.idOf("page", ev.Page)})
+		}
+	case browser.FrameAttached:
+		f := ev.Frame
+		if c.drives(f.Page()) {
+			attached := map[string]any{"page": c.idOf("page", f.Page()), "frame": c.idOf("frame", f), "name": f.Name(), "url": f.URL()}
+			if parent := f.Parent(); parent != nil {
+				attached["parent"] = c.idOf("frame", parent)
+			}
+			c.emit("frame.attached", attached)
+		}
+	case browser.FrameDetached:
+		if c.drives(ev.Frame.Page()) {
+			c.emit("frame.detached", map[string]any{"frame": c.idOf("frame", ev.Frame)})
+		}
+		c.forget(ev.Frame)
+	case browser.FrameNavigated:
+		c.navigated(ev)
+	case browser.LifecycleChanged:
+		if c.drives(ev.Frame.Page()) {
+			for _, name := range stateNames(ev.Removed) {
+				c.emit("frame.loadstate", map[string]any{"frame": c.idOf("frame", ev.Frame), "remove": name})
+			}
+			for _, name := range stateNames(ev.Added) {
+				c.emit("frame.loadstate", map[string]any{"frame": c.idOf("frame", ev.Frame), "add": name})
+			}
+		}
+	case browser.DialogClosed:
+		c.forget(ev.Dialog)
+	}
+}
+
+func (c *Client) navigated(ev browser.FrameNavigated) {
+	if !c.drives(ev.Frame.Page()) {
+		return
+	}
+	navigated := map[string]any{"frame": c.idOf("frame", ev.Frame), "url": ev.URL, "name": ev.Name, "newDocument": !ev.SameDocument}
+	if ev.Err != nil {
+		navigated["error"] = ev.Err.Error()
+		if n, ok := errors.AsType[*browser.NavigationError](ev.Err); ok {
+			navigated["error"] = navigationMessage(n)
+		}
+	}
+	c.emit("frame.navigated", navigated)
+}
+
+// dropPage forgets a closed page and its frames.
+func (c *Client) dropPage(p *browser.Page) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.inputs, p)
+	delete(c.listens, p)
+	for object, id := range c.ids {
+		f, isFrame := object.(*browser.Frame)
+		if object == any(p) || (isFrame && f.Page() == p) {
+			delete(c.ids, object)
+			delete(c.objects, id)
+		}
+	}
+}
+
+func (c *Client) emit(event string, params any) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		c.automation.log.Error("encode event", "event", event, "err", err)
+		return
+	}
+	c.options.Emit(event, raw)
+}
+
+// offerDialog tells a listening client of a dialog, and says whether it listens.
+func (c *Client) offerDialog(d *browser.Dialog) bool {
+	c.mu.Lock()
+	listens := c.listens[d.Page()]
+	c.mu.Unlock()
+	if listens {
+		c.emit("dialog.opened", map[string]any{
+			"dialog": c.idOf("dialog", d), "page": c.idOf("page", d.Page()),
+			"type": d.Type(), "message": d.Message(), "defaultValue": d.DefaultValue(),
+		})
+	}
+	return listens
+}

@@ -1,0 +1,223 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"takeover/browser"
+)
+
+type gotoParams struct {
+	Frame     string  `json:"frame"`
+	URL       string  `json:"url"`
+	Referer   string  `json:"referer"`
+	WaitUntil string  `json:"waitUntil"`
+	Timeout   float64 `json:"timeout"`
+}
+
+func opGoto(ctx context.Context, c *Client, g *gotoParams) (any, error) {
+	f, err := c.frame(g.Frame)
+	if err != nil {
+		return nil, err
+	}
+	until, err := lifecycleOf("waitUntil", g.WaitUntil)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(g.URL, "localhost") || strings.HasPrefix(g.URL, "127.0.0.1") {
+		g.URL = "http://" + g.URL
+	}
+	p, cancel := c.begin(ctx, g.Timeout, false)
+	defer cancel()
+	p.log = append(p.log, fmt.Sprintf("navigating to %q, waiting until %q", g.URL, stateNames(until)[0]))
+	n, err := f.Navigate(p, g.URL, browser.NavigateOptions{Referrer: g.Referer, WaitUntil: until})
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return navigated(n), nil
+}
+
+type frameParams struct {
+	Frame   string  `json:"frame"`
+	State   string  `json:"state"`
+	Timeout float64 `json:"timeout"`
+}
+
+// opTitle reads the document's title; while a navigation takes the document
+// away it is read of the next one.
+func opTitle(ctx context.Context, c *Client, p *frameParams) (any, error) {
+	return c.read(ctx, p, "title")
+}
+
+func opContent(ctx context.Context, c *Client, p *frameParams) (any, error) {
+	return c.read(ctx, p, "content")
+}
+
+func (c *Client) read(ctx context.Context, f *frameParams, method string) (any, error) {
+	frame, err := c.frame(f.Frame)
+	if err != nil {
+		return nil, err
+	}
+	p, cancel := c.begin(ctx, f.Timeout, true)
+	defer cancel()
+	for n := 0; ; n++ {
+		if n > 0 {
+			if err := p.sleep(n); err != nil {
+				return nil, p.fail(err)
+			}
+		}
+		var value json.RawMessage
+		pl, err := c.placeIn(p, frame, browser.WorldUtility)
+		if err == nil {
+			err = pl.layer.call(p, method, &value)
+		}
+		if err == nil {
+			return valueResult{value}, nil
+		}
+		if !retriable(err) {
+			return nil, p.fail(err)
+		}
+	}
+}
+
+type contentParams struct {
+	Frame     string  `json:"frame"`
+	HTML      string  `json:"html"`
+	WaitUntil string  `json:"waitUntil"`
+	Timeout   float64 `json:"timeout"`
+}
+
+// opSetContent writes a document into the frame. The document object stays, so
+// the page itself says when it has loaded.
+func opSetContent(ctx context.Context, c *Client, s *contentParams) (any, error) {
+	frame, err := c.frame(s.Frame)
+	if err != nil {
+		return nil, err
+	}
+	until, err := lifecycleOf("waitUntil", s.WaitUntil)
+	if err != nil {
+		return nil, err
+	}
+	p, cancel := c.begin(ctx, s.Timeout, false)
+	defer cancel()
+	name := stateNames(until)[0]
+	p.log = append(p.log, fmt.Sprintf("setting frame content, waiting until %q", name))
+	inPage := name
+	if until == browser.LifecycleNetworkIdle {
+		inPage = "load"
+	}
+	pl, err := c.placeIn(p, frame, browser.WorldUtility)
+	if err == nil {
+		err = pl.layer.call(p, "setContent", nil, s.HTML, inPage)
+	}
+	if err == nil && until == browser.LifecycleNetworkIdle {
+		err = frame.WaitForLifecycle(p, until)
+	}
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+func opWaitForLoadState(ctx context.Context, c *Client, f *frameParams) (any, error) {
+	frame, err := c.frame(f.Frame)
+	if err != nil {
+		return nil, err
+	}
+	state, err := lifecycleOf("state", f.State)
+	if err != nil {
+		return nil, err
+	}
+	p, cancel := c.begin(ctx, f.Timeout, false)
+	defer cancel()
+	if err := frame.WaitForLifecycle(p, state); err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+// opFrameElement gives the element that a frame is behind.
+func opFrameElement(ctx context.Context, c *Client, f *frameParams) (any, error) {
+	frame, err := c.frame(f.Frame)
+	if err != nil {
+		return nil, err
+	}
+	parent := frame.Parent()
+	if parent == nil {
+		return nil, errorf("Frame has been detached.")
+	}
+	w, err := parent.World(ctx, browser.WorldMain)
+	if err != nil {
+		return nil, err
+	}
+	id, err := c.owner(ctx, w, frame)
+	if err != nil {
+		return nil, err
+	}
+	return kept(c.keepCopy(ctx, w, id))
+}
+
+type tagParams struct {
+	Frame   string `json:"frame"`
+	URL     string `json:"url"`
+	Content string `json:"content"`
+	Type    string `json:"type"`
+}
+
+const addScript = `async ({url, content, type}) => {
+  const script = document.createElement('script');
+  script.type = type || 'text/javascript';
+  if (url) {
+    const loaded = new Promise((resolve, reject) => {
+      script.onload = resolve;
+      script.onerror = e => reject(typeof e === 'string' ? new Error(e) : new Error('Failed to load script at ' + script.src));
+    });
+    script.src = url;
+    if (!type) script.removeAttribute('type');
+    document.head.appendChild(script);
+    await loaded;
+    return script;
+  }
+  script.text = content;
+  let error = null;
+  script.onerror = e => { error = e; };
+  document.head.appendChild(script);
+  if (error) throw error;
+  return script;
+}`
+
+const addStyle = `async ({url, content}) => {
+  const element = document.createElement(url ? 'link' : 'style');
+  if (url) element.rel = 'stylesheet';
+  else element.append(content);
+  const loaded = new Promise((resolve, reject) => { element.onload = resolve; element.onerror = reject; });
+  if (url) element.href = url;
+  document.head.appendChild(element);
+  await loaded;
+  return element;
+}`
+
+func opAddScriptTag(ctx context.Context, c *Client, t *tagParams) (any, error) {
+	return c.addTag(ctx, t, addScript)
+}
+
+func opAddStyleTag(ctx context.Context, c *Client, t *tagParams) (any, error) {
+	return c.addTag(ctx, t, addStyle)
+}
+
+func (c *Client) addTag(ctx context.Context, t *tagParams, code string) (any, error) {
+	if t.URL == "" && t.Content == "" {
+		return nil, errorf("Provide an object with a `url`, `path` or `content` property")
+	}
+	pairs := []map[string]any{}
+	for k, v := range map[string]string{"url": t.URL, "content": t.Content, "type": t.Type} {
+		pairs = append(pairs, map[string]any{"k": k, "v": map[string]string{"s": v}})
+	}
+	arg, err := json.Marshal(map[string]any{"o": pairs, "id": 1})
+	if err != nil {
+		return nil, err
+	}
+	return opEvaluateHandle(ctx, c, &frameExpression{Frame: t.Frame, expression: expression{Expression: code, IsFunction: new(true), Arg: &argument{Value: arg}}})
+}

@@ -1,0 +1,342 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// textOtherDocument is Playwright's words for a handle used in a document that
+// is not its own.
+const (
+	textOtherDocument = "Unable to adopt element handle from a different document"
+	textOtherContext  = "JSHandles can be evaluated only in the context they were created!"
+)
+
+// handle is a JavaScript value in a page that a client holds on to.
+type handle struct {
+	client  *Client
+	id      string
+	world   *browser.World
+	object  runtime.RemoteObjectID // empty for a primitive
+	value   *runtime.RemoteObject  // of a primitive
+	node    bool
+	preview string
+
+	mu      sync.Mutex // guards what follows
+	adopted map[*browser.World]runtime.RemoteObjectID
+}
+
+// handleResult is a handle as it is given out.
+type handleResult struct {
+	Handle  string `json:"handle"`
+	Preview string `json:"preview"`
+	Element bool   `json:"element"`
+}
+
+// keep makes a handle of what an evaluation gave.
+func (c *Client) keep(w *browser.World, o *runtime.RemoteObject) (*handle, error) {
+	h := &handle{client: c, world: w, object: o.ObjectID, node: o.Subtype == runtime.RemoteObjectSubtypeNode, preview: previewOf(o)}
+	if o.ObjectID == "" {
+		h.value = o
+	}
+	c.mu.Lock()
+	if c.objects == nil {
+		c.mu.Unlock()
+		h.release()
+		return nil, errClientClosed
+	}
+	h.id = c.nameLocked("handle", h)
+	c.mu.Unlock()
+	return h, nil
+}
+
+func (h *handle) result() handleResult {
+	return handleResult{Handle: h.id, Preview: h.preview, Element: h.node}
+}
+
+// release gives the object back to the page.
+func (h *handle) release() {
+	release(h.world, h.object)
+	h.mu.Lock()
+	adopted := h.adopted
+	h.adopted = nil
+	h.mu.Unlock()
+	for w, id := range adopted {
+		release(w, id)
+	}
+}
+
+// in gives the handle's object in a world: its own, or, for a node, another one
+// of the same document.
+func (h *handle) in(ctx context.Context, w *browser.World) (runtime.RemoteObjectID, error) {
+	if h.world == w {
+		return h.object, nil
+	}
+	if !h.node {
+		return "", errorf(textOtherContext)
+	}
+	h.mu.Lock()
+	id, ok := h.adopted[w]
+	h.mu.Unlock()
+	if ok {
+		return id, nil
+	}
+	if h.world.Session().ID() != w.Session().ID() {
+		return "", errorf(textOtherDocument)
+	}
+	id, err := adopt(ctx, h.world, h.object, w)
+	if err != nil {
+		return "", err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.adopted == nil {
+		h.adopted = map[*browser.World]runtime.RemoteObjectID{}
+	}
+	h.adopted[w] = id
+	return id, nil
+}
+
+// adopt gives a node's object in another world of its document.
+func adopt(ctx context.Context, from *browser.World, object runtime.RemoteObjectID, to *browser.World) (runtime.RemoteObjectID, error) {
+	node, err := cdp.Call(ctx, from.Session(), dom.DescribeNode, dom.DescribeNodeParams{ObjectID: object})
+	if err != nil {
+		return "", err
+	}
+	got, err := cdp.Call(ctx, to.Session(), dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.Node.BackendNodeID, ExecutionContextID: to.ContextID()})
+	if err != nil || got.Object == nil || got.Object.Subtype == runtime.RemoteObjectSubtypeNull {
+		return "", errorf(textOtherDocument)
+	}
+	return got.Object.ObjectID, nil
+}
+
+// keepElement makes a handle, in the page's own world, of an element found in
+// another one.
+func (c *Client) keepElement(ctx context.Context, from *browser.World, o *runtime.RemoteObject) (*handle, error) {
+	w, err := from.Frame().World(ctx, browser.WorldMain)
+	if err != nil {
+		return nil, err
+	}
+	if w != from {
+		id, err := adopt(ctx, from, o.ObjectID, w)
+		if err != nil {
+			return nil, err
+		}
+		release(from, o.ObjectID)
+		adopted := *o
+		adopted.ObjectID = id
+		o = &adopted
+	}
+	return c.keep(w, o)
+}
+
+// keepCopy makes a handle of an object that others hold, too.
+func (c *Client) keepCopy(ctx context.Context, w *browser.World, id runtime.RemoteObjectID) (*handle, error) {
+	args, err := arguments(id)
+	if err != nil {
+		return nil, err
+	}
+	o, err := w.Call(ctx, browser.CallOptions{Function: "function(o){return o}", Args: args})
+	if err != nil {
+		return nil, err
+	}
+	return c.keep(w, o)
+}
+
+// previewOf is a value as JSHandle.toString shows it.
+func previewOf(o *runtime.RemoteObject) string {
+	if o.ObjectID == "" {
+		return primitiveText(o)
+	}
+	switch {
+	case o.Subtype == runtime.RemoteObjectSubtypeNode:
+		return "JSHandle@node"
+	case o.Subtype != "":
+		return "JSHandle@" + string(o.Subtype)
+	}
+	if o.Type == runtime.RemoteObjectTypeObject && o.ClassName != "" && o.ClassName != "Object" && o.Description != "" {
+		return "JSHandle@" + o.Description
+	}
+	return "JSHandle@" + string(o.Type)
+}
+
+func primitiveText(o *runtime.RemoteObject) string {
+	switch {
+	case o.UnserializableValue != "":
+		return string(o.UnserializableValue)
+	case o.Type == runtime.RemoteObjectTypeUndefined:
+		return "undefined"
+	case o.Type == runtime.RemoteObjectTypeString:
+		var s string
+		if json.Unmarshal(o.Value, &s) == nil {
+			return s
+		}
+	case o.Subtype == runtime.RemoteObjectSubtypeNull:
+		return "null"
+	}
+	return string(o.Value)
+}
+
+// tagged is a primitive in the form of automation/page/serialize.ts.
+func tagged(o *runtime.RemoteObject) json.RawMessage {
+	switch {
+	case o.Type == runtime.RemoteObjectTypeUndefined, o.Type == runtime.RemoteObjectTypeSymbol:
+		return json.RawMessage(`{"v":"undefined"}`)
+	case o.Subtype == runtime.RemoteObjectSubtypeNull:
+		return json.RawMessage(`{"v":"null"}`)
+	case o.Type == runtime.RemoteObjectTypeBigint:
+		digits := string(o.UnserializableValue)
+		return fmt.Appendf(nil, `{"bi":%q}`, digits[:max(len(digits)-1, 0)]) // without its n
+	case o.UnserializableValue != "":
+		return fmt.Appendf(nil, `{"v":%q}`, string(o.UnserializableValue))
+	case o.Type == runtime.RemoteObjectTypeString:
+		return fmt.Appendf(nil, `{"s":%s}`, o.Value)
+	case o.Type == runtime.RemoteObjectTypeBoolean:
+		return fmt.Appendf(nil, `{"b":%s}`, o.Value)
+	}
+	return fmt.Appendf(nil, `{"n":%s}`, o.Value)
+}
+
+type handleParams struct {
+	Handle string `json:"handle"`
+	Name   string `json:"name"`
+}
+
+func opDispose(_ context.Context, c *Client, p *handleParams) (any, error) {
+	c.mu.Lock()
+	h, ok := c.objects[p.Handle].(*handle)
+	if ok {
+		delete(c.objects, p.Handle)
+	}
+	c.mu.Unlock()
+	if ok {
+		h.release()
+	}
+	return struct{}{}, nil
+}
+
+func opJSONValue(ctx context.Context, c *Client, p *handleParams) (any, error) {
+	h, err := c.handle(p.Handle)
+	if err != nil {
+		return nil, err
+	}
+	if h.object == "" {
+		return map[string]any{"value": tagged(h.value)}, nil
+	}
+	e, err := c.automation.evaluatorOf(ctx, h.world)
+	if err != nil {
+		return nil, err
+	}
+	var value json.RawMessage
+	err = e.call(ctx, "tag", &value, h.object)
+	return map[string]any{"value": value}, err
+}
+
+func opGetProperty(ctx context.Context, c *Client, p *handleParams) (any, error) {
+	h, err := c.handle(p.Handle)
+	if err != nil {
+		return nil, err
+	}
+	args, err := arguments(h.object, p.Name)
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.world.Call(ctx, browser.CallOptions{Function: "function(o,name){return o[name]}", Args: args})
+	if err != nil {
+		return nil, err
+	}
+	return kept(c.keep(h.world, o))
+}
+
+func opGetProperties(ctx context.Context, c *Client, p *handleParams) (any, error) {
+	type property struct {
+		Name string `json:"name"`
+		handleResult
+	}
+	properties := []property{}
+	h, err := c.handle(p.Handle)
+	if err != nil {
+		return nil, err
+	}
+	if h.object != "" {
+		got, err := cdp.Call(ctx, h.world.Session(), runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: h.object, OwnProperties: new(true)})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range got.Result {
+			if !d.Enumerable || d.Value == nil {
+				continue
+			}
+			item, err := c.keep(h.world, d.Value)
+			if err != nil {
+				return nil, err
+			}
+			properties = append(properties, property{d.Name, item.result()})
+		}
+	}
+	return map[string]any{"properties": properties}, nil
+}
+
+func opAsElement(ctx context.Context, c *Client, p *handleParams) (any, error) {
+	h, err := c.handle(p.Handle)
+	if err != nil {
+		return nil, err
+	}
+	preview := h.preview
+	if h.node {
+		pl, err := c.placeIn(ctx, h.world.Frame(), browser.WorldUtility)
+		if err != nil {
+			return nil, err
+		}
+		object, err := h.in(ctx, pl.layer.world)
+		if err != nil {
+			return nil, err
+		}
+		var text string
+		if err := pl.layer.call(ctx, "preview", &text, object); err != nil {
+			return nil, err
+		}
+		preview = "JSHandle@" + text
+	}
+	return map[string]any{"element": h.node, "preview": preview}, nil
+}
+
+func opContentFrame(ctx context.Context, c *Client, p *handleParams) (any, error) {
+	h, err := c.handle(p.Handle)
+	if err != nil {
+		return nil, err
+	}
+	f, err := frameBehind(ctx, h.world, h.object)
+	return c.frameResult(f), err
+}
+
+func opOwnerFrame(_ context.Context, c *Client, p *handleParams) (any, error) {
+	h, err := c.handle(p.Handle)
+	if err != nil {
+		return nil, err
+	}
+	return c.frameResult(h.world.Frame()), nil
+}
+
+func (c *Client) frameResult(f *browser.Frame) any {
+	if f == nil {
+		return map[string]any{"frame": nil}
+	}
+	return map[string]any{"frame": c.idOf("frame", f)}
+}
+
+// kept is the result of an operation that gives a handle.
+func kept(h *handle, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return h.result(), nil
+}

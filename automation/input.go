@@ -1,0 +1,280 @@
+package automation
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// modifierBits are CDP's (Input.dispatchKeyEvent, modifiers).
+var modifierBits = map[string]int64{"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+
+// modifierOrder is the order in which modifiers are pressed for an action.
+var modifierOrder = []string{"Alt", "Control", "Meta", "Shift"}
+
+// buttonBits are CDP's (Input.dispatchMouseEvent, buttons).
+var buttonBits = map[input.MouseButton]int64{input.MouseButtonLeft: 1, input.MouseButtonRight: 2, input.MouseButtonMiddle: 4}
+
+// pressure is what a held-down mouse button reports, by the Pointer Events
+// specification.
+const pressure = 0.5
+
+// inputState is the mouse and the keyboard of one page, as one client holds
+// them. Its methods may be called from any goroutine.
+type inputState struct {
+	page *browser.Page
+
+	mu         sync.Mutex // guards what follows; never held across I/O
+	pressed    map[string]*key
+	modifiers  int64
+	x, y       float64
+	buttons    int64
+	lastButton input.MouseButton
+}
+
+// input is the client's mouse and keyboard in a page.
+func (c *Client) input(p *browser.Page) *inputState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.inputs[p]
+	if s == nil {
+		s = &inputState{page: p, pressed: map[string]*key{}, lastButton: input.MouseButtonNone}
+		if c.inputs != nil {
+			c.inputs[p] = s
+		}
+	}
+	return s
+}
+
+// releaseAll lets go of everything that is held down, without waiting.
+func (s *inputState) releaseAll() {
+	s.mu.Lock()
+	names := make([]string, 0, len(s.pressed))
+	for code := range s.pressed {
+		names = append(names, code)
+	}
+	var buttons []input.MouseButton
+	for b, bit := range buttonBits {
+		if s.buttons&bit != 0 {
+			buttons = append(buttons, b)
+		}
+	}
+	s.mu.Unlock()
+	slices.Sort(names)
+	for _, name := range names {
+		if ev, err := s.keyUp(name); err == nil {
+			_ = cdp.Send(s.page.Session(), input.DispatchKeyEvent, ev) // a page that is gone holds nothing
+		}
+	}
+	for _, b := range buttons {
+		_ = cdp.Send(s.page.Session(), input.DispatchMouseEvent, s.mouseUp(b, 1))
+	}
+}
+
+// define finds a key by a script's name for it, as the modifiers make it.
+func (s *inputState) defineLocked(name string) (*key, error) {
+	if name == "ControlOrMeta" {
+		name = "Control" // Meta is for macOS
+	}
+	k := keys[name]
+	if k == nil {
+		return nil, errorf("Unknown key: %q", name)
+	}
+	if s.modifiers&modifierBits["Shift"] != 0 && k.shifted != nil {
+		k = k.shifted
+	}
+	if s.modifiers&^modifierBits["Shift"] != 0 { // with Control and the like a key enters nothing
+		bare := *k
+		bare.text = ""
+		k = &bare
+	}
+	return k, nil
+}
+
+func (s *inputState) keyDown(name string) (input.DispatchKeyEventParams, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, err := s.defineLocked(name)
+	if err != nil {
+		return input.DispatchKeyEventParams{}, err
+	}
+	_, repeat := s.pressed[k.code]
+	s.pressed[k.code] = k
+	s.modifiers |= modifierBits[k.key]
+	ev := s.keyEventLocked(input.DispatchKeyEventTypeRawKeyDown, k)
+	if k.text != "" {
+		ev.Type, ev.Text, ev.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, k.text, k.text
+	}
+	ev.AutoRepeat = new(repeat)
+	return ev, nil
+}
+
+func (s *inputState) keyUp(name string) (input.DispatchKeyEventParams, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, err := s.defineLocked(name)
+	if err != nil {
+		return input.DispatchKeyEventParams{}, err
+	}
+	delete(s.pressed, k.code)
+	s.modifiers &^= modifierBits[k.key]
+	return s.keyEventLocked(input.DispatchKeyEventTypeKeyUp, k), nil
+}
+
+func (s *inputState) keyEventLocked(t input.DispatchKeyEventType, k *key) input.DispatchKeyEventParams {
+	return input.DispatchKeyEventParams{
+		Type: t, Modifiers: s.modifiers, Code: k.code, Key: k.key, WindowsVirtualKeyCode: k.keyCode,
+		Location: k.location, IsKeypad: new(k.location == locationNumpad),
+	}
+}
+
+func (s *inputState) down(ctx context.Context, name string) error {
+	ev, err := s.keyDown(name)
+	if err != nil {
+		return err
+	}
+	return s.callKey(ctx, ev)
+}
+
+func (s *inputState) up(ctx context.Context, name string) error {
+	ev, err := s.keyUp(name)
+	if err != nil {
+		return err
+	}
+	return s.callKey(ctx, ev)
+}
+
+func (s *inputState) callKey(ctx context.Context, ev input.DispatchKeyEventParams) error {
+	_, err := browser.Call(ctx, s.page.Browser(), s.page.Session(), input.DispatchKeyEvent, ev)
+	return err
+}
+
+// press presses a key or a chord such as "Control+Shift+A". All events are
+// written one after the other; only the last one's reply is waited for.
+func (s *inputState) press(ctx context.Context, chord string, delay float64) error {
+	names := chordKeys(chord)
+	last := len(names) - 1
+	for _, name := range names {
+		ev, err := s.keyDown(name)
+		if err != nil {
+			s.releaseAll()
+			return err
+		}
+		if err := cdp.Send(s.page.Session(), input.DispatchKeyEvent, ev); err != nil {
+			return err
+		}
+	}
+	if err := pause(ctx, delay); err != nil {
+		return err
+	}
+	for i := last; i >= 0; i-- {
+		ev, err := s.keyUp(names[i])
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			err = cdp.Send(s.page.Session(), input.DispatchKeyEvent, ev)
+		} else {
+			err = s.callKey(ctx, ev)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chordKeys splits "Control++" and the like at the pluses between keys.
+func chordKeys(chord string) []string {
+	var names []string
+	name := ""
+	for _, r := range chord {
+		if r == '+' && name != "" {
+			names = append(names, name)
+			name = ""
+			continue
+		}
+		name += string(r)
+	}
+	return append(names, name)
+}
+
+// typeText enters text key by key; what is not on the keyboard is inserted.
+func (s *inputState) typeText(ctx context.Context, text string, delay float64) error {
+	for _, r := range text {
+		char := string(r)
+		if keys[char] != nil {
+			if err := s.press(ctx, char, delay); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := pause(ctx, delay); err != nil {
+			return err
+		}
+		if err := s.insertText(ctx, char); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *inputState) insertText(ctx context.Context, text string) error {
+	_, err := browser.Call(ctx, s.page.Browser(), s.page.Session(), input.InsertText, input.InsertTextParams{Text: text})
+	return err
+}
+
+// hold presses and releases modifiers until exactly those are down, and gives
+// what was down before.
+func (s *inputState) hold(ctx context.Context, modifiers []string) (before []string, err error) {
+	want := int64(0)
+	for _, m := range modifiers {
+		if m == "ControlOrMeta" {
+			m = "Control"
+		}
+		bit, ok := modifierBits[m]
+		if !ok {
+			return nil, errorf("Unknown modifier %s", m)
+		}
+		want |= bit
+	}
+	s.mu.Lock()
+	held := s.modifiers
+	s.mu.Unlock()
+	for _, m := range modifierOrder {
+		bit := modifierBits[m]
+		if held&bit != 0 {
+			before = append(before, m)
+		}
+		switch {
+		case want&bit != 0 && held&bit == 0:
+			err = s.down(ctx, m)
+		case want&bit == 0 && held&bit != 0:
+			err = s.up(ctx, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return before, nil
+}
+
+func pause(ctx context.Context, ms float64) error {
+	if ms <= 0 {
+		return nil
+	}
+	t := time.NewTimer(time.Duration(ms * float64(time.Millisecond)))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,202 @@
+package automation
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// Built by automation/page/build.mjs.
+//
+//go:embed all:dist
+var dist embed.FS
+
+// scripts are the page's side as sources, put together once.
+var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator string }, err error) {
+	for _, f := range []struct {
+		name string
+		into *string
+	}{{"injected", &s.injected}, {"layer", &s.layer}, {"evaluator", &s.evaluator}} {
+		b, e := dist.ReadFile("dist/" + f.name + ".js")
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("%w (%w)", ErrNotBuilt, e))
+		}
+		*f.into = string(b)
+	}
+	return s, err
+})
+
+// evaluatorURL marks our frames in the stack of an error that a script's
+// function threw.
+const evaluatorURL = "evaluator"
+
+// layer is the page's side in one world.
+type layer struct {
+	world  *browser.World
+	object runtime.RemoteObjectID
+}
+
+type (
+	layerKey     struct{}
+	evaluatorKey struct{}
+)
+
+// lastTask numbers operations on the page's side.
+var lastTask atomic.Int64
+
+// layerOf gives the page's side for working with elements; the first to ask
+// puts it there.
+func (a *Automation) layerOf(ctx context.Context, w *browser.World) (*layer, error) {
+	return installed(ctx, w, layerKey{}, func() (string, any, error) {
+		s, err := scripts()
+		options := map[string]any{
+			"isUnderTest": false, "sdkLanguage": "javascript", "testIdAttributeName": a.options.TestIDAttribute,
+			"stableRafCount": 1, "browserName": "chromium", "isUtilityWorld": w.Kind() == browser.WorldUtility, "customEngines": []any{},
+		}
+		return "function(options){const module={exports:{}};{" + s.injected + "}\n" +
+			"const injected=new (module.exports.InjectedScript())(globalThis,options);\n" +
+			s.layer + "\nreturn new takeoverExports.Layer(injected)}\n//# sourceURL=" + evaluatorURL + "\n", options, err
+	})
+}
+
+// evaluatorOf gives the page's side for running a script's functions.
+func (a *Automation) evaluatorOf(ctx context.Context, w *browser.World) (*layer, error) {
+	return installed(ctx, w, evaluatorKey{}, func() (string, any, error) {
+		s, err := scripts()
+		return "function(){" + s.evaluator + "\nreturn new takeoverExports.Evaluator()}\n//# sourceURL=" + evaluatorURL + "\n", nil, err
+	})
+}
+
+func installed(ctx context.Context, w *browser.World, key any, source func() (string, any, error)) (*layer, error) {
+	v, err := w.Value(key, func() (any, error) {
+		function, options, err := source()
+		if err != nil {
+			return nil, err
+		}
+		arg, err := json.Marshal(options)
+		if err != nil {
+			return nil, err
+		}
+		object, err := w.Call(ctx, browser.CallOptions{Function: function, Args: []*runtime.CallArgument{{Value: jsonv2.Value(arg)}}})
+		if err != nil {
+			return nil, fmt.Errorf("install page scripts: %w", err)
+		}
+		return &layer{world: w, object: object.ObjectID}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(*layer), nil //nolint:forcetypeassert // the key is ours
+}
+
+// arguments makes the arguments of a call: object ids as objects, everything
+// else as JSON.
+func arguments(args ...any) ([]*runtime.CallArgument, error) {
+	out := make([]*runtime.CallArgument, 0, len(args))
+	for _, a := range args {
+		if id, ok := a.(runtime.RemoteObjectID); ok {
+			if id == "" {
+				out = append(out, &runtime.CallArgument{})
+			} else {
+				out = append(out, &runtime.CallArgument{ObjectID: id})
+			}
+			continue
+		}
+		raw, err := json.Marshal(a)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, &runtime.CallArgument{Value: jsonv2.Value(raw)})
+	}
+	return out, nil
+}
+
+// call calls one of the layer's methods and decodes what it returns into out,
+// which may be nil.
+func (l *layer) call(ctx context.Context, method string, out any, args ...any) error {
+	o, err := l.invoke(ctx, method, true, args...)
+	if err != nil || out == nil || len(o.Value) == 0 {
+		return err
+	}
+	if err := json.Unmarshal(o.Value, out); err != nil {
+		return fmt.Errorf("%s: decode: %w", method, err)
+	}
+	return nil
+}
+
+// reference calls one of the layer's methods and gives what it returns by
+// reference.
+func (l *layer) reference(ctx context.Context, method string, args ...any) (*runtime.RemoteObject, error) {
+	return l.invoke(ctx, method, false, args...)
+}
+
+func (l *layer) invoke(ctx context.Context, method string, byValue bool, args ...any) (*runtime.RemoteObject, error) {
+	list, err := arguments(args...)
+	if err != nil {
+		return nil, err
+	}
+	return l.world.Call(ctx, browser.CallOptions{
+		Function: "function(...a){return this." + method + "(...a)}",
+		Object:   l.object, Args: list, ByValue: byValue, AwaitPromise: true, UserGesture: true,
+	})
+}
+
+// request is what an operation on elements is called with on the page's side.
+type request map[string]any
+
+// reply is how it went.
+type reply struct {
+	Value   json.RawMessage `json:"value"`
+	Log     []string        `json:"log"`
+	Locator string          `json:"locator"`
+	Expired bool            `json:"expired"`
+	Error   string          `json:"error"`
+	Fatal   bool            `json:"fatal"`
+}
+
+// run runs an operation on elements. When ctx ends before the page answered,
+// the page is told to stop.
+func (l *layer) run(ctx context.Context, method string, r request, objects ...runtime.RemoteObjectID) (reply, error) {
+	task := lastTask.Add(1)
+	r["task"] = task
+	args := []any{r}
+	for _, o := range objects {
+		args = append(args, o)
+	}
+	var out reply
+	err := l.call(ctx, method, &out, args...)
+	if err != nil && ctx.Err() != nil {
+		l.abort(task)
+	}
+	return out, err
+}
+
+// abort stops a task on the page's side, without waiting for it.
+func (l *layer) abort(task int64) {
+	_ = cdp.Send(l.world.Session(), runtime.CallFunctionOn, runtime.CallFunctionOnParams{ // a page that is gone has stopped
+		FunctionDeclaration: "function(task){this.abort(task)}", ObjectID: l.object,
+		Arguments: []*runtime.CallArgument{{Value: jsonv2.Value(milliseconds(float64(task)))}},
+	})
+}
+
+// ownFrames cuts our own frames off a stack.
+func ownFrames(stack string) string {
+	lines := strings.Split(stack, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), "at ") && strings.Contains(line, evaluatorURL+":") {
+			return strings.Join(lines[:i], "\n")
+		}
+	}
+	return stack
+}

@@ -1,0 +1,98 @@
+/** How the page is to look in a picture. */
+export interface ShotOptions { caret: boolean; animations: boolean; style: string }
+
+/** Sizes of the page in CSS pixels. */
+export interface Metrics {
+  Width: number; Height: number;
+  FullWidth: number; FullHeight: number;
+  ScrollX: number; ScrollY: number;
+  Ratio: number;
+}
+
+/** Prepares this document for a picture and puts everything back afterwards. */
+export class Screenshots {
+  private undo: (() => void)[] = [];
+
+  begin(o: ShotOptions): Metrics {
+    this.end();
+    const roots = o.caret || o.animations || o.style ? allRoots(document) : [];
+    if (o.style)
+      this.addStyle(roots, o.style);
+    if (o.caret)
+      this.hideCaret(roots);
+    if (o.animations)
+      this.stopAnimations(roots);
+    return measure();
+  }
+
+  end() {
+    for (const undo of this.undo.splice(0))
+      undo();
+  }
+
+  private addStyle(roots: (Document | ShadowRoot)[], text: string) {
+    for (const root of roots) {
+      const style = document.createElement('style');
+      style.textContent = text;
+      (root instanceof Document ? root.documentElement : root).append(style);
+      this.undo.push(() => style.remove());
+    }
+  }
+
+  // Only the focused control has a caret.
+  private hideCaret(roots: (Document | ShadowRoot)[]) {
+    for (const root of roots) {
+      const element = root.activeElement;
+      if (!(element instanceof HTMLElement) || !element.matches('input,textarea,[contenteditable]'))
+        continue;
+      const value = element.style.getPropertyValue('caret-color');
+      const priority = element.style.getPropertyPriority('caret-color');
+      const bare = !element.hasAttribute('style');
+      element.style.setProperty('caret-color', 'transparent', 'important');
+      this.undo.push(() => {
+        element.style.setProperty('caret-color', value, priority);
+        if (bare)
+          element.removeAttribute('style');
+      });
+    }
+  }
+
+  // What ends goes to its end; what does not goes back to its start for a while.
+  private stopAnimations(roots: (Document | ShadowRoot)[]) {
+    const stopped = new Set<Animation>();
+    for (const root of roots) {
+      for (const animation of root.getAnimations()) {
+        if (!animation.effect || animation.playbackRate === 0)
+          continue;
+        if (Number.isFinite(animation.effect.getComputedTiming().endTime as number)) {
+          try { animation.finish(); } catch { /* one that cannot be finished stays as it is */ }
+        } else {
+          animation.cancel();
+          stopped.add(animation);
+        }
+      }
+    }
+    this.undo.push(() => { for (const animation of stopped) animation.play(); });
+  }
+}
+
+function allRoots(root: Document | ShadowRoot): (Document | ShadowRoot)[] {
+  const roots = [root];
+  for (const element of root.querySelectorAll('*')) {
+    if (element.shadowRoot)
+      roots.push(...allRoots(element.shadowRoot));
+  }
+  return roots;
+}
+
+function measure(): Metrics {
+  const root = document.documentElement, body = document.body as HTMLElement | null;
+  const wide = (e: HTMLElement | null) => e ? Math.max(e.scrollWidth, e.offsetWidth, e.clientWidth) : 0;
+  const high = (e: HTMLElement | null) => e ? Math.max(e.scrollHeight, e.offsetHeight, e.clientHeight) : 0;
+  return {
+    Width: globalThis.innerWidth, Height: globalThis.innerHeight,
+    FullWidth: Math.max(wide(root), wide(body)), FullHeight: Math.max(high(root), high(body)),
+    ScrollX: globalThis.scrollX, ScrollY: globalThis.scrollY,
+    Ratio: globalThis.devicePixelRatio,
+  };
+}

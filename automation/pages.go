@@ -1,0 +1,204 @@
+package automation
+
+import (
+	"context"
+
+	"takeover/browser"
+)
+
+type contextParams struct {
+	Context string `json:"context"`
+}
+
+type newContextParams struct {
+	Viewport *struct {
+		Width, Height int
+	} `json:"viewport"`
+	DeviceScaleFactor float64           `json:"deviceScaleFactor"`
+	IsMobile          bool              `json:"isMobile"`
+	HasTouch          bool              `json:"hasTouch"`
+	UserAgent         string            `json:"userAgent"`
+	Locale            string            `json:"locale"`
+	Timezone          string            `json:"timezoneId"`
+	ExtraHeaders      map[string]string `json:"extraHTTPHeaders"`
+}
+
+// opNewContext opens an incognito context, which ends with the client.
+func opNewContext(ctx context.Context, c *Client, p *newContextParams) (any, error) {
+	o := browser.ContextOptions{UserAgent: p.UserAgent, Locale: p.Locale, Timezone: p.Timezone, ExtraHeaders: p.ExtraHeaders}
+	if p.Viewport != nil {
+		o.Viewport = &browser.Viewport{
+			Width: p.Viewport.Width, Height: p.Viewport.Height,
+			DeviceScaleFactor: p.DeviceScaleFactor, IsMobile: p.IsMobile, HasTouch: p.HasTouch,
+		}
+	}
+	bc, err := c.automation.browser.NewContext(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.contexts[bc] = true
+	c.own = append(c.own, bc)
+	c.mu.Unlock()
+	return map[string]string{"context": c.idOf("context", bc)}, nil
+}
+
+func (c *Client) contextOf(id string) (*browser.Context, error) {
+	if id == "" {
+		return c.options.Context, nil
+	}
+	return lookup[*browser.Context](c, "context", id)
+}
+
+func opCloseContext(ctx context.Context, c *Client, p *contextParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	return emptyJSON, bc.Close(ctx)
+}
+
+func opNewPage(ctx context.Context, c *Client, p *contextParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	page, err := bc.NewPage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"page": c.idOf("page", page)}, nil
+}
+
+type pageParams struct {
+	Page            string `json:"page"`
+	RunBeforeUnload bool   `json:"runBeforeUnload"`
+	Reason          string `json:"reason"`
+}
+
+func opPageClose(ctx context.Context, c *Client, p *pageParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return emptyJSON, nil //nolint:nilerr // closing a closed page is no error
+	}
+	if p.RunBeforeUnload {
+		return emptyJSON, page.RequestClose(ctx)
+	}
+	return emptyJSON, page.Close(ctx)
+}
+
+func opBringToFront(ctx context.Context, c *Client, p *pageParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	return emptyJSON, page.Activate(ctx)
+}
+
+type historyParams struct {
+	Page      string  `json:"page"`
+	Timeout   float64 `json:"timeout"`
+	WaitUntil string  `json:"waitUntil"`
+}
+
+// navigating makes an operation of one of a page's ways through its history.
+func navigating(do func(*browser.Page, context.Context, browser.NavigateOptions) (*browser.Navigation, error)) func(context.Context, *Client, *historyParams) (any, error) {
+	return func(ctx context.Context, c *Client, h *historyParams) (any, error) {
+		page, err := c.page(h.Page)
+		if err != nil {
+			return nil, err
+		}
+		until, err := lifecycleOf("waitUntil", h.WaitUntil)
+		if err != nil {
+			return nil, err
+		}
+		p, cancel := c.begin(ctx, h.Timeout, false)
+		defer cancel()
+		n, err := do(page, p, browser.NavigateOptions{WaitUntil: until})
+		if err != nil {
+			return nil, p.fail(err)
+		}
+		return navigated(n), nil
+	}
+}
+
+var (
+	opReload    = navigating((*browser.Page).Reload)
+	opGoBack    = navigating((*browser.Page).GoBack)
+	opGoForward = navigating((*browser.Page).GoForward)
+)
+
+// response is the answer that brought a document, as a client learns of it.
+type response struct {
+	URL        string            `json:"url"`
+	Status     int               `json:"status"`
+	StatusText string            `json:"statusText"`
+	Headers    map[string]string `json:"headers"`
+	FromCache  bool              `json:"fromCache"`
+	Redirects  []string          `json:"redirects,omitempty"`
+}
+
+type navigationResult struct {
+	Response *response `json:"response"`
+}
+
+func navigated(n *browser.Navigation) navigationResult {
+	if n == nil || n.Response == nil {
+		return navigationResult{}
+	}
+	r := n.Response
+	return navigationResult{&response{URL: r.URL, Status: r.Status, StatusText: r.StatusText, Headers: r.Headers, FromCache: r.FromCache, Redirects: r.Redirects}}
+}
+
+type viewportParams struct {
+	Page   string `json:"page"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+}
+
+func opSetViewport(ctx context.Context, c *Client, p *viewportParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	v := page.Viewport()
+	v.Width, v.Height = p.Width, p.Height
+	return emptyJSON, page.SetViewport(ctx, v)
+}
+
+type listenParams struct {
+	Page string `json:"page"`
+	On   bool   `json:"on"`
+}
+
+func opListenToDialogs(_ context.Context, c *Client, p *listenParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listens[page] = p.On
+	return emptyJSON, nil
+}
+
+type dialogParams struct {
+	Dialog string `json:"dialog"`
+	Text   string `json:"text"`
+}
+
+func opDialogAccept(ctx context.Context, c *Client, p *dialogParams) (any, error) {
+	d, err := lookup[*browser.Dialog](c, "dialog", p.Dialog)
+	if err != nil {
+		return nil, errorf("Cannot accept dialog which is already handled!")
+	}
+	return emptyJSON, d.Accept(ctx, p.Text)
+}
+
+func opDialogDismiss(ctx context.Context, c *Client, p *dialogParams) (any, error) {
+	d, err := lookup[*browser.Dialog](c, "dialog", p.Dialog)
+	if err != nil {
+		return nil, errorf("Cannot dismiss dialog which is already handled!")
+	}
+	return emptyJSON, d.Dismiss(ctx)
+}

@@ -1,0 +1,265 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// point is a place in CSS pixels.
+type point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+// pointerParams are the parameters of all pointer actions; an action takes those
+// that make sense for it.
+type pointerParams struct {
+	target
+	Force       bool     `json:"force"`
+	Trial       bool     `json:"trial"`
+	Position    *point   `json:"position"` // within the element, from its padding's corner
+	Modifiers   []string `json:"modifiers"`
+	Button      string   `json:"button"`
+	ClickCount  int64    `json:"clickCount"`
+	Delay       float64  `json:"delay"`
+	Steps       int      `json:"steps"`
+	NoWaitAfter bool     `json:"noWaitAfter"`
+}
+
+// gesture is one kind of pointer action.
+type gesture struct {
+	name    string // in the log
+	kind    string // which events guard it on the page's side: mouse hover tap drag
+	enabled bool   // the element must be enabled
+	wait    bool   // for navigations it begins
+	checked *bool  // the state it is to bring about
+	perform func(ctx context.Context, s *inputState, x, y float64) error
+}
+
+// aim is where to point, as the page's side answers.
+type aim struct {
+	ID      int     `json:"id"`
+	X       float64 `json:"x"`
+	Y       float64 `json:"y"`
+	Attempt int     `json:"attempt"`
+	Done    bool    `json:"done"`
+}
+
+// point carries out a gesture: the page finds the element, waits for it and
+// guards it; the mouse moves; the page says what was hit. When it was something
+// else, all of that again.
+func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
+	extra := request{"name": g.name, "kind": g.kind, "waitForEnabled": g.enabled, "force": o.Force, "trial": o.Trial}
+	if o.Position != nil {
+		extra["position"] = o.Position
+	}
+	if g.checked != nil {
+		extra["checked"] = *g.checked
+	}
+	for {
+		pl, value, err := c.settle(p, &o.target, "aim", extra)
+		if err != nil {
+			return err
+		}
+		var at aim
+		if err := json.Unmarshal(value, &at); err != nil {
+			return err
+		}
+		if at.Done {
+			return nil
+		}
+		covered, err := c.strike(p, pl, o, g, at)
+		if err == nil && covered == "" {
+			return nil
+		}
+		if err != nil && !retriable(err) && !c.innerGone(err, &o.target) {
+			return err
+		}
+		delete(extra, "resume")
+		if covered != "" {
+			p.log = append(p.log, "  "+covered+" intercepts pointer events")
+			extra["resume"], extra["attempt"] = at.ID, at.Attempt+1
+		}
+	}
+}
+
+// strike moves the mouse for one attempt. covered names what was hit, or lies
+// above, instead of the element.
+func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at aim) (covered string, err error) {
+	x, y, covered, ok, err := c.outward(p, pl.frame, at.X, at.Y, !o.Force)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return "", browser.ErrContextDestroyed
+	}
+	if covered != "" {
+		return covered, pl.layer.call(p, "abandon", nil, at.ID)
+	}
+	if err := c.options.Gate(p); err != nil {
+		return "", err
+	}
+	page := pl.frame.Page()
+	s := c.input(page)
+	var watch *browser.NavigationWatch
+	if g.wait && !o.NoWaitAfter {
+		watch = page.WatchNavigations()
+		defer watch.Close()
+	}
+	if o.Modifiers != nil {
+		before, err := s.hold(p, o.Modifiers)
+		if err != nil {
+			return "", err
+		}
+		defer func() {
+			if _, e := s.hold(p, before); e != nil && err == nil {
+				err = e
+			}
+		}()
+	}
+	p.log = append(p.log, "  performing "+g.name+" action")
+	if err := g.perform(p, s, x, y); err != nil {
+		return "", err
+	}
+	var end struct {
+		Hit        string `json:"hit"`
+		WrongState bool   `json:"wrongState"`
+	}
+	checked := g.checked
+	if o.Trial {
+		checked = nil
+	}
+	switch err := pl.layer.call(p, "finish", &end, at.ID, checked); {
+	case err != nil && !gone(err):
+		return "", err
+	case end.Hit != "":
+		return end.Hit, nil
+	}
+	p.log = append(p.log, "  "+g.name+" action done")
+	if watch != nil {
+		p.log = append(p.log, "  waiting for scheduled navigations to finish")
+		if err := watch.Wait(p); err != nil {
+			return "", err
+		}
+		p.log = append(p.log, "  navigations have finished")
+	}
+	if end.WrongState {
+		return "", errorf("Clicking the checkbox did not change its state")
+	}
+	return "", nil
+}
+
+// gone says whether the document an action was carried out in has gone since,
+// which is for the action to do.
+func gone(err error) bool {
+	return errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, browser.ErrFrameDetached) ||
+		errors.Is(err, browser.ErrPageClosed) || errors.Is(err, cdp.ErrDetached)
+}
+
+// pointAt runs a gesture as an operation.
+func (c *Client) pointAt(ctx context.Context, o *pointerParams, g gesture) (any, error) {
+	p, cancel := c.begin(ctx, o.Timeout, true)
+	defer cancel()
+	if err := c.point(p, o, g); err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+func clicking(o *pointerParams, count int64) (func(context.Context, *inputState, float64, float64) error, error) {
+	button, err := buttonOf(o.Button)
+	return func(ctx context.Context, s *inputState, x, y float64) error {
+		return s.click(ctx, x, y, click{button: button, count: count, delay: o.Delay, steps: o.Steps})
+	}, err
+}
+
+func opClick(ctx context.Context, c *Client, o *pointerParams) (any, error) {
+	perform, err := clicking(o, max(o.ClickCount, 1))
+	if err != nil {
+		return nil, err
+	}
+	return c.pointAt(ctx, o, gesture{name: "click", kind: "mouse", enabled: true, wait: true, perform: perform})
+}
+
+func opDblclick(ctx context.Context, c *Client, o *pointerParams) (any, error) {
+	perform, err := clicking(o, 2)
+	if err != nil {
+		return nil, err
+	}
+	return c.pointAt(ctx, o, gesture{name: "dblclick", kind: "mouse", enabled: true, perform: perform})
+}
+
+func opHover(ctx context.Context, c *Client, o *pointerParams) (any, error) {
+	return c.pointAt(ctx, o, gesture{name: "hover", kind: "hover", perform: func(ctx context.Context, s *inputState, x, y float64) error {
+		return s.move(ctx, x, y, o.Steps)
+	}})
+}
+
+func opTap(ctx context.Context, c *Client, o *pointerParams) (any, error) {
+	f, _, err := c.start(&o.target)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Page().Viewport().HasTouch {
+		return nil, errorf("The page does not support tap. Use hasTouch context option to enable touch support.")
+	}
+	return c.pointAt(ctx, o, gesture{name: "tap", kind: "tap", enabled: true, perform: func(ctx context.Context, s *inputState, x, y float64) error {
+		return s.tap(ctx, x, y)
+	}})
+}
+
+func opCheck(ctx context.Context, c *Client, o *pointerParams) (any, error) {
+	return c.setChecked(ctx, o, true)
+}
+
+func opUncheck(ctx context.Context, c *Client, o *pointerParams) (any, error) {
+	return c.setChecked(ctx, o, false)
+}
+
+func (c *Client) setChecked(ctx context.Context, o *pointerParams, state bool) (any, error) {
+	perform, err := clicking(o, 1)
+	if err != nil {
+		return nil, err
+	}
+	return c.pointAt(ctx, o, gesture{name: "click", kind: "mouse", enabled: true, checked: &state, perform: perform})
+}
+
+type dragParams struct {
+	Frame          string  `json:"frame"`
+	Source         string  `json:"sourceSelector"`
+	Target         string  `json:"targetSelector"`
+	Strict         bool    `json:"strict"`
+	SourcePosition *point  `json:"sourcePosition"`
+	TargetPosition *point  `json:"targetPosition"`
+	Force          bool    `json:"force"`
+	Trial          bool    `json:"trial"`
+	Steps          int     `json:"steps"`
+	NoWaitAfter    bool    `json:"noWaitAfter"`
+	Timeout        float64 `json:"timeout"`
+}
+
+// opDragAndDrop presses the button over one element and lets go over another.
+func opDragAndDrop(ctx context.Context, c *Client, d *dragParams) (any, error) {
+	p, cancel := c.begin(ctx, d.Timeout, true)
+	defer cancel()
+	left, _ := buttonOf("")
+	source := &pointerParams{target: target{Frame: d.Frame, Selector: d.Source, Strict: d.Strict}, Force: d.Force, Trial: d.Trial, Position: d.SourcePosition}
+	err := c.point(p, source, gesture{name: "move and down", kind: "mouse", perform: func(ctx context.Context, s *inputState, x, y float64) error {
+		return s.play(ctx, append(s.path(x, y, 1), s.mouseDown(left, 1))...)
+	}})
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	drop := &pointerParams{target: target{Frame: d.Frame, Selector: d.Target, Strict: d.Strict}, Force: d.Force, Trial: d.Trial, Position: d.TargetPosition}
+	err = c.point(p, drop, gesture{name: "move and up", kind: "drag", perform: func(ctx context.Context, s *inputState, x, y float64) error {
+		return s.play(ctx, append(s.path(x, y, d.Steps), s.mouseUp(left, 1))...)
+	}})
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}

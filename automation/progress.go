@@ -1,0 +1,87 @@
+package automation
+
+import (
+	"context"
+	"strconv"
+	"time"
+)
+
+const (
+	// replyGrace is how much longer than an operation's own time the page may
+	// take to say that it is over, and with it what was tried.
+	replyGrace = 300 * time.Millisecond
+
+	// closeTimeout bounds giving back what a client had opened.
+	closeTimeout = 10 * time.Second
+)
+
+// findPauses are the pauses between attempts to find an element; Playwright's.
+var findPauses = []time.Duration{0, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond}
+
+// leastPause keeps a loop from spinning.
+const leastPause = 10 * time.Millisecond
+
+// progress is one operation under way: its time and its log.
+type progress struct {
+	context.Context //nolint:containedctx // an operation is a context with a log
+
+	client   *Client
+	timeout  float64 // milliseconds, 0 for none
+	deadline time.Time
+	log      []string
+}
+
+// begin starts an operation's time. page says that the page keeps the time, and
+// may tell of its end a little late.
+func (c *Client) begin(ctx context.Context, timeout float64, page bool) (*progress, context.CancelFunc) {
+	p := &progress{Context: ctx, client: c, timeout: timeout}
+	if timeout <= 0 {
+		return p, func() {}
+	}
+	p.deadline = time.Now().Add(time.Duration(timeout * float64(time.Millisecond)))
+	end := p.deadline
+	if page {
+		end = end.Add(replyGrace)
+	}
+	var cancel context.CancelFunc
+	p.Context, cancel = context.WithDeadlineCause(ctx, end, timedOut{timeout})
+	return p, cancel
+}
+
+// left is how many milliseconds the operation has, 0 when it has no end; ok is
+// false when its time is over.
+func (p *progress) left() (ms float64, ok bool) {
+	if p.timeout <= 0 {
+		return 0, true
+	}
+	ms = float64(time.Until(p.deadline)) / float64(time.Millisecond)
+	return max(ms, 0), ms > 0
+}
+
+// expired is the error of an operation whose time is over.
+func (p *progress) expired() error { return timedOut{p.timeout} }
+
+// sleep waits for the n-th pause between attempts.
+func (p *progress) sleep(n int) error {
+	pause := max(findPauses[min(n, len(findPauses)-1)], leastPause)
+	if p.timeout > 0 {
+		pause = min(pause, max(time.Duration(p.timeout/5*float64(time.Millisecond)), leastPause))
+	}
+	return p.wait(pause)
+}
+
+func (p *progress) wait(d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-p.Done():
+		return context.Cause(p)
+	}
+}
+
+// fail puts an error into Playwright's words, with what was logged.
+func (p *progress) fail(err error) error { return explain(err, p.log) }
+
+func milliseconds(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 64) }

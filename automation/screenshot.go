@@ -1,0 +1,198 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/browser"
+)
+
+// shotParams are the options of all screenshots.
+type shotParams struct {
+	Type           string `json:"type"` // png, jpeg or webp; default png
+	Quality        *int64 `json:"quality"`
+	FullPage       bool   `json:"fullPage"`
+	Clip           *rect  `json:"clip"`
+	OmitBackground bool   `json:"omitBackground"`
+	Scale          string `json:"scale"`      // css or device; default device
+	Caret          string `json:"caret"`      // hide or initial; default hide
+	Animations     string `json:"animations"` // disabled or allow; default allow
+	Style          string `json:"style"`      // stylesheet while the picture is taken
+}
+
+type pageShot struct {
+	Page    string  `json:"page"`
+	Timeout float64 `json:"timeout"`
+	shotParams
+}
+
+type elementShot struct {
+	target
+	shotParams
+}
+
+// maxShotPixels bounds a picture's longer side; Chromium's textures end there.
+const maxShotPixels = 16384
+
+func (o *shotParams) check() error {
+	switch o.Type {
+	case "":
+		o.Type = "png"
+	case "png", "jpeg", "webp":
+	default:
+		return errorf("Unknown options.type value: %s", o.Type)
+	}
+	if o.Quality != nil && o.Type == "png" {
+		return errorf("options.quality is unsupported for the png screenshots")
+	}
+	if o.Quality != nil && (*o.Quality < 0 || *o.Quality > 100) {
+		return errorf("Expected options.quality to be between 0 and 100 (inclusive), got %d", *o.Quality)
+	}
+	if o.Clip != nil && o.Clip.Width <= 0 {
+		return errorf("Expected options.clip.width to be greater than 0.")
+	}
+	if o.Clip != nil && o.Clip.Height <= 0 {
+		return errorf("Expected options.clip.height to be greater than 0.")
+	}
+	if o.Clip != nil && o.FullPage {
+		return errorf("options.clip and options.fullPage are exclusive")
+	}
+	return nil
+}
+
+// metrics are the sizes of a page in CSS pixels.
+type metrics struct {
+	Width, Height         float64 // of the viewport
+	FullWidth, FullHeight float64 // of the document
+	ScrollX, ScrollY      float64
+	Ratio                 float64 // device pixels per CSS pixel
+}
+
+func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	pg, err := c.page(o.Page)
+	if err != nil {
+		return nil, err
+	}
+	p, cancel := c.begin(ctx, o.Timeout, true)
+	defer cancel()
+	p.log = append(p.log, "taking page screenshot")
+	data, err := c.shoot(p, pg, &o.shotParams, func(m metrics) (*rect, error) {
+		switch {
+		case o.FullPage:
+			return &rect{Width: m.FullWidth, Height: m.FullHeight}, nil
+		case o.Clip != nil:
+			clip, err := within(*o.Clip, m.Width, m.Height)
+			return &rect{clip.X + m.ScrollX, clip.Y + m.ScrollY, clip.Width, clip.Height}, err
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return data, nil
+}
+
+func opElementScreenshot(ctx context.Context, c *Client, o *elementShot) (any, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	f, _, err := c.start(&o.target)
+	if err != nil {
+		return nil, err
+	}
+	p, cancel := c.begin(ctx, o.Timeout, true)
+	defer cancel()
+	p.log = append(p.log, "taking element screenshot")
+	box, err := c.box(p, &o.target, "screenshotRect", request{})
+	if err == nil && (box == nil || box.Width == 0 || box.Height == 0) {
+		err = errorf("Node is either not visible or has 0 width or height.")
+	}
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	data, err := c.shoot(p, f.Page(), &o.shotParams, func(m metrics) (*rect, error) {
+		x, y := math.Floor(box.X+m.ScrollX+0.001), math.Floor(box.Y+m.ScrollY+0.001)
+		right, bottom := math.Ceil(box.X+m.ScrollX+box.Width-0.001), math.Ceil(box.Y+m.ScrollY+box.Height-0.001)
+		return &rect{x, y, right - x, bottom - y}, nil
+	})
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return data, nil
+}
+
+// within cuts a clip to the viewport.
+func within(clip rect, width, height float64) (rect, error) {
+	x, y := min(max(clip.X, 0), width), min(max(clip.Y, 0), height)
+	right, bottom := min(max(clip.X+clip.Width, 0), width), min(max(clip.Y+clip.Height, 0), height)
+	if right <= x || bottom <= y {
+		return rect{}, errorf("Clipped area is either empty or outside the resulting image")
+	}
+	return rect{x, y, right - x, bottom - y}, nil
+}
+
+// shoot takes a picture: of what clip chooses, in the document's coordinates, or
+// of the viewport when it chooses nothing.
+func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(metrics) (*rect, error)) (any, error) {
+	pl, err := c.placeIn(p, pg.MainFrame(), browser.WorldUtility)
+	if err != nil {
+		return nil, err
+	}
+	var m metrics
+	prepare := map[string]any{"caret": o.Caret != "initial", "animations": o.Animations == "disabled", "style": o.Style}
+	if err := pl.layer.call(p, "beginScreenshot", &m, prepare); err != nil {
+		return nil, err
+	}
+	defer func() { _ = pl.layer.call(context.WithoutCancel(p), "endScreenshot", nil) }() // a page that is gone shows nothing to restore
+	area, err := clip(m)
+	if err != nil {
+		return nil, err
+	}
+	params := page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormat(o.Type), Quality: o.Quality}
+	if o.Type == "jpeg" && o.Quality == nil {
+		params.Quality = new(int64(80)) // Playwright's default
+	}
+	scale := 1.0
+	if o.Scale == "css" && m.Ratio > 0 {
+		scale = 1 / m.Ratio
+	}
+	if area != nil || scale != 1 {
+		if area == nil {
+			area = &rect{m.ScrollX, m.ScrollY, m.Width, m.Height}
+		}
+		params.Clip = &page.Viewport{X: area.X, Y: area.Y, Width: min(area.Width, maxShotPixels), Height: min(area.Height, maxShotPixels), Scale: scale}
+		params.CaptureBeyondViewport = new(area.X < m.ScrollX || area.Y < m.ScrollY || area.X+area.Width > m.ScrollX+m.Width || area.Y+area.Height > m.ScrollY+m.Height)
+	}
+	if o.OmitBackground {
+		if err := background(p, pg, json.RawMessage(`{"color":{"r":0,"g":0,"b":0,"a":0}}`)); err != nil {
+			return nil, err
+		}
+		defer func() { _ = background(context.WithoutCancel(p), pg, json.RawMessage(`{}`)) }()
+	}
+	return capture(p, pg, params)
+}
+
+// background overrides the colour behind the page. It is written out because
+// cdproto leaves out an alpha of 0, which then means 1.
+func background(ctx context.Context, pg *browser.Page, params json.RawMessage) error {
+	return pg.Session().Call(ctx, emulation.SetDefaultBackgroundColorOverride.Method, params, nil)
+}
+
+// capture leaves the picture in the base64 in which it came and goes on.
+func capture(ctx context.Context, pg *browser.Page, params page.CaptureScreenshotParams) (any, error) {
+	var shot struct {
+		Data string `json:"data"`
+	}
+	if err := pg.Session().Call(ctx, page.CaptureScreenshot.Method, params, &shot); err != nil {
+		return nil, err
+	}
+	return map[string]string{"data": shot.Data}, nil
+}
+

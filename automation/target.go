@@ -1,0 +1,335 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// target says what an operation is about, as part of its parameters.
+type target struct {
+	Frame    string  `json:"frame"`
+	Handle   string  `json:"handle"`
+	Selector string  `json:"selector"`
+	Strict   bool    `json:"strict"`
+	Timeout  float64 `json:"timeout"` // milliseconds, 0 for none
+}
+
+// enterFrame stands in a selector where it goes on inside a frame.
+const enterFrame = "internal:control=enter-frame"
+
+// frameSlice is how long, in milliseconds, the page's side looks for an element
+// inside another frame before the frame itself is looked up again.
+const frameSlice = 1000
+
+// place is where a target's elements are looked for.
+type place struct {
+	frame   *browser.Frame
+	layer   *layer
+	scope   runtime.RemoteObjectID // root of the search, or empty
+	request request                // selector, and which part of it
+	framed  bool                   // reached through other frames
+	task    any                    // number of the last operation
+}
+
+// start is the frame a target begins in, and its handle if it has one.
+func (c *Client) start(t *target) (*browser.Frame, *handle, error) {
+	if t.Handle == "" {
+		f, err := c.frame(t.Frame)
+		return f, nil, err
+	}
+	h, err := c.handle(t.Handle)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !h.node {
+		return nil, nil, errorf("JSHandle is not a DOM node")
+	}
+	return h.world.Frame(), h, nil
+}
+
+// resolve finds the place of a target. It is nil, without an error, when a frame
+// on the way is not there.
+func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*place, error) {
+	frame, h, err := c.start(t)
+	if err != nil {
+		return nil, err
+	}
+	selector := t.Selector
+	if selector == "" && h != nil {
+		selector = ":scope"
+	}
+	pl, err := c.placeIn(p, frame, kind)
+	if err != nil {
+		return nil, err
+	}
+	pl.request = request{"selector": selector, "strict": t.Strict}
+	if h != nil {
+		if pl.scope, err = h.in(p, pl.layer.world); err != nil {
+			return nil, err
+		}
+	}
+	if !strings.Contains(selector, enterFrame) {
+		return pl, nil
+	}
+	return c.enter(p, pl, kind)
+}
+
+func (c *Client) placeIn(ctx context.Context, f *browser.Frame, kind browser.Kind) (*place, error) {
+	w, err := f.World(ctx, kind)
+	if err != nil {
+		return nil, err
+	}
+	l, err := c.automation.layerOf(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return &place{frame: f, layer: l}, nil
+}
+
+// enter follows a selector through the frames that it enters.
+func (c *Client) enter(p *progress, pl *place, kind browser.Kind) (*place, error) {
+	var chunks int
+	if err := pl.ask(p, "chunks", nil, &chunks); err != nil {
+		return nil, err
+	}
+	visible := true
+	for i := range chunks - 1 {
+		var at struct{ Found, Visible bool }
+		r := request{"chunk": i, "frameVisible": visible}
+		if err := pl.ask(p, "enterFrame", r, &at); err != nil || !at.Found {
+			return nil, err
+		}
+		visible = at.Visible
+		inner, err := c.contentFrame(p, pl, r["task"])
+		if err != nil || inner == nil {
+			return nil, err
+		}
+		next, err := c.placeIn(p, inner, kind)
+		if err != nil {
+			return nil, err
+		}
+		next.request = pl.request
+		pl = next
+	}
+	pl.request = maps.Clone(pl.request)
+	pl.request["chunk"] = chunks - 1
+	pl.request["frameVisible"] = visible
+	pl.framed = chunks > 1
+	return pl, nil
+}
+
+// ask runs one method that does not wait for elements.
+func (pl *place) ask(ctx context.Context, method string, extra request, out any) error {
+	r := extra
+	if r == nil {
+		r = request{}
+	}
+	for k, v := range pl.request {
+		if _, ok := r[k]; !ok {
+			r[k] = v
+		}
+	}
+	got, err := pl.layer.run(ctx, method, r, pl.scope)
+	if err != nil {
+		return err
+	}
+	if got.Error != "" {
+		return &Error{Name: nameError, Message: got.Error, Log: got.Log}
+	}
+	return json.Unmarshal(got.Value, out)
+}
+
+// contentFrame is the frame behind the element that a task kept.
+func (c *Client) contentFrame(ctx context.Context, pl *place, task any) (*browser.Frame, error) {
+	element, err := pl.layer.reference(ctx, "take", task)
+	if err != nil || element.ObjectID == "" {
+		return nil, err
+	}
+	defer release(pl.layer.world, element.ObjectID)
+	return frameBehind(ctx, pl.layer.world, element.ObjectID)
+}
+
+// frameBehind is the frame that an iframe element shows, or nil.
+func frameBehind(ctx context.Context, w *browser.World, element runtime.RemoteObjectID) (*browser.Frame, error) {
+	node, err := cdp.Call(ctx, w.Session(), dom.DescribeNode, dom.DescribeNodeParams{ObjectID: element})
+	if err != nil {
+		return nil, err
+	}
+	if node.Node == nil || node.Node.FrameID == "" {
+		return nil, nil
+	}
+	return w.Frame().Page().Frame(node.Node.FrameID), nil
+}
+
+// settle runs an operation on a target until the page says how it went: across
+// navigations, and through frames that come and go.
+func (c *Client) settle(p *progress, t *target, method string, extra request, objects ...runtime.RemoteObjectID) (*place, json.RawMessage, error) {
+	return c.settleIn(p, t, browser.WorldUtility, method, extra, func(*place) ([]runtime.RemoteObjectID, error) { return objects, nil })
+}
+
+func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method string, extra request,
+	objects func(*place) ([]runtime.RemoteObjectID, error)) (*place, json.RawMessage, error) {
+	quiet := false
+	for n := 0; ; n++ {
+		if n > 0 {
+			if err := p.sleep(n); err != nil {
+				return nil, nil, err
+			}
+		}
+		left, ok := p.left()
+		if !ok {
+			return nil, nil, p.expired()
+		}
+		pl, err := c.resolve(p, t, kind)
+		if err == nil && pl == nil {
+			quiet = c.announce(p, t, quiet)
+			continue
+		}
+		var got reply
+		if err == nil {
+			got, err = c.attempt(p, pl, method, extra, left, quiet, objects)
+		}
+		p.log = append(p.log, got.Log...)
+		quiet = quiet || len(got.Log) > 0
+		switch {
+		case err != nil:
+			if err = c.reason(err, t); !retriable(err) && !c.innerGone(err, t) {
+				return nil, nil, err
+			}
+		case got.Error != "":
+			return nil, nil, &Error{Name: nameError, Message: got.Error}
+		case got.Expired && !pl.framed:
+			return nil, nil, p.expired()
+		case got.Expired:
+			n = 0 // the frame is looked up again, at once
+		default:
+			return pl, got.Value, nil
+		}
+	}
+}
+
+func (c *Client) attempt(p *progress, pl *place, method string, extra request, left float64, quiet bool,
+	objects func(*place) ([]runtime.RemoteObjectID, error)) (reply, error) {
+	more, err := objects(pl) // may complete extra
+	if err != nil {
+		return reply{}, err
+	}
+	r := maps.Clone(pl.request)
+	maps.Copy(r, extra)
+	if r["timeout"] = left; pl.framed && (left == 0 || left > frameSlice) {
+		r["timeout"] = frameSlice
+	}
+	r["quiet"] = quiet
+	got, err := pl.layer.run(p, method, r, append([]runtime.RemoteObjectID{pl.scope}, more...)...)
+	pl.task = r["task"]
+	return got, err
+}
+
+// announce logs what is waited for while a frame on the way is missing.
+func (c *Client) announce(p *progress, t *target, quiet bool) bool {
+	if quiet {
+		return true
+	}
+	frame, _, err := c.start(t)
+	if err != nil {
+		return false
+	}
+	pl, err := c.placeIn(p, frame, browser.WorldUtility)
+	if err != nil {
+		return false
+	}
+	var locator string
+	if err := pl.layer.call(p, "describe", &locator, t.Selector); err != nil {
+		return false
+	}
+	p.log = append(p.log, "waiting for "+locator)
+	return true
+}
+
+// reason is what a failed attempt means for the target: a handle does not
+// outlive its document.
+func (c *Client) reason(err error, t *target) error {
+	if t.Handle != "" && retriable(err) {
+		return errorf(textNotAttached)
+	}
+	return err
+}
+
+// innerGone says whether only a frame on the way is gone, not the target's own.
+func (c *Client) innerGone(err error, t *target) bool {
+	if !errors.Is(err, browser.ErrFrameDetached) {
+		return false
+	}
+	f, _, e := c.start(t)
+	return e == nil && !f.Detached()
+}
+
+// outward carries a point of a frame out to its page. covered names what lies
+// over the frame there, when hit asks for it. ok is false when the frame has
+// gone.
+func (c *Client) outward(ctx context.Context, f *browser.Frame, x, y float64, hit bool) (px, py float64, covered string, ok bool, err error) {
+	for parent := f.Parent(); parent != nil; f, parent = parent, parent.Parent() {
+		pl, err := c.placeIn(ctx, parent, browser.WorldUtility)
+		if err != nil {
+			return 0, 0, "", false, err
+		}
+		owner, err := c.owner(ctx, pl.layer.world, f)
+		if err != nil {
+			return 0, 0, "", false, err
+		}
+		var at *struct {
+			X, Y    float64
+			Covered string
+		}
+		if err := pl.layer.call(ctx, "outward", &at, owner, map[string]float64{"x": x, "y": y}, hit); err != nil {
+			return 0, 0, "", false, err
+		}
+		if at == nil {
+			return 0, 0, "", false, nil
+		}
+		x, y = at.X, at.Y
+		if covered == "" {
+			covered = at.Covered
+		}
+	}
+	return x, y, covered, true, nil
+}
+
+type ownerKey struct{ frame proto.FrameID }
+
+// owner is the element of a frame, in its parent's world w.
+func (c *Client) owner(ctx context.Context, w *browser.World, f *browser.Frame) (runtime.RemoteObjectID, error) {
+	v, err := w.Value(ownerKey{f.ID()}, func() (any, error) {
+		node, err := cdp.Call(ctx, w.Session(), dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: f.ID()})
+		if err != nil {
+			return nil, err
+		}
+		object, err := cdp.Call(ctx, w.Session(), dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.BackendNodeID, ExecutionContextID: w.ContextID()})
+		if err != nil {
+			return nil, err
+		}
+		return object.Object.ObjectID, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("find the frame's element: %w", err)
+	}
+	return v.(runtime.RemoteObjectID), nil //nolint:forcetypeassert // the key is ours
+}
+
+// release lets go of an object in a page, without waiting.
+func release(w *browser.World, id runtime.RemoteObjectID) {
+	if id != "" {
+		_ = cdp.Send(w.Session(), runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: id}) // gone with its world at the latest
+	}
+}
