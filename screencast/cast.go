@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/page"
@@ -23,8 +24,9 @@ const disorder = time.Second
 
 // Options says how to cast a page. The zero value of each field is its default.
 type Options struct {
-	Tab     uint32 // the tab's number in the wire header
-	Quality int    // JPEG quality of moving pictures; default DefaultQuality
+	Tab     uint32   // the tab's number in the wire header
+	Counter *Counter // numbers the pictures; default: one of the cast's own
+	Quality int      // JPEG quality of moving pictures; default DefaultQuality
 
 	// MaxWidth and MaxHeight bound the picture in pixels; default: the page's
 	// own size.
@@ -35,6 +37,13 @@ type Options struct {
 
 	Logger *slog.Logger // default: discard
 }
+
+// Counter numbers pictures. Casts that share one number them through, so that a
+// viewer who looks from one page to another sees numbers that rise. The zero
+// value is ready; it may be used by any goroutine.
+type Counter struct{ n atomic.Uint32 }
+
+func (c *Counter) add(step uint32) uint32 { return c.n.Add(step) }
 
 // Cast shows one page to its viewers. All methods may be called from any
 // goroutine. End it with Close.
@@ -57,7 +66,6 @@ type Cast struct {
 	casting    bool // Chromium was told to start
 	hidden     bool // Chromium says that the page is not visible
 	newest     *Frame
-	seq        uint32    // of the newest picture
 	capturedAt time.Time // of the newest picture that arrived
 	waiting    arrival   // the newest picture that is not yet decoded
 	pictures   uint64    // moving pictures that arrived since the start
@@ -78,6 +86,9 @@ type arrival struct {
 func New(s *cdp.Session, o Options) *Cast {
 	if o.Quality == 0 {
 		o.Quality = DefaultQuality
+	}
+	if o.Counter == nil {
+		o.Counter = new(Counter)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -259,8 +270,7 @@ func (c *Cast) show(frame *Frame, superseded uint32) {
 // publishLocked makes frame the newest picture and wakes the viewers. It takes
 // over the caller's reference.
 func (c *Cast) publishLocked(frame *Frame, step uint32) {
-	c.seq += step
-	frame.Seq = c.seq
+	frame.Seq = c.options.Counter.add(step)
 	frame.seal(c.options.Tab)
 	if c.newest != nil {
 		c.newest.Release()
