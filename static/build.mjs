@@ -1,0 +1,114 @@
+// Builds the web pages' assets into static/dist: one script per page with
+// shared chunks, the stylesheet, the editor's workers, and manifest.json, which
+// maps plain names to names with a content hash.
+import { build as esbuild } from 'esbuild';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const root = path.dirname(here);
+const dist = path.join(here, 'dist');
+const src = path.join(here, 'src');
+
+/** Must equal static.Prefix in embed.go. */
+const publicPath = '/static/';
+
+/** Browsers of the last two years or so; the pages need no older ones. */
+const target = ['chrome123', 'firefox121', 'safari17.5'];
+
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  minify: true,
+  metafile: true,
+  legalComments: 'linked',
+  outdir: dist,
+  target,
+  publicPath,
+  assetNames: '[name]-[hash]',
+  entryNames: '[name]-[hash]',
+  chunkNames: 'chunk-[hash]',
+  logLevel: 'warning',
+};
+
+/**
+ * Monaco makes <style> elements. Under a Content-Security-Policy without
+ * 'unsafe-inline' they need the page's nonce, for which it has no setting.
+ */
+const monacoNonce = {
+  name: 'monaco-style-nonce',
+  setup(build) {
+    build.onLoad({ filter: /monaco-editor[\\/]esm[\\/]vs[\\/]base[\\/]browser[\\/]domStylesheets\.js$/ }, async (args) => {
+      const { readFile } = await import('node:fs/promises');
+      const code = await readFile(args.path, 'utf8');
+      const made = /(const|let) (\w+) = (?:mainWindow\.)?document\.createElement\((['"])style\3\);/;
+      if (!made.test(code)) {
+        throw new Error(`${args.path}: no longer makes its style elements where this build expects it`);
+      }
+      return { contents: code.replace(made, (line, _kind, name) => `${line} ${name}.nonce = globalThis.takeoverStyleNonce ?? '';`), loader: 'js' };
+    });
+  },
+};
+
+/**
+ * The editor is imported lazily, and its stylesheet with it. esbuild gives one
+ * to every chunk on the way there; the page's holds all of it, the others go.
+ */
+async function onlyStyle(outputs) {
+  const page = Object.entries(outputs).find(([, output]) => output.entryPoint?.endsWith('pages/session.ts'))?.[1].cssBundle;
+  if (!page) throw new Error('the editor has no stylesheet');
+  for (const file of Object.keys(outputs)) {
+    if (file.endsWith('.css') && file !== page) await rm(path.join(root, file));
+  }
+  return path.basename(page);
+}
+
+export async function build() {
+  await mkdir(dist, { recursive: true });
+  for (const name of await readdir(dist)) {
+    if (name !== '.keep') await rm(path.join(dist, name), { recursive: true });
+  }
+  const manifest = {};
+  const record = (result) => {
+    for (const [file, { entryPoint }] of Object.entries(result.metafile.outputs)) {
+      if (!entryPoint || !result.entries.includes(path.resolve(root, entryPoint))) continue;
+      manifest[path.basename(entryPoint).replace(/\.ts$/, '.js')] = path.basename(file);
+    }
+  };
+  const run = async (options) => ({ ...(await esbuild({ ...common, ...options })), entries: options.entryPoints });
+
+  const workers = await esbuild({
+    ...common,
+    format: 'iife',
+    entryPoints: {
+      'editor.worker': path.join(root, 'node_modules/monaco-editor/esm/vs/editor/editor.worker.js'),
+      'ts.worker': path.join(root, 'node_modules/monaco-editor/esm/vs/language/typescript/ts.worker.js'),
+    },
+  });
+  const workerURL = (name) => {
+    const file = Object.keys(workers.metafile.outputs).find((f) => path.basename(f).startsWith(`${name}-`) && f.endsWith('.js'));
+    return JSON.stringify(publicPath + path.basename(file));
+  };
+
+  const pages = await run({
+    format: 'esm',
+    splitting: true,
+    entryPoints: ['sessions', 'session', 'takeover', 'locked', 'login'].map((page) => path.join(src, 'pages', `${page}.ts`)),
+    loader: { '.ttf': 'file' },
+    define: { EDITOR_WORKER: workerURL('editor.worker'), TS_WORKER: workerURL('ts.worker') },
+    plugins: [monacoNonce],
+  });
+  record(pages);
+  manifest['monaco.css'] = await onlyStyle(pages.metafile.outputs);
+  // Runs before the first paint, so it is a classic script of its own.
+  record(await run({ format: 'iife', entryPoints: [path.join(src, 'theme.ts')] }));
+  record(await run({ entryPoints: [path.join(src, 'takeover.css')] }));
+  record(await run({ entryPoints: [path.join(src, 'icon.svg')], loader: { '.svg': 'copy' } }));
+  await writeFile(path.join(dist, 'manifest.json'), JSON.stringify(manifest, null, 2) + '\n');
+  return manifest;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await build();
+}

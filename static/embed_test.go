@@ -1,0 +1,54 @@
+package static
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestReadManifestWithoutBuild(t *testing.T) {
+	_, err := readManifest(fstest.MapFS{".keep": {}})
+	if !errors.Is(err, ErrNotBuilt) {
+		t.Fatalf("got %v, want ErrNotBuilt", err)
+	}
+}
+
+func TestReadManifestBroken(t *testing.T) {
+	_, err := readManifest(fstest.MapFS{manifestName: {Data: []byte("{")}})
+	if err == nil || errors.Is(err, ErrNotBuilt) {
+		t.Fatalf("got %v, want an error about the manifest itself", err)
+	}
+}
+
+// TestAssets checks the assets that were built, or, in a tree where the npm
+// step was not run, that all three functions agree about it.
+func TestAssets(t *testing.T) {
+	pages := []string{"takeover.css", "theme.js", "sessions.js", "session.js", "takeover.js", "locked.js", "login.js", "icon.svg"}
+	if !Built() {
+		if !errors.Is(Check(), ErrNotBuilt) {
+			t.Fatalf("Check: %v, want ErrNotBuilt", Check())
+		}
+		for _, name := range pages {
+			if got := Asset(name); got != "" {
+				t.Errorf("Asset(%q) = %q without a build", name, got)
+			}
+		}
+		return
+	}
+	for _, name := range pages {
+		path := Asset(name)
+		file, ok := strings.CutPrefix(path, Prefix)
+		if !ok {
+			t.Errorf("Asset(%q) = %q, want a path under %s", name, path, Prefix)
+			continue
+		}
+		if _, err := fs.Stat(Files(), file); err != nil {
+			t.Errorf("Asset(%q): %v", name, err)
+		}
+	}
+	if got := Asset("../manifest.json"); got != "" {
+		t.Errorf("an unknown name gave %q", got)
+	}
+}

@@ -1,0 +1,58 @@
+/** Calls of the HTTP API. Failures are told in words that can be shown. */
+
+/** A call that the server refused, or that did not reach it (`status` 0). */
+export class APIError extends Error {
+  constructor(message: string, readonly status: number) {
+    super(message);
+    this.name = 'APIError';
+  }
+}
+
+interface Problem { title?: string; detail?: string; errors?: { field: string; error: string }[] }
+
+function explain(status: number, problem: Problem | null): string {
+  const fields = problem?.errors?.map((e) => `${e.field}: ${e.error}`).join('; ');
+  if (fields) return fields;
+  if (problem?.detail) return problem.detail;
+  if (problem?.title) return problem.title;
+  return `The server answered ${status}.`;
+}
+
+export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const init: RequestInit = { method, headers: { Accept: 'application/json' }, credentials: 'same-origin' };
+  if (signal) init.signal = signal;
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { ...init.headers, 'Content-Type': 'application/json' };
+  }
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new APIError('The server cannot be reached. Nothing was changed; try again.', 0);
+  }
+  const text = await response.text();
+  let value: unknown = null;
+  try {
+    value = text ? JSON.parse(text) : null;
+  } catch {
+    // A proxy's HTML page, for instance; the status says enough.
+  }
+  if (!response.ok) throw new APIError(explain(response.status, value as Problem | null), response.status);
+  return value as T;
+}
+
+export const get = <T>(path: string, signal?: AbortSignal): Promise<T> => call<T>('GET', path, undefined, signal);
+export const post = <T>(path: string, body: unknown = {}): Promise<T> => call<T>('POST', path, body);
+export const patch = <T>(path: string, body: unknown): Promise<T> => call<T>('PATCH', path, body);
+
+/** A path with its parts escaped. */
+export function path(parts: TemplateStringsArray, ...values: string[]): string {
+  return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
+}
+
+/** What went wrong, in words for a person. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

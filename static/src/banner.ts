@@ -1,0 +1,41 @@
+import { byId, setText, show } from './dom.js';
+import { askReason } from './failing.js';
+import type { Live } from './live.js';
+import { clock } from './times.js';
+
+/** The takeover banner: what is asked, the time left, and what can be done about it. */
+export function showBanner(live: Live): void {
+  const banner = byId('banner');
+  const take = byId('banner-take');
+  const done = byId('banner-done');
+  const title = document.title;
+
+  const update = (): void => {
+    const takeover = live.takeover;
+    const open = takeover !== null && (takeover.state === 'pending' || takeover.state === 'claimed');
+    show(banner, open);
+    document.title = open ? `(1) ${takeover.reason}` : title;
+    if (!open) return;
+    const mine = live.mine;
+    setText(byId('banner-lead'), mine ? 'You are on it:' : takeover.state === 'claimed' ? 'Somebody is on it:' : 'Waiting for you:');
+    setText(byId('banner-reason'), takeover.reason);
+    setText(byId('banner-clock'), clock(Date.parse(takeover.deadline) - Date.now()));
+    banner.querySelector('.shape')?.classList.toggle('calling', takeover.state === 'pending');
+    show(take, !mine && live.mayControl);
+    done.classList.toggle('person', mine);
+    show(done, live.mayControl);
+    show(byId('banner-fail'), live.mayControl);
+  };
+  live.on('takeover', update);
+  live.on('control', update);
+  live.on('hello', update);
+  window.setInterval(update, 1_000);
+
+  take.addEventListener('click', () => {
+    live.answerTakeover('claim');
+    live.takeControl();
+    byId('keys').focus({ preventScroll: true });
+  });
+  done.addEventListener('click', () => live.answerTakeover('done'));
+  byId('banner-fail').addEventListener('click', () => askReason((reason) => live.answerTakeover('fail', reason)));
+}

@@ -1,0 +1,34 @@
+import { notice } from './notices.js';
+
+/** Puts text on the person's clipboard; false when their browser refuses. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+/** The way that also works without a secure context, as on http in a local network. */
+function copyBySelection(text: string): boolean {
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.className = 'keys';
+  (document.querySelector('dialog[open]') ?? document.body).append(field);
+  const focused = document.activeElement;
+  field.select();
+  const copied = document.execCommand('copy');
+  field.remove();
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  return copied;
+}
+
+/** Makes every `[data-copy]` copy its text when clicked. */
+export function enableCopying(): void {
+  document.addEventListener('click', (event) => {
+    const element = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-copy]') : null;
+    if (!element) return;
+    void copyText(element.dataset.copy ?? '').then((copied) => notice(copied ? (element.dataset.copied ?? 'Copied') : 'Your browser did not allow copying.'));
+  });
+}

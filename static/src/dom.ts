@@ -1,0 +1,63 @@
+/**
+ * Building and finding elements. Text is only ever set as text, never parsed:
+ * page titles, console output and addresses come from pages nobody trusts.
+ */
+
+type Child = Node | string | number | null | undefined | false;
+
+interface Props {
+  class?: string;
+  text?: string;
+  on?: Partial<{ [K in keyof HTMLElementEventMap]: (event: HTMLElementEventMap[K]) => void }>;
+  [attribute: string]: unknown;
+}
+
+/** Makes an element. `true` sets an attribute without value, `false` and `null` leave it out. */
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name === 'text') element.textContent = String(value);
+    else if (name === 'on') {
+      for (const [event, listener] of Object.entries(value as object)) element.addEventListener(event, listener);
+    } else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : String(child));
+  }
+  return element;
+}
+
+/** An icon of the sprite that every page carries. Decorative: the words stand next to it or in a label. */
+export function icon(name: string): SVGSVGElement {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('class', 'icon');
+  svg.setAttribute('aria-hidden', 'true');
+  const use = document.createElementNS('http://www.w3.org/2000/svg', 'use');
+  use.setAttribute('href', `#i-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/** The element with this id; it is a bug in the page when there is none. */
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no #${id}`);
+  return element as T;
+}
+
+/** The element with this id, where the page may leave it out. */
+export function maybeById<T extends HTMLElement = HTMLElement>(id: string): T | null {
+  return document.getElementById(id) as T | null;
+}
+
+/** Shows or hides an element without touching its styles. */
+export function show(element: HTMLElement | null, shown: boolean): void {
+  if (element && element.hidden === shown) element.hidden = !shown;
+}
+
+/** Sets text only when it differs, so that screen readers and selections are left alone. */
+export function setText(element: Element | null, text: string): void {
+  if (element && element.textContent !== text) element.textContent = text;
+}

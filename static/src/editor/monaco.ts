@@ -1,0 +1,168 @@
+import { editor as monaco, KeyCode, KeyMod, Range, Uri } from 'monaco-editor/editor/editor.api';
+import 'monaco-editor/features/bracketMatching/register';
+import 'monaco-editor/features/caretOperations/register';
+import 'monaco-editor/features/clipboard/register';
+import 'monaco-editor/features/comment/register';
+import 'monaco-editor/features/cursorUndo/register';
+import 'monaco-editor/features/find/register';
+import 'monaco-editor/features/format/register';
+import 'monaco-editor/features/gotoError/register';
+import 'monaco-editor/features/hover/register';
+import 'monaco-editor/features/indentation/register';
+import 'monaco-editor/features/linesOperations/register';
+import 'monaco-editor/features/multicursor/register';
+import 'monaco-editor/features/parameterHints/register';
+import 'monaco-editor/features/snippet/register';
+import 'monaco-editor/features/suggest/register';
+import 'monaco-editor/features/toggleTabFocusMode/register';
+import 'monaco-editor/features/wordHighlighter/register';
+import 'monaco-editor/features/wordOperations/register';
+import 'monaco-editor/features/codicon/register';
+import 'monaco-editor/languages/definitions/typescript/register';
+import { ModuleKind, ScriptTarget, typescriptDefaults } from 'monaco-editor/languages/features/typescript/register';
+import type { EditorView } from './editor.js';
+import { SCRIPT_TYPES } from './scripttypes.js';
+
+/** URL paths of the workers, known when this is built. */
+declare const EDITOR_WORKER: string;
+declare const TS_WORKER: string;
+
+interface MountOptions {
+  host: HTMLElement;
+  /** URL path of Monaco's stylesheet. */
+  style: string;
+  /** Nonce for the style elements that Monaco makes. */
+  nonce: string;
+  value: string;
+  changed(): void;
+  run(): void;
+}
+
+/** What a bare script may do though a module may not: return, and await outside of functions. */
+const ALLOWED = [1108, 1375, 1378, 1431, 1432, 2307, 7016];
+
+export async function mount(options: MountOptions): Promise<EditorView> {
+  (globalThis as { takeoverStyleNonce?: string }).takeoverStyleNonce = options.nonce;
+  await loadStyle(options.style);
+  globalThis.MonacoEnvironment = {
+    getWorker: (_id, label) => new Worker(label === 'typescript' || label === 'javascript' ? TS_WORKER : EDITOR_WORKER),
+  };
+  typescriptDefaults.setCompilerOptions({ target: ScriptTarget.ESNext, module: ModuleKind.ESNext, lib: ['esnext', 'dom'], strict: true, noEmit: true, allowNonTsExtensions: true });
+  typescriptDefaults.setDiagnosticsOptions({ diagnosticCodesToIgnore: ALLOWED });
+  typescriptDefaults.addExtraLib(SCRIPT_TYPES, 'file:///takeover.d.ts');
+  defineThemes();
+
+  const element = document.createElement('div');
+  element.className = 'monaco-host';
+  options.host.append(element);
+  const model = monaco.createModel(options.value, 'typescript', Uri.parse('file:///script.ts'));
+  const view = monaco.create(element, {
+    model,
+    theme: themeName(),
+    automaticLayout: true,
+    minimap: { enabled: false },
+    fontFamily: getComputedStyle(document.documentElement).getPropertyValue('--mono'),
+    fontSize: 13,
+    lineHeight: 20,
+    padding: { top: 12, bottom: 12 },
+    lineNumbersMinChars: 3,
+    lineDecorationsWidth: 8,
+    glyphMargin: false,
+    folding: false,
+    overviewRulerLanes: 0,
+    hideCursorInOverviewRuler: true,
+    renderLineHighlight: 'none',
+    scrollBeyondLastLine: false,
+    scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10, useShadows: false, alwaysConsumeMouseWheel: false },
+    fixedOverflowWidgets: true,
+    guides: { indentation: false },
+    tabSize: 2,
+    ariaLabel: 'Script',
+    accessibilitySupport: 'auto',
+    unicodeHighlight: { ambiguousCharacters: false },
+  });
+  view.addCommand(KeyMod.CtrlCmd | KeyCode.Enter, () => options.run());
+  model.onDidChangeContent(() => options.changed());
+  document.addEventListener('themechange', () => {
+    defineThemes();
+    monaco.setTheme(themeName());
+  });
+
+  const marks = view.createDecorationsCollection();
+  return {
+    get value() {
+      return model.getValue();
+    },
+    set value(text) {
+      model.setValue(text);
+    },
+    goto(line, column) {
+      view.setPosition({ lineNumber: line, column });
+      view.revealLineInCenter(line);
+      view.focus();
+    },
+    mark(line) {
+      if (line === null || line > model.getLineCount()) {
+        marks.clear();
+        return;
+      }
+      marks.set([{ range: new Range(line, 1, line, 1), options: { isWholeLine: true, className: 'line-error', linesDecorationsClassName: 'line-error-mark' } }]);
+      view.revealLineInCenterIfOutsideViewport(line);
+    },
+  };
+}
+
+/** Resolves when the stylesheet is there; without it the editor cannot be laid out. */
+function loadStyle(href: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = href;
+    link.onload = () => resolve();
+    link.onerror = () => reject(new Error('load the editor stylesheet'));
+    document.head.append(link);
+  });
+}
+
+function isDark(): boolean {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === 'dark' : window.matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+function themeName(): string {
+  if (window.matchMedia('(forced-colors: active)').matches) return isDark() ? 'hc-black' : 'hc-light';
+  return isDark() ? 'takeover-dark' : 'takeover-light';
+}
+
+function defineThemes(): void {
+  monaco.defineTheme('takeover-light', {
+    base: 'vs',
+    inherit: true,
+    rules: [
+      { token: '', foreground: '171b23' },
+      { token: 'comment', foreground: '657083' },
+      { token: 'keyword', foreground: '474ccd' },
+      { token: 'string', foreground: '14713f' },
+      { token: 'number', foreground: '9a5700' },
+      { token: 'regexp', foreground: '9a5700' },
+      { token: 'type', foreground: '555e6e' },
+      { token: 'delimiter', foreground: '555e6e' },
+    ],
+    colors: { 'editor.background': '#ffffff', 'editor.foreground': '#171b23', 'editorLineNumber.foreground': '#6b7486', 'editorLineNumber.activeForeground': '#171b23', 'editor.selectionBackground': '#d9dbfc', 'editorWidget.background': '#ffffff', 'editorWidget.border': '#e0e4ea' },
+  });
+  monaco.defineTheme('takeover-dark', {
+    base: 'vs-dark',
+    inherit: true,
+    rules: [
+      { token: '', foreground: 'e7eaf0' },
+      { token: 'comment', foreground: '8a94a5' },
+      { token: 'keyword', foreground: 'a9acff' },
+      { token: 'string', foreground: '63d196' },
+      { token: 'number', foreground: 'f3b45a' },
+      { token: 'regexp', foreground: 'f3b45a' },
+      { token: 'type', foreground: '9ba5b5' },
+      { token: 'delimiter', foreground: '9ba5b5' },
+    ],
+    colors: { 'editor.background': '#161a20', 'editor.foreground': '#e7eaf0', 'editorLineNumber.foreground': '#808b9d', 'editorLineNumber.activeForeground': '#e7eaf0', 'editor.selectionBackground': '#3a3e80', 'editorWidget.background': '#1c2129', 'editorWidget.border': '#262c36' },
+  });
+}

@@ -1,0 +1,79 @@
+/** Where the remote page lies on the stage, and which of its points a finger or a mouse is on. */
+
+export interface Size { width: number; height: number }
+export interface Point { x: number; y: number }
+
+/** Position of the page's top left corner on the stage, and stage pixels per page pixel. */
+export interface View { scale: number; x: number; y: number }
+
+/** A page is enlarged at most this much to fill a larger stage: more only blurs it. */
+export const MAX_FIT = 2;
+/** Pinching goes no further than this many stage pixels per page pixel. */
+export const MAX_ZOOM = 4;
+
+/** The whole page, centred, its aspect ratio kept. */
+export function fit(stage: Size, page: Size): View {
+  const scale = Math.min(MAX_FIT, stage.width / page.width, stage.height / page.height);
+  return {
+    scale,
+    x: (stage.width - page.width * scale) / 2,
+    y: (stage.height - page.height * scale) / 2,
+  };
+}
+
+/** Moves a view so that no edge of the page leaves an empty strip; an axis that is smaller than the stage is centred. */
+export function clamp(view: View, stage: Size, page: Size): View {
+  const axis = (offset: number, room: number, length: number): number =>
+    length <= room ? (room - length) / 2 : Math.min(0, Math.max(room - length, offset));
+  return {
+    scale: view.scale,
+    x: axis(view.x, stage.width, page.width * view.scale),
+    y: axis(view.y, stage.height, page.height * view.scale),
+  };
+}
+
+/** Zooms by a factor so that the page's point under `at` (stage pixels) stays there. */
+export function zoom(view: View, factor: number, at: Point, stage: Size, page: Size): View {
+  const least = fit(stage, page).scale;
+  const scale = Math.min(Math.max(MAX_ZOOM, least), Math.max(least, view.scale * factor));
+  const ratio = scale / view.scale;
+  return clamp({ scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio }, stage, page);
+}
+
+/** Zooms and moves so that a rectangle of the page can be read, and lies inside the stage. */
+export function reveal(view: View, rect: { x: number; y: number; width: number; height: number }, readable: number, stage: Size, page: Size): View {
+  const margin = 16;
+  const widest = (stage.width - 2 * margin) / Math.max(1, rect.width);
+  const scale = Math.max(fit(stage, page).scale, view.scale, Math.min(readable, widest));
+  const place = (offset: number, from: number, length: number, room: number): number => {
+    const start = from * scale + offset;
+    const end = start + length * scale;
+    if (start >= margin && end <= room - margin) return offset;
+    return (room - length * scale) / 2 - from * scale;
+  };
+  const ratio = scale / view.scale;
+  return clamp({
+    scale,
+    x: place(view.x * ratio, rect.x, rect.width, stage.width),
+    y: place(view.y * ratio, rect.y, rect.height, stage.height),
+  }, stage, page);
+}
+
+/** A point of the stage in CSS pixels of the page's viewport, to a hundredth. Outside of the page it is negative or beyond its size. */
+export function toPage(view: View, at: Point): Point {
+  const round = (value: number): number => Math.round(value * 100) / 100;
+  return { x: round((at.x - view.x) / view.scale), y: round((at.y - view.y) / view.scale) };
+}
+
+/** Whether a point lies on the page. */
+export function inside(point: Point, page: Size): boolean {
+  return point.x >= 0 && point.y >= 0 && point.x < page.width && point.y < page.height;
+}
+
+/** The nearest point that lies on the page. */
+export function nearest(point: Point, page: Size): Point {
+  return {
+    x: Math.min(Math.max(point.x, 0), page.width - 1),
+    y: Math.min(Math.max(point.y, 0), page.height - 1),
+  };
+}

@@ -1,0 +1,205 @@
+import { modifiersOf } from './pointer.js';
+import { MODIFIER, type ComposeMessage, type KeyMessage, type TextMessage } from './protocol.js';
+
+/** What a key press has in common with KeyboardEvent, so that the mapping can be tested without a browser. */
+export interface KeyPress {
+  key: string;
+  code: string;
+  location: number;
+  repeat: boolean;
+  altKey: boolean;
+  ctrlKey: boolean;
+  metaKey: boolean;
+  shiftKey: boolean;
+  altGraph: boolean;
+}
+
+const COMMAND_KEYS: Record<string, { key: string; code: string }> = {
+  MetaLeft: { key: 'Control', code: 'ControlLeft' },
+  MetaRight: { key: 'Control', code: 'ControlRight' },
+};
+
+/** A key that types one character, as far as its name tells. */
+function isCharacter(key: string): boolean {
+  return [...key].length === 1;
+}
+
+/**
+ * The message for a key. On a Mac, Command becomes Control, which is what
+ * shortcuts need on the other side; Option types characters and is not sent as
+ * Alt with them. AltGr arrives from Windows as Ctrl+Alt and types too.
+ */
+export function keyMessage(event: 'down' | 'up', press: KeyPress, mac: boolean): KeyMessage {
+  let { key, code } = press;
+  let modifiers = modifiersOf(press);
+  if (mac) {
+    if (modifiers & MODIFIER.meta) modifiers = (modifiers & ~MODIFIER.meta) | MODIFIER.ctrl;
+    const replaced = COMMAND_KEYS[code];
+    if (replaced) ({ key, code } = replaced);
+  }
+  const types = isCharacter(key);
+  const third = press.altGraph || (mac && press.altKey && !press.ctrlKey && !press.metaKey);
+  if (third && types) modifiers &= ~(MODIFIER.alt | MODIFIER.ctrl);
+  let text = '';
+  if (event === 'down' && !(modifiers & (MODIFIER.ctrl | MODIFIER.meta | MODIFIER.alt))) {
+    if (types) text = key;
+    else if (key === 'Enter') text = '\r';
+  }
+  return { type: 'key', event, key, code, location: press.location, repeat: press.repeat, modifiers, text };
+}
+
+/** Keys that say nothing by themselves: an input method or a dead key is at work, and its text follows. */
+function isProcessed(event: KeyboardEvent): boolean {
+  return event.isComposing || event.key === 'Process' || event.key === 'Dead' || event.key === 'Unidentified' || event.keyCode === 229;
+}
+
+export const isMac = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** What the field holds while nothing is composed: something to delete, so that Backspace on a phone is seen. */
+const SENTINEL = '\u200b\u200b';
+
+interface Options {
+  send(message: KeyMessage | TextMessage | ComposeMessage): void;
+  /** Copy (or cut) was asked for; the remote page's selection is wanted on this side. */
+  copy(action: 'copy' | 'cut'): void;
+  /** The person wants their own keyboard back. */
+  leave(): void;
+}
+
+/**
+ * The keyboard. Keys are read from a text field that cannot be seen: only an
+ * editable element gets composition events, and only one opens the keyboard of
+ * a phone. Nothing is heard while another element has the focus.
+ */
+export class Keyboard {
+  /** Pressed keys by code, so that each can be let go. */
+  #pressed = new Map<string, KeyPress>();
+  #mac = isMac();
+  #composing = false;
+
+  constructor(private readonly field: HTMLTextAreaElement, private readonly options: Options) {
+    field.addEventListener('keydown', (event) => this.#down(event));
+    field.addEventListener('keyup', (event) => this.#up(event));
+    field.addEventListener('compositionstart', () => (this.#composing = true));
+    field.addEventListener('compositionupdate', (event) => this.#compose(event.data));
+    field.addEventListener('compositionend', (event) => this.#commit(event.data));
+    field.addEventListener('beforeinput', (event) => this.#before(event));
+    field.addEventListener('input', () => !this.#composing && this.#reset());
+    field.addEventListener('paste', (event) => this.#paste(event));
+    field.addEventListener('focus', () => this.#reset());
+    field.addEventListener('blur', () => this.release());
+    window.addEventListener('blur', () => this.release());
+    document.addEventListener('visibilitychange', () => document.hidden && this.release());
+  }
+
+  get focused(): boolean {
+    return document.activeElement === this.field;
+  }
+
+  focus(): void {
+    this.field.focus({ preventScroll: true });
+  }
+
+  /** A key of a button on the screen: pressed and let go. */
+  tap(key: string, code: string): void {
+    const press = { key, code, location: 0, repeat: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, altGraph: false };
+    this.options.send(keyMessage('down', press, false));
+    this.options.send(keyMessage('up', press, false));
+  }
+
+  text(text: string): void {
+    if (text) this.options.send({ type: 'text', text });
+  }
+
+  /** Lets go of every pressed key: its release would go to another window. */
+  release(): void {
+    for (const press of this.#pressed.values()) {
+      this.options.send(keyMessage('up', { ...press, repeat: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false }, this.#mac));
+    }
+    this.#pressed.clear();
+  }
+
+  #down(event: KeyboardEvent): void {
+    if (event.code === 'Enter' && event.ctrlKey && event.altKey) {
+      event.preventDefault();
+      this.release();
+      this.options.leave();
+      return;
+    }
+    if (isProcessed(event)) return;
+    const command = this.#mac ? event.metaKey : event.ctrlKey;
+    // The paste event brings the text; for that the key must keep its default.
+    if (command && !event.altKey && event.code === 'KeyV') return;
+    event.preventDefault();
+    const press = this.#press(event);
+    this.#pressed.set(event.code, press);
+    this.options.send(keyMessage('down', press, this.#mac));
+    if (command && !event.altKey && !event.shiftKey && !event.repeat && (event.code === 'KeyC' || event.code === 'KeyX')) {
+      this.options.copy(event.code === 'KeyC' ? 'copy' : 'cut');
+    }
+  }
+
+  #up(event: KeyboardEvent): void {
+    const press = this.#pressed.get(event.code);
+    if (!press) return;
+    event.preventDefault();
+    this.#pressed.delete(event.code);
+    this.options.send(keyMessage('up', { ...this.#press(event), key: event.key || press.key }, this.#mac));
+    // macOS reports no release of keys that were let go while Command was held.
+    if (this.#mac && (event.code === 'MetaLeft' || event.code === 'MetaRight')) this.release();
+  }
+
+  #press(event: KeyboardEvent): KeyPress {
+    const { key, code, location, repeat, altKey, ctrlKey, metaKey, shiftKey } = event;
+    return { key, code, location, repeat, altKey, ctrlKey, metaKey, shiftKey, altGraph: event.getModifierState('AltGraph') };
+  }
+
+  #compose(text: string): void {
+    const end = text.length;
+    this.options.send({ type: 'compose', text, start: end, end });
+  }
+
+  #commit(text: string): void {
+    this.#composing = false;
+    if (text) this.options.send({ type: 'text', text });
+    else this.options.send({ type: 'compose', text: '', start: 0, end: 0 });
+    this.#reset();
+  }
+
+  /** What on-screen keyboards do without key events that say which key it was. */
+  #before(event: InputEvent): void {
+    if (this.#composing || event.isComposing) return;
+    switch (event.inputType) {
+      case 'insertText':
+      case 'insertReplacementText':
+        this.text(event.data ?? event.dataTransfer?.getData('text/plain') ?? '');
+        break;
+      case 'insertLineBreak':
+      case 'insertParagraph':
+        this.tap('Enter', 'Enter');
+        break;
+      case 'deleteContentBackward':
+      case 'deleteWordBackward':
+        this.tap('Backspace', 'Backspace');
+        break;
+      case 'deleteContentForward':
+        this.tap('Delete', 'Delete');
+        break;
+      default:
+        return;
+    }
+    if (event.cancelable) event.preventDefault();
+    this.#reset();
+  }
+
+  #paste(event: ClipboardEvent): void {
+    event.preventDefault();
+    this.text(event.clipboardData?.getData('text/plain') ?? '');
+  }
+
+  #reset(): void {
+    if (this.#composing) return;
+    this.field.value = SENTINEL;
+    this.field.setSelectionRange(SENTINEL.length, SENTINEL.length);
+  }
+}

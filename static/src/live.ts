@@ -1,0 +1,207 @@
+import { Connection, type ConnectionState } from './connection.js';
+import { Emitter } from './emitter.js';
+import type { ClientMessage, DialogMessage, InputMessage, Rect, Role, Run, ServerMessage, Tab, Takeover } from './protocol.js';
+import type { Screen } from './screen.js';
+
+/** How long (ms) input waits for control that was asked for by using the page. */
+const CONTROL_WAIT = 1_500;
+/** Input kept meanwhile. */
+const QUEUE_MAX = 64;
+
+/** Who controls the session, as far as this viewer is concerned. */
+export type Party = 'me' | 'person' | 'script' | 'agent' | 'nobody';
+
+export function partyOf(holder: string, mine: boolean): Party {
+  if (mine) return 'me';
+  if (holder === '') return 'nobody';
+  if (holder.startsWith('viewer:')) return 'person';
+  if (holder.startsWith('client:')) return 'agent';
+  return 'script';
+}
+
+export const PARTY_WORDS: Record<Party, string> = {
+  me: 'You are in control',
+  person: 'Another person is in control',
+  script: 'Script in control',
+  agent: 'Agent in control',
+  nobody: 'Nobody in control',
+};
+
+interface LiveEvents {
+  connection: ConnectionState;
+  rtt: number;
+  hello: Role;
+  control: Party;
+  tabs: { tabs: Tab[]; active: number };
+  takeover: Takeover | null;
+  run: Run;
+  dialog: DialogMessage;
+  clipboard: string;
+  focus: { editable: boolean; kind: string; rect: Rect | null };
+  browser: 'crashed' | 'recovered';
+  trouble: string;
+}
+
+/** A session as one viewer sees it: the state that the socket's messages add up to, and what the viewer may send. */
+export class Live extends Emitter<LiveEvents> {
+  role: Role = 'view';
+  holder = '';
+  epoch = 0;
+  mine = false;
+  tabs: Tab[] = [];
+  active = 0;
+  takeover: Takeover | null = null;
+  readonly connection: Connection;
+  #queue: InputMessage[] = [];
+  #asked = 0;
+
+  constructor(readonly session: string, private readonly screen: Screen) {
+    super();
+    const base = `${location.origin}/v1/sessions/${encodeURIComponent(session)}`;
+    this.connection = new Connection({
+      url: `${base.replace(/^http/, 'ws')}/view`,
+      probe: base,
+      hello: () => ({ type: 'hello', ...this.#size() }),
+    });
+    this.connection.on('state', (state) => {
+      if (state.phase !== 'open') this.#setControl(this.holder, this.epoch, false);
+      this.emit('connection', state);
+    });
+    this.connection.on('rtt', (rtt) => this.emit('rtt', rtt));
+    this.connection.on('message', (message) => this.#receive(message));
+    this.connection.on('picture', (picture) => screen.show(picture));
+    screen.on('drawn', (picture) => this.connection.send({ type: 'ack', seq: picture.seq }));
+    this.#followSize();
+  }
+
+  get party(): Party {
+    return partyOf(this.holder, this.mine);
+  }
+
+  get mayControl(): boolean {
+    return this.role === 'control' || this.role === 'takeover';
+  }
+
+  send(message: ClientMessage): boolean {
+    return this.connection.send(message);
+  }
+
+  /**
+   * Input for the remote page. When nobody is in control, using the page asks
+   * for it, and what was done meanwhile follows once it is granted.
+   */
+  input(message: InputMessage): void {
+    if (this.mine) {
+      this.connection.sendInput(message, this.epoch);
+      return;
+    }
+    const asks = message.type !== 'mouse' || message.event === 'down' || message.event === 'wheel';
+    if (this.party === 'nobody' && this.mayControl && asks) this.#ask();
+    if (this.#asked && performance.now() - this.#asked < CONTROL_WAIT && this.#queue.length < QUEUE_MAX) this.#queue.push(message);
+  }
+
+  /** Goes somewhere, taking control first when it is free. */
+  navigate(message: ClientMessage & { type: 'navigate' | 'tab' }): void {
+    if (!this.mine && this.party === 'nobody' && this.mayControl) this.#ask();
+    this.send(message);
+  }
+
+  takeControl(): void {
+    this.send({ type: 'control', action: 'take' });
+  }
+
+  releaseControl(): void {
+    this.send({ type: 'control', action: 'release' });
+  }
+
+  answerTakeover(action: 'claim' | 'done' | 'fail', note?: string): boolean {
+    if (!this.takeover) return false;
+    return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
+  }
+
+  #ask(): void {
+    if (this.#asked && performance.now() - this.#asked < CONTROL_WAIT) return;
+    this.#asked = performance.now();
+    this.#queue = [];
+    this.takeControl();
+  }
+
+  #receive(message: ServerMessage): void {
+    switch (message.type) {
+      case 'hello':
+        this.role = message.role;
+        this.emit('hello', message.role);
+        break;
+      case 'control':
+        this.#setControl(message.holder, message.epoch, message.mine);
+        break;
+      case 'tabs':
+        this.tabs = message.tabs;
+        this.active = message.active;
+        this.emit('tabs', message);
+        break;
+      case 'takeover':
+        this.takeover = message.takeover;
+        this.emit('takeover', message.takeover);
+        break;
+      case 'run':
+        this.emit('run', message.run);
+        break;
+      case 'dialog':
+        this.emit('dialog', message);
+        break;
+      case 'cursor':
+        this.screen.canvas.style.cursor = CURSORS.has(message.cursor) ? message.cursor : 'default';
+        break;
+      case 'clipboard':
+        this.emit('clipboard', message.text);
+        break;
+      case 'focus':
+        this.emit('focus', { editable: message.editable, kind: message.kind ?? 'text', rect: message.rect ?? null });
+        break;
+      case 'crashed':
+      case 'recovered':
+        this.emit('browser', message.type);
+        break;
+      case 'error':
+        this.emit('trouble', message.message);
+        break;
+      default:
+        break; // Types of a later server are not this client's business.
+    }
+  }
+
+  #setControl(holder: string, epoch: number, mine: boolean): void {
+    this.holder = holder;
+    this.epoch = epoch;
+    this.mine = mine;
+    if (mine) {
+      const queue = this.#queue;
+      this.#queue = [];
+      for (const message of queue) this.connection.sendInput(message, epoch);
+    }
+    this.#asked = 0;
+    this.emit('control', this.party);
+  }
+
+  #size(): { width: number; height: number; dpr: number } {
+    const { width, height } = this.screen.room;
+    return { width: Math.round(width), height: Math.round(height), dpr: Math.min(4, window.devicePixelRatio || 1) };
+  }
+
+  /** Tells the server the stage's size once it has come to rest, so that pictures need not be larger. */
+  #followSize(): void {
+    const REST = 250;
+    let timer = 0;
+    new ResizeObserver(() => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => this.send({ type: 'resize', ...this.#size() }), REST);
+    }).observe(this.screen.stage);
+  }
+}
+
+/** The cursor names of CSS; anything else from the other side is ignored. */
+const CURSORS = new Set(
+  ('default none context-menu help pointer progress wait cell crosshair text vertical-text alias copy move no-drop not-allowed grab grabbing ' +
+    'all-scroll col-resize row-resize n-resize e-resize s-resize w-resize ne-resize nw-resize se-resize sw-resize ew-resize ns-resize nesw-resize nwse-resize zoom-in zoom-out').split(' '),
+);

@@ -1,0 +1,52 @@
+import { APIError, messageOf, post } from '../api.js';
+import { byId, setText, show } from '../dom.js';
+
+/**
+ * A visitor with a share link. The link's secret is in the fragment, which
+ * browsers send to nobody; it is traded for a cookie, and the page loaded again.
+ */
+const secret = location.hash.slice(1);
+
+async function redeem(): Promise<void> {
+  show(byId('locked-retry'), false);
+  setText(byId('locked-title'), 'Opening…');
+  setText(byId('locked-text'), 'One moment.');
+  try {
+    await post('/v1/links/redeem', { secret });
+  } catch (error) {
+    if (error instanceof APIError && error.status !== 0 && error.status < 500 && error.status !== 429) return refused();
+    setText(byId('locked-title'), 'That did not work');
+    setText(byId('locked-text'), messageOf(error));
+    show(byId('locked-retry'), true);
+    return;
+  }
+  enter();
+}
+
+/** Loads the page again without the secret in its address. */
+function enter(): void {
+  sessionStorage.removeItem('takeover.refused');
+  history.replaceState(null, '', location.pathname + location.search);
+  location.reload();
+}
+
+function refused(): void {
+  // A used-up link may still have given this browser its cookie, which a link from elsewhere did not send along.
+  if (sessionStorage.getItem('takeover.refused') !== secret) {
+    sessionStorage.setItem('takeover.refused', secret);
+    location.reload();
+    return;
+  }
+  setText(byId('locked-title'), 'This link no longer works');
+  setText(byId('locked-text'), 'It was used up, withdrawn, or its time is over. Whoever sent it to you can make a new one.');
+  show(byId('locked-sign-in'), true);
+}
+
+byId('locked-retry').addEventListener('click', () => void redeem());
+
+if (secret) void redeem();
+else {
+  setText(byId('locked-title'), 'This link is not complete');
+  setText(byId('locked-text'), 'Its last part, after the # sign, is missing. Copy the whole link, or sign in with a key.');
+  show(byId('locked-sign-in'), true);
+}

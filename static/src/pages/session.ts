@@ -1,0 +1,136 @@
+import { path, post } from '../api.js';
+import { showBanner } from '../banner.js';
+import { showConnection } from '../connectionlabel.js';
+import { showControl } from '../control.js';
+import { copyText, enableCopying } from '../copying.js';
+import { movable } from '../dividers.js';
+import { byId, maybeById, show } from '../dom.js';
+import { Editor } from '../editor/editor.js';
+import { isMac } from '../keyboard.js';
+import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
+import { notice } from '../notices.js';
+import { EventsPanel } from '../panel/events.js';
+import { Runner } from '../run.js';
+import { Stage } from '../stage.js';
+import { showTabs } from '../tabs.js';
+import { startTicking } from '../times.js';
+
+const root = byId('session');
+const session = root.dataset.session ?? '';
+const guest = root.hasAttribute('data-guest');
+
+enableMenus();
+enableDialogs();
+enableCopying();
+startTicking();
+
+const stage = new Stage(session);
+showControl(stage.live);
+showConnection(stage.live, stage.screen);
+showBanner(stage.live);
+showTabs(stage.live);
+if (!guest) operate();
+stage.open();
+
+/** What only an operator has: script, events, sharing, ending. */
+function operate(): void {
+  const editor = new Editor(session);
+  new Runner(session, stage.live, editor);
+  void new EventsPanel(session).start();
+  dividers();
+  sheets();
+  sharing();
+  ending();
+  byId('run-keys').textContent = isMac() ? '⌘ ↵' : 'Ctrl ↵';
+  // Monaco is large: first the picture, then the editor.
+  const load = (): void => void editor.upgrade(root.dataset.monacoStyle ?? '', document.body.dataset.nonce ?? '').catch(() => {});
+  const idle = window.requestIdleCallback ?? ((callback: () => void) => window.setTimeout(callback, 200));
+  let loaded = false;
+  const once = (): void => {
+    if (loaded) return;
+    loaded = true;
+    idle(load);
+  };
+  stage.screen.on('drawn', once);
+  stage.live.on('connection', (state) => (state.phase === 'open' || state.phase === 'waiting') && window.setTimeout(once, 1_500));
+}
+
+function dividers(): void {
+  const NARROWEST = 320;
+  const STAGE_AT_LEAST = 400;
+  const side = byId('side');
+  movable({
+    handle: byId('divider'), host: root, property: '--side', key: 'takeover.side', unit: 'px', step: 24, reverse: true,
+    initial: Math.round(Math.min(560, Math.max(400, window.innerWidth * 0.34))),
+    min: NARROWEST,
+    max: () => Math.max(NARROWEST, window.innerWidth - STAGE_AT_LEAST),
+    at: (event) => window.innerWidth - event.clientX,
+  });
+  movable({
+    handle: byId('split'), host: side, property: '--split', key: 'takeover.split', unit: '%', step: 4, reverse: false,
+    initial: 56, min: 20, max: () => 80,
+    at: (event) => ((event.clientY - side.getBoundingClientRect().top) / side.clientHeight) * 100,
+  });
+}
+
+/** In narrow windows the panels come up over the page. */
+function sheets(): void {
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-sheet]') : null;
+    if (button && button !== root) {
+      const wanted = button.dataset.sheet ?? '';
+      if (!wanted || root.dataset.sheet === wanted) delete root.dataset.sheet;
+      else root.dataset.sheet = wanted;
+    } else if (root.dataset.sheet && event.target instanceof Element && event.target.closest('#view')) delete root.dataset.sheet;
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && root.dataset.sheet && !stage.keyboard.focused) delete root.dataset.sheet;
+  });
+}
+
+function sharing(): void {
+  const dialog = byId<HTMLDialogElement>('share-dialog');
+  const form = byId<HTMLFormElement>('share-form');
+  const link = byId<HTMLInputElement>('share-link');
+  const open = (): void => {
+    show(byId('share-result'), false);
+    formError(form, '');
+    dialog.showModal();
+  };
+  byId('share-button').addEventListener('click', open);
+  document.querySelector('[data-act="share"]')?.addEventListener('click', open);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const data = new FormData(form);
+    void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), async () => {
+      const { url } = await post<{ url: string }>(path`/v1/sessions/${session}/links`, { role: String(data.get('role')), expiresIn: Number(data.get('expiresIn')) });
+      link.value = url;
+      show(byId('share-result'), true);
+      byId('share-copy').dataset.copy = url;
+      link.select();
+      if (await copyText(url)) notice('Link copied');
+    });
+  });
+}
+
+function ending(): void {
+  const dialog = byId<HTMLDialogElement>('end-dialog');
+  const form = byId<HTMLFormElement>('end-form');
+  const open = (): void => {
+    formError(form, '');
+    dialog.showModal();
+  };
+  byId('end-button').addEventListener('click', open);
+  document.querySelector('[data-act="end"]')?.addEventListener('click', open);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), async () => {
+      await post(path`/v1/sessions/${session}/release`);
+      location.assign('/');
+    });
+  });
+  stage.live.on('connection', (state) => {
+    if (state.phase !== 'closed') return;
+    for (const id of ['run', 'share-button', 'end-button']) maybeById<HTMLButtonElement>(id)?.setAttribute('disabled', '');
+  });
+}

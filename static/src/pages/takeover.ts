@@ -1,0 +1,169 @@
+import { showControl } from '../control.js';
+import { byId, maybeById, setText, show } from '../dom.js';
+import { askReason } from '../failing.js';
+import { enableDialogs, enableMenus } from '../menus.js';
+import { notice } from '../notices.js';
+import type { Takeover } from '../protocol.js';
+import { Stage } from '../stage.js';
+import { startTicking } from '../times.js';
+
+const root = byId('takeover');
+const id = root.dataset.takeover ?? '';
+
+type Ending = 'done' | 'failed' | 'expired' | 'cancelled' | 'over';
+
+const FAREWELL: Record<Ending, [title: string, text: string, shape: string]> = {
+  done: ['Thank you', 'You can close this page.', 'tick good'],
+  failed: ['Thank you for telling', 'Whoever asked knows now. You can close this page.', 'tick good'],
+  expired: ['The time is over', 'Nothing you did was lost, but nobody waits for it any more. You can close this page.', 'cross'],
+  cancelled: ['No longer needed', 'The request was withdrawn. You can close this page.', 'ring'],
+  over: ['No longer needed', 'The browser was closed. You can close this page.', 'ring'],
+};
+
+const SEEN = 'takeover.seen';
+
+enableMenus();
+enableDialogs();
+startTicking();
+
+if (isOpen(root.dataset.state ?? '')) work();
+else farewell(endingOf(root.dataset.state ?? ''));
+
+function isOpen(state: string): boolean {
+  return state === 'pending' || state === 'claimed';
+}
+
+function endingOf(state: string): Ending {
+  return state === 'done' || state === 'failed' || state === 'expired' || state === 'cancelled' ? state : 'over';
+}
+
+function work(): void {
+  const stage = new Stage(root.dataset.session ?? '');
+  const { live } = stage;
+  let claimed = false;
+  let answered: Ending | null = null;
+  let finished = false;
+
+  const finish = (ending: Ending): void => {
+    if (finished) return;
+    finished = true;
+    live.connection.close();
+    farewell(ending);
+  };
+
+  const consider = (takeover: Takeover | null): void => {
+    if (takeover && takeover.id !== id) return finish(answered ?? 'over'); // another errand has begun
+    if (takeover && isOpen(takeover.state)) {
+      setText(byId('errand-reason'), takeover.reason);
+      byId('errand-clock').dataset.deadline = takeover.deadline;
+      // Opening the link is saying "I'll do it": there is nothing to press first.
+      if (takeover.state === 'pending' && !claimed) {
+        claimed = true;
+        live.answerTakeover('claim');
+        live.takeControl();
+      }
+      return;
+    }
+    if (takeover) return finish(endingOf(takeover.state));
+    // Gone without a word: by our own answer, or because the time was over.
+    if (answered) return finish(answered);
+    finish(Date.parse(byId('errand-clock').dataset.deadline ?? '') <= Date.now() + 1_000 ? 'expired' : 'cancelled');
+  };
+
+  let told = false;
+  live.on('takeover', (takeover) => {
+    // The first message of a connection says what is open; null before that would be a guess.
+    if (takeover) told = true;
+    if (takeover || told) consider(takeover);
+  });
+  live.on('connection', (state) => {
+    if (state.phase === 'closed' && state.cause !== 'left' && state.cause !== 'forbidden') finish(answered ?? 'over');
+  });
+  showControl(live);
+  live.on('control', (party) => show(byId('control-button'), party !== 'me' && live.mayControl));
+  live.on('hello', () => show(byId('control-button'), !live.mine && live.mayControl));
+
+  const done = byId<HTMLButtonElement>('done');
+  done.addEventListener('click', () => {
+    if (!live.answerTakeover('done')) return notice('Not connected just now. Try again in a moment.');
+    answered = 'done';
+    done.setAttribute('aria-busy', 'true');
+  });
+  byId('fail').addEventListener('click', () =>
+    askReason((reason) => {
+      if (!live.answerTakeover('fail', reason)) return notice('Not connected just now. Try again in a moment.');
+      answered = 'failed';
+    }),
+  );
+  live.on('trouble', () => {
+    answered = null;
+    done.removeAttribute('aria-busy');
+  });
+
+  note();
+  firstVisit();
+  pasting(stage);
+  stage.open();
+}
+
+function note(): void {
+  const button = maybeById('note-button');
+  const text = maybeById('note');
+  button?.addEventListener('click', () => {
+    const open = button.getAttribute('aria-expanded') !== 'true';
+    show(text, open);
+    button.setAttribute('aria-expanded', String(open));
+  });
+}
+
+function firstVisit(): void {
+  let seen = false;
+  try {
+    seen = localStorage.getItem(SEEN) !== null;
+  } catch {
+    // Then it is said each time.
+  }
+  show(byId('first-visit'), !seen);
+  byId('first-visit-ok').addEventListener('click', () => {
+    show(byId('first-visit'), false);
+    try {
+      localStorage.setItem(SEEN, '1');
+    } catch {
+      // As above.
+    }
+  });
+}
+
+/** Pastes by one press where the browser lets the page read the clipboard, and by a field where not. */
+function pasting(stage: Stage): void {
+  const dialog = byId<HTMLDialogElement>('paste-dialog');
+  const field = byId<HTMLTextAreaElement>('paste-text');
+  byId('paste').addEventListener('click', () => {
+    const asked = navigator.clipboard?.readText?.() ?? Promise.reject(new Error('no clipboard'));
+    asked.then(
+      (text) => (text ? stage.keyboard.text(text) : notice('The clipboard is empty.')),
+      () => {
+        field.value = '';
+        dialog.showModal();
+      },
+    );
+  });
+  byId('paste-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    dialog.close();
+    stage.keyboard.text(field.value);
+    field.value = '';
+  });
+}
+
+function farewell(ending: Ending): void {
+  const [title, text, shape] = FAREWELL[ending];
+  for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
+  root.remove();
+  show(byId('farewell'), true);
+  byId('farewell-shape').className = `shape ${shape}`;
+  setText(byId('farewell-title'), title);
+  setText(byId('farewell-text'), text);
+  document.title = `${title} · Takeover`;
+  byId('farewell-title').focus();
+}

@@ -1,0 +1,106 @@
+/** Rows beyond the visible ones that are kept drawn, so that scrolling shows no gaps. */
+const OVERSCAN = 8;
+
+/** Which rows have to be drawn. */
+export function range(scrollTop: number, height: number, rowHeight: number, count: number): { from: number; to: number } {
+  const from = Math.max(0, Math.floor(scrollTop / rowHeight) - OVERSCAN);
+  const to = Math.min(count, Math.ceil((scrollTop + height) / rowHeight) + OVERSCAN);
+  return { from: Math.min(from, to), to };
+}
+
+interface Options {
+  host: HTMLElement;
+  rowHeight: number;
+  count(): number;
+  /** Fills an element, made anew or used before, with a row. */
+  fill(element: HTMLElement, index: number): void;
+}
+
+/** A list of rows of one height, of which only those in sight exist as elements. */
+export class VirtualList {
+  /** Keeps the newest row in sight until the person scrolls away from it. */
+  follow = true;
+  onFollowChange: (follow: boolean) => void = () => {};
+  #sizer = document.createElement('div');
+  #pool: HTMLElement[] = [];
+  #scheduled = false;
+  #moving = false;
+
+  constructor(private readonly options: Options) {
+    this.#sizer.className = 'events-sizer';
+    this.#sizer.setAttribute('role', 'presentation');
+    options.host.append(this.#sizer);
+    options.host.addEventListener('scroll', () => this.#scrolled(), { passive: true });
+    new ResizeObserver(() => this.refresh()).observe(options.host);
+  }
+
+  /** Draws again before the next frame. */
+  refresh(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    requestAnimationFrame(() => {
+      this.#scheduled = false;
+      this.#draw();
+    });
+  }
+
+  /** Rows were removed at the top: what is in sight stays in sight. */
+  shift(rows: number): void {
+    if (!this.follow) this.options.host.scrollTop -= rows * this.options.rowHeight;
+  }
+
+  reveal(index: number): void {
+    const { host, rowHeight } = this.options;
+    const top = index * rowHeight;
+    if (top < host.scrollTop) host.scrollTop = top;
+    else if (top + rowHeight > host.scrollTop + host.clientHeight) host.scrollTop = top + rowHeight - host.clientHeight;
+    this.#draw();
+  }
+
+  setFollow(follow: boolean): void {
+    if (follow !== this.follow) {
+      this.follow = follow;
+      this.onFollowChange(follow);
+    }
+    this.refresh();
+  }
+
+  #scrolled(): void {
+    const { host, rowHeight } = this.options;
+    if (!this.#moving) {
+      const atEnd = host.scrollTop + host.clientHeight >= host.scrollHeight - rowHeight / 2;
+      if (atEnd !== this.follow) {
+        this.follow = atEnd;
+        this.onFollowChange(atEnd);
+      }
+    }
+    this.#moving = false;
+    this.refresh();
+  }
+
+  #draw(): void {
+    const { host, rowHeight, count, fill } = this.options;
+    const total = count();
+    this.#sizer.style.height = `${total * rowHeight}px`;
+    if (this.follow) {
+      const end = Math.max(0, total * rowHeight - host.clientHeight);
+      if (Math.abs(host.scrollTop - end) > 1) {
+        this.#moving = true;
+        host.scrollTop = end;
+      }
+    }
+    const { from, to } = range(host.scrollTop, host.clientHeight, rowHeight, total);
+    while (this.#pool.length < to - from) {
+      const element = document.createElement('div');
+      this.#pool.push(element);
+      this.#sizer.append(element);
+    }
+    for (const [i, element] of this.#pool.entries()) {
+      const index = from + i;
+      element.hidden = index >= to;
+      if (index >= to) continue;
+      element.style.transform = `translateY(${index * rowHeight}px)`;
+      fill(element, index);
+    }
+  }
+}

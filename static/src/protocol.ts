@@ -1,0 +1,189 @@
+/**
+ * The viewer's socket (subprotocol `takeover.v1`): message shapes and the
+ * header of binary pictures. Coordinates are CSS pixels of the remote page's viewport.
+ */
+
+export const SUBPROTOCOL = 'takeover.v1';
+
+/** Modifier bits, as in CDP's `Input` domain. */
+export const MODIFIER = { alt: 1, ctrl: 2, meta: 4, shift: 8 } as const;
+
+export type MouseButton = 'none' | 'left' | 'middle' | 'right' | 'back' | 'forward';
+
+export interface MouseMessage {
+  type: 'mouse';
+  event: 'move' | 'down' | 'up' | 'wheel';
+  x: number;
+  y: number;
+  button: MouseButton;
+  /** Bit mask of what is held: 1 left, 2 right, 4 middle, 8 back, 16 forward. */
+  buttons: number;
+  clickCount: number;
+  modifiers: number;
+  deltaX: number;
+  deltaY: number;
+}
+
+export interface KeyMessage {
+  type: 'key';
+  event: 'down' | 'up';
+  key: string;
+  code: string;
+  location: number;
+  repeat: boolean;
+  modifiers: number;
+  text: string;
+}
+
+export interface TextMessage { type: 'text'; text: string }
+export interface ComposeMessage { type: 'compose'; text: string; start: number; end: number }
+
+/** Input goes with the epoch of the control lease it was made under. */
+export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMessage;
+
+export type ClientMessage =
+  | { type: 'hello'; width: number; height: number; dpr: number; maxFps?: number }
+  | { type: 'ack'; seq: number }
+  | { type: 'control'; action: 'take' | 'release' }
+  | { type: 'navigate'; action: 'goto' | 'back' | 'forward' | 'reload' | 'stop'; url?: string }
+  | { type: 'tab'; action: 'activate' | 'close' | 'new'; tab?: number }
+  | { type: 'resize'; width: number; height: number; dpr: number }
+  | { type: 'clipboard'; action: 'copy' | 'cut' }
+  | { type: 'dialog'; id: string; accept: boolean; text?: string }
+  | { type: 'takeover'; action: 'claim' | 'done' | 'fail'; id: string; note?: string }
+  | { type: 'ping'; t: number };
+
+export type Role = 'control' | 'view' | 'takeover';
+
+export interface Tab {
+  tab: number;
+  url: string;
+  title: string;
+  favicon: string;
+  loading: boolean;
+}
+
+export interface Takeover {
+  id: string;
+  sessionId: string;
+  reason: string;
+  requestedBy: string;
+  /** More for the person to read than the one sentence of `reason`. */
+  requestNote?: string;
+  runId?: string;
+  state: 'pending' | 'claimed' | 'done' | 'failed' | 'expired' | 'cancelled';
+  createdAt: string;
+  deadline: string;
+  claimedBy?: string;
+  endedAt?: string | null;
+  note?: string;
+  url?: string;
+}
+
+export interface RunError { name: string; message: string; stack?: string; line?: number; column?: number }
+export interface LogLine { level: string; text: string; ts: string | number }
+export interface Step { title: string; startedAt: string | number; durationMs?: number; error?: string | { message: string } }
+
+export interface Run {
+  id: string;
+  sessionId: string;
+  status: 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled' | 'timeout';
+  result?: unknown;
+  error?: RunError | null;
+  logs?: LogLine[];
+  steps?: Step[];
+  startedAt?: string;
+  createdAt?: string;
+  durationMs?: number;
+  truncated?: boolean;
+}
+
+export interface DialogMessage {
+  type: 'dialog';
+  id: string;
+  kind?: 'alert' | 'confirm' | 'prompt' | 'beforeunload';
+  message?: string;
+  defaultValue?: string;
+  url?: string;
+  /** The dialog is gone: answered by somebody, or its page was left. */
+  closed?: boolean;
+}
+
+export interface ControlMessage { type: 'control'; holder: string; epoch: number; mine: boolean }
+
+export type ServerMessage =
+  | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number }
+  | ControlMessage
+  | { type: 'tabs'; tabs: Tab[]; active: number }
+  | { type: 'takeover'; takeover: Takeover | null }
+  | { type: 'run'; run: Run }
+  | DialogMessage
+  | { type: 'cursor'; cursor: string }
+  | { type: 'clipboard'; text: string }
+  | { type: 'focus'; editable: boolean; kind?: string; rect?: Rect | null }
+  | { type: 'stats'; fps: number; rttMs: number; skipped: number; kbps: number }
+  | { type: 'pong'; t: number }
+  | { type: 'crashed' }
+  | { type: 'recovered' }
+  | { type: 'error'; message: string }
+  | { type: 'ended'; reason: string };
+
+export interface Rect { x: number; y: number; width: number; height: number }
+
+/** Bytes before the image in a binary message. */
+export const PICTURE_HEADER_BYTES = 28;
+
+const KIND_PICTURE = 1;
+const FLAG_SHARP = 1;
+const MIME: Record<number, string> = { 1: 'image/jpeg', 2: 'image/png', 3: 'image/webp' };
+
+export interface Picture {
+  seq: number;
+  mime: string;
+  /** A high-quality still, sent when the page has stopped changing. */
+  sharp: boolean;
+  /** When Chromium captured it, in milliseconds since the epoch. */
+  capturedAt: number;
+  width: number;
+  height: number;
+  /** The page's viewport in CSS pixels: what input coordinates refer to. */
+  viewportWidth: number;
+  viewportHeight: number;
+  tab: number;
+  image: Uint8Array<ArrayBuffer>;
+}
+
+/** Reads a binary message (big-endian). Null for kinds and formats this client does not know, and for short ones. */
+export function parsePicture(message: ArrayBuffer): Picture | null {
+  if (message.byteLength <= PICTURE_HEADER_BYTES) return null;
+  const view = new DataView(message);
+  const mime = MIME[view.getUint8(1)];
+  if (view.getUint8(0) !== KIND_PICTURE || !mime) return null;
+  const picture: Picture = {
+    seq: view.getUint32(4),
+    mime,
+    sharp: (view.getUint8(2) & FLAG_SHARP) !== 0,
+    capturedAt: Number(view.getBigUint64(8)) / 1000,
+    width: view.getUint16(16),
+    height: view.getUint16(18),
+    viewportWidth: view.getUint16(20),
+    viewportHeight: view.getUint16(22),
+    tab: view.getUint32(24),
+    image: new Uint8Array(message, PICTURE_HEADER_BYTES),
+  };
+  if (!picture.width || !picture.height || !picture.viewportWidth || !picture.viewportHeight) return null;
+  return picture;
+}
+
+/** Reads a text message; null when it is not an object with a type. */
+export function parseMessage(text: string): ServerMessage | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string') {
+      return value as ServerMessage;
+    }
+  } catch {
+    // Not JSON: as unknown as an unknown type.
+  }
+  return null;
+}

@@ -1,0 +1,152 @@
+import { Emitter } from './emitter.js';
+import { clamp, fit, reveal, toPage, zoom, type Point, type Size, type View } from './geometry.js';
+import type { Picture, Rect } from './protocol.js';
+
+/** Stage pixels per page pixel at which a form field's text can be read on a phone. */
+const READABLE = 0.9;
+/** Pictures per second are counted over this many ms. */
+const RATE_WINDOW = 1_000;
+
+interface ScreenEvents {
+  /** A picture is on the canvas; what `ack` waits for. */
+  drawn: Picture;
+  /** The page's viewport or its place on the stage changed. */
+  view: View;
+}
+
+/**
+ * Draws pictures on a canvas inside a stage. The newest picture wins: one that
+ * arrives while another is decoded replaces the one that waits, so a slow
+ * machine skips pictures instead of falling behind.
+ */
+export class Screen extends Emitter<ScreenEvents> {
+  page: Size = { width: 1280, height: 720 };
+  view: View = { scale: 1, x: 0, y: 0 };
+  /** Set while the view is the fitted one, and follows the stage's size. */
+  fitted = true;
+  #context: CanvasRenderingContext2D;
+  #next: Picture | null = null;
+  #decoding = false;
+  #drawnAt: number[] = [];
+  #lastSeq = -1;
+
+  /** `edge` is laid around the part of the page that can be seen. */
+  constructor(readonly stage: HTMLElement, readonly frame: HTMLElement, readonly canvas: HTMLCanvasElement, private readonly edge: HTMLElement) {
+    super();
+    const context = canvas.getContext('2d', { alpha: false });
+    if (!context) throw new Error('this browser has no 2d canvas');
+    this.#context = context;
+    new ResizeObserver(() => this.layout()).observe(stage);
+    this.layout();
+  }
+
+  /** Size of the stage inside its padding, in CSS pixels. */
+  get room(): Size {
+    return { width: Math.max(1, this.stage.clientWidth), height: Math.max(1, this.stage.clientHeight) };
+  }
+
+  get hasPicture(): boolean {
+    return this.#lastSeq >= 0;
+  }
+
+  /** Pictures drawn in the last second. */
+  get rate(): number {
+    const since = performance.now() - RATE_WINDOW;
+    this.#drawnAt = this.#drawnAt.filter((at) => at > since);
+    return this.#drawnAt.length;
+  }
+
+  show(picture: Picture): void {
+    this.#next = picture;
+    if (!this.#decoding) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#decoding = true;
+    while (this.#next) {
+      const picture = this.#next;
+      this.#next = null;
+      try {
+        const bitmap = await createImageBitmap(new Blob([picture.image], { type: picture.mime }));
+        this.#draw(picture, bitmap);
+        bitmap.close();
+      } catch {
+        // An image that cannot be decoded is skipped, and acknowledged so that the next one comes.
+      }
+      this.emit('drawn', picture);
+    }
+    this.#decoding = false;
+  }
+
+  #draw(picture: Picture, bitmap: ImageBitmap): void {
+    if (this.canvas.width !== bitmap.width || this.canvas.height !== bitmap.height) {
+      this.canvas.width = bitmap.width;
+      this.canvas.height = bitmap.height;
+    }
+    this.#context.drawImage(bitmap, 0, 0);
+    this.#lastSeq = picture.seq;
+    this.#drawnAt.push(performance.now());
+    this.setPage({ width: picture.viewportWidth, height: picture.viewportHeight });
+  }
+
+  setPage(page: Size): void {
+    if (page.width === this.page.width && page.height === this.page.height) return;
+    this.page = page;
+    this.fitted = true;
+    this.layout();
+  }
+
+  /** Places the canvas after the stage, the page or the view changed. */
+  layout(): void {
+    const room = this.room;
+    this.view = this.fitted ? fit(room, this.page) : clamp(this.view, room, this.page);
+    const { style } = this.frame;
+    style.width = `${this.page.width * this.view.scale}px`;
+    style.height = `${this.page.height * this.view.scale}px`;
+    style.transform = `translate(${this.view.x}px, ${this.view.y}px)`;
+    const left = Math.max(0, this.view.x);
+    const top = Math.max(0, this.view.y);
+    this.edge.style.left = `${left}px`;
+    this.edge.style.top = `${top}px`;
+    this.edge.style.width = `${Math.min(room.width, this.view.x + this.page.width * this.view.scale) - left}px`;
+    this.edge.style.height = `${Math.min(room.height, this.view.y + this.page.height * this.view.scale) - top}px`;
+    this.emit('view', this.view);
+  }
+
+  setView(view: View): void {
+    this.view = view;
+    this.fitted = view.scale <= fit(this.room, this.page).scale * 1.001;
+    this.layout();
+  }
+
+  zoomBy(factor: number, at: Point): void {
+    this.setView(zoom(this.view, factor, at, this.room, this.page));
+  }
+
+  panBy(dx: number, dy: number): void {
+    this.setView(clamp({ ...this.view, x: this.view.x + dx, y: this.view.y + dy }, this.room, this.page));
+  }
+
+  /** Back to the whole page, or closer to one point when it is shown whole. */
+  toggleZoom(at: Point): void {
+    if (!this.fitted) {
+      this.fitted = true;
+      this.layout();
+    } else this.zoomBy(Math.max(2, 1 / this.view.scale), at);
+  }
+
+  reveal(rect: Rect): void {
+    this.setView(reveal(this.view, rect, READABLE, this.room, this.page));
+  }
+
+  /** A point of the window as one of the stage. */
+  onStage(event: { clientX: number; clientY: number }): Point {
+    const box = this.stage.getBoundingClientRect();
+    return { x: event.clientX - box.left - this.stage.clientLeft, y: event.clientY - box.top - this.stage.clientTop };
+  }
+
+  /** A point of the window in CSS pixels of the remote page. */
+  toPage(event: { clientX: number; clientY: number }): Point {
+    return toPage(this.view, this.onStage(event));
+  }
+}

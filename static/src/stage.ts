@@ -1,0 +1,169 @@
+import { byId, setText, show } from './dom.js';
+import { copyText } from './copying.js';
+import { Keyboard } from './keyboard.js';
+import { Live } from './live.js';
+import { notice } from './notices.js';
+import { Pointer } from './pointer.js';
+import type { InputMessage } from './protocol.js';
+import { RemoteDialog } from './remotedialog.js';
+import { Screen } from './screen.js';
+import { Touch } from './touch.js';
+
+/** How the on-screen keyboard of a phone looks for a kind of field. */
+const INPUT_MODES: Record<string, string> = { email: 'email', tel: 'tel', url: 'url', number: 'decimal', numeric: 'numeric', otp: 'numeric', search: 'search' };
+
+/** The remote page on this page: pictures out, mouse, fingers and keys in, and what is said when there is nothing to see. */
+export class Stage {
+  readonly screen: Screen;
+  readonly live: Live;
+  readonly keyboard: Keyboard;
+  /** Fingers are used here: fields bring up the on-screen keyboard. */
+  readonly coarse = window.matchMedia('(pointer: coarse)').matches;
+  #field = byId<HTMLTextAreaElement>('keys');
+  #area = byId('stage-area');
+  #wanted = false;
+
+  constructor(session: string) {
+    const stage = byId('stage');
+    this.screen = new Screen(stage, byId('frame'), byId<HTMLCanvasElement>('screen'), byId('edge'));
+    this.screen.setPage({ width: Number(stage.dataset.width), height: Number(stage.dataset.height) });
+    this.live = new Live(session, this.screen);
+    const send = (message: InputMessage): void => this.live.input(message);
+    this.keyboard = new Keyboard(this.#field, {
+      send,
+      copy: (action) => this.live.mine && this.live.send({ type: 'clipboard', action }),
+      leave: () => (document.querySelector<HTMLElement>('#control-button, #done') ?? document.body).focus(),
+    });
+    new Pointer(this.screen, send, () => this.#pressed());
+    new Touch(this.screen, send, () => this.#tapped());
+    new RemoteDialog(this.live);
+    this.#showFocus();
+    this.#showState();
+    this.#followField();
+    this.#fillKeyboardButtons();
+    this.live.on('clipboard', (text) => void this.#keep(text));
+    this.live.on('trouble', notice);
+  }
+
+  open(): void {
+    this.live.connection.open();
+    window.addEventListener('pagehide', () => this.live.connection.close());
+    // A page that comes back from the history is a new one to the server.
+    window.addEventListener('pageshow', (event) => event.persisted && location.reload());
+  }
+
+  #pressed(): void {
+    this.keyboard.focus();
+  }
+
+  #tapped(): void {
+    // Phones open their keyboard only while a touch is being handled, which is too early to know what was hit.
+    if (this.#wanted) this.keyboard.focus();
+  }
+
+  async #keep(text: string): Promise<void> {
+    if (!text) return;
+    notice((await copyText(text)) ? 'Copied from the remote page' : 'Your browser did not allow copying.');
+  }
+
+  #showFocus(): void {
+    const hint = byId('keys-hint');
+    this.#field.addEventListener('focus', () => {
+      this.#area.toggleAttribute('data-focused', true);
+      show(hint, !this.coarse && this.#field.matches(':focus-visible') && !sessionStorage.getItem('takeover.hint'));
+      sessionStorage.setItem('takeover.hint', '1');
+      window.setTimeout(() => show(hint, false), 6_000);
+    });
+    this.#field.addEventListener('blur', () => {
+      this.#area.toggleAttribute('data-focused', false);
+      show(hint, false);
+    });
+  }
+
+  /** The overlay and the frame's colour. */
+  #showState(): void {
+    const live = this.live;
+    const skeleton = byId('skeleton');
+    this.screen.on('drawn', () => show(skeleton, false));
+    live.on('control', (party) => (this.#area.dataset.party = party));
+    live.on('browser', (state) => {
+      if (state === 'crashed') this.say('The browser crashed', 'It is being restarted with the same profile. Your tabs come back in a few seconds.');
+      else this.say('', '');
+    });
+    live.on('connection', (state) => {
+      switch (state.phase) {
+        case 'open':
+          this.say('', '');
+          break;
+        case 'waiting':
+          if (this.screen.hasPicture) this.say('Connection lost', 'Connecting again. Nothing you did so far is lost.');
+          else this.say('The server cannot be reached', 'Trying again. Check your network if this goes on.');
+          break;
+        case 'closed':
+          if (state.cause === 'ended') this.say('This session has ended', state.reason ? `Reason: ${state.reason}.` : 'Its browser is closed.', true);
+          else if (state.cause === 'gone') this.say('This session has ended', 'Its browser is closed.', true);
+          else if (state.cause === 'forbidden') this.say('You cannot see this session', state.reason || 'Your sign-in or your link does not reach that far.', true);
+          break;
+        default:
+          break;
+      }
+    });
+  }
+
+  /** Says something over the picture, or with an empty title nothing. */
+  say(title: string, text: string, final = false): void {
+    show(byId('overlay'), title !== '');
+    setText(byId('overlay-title'), title);
+    setText(byId('overlay-text'), text);
+    const action = byId('overlay-action');
+    const home = document.querySelector('.topbar a[href="/"]') !== null;
+    show(action, final && home);
+    if (final && home) setText(action, 'All sessions');
+    if (final) show(byId('skeleton'), false);
+  }
+
+  /** Brings the phone's keyboard, and the field that has the focus, where the person looks. */
+  #followField(): void {
+    this.live.on('focus', ({ editable, kind, rect }) => {
+      this.#wanted = editable && this.coarse;
+      this.#field.inputMode = INPUT_MODES[kind] ?? 'text';
+      for (const button of document.querySelectorAll('[data-keyboard]')) button.setAttribute('aria-pressed', String(this.keyboard.focused));
+      if (!this.coarse || !this.live.mine) return;
+      if (editable) {
+        this.keyboard.focus();
+        if (rect) this.screen.reveal(rect);
+      } else if (this.keyboard.focused) this.#field.blur();
+    });
+    // Where a window keeps its height, the on-screen keyboard covers its lower part.
+    const visual = window.visualViewport;
+    visual?.addEventListener('resize', () => {
+      document.body.style.height = this.coarse && window.innerHeight - visual.height > 80 ? `${visual.height}px` : '';
+    });
+  }
+
+  #fillKeyboardButtons(): void {
+    for (const button of document.querySelectorAll<HTMLElement>('[data-keyboard]')) {
+      // The press would take the focus away before the click is known.
+      button.addEventListener('pointerdown', (event) => event.preventDefault());
+      button.addEventListener('click', () => {
+        if (this.keyboard.focused) this.#field.blur();
+        else this.keyboard.focus();
+      });
+      this.#field.addEventListener('focus', () => button.setAttribute('aria-pressed', 'true'));
+      this.#field.addEventListener('blur', () => button.setAttribute('aria-pressed', 'false'));
+    }
+    for (const button of document.querySelectorAll<HTMLElement>('[data-key-tap]')) {
+      const key = button.dataset.keyTap ?? '';
+      button.addEventListener('click', () => this.keyboard.tap(key, key));
+    }
+    for (const button of document.querySelectorAll<HTMLElement>('[data-fit]')) {
+      button.addEventListener('click', () => {
+        this.screen.fitted = true;
+        this.screen.layout();
+      });
+    }
+    for (const button of document.querySelectorAll<HTMLElement>('[data-go]')) {
+      button.addEventListener('click', () => this.live.navigate({ type: 'navigate', action: button.dataset.go as 'back' | 'forward' | 'reload' | 'stop' }));
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { byId, h, icon, setText } from './dom.js';
+import type { Live } from './live.js';
+import type { Tab } from './protocol.js';
+
+/** Favicons are shown only as data: asking the page's server would tell it who watches. */
+const SAFE_ICON = /^data:image\/(png|jpeg|gif|webp|x-icon|vnd\.microsoft\.icon|svg\+xml)[;,]/;
+
+/** Makes an address of what was typed: with a scheme where one is missing. */
+export function addressOf(typed: string): string {
+  const text = typed.trim();
+  if (/^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[^/]+:\d+(\/|$)/.test(text)) return text;
+  const local = /^(localhost|\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:]+\])(:\d+)?(\/|$)/i.test(text);
+  return `${local ? 'http' : 'https'}://${text}`;
+}
+
+/** The remote browser's tabs and its address bar. */
+export function showTabs(live: Live): void {
+  const strip = byId('tabs');
+  const address = byId<HTMLInputElement>('address');
+  const security = byId('security');
+  const reload = byId('reload');
+  let current: Tab | undefined;
+
+  live.on('tabs', ({ tabs, active }) => {
+    current = tabs.find((tab) => tab.tab === active);
+    strip.toggleAttribute('data-single', tabs.length < 2);
+    strip.replaceChildren(...tabs.map((tab) => tabElement(live, tab, tab.tab === active)));
+    const url = current?.url ?? '';
+    if (document.activeElement !== address) address.value = url === 'about:blank' ? '' : url;
+    const secure = url.startsWith('https:');
+    security.toggleAttribute('data-secure', secure);
+    security.title = secure ? 'The connection to this page is encrypted' : 'The connection to this page is not encrypted';
+    security.querySelector('use')?.setAttribute('href', secure ? '#i-lock' : '#i-globe');
+    const loading = current?.loading ?? false;
+    reload.dataset.go = loading ? 'stop' : 'reload';
+    reload.title = loading ? 'Stop loading' : 'Reload';
+    reload.setAttribute('aria-label', reload.title);
+    reload.querySelector('use')?.setAttribute('href', loading ? '#i-close' : '#i-reload');
+    const title = current?.title || current?.url || 'Empty page';
+    setText(byId('session-title'), title);
+    byId('screen').setAttribute('aria-label', `Remote page: ${title}`);
+    if (!document.title.startsWith('(')) document.title = `${title} · Takeover`;
+  });
+
+  address.addEventListener('focus', () => address.select());
+  address.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    address.value = current?.url ?? '';
+    address.select();
+  });
+  byId('address-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (!address.value.trim()) return;
+    live.navigate({ type: 'navigate', action: 'goto', url: addressOf(address.value) });
+    byId('keys').focus({ preventScroll: true });
+  });
+  byId('new-tab').addEventListener('click', () => {
+    live.navigate({ type: 'tab', action: 'new' });
+    address.value = '';
+    address.focus();
+  });
+}
+
+function tabElement(live: Live, tab: Tab, active: boolean): HTMLElement {
+  const title = tab.title || tab.url || 'Empty page';
+  const picture = SAFE_ICON.test(tab.favicon ?? '') ? h('img', { src: tab.favicon, alt: '', width: 16, height: 16 }) : icon('globe');
+  return h(
+    'div',
+    { class: 'tab', 'data-active': active },
+    h(
+      'button',
+      {
+        type: 'button', class: 'tab-button', role: 'tab', 'aria-selected': String(active), title,
+        on: {
+          click: () => live.navigate({ type: 'tab', action: 'activate', tab: tab.tab }),
+          auxclick: (event) => event.button === 1 && live.navigate({ type: 'tab', action: 'close', tab: tab.tab }),
+        },
+      },
+      picture,
+      h('span', { text: title }),
+    ),
+    h('button', { type: 'button', class: 'tab-close', 'aria-label': `Close ${title}`, on: { click: () => live.navigate({ type: 'tab', action: 'close', tab: tab.tab }) } }, icon('close')),
+  );
+}

@@ -1,0 +1,71 @@
+/** How often (ms) the picture of a session in sight is made anew. */
+const REFRESH = 10_000;
+/** Pictures asked for at the same time: each costs the server a screenshot. */
+const AT_ONCE = 2;
+
+/** Small pictures of sessions, loaded when they come into sight. */
+export class Thumbnails {
+  #visible = new Set<HTMLElement>();
+  #queue: HTMLElement[] = [];
+  #loading = 0;
+  #seen = new WeakSet<HTMLElement>();
+  #observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!(target instanceof HTMLElement)) continue;
+      if (isIntersecting) {
+        this.#visible.add(target);
+        this.#ask(target);
+      } else this.#visible.delete(target);
+    }
+  });
+
+  constructor() {
+    window.setInterval(() => {
+      if (document.hidden) return;
+      for (const element of this.#visible) {
+        if (element.isConnected) this.#ask(element);
+        else this.#visible.delete(element);
+      }
+    }, REFRESH);
+  }
+
+  /** Takes in thumbnails that the page has got since the last time. */
+  scan(): void {
+    for (const element of document.querySelectorAll<HTMLElement>('[data-thumb]')) {
+      if (this.#seen.has(element)) continue;
+      this.#seen.add(element);
+      this.#observer.observe(element);
+    }
+  }
+
+  #ask(element: HTMLElement): void {
+    if (!this.#queue.includes(element)) this.#queue.push(element);
+    this.#next();
+  }
+
+  #next(): void {
+    while (this.#loading < AT_ONCE) {
+      const element = this.#queue.shift();
+      if (!element) return;
+      this.#load(element);
+    }
+  }
+
+  #load(element: HTMLElement): void {
+    this.#loading++;
+    const image = new Image();
+    image.alt = '';
+    image.decoding = 'async';
+    const settle = (): void => {
+      this.#loading--;
+      this.#next();
+    };
+    image.onload = () => {
+      image.dataset.loaded = '';
+      element.replaceChildren(image);
+      settle();
+    };
+    image.onerror = settle; // The last picture, or the empty ground, stays.
+    image.src = `${element.dataset.thumb ?? ''}?format=jpeg&at=${Date.now()}`;
+  }
+}

@@ -1,0 +1,69 @@
+/** Times as people say them: relative, with the exact one on hover. */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long ago something was, in one unit: "now", "42 s ago", "3 min ago". */
+export function ago(ms: number): string {
+  if (ms < 5 * SECOND) return 'just now';
+  return `${span(ms)} ago`;
+}
+
+/** A length of time in one unit. */
+export function span(ms: number): string {
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)} h`;
+  return `${Math.floor(ms / DAY)} d`;
+}
+
+/** What is left, as a clock: "3:12", "1:02:30", "0:00" when nothing is. */
+export function clock(ms: number): string {
+  const total = Math.max(0, Math.ceil(ms / SECOND));
+  const pad = (n: number): string => String(n).padStart(2, '0');
+  const hours = Math.floor(total / 3600);
+  const minutes = Math.floor(total / 60) % 60;
+  return hours ? `${hours}:${pad(minutes)}:${pad(total % 60)}` : `${minutes}:${pad(total % 60)}`;
+}
+
+/** How long something took: "48 ms", "1.2 s", "2:05 min". */
+export function took(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${(ms / 1000).toFixed(1)} s`;
+  return `${clock(Math.floor(ms / SECOND) * SECOND)} min`;
+}
+
+/** Time of day, to the second. */
+export function timeOfDay(ms: number): string {
+  const date = new Date(ms);
+  const pad = (n: number): string => String(n).padStart(2, '0');
+  return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
+}
+
+/** Keeps every `<time data-ago>` and `[data-deadline]` of the page current. */
+export function tick(root: ParentNode = document): void {
+  const now = Date.now();
+  for (const element of root.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
+    const at = Date.parse(element.dateTime);
+    if (Number.isNaN(at)) continue;
+    update(element, ago(now - at));
+    if (!element.title) element.title = new Date(at).toLocaleString();
+  }
+  for (const element of root.querySelectorAll<HTMLElement>('[data-deadline]')) {
+    const at = Date.parse(element.dataset.deadline ?? '');
+    if (Number.isNaN(at)) continue;
+    update(element, clock(at - now));
+    element.classList.toggle('urgent', at - now < 30_000);
+  }
+}
+
+function update(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export function startTicking(): void {
+  tick();
+  window.setInterval(tick, 1_000);
+}

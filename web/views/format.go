@@ -1,0 +1,156 @@
+package views
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func (p Page) now() time.Time {
+	if p.Now.IsZero() {
+		return time.Now()
+	}
+	return p.Now
+}
+
+func (p Page) asset(name string) string {
+	if p.Asset == nil {
+		return ""
+	}
+	return p.Asset(name)
+}
+
+func (p Page) built() bool { return p.asset("takeover.css") != "" }
+
+// host is what a person calls a page's address: the host, and the path where
+// there is one. Addresses that are no web pages are given as they are.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		if address == "" || address == "about:blank" {
+			return "Empty page"
+		}
+		return address
+	}
+	return strings.TrimPrefix(u.Host, "www.") + strings.TrimSuffix(u.Path, "/")
+}
+
+func (s SessionInfo) name() string {
+	if t := strings.TrimSpace(s.Title); t != "" {
+		return t
+	}
+	return host(s.URL)
+}
+
+// party is who controls a session, in the page's four words.
+func (s SessionInfo) party() string {
+	switch {
+	case s.Status == "crashed", s.Status == "failed":
+		return "wrong"
+	case s.Controller == "":
+		return "nobody"
+	case strings.HasPrefix(s.Controller, "viewer:"):
+		return "person"
+	default:
+		return "script"
+	}
+}
+
+func (s SessionInfo) partyWords() string {
+	switch {
+	case s.Status == "starting":
+		return "Starting"
+	case s.Status == "crashed":
+		return "Crashed, restarting"
+	case s.Controller == "":
+		return "Idle"
+	case strings.HasPrefix(s.Controller, "viewer:"):
+		return "A person works"
+	case strings.HasPrefix(s.Controller, "client:"):
+		return "An agent works"
+	default:
+		return "Script runs"
+	}
+}
+
+func (s SessionInfo) endWords() string {
+	if s.EndReason != "" {
+		return s.EndReason
+	}
+	return s.Status
+}
+
+func (p SessionPage) width() int  { return orElse(p.Width, 1280) }
+func (p SessionPage) height() int { return orElse(p.Height, 720) }
+
+func (p TakeoverPage) width() int  { return orElse(p.Width, 1280) }
+func (p TakeoverPage) height() int { return orElse(p.Height, 720) }
+
+func orElse(n, otherwise int) int {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+func (p TakeoverPage) open() bool { return p.State == "pending" || p.State == "claimed" }
+
+// short is an id as it is shown: its beginning, enough to tell a few apart.
+func short(id string) string {
+	const shown = 8
+	if len(id) <= shown+2 {
+		return id
+	}
+	return id[:shown] + "…"
+}
+
+func iso(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// ago and the others say what static/src/times.ts says, so that nothing jumps
+// when the page takes over.
+func ago(now, t time.Time) string {
+	d := now.Sub(t)
+	if d < 5*time.Second {
+		return "just now"
+	}
+	return span(d) + " ago"
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d d", int(d.Hours()/24))
+	}
+}
+
+func clock(d time.Duration) string {
+	total := max(0, int((d+time.Second-1)/time.Second))
+	if hours := total / 3600; hours > 0 {
+		return fmt.Sprintf("%d:%02d:%02d", hours, total/60%60, total%60)
+	}
+	return fmt.Sprintf("%d:%02d", total/60, total%60)
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+func askedBy(who string) string {
+	if who == "" {
+		return "asked"
+	}
+	return "asked by " + who
+}
+
+func escapeQuery(s string) string { return url.QueryEscape(s) }

@@ -1,0 +1,156 @@
+// Package views holds the server-rendered pages. The types here say what each
+// page needs; they are plain data, so that the pages can be rendered from
+// anything, a test included. Everything that is shown is escaped: titles,
+// addresses and reasons come from outside.
+package views
+
+import "time"
+
+// Page is what every page needs.
+type Page struct {
+	// Asset gives the URL path of a built asset by its plain name, and "" when
+	// the assets are not built. It is static.Asset in the server.
+	Asset func(name string) string
+	// Nonce is the one of this answer's Content-Security-Policy.
+	Nonce string
+	// CSRF goes with forms, as the field "csrf".
+	CSRF string
+	// SignedIn shows what only an operator can use: navigation, signing out.
+	SignedIn bool
+	// Version of the server, for the account menu. May be empty.
+	Version string
+	// Now is the time that relative times count from. Zero means time.Now.
+	Now time.Time
+}
+
+// SessionsPage is `/`: who waits for a person, what is live, what has ended.
+type SessionsPage struct {
+	Page
+	Waiting []Waiting     // oldest first
+	Live    []SessionInfo // newest first
+	Ended   []SessionInfo // newest first; the page shows as many as it is given
+	// BaseURL of the server, without a slash at the end, for the examples of
+	// the empty page.
+	BaseURL string
+}
+
+// Waiting is one open takeover in the inbox.
+type Waiting struct {
+	ID          string
+	SessionID   string
+	Reason      string
+	RequestedBy string // "script", "api", …
+	Claimed     bool   // somebody is on it
+	PageURL     string // where the browser is
+	Link        string // the link for a person, with its secret if it has one
+	CreatedAt   time.Time
+	Deadline    time.Time
+}
+
+// SessionInfo is one session in a list.
+type SessionInfo struct {
+	ID         string
+	Status     string // starting live crashed released failed
+	Title      string
+	URL        string
+	Controller string // "", "script", "viewer:…", "client:…"
+	Viewers    int
+	Runs       int
+	Events     uint64
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	EndedAt    time.Time // zero while it lives
+	EndReason  string
+}
+
+// SessionPage is `/sessions/:id`.
+type SessionPage struct {
+	Page
+	Session SessionInfo
+	// Width and Height of the page's viewport in CSS pixels, so that the layout
+	// stands before the first picture. Zero means 1280×720.
+	Width, Height int
+	// Sample is the script that the editor starts with.
+	Sample string
+	// Guest leaves out what a share link does not give: scripts, events,
+	// sharing and ending the session.
+	Guest bool
+}
+
+// TakeoverPage is `/takeover/:id`, for the one person who was asked.
+type TakeoverPage struct {
+	Page
+	ID        string
+	SessionID string
+	Reason    string
+	Note      string // more than the reason, or empty
+	State     string // pending claimed done failed expired cancelled
+	Deadline  time.Time
+	// Width and Height as in SessionPage.
+	Width, Height int
+}
+
+// LockedPage stands in for a page whose visitor has not been let in yet. With a
+// share link, whose secret is in the address's fragment, its script trades the
+// secret by `POST /v1/links/redeem` for a cookie and loads the page again.
+// Without one it offers to sign in.
+type LockedPage struct {
+	Page
+	// Next is the path to come back to after signing in.
+	Next string
+}
+
+// LoginPage is `/login`. Its form posts "key", "next" and "csrf" to `/login`.
+type LoginPage struct {
+	Page
+	Next  string // path to go to afterwards, or empty
+	Error string // why the last attempt failed, or empty
+}
+
+// ProblemPage says what happened, what is safe and what to do.
+type ProblemPage struct {
+	Page
+	Status int // HTTP status, shown small; 0 shows none
+	Title  string
+	Detail string
+	// Action is what to do; empty ActionURL shows none.
+	ActionURL  string
+	ActionText string
+}
+
+// The problems that have words of their own.
+
+// NotFound is for an address that leads nowhere.
+func NotFound(p Page) ProblemPage {
+	return ProblemPage{
+		Page: p, Status: 404, Title: "There is nothing here",
+		Detail:    "The address may have a typing error, or what it led to was removed.",
+		ActionURL: "/", ActionText: "All sessions",
+	}
+}
+
+// SessionEnded is for a session that is over; reason may be empty.
+func SessionEnded(p Page, reason string) ProblemPage {
+	detail := "Its browser is closed. Runs and events of it can still be read through the API."
+	if reason != "" {
+		detail = "Reason: " + reason + ". " + detail
+	}
+	return ProblemPage{Page: p, Status: 410, Title: "This session has ended", Detail: detail, ActionURL: "/", ActionText: "All sessions"}
+}
+
+// LinkExpired is for a share link that no longer opens anything.
+func LinkExpired(p Page) ProblemPage {
+	return ProblemPage{
+		Page: p, Status: 410, Title: "This link no longer works",
+		Detail: "It was used up, withdrawn, or its time is over. Whoever sent it to you can make a new one.",
+	}
+}
+
+// Forbidden is for a visitor who may not see a page.
+func Forbidden(p Page) ProblemPage {
+	return ProblemPage{
+		Page: p, Status: 403, Title: "You cannot open this page",
+		Detail:    "Your link or your key does not reach that far.",
+		ActionURL: "/login", ActionText: "Sign in with a key",
+	}
+}
