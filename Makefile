@@ -17,7 +17,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: browser build ## install what is missing, build, start, print a sign-in link
-	$(BIN) serve --allow-private-network
+	$(BIN) serve
 
 build: $(BIN) ## build bin/takeover
 
