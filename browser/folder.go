@@ -58,11 +58,8 @@ func openFolder(dir string, drop bool) (*folder, error) {
 		return nil, err
 	}
 	if len(f.temp) > maxTempPath {
-		if f.temp, err = os.MkdirTemp("", "takeover-"); err != nil {
+		if f.temp, err = shortTemp(); err != nil {
 			return nil, err
-		}
-		if len(f.temp) > maxTempPath {
-			return nil, fmt.Errorf("TMPDIR is too long for Chromium: %s", f.temp)
 		}
 		if err := f.writeRecord(record{Temp: f.temp}); err != nil {
 			return nil, err
@@ -78,6 +75,20 @@ func openFolder(dir string, drop bool) (*folder, error) {
 		}
 	}
 	return f, errors.Join(makeReachable(f.dir), makeReachable(filepath.Dir(f.temp)))
+}
+
+// shortTemp makes a folder for temporary files elsewhere.
+func shortTemp() (string, error) {
+	for _, parent := range []string{os.TempDir(), "/tmp"} {
+		dir, err := os.MkdirTemp(parent, "takeover-")
+		if err != nil || len(dir) <= maxTempPath {
+			return dir, err
+		}
+		if err := os.Remove(dir); err != nil {
+			return "", err
+		}
+	}
+	return "", errors.New("no folder for temporary files has a path that is short enough for Chromium")
 }
 
 func (f *folder) profile() string   { return filepath.Join(f.dir, "profile") }

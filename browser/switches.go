@@ -71,8 +71,9 @@ var disabledFeatures = []string{
 	"InterestFeedContentSuggestions",
 	"HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", // http: means http:
 	"LensOverlay", "GlobalMediaControls",
-	"PaintHolding",          // keeps the old picture up after a navigation
-	"PreloadTopChromeWebUI", // a renderer for menus nobody opens
+	"PaintHolding",                              // keeps the old picture up after a navigation
+	"PreloadTopChromeWebUI",                     // a renderer for menus nobody opens
+	"WebUIOmniboxPopup", "WebUIOmniboxAimPopup", // two more, for the address bar's list
 }
 
 // switches returns Chromium's whole command line behind its name.
@@ -83,7 +84,7 @@ func switches(o LaunchOptions, f *folder, sandbox bool) []string {
 		"--user-data-dir="+f.profile(),
 		"--disk-cache-dir="+filepath.Join(f.profile(), "Cache"),
 		fmt.Sprintf("--window-size=%d,%d", o.Width, o.Height),
-		fmt.Sprintf("--screen-info={%dx%d}", o.Width, o.Height),
+		screen(o),
 	)
 	if !sandbox {
 		args = append(args, "--no-sandbox")
@@ -106,6 +107,15 @@ func switches(o LaunchOptions, f *folder, sandbox bool) []string {
 	}
 	args = append(args, o.Args...)
 	return append(args, "about:blank")
+}
+
+// screen makes the screen as large as the window; its size is in device pixels.
+func screen(o LaunchOptions) string {
+	scale := o.DeviceScaleFactor
+	if scale == 0 {
+		scale = 1
+	}
+	return fmt.Sprintf("--screen-info={%dx%d}", int(float64(o.Width)*scale), int(float64(o.Height)*scale))
 }
 
 // sharedMemory is what /dev/shm has left, in bytes; 0 when there is none.

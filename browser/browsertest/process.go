@@ -1,0 +1,85 @@
+package browsertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pollInterval is the pause between two looks at what has no event.
+const pollInterval = 5 * time.Millisecond
+
+// Until waits until done returns true, for things that have no event to wait
+// for.
+func Until(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	ctx := Context(t, patience, what)
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal(context.Cause(ctx))
+		}
+	}
+}
+
+// WaitGone waits until a process, ours or not, has ended.
+func WaitGone(t testing.TB, pid int) {
+	t.Helper()
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd) //nolint:errcheck // nothing to lose
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(patience.Milliseconds())) //nolint:gosec // a descriptor
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n != 1 {
+			t.Fatalf("process %d still runs: %v", pid, err)
+		}
+		return
+	}
+}
+
+// Group returns the processes of a process group, pid → command line; zombies
+// are left out.
+func Group(t testing.TB, pgid int) map[int]string {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := map[int]string{}
+	for _, file := range stats {
+		stat, err := os.ReadFile(file) //nolint:gosec // below /proc
+		if err != nil {
+			continue // gone meanwhile
+		}
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])) // from field 3 on, proc(5)
+		if fields[0] == "Z" || fields[2] != strconv.Itoa(pgid) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		members[pid] = strings.ReplaceAll(string(cmdline), "\x00", " ")
+	}
+	return members
+}

@@ -1,0 +1,215 @@
+package browser_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"takeover/browser"
+	"takeover/browser/browsertest"
+)
+
+// newPool returns a pool whose end is checked to leave nothing in its folder.
+func newPool(t *testing.T, size int, o browser.LaunchOptions) (*browser.Pool, string) {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "chromiums")
+	pool := browser.NewPool(browser.PoolOptions{Size: size, Root: root, Launch: o})
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+		if entries, err := os.ReadDir(root); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("left over: %v %v", entries, err)
+		}
+	})
+	return pool, root
+}
+
+func get(t *testing.T, pool *browser.Pool, o browser.LaunchOptions) *browser.Process {
+	t.Helper()
+	p, err := pool.Get(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := p.RemoveDir(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func TestPoolGivesWarmOnes(t *testing.T) {
+	pool, root := newPool(t, 2, browser.LaunchOptions{Locale: "de-DE"})
+	browsertest.Until(t, "two warm ones", func() bool { return pool.Warm() == 2 })
+
+	asked := time.Now()
+	first := get(t, pool, browser.LaunchOptions{})
+	took := time.Since(asked)
+	t.Logf("a warm one came after %v", took)
+	if took > 100*time.Millisecond {
+		t.Errorf("not warm: %v", took)
+	}
+	second := get(t, pool, browser.LaunchOptions{Locale: "de-DE", Width: browser.DefaultWidth, Height: browser.DefaultHeight})
+	if first.PID() == second.PID() || first.Dir() == second.Dir() {
+		t.Error("the same one twice")
+	}
+	for _, p := range []*browser.Process{first, second} {
+		if filepath.Dir(p.Dir()) != root {
+			t.Errorf("its folder is %s", p.Dir())
+		}
+		page := browsertest.PageOf(t, p.Conn())
+		var language string
+		if page.Eval("navigator.language", &language); language != "de-DE" {
+			t.Errorf("the pool's options do not hold: %s", language)
+		}
+	}
+	browsertest.Until(t, "two new warm ones", func() bool { return pool.Warm() == 2 })
+}
+
+func TestPoolStartsColdWhatIsAskedOtherwise(t *testing.T) {
+	pool, _ := newPool(t, 1, browser.LaunchOptions{})
+	browsertest.Until(t, "a warm one", func() bool { return pool.Warm() == 1 })
+	p := get(t, pool, browser.LaunchOptions{UserAgent: "Other/1", Dir: filepath.Join(t.TempDir(), "mine")})
+	if filepath.Base(p.Dir()) != "mine" {
+		t.Error(p.Dir())
+	}
+	var agent string
+	if browsertest.PageOf(t, p.Conn()).Eval("navigator.userAgent", &agent); agent != "Other/1" {
+		t.Error(agent)
+	}
+	if pool.Warm() != 1 {
+		t.Error("the warm one was taken")
+	}
+}
+
+func TestPoolOfNone(t *testing.T) {
+	pool, _ := newPool(t, 0, browser.LaunchOptions{})
+	get(t, pool, browser.LaunchOptions{})
+	if pool.Warm() != 0 {
+		t.Error("keeps one warm")
+	}
+}
+
+func TestPoolDropsDeadAndStopped(t *testing.T) {
+	pool, root := newPool(t, 1, browser.LaunchOptions{})
+	warm := func() int { // the pid of the one that waits
+		t.Helper()
+		browsertest.Until(t, "a warm one", func() bool { return pool.Warm() == 1 })
+		dirs, err := filepath.Glob(filepath.Join(root, "*", "profile", "SingletonLock"))
+		if err != nil || len(dirs) == 0 {
+			t.Fatal(dirs, err)
+		}
+		lock, err := os.Readlink(dirs[0]) // host-pid
+		if err != nil {
+			t.Fatal(err)
+		}
+		return atoi(t, lock[strings.LastIndexByte(lock, '-')+1:])
+	}
+	dead := warm()
+	if err := syscall.Kill(dead, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Until(t, "the dead one's end", func() bool { return pool.Warm() == 0 })
+	stopped := warm()
+	if stopped == dead {
+		t.Fatal("the dead one is still there")
+	}
+	if err := syscall.Kill(-stopped, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	p := get(t, pool, browser.LaunchOptions{})
+	if p.PID() == stopped {
+		t.Error("got one that does not answer")
+	}
+	browsertest.WaitGone(t, stopped)
+}
+
+func TestPoolKeepsTryingAfterAFailedStart(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "mended")
+	chromium, err := browser.FindExecutable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flaky := script(t, "test -e "+mark+" && exec "+chromium+` "$@"; echo broken >&2; exit 1`)
+	pool, _ := newPool(t, 1, browser.LaunchOptions{ExecPath: flaky})
+	if _, err := pool.Get(t.Context(), browser.LaunchOptions{}); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("got %v", err)
+	}
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Dir(mark), 0o755); err != nil { //nolint:gosec // another user looks for it
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Dir(filepath.Dir(mark)), 0o755); err != nil { //nolint:gosec // as above
+		t.Fatal(err)
+	}
+	browsertest.Until(t, "a warm one", func() bool { return pool.Warm() == 1 })
+}
+
+func TestPoolClosed(t *testing.T) {
+	pool, root := newPool(t, 2, browser.LaunchOptions{})
+	var all sync.WaitGroup
+	all.Go(func() { // while it fills
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	all.Wait()
+	if _, err := pool.Get(t.Context(), browser.LaunchOptions{}); !errors.Is(err, browser.ErrPoolClosed) {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(root); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("left over: %v %v", entries, err)
+	}
+}
+
+// A folder below root's own home is out of reach for an unprivileged Chromium.
+func TestPoolRootOutOfReach(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only a server that runs as root starts Chromium as another user")
+	}
+	private := t.TempDir()
+	if err := os.Chmod(private, 0o700); err != nil { //nolint:gosec // a folder
+		t.Fatal(err)
+	}
+	elsewhere, err := os.MkdirTemp("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(elsewhere); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(elsewhere, 0o711); err != nil { //nolint:gosec // as /tmp is, all may pass
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", elsewhere) // so that private is no temporary folder any more
+	_, err = browser.Launch(t.Context(), browser.LaunchOptions{Dir: filepath.Join(private, "one")})
+	if !errors.Is(err, browser.ErrUnreachable) {
+		t.Errorf("got %v", err)
+	}
+	pool := browser.NewPool(browser.PoolOptions{Root: filepath.Join(private, "chromiums")})
+	p := get(t, pool, browser.LaunchOptions{})
+	if !strings.HasPrefix(p.Dir(), elsewhere) {
+		t.Errorf("its folder is %s", p.Dir())
+	}
+	disown(t, p.Dir(), func(r map[string]map[string]any) { r["server"]["startTime"] = 1 })
+	if err := browser.Reap(filepath.Join(private, "chromiums")); err != nil {
+		t.Error(err)
+	}
+	<-p.Done()
+	if err := pool.Close(); err != nil {
+		t.Error(err)
+	}
+}
