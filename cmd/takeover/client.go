@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// maxEvent bounds a line of an event stream, in bytes: a run's end holds its
+// result and its logs.
+const maxEvent = 32 << 20
+
+// client calls a server's API.
+type client struct {
+	base string
+	key  string
+	http *http.Client
+}
+
+// problem is an error answer of the API.
+type problem struct {
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+}
+
+func (p *problem) Error() string {
+	if p.Detail == "" {
+		return fmt.Sprintf("%s (%d)", p.Title, p.Status)
+	}
+	return fmt.Sprintf("%s: %s", p.Title, p.Detail)
+}
+
+// client makes a client of the flags. Without a key it looks where the server
+// finds its own.
+func (c *cli) client() (*client, error) {
+	key := c.Key
+	if key == "" {
+		key, _, _ = strings.Cut(os.Getenv("TAKEOVER_API_KEY"), ",")
+	}
+	if key == "" {
+		dir := os.Getenv("TAKEOVER_DATA_DIR")
+		if dir == "" {
+			dir = defaultDataDir()
+		}
+		if raw, err := os.ReadFile(filepath.Join(dir, "api-key")); err == nil {
+			key = string(raw)
+		}
+	}
+	if key = strings.TrimSpace(key); key == "" {
+		return nil, usage("no API key: set TAKEOVER_API_KEY, or give --key")
+	}
+	return &client{base: strings.TrimSuffix(c.Server, "/"), key: key, http: &http.Client{}}, nil
+}
+
+// call sends in as JSON and decodes the answer into out; either may be nil.
+func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	resp, err := c.do(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if out == nil {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("%s %s: read answer: %w", method, path, err)
+	}
+	return nil
+}
+
+// do sends a request and turns an error answer into a *problem.
+func (c *client) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
+	var body io.Reader
+	if in != nil {
+		raw, err := json.Marshal(in)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", method, path, err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, usage("%s: %w", c.base, err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("is the server running? %w", err)
+	}
+	if resp.StatusCode < http.StatusBadRequest {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	p := &problem{Title: resp.Status, Status: resp.StatusCode}
+	_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(p) // else the status says it
+	return nil, p
+}
+
+// stream reads server-sent events until the stream ends or yield says so.
+func (c *client) stream(ctx context.Context, path string, yield func(event string, data []byte) (more bool, err error)) error {
+	resp, err := c.do(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(make([]byte, 64<<10), maxEvent)
+	event := ""
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		switch name {
+		case "event":
+			event = value
+		case "data":
+			if more, err := yield(event, []byte(value)); err != nil || !more {
+				return err
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read stream: %w", err)
+	}
+	return errors.New("the stream ended early")
+}
+
+// What the commands read of the API's answers.
+type (
+	sessionInfo struct {
+		ID               string    `json:"id"`
+		Status           string    `json:"status"`
+		URL              string    `json:"url"`
+		Title            string    `json:"title"`
+		Controller       string    `json:"controller"`
+		Viewers          int       `json:"viewers"`
+		CreatedAt        time.Time `json:"createdAt"`
+		ExpiresAt        time.Time `json:"expiresAt"`
+		EndReason        string    `json:"endReason"`
+		SessionViewerURL string    `json:"sessionViewerUrl"`
+		Warnings         []string  `json:"warnings"`
+	}
+	takeoverInfo struct {
+		ID          string    `json:"id"`
+		SessionID   string    `json:"sessionId"`
+		Reason      string    `json:"reason"`
+		RequestedBy string    `json:"requestedBy"`
+		State       string    `json:"state"`
+		CreatedAt   time.Time `json:"createdAt"`
+		Deadline    time.Time `json:"deadline"`
+		URL         string    `json:"url"`
+	}
+	runInfo struct {
+		ID     string          `json:"id"`
+		Status string          `json:"status"`
+		Result json.RawMessage `json:"result"`
+		Error  *struct {
+			Name    string `json:"name"`
+			Message string `json:"message"`
+			Line    int    `json:"line"`
+			Column  int    `json:"column"`
+		} `json:"error"`
+	}
+	logLine struct {
+		Level string `json:"level"`
+		Text  string `json:"text"`
+	}
+)

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"takeover/browser"
+	"takeover/static"
+)
+
+const (
+	// launchTime is how long Chromium may take to start.
+	launchTime = 30 * time.Second
+	// wantedDisk and wantedShm are what a few sessions need, in bytes.
+	wantedDisk = 1 << 30
+	wantedShm  = 64 << 20
+)
+
+// doctorCommand checks a machine.
+type doctorCommand struct {
+	Addr     string `help:"Address that the server would listen on." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
+	DataDir  string `help:"The server's data directory." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
+	Chromium string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
+}
+
+// finding is the outcome of one check.
+type finding struct {
+	Check  string `json:"check"`
+	Status string `json:"status"` // ok, warning or failed
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+func good(check, format string, args ...any) finding {
+	return finding{Check: check, Status: "ok", Detail: fmt.Sprintf(format, args...)}
+}
+
+func (f finding) as(status, fix string) finding {
+	f.Status, f.Fix = status, fix
+	return f
+}
+
+// Run makes every check and fails if one of them did.
+func (d *doctorCommand) Run(ctx context.Context, c *cli, std streams) error {
+	findings := d.chromium(ctx)
+	findings = append(findings, fonts(), assets(), d.port(), d.dataDir(), disk(d.DataDir), shm())
+	failed := 0
+	for _, f := range findings {
+		if f.Status == "failed" {
+			failed++
+		}
+	}
+	if c.JSON {
+		if err := writeJSON(std.out, map[string]any{"ok": failed == 0, "checks": findings}); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range findings {
+			fmt.Fprintf(std.out, "%-8s %-10s %s\n", f.Status, f.Check, f.Detail)
+			if f.Fix != "" {
+				fmt.Fprintf(std.out, "%-19s → %s\n", "", f.Fix)
+			}
+		}
+	}
+	if failed > 0 {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+// chromium starts one, as a session would.
+func (d *doctorCommand) chromium(ctx context.Context) []finding {
+	dir, err := os.MkdirTemp("", "takeover-doctor-")
+	if err != nil {
+		return []finding{good("chromium", "%v", err).as("failed", "Make the folder for temporary files writable.")}
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(ctx, launchTime)
+	defer cancel()
+	start := time.Now()
+	p, err := browser.Launch(ctx, browser.LaunchOptions{ExecPath: d.Chromium, Dir: dir})
+	if err != nil {
+		return []finding{good("chromium", "%v", err).as("failed", "Install it: apt-get install chromium, or name it with --chromium.")}
+	}
+	took := time.Since(start).Round(time.Millisecond)
+	sandboxed := p.Sandboxed()
+	if err := p.Close(); err != nil {
+		return []finding{good("chromium", "started, but did not end: %v", err).as("warning", "")}
+	}
+	sandbox := good("sandbox", "on")
+	if !sandboxed {
+		sandbox = good("sandbox", "off: this kernel or container allows no user namespaces").as("warning",
+			"Allow them (sysctl kernel.unprivileged_userns_clone=1, or the seccomp profile of the compose file), or trust every page that is opened.")
+	}
+	return []finding{good("chromium", "started in %s", took), sandbox}
+}
+
+// fonts looks for fonts that have the characters of most pages.
+func fonts() finding {
+	found := map[string]bool{}
+	for _, root := range []string{"/usr/share/fonts", "/usr/local/share/fonts"} {
+		_ = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error { // a folder that is not there has no fonts
+			name := strings.ToLower(filepath.Base(path))
+			found["any"] = found["any"] || err == nil && (strings.HasSuffix(name, ".ttf") || strings.HasSuffix(name, ".otf") || strings.HasSuffix(name, ".ttc"))
+			found["CJK"] = found["CJK"] || strings.Contains(name, "cjk") || strings.Contains(name, "wqy") || strings.Contains(name, "unifont")
+			found["emoji"] = found["emoji"] || strings.Contains(name, "emoji")
+			return nil
+		})
+	}
+	var missing []string
+	for _, kind := range []string{"any", "CJK", "emoji"} {
+		if !found[kind] {
+			missing = append(missing, kind)
+		}
+	}
+	if len(missing) == 0 {
+		return good("fonts", "with CJK and emoji")
+	}
+	return good("fonts", "missing: %s", strings.Join(missing, ", ")).as("warning", "apt-get install fonts-liberation fonts-noto-cjk fonts-noto-color-emoji")
+}
+
+func assets() finding {
+	if err := static.Check(); err != nil {
+		return good("pages", "%v", err).as("failed", "Run make generate, and build the server again.")
+	}
+	return good("pages", "scripts and styles are built in")
+}
+
+func (d *doctorCommand) port() finding {
+	ln, err := net.Listen("tcp", d.Addr)
+	if err != nil {
+		return good("port", "%v", err).as("warning", "Something listens there: the server itself, or choose another with --addr.")
+	}
+	_ = ln.Close()
+	return good("port", "%s is free", d.Addr)
+}
+
+func (d *doctorCommand) dataDir() finding {
+	if err := os.MkdirAll(d.DataDir, 0o700); err != nil {
+		return good("data", "%v", err).as("failed", "Choose a folder that can be written with --data-dir.")
+	}
+	f, err := os.CreateTemp(d.DataDir, ".doctor-")
+	if err != nil {
+		return good("data", "%v", err).as("failed", "Make the folder writable, or choose another with --data-dir.")
+	}
+	_ = f.Close()
+	_ = os.Remove(f.Name())
+	return good("data", "%s can be written", d.DataDir)
+}
+
+func disk(dir string) finding {
+	return room("disk", dir, wantedDisk, "Make room, or choose another folder with --data-dir.")
+}
+
+func shm() finding {
+	return room("shm", "/dev/shm", wantedShm, "Give the container more: --shm-size=1g, or shm_size in compose.yaml.")
+}
+
+func room(check, dir string, wanted uint64, fix string) finding {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return good(check, "%s: %v", dir, err).as("warning", "")
+	}
+	free := st.Bavail * uint64(st.Bsize) //nolint:gosec // a block has a positive size
+	f := good(check, "%d MiB free in %s", free>>20, dir)
+	if free < wanted {
+		return f.as("warning", fix)
+	}
+	return f
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"takeover/session"
+	"takeover/static"
+	"takeover/web"
+)
+
+// readyTimeout is how long the server may take until /readyz answers 200.
+const readyTimeout = time.Minute
+
+// serveCommand is the server's configuration. Zero leaves a default to the
+// package that holds the limit.
+type serveCommand struct {
+	Addr      string `help:"Address to listen on. A public one needs TAKEOVER_API_KEY." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
+	DataDir   string `help:"Folder for keys, profiles and bundles." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
+	PublicURL string `help:"Address that people reach the server under, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
+	Chromium  string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
+
+	MaxSessions     int           `help:"Sessions live at a time. Default: four per core." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS"`
+	Warm            int           `help:"Chromiums kept started; -1 for none." default:"1" env:"TAKEOVER_WARM"`
+	SessionTimeout  time.Duration `help:"A session's life." default:"5m" env:"TAKEOVER_SESSION_TIMEOUT"`
+	IdleTimeout     time.Duration `help:"Ends a session that nobody uses; 0 for never." default:"0" env:"TAKEOVER_IDLE_TIMEOUT"`
+	TakeoverTimeout time.Duration `help:"How long a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
+
+	AllowedOrigins []string      `help:"Other sites whose pages may call." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
+	FrameAncestors string        `help:"Sites that may frame the pages, as in CSP." default:"'none'" env:"TAKEOVER_FRAME_ANCESTORS"`
+	StallTimeout   time.Duration `help:"Drops a viewer or a stream's reader that takes nothing for so long." default:"30s" env:"TAKEOVER_STALL_TIMEOUT"`
+	CreateRate     int           `help:"Creates a minute of one caller." default:"120" env:"TAKEOVER_CREATE_RATE"`
+	CreateBurst    int           `help:"Creates at once of one caller." default:"60" env:"TAKEOVER_CREATE_BURST"`
+	SignInRate     int           `help:"Wrong keys a minute of one caller." default:"10" env:"TAKEOVER_SIGN_IN_RATE"`
+	SignInBurst    int           `help:"Wrong keys at once of one caller." default:"10" env:"TAKEOVER_SIGN_IN_BURST"`
+
+	LogLevel  string `help:"debug, info, warn or error." default:"info" enum:"debug,info,warn,error" env:"TAKEOVER_LOG_LEVEL"`
+	LogFormat string `help:"json or text." default:"json" enum:"json,text" env:"TAKEOVER_LOG_FORMAT"`
+}
+
+// defaultDataDir is where the server keeps its things for a user.
+func defaultDataDir() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
+		return filepath.Join(dir, "takeover")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "data"
+	}
+	return filepath.Join(home, ".local", "share", "takeover")
+}
+
+// Run serves until ctx ends.
+func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
+	log := s.logger(std.err)
+	given := os.Getenv("TAKEOVER_API_KEY")
+	if err := web.CheckAddr(s.Addr, given != ""); err != nil {
+		return usage("%w", err)
+	}
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make data directory: %w", err)
+	}
+	keys, err := loadKeys(given, s.DataDir)
+	if err != nil {
+		return err
+	}
+	if err := static.Check(); err != nil {
+		log.Warn("the pages have no scripts and styles", "err", err)
+	}
+	ln, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	base := "http://" + reachable(ln.Addr().String())
+	if s.PublicURL == "" {
+		s.PublicURL = base
+	}
+	manager, err := session.NewManager(s.options(ln.Addr(), log))
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	defer func() { err = errors.Join(err, manager.Close(context.WithoutCancel(ctx))) }()
+	server, err := web.New(s.config(manager, keys, log))
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	return s.serve(ctx, server, manager, ln, base, given == "", std, log)
+}
+
+// serve answers until ctx ends: then sessions end first, so that everybody who
+// looks is told, and the server after them.
+func (s *serveCommand) serve(ctx context.Context, server *web.Server, manager *session.Manager, ln net.Listener, base string, showLink bool, std streams, log *slog.Logger) error {
+	serveCtx, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(serveCtx, ln) }()
+
+	if err := waitReady(ctx, base); err != nil {
+		stopServing()
+		return errors.Join(err, <-served)
+	}
+	fmt.Fprintf(std.out, "listening on %s\n", base)
+	if showLink {
+		fmt.Fprintf(std.out, "sign in: %s%s\n", s.PublicURL, server.SignInPath(""))
+	}
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	log.Info("stopping")
+	server.Drain()
+	err := manager.Close(context.WithoutCancel(ctx))
+	stopServing()
+	return errors.Join(err, <-served)
+}
+
+func (s *serveCommand) options(addr net.Addr, log *slog.Logger) session.Options {
+	return session.Options{
+		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: s.Warm, ChromiumPath: s.Chromium,
+		PublicURL: func() string { return strings.TrimSuffix(s.PublicURL, "/") },
+		CheckURL:  web.AddressGuard(addr.String(), s.PublicURL),
+		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout, Logger: log,
+	}
+}
+
+func (s *serveCommand) config(manager *session.Manager, keys *web.Keys, log *slog.Logger) web.Config {
+	cfg := web.Config{
+		Manager: manager, Keys: keys, AllowedOrigins: s.AllowedOrigins, FrameAncestors: s.FrameAncestors, StallLimit: s.StallTimeout,
+		CreateRate: s.CreateRate, CreateBurst: s.CreateBurst, SignInRate: s.SignInRate, SignInBurst: s.SignInBurst,
+		Version: version(), Logger: log,
+	}
+	cfg.PublicURL = func() string { return s.PublicURL }
+	return cfg
+}
+
+func (s *serveCommand) logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // kong has checked it
+	opts := &slog.HandlerOptions{Level: level}
+	if s.LogFormat == "text" {
+		return slog.New(slog.NewTextHandler(w, opts))
+	}
+	return slog.New(slog.NewJSONHandler(w, opts))
+}
+
+// loadKeys takes the keys of the environment, else the one in the data
+// directory, which the first start makes.
+func loadKeys(given, dir string) (*web.Keys, error) {
+	if given != "" {
+		return web.NewKeys(strings.Split(given, ",")...)
+	}
+	key, err := web.LoadKey(dir)
+	if err != nil {
+		return nil, err
+	}
+	return web.NewKeys(key)
+}
+
+// reachable is an address that a client on this machine can connect to.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// waitReady asks /readyz until it answers 200.
+func waitReady(ctx context.Context, base string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	u, err := url.JoinPath(base, "readyz")
+	if err != nil {
+		return fmt.Errorf("wait until ready: %w", err)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, nil)
+		if err != nil {
+			return fmt.Errorf("wait until ready: %w", err)
+		}
+		if resp, err := client.Do(req); err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait until ready: %w", context.Cause(ctx))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

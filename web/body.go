@@ -1,0 +1,174 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+const (
+	// bodyLimit bounds a JSON body where a route says nothing else, in bytes.
+	bodyLimit = 1 << 20
+	// createBodyLimit leaves room for the cookies and storage a session starts with.
+	createBodyLimit = 16 << 20
+	// scriptLimit bounds a script's source, in bytes (scripting.md).
+	scriptLimit = 1 << 20
+	// scriptBodyLimit leaves room for its JSON escapes and its arguments.
+	scriptBodyLimit = 8 << 20
+	// bodyTime is how long a caller may take to send a body.
+	bodyTime = 30 * time.Second
+)
+
+// readJSON decodes the body into a struct. An empty body is an empty object.
+// Unknown and repeated names, wrong types and anything but one object are
+// refused, with the name of the field.
+func readJSON(c echo.Context, limit int64, into any) error {
+	raw, err := readBody(c, limit)
+	if err != nil {
+		return err
+	}
+	return decodeObject(raw, into)
+}
+
+func readBody(c echo.Context, limit int64) ([]byte, error) {
+	rc := http.NewResponseController(c.Response())
+	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // a test's recorder has none
+	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, limit))
+	if err == nil {
+		return raw, nil
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, err
+	}
+	return nil, &failure{kind: kindBadInput, detail: "The body ended early.", err: err}
+}
+
+func decodeObject(raw []byte, into any) error {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return nil
+	}
+	if raw[0] != '{' {
+		return &failure{kind: kindBadInput, detail: "The body must be a JSON object."}
+	}
+	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
+		return decodeFailure(err)
+	}
+	return nil
+}
+
+// decodeFailure says which field an error of the JSON package is about.
+func decodeFailure(err error) error {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return badField(fieldName(syntax.JSONPointer), "given twice")
+		}
+		return &failure{kind: kindBadInput, detail: fmt.Sprintf("The body is not JSON (byte %d).", syntax.ByteOffset), err: err}
+	}
+	semantic, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
+		return &failure{kind: kindBadInput, detail: "The body cannot be read as JSON.", err: err}
+	}
+	field := fieldName(semantic.JSONPointer)
+	if errors.Is(err, json.ErrUnknownName) {
+		return badField(field, "unknown field")
+	}
+	return badField(field, "must be %s", typeName(semantic))
+}
+
+// fieldName writes a JSON pointer as callers write fields: dimensions.width.
+func fieldName(p jsontext.Pointer) string {
+	var parts []string
+	for token := range p.Tokens() {
+		parts = append(parts, token)
+	}
+	return strings.Join(parts, ".")
+}
+
+// typeName is what a field wants, in JSON's words.
+func typeName(e *json.SemanticError) string {
+	if e.GoType == nil {
+		return "of another type"
+	}
+	t := e.GoType
+	for t.Kind().String() == "ptr" {
+		t = t.Elem()
+	}
+	switch t.Kind().String() {
+	case "bool":
+		return "true or false"
+	case "string":
+		return "a string"
+	case "int", "int8", "int16", "int32", "int64":
+		return "a whole number"
+	case "uint", "uint8", "uint16", "uint32", "uint64":
+		return "a whole number, 0 or more"
+	case "float32", "float64":
+		return "a number"
+	case "slice", "array":
+		return "an array"
+	case "map", "struct":
+		return "an object"
+	}
+	return "of another type"
+}
+
+// checks collects what is wrong with the fields of one request, so that a
+// caller learns all of it at once.
+type checks struct{ fields []session.FieldError }
+
+func (v *checks) add(field, format string, args ...any) {
+	v.fields = append(v.fields, session.FieldError{Field: field, Error: fmt.Sprintf(format, args...)})
+}
+
+// between checks a number that was given.
+func between[T int | int64 | float64](v *checks, field string, n, low, high T) {
+	if n < low || n > high {
+		v.add(field, "must be from %v to %v", low, high)
+	}
+}
+
+// atMost checks a text's length in bytes.
+func (v *checks) atMost(field, text string, limit int) {
+	if len(text) > limit {
+		v.add(field, "must have at most %d bytes", limit)
+	}
+}
+
+// oneOf checks a word.
+func (v *checks) oneOf(field, word string, words ...string) {
+	for _, w := range words {
+		if w == word {
+			return
+		}
+	}
+	v.add(field, "must be one of %s", strings.Join(words, ", "))
+}
+
+// milliseconds turns a field into a duration; nil gives zero, which leaves the
+// default to session.
+func (v *checks) milliseconds(field string, ms *int64, low, high time.Duration) time.Duration {
+	if ms == nil {
+		return 0
+	}
+	between(v, field, *ms, low.Milliseconds(), high.Milliseconds())
+	return time.Duration(*ms) * time.Millisecond
+}
+
+func (v *checks) err() error {
+	if len(v.fields) == 0 {
+		return nil
+	}
+	return &session.InputError{Fields: v.fields}
+}

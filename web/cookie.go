@@ -1,0 +1,107 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// signInCookie holds a sign-in: expiry and nonce, signed with the key that
+	// was given. Removing the key ends it.
+	signInCookie = "takeover_key"
+	// linkCookiePrefix begins the names of the cookies of share links; the
+	// session's id follows, so that links to several sessions work side by side.
+	linkCookiePrefix = "takeover_link_"
+	// SignInTime is how long a sign-in lasts.
+	SignInTime = 7 * 24 * time.Hour
+
+	nonceSize = 16
+)
+
+// signer makes and checks the values of sign-in cookies. A sign-out is
+// remembered until the cookie would have expired.
+type signer struct {
+	keys *Keys
+	now  func() time.Time
+
+	mu      sync.Mutex           // guards what follows
+	revoked map[string]time.Time // nonce → when it may be forgotten
+}
+
+func newSigner(keys *Keys) *signer {
+	return &signer{keys: keys, now: time.Now, revoked: map[string]time.Time{}}
+}
+
+// sign makes a cookie's value: the key's id, and expiry, nonce and signature.
+func (s *signer) sign(e *keyEntry) (value string, expires time.Time) {
+	expires = s.now().Add(SignInTime)
+	nonce := sha256.Sum256([]byte(newSecret()))
+	payload := binary.BigEndian.AppendUint64(nil, uint64(expires.Unix()))
+	payload = append(payload, nonce[:nonceSize]...)
+	return e.id + "." + base64.RawURLEncoding.EncodeToString(append(payload, macOf(e, payload)...)), expires
+}
+
+// check returns the key that a cookie was signed with, or nil.
+func (s *signer) check(value string) *keyEntry {
+	e, nonce, expires := s.open(value)
+	if e == nil || !s.now().Before(expires) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, gone := s.revoked[nonce]; gone {
+		return nil
+	}
+	return e
+}
+
+// revoke ends a sign-in before its time.
+func (s *signer) revoke(value string) {
+	e, nonce, expires := s.open(value)
+	if e == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, until := range s.revoked {
+		if s.now().After(until) {
+			delete(s.revoked, n)
+		}
+	}
+	s.revoked[nonce] = expires
+}
+
+// open reads a value and checks its signature.
+func (s *signer) open(value string) (e *keyEntry, nonce string, expires time.Time) {
+	id, body, _ := strings.Cut(value, ".")
+	raw, err := base64.RawURLEncoding.DecodeString(body)
+	if err != nil || len(raw) != 8+nonceSize+sha256.Size {
+		return nil, "", time.Time{}
+	}
+	e = s.keys.byID(id)
+	payload, sum := raw[:8+nonceSize], raw[8+nonceSize:]
+	if e == nil || !hmac.Equal(sum, macOf(e, payload)) {
+		return nil, "", time.Time{}
+	}
+	return e, string(payload[8:]), time.Unix(int64(binary.BigEndian.Uint64(payload)), 0)
+}
+
+func macOf(e *keyEntry, payload []byte) []byte {
+	mac := hmac.New(sha256.New, e.mac[:])
+	mac.Write(payload)
+	return mac.Sum(nil)
+}
+
+// newCookie is a cookie that scripts cannot read and other sites cannot send.
+func newCookie(r *http.Request, name, value string, expires time.Time, https bool) *http.Cookie {
+	return &http.Cookie{
+		Name: name, Value: value, Path: "/", Expires: expires,
+		HttpOnly: true, Secure: https || r.TLS != nil, SameSite: http.SameSiteStrictMode,
+	}
+}

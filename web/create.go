@@ -1,0 +1,209 @@
+package web
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+const (
+	maxURL      = 32 << 10 // bytes of an address
+	maxHeaders  = 100      // of extraHTTPHeaders
+	maxHeader   = 8 << 10  // bytes of one header's value
+	maxMetadata = 64 << 10 // bytes as JSON
+	maxWord     = 1024     // bytes of user agent, locale and the like
+	maxSide     = 4096     // CSS pixels
+	minSide     = 100
+)
+
+// createRequest is the body of a create: the fields of api.md, and those of
+// Steel's client (version 0.18). What a field does not do is said in warnings.
+type createRequest struct {
+	URL               string            `json:"url,omitempty"`
+	Timeout           *int64            `json:"timeout,omitempty"`     // ms
+	IdleTimeout       *int64            `json:"idleTimeout,omitempty"` // ms
+	Dimensions        *sizeRequest      `json:"dimensions,omitempty"`
+	DeviceScaleFactor float64           `json:"deviceScaleFactor,omitempty"`
+	IsMobile          bool              `json:"isMobile,omitempty"`
+	UserAgent         string            `json:"userAgent,omitempty"`
+	Locale            string            `json:"locale,omitempty"`
+	Timezone          string            `json:"timezone,omitempty"`
+	ProxyURL          string            `json:"proxyUrl,omitempty"`
+	ExtraHTTPHeaders  map[string]string `json:"extraHTTPHeaders,omitempty"`
+	Metadata          map[string]any    `json:"metadata,omitempty"`
+
+	DeviceConfig *struct {
+		Device string `json:"device,omitempty"`
+	} `json:"deviceConfig,omitempty"`
+
+	noEffect
+}
+
+// sizeRequest is a viewport as a caller gives it.
+type sizeRequest struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// noEffect is what is accepted and does nothing yet. A field that asks for
+// nothing (false, null, an empty list) is not worth a warning.
+type noEffect struct {
+	Profile              json.RawMessage `json:"profile,omitempty"`
+	Persist              json.RawMessage `json:"persist,omitempty"`
+	SessionContext       json.RawMessage `json:"sessionContext,omitempty"`
+	Headless             json.RawMessage `json:"headless,omitempty"`
+	BlockAds             json.RawMessage `json:"blockAds,omitempty"`
+	Downloads            json.RawMessage `json:"downloads,omitempty"`
+	Concurrency          json.RawMessage `json:"concurrency,omitempty"`
+	Credentials          json.RawMessage `json:"credentials,omitempty"`
+	DebugConfig          json.RawMessage `json:"debugConfig,omitempty"`
+	ExperimentalFeatures json.RawMessage `json:"experimentalFeatures,omitempty"`
+	ExtensionIDs         json.RawMessage `json:"extensionIds,omitempty"`
+	InactivityTimeout    json.RawMessage `json:"inactivityTimeout,omitempty"`
+	IsSelenium           json.RawMessage `json:"isSelenium,omitempty"`
+	Namespace            json.RawMessage `json:"namespace,omitempty"`
+	OptimizeBandwidth    json.RawMessage `json:"optimizeBandwidth,omitempty"`
+	PersistProfile       json.RawMessage `json:"persistProfile,omitempty"`
+	ProfileID            json.RawMessage `json:"profileId,omitempty"`
+	ProjectID            json.RawMessage `json:"projectId,omitempty"`
+	Region               json.RawMessage `json:"region,omitempty"`
+	SessionID            json.RawMessage `json:"sessionId,omitempty"`
+	SolveCaptcha         json.RawMessage `json:"solveCaptcha,omitempty"`
+	StealthConfig        json.RawMessage `json:"stealthConfig,omitempty"`
+	UseProxy             json.RawMessage `json:"useProxy,omitempty"`
+}
+
+// warnings names the fields that were given and have no effect.
+func (n *noEffect) warnings() []string {
+	out := []string{}
+	for _, f := range []struct {
+		name  string
+		value json.RawMessage
+	}{
+		{"profile", n.Profile}, {"persist", n.Persist}, {"sessionContext", n.SessionContext}, {"blockAds", n.BlockAds}, {"downloads", n.Downloads},
+		{"concurrency", n.Concurrency}, {"credentials", n.Credentials}, {"debugConfig", n.DebugConfig}, {"experimentalFeatures", n.ExperimentalFeatures},
+		{"extensionIds", n.ExtensionIDs}, {"inactivityTimeout", n.InactivityTimeout}, {"isSelenium", n.IsSelenium}, {"namespace", n.Namespace},
+		{"optimizeBandwidth", n.OptimizeBandwidth}, {"persistProfile", n.PersistProfile}, {"profileId", n.ProfileID}, {"projectId", n.ProjectID},
+		{"region", n.Region}, {"sessionId", n.SessionID}, {"solveCaptcha", n.SolveCaptcha}, {"stealthConfig", n.StealthConfig}, {"useProxy", n.UseProxy},
+	} {
+		if asksForSomething(f.value) {
+			out = append(out, f.name+" has no effect on this server")
+		}
+	}
+	if string(n.Headless) == "false" {
+		out = append(out, "headless: false has no effect on this server: the browser is always headless")
+	}
+	return out
+}
+
+func asksForSomething(value json.RawMessage) bool {
+	return !slices.Contains([]string{"", "null", "false", "0", `""`, "[]", "{}"}, strings.TrimSpace(string(value)))
+}
+
+// options checks a request and turns it into session's words.
+func (r *createRequest) options() (session.CreateOptions, error) {
+	var v checks
+	o := session.CreateOptions{
+		URL: r.URL, DeviceScaleFactor: r.DeviceScaleFactor, IsMobile: r.IsMobile || r.DeviceConfig != nil && r.DeviceConfig.Device == "mobile",
+		UserAgent: r.UserAgent, Locale: r.Locale, Timezone: r.Timezone, ProxyURL: r.ProxyURL,
+		ExtraHTTPHeaders: r.ExtraHTTPHeaders, Metadata: r.Metadata,
+		Timeout:     v.milliseconds("timeout", r.Timeout, time.Second, session.MaxTimeout),
+		IdleTimeout: v.milliseconds("idleTimeout", r.IdleTimeout, 0, session.MaxTimeout),
+	}
+	if d := r.Dimensions; d != nil {
+		between(&v, "dimensions.width", d.Width, minSide, maxSide)
+		between(&v, "dimensions.height", d.Height, minSide, maxSide)
+		o.Dimensions = session.Dimensions{Width: d.Width, Height: d.Height}
+	}
+	if r.DeviceScaleFactor != 0 {
+		between(&v, "deviceScaleFactor", r.DeviceScaleFactor, 0.5, 3)
+	}
+	if r.DeviceConfig != nil && r.DeviceConfig.Device != "" {
+		v.oneOf("deviceConfig.device", r.DeviceConfig.Device, "desktop", "mobile")
+	}
+	v.atMost("url", r.URL, maxURL)
+	v.atMost("proxyUrl", r.ProxyURL, maxURL)
+	v.atMost("userAgent", r.UserAgent, maxWord)
+	v.atMost("locale", r.Locale, maxWord)
+	v.atMost("timezone", r.Timezone, maxWord)
+	v.header("userAgent", r.UserAgent)
+	if len(r.ExtraHTTPHeaders) > maxHeaders {
+		v.add("extraHTTPHeaders", "must have at most %d entries", maxHeaders)
+	}
+	for name, value := range r.ExtraHTTPHeaders {
+		v.headerName("extraHTTPHeaders", name)
+		v.atMost("extraHTTPHeaders."+name, value, maxHeader)
+		v.header("extraHTTPHeaders."+name, value)
+	}
+	v.metadata(r.Metadata)
+	return o, v.err()
+}
+
+func (v *checks) metadata(m map[string]any) {
+	if raw, err := json.Marshal(m); err != nil || len(raw) > maxMetadata {
+		v.add("metadata", "must have at most %d bytes as JSON", maxMetadata)
+	}
+}
+
+// header refuses what cannot stand in a header's value (RFC 9110, 5.5).
+func (v *checks) header(field, value string) {
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		v.add(field, "must not have control characters")
+	}
+}
+
+// headerName refuses what is no token (RFC 9110, 5.6.2).
+func (v *checks) headerName(field, name string) {
+	const symbols = "!#$%&'*+-.^_`|~"
+	ok := name != "" && len(name) <= maxWord && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(symbols, r))
+	})
+	if !ok {
+		v.add(field, "%.64q is not a header's name", name)
+	}
+}
+
+// createSession is POST /v1/sessions.
+func (s *Server) createSession(c echo.Context) error {
+	var req createRequest
+	if err := readJSON(c, createBodyLimit, &req); err != nil {
+		return err
+	}
+	created, err := s.create(c, &req)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderLocation, "/v1/sessions/"+created.ID())
+	view := s.viewOf(c, created)
+	view.Warnings = req.warnings()
+	return c.JSON(201, view)
+}
+
+// create starts a session for a request, within the caller's rate.
+func (s *Server) create(c echo.Context, req *createRequest) (*session.Session, error) {
+	opts, err := req.options()
+	if err != nil {
+		return nil, err
+	}
+	if s.draining.Load() {
+		return nil, &failure{kind: kindNotReady, detail: "The server is stopping.", retryAfter: fullRetryAfter}
+	}
+	if wait := s.creates.take(caller(c).name + peerOf(c.Request())); wait > 0 {
+		return nil, s.tooMany(s.creates, wait)
+	}
+	start := time.Now()
+	created, err := s.manager.Create(c.Request().Context(), opts)
+	if err != nil {
+		if asFailure(err).kind == kindFull {
+			s.metrics.limitHit("sessions")
+		}
+		return nil, err
+	}
+	s.metrics.creates.Observe(time.Since(start).Seconds())
+	return created, nil
+}

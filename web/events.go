@@ -1,0 +1,254 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/capture"
+	"takeover/session"
+)
+
+const (
+	// waitDefault is how long /events/wait waits when the caller names no time.
+	waitDefault = 30 * time.Second
+	// customPrefix begins the types that callers may add.
+	customPrefix = "custom_"
+	// maxStreamBatch is how many events go out between two flushes.
+	maxStreamBatch = 256
+)
+
+// customEvent is the body of a caller's own event.
+type customEvent struct {
+	Type     string          `json:"type"`
+	Category string          `json:"category,omitempty"`
+	URL      string          `json:"url,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+}
+
+// startEvents is POST …/events/start.
+func (s *Server) startEvents(c echo.Context) error {
+	raw, err := readBody(c, bodyLimit)
+	if err != nil {
+		return err
+	}
+	config, err := capture.ParseConfig(raw)
+	if err != nil {
+		return err
+	}
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	started, err := one.StartCapture(c.Request().Context(), config)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, started)
+}
+
+// stopEvents is POST …/events/stop.
+func (s *Server) stopEvents(c echo.Context) error {
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
+		return err
+	}
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, one.Monitor().Stop())
+}
+
+// addEvent is POST …/events.
+func (s *Server) addEvent(c echo.Context) error {
+	var req customEvent
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	var v checks
+	if !strings.HasPrefix(req.Type, customPrefix) {
+		v.add("type", "must begin with %s", customPrefix)
+	}
+	if req.Category != "" && req.Category != capture.CategoryCustom {
+		v.add("category", "must be %s", capture.CategoryCustom)
+	}
+	if data := strings.TrimSpace(string(req.Data)); data != "" && data != "null" && data[0] != '{' {
+		v.add("data", "must be an object")
+	}
+	v.atMost("url", req.URL, maxURL)
+	if err := v.err(); err != nil {
+		return err
+	}
+	var data any
+	if len(req.Data) > 0 && string(req.Data) != "null" {
+		data = req.Data
+	}
+	ev, err := capture.NewEvent(req.Type, data)
+	if err != nil {
+		return badField("type", "must be %s and up to 57 letters, digits or underscores", customPrefix)
+	}
+	ev.URL = req.URL
+	if err := one.Monitor().Add(ev); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusCreated, ev)
+}
+
+// listEvents is GET …/events.
+func (s *Server) listEvents(c echo.Context) error {
+	q, err := readPageQuery(c)
+	if err != nil {
+		return err
+	}
+	since, _, err := readSince(c)
+	if err != nil {
+		return err
+	}
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	page := one.Monitor().Ring().Snapshot(since, q.limit, readFilter(c))
+	return c.JSON(http.StatusOK, map[string]any{"events": page.Events, "next": page.Next, "missed": page.Missed})
+}
+
+// waitEvent is GET …/events/wait.
+func (s *Server) waitEvent(c echo.Context) error {
+	timeout := waitDefault
+	if text := c.QueryParam("timeout"); text != "" {
+		ms, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return badField("timeout", "must be a number of milliseconds")
+		}
+		timeout = min(time.Duration(ms)*time.Millisecond, maxWait)
+	}
+	since, given, err := readSince(c)
+	if err != nil {
+		return err
+	}
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	reader := one.Monitor().Ring().ReadNew()
+	if given {
+		reader = one.Monitor().Ring().Read(since)
+	}
+	filter := readFilter(c)
+	reader.Filter(filter)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), timeout)
+	defer cancel()
+	stopFollowing := context.AfterFunc(s.ctx, cancel)
+	defer stopFollowing()
+	for {
+		ev, err := reader.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return &session.EndedError{Reason: one.Info().EndReason}
+		case err != nil:
+			return &failure{kind: kindTimeout, detail: "No such event came in time."}
+		case filter.Match(&ev):
+			return c.JSON(http.StatusOK, ev)
+		}
+	}
+}
+
+// streamEvents is GET …/events/stream.
+func (s *Server) streamEvents(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	reader, err := streamReader(c, one.Monitor().Ring())
+	if err != nil {
+		return err
+	}
+	reader.Filter(readFilter(c))
+	return s.streaming(c, func(ctx context.Context, out *sse) error {
+		for {
+			ev, err := reader.Next(ctx)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			for n := 0; ; n++ {
+				if err := out.send(strconv.FormatUint(ev.Seq, 10), ev.Type, ev.JSON()); err != nil {
+					return err
+				}
+				more := false
+				if n < maxStreamBatch {
+					ev, more = reader.TryNext()
+				}
+				if !more {
+					break
+				}
+			}
+			if err := out.flush(); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// streamReader begins where the caller stopped (Last-Event-ID), else at
+// ?since=, else at the oldest for ?replay=all, else now.
+func streamReader(c echo.Context, ring *capture.Ring) (*capture.Reader, error) {
+	if last := c.Request().Header.Get("Last-Event-ID"); last != "" {
+		seq, err := strconv.ParseUint(last, 10, 64)
+		if err != nil {
+			return nil, badField("Last-Event-ID", "must be the id of an event of this stream")
+		}
+		return ring.Read(seq), nil
+	}
+	since, given, err := readSince(c)
+	if err != nil {
+		return nil, err
+	}
+	if given {
+		return ring.Read(since), nil
+	}
+	switch c.QueryParam("replay") {
+	case "":
+		return ring.ReadNew(), nil
+	case "all":
+		return ring.ReadOldest(), nil
+	}
+	return nil, badField("replay", "must be all")
+}
+
+func readSince(c echo.Context) (seq uint64, given bool, err error) {
+	text := c.QueryParam("since")
+	if text == "" {
+		return 0, false, nil
+	}
+	seq, err = strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, false, badField("since", "must be the seq of an event")
+	}
+	return seq, true, nil
+}
+
+// readFilter reads ?type= and ?category=, each a list with commas or repeated.
+func readFilter(c echo.Context) capture.Filter {
+	q := c.QueryParams()
+	return capture.Filter{Types: split(q["type"]), Categories: split(q["category"])}
+}
+
+func split(values []string) []string {
+	words := strings.Split(strings.Join(values, ","), ",")
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
+}

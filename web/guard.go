@@ -1,0 +1,135 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+const principalKey = "principal"
+
+// writeTime is how long a caller may take to receive an answer that is neither
+// a stream nor a long poll.
+const writeTime = time.Minute
+
+// caller is who calls; guard has put it there.
+func caller(c echo.Context) *principal {
+	p, _ := c.Get(principalKey).(*principal)
+	if p == nil {
+		return &principal{}
+	}
+	return p
+}
+
+// guard holds the rules of one route in front of its handler.
+func (s *Server) guard(r route) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		req := c.Request()
+		if c.Get(headKey) != nil && r.kind != plain {
+			return &failure{kind: kindMethod, detail: "HEAD is not offered on a stream.", allow: r.method}
+		}
+		p := s.identify(req, r.kind != plain)
+		c.Set(principalKey, p)
+		if err := s.checkOrigin(req, r, p); err != nil {
+			return err
+		}
+		if err := s.authorize(c, r, p); err != nil {
+			return err
+		}
+		if r.kind == plain && !r.slow {
+			_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(writeTime)) // a test's recorder has none
+		}
+		return r.handler(c)
+	}
+}
+
+// authorize compares the caller with the route's access.
+func (s *Server) authorize(c echo.Context, r route, p *principal) error {
+	switch {
+	case r.access == public || p.operator():
+		return nil
+	case p.kind == nobody:
+		return &failure{kind: kindNoKey, detail: "Send a key as a Bearer token, or sign in."}
+	case r.access == guests:
+		return s.authorizeGuest(c, r, p)
+	}
+	return &failure{kind: kindForbidden, detail: "A share link does not lead here."}
+}
+
+// authorizeGuest lets a link holder do what the link's role allows, in its own
+// session. Other sessions are not there for them, whether they exist or not.
+func (s *Server) authorizeGuest(c echo.Context, r route, p *principal) error {
+	id := c.Param("id")
+	if r.byTakeover {
+		t, err := s.findTakeover(c.Param("id"))
+		if err != nil {
+			return &failure{kind: kindForbidden, detail: "Your link does not lead here."}
+		}
+		id = t.Session().ID()
+	}
+	grant, ok := p.grant(id)
+	if !ok {
+		return &failure{kind: kindForbidden, detail: "Your link does not lead here."}
+	}
+	if rank(grant.Role) < rank(r.role) {
+		return session.ErrRole
+	}
+	if grant.Takeover != "" {
+		if tid := takeoverParam(c, r); tid != "" && tid != grant.Takeover {
+			return &failure{kind: kindForbidden, detail: "Your link is for another takeover."}
+		}
+	}
+	return nil
+}
+
+func takeoverParam(c echo.Context, r route) string {
+	if r.byTakeover {
+		return c.Param("id")
+	}
+	return c.Param("tid")
+}
+
+// checkOrigin refuses what another site's page started. Programs send no
+// Origin; a browser always does with what changes something, so a cookie
+// without one is refused too.
+func (s *Server) checkOrigin(req *http.Request, r route, p *principal) error {
+	if r.method == http.MethodGet && r.kind != socket {
+		return nil
+	}
+	origin := req.Header.Get("Origin")
+	switch {
+	case origin != "" && !s.sameOrigin(req, origin):
+		return &failure{kind: kindForbidden, detail: "The request comes from another site."}
+	case origin == "" && req.Header.Get("Sec-Fetch-Site") == "cross-site":
+		return &failure{kind: kindForbidden, detail: "The request comes from another site."}
+	case origin == "" && p.byCookie():
+		return &failure{kind: kindForbidden, detail: "A cookie needs the header Origin with it."}
+	}
+	return nil
+}
+
+// sameOrigin compares an Origin with the host that was asked, and with the
+// public URL for servers behind a proxy.
+func (s *Server) sameOrigin(req *http.Request, origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	if strings.EqualFold(u.Host, req.Host) {
+		return true
+	}
+	if public, err := url.Parse(s.publicURL()); err == nil && strings.EqualFold(u.Scheme, public.Scheme) && strings.EqualFold(u.Host, public.Host) {
+		return true
+	}
+	for _, allowed := range s.cfg.AllowedOrigins {
+		if strings.EqualFold(origin, allowed) {
+			return true
+		}
+	}
+	return false
+}

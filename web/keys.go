@@ -1,0 +1,130 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// keyFile is the name of the generated key in the data directory.
+const keyFile = "api-key"
+
+// ErrNoKey is returned for a server without any key.
+var ErrNoKey = errors.New("no API key")
+
+// ErrPublicWithoutKey is returned by CheckAddr.
+var ErrPublicWithoutKey = errors.New("refusing a public address without a key of your own: set TAKEOVER_API_KEY")
+
+// Keys is the set of keys that open everything. Only hashes are kept. It is
+// safe for use from any goroutine.
+type Keys struct {
+	entries []keyEntry
+}
+
+type keyEntry struct {
+	hash [sha256.Size]byte
+	mac  [sha256.Size]byte // signs cookies, so that they die with their key
+	id   string            // names the key in cookies and logs
+}
+
+// NewKeys makes the set of the given keys; empty ones are left out. It returns
+// ErrNoKey when none is left.
+func NewKeys(keys ...string) (*Keys, error) {
+	set := &Keys{}
+	for _, key := range keys {
+		key = strings.TrimSpace(key)
+		if key == "" {
+			continue
+		}
+		e := keyEntry{hash: sha256.Sum256([]byte(key))}
+		mac := hmac.New(sha256.New, []byte(key))
+		mac.Write([]byte("takeover cookie"))
+		mac.Sum(e.mac[:0])
+		id := sha256.Sum256(e.mac[:])
+		e.id = hex.EncodeToString(id[:4])
+		set.entries = append(set.entries, e)
+	}
+	if len(set.entries) == 0 {
+		return nil, ErrNoKey
+	}
+	return set, nil
+}
+
+// match finds the entry of a key. It looks at every entry whatever it finds, so
+// that its time says nothing about them.
+func (k *Keys) match(key string) *keyEntry {
+	hash := sha256.Sum256([]byte(key))
+	var found *keyEntry
+	for i := range k.entries {
+		if subtle.ConstantTimeCompare(hash[:], k.entries[i].hash[:]) == 1 {
+			found = &k.entries[i]
+		}
+	}
+	return found
+}
+
+// byID finds the entry that a cookie names. The name is no secret.
+func (k *Keys) byID(id string) *keyEntry {
+	for i := range k.entries {
+		if k.entries[i].id == id {
+			return &k.entries[i]
+		}
+	}
+	return nil
+}
+
+// LoadKey reads the key kept in the data directory, and makes one (256 random
+// bits, file mode 0600) when there is none.
+func LoadKey(dir string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", fmt.Errorf("open data directory: %w", err)
+	}
+	defer root.Close()
+	raw, err := root.ReadFile(keyFile)
+	if err == nil && len(strings.TrimSpace(string(raw))) > 0 {
+		return strings.TrimSpace(string(raw)), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read key: %w", err)
+	}
+	key := newSecret()
+	if err := root.WriteFile(keyFile, []byte(key+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("keep key: %w", err)
+	}
+	return key, nil
+}
+
+// KeyPath is where LoadKey keeps the key.
+func KeyPath(dir string) string { return filepath.Join(dir, keyFile) }
+
+// newSecret is 256 random bits, safe in URLs.
+func newSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// CheckAddr refuses an address that others can reach unless the operator has
+// set a key. A host name counts as public unless it is localhost.
+func CheckAddr(addr string, keySet bool) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("listen address: %w", err)
+	}
+	ip := net.ParseIP(host)
+	if keySet || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return ErrPublicWithoutKey
+}

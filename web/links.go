@@ -1,0 +1,113 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+// defaultLinkTime is how long a link lives when the caller names no time.
+const defaultLinkTime = time.Hour
+
+// maxLinkTime is the longest life of a link.
+const maxLinkTime = 30 * 24 * time.Hour
+
+// linkRequest is the body of a share.
+type linkRequest struct {
+	Role      session.Role `json:"role"`
+	ExpiresIn *int64       `json:"expiresIn,omitempty"` // ms
+	MaxUses   int          `json:"maxUses,omitempty"`
+	Takeover  string       `json:"takeover,omitempty"` // the takeover that the link is for
+}
+
+// linkCreated is a new link. Its secret is in the URL's fragment.
+type linkCreated struct {
+	session.LinkInfo
+	URL string `json:"url"`
+}
+
+// redeemRequest is the body of a redemption.
+type redeemRequest struct {
+	Secret string `json:"secret"`
+}
+
+// createLink is POST /v1/sessions/:id/links.
+func (s *Server) createLink(c echo.Context) error {
+	var req linkRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	var v checks
+	v.oneOf("role", string(req.Role), string(session.RoleView), string(session.RoleControl), string(session.RoleTakeover))
+	between(&v, "maxUses", req.MaxUses, 0, 1000)
+	life := v.milliseconds("expiresIn", req.ExpiresIn, time.Second, maxLinkTime)
+	if req.ExpiresIn == nil {
+		life = defaultLinkTime
+	}
+	path := "/sessions/" + one.ID()
+	if req.Takeover != "" {
+		if _, err := one.Takeover(req.Takeover); err != nil {
+			v.add("takeover", "is not a takeover of this session")
+		}
+		path = "/takeover/" + req.Takeover
+	}
+	if err := v.err(); err != nil {
+		return err
+	}
+	info, secret, err := one.CreateLink(session.LinkOptions{
+		Role: req.Role, ExpiresIn: life, MaxUses: req.MaxUses, Takeover: req.Takeover, CreatedBy: caller(c).name,
+	})
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusCreated, linkCreated{LinkInfo: info, URL: s.baseURL(c.Request()) + path + "#" + secret})
+}
+
+// listLinks is GET /v1/sessions/:id/links.
+func (s *Server) listLinks(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	return list(c, "links", one.Links(), func(l session.LinkInfo) string { return l.ID }, func(l session.LinkInfo) session.LinkInfo { return l })
+}
+
+// revokeLink is DELETE /v1/sessions/:id/links/:lid.
+func (s *Server) revokeLink(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	if err := one.RevokeLink(c.Param("lid")); err != nil {
+		return &failure{kind: kindNotFound, detail: "No link of this session has this id.", err: err}
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// redeemLink is POST /v1/links/redeem. Wrong secrets count as wrong keys.
+func (s *Server) redeemLink(c echo.Context) error {
+	var req redeemRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	peer := peerOf(c.Request())
+	if wait := s.signIns.empty(peer); wait > 0 {
+		return s.tooMany(s.signIns, wait)
+	}
+	grant, err := s.manager.RedeemLink(req.Secret)
+	if err != nil {
+		s.signIns.take(peer)
+		return err
+	}
+	s.log.Info("link used", "session", grant.SessionID, "link", grant.LinkID, "role", grant.Role, "from", peer)
+	name := linkCookiePrefix + grant.SessionID
+	c.SetCookie(newCookie(c.Request(), name, s.grants.sign(grant), grant.Expires, s.https()))
+	return c.JSON(http.StatusOK, grant)
+}

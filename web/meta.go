@@ -1,0 +1,47 @@
+package web
+
+import (
+	"net/http"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/labstack/echo/v4"
+)
+
+// health is GET /healthz: the process answers.
+func (s *Server) health(c echo.Context) error {
+	return c.JSON(http.StatusOK, map[string]any{"status": "ok"})
+}
+
+// ready is GET /readyz: a session could be created.
+func (s *Server) ready(c echo.Context) error {
+	if s.draining.Load() {
+		return &failure{kind: kindNotReady, detail: "The server is stopping.", retryAfter: fullRetryAfter}
+	}
+	if err := s.manager.Ready(c.Request().Context()); err != nil {
+		f := asFailure(err)
+		if f.kind == kindInternal {
+			return &failure{kind: kindNotReady, detail: "A session cannot be created now.", retryAfter: fullRetryAfter, err: err}
+		}
+		return f
+	}
+	return c.JSON(http.StatusOK, map[string]any{"status": "ready"})
+}
+
+// version is GET /version.
+func (s *Server) version(c echo.Context) error {
+	out := map[string]any{"version": s.cfg.Version, "go": runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				out["commit"] = setting.Value
+			}
+		}
+	}
+	return c.JSON(http.StatusOK, out)
+}
+
+// openapi is GET /openapi.json.
+func (s *Server) openapi(c echo.Context) error {
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, s.spec)
+}

@@ -1,0 +1,138 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"takeover/session"
+)
+
+// metrics are the figures of one server, in a registry of its own.
+type metrics struct {
+	handler http.Handler
+
+	requests  *prometheus.HistogramVec
+	inFlight  prometheus.Gauge
+	creates   prometheus.Histogram
+	limits    *prometheus.CounterVec
+	streams   prometheus.Gauge
+	messages  *prometheus.CounterVec
+	malformed prometheus.Counter
+	pictures  prometheus.Counter
+	bytes     prometheus.Counter
+	skipped   prometheus.Counter
+	acks      prometheus.Histogram
+	dropped   *prometheus.CounterVec
+}
+
+func newMetrics(manager *session.Manager) *metrics {
+	reg := prometheus.NewRegistry()
+	m := &metrics{
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "takeover_http_request_seconds", Help: "Time of requests by route and status.", Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10, 60},
+		}, []string{"method", "route", "status"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "takeover_http_requests_in_flight", Help: "Requests under way, sockets and streams included."}),
+		creates: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "takeover_session_create_seconds", Help: "Time from a create to a browser that is there.", Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}),
+		limits:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_limit_hits_total", Help: "How often a limit was reached."}, []string{"limit"}),
+		streams:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "takeover_streams", Help: "Event streams that are open."}),
+		messages:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_viewer_messages_total", Help: "Messages from viewers by type."}, []string{"type"}),
+		malformed: prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_viewer_messages_malformed_total", Help: "Messages from viewers that were answered with an error."}),
+		pictures:  prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_pictures_sent_total", Help: "Pictures written to viewers."}),
+		bytes:     prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_picture_bytes_sent_total", Help: "Bytes of pictures written to viewers."}),
+		skipped:   prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_pictures_skipped_total", Help: "Pictures that viewers skipped because a newer one was there."}),
+		acks: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "takeover_ack_seconds", Help: "Time from writing a picture to its ack.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 30},
+		}),
+		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_viewers_dropped_total", Help: "Viewers that were dropped, by reason."}, []string{"reason"}),
+	}
+	reg.MustRegister(m.requests, m.inFlight, m.creates, m.limits, m.streams, m.messages, m.malformed, m.pictures, m.bytes, m.skipped, m.acks, m.dropped,
+		&statsCollector{manager: manager}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+	return m
+}
+
+func (m *metrics) request(method, route string, status int, took time.Duration) {
+	switch {
+	case route == "":
+		route = "none" // a path of the caller's making would be a label of theirs
+	case status == http.StatusSwitchingProtocols:
+		took = 0 // a socket's life is no request's time
+	}
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+func (m *metrics) limitHit(name string) { m.limits.WithLabelValues(name).Inc() }
+
+// statsCollector gives the manager's figures at the moment they are asked for.
+type statsCollector struct{ manager *session.Manager }
+
+var (
+	descSessions  = prometheus.NewDesc("takeover_sessions", "Sessions in the registry by status.", []string{"status"}, nil)
+	descMax       = prometheus.NewDesc("takeover_sessions_max", "Sessions that may be live at a time.", nil, nil)
+	descCreated   = prometheus.NewDesc("takeover_sessions_created_total", "Sessions created.", nil, nil)
+	descEnded     = prometheus.NewDesc("takeover_sessions_ended_total", "Sessions ended by status.", []string{"status"}, nil)
+	descCrashes   = prometheus.NewDesc("takeover_chromium_crashes_total", "Chromiums that died.", nil, nil)
+	descViewers   = prometheus.NewDesc("takeover_viewers", "Viewers that are connected.", nil, nil)
+	descStale     = prometheus.NewDesc("takeover_input_stale_total", "Inputs dropped because of an old epoch.", nil, nil)
+	descRejected  = prometheus.NewDesc("takeover_input_rejected_total", "Inputs of somebody who is not in control.", nil, nil)
+	descRuns      = prometheus.NewDesc("takeover_runs_total", "Runs that ended, by outcome.", []string{"status"}, nil)
+	descTakeovers = prometheus.NewDesc("takeover_takeovers_total", "Takeovers that ended, by outcome.", []string{"state"}, nil)
+	descWaiting   = prometheus.NewDesc("takeover_takeovers_open", "Takeovers that wait for their end.", nil, nil)
+)
+
+// Describe is prometheus.Collector's.
+func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descSessions, descMax, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descWaiting} {
+		out <- d
+	}
+}
+
+// Collect is prometheus.Collector's.
+func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
+	st := c.manager.Stats()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	for _, status := range statuses {
+		gauge(descSessions, float64(st.ByStatus[session.Status(status)]), status)
+	}
+	gauge(descMax, float64(st.MaxSessions))
+	gauge(descViewers, float64(st.Viewers))
+	counter(descCreated, st.Created)
+	counter(descCrashes, st.Crashes)
+	counter(descStale, st.StaleInput)
+	counter(descRejected, st.RejectedInput)
+	for status, n := range st.Ended {
+		counter(descEnded, n, string(status))
+	}
+	for status, n := range st.Runs {
+		counter(descRuns, n, string(status))
+	}
+	for state, n := range st.Takeovers {
+		counter(descTakeovers, n, string(state))
+	}
+	open := 0
+	for _, t := range c.manager.Takeovers("") {
+		if t.Info().State.Open() {
+			open++
+		}
+	}
+	gauge(descWaiting, float64(open))
+}
+
+// serveMetrics is GET /metrics.
+func (s *Server) serveMetrics(c echo.Context) error {
+	s.metrics.handler.ServeHTTP(c.Response(), c.Request())
+	return nil
+}

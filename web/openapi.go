@@ -1,0 +1,250 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"takeover/session"
+)
+
+type object = map[string]any
+
+// queryParams describes what routes read of the query.
+var queryParams = map[string]object{
+	"limit":    {"description": "Length of a page of the list.", "schema": object{"type": "integer", "minimum": 1, "maximum": listMax, "default": listDefault}},
+	"cursor":   {"description": "The next of the page before.", "schema": object{"type": "string"}},
+	"status":   {"description": "Only sessions with this status.", "schema": object{"type": "string", "enum": statuses}},
+	"state":    {"description": "Only takeovers in this state.", "schema": object{"type": "string", "enum": takeoverStates}},
+	"format":   {"description": "Image format.", "schema": object{"type": "string", "enum": []string{"png", "jpeg", "webp"}, "default": "png"}},
+	"fullPage": {"description": "The whole page instead of what is in view.", "schema": object{"type": "boolean", "default": false}},
+	"wait":     {"description": "How long to wait for the end, with its unit, such as 60s or 500ms.", "schema": object{"type": "string"}},
+	"since":    {"description": "Only events with a greater seq.", "schema": object{"type": "integer", "minimum": 0}},
+	"type":     {"description": "Only events of these types, separated by commas.", "schema": object{"type": "string"}},
+	"category": {"description": "Only events of these categories, separated by commas.", "schema": object{"type": "string"}},
+	"timeout":  {"description": "How long to wait, in milliseconds.", "schema": object{"type": "integer", "minimum": 0}},
+	"replay":   {"description": "all begins with the oldest event that is kept.", "schema": object{"type": "string", "enum": []string{"all"}}},
+	"session":  {"description": "The session; may be left out while just one is live.", "schema": object{"type": "string"}},
+	"next":     {"description": "The path to go to afterwards.", "schema": object{"type": "string"}},
+	"code":     {"description": "The code of a sign-in link, for one use.", "schema": object{"type": "string"}},
+}
+
+// openAPI describes the table as an OpenAPI 3.1 document.
+func openAPI(table []route, version string) ([]byte, error) {
+	g := &specGenerator{schemas: object{}}
+	paths := map[string]object{}
+	problemRef := g.schema(reflect.TypeFor[problem]())
+	for _, r := range table {
+		path, params := specPath(r.path)
+		if paths[path] == nil {
+			paths[path] = object{}
+		}
+		op, err := g.operation(r, params, problemRef)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+		}
+		paths[path][strings.ToLower(r.method)] = op
+	}
+	doc := object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title": "Takeover", "version": version, "license": object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
+			"description": "A remote browser that scripts drive and people take over. Durations are milliseconds, times ISO 8601.",
+		},
+		"paths": paths,
+		"components": object{
+			"schemas": g.schemas,
+			"securitySchemes": object{
+				"bearer": object{"type": "http", "scheme": "bearer"},
+				"header": object{"type": "apiKey", "in": "header", "name": keyHeader},
+				"cookie": object{"type": "apiKey", "in": "cookie", "name": signInCookie},
+				"token":  object{"type": "apiKey", "in": "query", "name": "token"},
+				"link":   object{"type": "apiKey", "in": "cookie", "name": linkCookiePrefix + "{session}"},
+			},
+		},
+	}
+	return json.MarshalIndent(doc, "", " ")
+}
+
+// specPath writes a path of Echo's as OpenAPI does, and lists its parameters.
+func specPath(path string) (string, []string) {
+	var params []string
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		name, isParam := strings.CutPrefix(p, ":")
+		if p == "*" {
+			name, isParam = "path", true
+		}
+		if isParam {
+			params = append(params, name)
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/"), params
+}
+
+type specGenerator struct{ schemas object }
+
+func (g *specGenerator) operation(r route, pathParams []string, problemRef object) (object, error) {
+	op := object{"operationId": r.name, "summary": r.does, "security": security(r)}
+	params := []object{}
+	for _, name := range pathParams {
+		params = append(params, object{"name": name, "in": "path", "required": true, "schema": object{"type": "string"}})
+	}
+	for _, name := range r.query {
+		doc, ok := queryParams[name]
+		if !ok {
+			return nil, fmt.Errorf("query parameter %s is not described", name)
+		}
+		params = append(params, object{"name": name, "in": "query", "description": doc["description"], "schema": doc["schema"]})
+	}
+	if len(params) > 0 {
+		op["parameters"] = params
+	}
+	if r.body != nil {
+		op["requestBody"] = object{"content": object{"application/json": object{"schema": g.schema(reflect.TypeOf(r.body))}}}
+	}
+	op["responses"] = object{
+		strconv.Itoa(r.answers.code()): g.answer(r.answers),
+		"default":                      object{"description": "A problem (RFC 9457).", "content": object{mimeProblem: object{"schema": problemRef}}},
+	}
+	return op, nil
+}
+
+func (a answer) code() int {
+	if a.status == 0 {
+		return http.StatusOK
+	}
+	return a.status
+}
+
+func (g *specGenerator) answer(a answer) object {
+	out := object{"description": http.StatusText(a.code())}
+	mime := a.mime
+	var schema object
+	switch {
+	case a.list != "":
+		schema = object{"type": "object", "properties": object{
+			a.list: object{"type": "array", "items": g.schema(reflect.TypeOf(a.body))},
+			"next": object{"type": []string{"string", "integer", "null"}, "description": "The cursor (for events, the since) of the page after; null at the end."},
+		}}
+	case a.body != nil:
+		schema = g.schema(reflect.TypeOf(a.body))
+	case mime == "":
+		return out
+	default:
+		schema = object{"type": "string"}
+	}
+	if mime == "" {
+		mime = "application/json"
+	}
+	out["content"] = object{mime: object{"schema": schema}}
+	return out
+}
+
+func security(r route) []object {
+	if r.access == public {
+		return []object{}
+	}
+	out := []object{{"bearer": []string{}}, {"header": []string{}}, {"cookie": []string{}}}
+	if r.kind != plain {
+		out = append(out, object{"token": []string{}})
+	}
+	if r.access == guests {
+		out = append(out, object{"link": []string{}})
+	}
+	return out
+}
+
+// schema describes a Go type. Structs with a name become components.
+func (g *specGenerator) schema(t reflect.Type) object {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return object{"type": "string", "format": "date-time"}
+	case reflect.TypeFor[json.RawMessage]():
+		return object{}
+	case reflect.TypeFor[session.Role]():
+		return object{"type": "string", "enum": []string{"view", "control", "takeover"}}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return object{"anyOf": []object{g.schema(t.Elem()), {"type": "null"}}}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return object{"type": "integer"}
+	case reflect.Float32, reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Slice, reflect.Array:
+		return object{"type": "array", "items": g.schema(t.Elem())}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": g.schema(t.Elem())}
+	case reflect.Struct:
+		return g.structSchema(t)
+	}
+	return object{}
+}
+
+func (g *specGenerator) structSchema(t reflect.Type) object {
+	name := componentName(t)
+	if name == "" {
+		props, _ := g.properties(t)
+		return object{"type": "object", "properties": props}
+	}
+	ref := object{"$ref": "#/components/schemas/" + name}
+	if _, known := g.schemas[name]; known {
+		return ref
+	}
+	g.schemas[name] = object{} // so that a type that holds itself ends
+	props, required := g.properties(t)
+	schema := object{"type": "object", "properties": props}
+	if len(required) > 0 && !strings.HasSuffix(name, "Request") {
+		schema["required"] = required
+	}
+	if strings.HasSuffix(name, "Request") {
+		schema["additionalProperties"] = false
+	}
+	g.schemas[name] = schema
+	return ref
+}
+
+// properties lists a struct's fields by their JSON names, embedded ones too.
+func (g *specGenerator) properties(t reflect.Type) (props object, required []string) {
+	props = object{}
+	for f := range t.Fields() {
+		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && tag == "" {
+			inner, more := g.properties(f.Type)
+			for k, v := range inner {
+				props[k] = v
+			}
+			required = append(required, more...)
+			continue
+		}
+		if !f.IsExported() || tag == "-" || tag == "" {
+			continue
+		}
+		props[tag] = g.schema(f.Type)
+		if !strings.Contains(options, "omit") {
+			required = append(required, tag)
+		}
+	}
+	return props, required
+}
+
+// componentName is a struct's name in the description, with a capital first.
+func componentName(t reflect.Type) string {
+	name := t.Name()
+	if name == "" {
+		return ""
+	}
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "Info"), "View")
+	return string(unicode.ToUpper(rune(name[0]))) + name[1:]
+}

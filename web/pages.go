@@ -1,0 +1,163 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+	"takeover/static"
+	"takeover/web/views"
+)
+
+// endedShown is how many ended sessions the list of sessions shows.
+const endedShown = 50
+
+// immutable is the caching of assets, whose names change with their content.
+const immutable = "public, max-age=31536000, immutable"
+
+// page is what every page needs.
+func (s *Server) page(c echo.Context) views.Page {
+	return views.Page{
+		Asset: static.Asset, Nonce: nonceOf(c), SignedIn: caller(c).operator(), Version: s.cfg.Version, Now: time.Now(),
+	}
+}
+
+// render answers with a page. It is made whole first, so that a failure is an
+// answer of its own and not half a page.
+func (s *Server) render(c echo.Context, status int, page templ.Component) error {
+	var b bytes.Buffer
+	if err := page.Render(c.Request().Context(), &b); err != nil {
+		return fmt.Errorf("render page: %w", err)
+	}
+	return c.Blob(status, mimeHTML, b.Bytes())
+}
+
+// problemPage is the page for a failure.
+func (s *Server) problemPage(c echo.Context, p problem) views.ProblemPage {
+	page := s.page(c)
+	switch p.Status {
+	case http.StatusNotFound:
+		return views.NotFound(page)
+	case http.StatusForbidden:
+		return views.Forbidden(page)
+	}
+	return views.ProblemPage{Page: page, Status: p.Status, Title: p.Title, Detail: p.Detail, ActionURL: "/", ActionText: "All sessions"}
+}
+
+// pageSessions is GET /.
+func (s *Server) pageSessions(c echo.Context) error {
+	p := views.SessionsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request())}
+	for _, t := range s.manager.Takeovers("") {
+		info := t.Info()
+		if !info.State.Open() {
+			continue
+		}
+		p.Waiting = append(p.Waiting, views.Waiting{
+			ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, RequestedBy: info.RequestedBy,
+			Claimed: info.State == session.TakeoverClaimed, PageURL: t.Session().Info().URL, Link: info.URL,
+			CreatedAt: info.CreatedAt, Deadline: info.Deadline,
+		})
+	}
+	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	for _, one := range s.manager.List() {
+		v := sessionCard(one)
+		switch {
+		case v.EndedAt.IsZero():
+			p.Live = append(p.Live, v)
+		case len(p.Ended) < endedShown:
+			p.Ended = append(p.Ended, v)
+		}
+	}
+	return s.render(c, http.StatusOK, views.Sessions(p))
+}
+
+func sessionCard(one *session.Session) views.SessionInfo {
+	info := one.Info()
+	v := views.SessionInfo{
+		ID: info.ID, Status: string(info.Status), Title: info.Title, URL: info.URL, Controller: string(info.Controller), Viewers: info.Viewers,
+		Runs: len(one.Runs()), Events: info.EventCount, CreatedAt: info.CreatedAt, ExpiresAt: info.ExpiresAt, EndReason: info.EndReason,
+	}
+	if info.EndedAt != nil {
+		v.EndedAt = *info.EndedAt
+	}
+	return v
+}
+
+// pageSession is GET /sessions/:id.
+func (s *Server) pageSession(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	info := one.Info()
+	if info.Status.Ended() {
+		return s.render(c, http.StatusGone, views.Problem(views.SessionEnded(s.page(c), info.EndReason)))
+	}
+	demo := s.localURL()
+	if demo == "" {
+		demo = s.baseURL(c.Request())
+	}
+	return s.render(c, http.StatusOK, views.Session(views.SessionPage{
+		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
+		Sample: sampleScript(demo), Guest: !caller(c).operator(),
+	}))
+}
+
+// pageTakeover is GET /takeover/:id.
+func (s *Server) pageTakeover(c echo.Context) error {
+	t, err := s.findTakeover(c.Param("id"))
+	if err != nil {
+		return err
+	}
+	info, of := t.Info(), t.Session().Info()
+	return s.render(c, http.StatusOK, views.Takeover(views.TakeoverPage{
+		Page: s.page(c), ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, Note: info.RequestNote, State: string(info.State),
+		Deadline: info.Deadline, Width: of.Dimensions.Width, Height: of.Dimensions.Height,
+	}))
+}
+
+// static is GET /static/*. Only files of the build are served, by their names.
+func (s *Server) static(c echo.Context) error {
+	name := c.Param("*")
+	if !fs.ValidPath(name) || path.Base(name) != name || name == ".keep" {
+		return echo.ErrNotFound
+	}
+	f, err := static.Files().Open(name)
+	if err != nil {
+		return echo.ErrNotFound
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.IsDir() {
+		return echo.ErrNotFound
+	}
+	content, ok := f.(interface {
+		fs.File
+		Seek(offset int64, whence int) (int64, error)
+	})
+	if !ok {
+		return fmt.Errorf("serve asset %s: not seekable", name)
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, immutable)
+	http.ServeContent(c.Response(), c.Request(), name, time.Time{}, content)
+	return nil
+}
+
+// forGuests reports whether a request is for a page that share links lead to:
+// its visitor may hold a secret, in the fragment, that the server never sees.
+func (s *Server) forGuests(c echo.Context) bool {
+	for _, r := range s.table {
+		if r.path == c.Path() {
+			return r.access == guests
+		}
+	}
+	return false
+}

@@ -1,0 +1,158 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+// keyHeader is the header that Steel's clients send their key in.
+const keyHeader = "steel-api-key"
+
+// principalKind is how a caller showed who they are.
+type principalKind int
+
+const (
+	nobody    principalKind = iota
+	keyCaller               // a key in a header, or in the query of a socket or stream
+	signedIn                // the sign-in cookie
+	linkGuest               // a share link's cookie
+)
+
+// principal is a caller.
+type principal struct {
+	kind   principalKind
+	name   string // for logs, leases and takeovers; never a secret
+	cookie string // the sign-in cookie's value
+	grants []session.LinkGrant
+}
+
+// operator reports whether the caller holds a key.
+func (p *principal) operator() bool { return p.kind == keyCaller || p.kind == signedIn }
+
+// byCookie reports whether a browser added the credentials by itself, so that
+// another site might be behind the request.
+func (p *principal) byCookie() bool { return p.kind == signedIn || p.kind == linkGuest }
+
+// grant is the strongest link of a guest to a session. An operator has none.
+func (p *principal) grant(sessionID string) (session.LinkGrant, bool) {
+	var best session.LinkGrant
+	found := false
+	for _, g := range p.grants {
+		if g.SessionID == sessionID && (!found || rank(g.Role) > rank(best.Role)) {
+			best, found = g, true
+		}
+	}
+	return best, found
+}
+
+// role is what the caller may do in a session.
+func (p *principal) role(sessionID string) (session.Role, bool) {
+	if p.operator() {
+		return session.RoleControl, true
+	}
+	g, ok := p.grant(sessionID)
+	return g.Role, ok
+}
+
+// rank orders the roles: each may do what the ones below it may.
+func rank(r session.Role) int {
+	switch r {
+	case session.RoleView:
+		return 1
+	case session.RoleTakeover:
+		return 2
+	case session.RoleControl:
+		return 3
+	}
+	return 0
+}
+
+// identify finds out who calls. A key that is given and wrong is nobody, even
+// with a good cookie beside it. inQuery allows ?token= and ?apiKey=.
+func (s *Server) identify(r *http.Request, inQuery bool) *principal {
+	if key, given := keyOf(r, inQuery); given {
+		if e := s.keys.match(key); e != nil {
+			return &principal{kind: keyCaller, name: "key " + e.id}
+		}
+		return &principal{}
+	}
+	if c, err := r.Cookie(signInCookie); err == nil {
+		if e := s.signer.check(c.Value); e != nil {
+			return &principal{kind: signedIn, name: "key " + e.id, cookie: c.Value}
+		}
+	}
+	p := &principal{}
+	for _, c := range r.Cookies() {
+		if !strings.HasPrefix(c.Name, linkCookiePrefix) {
+			continue
+		}
+		if g, ok := s.grants.check(c.Value); ok && s.manager.CheckGrant(g) == nil {
+			p.kind, p.name = linkGuest, "link "+g.LinkID
+			p.grants = append(p.grants, g)
+		}
+	}
+	return p
+}
+
+// keyOf is the key that a request carries outside cookies.
+func keyOf(r *http.Request, inQuery bool) (key string, given bool) {
+	if h := r.Header.Get(keyHeader); h != "" {
+		return h, true
+	}
+	if h := r.Header.Get(echo.HeaderAuthorization); h != "" {
+		scheme, key, _ := strings.Cut(h, " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			return strings.TrimSpace(key), true
+		}
+		return "", true
+	}
+	if inQuery {
+		q := r.URL.Query()
+		for _, name := range []string{"token", "apiKey"} {
+			if q.Has(name) {
+				return q.Get(name), true
+			}
+		}
+	}
+	return "", false
+}
+
+// grantSigner makes and checks the cookies of share links. Its key lives as
+// long as the process, like the sessions that links lead to.
+type grantSigner struct{ key []byte }
+
+func newGrantSigner() *grantSigner { return &grantSigner{key: []byte(newSecret())} }
+
+func (g *grantSigner) sign(grant session.LinkGrant) string {
+	payload, err := json.Marshal(grant)
+	if err != nil {
+		return "" // a LinkGrant has only strings and a time
+	}
+	return base64.RawURLEncoding.EncodeToString(append(g.mac(payload), payload...))
+}
+
+func (g *grantSigner) check(value string) (session.LinkGrant, bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(value)
+	if err != nil || len(raw) < sha256.Size || !hmac.Equal(raw[:sha256.Size], g.mac(raw[sha256.Size:])) {
+		return session.LinkGrant{}, false
+	}
+	var grant session.LinkGrant
+	if err := json.Unmarshal(raw[sha256.Size:], &grant); err != nil {
+		return session.LinkGrant{}, false
+	}
+	return grant, true
+}
+
+func (g *grantSigner) mac(payload []byte) []byte {
+	mac := hmac.New(sha256.New, g.key)
+	mac.Write(payload)
+	return mac.Sum(nil)
+}

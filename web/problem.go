@@ -1,0 +1,266 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/labstack/echo/v4"
+
+	"takeover/capture"
+	"takeover/session"
+	"takeover/web/views"
+)
+
+// mimeProblem is RFC 9457's media type.
+const mimeProblem = "application/problem+json"
+
+// fullRetryAfter is what a full server asks a caller to wait.
+const fullRetryAfter = 5 * time.Second
+
+// closeStalled ends the socket of a peer that took nothing for StallLimit. RFC
+// 6455 leaves the codes 4000–4999 to applications. 1000 follows "ended".
+const closeStalled websocket.StatusCode = 4008
+
+// problem is an error as a caller sees it.
+type problem struct {
+	Type   string               `json:"type"`
+	Title  string               `json:"title"`
+	Status int                  `json:"status"`
+	Detail string               `json:"detail"`
+	Errors []session.FieldError `json:"errors,omitempty"`
+}
+
+// failure is an error that knows its answer. Handlers make one for what they
+// detect themselves; what session returns is mapped by the table outcomes.
+type failure struct {
+	kind       kind
+	detail     string
+	fields     []session.FieldError
+	retryAfter time.Duration
+	allow      string // the Allow header of a 405
+	err        error  // for the log only
+}
+
+func (f *failure) Error() string {
+	if f.err != nil {
+		return f.detail + ": " + f.err.Error()
+	}
+	return f.detail
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// kind is a class of failure: the fragment of its type URI and its status.
+type kind struct {
+	name   string
+	title  string
+	status int
+}
+
+var (
+	kindBadInput     = kind{"bad-input", "The request is not valid", http.StatusBadRequest}
+	kindNoKey        = kind{"not-signed-in", "A key is needed", http.StatusUnauthorized}
+	kindForbidden    = kind{"forbidden", "Not allowed", http.StatusForbidden}
+	kindNotFound     = kind{"not-found", "There is nothing here", http.StatusNotFound}
+	kindMethod       = kind{"method", "This method is not offered here", http.StatusMethodNotAllowed}
+	kindTimeout      = kind{"timeout", "It took too long", http.StatusRequestTimeout}
+	kindConflict     = kind{"conflict", "The state does not allow it", http.StatusConflict}
+	kindEnded        = kind{"ended", "The session has ended", http.StatusGone}
+	kindTooLarge     = kind{"too-large", "The request is too large", http.StatusRequestEntityTooLarge}
+	kindUpgrade      = kind{"upgrade", "This is a WebSocket", http.StatusUpgradeRequired}
+	kindTooMany      = kind{"too-many", "Too many requests", http.StatusTooManyRequests}
+	kindInternal     = kind{"internal", "Something went wrong on the server", http.StatusInternalServerError}
+	kindNotAvailable = kind{"not-available", "This server does not offer it", http.StatusNotImplemented}
+	kindFull         = kind{"full", "The server is full", http.StatusServiceUnavailable}
+	kindNotReady     = kind{"not-ready", "Not ready", http.StatusServiceUnavailable}
+)
+
+// kinds is every class of failure, in the order that /docs shows them.
+var kinds = []kind{kindBadInput, kindNoKey, kindForbidden, kindNotFound, kindMethod, kindTimeout, kindConflict, kindEnded,
+	kindTooLarge, kindUpgrade, kindTooMany, kindInternal, kindNotAvailable, kindFull, kindNotReady}
+
+// outcomes maps the sentinels of the packages below to a class of failure and
+// to the close code of a socket. The first match wins.
+var outcomes = []struct {
+	err   error
+	kind  kind
+	close websocket.StatusCode
+}{
+	{session.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
+	{session.ErrEnded, kindEnded, websocket.StatusNormalClosure},
+	{session.ErrFull, kindFull, websocket.StatusTryAgainLater},
+	{session.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},
+	{session.ErrRole, kindForbidden, websocket.StatusPolicyViolation},
+	{session.ErrLink, kindForbidden, websocket.StatusPolicyViolation},
+	{session.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
+	{session.ErrNotController, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrRunning, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrTakeoverOpen, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrUnsupported, kindNotAvailable, websocket.StatusPolicyViolation},
+	{session.ErrScriptTooLarge, kindTooLarge, websocket.StatusMessageTooBig},
+	{capture.ErrOff, kindConflict, websocket.StatusPolicyViolation},
+	{capture.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},
+	{capture.ErrClosed, kindEnded, websocket.StatusNormalClosure},
+	{context.DeadlineExceeded, kindTimeout, websocket.StatusTryAgainLater},
+	{errStalled, kindTimeout, closeStalled},
+	{errStopping, kindNotReady, websocket.StatusGoingAway},
+}
+
+// asFailure finds the answer to an error. What nothing knows is internal, and
+// its text stays in the log.
+func asFailure(err error) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if in, ok := errors.AsType[*session.InputError](err); ok {
+		return &failure{kind: kindBadInput, detail: describe(in.Fields), fields: in.Fields}
+	}
+	if wrong, ok := errors.AsType[capture.ConfigError](err); ok {
+		fields := make([]session.FieldError, len(wrong))
+		for i, f := range wrong {
+			fields[i] = session.FieldError{Field: f.Field, Error: f.Err}
+		}
+		return &failure{kind: kindBadInput, detail: describe(fields), fields: fields}
+	}
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &failure{kind: kindTooLarge, detail: fmt.Sprintf("The body may have at most %d bytes.", tooLarge.Limit)}
+	}
+	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
+		return echoFailure(he)
+	}
+	for _, o := range outcomes {
+		if errors.Is(err, o.err) {
+			f := &failure{kind: o.kind, detail: sentence(err.Error()), err: err}
+			if o.kind == kindFull || o.kind == kindNotReady {
+				f.retryAfter = fullRetryAfter
+			}
+			return f
+		}
+	}
+	return &failure{kind: kindInternal, err: err}
+}
+
+// echoFailure translates what Echo's router answers by itself.
+func echoFailure(he *echo.HTTPError) *failure {
+	switch he.Code {
+	case http.StatusNotFound:
+		return &failure{kind: kindNotFound, detail: "No such path."}
+	case http.StatusMethodNotAllowed:
+		return &failure{kind: kindMethod, detail: "The header Allow names the methods that are."}
+	case http.StatusRequestEntityTooLarge:
+		return &failure{kind: kindTooLarge, detail: "The body is too large."}
+	}
+	if he.Code < http.StatusInternalServerError {
+		return &failure{kind: kind{kindBadInput.name, kindBadInput.title, he.Code}, detail: http.StatusText(he.Code) + "."}
+	}
+	return &failure{kind: kindInternal, err: he}
+}
+
+// closeCode is the code with which an error ends a socket.
+func closeCode(err error) websocket.StatusCode {
+	for _, o := range outcomes {
+		if errors.Is(err, o.err) {
+			return o.close
+		}
+	}
+	return websocket.StatusInternalError
+}
+
+// describe says in one sentence what is wrong with the fields.
+func describe(fields []session.FieldError) string {
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		parts[i] = f.Field + ": " + f.Error
+	}
+	return sentence(strings.Join(parts, "; "))
+}
+
+// sentence makes an error's text one: a capital first and a full stop last.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	if c := text[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(firstWord(text), ":.{[(_") {
+		text = string(c-'a'+'A') + text[1:]
+	}
+	if strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
+}
+
+// firstWord is the text up to its first space. A first word with punctuation is
+// a field's name and keeps its letters.
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
+}
+
+// renderError is the one adapter between a handler's error and its answer.
+func (s *Server) renderError(err error, c echo.Context) {
+	f := asFailure(err)
+	requestID := c.Response().Header().Get(echo.HeaderXRequestID)
+	if f.kind == kindInternal {
+		f.detail = "It is in the server's log under request " + requestID + "."
+		s.log.Error("request failed", "path", c.Path(), "request", requestID, "err", f.err)
+	}
+	if c.Response().Committed {
+		return
+	}
+	h := c.Response().Header()
+	if f.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(max(1, int(f.retryAfter.Seconds()+0.999))))
+	}
+	if f.kind == kindNoKey {
+		h.Set("WWW-Authenticate", `Bearer realm="takeover"`)
+	}
+	if f.allow != "" {
+		h.Set("Allow", f.allow)
+	}
+	p := problem{Type: "/docs#" + f.kind.name, Title: f.kind.title, Status: f.kind.status, Detail: f.detail, Errors: f.fields}
+	if err := s.writeProblem(c, f, p); err != nil {
+		s.log.Debug("write problem", slog.Int("status", p.Status), "err", err)
+	}
+}
+
+func (s *Server) writeProblem(c echo.Context, f *failure, p problem) error {
+	if wantsHTML(c.Request()) {
+		switch {
+		case f.kind == kindNoKey && s.forGuests(c):
+			return s.render(c, p.Status, views.Locked(views.LockedPage{Page: s.page(c), Next: c.Request().URL.Path}))
+		case f.kind == kindNoKey:
+			return s.renderLogin(c, p.Status, "")
+		case errors.Is(f.err, session.ErrLink):
+			return s.render(c, p.Status, views.Problem(views.LinkExpired(s.page(c))))
+		}
+		return s.render(c, p.Status, views.Problem(s.problemPage(c, p)))
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode problem: %w", err)
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return c.Blob(p.Status, mimeProblem, body)
+}
+
+// wantsHTML reports whether the caller is a person's browser going to a page.
+// Programs that take anything get JSON.
+func wantsHTML(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")
+}
+
+// badField is the failure of one field.
+func badField(field, format string, args ...any) *failure {
+	fields := []session.FieldError{{Field: field, Error: fmt.Sprintf(format, args...)}}
+	return &failure{kind: kindBadInput, detail: describe(fields), fields: fields}
+}

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// limiterPeers bounds the callers that a limiter remembers; beyond it the ones
+// that wait the least are forgotten.
+const limiterPeers = 4096
+
+// limiter is a token bucket for each caller. It is safe for use from any
+// goroutine.
+type limiter struct {
+	name  string // of the limit, for its metric
+	rate  rate.Limit
+	burst int
+
+	mu    sync.Mutex // guards peers
+	peers map[string]*rate.Limiter
+}
+
+func newLimiter(name string, every time.Duration, burst int) *limiter {
+	return &limiter{name: name, rate: rate.Every(every), burst: burst, peers: map[string]*rate.Limiter{}}
+}
+
+// take spends a token of the peer, or says how long to wait for one.
+func (l *limiter) take(peer string) (wait time.Duration) {
+	b := l.bucket(peer)
+	r := b.Reserve()
+	wait = r.Delay()
+	if wait > 0 {
+		r.Cancel()
+	}
+	return wait
+}
+
+// empty says how long to wait until there is a token again, and spends none.
+func (l *limiter) empty(peer string) (wait time.Duration) {
+	b := l.bucket(peer)
+	if missing := 1 - b.Tokens(); missing > 0 {
+		return time.Duration(missing / float64(l.rate) * float64(time.Second))
+	}
+	return 0
+}
+
+func (l *limiter) bucket(peer string) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.peers[peer]
+	if b == nil {
+		if len(l.peers) >= limiterPeers {
+			l.forgetLocked()
+		}
+		b = rate.NewLimiter(l.rate, l.burst)
+		l.peers[peer] = b
+	}
+	return b
+}
+
+// forgetLocked drops the peers whose buckets are full again, and all of them
+// when none is, so that a flood from many addresses cannot fill the memory.
+func (l *limiter) forgetLocked() {
+	for peer, b := range l.peers {
+		if b.Tokens() >= float64(l.burst) {
+			delete(l.peers, peer)
+		}
+	}
+	if len(l.peers) >= limiterPeers {
+		clear(l.peers)
+	}
+}
+
+// tooMany is the answer to a caller who must wait.
+func (s *Server) tooMany(l *limiter, wait time.Duration) error {
+	s.metrics.limitHit(l.name)
+	return &failure{
+		kind:       kindTooMany,
+		detail:     "The limit " + l.name + " was reached; try again in " + wait.Round(time.Second).String() + ".",
+		retryAfter: max(wait, time.Second),
+	}
+}
+
+// peerOf is the caller's address without its port.
+func peerOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

@@ -1,0 +1,121 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/capture"
+	"takeover/session"
+)
+
+// access is who may call a route.
+type access int
+
+const (
+	operators access = iota // a key, or a sign-in made with one
+	guests                  // also a share link to the route's session with at least the route's role
+	public                  // everybody
+)
+
+// routeKind is what a route answers with.
+type routeKind int
+
+const (
+	plain  routeKind = iota
+	stream           // server-sent events; takes the key in the query
+	socket           // a WebSocket; takes the key in the query, and its Origin is checked though it is a GET
+)
+
+// route is one row of the table.
+type route struct {
+	method, path string
+	name         string // operationId in /openapi.json
+	does         string // summary there
+	access       access
+	role         session.Role // the least that a guest needs
+	byTakeover   bool         // :id is a takeover's
+	kind         routeKind
+	slow         bool // the answer may take long: no write deadline
+	handler      echo.HandlerFunc
+	query        []string // what it reads of the query, as queryParams describes it
+	body         any      // zero value of the body's struct, for /openapi.json
+	answers      answer   // for /openapi.json
+}
+
+// answer describes the answer of success.
+type answer struct {
+	status int
+	body   any    // zero value of its struct
+	list   string // name of the list that body is an item of
+	mime   string // when it is not JSON
+}
+
+// routes is the whole surface of the server, but for the demo site.
+func (s *Server) routes() []route {
+	const (
+		get, post, patch, del = http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
+		one                   = "/v1/sessions/:id"
+		view, help            = session.RoleView, session.RoleTakeover
+	)
+	return []route{
+		{method: post, path: "/v1/sessions", name: "createSession", does: "Start a session.", slow: true, handler: s.createSession, body: createRequest{}, answers: answer{status: 201, body: sessionView{}}},
+		{method: post, path: "/sessions", name: "createSessionAlias", does: "The same as POST /v1/sessions.", slow: true, handler: s.createSession, body: createRequest{}, answers: answer{status: 201, body: sessionView{}}},
+		{method: get, path: "/v1/sessions", name: "listSessions", does: "Sessions, newest first; ?status= keeps one status.", query: []string{"limit", "cursor", "status"}, handler: s.listSessions, answers: answer{body: sessionView{}, list: "sessions"}},
+		{method: post, path: "/v1/sessions/release", name: "releaseAll", does: "Release every live session.", slow: true, handler: s.releaseAll, body: struct{}{}, answers: answer{body: releaseAllView{}}},
+		{method: get, path: one, name: "getSession", does: "One session, also after it ended.", access: guests, role: view, handler: s.getSession, answers: answer{body: sessionView{}}},
+		{method: patch, path: one, name: "changeSession", does: "Extend the timeout, change the metadata.", handler: s.changeSession, body: changeRequest{}, answers: answer{body: sessionView{}}},
+		{method: post, path: one + "/release", name: "releaseSession", does: "End the session.", slow: true, handler: s.releaseSession, body: struct{}{}, answers: answer{body: releasedView{}}},
+		{method: del, path: one, name: "deleteSession", does: "The same as release.", slow: true, handler: s.releaseSession, answers: answer{body: releasedView{}}},
+		{method: get, path: one + "/context", name: "getContext", does: "Cookies and storage.", slow: true, handler: s.getContext, answers: answer{body: map[string]any{}}},
+		{method: get, path: one + "/screenshot", name: "getScreenshot", does: "A picture of the active tab; ?format=png|jpeg|webp, ?fullPage=.", slow: true, query: []string{"format", "fullPage"}, handler: s.getScreenshot, answers: answer{mime: "image/png"}},
+		{method: get, path: one + "/thumbnail", name: "getThumbnail", does: "The newest picture that there is anyway.", access: guests, role: view, handler: s.getThumbnail, answers: answer{mime: "image/jpeg"}},
+		{method: get, path: one + "/view", name: "view", does: "The viewer's socket, subprotocol takeover.v1.", access: guests, role: view, kind: socket, handler: s.view, answers: answer{status: 101, mime: "application/octet-stream"}},
+
+		{method: post, path: one + "/scripts", name: "runScript", does: "Run a script; 202 at once, or 200 with the outcome for wait:true.", slow: true, handler: s.runScript, body: scriptRequest{}, answers: answer{status: 202, body: session.RunInfo{}}},
+		{method: post, path: "/v1/scripts", name: "runScriptAlone", does: "Run a script in a session of its own, released at the end.", slow: true, handler: s.runScriptAlone, body: scriptAloneRequest{}, answers: answer{status: 202, body: session.RunInfo{}}},
+		{method: get, path: one + "/runs", name: "listRuns", does: "The session's runs, newest first.", query: []string{"limit", "cursor"}, handler: s.listRuns, answers: answer{body: session.RunInfo{}, list: "runs"}},
+		{method: get, path: one + "/runs/:run", name: "getRun", does: "One run.", handler: s.getRun, answers: answer{body: session.RunInfo{}}},
+		{method: post, path: one + "/runs/:run/cancel", name: "cancelRun", does: "Stop a run.", slow: true, handler: s.cancelRun, body: struct{}{}, answers: answer{body: session.RunInfo{}}},
+		{method: get, path: one + "/runs/:run/stream", name: "streamRun", does: "Logs, steps and takeovers as they come, from the beginning, then end.", kind: stream, handler: s.streamRun, answers: answer{mime: mimeSSE}},
+
+		{method: post, path: one + "/takeovers", name: "requestTakeover", does: "Ask for a person.", handler: s.requestTakeover, body: takeoverRequest{}, answers: answer{status: 201, body: session.TakeoverInfo{}}},
+		{method: get, path: one + "/takeovers", name: "listSessionTakeovers", does: "The session's takeovers, oldest first.", query: []string{"limit", "cursor"}, handler: s.listSessionTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
+		{method: get, path: "/v1/takeovers", name: "listTakeovers", does: "The inbox over all sessions; ?state=pending.", query: []string{"limit", "cursor", "state"}, handler: s.listTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
+		{method: get, path: one + "/takeovers/:tid", name: "getTakeover", does: "One takeover; ?wait=60s answers when it ended or time is up.", access: guests, role: help, slow: true, query: []string{"wait"}, handler: s.getTakeover, answers: answer{body: session.TakeoverInfo{}}},
+		{method: post, path: one + "/takeovers/:tid/claim", name: "claimTakeover", does: "Say that you are on it.", access: guests, role: help, handler: s.claimTakeover, body: struct{}{}, answers: answer{body: session.TakeoverInfo{}}},
+		{method: post, path: one + "/takeovers/:tid/done", name: "finishTakeover", does: "Say that it is done.", access: guests, role: help, handler: s.finishTakeover, body: doneRequest{}, answers: answer{body: session.TakeoverInfo{}}},
+		{method: post, path: one + "/takeovers/:tid/fail", name: "failTakeover", does: "Say that you cannot, and why.", access: guests, role: help, handler: s.failTakeover, body: failRequest{}, answers: answer{body: session.TakeoverInfo{}}},
+		{method: post, path: one + "/takeovers/:tid/cancel", name: "cancelTakeover", does: "Withdraw the request.", handler: s.cancelTakeover, body: struct{}{}, answers: answer{body: session.TakeoverInfo{}}},
+
+		{method: post, path: one + "/links", name: "createLink", does: "Share the session; the secret is in the URL's fragment and is not shown again.", handler: s.createLink, body: linkRequest{}, answers: answer{status: 201, body: linkCreated{}}},
+		{method: get, path: one + "/links", name: "listLinks", does: "The session's share links and their uses.", query: []string{"limit", "cursor"}, handler: s.listLinks, answers: answer{body: session.LinkInfo{}, list: "links"}},
+		{method: del, path: one + "/links/:lid", name: "revokeLink", does: "Revoke a share link.", handler: s.revokeLink, answers: answer{status: 204}},
+		{method: post, path: "/v1/links/redeem", name: "redeemLink", does: "Trade a link's secret for a cookie.", access: public, handler: s.redeemLink, body: redeemRequest{}, answers: answer{body: session.LinkGrant{}}},
+
+		{method: post, path: one + "/events/start", name: "startEvents", does: "Capture events.", handler: s.startEvents, body: capture.Config{}, answers: answer{body: capture.Started{}}},
+		{method: post, path: one + "/events/stop", name: "stopEvents", does: "Stop capturing.", handler: s.stopEvents, body: struct{}{}, answers: answer{body: capture.Stopped{}}},
+		{method: get, path: one + "/events/stream", name: "streamEvents", does: "Events as they come.", kind: stream, query: []string{"replay", "since", "type", "category"}, handler: s.streamEvents, answers: answer{mime: mimeSSE}},
+		{method: get, path: one + "/events/wait", name: "waitEvent", does: "The first matching event, or 408.", slow: true, query: []string{"type", "category", "since", "timeout"}, handler: s.waitEvent, answers: answer{body: capture.Event{}}},
+		{method: get, path: one + "/events", name: "listEvents", does: "Events with seq > ?since=.", query: []string{"since", "limit", "type", "category"}, handler: s.listEvents, answers: answer{body: capture.Event{}, list: "events"}},
+		{method: post, path: one + "/events", name: "addEvent", does: "Add an event of the caller's own.", handler: s.addEvent, body: customEvent{}, answers: answer{status: 201, body: capture.Event{}}},
+		{method: post, path: "/events/start", name: "startEventsBare", does: "As under the session, with ?session=.", query: []string{"session"}, handler: s.startEvents, body: capture.Config{}, answers: answer{body: capture.Started{}}},
+		{method: post, path: "/events/stop", name: "stopEventsBare", does: "As under the session, with ?session=.", query: []string{"session"}, handler: s.stopEvents, body: struct{}{}, answers: answer{body: capture.Stopped{}}},
+		{method: get, path: "/events/stream", name: "streamEventsBare", does: "As under the session, with ?session=.", kind: stream, query: []string{"session", "replay", "since", "type", "category"}, handler: s.streamEvents, answers: answer{mime: mimeSSE}},
+
+		{method: get, path: "/healthz", name: "health", does: "Whether the process answers.", access: public, handler: s.health, answers: answer{body: map[string]any{}}},
+		{method: get, path: "/readyz", name: "ready", does: "Whether a session could be created.", access: public, handler: s.ready, answers: answer{body: map[string]any{}}},
+		{method: get, path: "/metrics", name: "metrics", does: "Figures for Prometheus.", handler: s.serveMetrics, answers: answer{mime: "text/plain"}},
+		{method: get, path: "/version", name: "version", does: "Version of the server and of Chromium.", handler: s.version, answers: answer{body: map[string]any{}}},
+		{method: get, path: "/openapi.json", name: "openapi", does: "This description.", handler: s.openapi, answers: answer{body: map[string]any{}}},
+		{method: get, path: "/docs", name: "docs", does: "This description as a page.", handler: s.docs, answers: answer{mime: mimeHTML}},
+
+		{method: get, path: "/", name: "pageSessions", does: "Page: sessions and the inbox.", handler: s.pageSessions, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/login", name: "pageLogin", does: "Page: sign in; ?code= trades a sign-in link.", access: public, query: []string{"next", "code"}, handler: s.pageLogin, answers: answer{mime: mimeHTML}},
+		{method: post, path: "/login", name: "login", does: "Trade a key for a cookie.", access: public, handler: s.login, answers: answer{status: 303, mime: mimeHTML}},
+		{method: post, path: "/logout", name: "logout", does: "End the sign-in.", access: public, handler: s.logout, answers: answer{status: 303, mime: mimeHTML}},
+		{method: get, path: "/static/*", name: "static", does: "Scripts, style and pictures of the pages.", access: public, handler: s.static, answers: answer{mime: "*/*"}},
+	}
+}

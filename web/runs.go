@@ -1,0 +1,207 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+// scriptRequest is the body of a run.
+type scriptRequest struct {
+	Code     string          `json:"code"`
+	Filename string          `json:"filename,omitempty"`
+	Timeout  *int64          `json:"timeout,omitempty"` // ms, without the time spent waiting for a person
+	Wait     bool            `json:"wait,omitempty"`
+	Args     json.RawMessage `json:"args,omitempty"`
+}
+
+// scriptAloneRequest is the body of a run in a session of its own.
+type scriptAloneRequest struct {
+	scriptRequest
+	Session *createRequest `json:"session,omitempty"` // what the session is like
+}
+
+func (r *scriptRequest) options(c echo.Context) (session.RunOptions, error) {
+	if len(r.Code) > scriptLimit {
+		return session.RunOptions{}, &failure{kind: kindTooLarge, detail: fmt.Sprintf("A script may have at most %d bytes.", scriptLimit)}
+	}
+	var v checks
+	if r.Code == "" {
+		v.add("code", "is required")
+	}
+	v.atMost("filename", r.Filename, 255)
+	o := session.RunOptions{
+		Code: r.Code, Filename: r.Filename, Args: r.Args, RequestedBy: caller(c).name,
+		Timeout: v.milliseconds("timeout", r.Timeout, time.Millisecond, session.MaxRunTimeout),
+	}
+	return o, v.err()
+}
+
+// runScript is POST /v1/sessions/:id/scripts.
+func (s *Server) runScript(c echo.Context) error {
+	var req scriptRequest
+	if err := readJSON(c, scriptBodyLimit, &req); err != nil {
+		return err
+	}
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	opts, err := req.options(c)
+	if err != nil {
+		return err
+	}
+	run, err := one.StartRun(s.ctx, opts)
+	if err != nil {
+		return err
+	}
+	return s.answerRun(c, run, req.Wait)
+}
+
+// runScriptAlone is POST /v1/scripts.
+func (s *Server) runScriptAlone(c echo.Context) error {
+	var req scriptAloneRequest
+	if err := readJSON(c, scriptBodyLimit, &req); err != nil {
+		return err
+	}
+	opts, err := req.options(c)
+	if err != nil {
+		return err
+	}
+	if req.Session == nil {
+		req.Session = &createRequest{}
+	}
+	if req.Session.Timeout == nil {
+		req.Session.Timeout = new(session.MaxTimeout.Milliseconds()) // the run's limit ends it
+	}
+	one, err := s.create(c, req.Session)
+	if err != nil {
+		return err
+	}
+	run, err := one.StartRun(s.ctx, opts)
+	if err != nil {
+		return errors.Join(err, one.Release("its script did not start"))
+	}
+	released := make(chan struct{})
+	s.work.Go(func() {
+		defer close(released)
+		select {
+		case <-run.Done():
+		case <-s.ctx.Done():
+		}
+		if err := one.Release("its script ended"); err != nil && !errors.Is(err, session.ErrEnded) {
+			s.log.Warn("release after run", "session", one.ID(), "err", err)
+		}
+	})
+	if req.Wait {
+		select {
+		case <-released:
+		case <-c.Request().Context().Done():
+		}
+	}
+	return s.answerRun(c, run, req.Wait)
+}
+
+// answerRun answers 202 at once, or 200 when the run ended.
+func (s *Server) answerRun(c echo.Context, run *session.Run, wait bool) error {
+	info := run.Info()
+	c.Response().Header().Set(echo.HeaderLocation, "/v1/sessions/"+info.SessionID+"/runs/"+info.ID)
+	if !wait {
+		return c.JSON(http.StatusAccepted, info)
+	}
+	select {
+	case <-run.Done():
+		return c.JSON(http.StatusOK, run.Info())
+	case <-s.ctx.Done():
+		return context.Cause(s.ctx)
+	case <-c.Request().Context().Done():
+		return c.Request().Context().Err() // nobody reads the answer; the run goes on
+	}
+}
+
+func (s *Server) runOf(c echo.Context) (*session.Run, error) {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return nil, err
+	}
+	run, err := one.Run(c.Param("run"))
+	if err != nil {
+		return nil, &failure{kind: kindNotFound, detail: "No run of this session has this id.", err: err}
+	}
+	return run, nil
+}
+
+// listRuns is GET /v1/sessions/:id/runs.
+func (s *Server) listRuns(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	runs := slices.Clone(one.Runs())
+	slices.SortStableFunc(runs, func(a, b *session.Run) int { return b.Info().CreatedAt.Compare(a.Info().CreatedAt) })
+	return list(c, "runs", runs, (*session.Run).ID, (*session.Run).Info)
+}
+
+// getRun is GET /v1/sessions/:id/runs/:run.
+func (s *Server) getRun(c echo.Context) error {
+	run, err := s.runOf(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, run.Info())
+}
+
+// cancelRun is POST /v1/sessions/:id/runs/:run/cancel. Cancelling a run that
+// has ended changes nothing.
+func (s *Server) cancelRun(c echo.Context) error {
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
+		return err
+	}
+	run, err := s.runOf(c)
+	if err != nil {
+		return err
+	}
+	run.Cancel()
+	select {
+	case <-run.Done():
+	case <-c.Request().Context().Done():
+	}
+	return c.JSON(http.StatusOK, run.Info())
+}
+
+// streamRun is GET /v1/sessions/:id/runs/:run/stream.
+func (s *Server) streamRun(c echo.Context) error {
+	run, err := s.runOf(c)
+	if err != nil {
+		return err
+	}
+	return s.streaming(c, func(ctx context.Context, out *sse) error {
+		n := 0
+		for ev, err := range run.Stream(ctx) {
+			if err != nil {
+				return err
+			}
+			data, err := json.Marshal(ev.Data)
+			if err != nil {
+				return fmt.Errorf("encode run event: %w", err)
+			}
+			n++
+			if err := out.send(strconv.Itoa(n), ev.Type, data); err != nil {
+				return err
+			}
+			if err := out.flush(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

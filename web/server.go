@@ -1,0 +1,287 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+	"takeover/web/demo"
+)
+
+const (
+	// headerTime is how long a caller may take to send a request's headers.
+	headerTime = 10 * time.Second
+	// idleTime is how long a connection may wait for its next request.
+	idleTime = 2 * time.Minute
+	// headerLimit bounds a request's headers, in bytes.
+	headerLimit = 64 << 10
+	// stopTime is how long requests under way may go on once the server stops.
+	stopTime = 10 * time.Second
+
+	// DefaultStallLimit is how long a peer may take nothing before it is dropped.
+	DefaultStallLimit = 30 * time.Second
+	// DefaultCreateRate is how many sessions and runs of their own a caller may
+	// create in a minute, and DefaultCreateBurst how many at once.
+	DefaultCreateRate  = 120
+	DefaultCreateBurst = 60
+	// DefaultSignInRate is how many wrong keys a caller may try in a minute, and
+	// DefaultSignInBurst how many at once.
+	DefaultSignInRate  = 10
+	DefaultSignInBurst = 10
+
+	frameNone = "'none'"
+)
+
+// errStopping is why streams end when the server does.
+var errStopping = errors.New("the server is stopping")
+
+// Config says what a server serves. Manager and Keys are required.
+type Config struct {
+	Manager *session.Manager
+	Keys    *Keys
+
+	// PublicURL is the address that people reach the server under, without a
+	// slash at the end. By default it is taken from each request.
+	PublicURL func() string
+	// AllowedOrigins are other sites whose pages may call, such as
+	// "https://ops.example.com". Default: none.
+	AllowedOrigins []string
+	// FrameAncestors is CSP's list of sites that may frame the pages. Default
+	// 'none'.
+	FrameAncestors string
+	// StallLimit is how long a viewer or a stream's reader may take nothing.
+	// Default DefaultStallLimit.
+	StallLimit time.Duration
+	// CreateRate and CreateBurst bound creates of one caller: a minute's number,
+	// and how many at once. Defaults DefaultCreateRate, DefaultCreateBurst.
+	CreateRate, CreateBurst int
+	// SignInRate and SignInBurst bound wrong keys of one caller in the same way.
+	SignInRate, SignInBurst int
+	// Version is what /version says. Default "dev".
+	Version string
+	// Logger is the server's. Default: discard.
+	Logger *slog.Logger
+}
+
+func (c *Config) setDefaults() {
+	if c.FrameAncestors == "" {
+		c.FrameAncestors = frameNone
+	}
+	if c.StallLimit <= 0 {
+		c.StallLimit = DefaultStallLimit
+	}
+	if c.CreateRate <= 0 {
+		c.CreateRate = DefaultCreateRate
+	}
+	if c.CreateBurst <= 0 {
+		c.CreateBurst = DefaultCreateBurst
+	}
+	if c.SignInRate <= 0 {
+		c.SignInRate = DefaultSignInRate
+	}
+	if c.SignInBurst <= 0 {
+		c.SignInBurst = DefaultSignInBurst
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Server answers HTTP for a session.Manager. All methods may be called from
+// any goroutine. It does not own the manager.
+type Server struct {
+	cfg     Config
+	manager *session.Manager
+	keys    *Keys
+	signer  *signer
+	grants  *grantSigner
+	codes   *signInCodes
+	creates *limiter
+	signIns *limiter
+	metrics *metrics
+	log     *slog.Logger
+	echo    *echo.Echo
+	table   []route
+	spec    []byte // /openapi.json
+
+	draining atomic.Bool
+	local    atomic.Pointer[string] // see localURL
+	ctx      context.Context        // ends sockets and streams; the server's own
+	stop     context.CancelCauseFunc
+	work     sync.WaitGroup // sockets, and runs that clean up after themselves
+}
+
+// New makes a server. End it with Close.
+func New(cfg Config) (*Server, error) {
+	if cfg.Manager == nil {
+		return nil, errors.New("web: a manager is required")
+	}
+	if cfg.Keys == nil {
+		return nil, fmt.Errorf("web: %w", ErrNoKey)
+	}
+	cfg.setDefaults()
+	s := &Server{
+		cfg: cfg, manager: cfg.Manager, keys: cfg.Keys, log: cfg.Logger,
+		signer: newSigner(cfg.Keys), grants: newGrantSigner(), codes: newSignInCodes(),
+		creates: newLimiter("creates", time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
+		signIns: newLimiter("sign-ins", time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
+		metrics: newMetrics(cfg.Manager),
+	}
+	s.ctx, s.stop = context.WithCancelCause(context.Background())
+	s.table = s.routes()
+	spec, err := openAPI(s.table, cfg.Version)
+	if err != nil {
+		return nil, fmt.Errorf("describe API: %w", err)
+	}
+	s.spec = spec
+	s.echo = s.newEcho()
+	return s, nil
+}
+
+func (s *Server) newEcho() *echo.Echo {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = s.renderError
+	e.IPExtractor = echo.ExtractIPDirect()
+	e.Pre(s.record, s.secure, headAsGet)
+	for _, r := range s.table {
+		e.Add(r.method, r.path, s.guard(r))
+	}
+	demo.Register(e.Group("/demo"))
+	return e
+}
+
+// Handler is the server as a handler, for tests and for servers around it.
+func (s *Server) Handler() http.Handler { return s.echo }
+
+// Serve answers on ln until ctx ends, then lets requests under way finish for
+// a while and closes the server. It returns when nothing is left of it.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	s.noteListener(ln.Addr())
+	hs := &http.Server{
+		Handler: s.echo, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerLimit,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	go func() { served <- hs.Serve(ln) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	s.Drain()
+	s.stop(errStopping)
+	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	err = errors.Join(err, hs.Shutdown(stopCtx))
+	_ = hs.Close() // whoever did not finish in time
+	if err == nil {
+		<-served
+	}
+	s.Close()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Drain makes /readyz and creates answer 503, so that nobody new comes.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Close ends sockets and streams and returns when they have ended.
+func (s *Server) Close() {
+	s.stop(errStopping)
+	s.work.Wait()
+}
+
+// publicURL is the configured address, or empty.
+func (s *Server) publicURL() string {
+	if s.cfg.PublicURL == nil {
+		return ""
+	}
+	return strings.TrimSuffix(s.cfg.PublicURL(), "/")
+}
+
+// https reports whether people reach the server over TLS.
+func (s *Server) https() bool { return strings.HasPrefix(s.publicURL(), "https://") }
+
+// baseURL is the address to write into answers.
+func (s *Server) baseURL(r *http.Request) string {
+	if u := s.publicURL(); u != "" {
+		return u
+	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return (&url.URL{Scheme: scheme, Host: r.Host}).String()
+}
+
+// sessionOf is the session that a request names, in its path or, for the bare
+// calls of single-session callers, as ?session=.
+func (s *Server) sessionOf(c echo.Context) (*session.Session, error) {
+	id := c.Param("id")
+	if id == "" {
+		id = c.QueryParam("session")
+	}
+	if id == "" {
+		return s.onlySession()
+	}
+	found, err := s.manager.Get(id)
+	if err != nil {
+		return nil, &failure{kind: kindNotFound, detail: "No session has this id.", err: err}
+	}
+	return found, nil
+}
+
+// liveSession is sessionOf for acts, which an ended session refuses.
+func (s *Server) liveSession(c echo.Context) (*session.Session, error) {
+	found, err := s.sessionOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if info := found.Info(); info.Status.Ended() {
+		return nil, &session.EndedError{Reason: info.EndReason}
+	}
+	return found, nil
+}
+
+// onlySession is the one live session there is.
+func (s *Server) onlySession() (*session.Session, error) {
+	var only *session.Session
+	for _, one := range s.manager.List() {
+		if one.Status().Ended() {
+			continue
+		}
+		if only != nil {
+			return nil, badField("session", "is required while several sessions are live")
+		}
+		only = one
+	}
+	if only == nil {
+		return nil, &failure{kind: kindNotFound, detail: "No session is live."}
+	}
+	return only, nil
+}
+
+func (s *Server) findTakeover(id string) (*session.Takeover, error) {
+	t, err := s.manager.FindTakeover(id)
+	if err != nil {
+		return nil, &failure{kind: kindNotFound, detail: "No takeover has this id.", err: err}
+	}
+	return t, nil
+}

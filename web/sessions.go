@@ -1,0 +1,207 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+// sessionView is a session as the API gives it: session's own fields and those
+// that only the server knows.
+type sessionView struct {
+	session.Info
+	WebsocketURL     string   `json:"websocketUrl"`
+	DebugURL         string   `json:"debugUrl"`
+	SessionViewerURL string   `json:"sessionViewerUrl"`
+	Warnings         []string `json:"warnings,omitempty"`
+}
+
+// releasedView is the answer to a release.
+type releasedView struct {
+	sessionView
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+}
+
+// releaseAllView is the answer to a release of all.
+type releaseAllView struct {
+	Success  bool     `json:"success"`
+	Message  string   `json:"message"`
+	Released []string `json:"released"`
+}
+
+// changeRequest is the body of a change.
+type changeRequest struct {
+	Timeout  *int64          `json:"timeout,omitempty"` // ms from the start
+	Metadata *map[string]any `json:"metadata,omitempty"`
+}
+
+// viewOf is a session as the caller may see it. A guest sees neither metadata
+// nor addresses that need a key.
+func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
+	info := one.Info()
+	base := s.baseURL(c.Request())
+	v := sessionView{Info: info, SessionViewerURL: base + "/sessions/" + info.ID, DebugURL: base + "/sessions/" + info.ID}
+	if !caller(c).operator() {
+		v.Metadata = map[string]any{}
+		if v.Takeover != nil {
+			v.Takeover = new(guestTakeover(*v.Takeover))
+		}
+		return v
+	}
+	if u, err := url.Parse(base); err == nil {
+		u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
+		u.Path, u.RawQuery = "/", "sessionId="+url.QueryEscape(info.ID)
+		v.WebsocketURL = u.String()
+	}
+	return v
+}
+
+var statuses = []string{"starting", "live", "crashed", "released", "failed"}
+
+// listSessions is GET /v1/sessions.
+func (s *Server) listSessions(c echo.Context) error {
+	all := s.manager.List()
+	if want := c.QueryParam("status"); want != "" {
+		if !slices.Contains(statuses, want) {
+			return badField("status", "must be one of %s", strings.Join(statuses, ", "))
+		}
+		all = slices.DeleteFunc(all, func(one *session.Session) bool { return string(one.Status()) != want })
+	}
+	return list(c, "sessions", all, (*session.Session).ID, func(one *session.Session) sessionView { return s.viewOf(c, one) })
+}
+
+// getSession is GET /v1/sessions/:id.
+func (s *Server) getSession(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, s.viewOf(c, one))
+}
+
+// changeSession is PATCH /v1/sessions/:id.
+func (s *Server) changeSession(c echo.Context) error {
+	var req changeRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	var v checks
+	timeout := v.milliseconds("timeout", req.Timeout, time.Second, session.MaxTimeout)
+	if req.Metadata != nil {
+		v.metadata(*req.Metadata)
+	}
+	if err := v.err(); err != nil {
+		return err
+	}
+	if req.Timeout != nil {
+		if err := one.Extend(timeout); err != nil {
+			return err
+		}
+	}
+	if req.Metadata != nil {
+		one.SetMetadata(*req.Metadata)
+	}
+	return c.JSON(http.StatusOK, s.viewOf(c, one))
+}
+
+// releaseSession is POST /v1/sessions/:id/release and DELETE /v1/sessions/:id.
+func (s *Server) releaseSession(c echo.Context) error {
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
+		return err
+	}
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	if err := one.Release("released by " + caller(c).name); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, releasedView{sessionView: s.viewOf(c, one), Success: true, Message: "The session was released."})
+}
+
+// releaseAll is POST /v1/sessions/release.
+func (s *Server) releaseAll(c echo.Context) error {
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
+		return err
+	}
+	out := releaseAllView{Success: true, Released: []string{}}
+	for _, one := range s.manager.List() {
+		if one.Status().Ended() {
+			continue
+		}
+		if err := one.Release("released by " + caller(c).name); err == nil { // else it ended by itself meanwhile
+			out.Released = append(out.Released, one.ID())
+		}
+	}
+	out.Message = fmt.Sprintf("%d sessions were released.", len(out.Released))
+	return c.JSON(http.StatusOK, out)
+}
+
+// getContext is GET /v1/sessions/:id/context.
+func (s *Server) getContext(c echo.Context) error {
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	state, err := one.StorageState(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, state)
+}
+
+// getScreenshot is GET /v1/sessions/:id/screenshot.
+func (s *Server) getScreenshot(c echo.Context) error {
+	format := c.QueryParam("format")
+	switch format {
+	case "":
+		format = "png"
+	case "jpg":
+		format = "jpeg"
+	case "png", "jpeg", "webp":
+	default:
+		return badField("format", "must be one of png, jpeg, webp")
+	}
+	full := false
+	if text := c.QueryParam("fullPage"); text != "" {
+		var err error
+		if full, err = strconv.ParseBool(text); err != nil {
+			return badField("fullPage", "must be true or false")
+		}
+	}
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	image, mime, err := one.Screenshot(c.Request().Context(), format, full)
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, mime, image)
+}
+
+// getThumbnail is GET /v1/sessions/:id/thumbnail.
+func (s *Server) getThumbnail(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	image, mime, err := one.Thumbnail(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, mime, image)
+}

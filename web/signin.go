@@ -1,0 +1,187 @@
+package web
+
+import (
+	"crypto/sha256"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/web/views"
+)
+
+const (
+	// codeTime is how long a sign-in link works.
+	codeTime = 24 * time.Hour
+	// maxCodes bounds the sign-in links that are open at a time.
+	maxCodes = 100
+	// formLimit bounds the sign-in form, in bytes.
+	formLimit = 64 << 10
+)
+
+// signInCodes are the one-time codes of sign-in links. A link holds a code and
+// never the key, so that neither a terminal's scrollback nor a log gives the
+// key away once the link was used.
+type signInCodes struct {
+	mu    sync.Mutex // guards codes
+	codes map[[sha256.Size]byte]signInCode
+}
+
+type signInCode struct {
+	entry   *keyEntry
+	expires time.Time
+}
+
+func newSignInCodes() *signInCodes {
+	return &signInCodes{codes: map[[sha256.Size]byte]signInCode{}}
+}
+
+func (s *signInCodes) create(e *keyEntry) string {
+	code := newSecret()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.codes) >= maxCodes {
+		clear(s.codes)
+	}
+	s.codes[sha256.Sum256([]byte(code))] = signInCode{entry: e, expires: time.Now().Add(codeTime)}
+	return code
+}
+
+// take uses a code up.
+func (s *signInCodes) take(code string) *keyEntry {
+	hash := sha256.Sum256([]byte(code))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, ok := s.codes[hash]
+	delete(s.codes, hash)
+	if !ok || time.Now().After(found.expires) {
+		return nil
+	}
+	return found.entry
+}
+
+// SignInPath makes a sign-in link for one use within a day, as a path to put
+// behind the server's address. It leads to next, or to the sessions.
+func (s *Server) SignInPath(next string) string {
+	q := url.Values{"code": {s.codes.create(&s.keys.entries[0])}}
+	if next != "" {
+		q.Set("next", next)
+	}
+	return "/login?" + q.Encode()
+}
+
+// pageLogin is GET /login: the form, or a sign-in link.
+func (s *Server) pageLogin(c echo.Context) error {
+	next := localPath(c.QueryParam("next"))
+	code := c.QueryParam("code")
+	if code == "" {
+		return s.renderLogin(c, http.StatusOK, "")
+	}
+	if caller(c).operator() { // the link was opened twice in the same browser
+		return c.Redirect(http.StatusSeeOther, next)
+	}
+	peer := peerOf(c.Request())
+	if wait := s.signIns.empty(peer); wait > 0 {
+		return s.tooMany(s.signIns, wait)
+	}
+	e := s.codes.take(code)
+	if e == nil {
+		s.signIns.take(peer)
+		return s.renderLogin(c, http.StatusUnauthorized, "This sign-in link was used before or has expired. Sign in with the key, or restart the server for a new link.")
+	}
+	return s.signIn(c, e, next)
+}
+
+// login is POST /login, as a form or as JSON.
+func (s *Server) login(c echo.Context) error {
+	key, next, asForm, err := readLogin(c)
+	if err != nil {
+		return err
+	}
+	peer := peerOf(c.Request())
+	if wait := s.signIns.empty(peer); wait > 0 {
+		return s.tooMany(s.signIns, wait)
+	}
+	e := s.keys.match(strings.TrimSpace(key))
+	if e == nil {
+		s.signIns.take(peer)
+		s.log.Warn("sign-in refused", "from", peer)
+		if asForm && wantsHTML(c.Request()) {
+			return s.renderLogin(c, http.StatusUnauthorized, "This key is not right.")
+		}
+		return &failure{kind: kindNoKey, detail: "This key is not right."}
+	}
+	if !asForm {
+		s.setSignIn(c, e)
+		return c.NoContent(http.StatusNoContent)
+	}
+	return s.signIn(c, e, localPath(next))
+}
+
+func readLogin(c echo.Context) (key, next string, asForm bool, err error) {
+	var req struct {
+		Key  string `json:"key"`
+		Next string `json:"next,omitempty"`
+	}
+	kind, _, _ := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
+	if kind == echo.MIMEApplicationJSON {
+		err = readJSON(c, formLimit, &req)
+		return req.Key, req.Next, false, err
+	}
+	raw, err := readBody(c, formLimit)
+	if err != nil {
+		return "", "", true, err
+	}
+	form, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return "", "", true, &failure{kind: kindBadInput, detail: "The form cannot be read.", err: err}
+	}
+	return form.Get("key"), form.Get("next"), true, nil
+}
+
+func (s *Server) signIn(c echo.Context, e *keyEntry, next string) error {
+	s.setSignIn(c, e)
+	return c.Redirect(http.StatusSeeOther, next)
+}
+
+func (s *Server) setSignIn(c echo.Context, e *keyEntry) {
+	value, expires := s.signer.sign(e)
+	s.log.Info("signed in", "key", e.id, "from", peerOf(c.Request()))
+	c.SetCookie(newCookie(c.Request(), signInCookie, value, expires, s.https()))
+}
+
+// logout is POST /logout.
+func (s *Server) logout(c echo.Context) error {
+	if p := caller(c); p.kind == signedIn {
+		s.signer.revoke(p.cookie)
+	}
+	gone := newCookie(c.Request(), signInCookie, "", time.Unix(1, 0), s.https())
+	gone.MaxAge = -1
+	c.SetCookie(gone)
+	return c.Redirect(http.StatusSeeOther, "/login")
+}
+
+func (s *Server) renderLogin(c echo.Context, status int, message string) error {
+	next := c.QueryParam("next")
+	if status == http.StatusUnauthorized && c.Path() != "/login" && c.Request().Method == http.MethodGet {
+		next = c.Request().URL.Path
+	}
+	if next = localPath(next); next == "/" {
+		next = ""
+	}
+	return s.render(c, status, views.Login(views.LoginPage{Page: s.page(c), Next: next, Error: message}))
+}
+
+// localPath is next if it is a path of this server, else the sessions. A
+// browser takes "//host" and "/\host" for other servers.
+func localPath(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+		return "/"
+	}
+	return next
+}

@@ -1,0 +1,201 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+// maxWait is the longest that a long poll waits.
+const maxWait = 10 * time.Minute
+
+// takeoverRequest is the body of a request for a person.
+type takeoverRequest struct {
+	Reason  string `json:"reason"`
+	Timeout *int64 `json:"timeout,omitempty"` // ms until it expires
+	Until   string `json:"until,omitempty"`
+	Note    string `json:"note,omitempty"`
+}
+
+// doneRequest is the body of done.
+type doneRequest struct {
+	Note string `json:"note,omitempty"`
+}
+
+// failRequest is the body of fail.
+type failRequest struct {
+	Reason string `json:"reason"`
+}
+
+// guestTakeover leaves out of a takeover what only operators see: the link,
+// which may carry a secret stronger than the guest's own, and who asked.
+func guestTakeover(info session.TakeoverInfo) session.TakeoverInfo {
+	info.URL = ""
+	info.Changes = nil
+	return info
+}
+
+// takeoverView is a takeover as the caller may see it.
+func takeoverView(c echo.Context, t *session.Takeover) session.TakeoverInfo {
+	if caller(c).operator() {
+		return t.Info()
+	}
+	return guestTakeover(t.Info())
+}
+
+func (s *Server) takeoverOf(c echo.Context) (*session.Takeover, error) {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return nil, err
+	}
+	t, err := one.Takeover(c.Param("tid"))
+	if err != nil {
+		return nil, &failure{kind: kindNotFound, detail: "No takeover of this session has this id.", err: err}
+	}
+	return t, nil
+}
+
+// requestTakeover is POST /v1/sessions/:id/takeovers.
+func (s *Server) requestTakeover(c echo.Context) error {
+	var req takeoverRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	var v checks
+	if strings.TrimSpace(req.Reason) == "" {
+		v.add("reason", "is required: say what a person should do")
+	}
+	v.atMost("until", req.Until, maxURL)
+	timeout := v.milliseconds("timeout", req.Timeout, time.Second, session.MaxTakeoverTimeout)
+	if err := v.err(); err != nil {
+		return err
+	}
+	t, err := one.RequestTakeover(session.TakeoverOptions{
+		Reason: req.Reason, Timeout: timeout, Until: req.Until, Note: req.Note, RequestedBy: caller(c).name,
+	})
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderLocation, "/v1/sessions/"+one.ID()+"/takeovers/"+t.ID())
+	return c.JSON(http.StatusCreated, t.Info())
+}
+
+var takeoverStates = []string{"pending", "claimed", "done", "failed", "expired", "cancelled"}
+
+// listTakeovers is GET /v1/takeovers.
+func (s *Server) listTakeovers(c echo.Context) error {
+	state := c.QueryParam("state")
+	if state != "" && !slices.Contains(takeoverStates, state) {
+		return badField("state", "must be one of %s", strings.Join(takeoverStates, ", "))
+	}
+	return list(c, "takeovers", s.manager.Takeovers(state), (*session.Takeover).ID, (*session.Takeover).Info)
+}
+
+// listSessionTakeovers is GET /v1/sessions/:id/takeovers.
+func (s *Server) listSessionTakeovers(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	return list(c, "takeovers", one.Takeovers(), (*session.Takeover).ID, (*session.Takeover).Info)
+}
+
+// getTakeover is GET /v1/sessions/:id/takeovers/:tid.
+func (s *Server) getTakeover(c echo.Context) error {
+	wait, err := parseWait(c.QueryParam("wait"))
+	if err != nil {
+		return err
+	}
+	t, err := s.takeoverOf(c)
+	if err != nil {
+		return err
+	}
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-t.Ended():
+		case <-timer.C:
+		case <-s.ctx.Done():
+		case <-c.Request().Context().Done():
+		}
+	}
+	return c.JSON(http.StatusOK, takeoverView(c, t))
+}
+
+// parseWait reads "60s", "1500ms" or a number of seconds.
+func parseWait(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	unit := time.Second
+	number, isMS := strings.CutSuffix(text, "ms")
+	if isMS {
+		unit = time.Millisecond
+	} else {
+		number = strings.TrimSuffix(text, "s")
+	}
+	n, err := strconv.ParseUint(number, 10, 32)
+	if err != nil {
+		return 0, badField("wait", "must be seconds or milliseconds with their unit, such as 60s or 500ms")
+	}
+	return min(time.Duration(n)*unit, maxWait), nil
+}
+
+// claimTakeover is POST …/takeovers/:tid/claim.
+func (s *Server) claimTakeover(c echo.Context) error {
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
+		return err
+	}
+	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Claim(caller(c).name) })
+}
+
+// finishTakeover is POST …/takeovers/:tid/done.
+func (s *Server) finishTakeover(c echo.Context) error {
+	var req doneRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Done(caller(c).name, req.Note) })
+}
+
+// failTakeover is POST …/takeovers/:tid/fail.
+func (s *Server) failTakeover(c echo.Context) error {
+	var req failRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Fail(caller(c).name, req.Reason) })
+}
+
+// cancelTakeover is POST …/takeovers/:tid/cancel.
+func (s *Server) cancelTakeover(c echo.Context) error {
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
+		return err
+	}
+	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Cancel(caller(c).name) })
+}
+
+func (s *Server) actOnTakeover(c echo.Context, act func(*session.Takeover) error) error {
+	if _, err := s.liveSession(c); err != nil {
+		return err
+	}
+	t, err := s.takeoverOf(c)
+	if err != nil {
+		return err
+	}
+	if err := act(t); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, takeoverView(c, t))
+}

@@ -1,0 +1,495 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+	"golang.org/x/time/rate"
+
+	"takeover/screencast"
+	"takeover/session"
+)
+
+const (
+	// subprotocol is the name of the viewer's protocol.
+	subprotocol = "takeover.v1"
+	// viewerRate is how many units a viewer may send a second, viewerBurst how
+	// many at once; a message costs one, and one more for each 4 KiB. Beyond it
+	// the socket is read more slowly.
+	viewerRate, viewerBurst = 1000, 3000
+	viewerUnit              = 4 << 10
+	// pingEvery is how often a viewer is asked whether it is there.
+	pingEvery = 15 * time.Second
+	// statsEvery is how often a viewer gets its figures.
+	statsEvery = time.Second
+	// maxActs is how many slow acts of a viewer may wait.
+	maxActs = 32
+	// maxReplies is how many replies may wait before the socket is not read.
+	maxReplies = 64
+	// maxCloseReason is the room for text in a close frame (RFC 6455, 5.5).
+	maxCloseReason = 120
+)
+
+// errViewerLeft is why a view ends whose socket the viewer closed.
+var errViewerLeft = errors.New("the viewer left")
+
+// Messages that web itself sends.
+type (
+	pongMessage struct {
+		Type string         `json:"type"` // pong
+		T    jsontext.Value `json:"t"`
+	}
+	errorMessage struct {
+		Type    string `json:"type"` // error
+		Message string `json:"message"`
+	}
+	statsMessage struct {
+		Type    string  `json:"type"` // stats
+		FPS     float64 `json:"fps"`
+		RTTMS   float64 `json:"rttMs"`
+		Skipped uint64  `json:"skipped"`
+		Kbps    float64 `json:"kbps"`
+	}
+)
+
+// viewerSocket is one viewer's connection. run is its writer, and nothing else
+// writes messages; read is its reader.
+type viewerSocket struct {
+	server *Server
+	conn   *websocket.Conn
+	viewer *session.Viewer
+	role   session.Role
+	grant  *session.LinkGrant // of a guest
+	log    *slog.Logger
+
+	ctx    context.Context // the connection's own
+	cancel context.CancelCauseFunc
+
+	hello    chan struct{} // closed by read after the first message
+	replies  chan any      // from read and acts to run
+	messages chan any      // from the session to run; closed at the end
+	pictures chan session.Picture
+	free     chan struct{} // one token: run wants a picture
+	acts     chan parsed   // from read to doActs
+}
+
+// view is GET /v1/sessions/:id/view.
+func (s *Server) view(c echo.Context) error {
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	if !websocketAsked(c.Request()) {
+		c.Response().Header().Set("Upgrade", "websocket")
+		return &failure{kind: kindUpgrade, detail: "Connect with the subprotocol " + subprotocol + "."}
+	}
+	if offered := c.Request().Header.Get("Sec-WebSocket-Protocol"); offered != "" && !offers(offered, subprotocol) {
+		return badField("Sec-WebSocket-Protocol", "must offer %s", subprotocol)
+	}
+	p := caller(c)
+	role, _ := p.role(one.ID())
+	viewer, err := one.Join(session.ViewerOptions{Role: role, Name: p.name})
+	if err != nil {
+		return err
+	}
+	defer viewer.Leave()
+	conn, err := websocket.Accept(c.Response(), c.Request(), &websocket.AcceptOptions{
+		Subprotocols:       []string{subprotocol},
+		InsecureSkipVerify: true, // guard has checked the Origin, with keys and public URL in mind
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		return nil //nolint:nilerr // Accept has answered
+	}
+	v := &viewerSocket{
+		server: s, conn: conn, viewer: viewer, role: role, log: s.log.With("session", one.ID(), "viewer", viewer.ID()),
+		hello: make(chan struct{}), replies: make(chan any, maxReplies), messages: make(chan any), pictures: make(chan session.Picture),
+		free: make(chan struct{}, 1), acts: make(chan parsed, maxActs),
+	}
+	if g, ok := p.grant(one.ID()); ok && !p.operator() {
+		v.grant = &g
+	}
+	s.work.Add(1)
+	defer s.work.Done()
+	v.serve()
+	return nil
+}
+
+func websocketAsked(r *http.Request) bool {
+	return r.Header.Get("Sec-WebSocket-Key") != "" && headerHas(r.Header.Values("Upgrade"), "websocket")
+}
+
+// serve runs the connection until either side ends it.
+func (v *viewerSocket) serve() {
+	v.ctx, v.cancel = context.WithCancelCause(v.server.ctx)
+	v.conn.SetReadLimit(messageLimit)
+	v.log.Debug("viewer joined", "role", v.role)
+
+	var work sync.WaitGroup
+	work.Go(v.read)
+	work.Go(v.takeMessages)
+	work.Go(v.takePictures)
+	work.Go(v.doActs)
+	work.Go(v.keepAlive)
+	err := v.run()
+	v.cancel(err)
+	code, reason := v.closing(err)
+	_ = v.conn.Close(code, reason) // ends read; the peer may be gone
+	work.Wait()
+	v.log.Debug("viewer left", "code", code, "reason", reason)
+}
+
+// closing is the close code and reason for why the connection ended.
+func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
+	var ended *session.EndedError
+	switch {
+	case errors.As(err, &ended):
+		return websocket.StatusNormalClosure, clip(ended.Reason, maxCloseReason)
+	case errors.Is(err, errViewerLeft):
+		return websocket.StatusNormalClosure, ""
+	case errors.Is(err, screencast.ErrStalled), errors.Is(err, errStalled):
+		v.server.metrics.dropped.WithLabelValues("stalled").Inc()
+		return closeStalled, "stalled"
+	}
+	code := closeCode(err)
+	if code == websocket.StatusInternalError {
+		v.log.Error("viewer's socket", "err", err)
+		return code, ""
+	}
+	return code, clip(err.Error(), maxCloseReason)
+}
+
+// run is the writer. Messages go before pictures, because a picture waits for
+// the next one to be better and a message does not.
+func (v *viewerSocket) run() error {
+	tick := time.NewTicker(statsEvery)
+	defer tick.Stop()
+	v.free <- struct{}{}
+	var last statsMessage
+	for {
+		select {
+		case m, ok := <-v.messages:
+			if err := v.message(m, ok); err != nil {
+				return err
+			}
+			continue
+		case r := <-v.replies:
+			if err := v.writeJSON(r); err != nil {
+				return err
+			}
+			continue
+		default:
+		}
+		select {
+		case m, ok := <-v.messages:
+			if err := v.message(m, ok); err != nil {
+				return err
+			}
+		case r := <-v.replies:
+			if err := v.writeJSON(r); err != nil {
+				return err
+			}
+		case p := <-v.pictures:
+			if err := v.writePicture(p); err != nil {
+				return err
+			}
+			v.free <- struct{}{}
+		case <-tick.C:
+			if err := v.tick(&last); err != nil {
+				return err
+			}
+		case <-v.ctx.Done():
+			return context.Cause(v.ctx)
+		}
+	}
+}
+
+// message writes what the session says. After its last word the socket ends.
+func (v *viewerSocket) message(m any, open bool) error {
+	if !open { // the outbox was closed without an end: the viewer did not read
+		return errStalled
+	}
+	if err := v.writeJSON(v.censor(m)); err != nil {
+		return err
+	}
+	if ended, ok := m.(session.EndedMessage); ok {
+		return &session.EndedError{Reason: ended.Reason}
+	}
+	return nil
+}
+
+// censor leaves out what is not for guests: a takeover's link, a run's result.
+func (v *viewerSocket) censor(m any) any {
+	if v.grant == nil {
+		return m
+	}
+	switch m := m.(type) {
+	case session.TakeoverMessage:
+		if m.Takeover != nil {
+			m.Takeover = new(guestTakeover(*m.Takeover))
+		}
+		return m
+	case session.RunMessage:
+		m.Run = session.RunInfo{
+			ID: m.Run.ID, SessionID: m.Run.SessionID, Status: m.Run.Status, CreatedAt: m.Run.CreatedAt, EndedAt: m.Run.EndedAt,
+			Logs: []session.RunLog{}, Steps: []session.RunStep{}, Tests: []session.RunTest{}, Takeovers: []session.TakeoverInfo{},
+		}
+		return m
+	}
+	return m
+}
+
+// tick sends figures that changed, and ends the view of a guest whose link was
+// revoked or has expired.
+func (v *viewerSocket) tick(last *statsMessage) error {
+	if v.grant != nil {
+		if err := v.server.manager.CheckGrant(*v.grant); err != nil {
+			return err
+		}
+	}
+	st := v.viewer.CastStats()
+	now := statsMessage{Type: "stats", FPS: round1(st.FPS), RTTMS: round1(float64(st.RTT) / float64(time.Millisecond)), Skipped: st.Skipped, Kbps: round1(st.Kbps)}
+	if now == *last {
+		return nil
+	}
+	if st.RTT > 0 {
+		v.server.metrics.acks.Observe(st.RTT.Seconds())
+	}
+	if now.Skipped > last.Skipped {
+		v.server.metrics.skipped.Add(float64(now.Skipped - last.Skipped))
+	}
+	*last = now
+	return v.writeJSON(now)
+}
+
+func round1(f float64) float64 { return float64(int64(f*10+0.5)) / 10 }
+
+func (v *viewerSocket) writeJSON(m any) error {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("encode message: %w", err)
+	}
+	return v.write(websocket.MessageText, raw)
+}
+
+func (v *viewerSocket) writePicture(p session.Picture) error {
+	defer p.Release()
+	raw := p.Message()
+	if err := v.write(websocket.MessageBinary, raw); err != nil {
+		return err
+	}
+	v.server.metrics.pictures.Inc()
+	v.server.metrics.bytes.Add(float64(len(raw)))
+	return nil
+}
+
+func (v *viewerSocket) write(kind websocket.MessageType, raw []byte) error {
+	ctx, cancel := context.WithTimeoutCause(v.ctx, v.server.cfg.StallLimit, errStalled)
+	defer cancel()
+	if err := v.conn.Write(ctx, kind, raw); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return errViewerLeft
+	}
+	return nil
+}
+
+// takeMessages hands the session's messages to the writer.
+func (v *viewerSocket) takeMessages() {
+	for {
+		m, err := v.viewer.NextMessage(v.ctx)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				close(v.messages)
+			}
+			return
+		}
+		select {
+		case v.messages <- m:
+		case <-v.ctx.Done():
+			return
+		}
+	}
+}
+
+// takePictures fetches a picture whenever the writer is free for one, so that
+// what it writes is the newest there is.
+func (v *viewerSocket) takePictures() {
+	select {
+	case <-v.hello:
+	case <-v.ctx.Done():
+		return
+	}
+	for {
+		select {
+		case <-v.free:
+		case <-v.ctx.Done():
+			return
+		}
+		p, err := v.viewer.NextPicture(v.ctx)
+		switch {
+		case errors.Is(err, session.ErrEnded):
+			return // the end comes as a message
+		case err != nil:
+			v.cancel(err)
+			return
+		}
+		select {
+		case v.pictures <- p:
+		case <-v.ctx.Done():
+			p.Release()
+			return
+		}
+	}
+}
+
+// read is the reader. It ends when the socket does.
+func (v *viewerSocket) read() {
+	limit := rate.NewLimiter(viewerRate, viewerBurst)
+	greeted := false
+	for {
+		kind, raw, err := v.conn.Read(context.Background()) // run closes the socket
+		if err != nil {
+			v.cancel(errViewerLeft)
+			return
+		}
+		if err := v.pace(limit, len(raw)); err != nil {
+			return
+		}
+		if kind != websocket.MessageText {
+			v.complain(errors.New("only text messages are understood"))
+			continue
+		}
+		m, err := parseViewerMessage(raw, v.role)
+		if err != nil {
+			v.complain(err)
+			continue
+		}
+		v.server.metrics.messages.WithLabelValues(m.kind).Inc()
+		if !greeted && m.kind != "hello" && m.kind != "ping" {
+			v.complain(errors.New("the first message must be hello"))
+			continue
+		}
+		v.carryOut(m)
+		if m.kind == "hello" && !greeted {
+			greeted = true
+			close(v.hello)
+		}
+	}
+}
+
+// pace slows down a viewer that sends too much; TCP makes it wait.
+func (v *viewerSocket) pace(limit *rate.Limiter, size int) error {
+	cost := 1 + size/viewerUnit
+	if limit.AllowN(time.Now(), cost) {
+		return nil
+	}
+	v.server.metrics.limitHit("viewer-messages")
+	return limit.WaitN(v.ctx, cost)
+}
+
+// carryOut does what a message says. What may take long goes to doActs, in
+// order, so that input never waits for it.
+func (v *viewerSocket) carryOut(m parsed) {
+	switch {
+	case m.kind == "ping":
+		v.reply(pongMessage{Type: "pong", T: pingTime(m.message)})
+	case m.slow:
+		select {
+		case v.acts <- m:
+		default:
+			v.server.metrics.limitHit("viewer-acts")
+			v.complain(fmt.Errorf("%s: too much is under way", m.kind))
+		}
+	default:
+		if err := m.message.act(v.ctx, v.viewer); err != nil {
+			v.complain(fmt.Errorf("%s: %w", m.kind, err))
+		}
+	}
+}
+
+func pingTime(m viewerMessage) jsontext.Value {
+	if ping, ok := m.(*pingMessage); ok && (ping.T.Kind() == '0' || ping.T.Kind() == '"') {
+		return ping.T
+	}
+	return jsontext.Value("null")
+}
+
+// doActs carries out slow acts one after the other.
+func (v *viewerSocket) doActs() {
+	for {
+		select {
+		case m := <-v.acts:
+			if err := m.message.act(v.ctx, v.viewer); err != nil && v.ctx.Err() == nil {
+				v.complain(fmt.Errorf("%s: %w", m.kind, err))
+			}
+		case <-v.ctx.Done():
+			return
+		}
+	}
+}
+
+// complain tells the viewer what was wrong. What nothing knows is not for them.
+func (v *viewerSocket) complain(err error) {
+	v.server.metrics.malformed.Inc()
+	v.reply(errorMessage{Type: "error", Message: clip(err.Error(), 500)})
+}
+
+// reply hands a message to the writer; a viewer that does not take its replies
+// is not read either.
+func (v *viewerSocket) reply(m any) {
+	select {
+	case v.replies <- m:
+	case <-v.ctx.Done():
+	}
+}
+
+// keepAlive finds out about peers that are gone or take nothing.
+func (v *viewerSocket) keepAlive() {
+	tick := time.NewTicker(min(pingEvery, v.server.cfg.StallLimit/2))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-v.ctx.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(v.ctx, v.server.cfg.StallLimit)
+		err := v.conn.Ping(ctx)
+		cancel()
+		if err != nil {
+			v.cancel(errStalled) // has no effect when the connection ended otherwise
+			return
+		}
+	}
+}
+
+// clip shortens a text to n bytes at a rune's boundary.
+func clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && text[n]&0xC0 == 0x80 {
+		n--
+	}
+	return text[:n]
+}
+
+// offers reports whether a comma-separated header value names the word.
+func offers(value, word string) bool { return headerHas([]string{value}, word) }
+
+func headerHas(values []string, word string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return slices.Contains(fields(v), word) })
+}
