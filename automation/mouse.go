@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/chromedp/cdproto/input"
 
@@ -114,12 +115,17 @@ func (s *inputState) click(ctx context.Context, x, y float64, k click) error {
 	return nil
 }
 
+// wheel is written out because cdproto leaves out a delta of 0, which Chromium
+// asks for.
 func (s *inputState) wheel(ctx context.Context, dx, dy float64) error {
 	s.mu.Lock()
-	ev := s.mouseEventLocked(input.DispatchMouseEventTypeMouseWheel, "")
+	ev := map[string]any{"type": input.DispatchMouseEventTypeMouseWheel, "x": s.x, "y": s.y, "modifiers": s.modifiers, "deltaX": dx, "deltaY": dy}
 	s.mu.Unlock()
-	ev.Buttons, ev.Force, ev.DeltaX, ev.DeltaY = 0, 0, dx, dy
-	return s.play(ctx, ev)
+	raw, err := json.Marshal(ev)
+	if err != nil {
+		return err
+	}
+	return s.page.Session().Call(ctx, input.DispatchMouseEvent.Method, json.RawMessage(raw), nil)
 }
 
 // tap touches a place and lets go.

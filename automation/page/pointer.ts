@@ -128,7 +128,7 @@ export class Pointer {
    * checked, whether the element came to be in that state. The attempt is kept
    * for prepare's resume when something else was hit.
    */
-  finish(id: number, checked: boolean | null): { hit?: string; wrongState?: boolean } {
+  finish(id: number, checked?: boolean | null): { hit?: string; wrongState?: boolean } {
     const attempt = this.attempts.get(id);
     if (!attempt)
       return {};
@@ -136,7 +136,7 @@ export class Pointer {
     if (result !== 'done')
       return { hit: result.hitTargetDescription };
     this.attempts.delete(id);
-    if (checked === null)
+    if (checked == null)
       return {};
     return { wrongState: !this.injected.elementState(attempt.element, 'checked').matches === checked };
   }
