@@ -238,3 +238,6 @@ func (c *Client) drives(p *browser.Page) bool {
 	c.mu.Unlock()
 	return told && c.sees(p)
 }
+
+// FrameID is the client's name for a frame, as operations take it.
+func (c *Client) FrameID(f *browser.Frame) string { return c.idOf("frame", f) }

@@ -126,11 +126,7 @@ const conditionPause = 250 * time.Millisecond
 func (f *focus) waitForSelector(ctx context.Context, selector string) bool {
 	client := f.eng.auto.NewClient(automation.ClientOptions{})
 	defer client.Close()
-	frame, err := client.FrameID(f.page.MainFrame())
-	if err != nil {
-		return false
-	}
-	params, err := json.Marshal(map[string]any{"frame": frame, "selector": selector, "state": "visible", "strict": false, "timeout": 0})
+	params, err := json.Marshal(map[string]any{"frame": client.FrameID(f.page.MainFrame()), "selector": selector, "state": "visible", "strict": false, "timeout": 0})
 	if err != nil {
 		return false
 	}

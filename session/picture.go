@@ -89,7 +89,7 @@ func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	defer cancel()
 	w, h := float64(s.opts.Dimensions.Width), float64(s.opts.Dimensions.Height)
 	return capturePicture(ctx, p, page.CaptureScreenshotParams{
-		Format: page.CaptureScreenshotFormatJpeg, Quality: 60,
+		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(60)),
 		Clip: &page.Viewport{Width: w, Height: h, Scale: min(1, thumbnailWidth/w)},
 	})
 }
