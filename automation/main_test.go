@@ -46,11 +46,12 @@ type rig struct {
 
 	mu     sync.Mutex
 	events []string
+	told   chan struct{} // one token: there is a new event
 }
 
 func newRig(t testing.TB, options ...func(*automation.Options)) *rig {
 	t.Helper()
-	r := &rig{TB: t, browser: model(t)}
+	r := &rig{TB: t, browser: model(t), told: make(chan struct{}, 1)}
 	var o automation.Options
 	for _, option := range options {
 		option(&o)
@@ -118,6 +119,29 @@ func (r *rig) emit(event string, params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, string(line))
+	select {
+	case r.told <- struct{}{}:
+	default:
+	}
+}
+
+// await waits for an event that was not there before, and decodes the newest.
+func (r *rig) await(event string, out any) {
+	r.Helper()
+	ctx := browsertest.Context(r, 10*time.Second, event)
+	for {
+		if line := r.last(event); line != "" {
+			if err := json.Unmarshal([]byte(line), out); err != nil {
+				r.Fatal(err)
+			}
+			return
+		}
+		select {
+		case <-r.told:
+		case <-ctx.Done():
+			r.Fatal(context.Cause(ctx))
+		}
+	}
 }
 
 type params = map[string]any

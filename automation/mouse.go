@@ -64,10 +64,12 @@ func (s *inputState) path(x, y float64, steps int) []input.DispatchMouseEventPar
 	return events
 }
 
-// play writes events one after the other and waits for the last one's reply.
+// play writes events one after the other and waits for the last one's reply, and
+// for each movement's that another one follows, because Chromium would make one
+// of them.
 func (s *inputState) play(ctx context.Context, events ...input.DispatchMouseEventParams) error {
 	for i, ev := range events {
-		if i < len(events)-1 {
+		if i < len(events)-1 && (ev.Type != input.DispatchMouseEventTypeMouseMoved || events[i+1].Type != ev.Type) {
 			if err := cdp.Send(s.page.Session(), input.DispatchMouseEvent, ev); err != nil {
 				return err
 			}
