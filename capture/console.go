@@ -1,0 +1,238 @@
+package capture
+
+import (
+	"strings"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/cdp"
+)
+
+const (
+	// maxConsoleText is the longest text of a console line or error, in bytes.
+	maxConsoleText = 64 << 10
+	// maxConsoleArgs is how many arguments of a call are kept.
+	maxConsoleArgs = 50
+	// maxStackFrames is how many calls of a stack are kept.
+	maxStackFrames = 50
+	// maxContexts bounds what is remembered of a page that makes contexts without end.
+	maxContexts = 10_000
+	// releaseEvery is after how many console objects the page may forget those
+	// that it keeps for us; they are captured by then.
+	releaseEvery = 200
+)
+
+func init() {
+	handlers[runtime.ConsoleAPICalled.Method] = (*watched).consoleCalled
+	handlers[runtime.ExceptionThrown.Method] = (*watched).exceptionThrown
+	handlers[runtime.ExecutionContextCreated.Method] = (*watched).contextCreated
+	handlers[runtime.ExecutionContextDestroyed.Method] = (*watched).contextDestroyed
+	handlers[runtime.ExecutionContextsCleared.Method] = (*watched).contextsCleared
+}
+
+type consoleLogData struct {
+	Level      string       `json:"level"`
+	Text       string       `json:"text"`
+	Args       []jsonValue  `json:"args"`
+	StackTrace []stackFrame `json:"stack_trace,omitempty"`
+}
+
+type consoleErrorData struct {
+	Text       string       `json:"text"`
+	Line       int64        `json:"line,omitzero"`   // from 1
+	Column     int64        `json:"column,omitzero"` // from 1
+	URL        string       `json:"url,omitempty"`
+	StackTrace []stackFrame `json:"stack_trace,omitempty"`
+	Source     string       `json:"source"`
+}
+
+// The sources of a console_error.
+const (
+	SourceConsoleError       = "console.error"
+	SourceWindowOnError      = "window.onerror"
+	SourceUnhandledRejection = "unhandledrejection"
+)
+
+// stackFrame is one call of a stack trace.
+type stackFrame struct {
+	Function string `json:"function"`
+	URL      string `json:"url"`
+	Line     int64  `json:"line"`   // from 1
+	Column   int64  `json:"column"` // from 1
+}
+
+// stackTrace is CDP's Runtime.StackTrace.
+type stackTrace struct {
+	CallFrames []struct {
+		FunctionName string `json:"functionName"`
+		URL          string `json:"url"`
+		LineNumber   int64  `json:"lineNumber"`   // from 0
+		ColumnNumber int64  `json:"columnNumber"` // from 0
+	} `json:"callFrames"`
+	Parent *stackTrace `json:"parent"`
+}
+
+// frames returns the calls, the asynchronous ones before them included.
+func (s *stackTrace) frames() []stackFrame {
+	var frames []stackFrame
+	for ; s != nil; s = s.Parent {
+		for _, c := range s.CallFrames {
+			if len(frames) == maxStackFrames {
+				return frames
+			}
+			name, _ := cut(c.FunctionName, 256)
+			url, _ := cut(c.URL, 2048)
+			frames = append(frames, stackFrame{name, url, c.LineNumber + 1, c.ColumnNumber + 1})
+		}
+	}
+	return frames
+}
+
+// consoleLevels maps Runtime.consoleAPICalled's types. Those that say nothing
+// (clear, endGroup, profile …) are not there.
+var consoleLevels = map[string]string{
+	"log": "log", "info": "info", "debug": "debug", "warning": "warn", "error": "error", "assert": "error",
+	"dir": "log", "dirxml": "log", "table": "log", "trace": "log", "startGroup": "log", "startGroupCollapsed": "log",
+	"count": "log", "timeEnd": "log",
+}
+
+func (w *watched) consoleCalled(ev cdp.Event) {
+	if !w.m.config.Console {
+		return
+	}
+	var p struct {
+		Type       string         `json:"type"`
+		Args       []remoteObject `json:"args"`
+		Context    int64          `json:"executionContextId"`
+		Timestamp  float64        `json:"timestamp"`
+		StackTrace *stackTrace    `json:"stackTrace"`
+	}
+	if decode(ev.Params, &p) != nil {
+		return
+	}
+	for i := range p.Args {
+		if p.Args[i].ObjectID != "" {
+			w.handles++
+		}
+	}
+	w.releaseHandles()
+	level := consoleLevels[p.Type]
+	if level == "" || p.Timestamp < w.since {
+		return
+	}
+	e := w.event(w.contexts[p.Context])
+	e.TS = int64(p.Timestamp)
+	if len(p.Args) > maxConsoleArgs {
+		p.Args, e.Truncated = p.Args[:maxConsoleArgs], true
+	}
+	text, short := consoleText(p.Args)
+	e.Truncated = e.Truncated || short
+	if level == "error" {
+		data := consoleErrorData{Text: text, StackTrace: p.StackTrace.frames(), Source: SourceConsoleError}
+		if p.Type == "assert" {
+			data.Text = strings.TrimSuffix("Assertion failed: "+text, ": ")
+		}
+		if len(data.StackTrace) > 0 {
+			at := data.StackTrace[0]
+			data.Line, data.Column, data.URL = at.Line, at.Column, at.URL
+		}
+		w.m.writeLocked(e, TypeConsoleError, data)
+		return
+	}
+	args := make([]jsonValue, len(p.Args))
+	for i := range p.Args {
+		args[i], short = p.Args[i].json()
+		e.Truncated = e.Truncated || short
+	}
+	data := consoleLogData{Level: level, Text: text, Args: args}
+	// A plain line's stack is its place only; whole stacks are for what asks for them.
+	if data.StackTrace = p.StackTrace.frames(); level != "warn" && p.Type != "trace" && len(data.StackTrace) > 1 {
+		data.StackTrace = data.StackTrace[:1]
+	}
+	w.m.writeLocked(e, TypeConsoleLog, data)
+}
+
+func (w *watched) exceptionThrown(ev cdp.Event) {
+	if !w.m.config.Console {
+		return
+	}
+	var p struct {
+		Timestamp float64 `json:"timestamp"`
+		Details   struct {
+			Text       string        `json:"text"`
+			Line       int64         `json:"lineNumber"`   // from 0
+			Column     int64         `json:"columnNumber"` // from 0
+			URL        string        `json:"url"`
+			StackTrace *stackTrace   `json:"stackTrace"`
+			Exception  *remoteObject `json:"exception"`
+			Context    int64         `json:"executionContextId"`
+		} `json:"exceptionDetails"`
+	}
+	if decode(ev.Params, &p) != nil {
+		return
+	}
+	d := &p.Details
+	if d.Exception != nil && d.Exception.ObjectID != "" {
+		w.handles++
+		w.releaseHandles()
+	}
+	if p.Timestamp < w.since {
+		return
+	}
+	data := consoleErrorData{
+		Line: d.Line + 1, Column: d.Column + 1, StackTrace: d.StackTrace.frames(), Source: SourceWindowOnError,
+	}
+	// V8 tells a rejection by nothing but its text (v8/src/inspector/v8-console-message.cc).
+	if strings.HasPrefix(d.Text, "Uncaught (in promise)") {
+		data.Source = SourceUnhandledRejection
+	}
+	if data.URL = d.URL; data.URL == "" && len(data.StackTrace) > 0 {
+		data.URL = data.StackTrace[0].URL
+	}
+	data.URL, _ = cut(data.URL, maxURLBytes)
+	text := d.Text
+	if d.Exception != nil {
+		if what := d.Exception.text(false); what != "" && !strings.Contains(text, what) {
+			text += " " + what
+		}
+	}
+	e := w.event(w.contexts[d.Context])
+	e.TS = int64(p.Timestamp)
+	data.Text, e.Truncated = cut(text, maxConsoleText)
+	w.m.writeLocked(e, TypeConsoleError, data)
+	w.m.triggerLocked(w, TriggerError)
+}
+
+// releaseHandles lets the page forget the objects it logged: this session would
+// keep them alive for as long as the page lives.
+func (w *watched) releaseHandles() {
+	if w.handles >= releaseEvery {
+		w.handles = 0
+		w.send(runtime.ReleaseObjectGroup.Method, runtime.ReleaseObjectGroupParams{ObjectGroup: "console"})
+	}
+}
+
+func (w *watched) contextCreated(ev cdp.Event) {
+	var p struct {
+		Context struct {
+			ID   int64 `json:"id"`
+			Data struct {
+				FrameID string `json:"frameId"`
+			} `json:"auxData"`
+		} `json:"context"`
+	}
+	if decode(ev.Params, &p) == nil && p.Context.Data.FrameID != "" && len(w.contexts) < maxContexts {
+		w.contexts[p.Context.ID] = p.Context.Data.FrameID
+	}
+}
+
+func (w *watched) contextDestroyed(ev cdp.Event) {
+	var p struct {
+		ID int64 `json:"executionContextId"` // deprecated in the protocol, and the only id that the other events carry
+	}
+	if decode(ev.Params, &p) == nil {
+		delete(w.contexts, p.ID)
+	}
+}
+
+func (w *watched) contextsCleared(cdp.Event) { clear(w.contexts) }

@@ -1,0 +1,210 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/target"
+
+	"takeover/cdp"
+)
+
+const (
+	// attachTries, attachPause and attachPauseMax are how persistently a
+	// browser that has just started is attached to.
+	attachTries    = 10
+	attachPause    = 250 * time.Millisecond
+	attachPauseMax = 2 * time.Second
+
+	// detachPatience is how long a browser may take to let go of the client.
+	detachPatience = 2 * time.Second
+
+	// maxFrames bounds what is remembered of a page that makes frames without end.
+	maxFrames = 20_000
+
+	// slack is how late a timer may run: timers due within it go off together.
+	slack = 5 * time.Millisecond
+)
+
+// watchedTypes are the kinds of target that are captured. Chromium's own
+// surfaces (browser_ui, tab, webview …) are not.
+var watchedTypes = []string{"page", "iframe", "worker", "shared_worker", "service_worker"}
+
+// autoAttach asks for the targets of watchedTypes, paused before their first
+// instruction.
+func autoAttach() target.SetAutoAttachParams {
+	var filter target.Filter
+	for _, t := range watchedTypes {
+		filter = append(filter, target.FilterEntry{Type: t})
+	}
+	filter = append(filter, target.FilterEntry{Exclude: true})
+	return target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: new(true), Filter: filter}
+}
+
+// link is the attachment to one browser: its client, its targets, and the
+// goroutine that maps their events. All state but the intake is guarded by the
+// monitor's mutex.
+type link struct {
+	m      *Monitor
+	client *cdp.Client
+	intake *intake
+	cancel context.CancelCauseFunc
+	ctx    context.Context // the link's life
+	loop   sync.WaitGroup  // the mapping goroutine
+	tasks  sync.WaitGroup  // what waits for the browser's answers
+	bodies chan struct{}   // a token for each body under way
+
+	targets map[cdp.SessionID]*watched
+	frames  map[string]frame
+	lookups int  // elements asked for
+	ending  bool // no more tasks
+}
+
+// frame is what events need to know of a DOM frame.
+type frame struct {
+	parent string
+	url    string
+}
+
+// dial attaches a new client. It tries again while the connection lives.
+func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
+	in := newIntake(m.queue.Events, m.queue.Bytes)
+	var client *cdp.Client
+	var err error
+	for try, pause := 1, attachPause; ; try, pause = try+1, min(2*pause, attachPauseMax) {
+		if client, err = conn.NewClient(ctx, in); err == nil {
+			break
+		}
+		if try == attachTries || errors.Is(err, cdp.ErrClosed) || ctx.Err() != nil {
+			return nil, fmt.Errorf("attach capture: %w", err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("attach capture: %w", context.Cause(ctx))
+		}
+	}
+	l := &link{
+		m: m, client: client, intake: in,
+		bodies:  make(chan struct{}, maxBodiesAtOnce),
+		targets: map[cdp.SessionID]*watched{},
+		frames:  map[string]frame{},
+	}
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	return l, nil
+}
+
+// startLocked begins to watch. It is called once, after the monitor knows the
+// link.
+func (l *link) startLocked() {
+	l.sendTo(l.client.Browser(), target.SetDiscoverTargets.Method, target.SetDiscoverTargetsParams{Discover: true})
+	l.sendTo(l.client.Browser(), target.SetAutoAttach.Method, autoAttach())
+	l.loop.Go(l.run)
+}
+
+// run maps events until the browser or the link ends.
+func (l *link) run() {
+	var deadline time.Time
+	for {
+		ev, ok, err := l.intake.take(l.ctx, deadline)
+		if err != nil {
+			reason := "connection closed"
+			if why := l.client.Conn().Err(); why != nil {
+				reason = why.Error()
+			}
+			if !errors.Is(err, io.EOF) {
+				reason = err.Error()
+			}
+			l.m.detached(l, reason)
+			l.cancel(errors.New(reason))
+			return
+		}
+		l.m.mu.Lock()
+		if ok {
+			l.handleLocked(ev)
+			ev.Release()
+		}
+		deadline = l.tickLocked(time.Now())
+		l.m.mu.Unlock()
+	}
+}
+
+// close detaches from the browser and waits for the link's goroutines.
+func (l *link) close(reason string) {
+	l.m.mu.Lock()
+	l.ending = true
+	l.m.mu.Unlock()
+	l.cancel(errors.New(reason))
+	l.loop.Wait()
+	l.tasks.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), detachPatience)
+	defer cancel()
+	if err := l.client.Close(ctx); err != nil && !errors.Is(err, cdp.ErrClosed) {
+		l.m.log.Debug("detach capture", "error", err)
+	}
+}
+
+// taskLocked runs f, which may wait for the browser, beside the mapping. f ends
+// when the link's context does.
+func (l *link) taskLocked(f func()) {
+	if !l.ending {
+		l.tasks.Go(f)
+	}
+}
+
+// sendTo sends a command without waiting for its reply. That it fails means
+// that its target is gone, which the events tell anyway.
+func (l *link) sendTo(s *cdp.Session, method string, params any) {
+	if err := s.Send(method, params); err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, cdp.ErrClosed) {
+		l.m.log.Debug("capture command", "method", method, "error", err)
+	}
+}
+
+// reconfigureLocked brings every target to the monitor's configuration.
+func (l *link) reconfigureLocked() {
+	for _, w := range l.targets {
+		w.configureLocked(false)
+	}
+}
+
+// handleLocked maps one event.
+func (l *link) handleLocked(ev cdp.Event) {
+	if ev.Skipped > 0 && l.m.running {
+		l.m.lost += ev.Skipped
+		l.m.counts[CategoryMonitor]++
+		l.m.ring.Lose(Event{CaptureSessionID: l.m.id}, ev.Skipped, WhyQueueFull)
+	}
+	if handle := targetHandlers[ev.Method]; handle != nil {
+		handle(l, ev)
+		return
+	}
+	w := l.targets[ev.Session]
+	if w == nil {
+		return
+	}
+	if handle := handlers[ev.Method]; handle != nil {
+		handle(w, ev)
+	}
+}
+
+// tickLocked does what is due and returns when to look again; zero means at
+// the next event.
+func (l *link) tickLocked(now time.Time) (next time.Time) {
+	for _, w := range l.targets {
+		if due := w.tickLocked(now.Add(slack)); !due.IsZero() && (next.IsZero() || due.Before(next)) {
+			next = due
+		}
+	}
+	return next
+}
+
+// setFrameLocked remembers a frame.
+func (l *link) setFrameLocked(id string, f frame) {
+	if _, known := l.frames[id]; known || len(l.frames) < maxFrames {
+		l.frames[id] = f
+	}
+}

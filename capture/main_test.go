@@ -1,0 +1,9 @@
+package capture_test
+
+import (
+	"testing"
+
+	"takeover/browser/browsertest"
+)
+
+func TestMain(m *testing.M) { browsertest.Main(m) }

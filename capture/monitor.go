@@ -1,0 +1,322 @@
+package capture
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"takeover/cdp"
+)
+
+var (
+	// ErrOff is the error of an event that is added while nothing is captured.
+	ErrOff = errors.New("capture is off")
+	// ErrNotReady is the error of Start while no browser is attached. Trying
+	// again soon is worth it.
+	ErrNotReady = errors.New("the browser is not ready")
+	// ErrClosed is the error of everything after Close.
+	ErrClosed = errors.New("monitor closed")
+)
+
+// Options are what a Monitor works with. Ring is required; the zero value of
+// each other field is its default.
+type Options struct {
+	Ring        *Ring
+	Redactor    *Redactor // default: one without secrets
+	QueueEvents int       // default DefaultQueueEvents
+	QueueBytes  int       // default DefaultQueueBytes
+	Logger      *slog.Logger
+}
+
+// Monitor watches one session's browser and writes what happens in it to the
+// ring. It outlives the browser: Attach is called again when there is a new
+// one. All methods may be called from any goroutine; none but Attach, Stop and
+// Close waits for anything.
+type Monitor struct {
+	ring     *Ring
+	redactor *Redactor
+	log      *slog.Logger
+	queue    RingOptions // the intake's limits
+
+	attaching sync.Mutex // serialises Attach and Close
+
+	mu        sync.Mutex // guards what follows; never held across I/O
+	closed    bool
+	running   bool
+	id        string // capture session id
+	config    Config
+	counts    map[string]uint64 // events by category since Start
+	lost      uint64
+	link      *link     // the attached browser; nil while there is none
+	last      *link     // the latest link, whose goroutines are waited for
+	awaySince time.Time // when the last one went away during a capture
+	human     bool      // a person is in control
+	humanEnd  int64     // until when one was, Unix ms
+}
+
+// NewMonitor returns a monitor that is attached to nothing and off.
+func NewMonitor(o Options) *Monitor {
+	m := &Monitor{
+		ring: o.Ring, redactor: o.Redactor, log: o.Logger,
+		queue: RingOptions{Events: o.QueueEvents, Bytes: o.QueueBytes},
+	}
+	if m.redactor == nil {
+		m.redactor = NewRedactor(RedactorOptions{})
+	}
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
+	}
+	if m.queue.Events <= 0 {
+		m.queue.Events = DefaultQueueEvents
+	}
+	if m.queue.Bytes <= 0 {
+		m.queue.Bytes = DefaultQueueBytes
+	}
+	return m
+}
+
+// Ring is where the monitor's events go.
+func (m *Monitor) Ring() *Ring { return m.ring }
+
+// Redactor is what the monitor's events go through.
+func (m *Monitor) Redactor() *Redactor { return m.redactor }
+
+// Attach attaches the monitor to a browser with a client of its own, and lets
+// go of the one before. A capture that was running goes on, under the same
+// capture session id. ctx bounds the attaching only.
+func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {
+	m.attaching.Lock()
+	defer m.attaching.Unlock()
+	m.mu.Lock()
+	previous, closed := m.last, m.closed
+	m.mu.Unlock()
+	if closed {
+		return ErrClosed
+	}
+	if previous != nil {
+		previous.close("replaced")
+	}
+	l, err := m.dial(ctx, conn)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.link, m.last = l, l
+	if m.running {
+		var away time.Duration
+		if !m.awaySince.IsZero() {
+			away = time.Since(m.awaySince)
+		}
+		m.writeLocked(Event{}, TypeMonitorReconnected, reconnectedData{away.Milliseconds()})
+	}
+	m.awaySince = time.Time{}
+	l.startLocked()
+	m.mu.Unlock()
+	return nil
+}
+
+type reconnectedData struct {
+	ReconnectDurationMS int64 `json:"reconnect_duration_ms"`
+}
+
+type disconnectedData struct {
+	Reason string `json:"reason"`
+}
+
+type failedData struct {
+	Reason string `json:"reason"`
+	Tries  int    `json:"tries"`
+}
+
+// ReconnectFailed records that no browser will be attached again: the session
+// gave up after so many tries.
+func (m *Monitor) ReconnectFailed(reason error, tries int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.running {
+		m.writeLocked(Event{}, TypeMonitorReconnectFailed, failedData{reason.Error(), tries})
+	}
+}
+
+// detached is called by a link whose browser went away.
+func (m *Monitor) detached(l *link, reason string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.link != l {
+		return
+	}
+	m.link = nil
+	if m.running {
+		m.awaySince = time.Now()
+		m.writeLocked(Event{}, TypeMonitorDisconnected, disconnectedData{reason})
+	}
+}
+
+// Started is what Start answers.
+type Started struct {
+	CaptureSessionID string   `json:"capture_session_id"`
+	Config           Config   `json:"config"` // as it runs
+	Warnings         []string `json:"warnings"`
+}
+
+// Start begins to capture, or, when a capture is running, gives it another
+// configuration without losing an event and under the same id. The error is a
+// ConfigError, ErrNotReady or ErrClosed.
+func (m *Monitor) Start(c Config) (Started, error) {
+	c, warnings, err := c.Normalize()
+	if err != nil {
+		return Started{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.closed:
+		return Started{}, ErrClosed
+	case m.link == nil && !m.running:
+		return Started{}, ErrNotReady
+	}
+	if !m.running {
+		m.running = true
+		m.id = uuid.NewString()
+		m.counts = map[string]uint64{}
+		m.lost = 0
+	}
+	m.config = c
+	if m.link != nil {
+		m.link.reconfigureLocked()
+	}
+	return Started{CaptureSessionID: m.id, Config: c, Warnings: warnings}, nil
+}
+
+// Stopped is what Stop answers.
+type Stopped struct {
+	CaptureSessionID string            `json:"capture_session_id,omitempty"` // empty if nothing was running
+	Events           uint64            `json:"events"`                       // written since Start
+	ByCategory       map[string]uint64 `json:"by_category"`
+	Dropped          uint64            `json:"dropped"` // lost before the ring
+}
+
+// Stop ends the capture, if one is running. Events already in the ring stay.
+func (m *Monitor) Stop() Stopped {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.running {
+		return Stopped{ByCategory: map[string]uint64{}}
+	}
+	m.running = false
+	s := m.stateLocked()
+	m.config = Config{}
+	m.awaySince = time.Time{}
+	if m.link != nil {
+		m.link.reconfigureLocked()
+	}
+	return s
+}
+
+func (m *Monitor) stateLocked() Stopped {
+	s := Stopped{CaptureSessionID: m.id, ByCategory: map[string]uint64{}, Dropped: m.lost}
+	maps.Copy(s.ByCategory, m.counts)
+	for _, n := range m.counts {
+		s.Events += n
+	}
+	return s
+}
+
+// State says whether a capture is running, with which configuration, and what
+// it has written so far.
+func (m *Monitor) State() (running bool, c Config, counts Stopped) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.running, m.config, m.stateLocked()
+}
+
+// Add records an event of somebody else: of category control (control_changed,
+// takeover_…, run_…, viewer_…) or a caller's own (custom_…). The error is
+// ErrOff while nothing is captured, which who records control events ignores,
+// or ErrEventType.
+func (m *Monitor) Add(e Event) error {
+	if e.Category = CategoryOf(e.Type); e.Category != CategoryControl && e.Category != CategoryCustom {
+		return ErrEventType
+	}
+	if len(e.Data) > 0 && !json.Valid(e.Data) {
+		return errors.New("event data is not JSON")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e.Type == TypeControlChanged {
+		m.noteHolderLocked(e.Data)
+	}
+	if m.closed || !m.running {
+		return ErrOff
+	}
+	m.putLocked(e)
+	return nil
+}
+
+// noteHolderLocked remembers whether a person is in control: what a person
+// types is never recorded.
+func (m *Monitor) noteHolderLocked(data json.RawMessage) {
+	var control struct {
+		Holder string `json:"holder"`
+	}
+	was := m.human
+	m.human = json.Unmarshal(data, &control) == nil && strings.HasPrefix(control.Holder, "viewer:")
+	if was {
+		m.humanEnd = time.Now().UnixMilli()
+	}
+}
+
+// typedByPerson tells whether a key that was pressed at a time (Unix ms) may
+// have been pressed by a person. What is reported late counts too.
+func (m *Monitor) typedByPerson(at int64) bool { return m.human || at <= m.humanEnd }
+
+// triggerLocked is told of what may trigger a screenshot.
+func (m *Monitor) triggerLocked(*watched, string) {}
+
+// Close ends the capture and lets go of the browser. It returns when the
+// monitor's goroutines have ended. The ring stays readable.
+func (m *Monitor) Close() error {
+	m.Stop()
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.attaching.Lock()
+	defer m.attaching.Unlock()
+	m.mu.Lock()
+	l := m.last
+	m.mu.Unlock()
+	if l != nil {
+		l.close("closed")
+	}
+	return nil
+}
+
+// writeLocked records an event of a mapping.
+func (m *Monitor) writeLocked(e Event, eventType string, data any) {
+	e.Type, e.Category = eventType, categories[eventType]
+	raw, err := encode(data)
+	if err != nil {
+		m.log.Error("encode event", "type", eventType, "error", err)
+		return
+	}
+	e.Data = raw
+	m.putLocked(e)
+}
+
+// putLocked is the one way into the ring.
+func (m *Monitor) putLocked(e Event) {
+	e.CaptureSessionID = m.id
+	if e.TS == 0 {
+		e.TS = time.Now().UnixMilli()
+	}
+	m.redactor.Event(&e)
+	m.counts[e.Category]++
+	m.ring.Write(e)
+}

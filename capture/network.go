@@ -1,0 +1,389 @@
+package capture
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/chromedp/cdproto/network"
+
+	"takeover/cdp"
+)
+
+const (
+	// maxRequests bounds what is remembered of requests under way, per target.
+	// The oldest make room.
+	maxRequests = 4096
+	// maxHeaders and maxHeaderBytes bound what is kept of a message's headers.
+	maxHeaders     = 256
+	maxHeaderBytes = 16 << 10
+	// maxDataURL is how much of a data: URL is kept; they can be whole pictures.
+	maxDataURL = 256
+	// quiet is after how long without data a request whose response has arrived
+	// counts as done: Chromium reports no end for a fetch whose body nobody reads.
+	quiet = 2 * time.Second
+	// stale is after how long a request no longer holds network_idle up.
+	stale = 5 * time.Minute
+)
+
+func init() {
+	handlers[network.RequestWillBeSent.Method] = (*watched).requestWillBeSent
+	handlers[network.RequestWillBeSentExtraInfo.Method] = (*watched).requestExtra
+	handlers[network.ResponseReceived.Method] = (*watched).responseReceived
+	handlers[network.ResponseReceivedExtraInfo.Method] = (*watched).responseExtra
+	handlers[network.RequestServedFromCache.Method] = (*watched).servedFromCache
+	handlers[network.DataReceived.Method] = (*watched).dataReceived
+	handlers[network.LoadingFinished.Method] = (*watched).loadingFinished
+	handlers[network.LoadingFailed.Method] = (*watched).loadingFailed
+}
+
+type networkRequestData struct {
+	RequestID        string            `json:"request_id"`
+	Method           string            `json:"method"`
+	URL              string            `json:"url"`
+	Headers          map[string]string `json:"headers"`
+	PostData         string            `json:"post_data,omitempty"`
+	ResourceType     string            `json:"resource_type"`
+	Initiator        *initiatorData    `json:"initiator,omitempty"`
+	RedirectedFrom   string            `json:"redirected_from,omitempty"`
+	RedirectResponse *redirectData     `json:"redirect_response,omitempty"`
+}
+
+type initiatorData struct {
+	Type   string `json:"type"`
+	URL    string `json:"url,omitempty"`
+	Line   int64  `json:"line,omitzero"`   // from 1
+	Column int64  `json:"column,omitzero"` // from 1
+}
+
+// redirectData is the answer that sent a request elsewhere.
+type redirectData struct {
+	Status     int64             `json:"status"`
+	StatusText string            `json:"status_text"`
+	Headers    map[string]string `json:"headers"`
+}
+
+type networkResponseData struct {
+	RequestID    string            `json:"request_id"`
+	Method       string            `json:"method"`
+	Status       int64             `json:"status"`
+	StatusText   string            `json:"status_text"`
+	URL          string            `json:"url"`
+	Headers      map[string]string `json:"headers"`
+	MimeType     string            `json:"mime_type"`
+	ResourceType string            `json:"resource_type"`
+	Protocol     string            `json:"protocol,omitempty"`
+	RemoteIP     string            `json:"remote_ip,omitempty"`
+	Timing       *timingData       `json:"timing,omitempty"`
+	FromCache    bool              `json:"from_cache"`
+	Body         *string           `json:"body,omitempty"`
+	BodySize     int64             `json:"body_size"`     // bytes, content encodings undone
+	TransferSize int64             `json:"transfer_size"` // bytes on the wire, headers included
+}
+
+type networkFailedData struct {
+	RequestID    string `json:"request_id"`
+	URL          string `json:"url"`
+	ErrorText    string `json:"error_text"`
+	Canceled     bool   `json:"canceled"`
+	ResourceType string `json:"resource_type,omitempty"`
+	Blocked      string `json:"blocked_reason,omitempty"`
+}
+
+// cdpResponse is what is used of CDP's Network.Response.
+type cdpResponse struct {
+	URL           string     `json:"url"`
+	Status        int64      `json:"status"`
+	StatusText    string     `json:"statusText"`
+	Headers       cdpHeaders `json:"headers"`
+	MimeType      string     `json:"mimeType"`
+	Protocol      string     `json:"protocol"`
+	RemoteIP      string     `json:"remoteIPAddress"`
+	FromDisk      bool       `json:"fromDiskCache"`
+	FromPrefetch  bool       `json:"fromPrefetchCache"`
+	Timing        *cdpTiming `json:"timing"`
+	EncodedLength float64    `json:"encodedDataLength"`
+}
+
+// cdpHeaders are names and values; values that are no strings do not occur.
+type cdpHeaders map[string]jsonValue
+
+// flat returns the headers within their limits, and whether some were cut.
+func (h cdpHeaders) flat() (map[string]string, bool) {
+	flat, short := make(map[string]string, len(h)), false
+	for name, raw := range h {
+		var value string
+		if decode(raw, &value) != nil {
+			value = string(raw)
+		}
+		value, did := cut(value, maxHeaderBytes)
+		if short = short || did; len(flat) == maxHeaders || len(name) > 1024 {
+			short = true
+			continue
+		}
+		flat[name] = value
+	}
+	return flat, short
+}
+
+func (w *watched) requestWillBeSent(ev cdp.Event) {
+	if !w.m.config.Network {
+		return
+	}
+	var p struct {
+		RequestID string `json:"requestId"`
+		LoaderID  string `json:"loaderId"`
+		Request   struct {
+			URL      string     `json:"url"`
+			Fragment string     `json:"urlFragment"`
+			Method   string     `json:"method"`
+			Headers  cdpHeaders `json:"headers"`
+			PostData string     `json:"postData"`
+			HasPost  bool       `json:"hasPostData"`
+			Entries  []struct {
+				Bytes []byte `json:"bytes"`
+			} `json:"postDataEntries"`
+		} `json:"request"`
+		Timestamp float64 `json:"timestamp"`
+		WallTime  float64 `json:"wallTime"`
+		Initiator struct {
+			Type   string      `json:"type"`
+			URL    string      `json:"url"`
+			Line   float64     `json:"lineNumber"`   // from 0
+			Column float64     `json:"columnNumber"` // from 0
+			Stack  *stackTrace `json:"stack"`
+		} `json:"initiator"`
+		Redirect *cdpResponse `json:"redirectResponse"`
+		HasExtra bool         `json:"redirectHasExtraInfo"`
+		Type     string       `json:"type"`
+		FrameID  string       `json:"frameId"`
+	}
+	if decode(ev.Params, &p) != nil {
+		return
+	}
+	e := w.event(p.FrameID)
+	e.TS = int64(p.WallTime * 1000)
+	data := networkRequestData{RequestID: p.RequestID, Method: p.Request.Method, ResourceType: resourceType(p.Type)}
+	short := make([]bool, 4)
+	data.URL, short[0] = cutURL(p.Request.URL + p.Request.Fragment)
+
+	previous := w.requests.byID[p.RequestID]
+	if p.Redirect != nil {
+		data.RedirectedFrom, _ = cutURL(p.Redirect.URL)
+		data.RedirectResponse = &redirectData{Status: p.Redirect.Status, StatusText: p.Redirect.StatusText}
+		headers := p.Redirect.Headers
+		if extra := w.requests.extraOf(p.RequestID); p.HasExtra && len(extra.response) > 0 {
+			headers, extra.response = extra.response[0], extra.response[1:]
+		}
+		data.RedirectResponse.Headers, short[3] = headers.flat()
+	}
+	headers := p.Request.Headers
+	if extra := w.requests.extraOf(p.RequestID); len(extra.request) > 0 {
+		headers, extra.request = extra.request[0], extra.request[1:]
+	}
+	data.Headers, short[1] = headers.flat()
+	post := p.Request.PostData
+	if post == "" {
+		for _, entry := range p.Request.Entries {
+			post += string(entry.Bytes)
+		}
+	}
+	if !utf8.ValidString(post) {
+		post, short[2] = "", true // not text
+	}
+	data.PostData, _ = cut(post, maxPostData)
+	e.Truncated = short[0] || short[1] || short[2] || short[3] || len(data.PostData) < len(post) || p.Request.HasPost && post == ""
+	data.Initiator = &initiatorData{Type: p.Initiator.Type, URL: p.Initiator.URL}
+	if data.Initiator.URL != "" {
+		data.Initiator.Line, data.Initiator.Column = int64(p.Initiator.Line)+1, int64(p.Initiator.Column)+1
+	} else if calls := p.Initiator.Stack.frames(); len(calls) > 0 {
+		data.Initiator.URL, data.Initiator.Line, data.Initiator.Column = calls[0].URL, calls[0].Line, calls[0].Column
+	}
+	data.Initiator.URL, _ = cutURL(data.Initiator.URL)
+
+	w.requests.add(&request{
+		id: p.RequestID, loader: p.LoaderID, url: data.URL, method: data.Method, kind: data.ResourceType, frame: p.FrameID,
+		started: time.Now(), sent: p.Timestamp, wall: p.WallTime,
+		counts: previous != nil && previous.counts || previous == nil && countsForIdle(p.Type),
+	})
+	w.m.writeLocked(e, TypeNetworkRequest, data)
+	w.networkChanged()
+}
+
+// cutURL bounds a URL; data: URLs tighter, because they hold whole files.
+func cutURL(url string) (string, bool) {
+	if strings.HasPrefix(url, "data:") {
+		return cut(url, maxDataURL)
+	}
+	return cut(url, maxURLBytes)
+}
+
+// resourceType is CDP's Network.ResourceType in the field's usual lower case.
+func resourceType(t string) string {
+	if t == "" {
+		return "other"
+	}
+	return strings.ToLower(t)
+}
+
+func (w *watched) requestExtra(ev cdp.Event) {
+	var p struct {
+		RequestID string     `json:"requestId"`
+		Headers   cdpHeaders `json:"headers"`
+	}
+	// What comes behind its request is of no use any more: that was written.
+	if !w.m.config.Network || decode(ev.Params, &p) != nil || w.requests.byID[p.RequestID] != nil {
+		return
+	}
+	extra := w.requests.extraOf(p.RequestID)
+	if len(extra.request) < 32 {
+		extra.request = append(extra.request, p.Headers)
+	}
+}
+
+func (w *watched) responseExtra(ev cdp.Event) {
+	var p struct {
+		RequestID string     `json:"requestId"`
+		Headers   cdpHeaders `json:"headers"`
+	}
+	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+		return
+	}
+	extra := w.requests.extraOf(p.RequestID)
+	if len(extra.response) < 32 {
+		extra.response = append(extra.response, p.Headers)
+	}
+}
+
+func (w *watched) servedFromCache(ev cdp.Event) {
+	if r := w.requestOf(ev); r != nil {
+		r.cached = true
+	}
+}
+
+func (w *watched) responseReceived(ev cdp.Event) {
+	var p struct {
+		RequestID string       `json:"requestId"`
+		Type      string       `json:"type"`
+		Response  *cdpResponse `json:"response"`
+	}
+	if !w.m.config.Network || decode(ev.Params, &p) != nil || p.Response == nil {
+		return
+	}
+	r := w.requests.byID[p.RequestID]
+	if r == nil || r.response != nil {
+		return
+	}
+	r.response = p.Response
+	r.active = time.Now()
+	if p.Type != "" {
+		r.kind = resourceType(p.Type)
+	}
+	if r.kind == "fetch" && w.silentAt.IsZero() {
+		w.silentAt = r.active.Add(quiet)
+	}
+	if r.kind == "eventsource" {
+		w.finish(r, 0, 0) // it has no end
+	}
+}
+
+func (w *watched) dataReceived(ev cdp.Event) {
+	r := w.requestOf(ev)
+	if r == nil {
+		return
+	}
+	var p struct {
+		Length int64 `json:"dataLength"`
+	}
+	if decode(ev.Params, &p) == nil {
+		r.size += p.Length
+		r.active = time.Now()
+	}
+}
+
+func (w *watched) loadingFinished(ev cdp.Event) {
+	var p struct {
+		RequestID string  `json:"requestId"`
+		Timestamp float64 `json:"timestamp"`
+		Encoded   float64 `json:"encodedDataLength"`
+	}
+	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+		return
+	}
+	if r := w.requests.byID[p.RequestID]; r != nil {
+		w.finish(r, p.Timestamp, int64(p.Encoded))
+	}
+}
+
+func (w *watched) loadingFailed(ev cdp.Event) {
+	var p struct {
+		RequestID string `json:"requestId"`
+		Type      string `json:"type"`
+		ErrorText string `json:"errorText"`
+		Canceled  bool   `json:"canceled"`
+		Blocked   string `json:"blockedReason"`
+		CORS      *struct {
+			Error string `json:"corsError"`
+		} `json:"corsErrorStatus"`
+	}
+	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+		return
+	}
+	r := w.requests.byID[p.RequestID]
+	if r == nil {
+		return
+	}
+	w.requests.remove(r)
+	if p.Blocked == "" && p.CORS != nil {
+		p.Blocked = "cors: " + p.CORS.Error
+	}
+	if !r.reported {
+		w.m.writeLocked(w.event(r.frame), TypeNetworkLoadingFailed, networkFailedData{
+			RequestID: r.id, URL: r.url, ErrorText: p.ErrorText, Canceled: p.Canceled, ResourceType: r.kind, Blocked: p.Blocked,
+		})
+	}
+	w.networkChanged()
+}
+
+// requestOf returns the request that an event is about, or nil.
+func (w *watched) requestOf(ev cdp.Event) *request {
+	var p struct {
+		RequestID string `json:"requestId"`
+	}
+	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+		return nil
+	}
+	return w.requests.byID[p.RequestID]
+}
+
+// finish writes the response of a request that has ended at a time (seconds,
+// Chromium's monotonic clock; 0 if it is not known), and forgets the request.
+func (w *watched) finish(r *request, ended float64, transferred int64) {
+	w.requests.remove(r)
+	defer w.networkChanged()
+	if r.reported || r.response == nil {
+		return
+	}
+	r.reported = true
+	e := w.event(r.frame)
+	data := networkResponseData{
+		RequestID: r.id, Method: r.method, Status: r.response.Status, StatusText: r.response.StatusText,
+		MimeType: r.response.MimeType, ResourceType: r.kind, Protocol: r.response.Protocol, RemoteIP: r.response.RemoteIP,
+		Timing: r.response.Timing.data(r, ended), FromCache: r.cached || r.response.FromDisk || r.response.FromPrefetch,
+		BodySize: r.size, TransferSize: transferred,
+	}
+	headers := r.response.Headers
+	if extra := w.requests.extra[r.id]; extra != nil && len(extra.response) > 0 {
+		headers = extra.response[len(extra.response)-1]
+	}
+	var short [2]bool
+	data.URL, short[0] = cutURL(r.response.URL)
+	data.Headers, short[1] = headers.flat()
+	e.Truncated = short[0] || short[1]
+	delete(w.requests.extra, r.id)
+	if w.m.config.NetworkResponseBody && ended > 0 && textual(data.MimeType) {
+		w.withBody(r, e, data)
+		return
+	}
+	w.m.writeLocked(e, TypeNetworkResponse, data)
+}

@@ -1,0 +1,218 @@
+package capture
+
+import "time"
+
+// The rules of the computed events.
+const (
+	idleAfter       = 500 * time.Millisecond // without a request
+	layoutQuiet     = time.Second            // after page_load or a shift
+	scrollQuiet     = 300 * time.Millisecond // after the last scroll
+	scrollThreshold = 5                      // CSS pixels; less is no scroll
+)
+
+// settle computes when a page has come to rest. It belongs to one page;
+// guarded by the monitor's mutex. A navigation resets it, so that no timer of
+// an older one goes off any more.
+type settle struct {
+	w *watched
+
+	since   time.Time // when the navigation was committed; zero: none is followed
+	content bool      // dom_content_loaded
+	idle    bool      // network_idle
+	layout  bool      // layout_settled
+	settled bool
+
+	recount  bool      // requests came or went since they were counted
+	pending  int       // as counted last
+	countAt  time.Time // when the count changes by itself
+	idleAt   time.Time
+	layoutAt time.Time
+	scrollAt time.Time
+	scrolled string // frame that scrolled last
+}
+
+type settledData struct {
+	SinceNavigationMS int64 `json:"since_navigation_ms"`
+}
+
+func newSettle(w *watched) *settle { return &settle{w: w} }
+
+// stop forgets the navigation and every timer.
+func (s *settle) stop() { *s = settle{w: s.w} }
+
+// enabled tells whether computed events are wanted.
+func (s *settle) enabled() bool { return s.w.m.running && s.w.m.config.ComputedEvents }
+
+// navigated starts a navigation of the main frame. restored says that the page
+// came from the back-forward cache, loaded already.
+func (s *settle) navigated(loader string, restored bool) {
+	s.stop()
+	if !s.enabled() {
+		return
+	}
+	s.since = time.Now()
+	s.recount = true
+	// What the document before had asked for does not concern this one.
+	for _, r := range s.w.requests.byID {
+		if r.loader != loader {
+			r.counts = false
+		}
+	}
+	if restored {
+		s.content = true
+		s.pageLoaded()
+	}
+}
+
+func (s *settle) contentLoaded() {
+	if s.since.IsZero() {
+		return
+	}
+	s.content = true
+	s.complete()
+}
+
+func (s *settle) pageLoaded() {
+	if !s.since.IsZero() && !s.layout {
+		s.layoutAt = time.Now().Add(layoutQuiet)
+	}
+}
+
+// shifted restarts the wait for a layout at rest.
+func (s *settle) shifted() {
+	if !s.layoutAt.IsZero() {
+		s.layoutAt = time.Now().Add(layoutQuiet)
+	}
+}
+
+func (s *settle) scrolledIn(frameID string) {
+	if s.enabled() {
+		s.scrollAt = time.Now().Add(scrollQuiet)
+		s.scrolled = frameID
+	}
+}
+
+// networkChanged tells the page that requests of the target came or went.
+func (w *watched) networkChanged() {
+	if page := w.page(); page != nil {
+		page.settle.recount = true
+	}
+}
+
+// countsForIdle tells whether a request holds network_idle up. WebSockets are
+// not reported as requests at all.
+func countsForIdle(kind string) bool { return kind != "EventSource" }
+
+// count counts the requests that hold network_idle up, in the page and its
+// out-of-process frames, and says when that changes by itself.
+func (s *settle) count(now time.Time) (pending int, changes time.Time) {
+	for _, w := range s.w.l.targets {
+		if w != s.w && (w.kind != "iframe" || w.page() != s.w) {
+			continue
+		}
+		for _, r := range w.requests.byID {
+			if !r.counts {
+				continue
+			}
+			until := r.started.Add(stale)
+			if r.response != nil {
+				if silent := r.active.Add(quiet); silent.Before(until) {
+					until = silent
+				}
+			}
+			if !now.Before(until) {
+				continue
+			}
+			pending++
+			if changes.IsZero() || until.Before(changes) {
+				changes = until
+			}
+		}
+	}
+	return pending, changes
+}
+
+// tickSettle writes what is due and returns when to look again.
+func (w *watched) tickSettle(now time.Time) time.Time {
+	if w.settle == nil {
+		return time.Time{}
+	}
+	return w.settle.tick(now)
+}
+
+func (s *settle) tick(now time.Time) time.Time {
+	if !s.enabled() {
+		return time.Time{}
+	}
+	if due(s.scrollAt, now) {
+		s.scrollAt = time.Time{}
+		s.write(s.scrolled, TypeScrollSettled, emptyData{})
+		s.w.m.triggerLocked(s.w, TriggerScrollSettled)
+	}
+	if !s.since.IsZero() {
+		s.tickNetwork(now)
+		if due(s.layoutAt, now) {
+			s.layoutAt = time.Time{}
+			s.layout = true
+			s.write("", TypeLayoutSettled, s.age(now))
+			s.w.m.triggerLocked(s.w, TriggerLayoutSettled)
+			s.complete()
+		}
+	}
+	return earliest(s.scrollAt, s.layoutAt, s.idleAt, s.countAt)
+}
+
+func (s *settle) tickNetwork(now time.Time) {
+	if s.idle {
+		return
+	}
+	if s.recount || due(s.countAt, now) {
+		s.recount = false
+		s.pending, s.countAt = s.count(now)
+		switch {
+		case s.pending > 0:
+			s.idleAt = time.Time{}
+		case s.idleAt.IsZero():
+			s.idleAt = now.Add(idleAfter)
+		}
+	}
+	if due(s.idleAt, now) {
+		s.idle = true
+		s.idleAt, s.countAt = time.Time{}, time.Time{}
+		s.write("", TypeNetworkIdle, s.age(now))
+		s.w.m.triggerLocked(s.w, TriggerNetworkIdle)
+		s.complete()
+	}
+}
+
+// complete writes navigation_settled when everything that it is made of has
+// happened, once.
+func (s *settle) complete() {
+	if s.settled || !s.content || !s.idle || !s.layout || !s.enabled() {
+		return
+	}
+	s.settled = true
+	s.write("", TypeNavigationSettled, s.age(time.Now()))
+	s.w.m.triggerLocked(s.w, TriggerNavigationSettled)
+}
+
+func (s *settle) age(now time.Time) settledData {
+	return settledData{now.Sub(s.since).Milliseconds()}
+}
+
+func (s *settle) write(frameID, eventType string, data any) {
+	s.w.m.writeLocked(s.w.event(frameID), eventType, data)
+}
+
+// due tells whether a timer that is set goes off.
+func due(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+// earliest returns the first of the moments that are set.
+func earliest(moments ...time.Time) (first time.Time) {
+	for _, t := range moments {
+		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	return first
+}

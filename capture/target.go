@@ -1,0 +1,362 @@
+package capture
+
+import (
+	"slices"
+	"time"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/performancetimeline"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"takeover/cdp"
+)
+
+const (
+	// urlPatience is how long target_created waits for the URL that was asked
+	// for; a popup is attached before Chromium says where it goes.
+	urlPatience = time.Second
+
+	// maxPostData is the longest request body that is captured.
+	maxPostData = 256 << 10
+
+	// maxOpened bounds the URLs remembered of windows that never came.
+	maxOpened = 16
+)
+
+// watched is one attached target. Guarded by the monitor's mutex.
+type watched struct {
+	l       *link
+	m       *Monitor
+	session *cdp.Session
+	target  string
+	kind    string // of watchedTypes
+	url     string
+	parent  string // the frame that holds an out-of-process iframe
+	opener  string // target that opened it
+
+	announced  bool      // target_created was written, or is not to be
+	announceBy time.Time // when to write it without a URL
+	opened     []string  // URLs of windows this target asked for, oldest first
+
+	on           domains
+	contexts     map[int64]string // execution context → frame, while Runtime is enabled
+	since        float64          // console and timeline entries from before are history (Unix ms)
+	handles      int              // console objects that the page keeps for us
+	requests     requests
+	sockets      map[string]string // open WebSockets: request id → URL
+	socketErrors map[string]string
+	dialog       string // type of the open dialog
+	downloads    map[string]download
+	settle       *settle // of pages
+	bursts       map[string]*burst
+	observed     bool // the interaction script is installed
+	crashed      bool
+	silentAt     time.Time // when to look for fetches that fell silent
+}
+
+// domains are the parts of CDP that are enabled on a target.
+type domains struct {
+	base, console, network, bodies, dom, shifts, interactions bool
+}
+
+// targetHandlers map the events that say which targets exist.
+var targetHandlers = map[string]func(*link, cdp.Event){
+	target.AttachedToTarget.Method:   (*link).attached,
+	target.DetachedFromTarget.Method: (*link).detachedTarget,
+	target.TargetInfoChanged.Method:  (*link).infoChanged,
+	target.TargetCrashed.Method:      (*link).crashed,
+}
+
+// handlers map the events of one target. Each category adds its own.
+var handlers = map[string]func(*watched, cdp.Event){}
+
+func (l *link) attached(ev cdp.Event) {
+	var p struct {
+		SessionID  cdp.SessionID `json:"sessionId"`
+		TargetInfo targetInfo    `json:"targetInfo"`
+		Waiting    bool          `json:"waitingForDebugger"`
+	}
+	if decode(ev.Params, &p) != nil {
+		return
+	}
+	info := p.TargetInfo
+	session := l.client.Session(p.SessionID)
+	w := &watched{
+		l: l, m: l.m, session: session, target: info.TargetID, kind: info.Type, url: info.URL,
+		parent: info.ParentFrameID, opener: info.OpenerID,
+		contexts: map[int64]string{}, requests: newRequests(), sockets: map[string]string{}, socketErrors: map[string]string{}, downloads: map[string]download{}, bursts: map[string]*burst{},
+	}
+	if !slices.Contains(watchedTypes, info.Type) {
+		l.sendTo(session, runtime.RunIfWaitingForDebugger.Method, proto.Empty{})
+		return
+	}
+	l.targets[p.SessionID] = w
+	if w.kind == "page" {
+		w.settle = newSettle(w)
+	}
+	if w.kind == "page" || w.kind == "iframe" {
+		parent := ""
+		if w.kind == "iframe" {
+			parent = w.parent
+		}
+		l.setFrameLocked(w.target, frame{parent: parent, url: info.URL})
+	}
+	if p.Waiting {
+		w.announceSoon()
+	} else {
+		w.announced = true
+	}
+	w.configureLocked(p.Waiting)
+	l.sendTo(session, target.SetAutoAttach.Method, autoAttach())
+	l.sendTo(session, runtime.RunIfWaitingForDebugger.Method, proto.Empty{})
+}
+
+// targetInfo is what is used of a target's description.
+type targetInfo struct {
+	TargetID      string `json:"targetId"`
+	Type          string `json:"type"`
+	URL           string `json:"url"`
+	OpenerID      string `json:"openerId"`
+	ParentFrameID string `json:"parentFrameId"`
+}
+
+// announceSoon writes target_created as soon as the URL is known.
+func (w *watched) announceSoon() {
+	w.announceBy = time.Now().Add(urlPatience)
+	if w.url != "" {
+		w.announce(w.url)
+		return
+	}
+	for _, opener := range w.l.targets {
+		if opener.target == w.opener && len(opener.opened) > 0 {
+			url := opener.opened[0]
+			opener.opened = opener.opened[1:]
+			w.announce(url)
+			return
+		}
+	}
+}
+
+type targetCreatedData struct {
+	TargetID string `json:"target_id"`
+	URL      string `json:"url"`
+	Type     string `json:"type"`
+	OpenerID string `json:"opener_id,omitempty"`
+}
+
+type targetDestroyedData struct {
+	TargetID string `json:"target_id"`
+	URL      string `json:"url,omitempty"`
+	Type     string `json:"type"`
+}
+
+// announce writes target_created, once, with the URL that was asked for.
+func (w *watched) announce(url string) {
+	if w.announced {
+		return
+	}
+	w.announced = true
+	if url == "" {
+		url = "about:blank"
+	}
+	if w.m.running && w.m.config.Targets {
+		short, _ := cut(url, maxURLBytes)
+		e := w.event("")
+		e.URL = short
+		w.m.writeLocked(e, TypeTargetCreated, targetCreatedData{w.target, short, w.kind, w.opener})
+	}
+}
+
+func (l *link) infoChanged(ev cdp.Event) {
+	var p struct {
+		TargetInfo targetInfo `json:"targetInfo"`
+	}
+	if decode(ev.Params, &p) != nil || p.TargetInfo.URL == "" {
+		return
+	}
+	for _, w := range l.targets {
+		if w.target == p.TargetInfo.TargetID {
+			w.url = p.TargetInfo.URL
+			w.announce(w.url)
+		}
+	}
+}
+
+func (l *link) detachedTarget(ev cdp.Event) {
+	var p struct {
+		SessionID cdp.SessionID `json:"sessionId"`
+	}
+	if decode(ev.Params, &p) != nil {
+		return
+	}
+	w := l.targets[p.SessionID]
+	if w == nil {
+		return
+	}
+	delete(l.targets, p.SessionID)
+	w.announce(w.url)
+	if w.m.running {
+		w.abandonRequests()
+		if w.m.config.Targets {
+			w.m.writeLocked(w.event(""), TypeTargetDestroyed, targetDestroyedData{w.target, w.url, w.kind})
+		}
+	}
+	delete(l.frames, w.target)
+}
+
+// event returns an event that happened in the target, in the given frame or,
+// when that is empty, in its main one.
+func (w *watched) event(frameID string) Event {
+	e := Event{TargetID: w.target, CDPSessionID: string(w.session.ID()), FrameID: frameID, URL: w.url}
+	if frameID == "" && (w.kind == "page" || w.kind == "iframe") {
+		e.FrameID = w.target // Chromium gives a target's main frame the target's id
+	}
+	if f, known := w.l.frames[e.FrameID]; known {
+		e.ParentFrameID = f.parent
+		if f.url != "" {
+			e.URL = f.url
+		}
+	}
+	return e
+}
+
+// configureLocked enables and disables what the configuration asks for. waiting
+// says that the target has not run an instruction yet, so that nothing it
+// reports is history.
+func (w *watched) configureLocked(waiting bool) {
+	c := Config{}
+	if w.m.running {
+		c = w.m.config
+	}
+	isPage := w.kind == "page" || w.kind == "iframe"
+	want := domains{
+		base:         w.m.running && isPage,
+		console:      c.Console,
+		network:      c.Network,
+		bodies:       c.NetworkResponseBody,
+		dom:          c.DOM && isPage,
+		shifts:       (c.LayoutShifts || c.Navigation) && isPage,
+		interactions: c.Interactions && isPage,
+	}
+	now := float64(time.Now().UnixMicro()) / 1000
+	if waiting {
+		now = 0
+	}
+	had := w.on
+	w.on = want
+	if !had.base && want.base || !had.console && want.console || !had.shifts && want.shifts {
+		w.since = now
+	}
+	w.toggle(had.base, want.base, page.Enable.Method, page.EnableParams{}, page.Disable.Method)
+	w.toggle(had.base, want.base, inspector.Enable.Method, proto.Empty{}, inspector.Disable.Method)
+	if want.base && !had.base && !waiting {
+		w.learnFrames()
+	}
+	w.toggle(had.interactions, want.interactions, "", nil, "")
+	w.toggle(had.console || had.interactions, want.console || want.interactions, runtime.Enable.Method, proto.Empty{}, runtime.Disable.Method)
+	if want.network && (!had.network || had.bodies != want.bodies) {
+		w.send(network.Enable.Method, networkParams(want.bodies))
+	}
+	if had.network && !want.network {
+		w.send(network.Disable.Method, proto.Empty{})
+		w.requests = newRequests()
+	}
+	w.toggle(had.dom, want.dom, dom.Enable.Method, dom.EnableParams{}, dom.Disable.Method)
+	w.toggle(had.shifts, want.shifts, performancetimeline.Enable.Method,
+		performancetimeline.EnableParams{EventTypes: []string{"layout-shift", "largest-contentful-paint"}}, "")
+	if had.shifts && !want.shifts {
+		w.send(performancetimeline.Enable.Method, performancetimeline.EnableParams{EventTypes: []string{}})
+	}
+	if !want.console && !want.interactions {
+		clear(w.contexts)
+	}
+	w.configureInteractions(had.interactions, want.interactions)
+	if w.settle != nil && !c.ComputedEvents {
+		w.settle.stop()
+	}
+}
+
+// toggle enables or disables a domain if it has to change.
+func (w *watched) toggle(had, want bool, enable string, params any, disable string) {
+	switch {
+	case want && !had && enable != "":
+		w.send(enable, params)
+	case had && !want && disable != "":
+		w.send(disable, proto.Empty{})
+	}
+}
+
+func (w *watched) send(method string, params any) { w.l.sendTo(w.session, method, params) }
+
+// networkParams keeps bodies in Chromium's memory only when they are wanted.
+func networkParams(bodies bool) network.EnableParams {
+	p := network.EnableParams{MaxPostDataSize: new(int64(maxPostData)), MaxTotalBufferSize: new(int64(0)), MaxResourceBufferSize: new(int64(0))}
+	if bodies {
+		p.MaxTotalBufferSize, p.MaxResourceBufferSize = new(int64(maxBodyBuffers)), new(int64(maxBodyBuffer))
+	}
+	return p
+}
+
+// tickLocked does what is due in the target and returns when to look again.
+func (w *watched) tickLocked(now time.Time) time.Time {
+	var next time.Time
+	if !w.announced {
+		if now.Before(w.announceBy) {
+			next = w.announceBy
+		} else {
+			w.announce("")
+		}
+	}
+	for _, due := range []time.Time{w.tickRequests(now), w.tickSettle(now)} {
+		if !due.IsZero() && (next.IsZero() || due.Before(next)) {
+			next = due
+		}
+	}
+	return next
+}
+
+// learnFrames asks a target that was there before us for its frames.
+func (w *watched) learnFrames() {
+	w.l.taskLocked(func() {
+		tree, err := cdp.Call(w.l.ctx, w.session, page.GetFrameTree, proto.Empty{})
+		if err != nil {
+			return
+		}
+		w.m.mu.Lock()
+		defer w.m.mu.Unlock()
+		var learn func(*page.FrameTree)
+		learn = func(t *page.FrameTree) {
+			if t == nil || t.Frame == nil {
+				return
+			}
+			if _, known := w.l.frames[string(t.Frame.ID)]; !known {
+				w.l.setFrameLocked(string(t.Frame.ID), frame{parent: string(t.Frame.ParentID), url: t.Frame.URL + t.Frame.URLFragment})
+			}
+			for _, child := range t.ChildFrames {
+				learn(child)
+			}
+		}
+		learn(tree.FrameTree)
+	})
+}
+
+func (l *link) crashed(ev cdp.Event) {
+	var p struct {
+		TargetID  string `json:"targetId"`
+		Status    string `json:"status"`
+		ErrorCode int64  `json:"errorCode"`
+	}
+	if decode(ev.Params, &p) != nil {
+		return
+	}
+	for _, w := range l.targets {
+		if w.target == p.TargetID {
+			w.pageCrashed(p.Status, p.ErrorCode)
+		}
+	}
+}
