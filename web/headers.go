@@ -3,8 +3,10 @@ package web
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -77,8 +79,7 @@ func (s *Server) record(next echo.HandlerFunc) echo.HandlerFunc {
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
 		s.metrics.inFlight.Inc()
 		defer s.metrics.inFlight.Dec()
-		err := next(c)
-		if err != nil {
+		if err := survive(next, c); err != nil {
 			c.Error(err)
 		}
 		status := c.Response().Status
@@ -94,6 +95,17 @@ func (s *Server) record(next echo.HandlerFunc) echo.HandlerFunc {
 			"status", status, "took", time.Since(start).Round(time.Microsecond), "from", peerOf(c.Request()), "caller", caller(c).name)
 		return nil
 	}
+}
+
+// survive turns a panic of a handler into an error, so that it costs one
+// request.
+func survive(next echo.HandlerFunc, c echo.Context) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return next(c)
 }
 
 // headAsGet lets HEAD take GET's route; net/http leaves the body out.

@@ -97,6 +97,9 @@ func (s *Server) redeemLink(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &req); err != nil {
 		return err
 	}
+	if req.Secret == "" {
+		return badField("secret", "is required")
+	}
 	peer := peerOf(c.Request())
 	if wait := s.signIns.empty(peer); wait > 0 {
 		return s.tooMany(s.signIns, wait)

@@ -14,6 +14,7 @@ import (
 
 	"takeover/session"
 	"takeover/static"
+	"takeover/web/demo"
 	"takeover/web/views"
 )
 
@@ -101,13 +102,13 @@ func (s *Server) pageSession(c echo.Context) error {
 	if info.Status.Ended() {
 		return s.render(c, http.StatusGone, views.Problem(views.SessionEnded(s.page(c), info.EndReason)))
 	}
-	demo := s.localURL()
-	if demo == "" {
-		demo = s.baseURL(c.Request())
+	base := s.localURL()
+	if base == "" {
+		base = s.baseURL(c.Request())
 	}
 	return s.render(c, http.StatusOK, views.Session(views.SessionPage{
 		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
-		Sample: sampleScript(demo), Guest: !caller(c).operator(),
+		Sample: demo.SampleScript(base), Guest: !caller(c).operator(),
 	}))
 }
 

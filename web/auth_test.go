@@ -1,0 +1,436 @@
+package web
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"takeover/session"
+)
+
+// openToAll are the routes that need no key.
+var openToAll = []string{"redeemLink", "health", "ready", "pageLogin", "login", "logout", "static"}
+
+// openToGuests says which routes a share link opens in its own session, and the
+// least role for each. Every other route refuses every link.
+var openToGuests = map[string]session.Role{
+	"getSession": session.RoleView, "getThumbnail": session.RoleView, "view": session.RoleView, "pageSession": session.RoleView,
+	"getTakeover": session.RoleTakeover, "claimTakeover": session.RoleTakeover, "finishTakeover": session.RoleTakeover,
+	"failTakeover": session.RoleTakeover, "pageTakeover": session.RoleTakeover,
+}
+
+// fill makes a path of a route, with the given ids.
+func fill(r route, sessionID, takeoverID string) string {
+	id := sessionID
+	if r.byTakeover {
+		id = takeoverID
+	}
+	return strings.NewReplacer(":id", id, ":tid", takeoverID, ":run", "r", ":lid", "l", "*", "x.js").Replace(r.path)
+}
+
+func refused(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// TestRoutesAreTheTable checks that the server answers nothing that the table
+// and the demo site do not list.
+func TestRoutesAreTheTable(t *testing.T) {
+	s := startServer(t, nil)
+	inTable := map[string]bool{}
+	names := map[string]bool{}
+	for _, r := range s.table {
+		inTable[r.method+" "+r.path] = true
+		if names[r.name] {
+			t.Errorf("two routes have the name %s", r.name)
+		}
+		names[r.name] = true
+	}
+	for _, r := range s.echo.Routes() {
+		if strings.HasPrefix(r.Path, "/demo") || r.Method == "echo_route_not_found" {
+			continue
+		}
+		if !inTable[r.Method+" "+r.Path] {
+			t.Errorf("%s %s is served and not in the table", r.Method, r.Path)
+		}
+		delete(inTable, r.Method+" "+r.Path)
+	}
+	for missing := range inTable {
+		t.Errorf("%s is in the table and not served", missing)
+	}
+	for _, name := range append(slices.Collect(maps.Keys(openToGuests)), openToAll...) {
+		if !names[name] {
+			t.Errorf("this test knows a route %s that does not exist", name)
+		}
+	}
+}
+
+func TestEveryRouteRefusesStrangers(t *testing.T) {
+	s := startServer(t, nil)
+	strangers := []struct {
+		name   string
+		header map[string]string
+		query  string
+	}{
+		{name: "no key"},
+		{name: "wrong bearer", header: map[string]string{"Authorization": "Bearer wrong"}},
+		{name: "empty bearer", header: map[string]string{"Authorization": "Bearer "}},
+		{name: "other scheme", header: map[string]string{"Authorization": "Basic " + testKey}},
+		{name: "wrong header", header: map[string]string{"steel-api-key": "wrong"}},
+		{name: "wrong token", query: "?token=wrong"},
+		{name: "wrong apiKey", query: "?apiKey=wrong"},
+		{name: "forged sign-in", header: map[string]string{"Cookie": signInCookie + "=" + s.keys.entries[0].id + ".AAAA", "Origin": s.base}},
+		{name: "forged link", header: map[string]string{"Cookie": linkCookiePrefix + "x=AAAA", "Origin": s.base}},
+	}
+	for _, r := range s.table {
+		for _, who := range strangers {
+			got := s.do(request{method: r.method, path: fill(r, "some-session", "some-takeover") + who.query, header: who.header, key: "-"})
+			if slices.Contains(openToAll, r.name) {
+				if got.status == http.StatusForbidden || got.status == http.StatusUnauthorized && r.name != "login" {
+					t.Errorf("%s: %s %s: status %d for a public route", who.name, r.method, r.path, got.status)
+				}
+				continue
+			}
+			if got.status != http.StatusUnauthorized {
+				t.Errorf("%s: %s %s: status %d, want 401", who.name, r.method, r.path, got.status)
+			}
+			if got.header.Get("Www-Authenticate") == "" {
+				t.Errorf("%s: %s %s: no WWW-Authenticate", who.name, r.method, r.path)
+			}
+		}
+	}
+}
+
+func TestKeysInQueryOnlyForSocketsAndStreams(t *testing.T) {
+	s := startServer(t, nil)
+	for _, r := range s.table {
+		if r.access == public {
+			continue
+		}
+		for _, query := range []string{"?token=" + testKey, "?apiKey=" + otherKey} {
+			got := s.do(request{method: r.method, path: fill(r, "none", "none") + query, key: "-"})
+			if r.kind == plain && got.status != http.StatusUnauthorized {
+				t.Errorf("%s %s took a key from the query: %d", r.method, r.path, got.status)
+			}
+			if r.kind != plain && refused(got.status) {
+				t.Errorf("%s %s did not take a key from the query: %d", r.method, r.path, got.status)
+			}
+		}
+	}
+	if strings.Contains(s.log.String(), testKey) {
+		t.Error("the key from a query is in the log")
+	}
+}
+
+func TestForeignOriginIsRefused(t *testing.T) {
+	s := startServer(t, nil)
+	for _, origin := range []string{"https://evil.example", "null", "http://127.0.0.1:1", "http://127.0.0.1.evil.example", "garbage"} {
+		for _, r := range s.table {
+			got := s.do(request{method: r.method, path: fill(r, "none", "none"), header: map[string]string{"Origin": origin, "Accept": "application/json"}})
+			changes := r.method != http.MethodGet || r.kind == socket
+			if changes && got.status != http.StatusForbidden {
+				t.Errorf("Origin %s: %s %s with a good key: status %d, want 403", origin, r.method, r.path, got.status)
+			}
+			if !changes && refused(got.status) {
+				t.Errorf("Origin %s: %s %s only reads: status %d", origin, r.method, r.path, got.status)
+			}
+		}
+	}
+}
+
+func TestCookieNeedsMatchingOrigin(t *testing.T) {
+	s := startServer(t, nil)
+	cookie := s.signInCookie()
+	for _, r := range s.table {
+		changes := r.method != http.MethodGet || r.kind == socket
+		if !changes || r.name == "logout" || r.name == "releaseAll" {
+			continue
+		}
+		path := fill(r, "none", "none")
+		for name, header := range map[string]map[string]string{
+			"no Origin":   {"Cookie": cookie},
+			"another one": {"Cookie": cookie, "Origin": "http://evil.example"},
+			"cross-site":  {"Cookie": cookie, "Sec-Fetch-Site": "cross-site"},
+		} {
+			if got := s.do(request{method: r.method, path: path, header: header, key: "-"}); got.status != http.StatusForbidden {
+				t.Errorf("%s: %s %s: status %d, want 403", name, r.method, r.path, got.status)
+			}
+		}
+		if strings.HasPrefix(r.name, "createSession") {
+			continue // it would
+		}
+		got := s.do(request{method: r.method, path: path, header: map[string]string{"Cookie": cookie, "Origin": s.base}, key: "-"})
+		if refused(got.status) && r.name != "login" && r.name != "redeemLink" {
+			t.Errorf("own Origin: %s %s: status %d: %s", r.method, r.path, got.status, got.body)
+		}
+	}
+}
+
+// signInCookie signs in and returns the header that says so.
+func (s *testServer) signInCookie() string {
+	s.t.Helper()
+	got := s.do(request{method: "POST", path: "/login", body: "key=" + testKey, key: "-", header: map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Origin": s.base}})
+	if got.status != http.StatusSeeOther || got.header.Get("Location") != "/" {
+		s.t.Fatalf("sign in: status %d to %q", got.status, got.header.Get("Location"))
+	}
+	cookie := got.header.Get("Set-Cookie")
+	for _, attribute := range []string{"HttpOnly", "SameSite=Strict", "Path=/"} {
+		if !strings.Contains(cookie, attribute) {
+			s.t.Errorf("cookie without %s: %s", attribute, cookie)
+		}
+	}
+	value, _, _ := strings.Cut(cookie, ";")
+	return value
+}
+
+func TestSignInAndOut(t *testing.T) {
+	s := startServer(t, nil)
+	cookie := s.signInCookie()
+	header := map[string]string{"Cookie": cookie, "Origin": s.base}
+	if got := s.do(request{method: "GET", path: "/v1/sessions", header: header, key: "-"}); got.status != 200 {
+		t.Fatalf("with the cookie: %d", got.status)
+	}
+	header["Authorization"] = "Bearer wrong"
+	if got := s.do(request{method: "GET", path: "/v1/sessions", header: header, key: "-"}); got.status != 401 {
+		t.Errorf("a wrong key beside a good cookie: %d, want 401", got.status)
+	}
+	delete(header, "Authorization")
+	if got := s.do(request{method: "POST", path: "/logout", header: header, key: "-"}); got.status != 303 {
+		t.Fatalf("sign out: %d", got.status)
+	}
+	if got := s.do(request{method: "GET", path: "/v1/sessions", header: header, key: "-"}); got.status != 401 {
+		t.Errorf("a cookie that was signed out: %d, want 401", got.status)
+	}
+	got := s.do(request{method: "POST", path: "/login", body: map[string]any{"key": otherKey}, key: "-", header: map[string]string{"Content-Type": "application/json"}})
+	if got.status != http.StatusNoContent || got.header.Get("Set-Cookie") == "" {
+		t.Errorf("sign in by JSON: %d", got.status)
+	}
+}
+
+func TestSignInLinkWorksOnce(t *testing.T) {
+	s := startServer(t, nil)
+	path := s.SignInPath("/sessions/x")
+	first := s.do(request{method: "GET", path: path, key: "-"})
+	if first.status != 303 || first.header.Get("Location") != "/sessions/x" || !strings.HasPrefix(first.header.Get("Set-Cookie"), signInCookie) {
+		t.Fatalf("first use: %d to %q", first.status, first.header.Get("Location"))
+	}
+	if again := s.do(request{method: "GET", path: path, key: "-"}); again.status != 401 || again.header.Get("Set-Cookie") != "" {
+		t.Errorf("second use: %d", again.status)
+	}
+	cookie, _, _ := strings.Cut(first.header.Get("Set-Cookie"), ";")
+	if again := s.do(request{method: "GET", path: path, key: "-", header: map[string]string{"Cookie": cookie}}); again.status != 303 {
+		t.Errorf("second use by the same browser: %d", again.status)
+	}
+}
+
+func TestRedirectStaysHere(t *testing.T) {
+	for next, want := range map[string]string{
+		"": "/", "/sessions/x?a=b": "/sessions/x?a=b", "https://evil.example": "/", "//evil.example": "/", `/\evil.example`: "/",
+		"javascript:alert(1)": "/", "sessions": "/", "/\t/evil.example": "/",
+	} {
+		if got := localPath(next); got != want {
+			t.Errorf("localPath(%q) = %q, want %q", next, got, want)
+		}
+	}
+}
+
+func TestWrongKeysAreLimited(t *testing.T) {
+	s := startServer(t, func(_ *session.Options, c *Config) { c.SignInRate, c.SignInBurst = 1, 3 })
+	form := map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
+	for range 3 {
+		s.do(request{method: "POST", path: "/login", body: "key=wrong", header: form, key: "-"}).problem(401)
+	}
+	limited := s.do(request{method: "POST", path: "/login", body: "key=" + testKey, header: form, key: "-"})
+	limited.problem(429)
+	if limited.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	s.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": "x"}, key: "-"}).problem(429)
+	if got := s.do(request{method: "GET", path: "/v1/sessions"}); got.status != 200 {
+		t.Errorf("a program with the right key is limited too: %d", got.status)
+	}
+}
+
+// TestGuestsReachOnlyTheirSession goes through every route with links of every
+// role, to the link's session and to another.
+func TestGuestsReachOnlyTheirSession(t *testing.T) {
+	s := startServer(t, nil)
+	mine, other := s.create(nil), s.create(nil)
+	ask := func(one *session.Session) string {
+		var info session.TakeoverInfo
+		s.call("POST", "/v1/sessions/"+one.ID()+"/takeovers", map[string]any{"reason": "sign in"}, 201, &info)
+		return info.ID
+	}
+	myTakeover, otherTakeover := ask(mine), ask(other)
+	for _, role := range []session.Role{session.RoleView, session.RoleTakeover, session.RoleControl} {
+		header := map[string]string{"Cookie": s.guestCookie(mine, role, ""), "Origin": s.base, "Accept": "application/json"}
+		for _, r := range s.table {
+			if r.access == public || r.name == "finishTakeover" || r.name == "failTakeover" {
+				continue
+			}
+			least, open := openToGuests[r.name]
+			want := open && rank(role) >= rank(least)
+			got := s.do(request{method: r.method, path: fill(r, mine.ID(), myTakeover), header: header, key: "-"})
+			if allowed := !refused(got.status); allowed != want {
+				t.Errorf("%s, own session: %s %s: status %d, allowed should be %v: %s", role, r.method, r.path, got.status, want, got.body)
+			}
+			if got := s.do(request{method: r.method, path: fill(r, other.ID(), otherTakeover), header: header, key: "-"}); got.status != 403 {
+				t.Errorf("%s, other session: %s %s: status %d, want 403", role, r.method, r.path, got.status)
+			}
+			if got := s.do(request{method: r.method, path: fill(r, "unknown", "unknown"), header: header, key: "-"}); got.status != 403 {
+				t.Errorf("%s, unknown session: %s %s: status %d, want 403", role, r.method, r.path, got.status)
+			}
+		}
+	}
+}
+
+// guestCookie makes a link, redeems it, and returns the header that says so.
+func (s *testServer) guestCookie(one *session.Session, role session.Role, takeover string) string {
+	s.t.Helper()
+	var link linkCreated
+	s.call("POST", "/v1/sessions/"+one.ID()+"/links", map[string]any{"role": role, "takeover": takeover}, 201, &link)
+	_, secret, _ := strings.Cut(link.URL, "#")
+	got := s.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret}, key: "-", header: map[string]string{"Origin": s.base}})
+	if got.status != 200 {
+		s.t.Fatalf("redeem: %d: %s", got.status, got.body)
+	}
+	cookie := got.header.Get("Set-Cookie")
+	if !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") {
+		s.t.Errorf("cookie of a link: %s", cookie)
+	}
+	value, _, _ := strings.Cut(cookie, ";")
+	return value
+}
+
+func TestLinks(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"metadata": map[string]any{"secret": "plan"}})
+	base := "/v1/sessions/" + one.ID()
+	var first, second session.TakeoverInfo
+	s.call("POST", base+"/takeovers", map[string]any{"reason": "first"}, 201, &first)
+	cookie := s.guestCookie(one, session.RoleTakeover, first.ID)
+	header := map[string]string{"Cookie": cookie, "Origin": s.base, "Accept": "application/json"}
+	as := func(method, path string) reply {
+		return s.do(request{method: method, path: path, header: header, key: "-"})
+	}
+
+	var seen sessionView
+	got := as("GET", base)
+	got.decode(&seen)
+	if got.status != 200 || len(seen.Metadata) > 0 || seen.WebsocketURL != "" || seen.Takeover == nil || seen.Takeover.URL != "" {
+		t.Errorf("what a guest sees: %s", got.body)
+	}
+	if got := as("POST", base+"/takeovers/"+first.ID+"/claim"); got.status != 200 {
+		t.Errorf("claim: %d: %s", got.status, got.body)
+	}
+	if got := as("POST", base+"/takeovers/"+first.ID+"/done"); got.status != 200 {
+		t.Errorf("done: %d: %s", got.status, got.body)
+	}
+	s.call("POST", base+"/takeovers", map[string]any{"reason": "second"}, 201, &second)
+	if got := as("POST", base+"/takeovers/"+second.ID+"/done"); got.status != 403 {
+		t.Errorf("another takeover with a link for the first: %d, want 403", got.status)
+	}
+	if got := as("GET", "/takeover/"+second.ID); got.status != 403 {
+		t.Errorf("page of another takeover: %d, want 403", got.status)
+	}
+
+	var links struct {
+		Links []session.LinkInfo `json:"links"`
+	}
+	s.call("GET", base+"/links", nil, 200, &links)
+	if len(links.Links) != 1 || links.Links[0].Uses != 1 || len(links.Links[0].UsedAt) != 1 {
+		t.Fatalf("links: %+v", links)
+	}
+	s.call("DELETE", base+"/links/"+links.Links[0].ID, nil, 204, nil)
+	if got := as("GET", base); got.status != 401 {
+		t.Errorf("with a revoked link: %d, want 401", got.status)
+	}
+	s.do(request{method: "DELETE", path: base + "/links/" + links.Links[0].ID}).problem(404)
+
+	var once linkCreated
+	s.call("POST", base+"/links", map[string]any{"role": "view", "maxUses": 1, "expiresIn": 60_000}, 201, &once)
+	_, secret, ok := strings.Cut(once.URL, "#")
+	if !ok || !strings.HasPrefix(once.URL, s.base+"/sessions/"+one.ID()+"#") || strings.Contains(s.log.String(), secret) {
+		t.Errorf("link: %s", once.URL)
+	}
+	redeem := func() reply {
+		return s.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret}, key: "-"})
+	}
+	if got := redeem(); got.status != 200 {
+		t.Errorf("first use: %d", got.status)
+	}
+	redeem().problem(403)
+	for field, body := range map[string]map[string]any{
+		"role":      {"role": "admin"},
+		"expiresIn": {"role": "view", "expiresIn": 1},
+		"maxUses":   {"role": "view", "maxUses": -1},
+		"takeover":  {"role": "takeover", "takeover": "none"},
+	} {
+		p := s.do(request{method: "POST", path: base + "/links", body: body}).problem(400)
+		if len(p.Errors) != 1 || p.Errors[0].Field != field {
+			t.Errorf("bad %s: %+v", field, p.Errors)
+		}
+	}
+}
+
+func TestOpenAPIListsEveryRoute(t *testing.T) {
+	s := startServer(t, nil)
+	var doc struct {
+		OpenAPI string `json:"openapi"`
+		Paths   map[string]map[string]struct {
+			OperationID string `json:"operationId"`
+			Parameters  []struct {
+				Name string `json:"name"`
+				In   string `json:"in"`
+			} `json:"parameters"`
+			Security  *[]map[string][]string     `json:"security"`
+			Responses map[string]json.RawMessage `json:"responses"`
+		} `json:"paths"`
+		Components struct {
+			Schemas map[string]json.RawMessage `json:"schemas"`
+		} `json:"components"`
+	}
+	s.call("GET", "/openapi.json", nil, 200, &doc)
+	if doc.OpenAPI != "3.1.0" {
+		t.Errorf("openapi %q", doc.OpenAPI)
+	}
+	listed := map[string]bool{}
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			listed[strings.ToUpper(method)+" "+path] = true
+			inPath := 0
+			for _, p := range op.Parameters {
+				if p.In == "path" {
+					inPath++
+				}
+			}
+			if inPath != strings.Count(path, "{") {
+				t.Errorf("%s %s: %d path parameters", method, path, inPath)
+			}
+			if op.Security == nil || (len(*op.Security) == 0) != slices.Contains(openToAll, op.OperationID) {
+				t.Errorf("%s %s: security is wrong", method, path)
+			}
+			if len(op.Responses) < 2 {
+				t.Errorf("%s %s: responses: %v", method, path, op.Responses)
+			}
+		}
+	}
+	for _, r := range s.echo.Routes() {
+		if strings.HasPrefix(r.Path, "/demo") || r.Method == "echo_route_not_found" {
+			continue
+		}
+		path, _ := specPath(r.Path)
+		if !listed[r.Method+" "+path] {
+			t.Errorf("%s %s is served and not described", r.Method, r.Path)
+		}
+	}
+	raw := s.do(request{method: "GET", path: "/openapi.json"}).body
+	for _, part := range strings.Split(string(raw), `"#/components/schemas/`)[1:] {
+		name, _, _ := strings.Cut(part, `"`)
+		if doc.Components.Schemas[name] == nil {
+			t.Errorf("schema %s is missing", name)
+		}
+	}
+}

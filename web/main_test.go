@@ -1,0 +1,234 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+	"takeover/scripting"
+	"takeover/session"
+)
+
+// TestMain is the test binary, or the worker of a script that a test runs.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
+		scripting.WorkerMain()
+	}
+	os.Exit(browsertest.Run(m))
+}
+
+const (
+	testKey  = "a-key-for-tests"
+	otherKey = "another-key-for-tests"
+	// patience is how long a test waits for what should come at once.
+	patience = 30 * time.Second
+)
+
+// testServer is a whole server on a port of its own.
+type testServer struct {
+	*Server
+	t    *testing.T
+	base string
+	log  *syncBuffer
+}
+
+// startServer starts a server that ends with the test. change may alter its
+// configurations.
+func startServer(t *testing.T, change func(*session.Options, *Config)) *testServer {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := "http://" + ln.Addr().String()
+	logged := &syncBuffer{}
+	log := slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	opts := session.Options{
+		Dir: t.TempDir(), WarmBrowsers: -1, MaxSessions: 4, PublicURL: func() string { return base },
+		CheckURL: AddressGuard(ln.Addr().String(), base), Logger: log,
+	}
+	keys, err := NewKeys(testKey, otherKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Keys: keys, Logger: log, CreateRate: 10_000, CreateBurst: 1000, SignInRate: 6000, SignInBurst: 1000}
+	if change != nil {
+		change(&opts, &cfg)
+	}
+	manager, err := session.NewManager(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Manager = manager
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, ln) }()
+	t.Cleanup(func() {
+		if err := manager.Close(context.Background()); err != nil {
+			t.Error("close manager:", err)
+		}
+		stop()
+		if err := <-served; err != nil {
+			t.Error("serve:", err)
+		}
+		if text := logged.String(); strings.Contains(text, testKey) || strings.Contains(text, otherKey) {
+			t.Error("a key is in the log")
+		}
+		if t.Failed() {
+			t.Log(logged.tail())
+		}
+	})
+	return &testServer{Server: s, t: t, base: base, log: logged}
+}
+
+// request is a call to a server.
+type request struct {
+	method, path string
+	body         any // marshalled; a string or []byte goes as it is
+	header       map[string]string
+	key          string // "" for testKey, "-" for none
+}
+
+// reply is the answer to a request.
+type reply struct {
+	t      *testing.T
+	status int
+	header http.Header
+	body   []byte
+}
+
+// noRedirects is a client that shows redirects instead of following them.
+var noRedirects = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+func (s *testServer) do(r request) reply {
+	s.t.Helper()
+	var body io.Reader
+	switch b := r.body.(type) {
+	case nil:
+	case string:
+		body = strings.NewReader(b)
+	case []byte:
+		body = bytes.NewReader(b)
+	default:
+		raw, err := json.Marshal(b)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), r.method, s.base+r.path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if r.key != "-" {
+		key := r.key
+		if key == "" {
+			key = testKey
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	for k, v := range r.header {
+		req.Header.Set(k, v)
+	}
+	resp, err := noRedirects.Do(req)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", r.method, r.path, err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", r.method, r.path, err)
+	}
+	return reply{t: s.t, status: resp.StatusCode, header: resp.Header, body: raw}
+}
+
+// call makes a request that must answer with a status, and decodes the answer.
+func (s *testServer) call(method, path string, body any, status int, out any) {
+	s.t.Helper()
+	r := s.do(request{method: method, path: path, body: body})
+	if r.status != status {
+		s.t.Fatalf("%s %s: status %d, want %d: %s", method, path, r.status, status, r.body)
+	}
+	r.decode(out)
+}
+
+func (r reply) decode(out any) {
+	r.t.Helper()
+	if out == nil {
+		return
+	}
+	if err := json.Unmarshal(r.body, out); err != nil {
+		r.t.Fatalf("decode %.200s: %v", r.body, err)
+	}
+}
+
+// problem decodes an error answer and checks its form.
+func (r reply) problem(status int) problem {
+	r.t.Helper()
+	if r.status != status {
+		r.t.Fatalf("status %d, want %d: %.500s", r.status, status, r.body)
+	}
+	if got := r.header.Get("Content-Type"); got != mimeProblem {
+		r.t.Fatalf("Content-Type %q, want %q: %.500s", got, mimeProblem, r.body)
+	}
+	var p problem
+	r.decode(&p)
+	if p.Status != status || p.Type == "" || p.Title == "" || p.Detail == "" {
+		r.t.Fatalf("incomplete problem: %s", r.body)
+	}
+	return p
+}
+
+// create starts a session.
+func (s *testServer) create(body any) *session.Session {
+	s.t.Helper()
+	var v sessionView
+	s.call("POST", "/v1/sessions", body, 201, &v)
+	one, err := s.manager.Get(v.ID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return one
+}
+
+// syncBuffer is a log that many write and a test reads.
+type syncBuffer struct {
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
+}
+
+// Write is io.Writer's.
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// tail is the log's last lines.
+func (b *syncBuffer) tail() string {
+	text := b.String()
+	return text[max(0, len(text)-4000):]
+}
