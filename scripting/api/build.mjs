@@ -1,0 +1,45 @@
+// Builds the script API into scripting/dist: api.js, which every run loads, and
+// extras.js, the globals that are loaded when a script first uses them. Each
+// bundle is one function that takes the host (host.ts) and returns its exports.
+import { build as esbuild } from 'esbuild';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+// What goja lacks; transpile.go has the same list for the scripts themselves.
+const supported = {
+  'async-generator': false,
+  'for-await': false,
+  using: false,
+  decorators: false,
+  'dynamic-import': false,
+  'regexp-match-indices': false,
+  'regexp-set-notation': false,
+  'regexp-unicode-property-escapes': false,
+};
+
+export async function build() {
+  await esbuild({
+    absWorkingDir: here,
+    entryPoints: { api: 'index.ts', extras: 'extras.ts' },
+    outdir: join(here, '../dist'),
+    bundle: true,
+    format: 'iife',
+    globalName: 'exports',
+    platform: 'browser',
+    target: 'esnext',
+    supported,
+    // Names stay: classes are told apart by theirs.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    keepNames: false,
+    legalComments: 'eof',
+    banner: { js: '(function(host){' },
+    footer: { js: 'return exports;})' },
+    logLevel: 'warning',
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await build();

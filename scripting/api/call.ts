@@ -1,0 +1,113 @@
+import { dress, fromWire, TimeoutError } from './errors.ts';
+import { host, type Trace } from './host.ts';
+
+const { stringify, parse } = JSON;
+const now = Date.now;
+
+/** Sends one operation to the server and gives its answer. */
+export type Send = <T = unknown>(op: string, params?: object) => Promise<T>;
+
+function send<T>(op: string, params: object | undefined, trace: Trace): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    host.call(op, stringify(params ?? {}), trace, (failure, answer) => {
+      if (failure !== null)
+        reject(fromWire(failure));
+      else
+        resolve((answer === '' ? undefined : parse(answer)) as T);
+    });
+  });
+}
+
+/**
+ * One call of the API by the script: it is reported as a step when it ends, and
+ * its errors say its name and where the script called. All public methods that
+ * wait for something go through here.
+ */
+export async function step<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>): Promise<T> {
+  const trace = host.trace();
+  const startedAt = now();
+  const start = host.now();
+  try {
+    const value = await body((op, params) => send(op, params, trace));
+    host.step(title(), startedAt, host.now() - start, '', trace);
+    return value;
+  } catch (e) {
+    const error = dress(e, name, trace);
+    host.step(title(), startedAt, host.now() - start, error instanceof Error ? error.message : String(error), trace);
+    throw error;
+  }
+}
+
+/** An operation that is no step of the script's, such as disposing a handle. */
+export function quietly<T>(op: string, params?: object): Promise<T> {
+  return send<T>(op, params, host.trace());
+}
+
+/** Default timeout of everything that waits, in ms, as in Playwright. */
+export const defaultTimeout = 30_000;
+
+/** Timeouts as setDefaultTimeout and setDefaultNavigationTimeout set them. */
+export class Timeouts {
+  private general: number | undefined;
+  private navigating: number | undefined;
+
+  constructor(private readonly parent?: Timeouts) {}
+
+  setGeneral(ms: number): void { this.general = ms; }
+  setNavigation(ms: number): void { this.navigating = ms; }
+
+  /** For an action with these options. */
+  action(options?: { timeout?: number }): number {
+    return options?.timeout ?? this.general ?? this.parent?.action() ?? defaultTimeout;
+  }
+
+  /** For a navigation with these options. */
+  navigation(options?: { timeout?: number }): number {
+    return options?.timeout ?? this.navigating ?? this.general ?? this.parent?.navigation() ?? defaultTimeout;
+  }
+}
+
+/** What a wait watches: it settles by one of these and returns how to stop watching. */
+export type Watch<T> = (resolve: (value: T) => void, reject: (error: Error) => void) => () => void;
+
+/** Waits for what watch resolves with, at most timeout ms (0: without end). */
+export function wait<T>(timeout: number, log: string[], watch: Watch<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let timer = 0;
+    let stop: (() => void) | undefined;
+    let over = false;
+    const end = (f: () => void) => {
+      if (over)
+        return;
+      over = true;
+      if (timer)
+        host.clearTimer(timer);
+      stop?.();
+      f();
+    };
+    stop = watch(value => end(() => resolve(value)), error => end(() => reject(error)));
+    if (over)
+      stop();
+    else if (timeout > 0)
+      timer = host.setTimer(() => end(() => reject(new TimeoutError(`Timeout ${timeout}ms exceeded.${formatLog(log)}`))), timeout, false);
+  });
+}
+
+function formatLog(log: string[]): string {
+  if (!log.length)
+    return '';
+  const header = ' logs ';
+  const rule = '='.repeat(27);
+  return `\n${rule}${header}${rule}\n${log.join('\n')}\n${'='.repeat(2 * rule.length + header.length)}`;
+}
+
+/** The fields of options that are named, without those that are absent. */
+export function pick(options: object | undefined, names: readonly string[]): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = (options as Record<string, unknown> | undefined)?.[name];
+    if (value !== undefined)
+      out[name] = value;
+  }
+  return out;
+}

@@ -1,0 +1,67 @@
+import { host } from './host.ts';
+import { format, inspect } from './inspect.ts';
+
+const counts = new Map<string, number>();
+const timers = new Map<string, number>();
+let indent = '';
+
+function write(level: string, text: string): void {
+  host.log(level, indent ? indent + text.replace(/\n/g, '\n' + indent) : text);
+}
+
+function elapsed(label: string): string {
+  const ms = host.now() - (timers.get(label) ?? host.now());
+  return ms >= 1000 ? `${(ms / 1000).toFixed(3)}s` : `${Number(ms.toFixed(3))}ms`;
+}
+
+/** The script's console: each call is one line of the run's log. */
+export const console = {
+  debug: (...args: unknown[]) => write('debug', format(args)),
+  log: (...args: unknown[]) => write('log', format(args)),
+  info: (...args: unknown[]) => write('info', format(args)),
+  warn: (...args: unknown[]) => write('warn', format(args)),
+  error: (...args: unknown[]) => write('error', format(args)),
+  trace: (...args: unknown[]) => write('debug', `Trace: ${format(args)}${host.frames(host.trace())}`),
+  dir: (value: unknown) => write('log', inspect(value)),
+  dirxml: (...args: unknown[]) => write('log', format(args)),
+  assert(condition?: unknown, ...args: unknown[]) {
+    if (!condition)
+      write('error', args.length ? `Assertion failed: ${format(args)}` : 'Assertion failed');
+  },
+  count(label = 'default') {
+    const n = (counts.get(label) ?? 0) + 1;
+    counts.set(label, n);
+    write('log', `${label}: ${n}`);
+  },
+  countReset(label = 'default') { counts.delete(label); },
+  time(label = 'default') { timers.set(label, host.now()); },
+  timeLog(label = 'default', ...args: unknown[]) { write('log', [`${label}: ${elapsed(label)}`, ...args.map(inspect)].join(' ')); },
+  timeEnd(label = 'default') {
+    write('log', `${label}: ${elapsed(label)}`);
+    timers.delete(label);
+  },
+  group(...args: unknown[]) {
+    if (args.length)
+      write('log', format(args));
+    indent += '  ';
+  },
+  groupCollapsed(...args: unknown[]) { console.group(...args); },
+  groupEnd() { indent = indent.slice(2); },
+  table(rows: unknown) { write('log', table(rows)); },
+  clear() {},
+};
+
+function table(rows: unknown): string {
+  if (typeof rows !== 'object' || rows === null)
+    return inspect(rows);
+  const entries = Object.entries(rows);
+  const columns = [...new Set(entries.flatMap(([, r]) => (typeof r === 'object' && r !== null ? Object.keys(r) : [])))];
+  const plain = entries.some(([, r]) => typeof r !== 'object' || r === null);
+  const head = ['(index)', ...columns, ...plain ? ['Values'] : []];
+  const lines = entries.map(([k, r]) => {
+    const isRow = typeof r === 'object' && r !== null;
+    return [k, ...columns.map(c => (isRow && c in r ? inspect((r as Record<string, unknown>)[c]) : '')), ...plain ? [isRow ? '' : inspect(r)] : []];
+  });
+  const widths = head.map((h, i) => Math.max(h.length, ...lines.map(l => l[i]!.length)));
+  return [head, ...lines].map(l => l.map((c, i) => c.padEnd(widths[i]!)).join(' | ').trimEnd()).join('\n');
+}

@@ -1,0 +1,81 @@
+import { host, type Trace } from './host.ts';
+
+const { parse } = JSON;
+
+/** An operation took longer than its timeout. */
+export class TimeoutError extends Error {
+  constructor(message?: string) {
+    super(message);
+    this.name = 'TimeoutError';
+  }
+}
+
+/** The page, context or browser is gone. */
+export class TargetClosedError extends Error {
+  constructor(message = 'Target page, context or browser has been closed') {
+    super(message);
+    this.name = 'TargetClosedError';
+  }
+}
+
+/** The person who took over could not do it; reason is what they said. */
+export class TakeoverFailedError extends Error {
+  reason = '';
+  constructor(message?: string) {
+    super(message);
+    this.name = 'TakeoverFailedError';
+  }
+}
+
+/** Nobody finished the takeover in time. */
+export class TakeoverTimeoutError extends Error {
+  constructor(message?: string) {
+    super(message);
+    this.name = 'TakeoverTimeoutError';
+  }
+}
+
+/** The takeover was cancelled. */
+export class TakeoverCancelledError extends Error {
+  constructor(message?: string) {
+    super(message);
+    this.name = 'TakeoverCancelledError';
+  }
+}
+
+/** What `require('playwright').errors` holds. */
+export const errors = { TimeoutError, TargetClosedError };
+
+const classes: Record<string, new (message?: string) => Error> = {
+  TimeoutError, TargetClosedError, TakeoverFailedError, TakeoverTimeoutError, TakeoverCancelledError,
+};
+
+/** Makes the error that an operation failed with (wireError in wire.go). */
+export function fromWire(json: string): Error {
+  const { name, message, fields } = parse(json) as { name: string; message: string; fields?: object };
+  const error = new (classes[name] ?? Error)(message);
+  error.name = name;
+  return Object.assign(error, fields);
+}
+
+const dressed = new WeakSet<object>();
+
+/**
+ * Makes an error one of the API call `name`: its message says so, and its stack
+ * is where the script called. An error that has been through this stays as it is.
+ */
+export function dress(error: unknown, name: string, trace: Trace): unknown {
+  if (!(error instanceof Error) || dressed.has(error))
+    return error;
+  dressed.add(error);
+  if (name && !error.name.startsWith('Takeover'))
+    error.message = `${name}: ${error.message}`;
+  const stack = `${error.name}: ${error.message}${host.frames(trace)}`;
+  Object.defineProperty(error, 'stack', { value: stack, writable: true, configurable: true, enumerable: false });
+  return error;
+}
+
+/** The error of a member that makes no sense here; instead says what does. */
+export function refuse(member: string, instead: string): never {
+  throw new Error(`${member} is not available in Takeover: ${instead}`);
+}

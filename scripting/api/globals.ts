@@ -1,0 +1,108 @@
+import { AbortController, AbortSignal, DOMException, Event, EventTarget } from './abort.ts';
+import { console } from './console.ts';
+import { TextDecoder, TextEncoder } from './encoding.ts';
+import { host } from './host.ts';
+import { installRegExp } from './regexp.ts';
+
+/** Defines what scripts find as globals, apart from Playwright's. */
+export function installGlobals(): void {
+  installRegExp();
+  define({
+    console,
+    setTimeout: (f: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => timer(f, ms, args, false),
+    setInterval: (f: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => timer(f, ms, args, true),
+    setImmediate: (f: (...args: unknown[]) => void, ...args: unknown[]) => timer(f, 0, args, false),
+    clearTimeout: clear,
+    clearInterval: clear,
+    clearImmediate: clear,
+    queueMicrotask,
+    TextEncoder, TextDecoder,
+    atob, btoa,
+    AbortController, AbortSignal, DOMException, Event, EventTarget,
+    performance: { now: () => host.now(), timeOrigin: Date.now() - host.now(), mark() {}, measure() {}, toJSON() { return {}; } },
+    crypto: { randomUUID, getRandomValues },
+  });
+  onDemand.forEach(lazily);
+}
+
+/** Defines globals that a script may replace or shadow. */
+export function define(values: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(values))
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+}
+
+const onDemand = ['URL', 'URLSearchParams', 'Buffer', 'structuredClone'];
+
+// Loaded when first used: most scripts use none of them, and they are half of
+// all code. While the bundle looks at what there is, they are not there.
+function load(): Record<string, unknown> {
+  const pending = onDemand.filter(name => Object.getOwnPropertyDescriptor(globalThis, name)?.get);
+  for (const name of pending)
+    delete (globalThis as Record<string, unknown>)[name];
+  const extras = host.extras();
+  define(Object.fromEntries(pending.map(name => [name, extras[name]])));
+  return extras;
+}
+
+function lazily(name: string): void {
+  Object.defineProperty(globalThis, name, {
+    configurable: true,
+    enumerable: false,
+    get: () => load()[name],
+    set(value: unknown) { define({ [name]: value }); },
+  });
+}
+
+function timer(f: (...args: unknown[]) => void, ms: number | undefined, args: unknown[], repeat: boolean): number {
+  if (typeof f !== 'function')
+    throw new TypeError(`The "callback" argument must be of type function. Received ${typeof f}`);
+  return host.setTimer(args.length ? () => f(...args) : () => f(), Number(ms ?? 0), repeat);
+}
+
+function clear(id: unknown): void {
+  if (typeof id === 'number')
+    host.clearTimer(id);
+}
+
+function queueMicrotask(f: () => void): void {
+  if (typeof f !== 'function')
+    throw new TypeError('The "callback" argument must be of type function');
+  void Promise.resolve().then(f);
+}
+
+function atob(text: string): string {
+  const bytes = host.fromBase64(String(text));
+  if (bytes === null || /[-_]/.test(text))
+    throw new DOMException('The string to be decoded is not correctly encoded.', 'InvalidCharacterError');
+  let out = '';
+  for (const b of new Uint8Array(bytes))
+    out += String.fromCharCode(b);
+  return out;
+}
+
+function btoa(value: string): string {
+  const text = String(value);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c > 255)
+      throw new DOMException('Invalid character', 'InvalidCharacterError');
+    bytes[i] = c;
+  }
+  return host.toBase64(bytes.buffer, 0, bytes.length);
+}
+
+function randomUUID(): string {
+  const b = new Uint8Array(host.random(16));
+  b[6] = b[6]! & 0x0f | 0x40; // version 4, RFC 9562
+  b[8] = b[8]! & 0x3f | 0x80;
+  const hex = Array.from(b, x => x.toString(16).padStart(2, '0')).join('');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+function getRandomValues<T extends ArrayBufferView>(array: T): T {
+  if (array.byteLength > 65536)
+    throw new DOMException(`The requested length exceeds 65,536 bytes`, 'QuotaExceededError');
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength).set(new Uint8Array(host.random(array.byteLength)));
+  return array;
+}

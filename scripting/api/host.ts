@@ -1,0 +1,41 @@
+/** A stack that was remembered; only the host can read it. */
+export interface Trace { readonly trace: unique symbol }
+
+/**
+ * What the worker's Go side gives (scripting/worker_host.go). It is the
+ * parameter of the function that the bundle is.
+ */
+export interface Host {
+  /** Starts an operation; done gets an error's JSON, or null and the answer's. */
+  call(op: string, params: string, trace: Trace | undefined, done: (failure: string | null, answer: string) => void): void;
+  /** Reports an API call that ended; times are milliseconds, error is '' if there was none. */
+  step(title: string, startedAt: number, duration: number, error: string, trace: Trace | undefined): void;
+  log(level: string, text: string): void;
+  trace(): Trace;
+  /** A trace's frames in the script, each after a newline. */
+  frames(trace: Trace): string;
+  setTimer(f: () => void, ms: number, repeat: boolean): number;
+  clearTimer(id: number): void;
+  /** Milliseconds since the worker began. */
+  now(): number;
+  encode(text: string): ArrayBuffer;
+  decode(buffer: ArrayBuffer, start: number, end: number, fatal: boolean): string;
+  toBase64(buffer: ArrayBuffer, start: number, end: number): string;
+  /** null if the text is no base64. */
+  fromBase64(text: string): ArrayBuffer | null;
+  random(bytes: number): ArrayBuffer;
+  /** A Unicode property as the inside of a character class; null if there is none of that name. */
+  unicode(property: string): string | null;
+  /** Loads the second bundle and returns its exports. */
+  extras(): Record<string, unknown>;
+  /** Ends the run well, at once or, without a result, when nothing is pending. */
+  finish(json: string | undefined): void;
+  fail(name: string, message: string, stack: string): void;
+  /** Set by the API: called for a rejection that nobody handles. */
+  unhandled?(error: unknown): void;
+}
+
+declare const host: Host;
+
+const given: Host = host;
+export { given as host };

@@ -1,0 +1,81 @@
+// What a worker loads: the script's globals, and how its run is started.
+
+import './polyfills.ts';
+import { answerOf } from './answer.ts';
+import { Browser } from './browser.ts';
+import { quietly } from './call.ts';
+import { TakeoverCancelledError, TakeoverFailedError, TakeoverTimeoutError, refuse } from './errors.ts';
+import { expect } from './expect.ts';
+import { define, installGlobals } from './globals.ts';
+import { host } from './host.ts';
+import { inspect } from './inspect.ts';
+import { makeRequire } from './module.ts';
+import type { Page } from './page.ts';
+import { requestTakeover, useWorld } from './takeover.ts';
+import { World, type WorldInit } from './world.ts';
+
+installGlobals();
+host.unhandled = fail;
+
+const world = new World();
+const { parse } = JSON;
+let begun = false;
+
+/** Starts the script: main is its body, args the JSON of its arguments. */
+export async function run(main: () => Promise<unknown>, args: string): Promise<void> {
+  try {
+    await begin(args);
+    host.finish(answerOf(await main()));
+  } catch (e) {
+    fail(e);
+  }
+}
+
+/** Takes an event of the server. */
+export function event(name: string, params: string): void {
+  if (begun)
+    world.event(name, parse(params));
+  else
+    early.push([name, params]);
+}
+
+const early: [string, string][] = [];
+
+async function begin(args: string): Promise<void> {
+  const init = await quietly<WorldInit>('init');
+  world.browser = new Browser(world, init.browser.version);
+  const context = world.context(init.context.id);
+  init.pages.forEach(p => world.page(p));
+  begun = true;
+  for (const [name, params] of early)
+    event(name, params);
+  useWorld(world);
+  let page: Page | undefined = (init.activePage && world.pages.get(init.activePage)) || context.pages()[0];
+  if (!page) {
+    const made = await quietly<{ page: string }>('context.newPage', { context: context._guid });
+    page = world.pages.get(made.page);
+  }
+  define({
+    page, context, browser: world.browser, expect, requestTakeover,
+    require: makeRequire(world.browser),
+    args: parse(args),
+    TakeoverFailedError, TakeoverTimeoutError, TakeoverCancelledError,
+  });
+  for (const name of ['request', 'fetch'])
+    Object.defineProperty(globalThis, name, { get: () => refuse(name, 'this version has no requests of its own; use page.evaluate'), set: v => define({ [name]: v }), configurable: true });
+}
+
+function fail(e: unknown): void {
+  if (e instanceof Error)
+    host.fail(text(e.name, 'Error'), text(e.message, ''), text(e.stack, ''));
+  else
+    host.fail('Error', `thrown: ${inspect(e)}`, '');
+}
+
+function text(value: unknown, otherwise: string): string {
+  try {
+    return value === undefined ? otherwise : String(value);
+  } catch {
+    return otherwise;
+  }
+}

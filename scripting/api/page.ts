@@ -1,0 +1,198 @@
+import type * as pw from 'playwright-core';
+import { warnOfPath } from './actions.ts';
+import type { Browser } from './browser.ts';
+import { pick, quietly, step, Timeouts, wait } from './call.ts';
+import type { BrowserContext } from './context.ts';
+import { Dialog, type DialogInit } from './dialog.ts';
+import { listen } from './emitter.ts';
+import { TargetClosedError } from './errors.ts';
+import { Frame, type FrameInit } from './frame.ts';
+import { Keyboard, Mouse, Touchscreen } from './input.ts';
+import { Response, type ResponseInit } from './network.ts';
+import { hide } from './object.ts';
+import { Scope, waitUntil } from './scope.ts';
+import { quote } from './selectors.ts';
+import { urlMatches, type UrlMatch } from './urls.ts';
+import { requestTakeover } from './takeover.ts';
+import { buffer } from './values.ts';
+import type { World } from './world.ts';
+
+/** A page as the server describes it. */
+export interface PageInit {
+  id: string;
+  context: string;
+  mainFrame: FrameInit;
+  frames?: FrameInit[];
+  opener?: string;
+  viewport?: { width: number; height: number };
+}
+
+type Opt<K extends keyof pw.Page, N extends number = 0> = pw.Page[K] extends (...a: infer A) => unknown ? A[N] : never;
+
+const screenshotOptions = ['type', 'quality', 'fullPage', 'clip', 'omitBackground', 'scale', 'caret', 'animations', 'style'];
+
+/** A tab. */
+export class Page extends Scope {
+  readonly keyboard: Keyboard;
+  readonly mouse: Mouse;
+  readonly touchscreen: Touchscreen;
+  /** @internal */
+  readonly _world: World;
+  /** @internal */
+  readonly _timeouts: Timeouts;
+  #context: BrowserContext;
+  #main: Frame;
+  #opener: string | undefined;
+  #viewport: { width: number; height: number } | null;
+  #closed = false;
+  #dialogs = false;
+
+  constructor(world: World, context: BrowserContext, init: PageInit) {
+    super(init.id);
+    this._world = world;
+    this._timeouts = new Timeouts(context._timeouts);
+    this.#context = context;
+    this.#opener = init.opener;
+    this.#viewport = init.viewport ?? null;
+    this.#main = new Frame(world, this, init.mainFrame);
+    for (const f of init.frames ?? [])
+      this._attach(f);
+    this.keyboard = new Keyboard(this);
+    this.mouse = new Mouse(this);
+    this.touchscreen = new Touchscreen(this);
+    hide(this, '_world', '_timeouts', 'keyboard', 'mouse', 'touchscreen');
+  }
+
+  /** @internal */
+  override get _target(): Frame { return this.#main; }
+  /** @internal */
+  override get _prefix(): string { return 'page'; }
+
+  // What is known without asking.
+  url(): string { return this.#main.url(); }
+  context(): BrowserContext { return this.#context; }
+  mainFrame(): Frame { return this.#main; }
+  frames(): Frame[] { return [...this._world.frames.values()].filter(f => f.page() === this); }
+  frame(selector: string | { name?: string; url?: UrlMatch }): Frame | null {
+    const { name, url } = typeof selector === 'string' ? { name: selector, url: undefined } : selector;
+    if (name === undefined && url === undefined)
+      throw new Error('Either name or url matcher should be specified');
+    return this.frames().find(f => name !== undefined ? f.name() === name : urlMatches(f.url(), url, this.#context._options.baseURL)) ?? null;
+  }
+  isClosed(): boolean { return this.#closed; }
+  viewportSize(): { width: number; height: number } | null { return this.#viewport; }
+  async opener(): Promise<Page | null> { return this.#opener ? this._world.pages.get(this.#opener) ?? null : null; }
+  setDefaultTimeout(ms: number): void { this._timeouts.setGeneral(ms); }
+  setDefaultNavigationTimeout(ms: number): void { this._timeouts.setNavigation(ms); }
+
+  // Navigation.
+  reload(options?: Opt<'reload'>): Promise<Response | null> { return this.#navigate('reload', options); }
+  goBack(options?: Opt<'goBack'>): Promise<Response | null> { return this.#navigate('goBack', options); }
+  goForward(options?: Opt<'goForward'>): Promise<Response | null> { return this.#navigate('goForward', options); }
+
+  // The tab itself.
+  bringToFront(): Promise<void> { return this.#do('bringToFront', {}); }
+  close(options?: Opt<'close'>): Promise<void> {
+    if (this.#closed)
+      return Promise.resolve();
+    return this.#do('close', pick(options, ['runBeforeUnload']));
+  }
+  setViewportSize(size: { width: number; height: number }): Promise<void> {
+    return step('page.setViewportSize', () => `page.setViewportSize({ width: ${size.width}, height: ${size.height} })`, async send => {
+      await send('page.setViewportSize', { page: this._guid, width: size.width, height: size.height });
+      this.#viewport = { width: size.width, height: size.height };
+    });
+  }
+  screenshot(options?: Opt<'screenshot'>): Promise<any> {
+    return step('page.screenshot', () => 'page.screenshot()', async send => {
+      warnOfPath('page', options);
+      const { data } = await send<{ data: string }>('page.screenshot', {
+        page: this._guid, ...pick(options, screenshotOptions), timeout: this._timeouts.action(options),
+      });
+      return buffer(data);
+    });
+  }
+  /** Here, a pause is a takeover: a person may look and act, and ends it. */
+  async pause(): Promise<void> { await requestTakeover('The script is paused'); }
+
+  waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number }): Promise<any> {
+    return step('page.waitForEvent', () => `page.waitForEvent(${quote(event)})`, () => waitForEvent(this, event, optionsOrPredicate, this._timeouts, 'page'));
+  }
+
+  #do(method: string, params: object): Promise<void> {
+    return step(`page.${method}`, () => `page.${method}()`, async send => { await send(`page.${method}`, { page: this._guid, ...params }); });
+  }
+
+  #navigate(method: string, options: object | undefined): Promise<Response | null> {
+    return step(`page.${method}`, () => `page.${method}()`, async send => {
+      const answer = await send<{ response: ResponseInit | null } | undefined>(`page.${method}`, {
+        page: this._guid, waitUntil: waitUntil(options), timeout: this._timeouts.navigation(options),
+      });
+      return answer?.response ? new Response(this.#main, answer.response) : null;
+    });
+  }
+
+  /** @internal */
+  _attach(init: FrameInit): void { this.emit('frameattached', new Frame(this._world, this, init)); }
+
+  /** @internal */
+  _onClosed(): void {
+    if (this.#closed)
+      return;
+    this.#closed = true;
+    this.#context._pages = this.#context._pages.filter(p => p !== this);
+    this.emit('close', this);
+    for (const frame of this.frames())
+      this._world.frames.delete(frame._guid);
+  }
+
+  /** @internal */
+  _onCrashed(): void { this.emit('crash', this); }
+
+  /** @internal */
+  _onDialog(init: DialogInit): void {
+    const dialog = new Dialog(this, init);
+    const heard = this.emit('dialog', dialog);
+    if (!this.#context.emit('dialog', dialog) && !heard)
+      quietly('dialog.dismiss', { dialog: init.dialog }).catch(() => {}); // closed already
+  }
+
+  /** Dialogs wait for the script only if it listens for them. @internal */
+  override _listening(event: string | undefined): void {
+    if (event !== undefined && event !== 'dialog' || this.#closed)
+      return;
+    const on = this.listenerCount('dialog') > 0 || this.#context.listenerCount('dialog') > 0;
+    if (on === this.#dialogs)
+      return;
+    this.#dialogs = on;
+    quietly('page.listenToDialogs', { page: this._guid, on }).catch(() => {}); // the page is gone
+  }
+
+  /** @internal */
+  get _browser(): Browser { return this._world.browser; }
+}
+
+/** Waits for one event of a page or context, as waitForEvent does. */
+export function waitForEvent(
+  on: Page | BrowserContext, event: string,
+  optionsOrPredicate: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number } | undefined,
+  timeouts: Timeouts, what: string,
+): Promise<any> {
+  const options = typeof optionsOrPredicate === 'function' ? { predicate: optionsOrPredicate } : optionsOrPredicate ?? {};
+  const { predicate } = options;
+  return wait(timeouts.action(options as { timeout?: number }), [`waiting for event "${event}"`], (resolve, reject) => {
+    const stops = [listen(on, event, async arg => {
+      try {
+        if (!predicate || await predicate(arg))
+          resolve(arg);
+      } catch (e) {
+        reject(e as Error);
+      }
+    })];
+    if (event !== 'close')
+      stops.push(listen(on, 'close', () => reject(new TargetClosedError())));
+    if (event !== 'crash' && what === 'page')
+      stops.push(listen(on, 'crash', () => reject(new Error('Page crashed'))));
+    return () => stops.forEach(stop => stop());
+  });
+}

@@ -1,0 +1,116 @@
+// What the language has and goja does not, as far as scripts meet it. Own small
+// forms: each does what the standard says for the ordinary case.
+
+function define(target: object, name: PropertyKey, value: unknown): void {
+  if (!Object.hasOwn(target, name))
+    Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: false });
+}
+
+for (const name of ['asyncIterator', 'dispose', 'asyncDispose'])
+  define(Symbol, name, Symbol(`Symbol.${name}`));
+
+define(Object, 'groupBy', function groupBy(items: Iterable<unknown>, key: (item: unknown, i: number) => PropertyKey) {
+  const groups: Record<PropertyKey, unknown[]> = Object.create(null);
+  let i = 0;
+  for (const item of items)
+    (groups[key(item, i++)] ??= []).push(item);
+  return groups;
+});
+
+define(Map, 'groupBy', function groupBy(items: Iterable<unknown>, key: (item: unknown, i: number) => unknown) {
+  const groups = new Map<unknown, unknown[]>();
+  let i = 0;
+  for (const item of items) {
+    const k = key(item, i++);
+    const group = groups.get(k);
+    if (group)
+      group.push(item);
+    else
+      groups.set(k, [item]);
+  }
+  return groups;
+});
+
+define(Promise, 'withResolvers', function withResolvers(this: PromiseConstructor) {
+  let resolve, reject;
+  const promise = new this((a, b) => {
+    resolve = a;
+    reject = b;
+  });
+  return { promise, resolve, reject };
+});
+
+define(Promise, 'try', function (this: PromiseConstructor, f: (...args: unknown[]) => unknown, ...args: unknown[]) {
+  return new this(resolve => resolve(f(...args)));
+});
+
+define(Array, 'fromAsync', async function fromAsync(items: any, map?: (item: unknown, i: number) => unknown) {
+  const out: unknown[] = [];
+  const iterator = items[Symbol.asyncIterator]?.() ?? items[Symbol.iterator]?.();
+  const add = async (item: unknown) => { out.push(map ? await map(await item, out.length) : await item); };
+  if (!iterator) {
+    for (let i = 0; i < items.length; i++)
+      await add(items[i]);
+    return out;
+  }
+  for (;;) {
+    const { done, value } = await iterator.next();
+    if (done)
+      return out;
+    await add(value);
+  }
+});
+
+define(String.prototype, 'isWellFormed', function isWellFormed(this: string) {
+  return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?:[^\uD800-\uDBFF]|^)[\uDC00-\uDFFF]/.test(String(this));
+});
+define(String.prototype, 'toWellFormed', function toWellFormed(this: string) {
+  return Array.from(String(this), c => (c >= '\uD800' && c <= '\uDFFF' ? '\uFFFD' : c)).join('');
+});
+
+define(RegExp, 'escape', function escape(text: string) {
+  return text.replace(/[\\^$.*+?()[\]{}|/\-]/g, '\\$&');
+});
+
+define(Error, 'captureStackTrace', function captureStackTrace(target: object) {
+  const { stack } = new Error();
+  Object.defineProperty(target, 'stack', { value: stack, writable: true, configurable: true });
+});
+
+// Without a way to see what the collector does, a reference is kept and nobody
+// is ever told.
+define(globalThis, 'WeakRef', class WeakRef {
+  #target: object;
+  constructor(target: object) { this.#target = target; }
+  deref(): object { return this.#target; }
+});
+define(globalThis, 'FinalizationRegistry', class FinalizationRegistry {
+  register(): void {}
+  unregister(): boolean { return false; }
+});
+
+// Iterator helpers.
+const iterator = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
+const helpers: Record<string, (this: Iterator<unknown>, f: any) => unknown> = {
+  *map(f) { let i = 0; for (const x of all(this)) yield f(x, i++); },
+  *filter(f) { let i = 0; for (const x of all(this)) if (f(x, i++)) yield x; },
+  *take(n: number) { if (n > 0) for (const x of all(this)) { yield x; if (--n <= 0) return; } },
+  *drop(n: number) { for (const x of all(this)) if (n-- <= 0) yield x; },
+  *flatMap(f) { let i = 0; for (const x of all(this)) yield* f(x, i++); },
+  toArray() { return [...all(this)]; },
+  forEach(f) { let i = 0; for (const x of all(this)) f(x, i++); },
+  some(f) { let i = 0; for (const x of all(this)) if (f(x, i++)) return true; return false; },
+  every(f) { let i = 0; for (const x of all(this)) if (!f(x, i++)) return false; return true; },
+  find(f) { let i = 0; for (const x of all(this)) if (f(x, i++)) return x; return undefined; },
+};
+for (const [name, helper] of Object.entries(helpers))
+  define(iterator, name, helper);
+define(iterator, 'reduce', function reduce(this: Iterator<unknown>, f: any, ...initial: unknown[]) {
+  const items = [...all(this)];
+  return initial.length ? items.reduce(f, initial[0]) : items.reduce(f);
+});
+
+function all(i: Iterator<unknown>): Iterable<unknown> {
+  return { [Symbol.iterator]: () => ({ next: () => i.next() as IteratorResult<unknown>, return: () => i.return?.() ?? { done: true, value: undefined } }) };
+}
+export {};

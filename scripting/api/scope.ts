@@ -1,0 +1,183 @@
+import type * as pw from 'playwright-core';
+import { act, inputFiles, selectValues, type Subject } from './actions.ts';
+import { step } from './call.ts';
+import type { Frame } from './frame.ts';
+import { type ElementHandle, handles, type HandleInit, type JSHandle } from './handle.ts';
+import { FrameLocator, Locator, text } from './locator.ts';
+import type { Response } from './network.ts';
+import { ApiObject } from './object.ts';
+import { by, quote, spell, type FilterOptions, type Text } from './selectors.ts';
+import { expression, result } from './values.ts';
+
+type Opt<K extends keyof pw.Page, N extends number = 0> = pw.Page[K] extends (...a: infer A) => unknown ? A[N] : never;
+
+/** Options that choose how many elements a selector may match. */
+interface Strict { strict?: boolean; timeout?: number }
+
+/**
+ * What Page and Frame have in common: locators, and methods that take a selector.
+ * A page's are those of its main frame, under its own name.
+ */
+export abstract class Scope extends ApiObject {
+  /** The frame that it is about. @internal */
+  abstract get _target(): Frame;
+  /** What its methods' names begin with. @internal */
+  abstract get _prefix(): string;
+
+  #on(selector: string, options?: Strict): Subject {
+    const frame = this._target;
+    return {
+      target: { frame: frame._guid, selector: text('selector', selector), strict: options?.strict },
+      frame,
+      prefix: this._prefix,
+      title: (method, args) => `${this._prefix}.${method}(${[selector, ...args].map(quote).join(', ')})`,
+    };
+  }
+
+  #act(method: string, selector: string, options?: object, extra?: object, shown?: readonly unknown[]): Promise<any> {
+    return act(this.#on(selector, options as Strict), method, options, extra, shown);
+  }
+
+  // Locators.
+  locator(selector: string, options?: FilterOptions): Locator { return new Locator(this._target, selector, spell('locator', selector, options), options); }
+  getByText(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.text(text, o?.exact), spell('getByText', text, o)); }
+  getByLabel(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.label(text, o?.exact), spell('getByLabel', text, o)); }
+  getByPlaceholder(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.placeholder(text, o?.exact), spell('getByPlaceholder', text, o)); }
+  getByAltText(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.altText(text, o?.exact), spell('getByAltText', text, o)); }
+  getByTitle(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.title(text, o?.exact), spell('getByTitle', text, o)); }
+  getByTestId(id: Text): Locator { return new Locator(this._target, by.testId(id), spell('getByTestId', id)); }
+  getByRole(role: Opt<'getByRole'>, o?: Opt<'getByRole', 1>): Locator { return new Locator(this._target, by.role(role, o), spell('getByRole', role, o)); }
+  frameLocator(selector: string): FrameLocator { return new FrameLocator(this._target, selector, spell('frameLocator', selector)); }
+
+  // Actions.
+  click(selector: string, options?: Opt<'click', 1>): Promise<void> { return this.#act('click', selector, options); }
+  dblclick(selector: string, options?: Opt<'dblclick', 1>): Promise<void> { return this.#act('dblclick', selector, options); }
+  hover(selector: string, options?: Opt<'hover', 1>): Promise<void> { return this.#act('hover', selector, options); }
+  tap(selector: string, options?: Opt<'tap', 1>): Promise<void> { return this.#act('tap', selector, options); }
+  check(selector: string, options?: Opt<'check', 1>): Promise<void> { return this.#act('check', selector, options); }
+  uncheck(selector: string, options?: Opt<'uncheck', 1>): Promise<void> { return this.#act('uncheck', selector, options); }
+  setChecked(selector: string, checked: boolean, options?: Opt<'setChecked', 2>): Promise<void> {
+    return checked ? this.check(selector, options) : this.uncheck(selector, options);
+  }
+  fill(selector: string, value: string, options?: Opt<'fill', 2>): Promise<void> { return this.#act('fill', selector, options, { value: text('value', value) }, [value]); }
+  type(selector: string, value: string, options?: Opt<'type', 2>): Promise<void> { return this.#act('type', selector, options, { text: text('text', value) }, [value]); }
+  press(selector: string, key: string, options?: Opt<'press', 2>): Promise<void> { return this.#act('press', selector, options, { key: text('key', key) }, [key]); }
+  focus(selector: string, options?: Opt<'focus', 1>): Promise<void> { return this.#act('focus', selector, options); }
+  selectOption(selector: string, values: unknown, options?: Opt<'selectOption', 2>): Promise<string[]> { return this.#act('selectOption', selector, options, selectValues(values)); }
+  setInputFiles(selector: string, files: Opt<'setInputFiles', 1>, options?: Opt<'setInputFiles', 2>): Promise<void> {
+    return this.#act('setInputFiles', selector, options, inputFiles(files));
+  }
+  dispatchEvent(selector: string, type: string, eventInit?: unknown, options?: Opt<'dispatchEvent', 3>): Promise<void> {
+    return this._target._dispatch(this.#on(selector, options as Strict), type, eventInit, options as object);
+  }
+  dragAndDrop(source: string, target: string, options?: Opt<'dragAndDrop', 2>): Promise<void> {
+    return this._target._drag(`${this._prefix}.dragAndDrop`, `${this._prefix}.dragAndDrop(${quote(source)}, ${quote(target)})`, source, target, options);
+  }
+
+  // What is read.
+  textContent(selector: string, options?: Opt<'textContent', 1>): Promise<string | null> { return this.#act('textContent', selector, options); }
+  innerText(selector: string, options?: Opt<'innerText', 1>): Promise<string> { return this.#act('innerText', selector, options); }
+  innerHTML(selector: string, options?: Opt<'innerHTML', 1>): Promise<string> { return this.#act('innerHTML', selector, options); }
+  inputValue(selector: string, options?: Opt<'inputValue', 1>): Promise<string> { return this.#act('inputValue', selector, options); }
+  getAttribute(selector: string, name: string, options?: Opt<'getAttribute', 2>): Promise<string | null> { return this.#act('getAttribute', selector, options, { name }, [name]); }
+  isVisible(selector: string, options?: Opt<'isVisible', 1>): Promise<boolean> { return this.#act('isVisible', selector, options); }
+  isHidden(selector: string, options?: Opt<'isHidden', 1>): Promise<boolean> { return this.#act('isHidden', selector, options); }
+  isEnabled(selector: string, options?: Opt<'isEnabled', 1>): Promise<boolean> { return this.#act('isEnabled', selector, options); }
+  isDisabled(selector: string, options?: Opt<'isDisabled', 1>): Promise<boolean> { return this.#act('isDisabled', selector, options); }
+  isEditable(selector: string, options?: Opt<'isEditable', 1>): Promise<boolean> { return this.#act('isEditable', selector, options); }
+  isChecked(selector: string, options?: Opt<'isChecked', 1>): Promise<boolean> { return this.#act('isChecked', selector, options); }
+  title(): Promise<string> {
+    return this.#step('title', [], async send => (await send<{ value: string }>('frame.title', { frame: this._target._guid })).value);
+  }
+  content(): Promise<string> {
+    return this.#step('content', [], async send => (await send<{ value: string }>('frame.content', { frame: this._target._guid })).value);
+  }
+
+  // With functions in the page.
+  evaluate(code: unknown, arg?: unknown): Promise<any> {
+    return this.#step('evaluate', [], async send => result(await send('frame.evaluate', { frame: this._target._guid, ...expression(code, arg) })));
+  }
+  evaluateHandle(code: unknown, arg?: unknown): Promise<JSHandle> {
+    return this.#step('evaluateHandle', [], async send =>
+      handles.make(this._target, await send('frame.evaluateHandle', { frame: this._target._guid, ...expression(code, arg) })));
+  }
+  $eval(selector: string, code: unknown, arg?: unknown, options?: { strict?: boolean }): Promise<any> {
+    return this.#step('$eval', [selector], async send =>
+      result(await send('frame.evalOnSelector', { frame: this._target._guid, selector, strict: options?.strict, ...expression(code, arg) })));
+  }
+  $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+    return this.#step('$$eval', [selector], async send =>
+      result(await send('frame.evalOnSelectorAll', { frame: this._target._guid, selector, ...expression(code, arg) })));
+  }
+  waitForFunction(code: unknown, arg?: unknown, options?: { polling?: number | 'raf'; timeout?: number }): Promise<JSHandle> {
+    const polling = typeof options?.polling === 'number' ? options.polling : undefined;
+    return this.#step('waitForFunction', [], async send => {
+      if (typeof options?.polling === 'string' && options.polling !== 'raf')
+        throw new Error('Unknown polling option: ' + options.polling);
+      return handles.make(this._target, await send('frame.waitForFunction', {
+        frame: this._target._guid, ...expression(code, arg), polling, timeout: this._target._timeouts.action(options),
+      }));
+    });
+  }
+  $(selector: string, options?: { strict?: boolean }): Promise<ElementHandle | null> {
+    return this.#step('$', [selector], async send =>
+      handles.element(this._target, await send('frame.querySelector', { frame: this._target._guid, selector, strict: options?.strict })));
+  }
+  $$(selector: string): Promise<ElementHandle[]> {
+    return this.#step('$$', [selector], async send => {
+      const { handles: list } = await send<{ handles: HandleInit[] }>('frame.querySelectorAll', { frame: this._target._guid, selector });
+      return list.map(h => handles.make(this._target, h) as ElementHandle);
+    });
+  }
+  waitForSelector(selector: string, options?: Opt<'waitForSelector', 1>): Promise<any> {
+    const { state, strict } = (options ?? {}) as { state?: string; strict?: boolean };
+    return this.#step('waitForSelector', [selector], async send =>
+      handles.element(this._target, await send('frame.waitForSelector', {
+        frame: this._target._guid, selector: text('selector', selector), state, strict, timeout: this._target._timeouts.action(options),
+      })));
+  }
+  addScriptTag(options?: { url?: string; content?: string; type?: string; path?: string }): Promise<ElementHandle> { return this.#tag('addScriptTag', options); }
+  addStyleTag(options?: { url?: string; content?: string; path?: string }): Promise<ElementHandle> { return this.#tag('addStyleTag', options); }
+
+  // Navigation.
+  goto(url: string, options?: Opt<'goto', 1>): Promise<Response | null> {
+    return this.#step('goto', [url], send => this._target._goto(send, url, options));
+  }
+  setContent(html: string, options?: Opt<'setContent', 1>): Promise<void> {
+    return this.#step('setContent', [], async send => {
+      await send('frame.setContent', { frame: this._target._guid, html, waitUntil: waitUntil(options), timeout: this._target._timeouts.navigation(options) });
+    });
+  }
+  waitForLoadState(state?: 'load' | 'domcontentloaded' | 'networkidle' | 'commit', options?: { timeout?: number }): Promise<void> {
+    return this.#step('waitForLoadState', state ? [state] : [], () => this._target._waitForLoadState(state ?? 'load', this._target._timeouts.navigation(options)));
+  }
+  waitForURL(url: Opt<'waitForURL'>, options?: Opt<'waitForURL', 1>): Promise<void> {
+    return this.#step('waitForURL', [url], () => this._target._waitForURL(url as string, options));
+  }
+  waitForNavigation(options?: Opt<'waitForNavigation'>): Promise<Response | null> {
+    return this.#step('waitForNavigation', [], () => this._target._waitForNavigation(options));
+  }
+  waitForTimeout(ms: number): Promise<void> {
+    return this.#step('waitForTimeout', [ms], () => new Promise<void>(resolve => { setTimeout(resolve, ms); }));
+  }
+
+  #tag(method: string, options?: { url?: string; content?: string; type?: string; path?: string }): Promise<ElementHandle> {
+    return this.#step(method, [], async send => {
+      const { path, ...rest } = options ?? {};
+      if (path !== undefined)
+        throw new Error('path: scripts have no files; pass url or content instead');
+      return handles.make(this._target, await send(`frame.${method}`, { frame: this._target._guid, ...rest })) as ElementHandle;
+    });
+  }
+
+  #step<T>(method: string, shown: readonly unknown[], body: Parameters<typeof step<T>>[2]): Promise<T> {
+    return step(`${this._prefix}.${method}`, () => `${this._prefix}.${method}(${shown.map(quote).join(', ')})`, body);
+  }
+}
+
+/** The waitUntil of navigation options. */
+export function waitUntil(options: object | undefined): string | undefined {
+  const value = (options as { waitUntil?: string } | undefined)?.waitUntil;
+  return value === 'networkidle0' ? 'networkidle' : value;
+}
+

@@ -1,0 +1,123 @@
+// How locators become selectors, in the words that Playwright's injected script
+// understands.
+
+import type * as pw from 'playwright-core';
+
+type RoleOptions = NonNullable<Parameters<pw.Page['getByRole']>[1]>;
+
+/** Text, or a pattern for it. */
+export type Text = string | RegExp;
+
+const testIdAttribute = { name: 'data-testid' };
+
+/** Changes the attribute of getByTestId, for selectors.setTestIdAttribute. */
+export function setTestIdAttribute(name: string): void { testIdAttribute.name = name; }
+
+const { stringify } = JSON;
+
+function isRegExp(value: unknown): value is RegExp {
+  return Object.prototype.toString.call(value) === '[object RegExp]';
+}
+
+// A selector's own syntax knows quotes and >>; within a pattern they are escaped.
+function escapeRegExp(re: RegExp): string {
+  if (re.unicode || (re as RegExp & { unicodeSets?: boolean }).unicodeSets)
+    return String(re); // \" and \> are errors in these
+  return String(re).replace(/(^|[^\\])(\\\\)*(["'`])/g, '$1$2\\$3').replace(/>>/g, '\\>\\>');
+}
+
+/** Text as internal:text and the like take it; s is strict, i is not. */
+export function escapeText(text: Text, exact: boolean | undefined): string {
+  return isRegExp(text) ? escapeRegExp(text) : `${stringify(text)}${exact ? 's' : 'i'}`;
+}
+
+/** Text as the value of an attribute in brackets. */
+export function escapeAttribute(value: Text, exact: boolean | undefined): string {
+  if (isRegExp(value))
+    return escapeRegExp(value);
+  return `"${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"')}"${exact ? 's' : 'i'}`;
+}
+
+function byAttribute(name: string, value: Text, exact: boolean | undefined): string {
+  return `internal:attr=[${name}=${escapeAttribute(value, exact)}]`;
+}
+
+/** Selectors of the getBy family. */
+export const by = {
+  text: (text: Text, exact?: boolean) => `internal:text=${escapeText(text, exact)}`,
+  label: (text: Text, exact?: boolean) => `internal:label=${escapeText(text, exact)}`,
+  placeholder: (text: Text, exact?: boolean) => byAttribute('placeholder', text, exact),
+  altText: (text: Text, exact?: boolean) => byAttribute('alt', text, exact),
+  title: (text: Text, exact?: boolean) => byAttribute('title', text, exact),
+  testId: (id: Text) => `internal:testid=[${testIdAttribute.name}=${escapeAttribute(id, true)}]`,
+  role(role: string, options: RoleOptions = {}): string {
+    const o = options as RoleOptions & { description?: Text };
+    let s = `internal:role=${role}`;
+    const flag = (name: string, value: boolean | number | undefined) => {
+      if (value !== undefined)
+        s += `[${name}=${value}]`;
+    };
+    flag('checked', o.checked);
+    flag('disabled', o.disabled);
+    flag('selected', o.selected);
+    flag('expanded', o.expanded);
+    flag('include-hidden', o.includeHidden);
+    flag('level', o.level);
+    if (o.name !== undefined)
+      s += `[name=${escapeAttribute(o.name, o.exact)}]`;
+    if (o.description !== undefined)
+      s += `[description=${escapeAttribute(o.description, o.exact)}]`;
+    flag('pressed', o.pressed);
+    return s;
+  },
+};
+
+/** The options of locator() and filter(). */
+export interface FilterOptions {
+  hasText?: Text;
+  hasNotText?: Text;
+  has?: { _selector: string; _frame: unknown };
+  hasNot?: { _selector: string; _frame: unknown };
+  visible?: boolean;
+}
+
+/** What filter options add to a selector of the given frame. */
+export function filters(options: FilterOptions | undefined, frame: unknown): string {
+  let s = '';
+  if (options?.hasText)
+    s += ` >> internal:has-text=${escapeText(options.hasText, false)}`;
+  if (options?.hasNotText)
+    s += ` >> internal:has-not-text=${escapeText(options.hasNotText, false)}`;
+  if (options?.has)
+    s += ` >> internal:has=${inner(options.has, frame, 'Inner "has" locator must belong to the same frame.')}`;
+  if (options?.hasNot)
+    s += ` >> internal:has-not=${inner(options.hasNot, frame, 'Inner "hasNot" locator must belong to the same frame.')}`;
+  if (options?.visible !== undefined)
+    s += ` >> visible=${options.visible ? 'true' : 'false'}`;
+  return s;
+}
+
+/** Another locator's selector, as a part of one in the same frame. */
+export function inner(other: { _selector: string; _frame: unknown }, frame: unknown, complaint: string): string {
+  if (other._frame !== frame)
+    throw new Error(complaint);
+  return stringify(other._selector);
+}
+
+/** Text or a pattern as a person would write it in code. */
+export function quote(text: unknown): string {
+  if (typeof text !== 'string')
+    return String(text);
+  return `'${text.replace(/\\/g, '\\\\').replace(/'/g, "\\'").replace(/\n/g, '\\n')}'`;
+}
+
+/** A call as a person would write it, with the options that tell something. */
+export function spell(method: string, first: unknown, options?: object): string {
+  const parts: string[] = [];
+  for (const [k, v] of Object.entries(options ?? {})) {
+    if (v !== undefined && k !== 'has' && k !== 'hasNot')
+      parts.push(`${k}: ${quote(v)}`);
+  }
+  const args = [first === undefined ? '' : quote(first), parts.length ? `{ ${parts.join(', ')} }` : ''].filter(Boolean);
+  return `${method}(${args.join(', ')})`;
+}

@@ -1,0 +1,93 @@
+import { step, type Send } from './call.ts';
+import { quote } from './selectors.ts';
+import type { World } from './world.ts';
+
+/** What a person did, as the server saw it. */
+export interface TakeoverResult {
+  outcome: 'done';
+  note?: string;
+  durationMs: number;
+  by: string;
+  changes: { urlBefore: string; urlAfter: string; cookiesSet: string[]; titleAfter: string };
+}
+
+/** How long the takeover may take, and what ends it without a person saying so. */
+export interface TakeoverOptions {
+  timeout?: number;
+  /** A URL glob or a selector, a pattern for a page's URL, or a function that is asked again and again. */
+  until?: string | RegExp | (() => boolean | Promise<boolean>);
+  note?: string;
+}
+
+/** How often a function as `until` is asked, in ms. */
+const pollPeriod = 500;
+
+let world: World | undefined;
+
+/** Tells where pages are, for patterns as `until`. */
+export function useWorld(w: World): void { world = w; }
+
+/**
+ * Asks for a person and waits for them. Rejects with TakeoverFailedError,
+ * TakeoverTimeoutError or TakeoverCancelledError.
+ */
+export function requestTakeover(reason: string, options: TakeoverOptions = {}): Promise<TakeoverResult> {
+  const { until } = options;
+  return step('requestTakeover', () => `requestTakeover(${quote(reason)})`, async send => {
+    if (typeof reason !== 'string' || !reason.trim())
+      throw new Error('reason: expected a string that says what a person should do');
+    let stop = () => {};
+    let broken: { error: unknown } | undefined;
+    try {
+      const request = send<TakeoverResult>('takeover.request', {
+        reason,
+        timeout: options.timeout,
+        note: options.note,
+        until: typeof until === 'string' ? until : undefined,
+      });
+      if (typeof until === 'function')
+        stop = poll(until, send, error => { broken ??= { error }; });
+      else if (until instanceof RegExp)
+        stop = poll(() => anyUrl(until), send, () => {});
+      const result = await request;
+      if (broken)
+        throw broken.error;
+      return result;
+    } finally {
+      stop();
+    }
+  });
+}
+
+// An error of the script's function ends the takeover as well: nobody would
+// learn of it otherwise.
+function poll(until: () => boolean | Promise<boolean>, send: Send, fail: (error: unknown) => void): () => void {
+  let over = false;
+  let timer: unknown;
+  const ask = async () => {
+    let satisfied = true;
+    try {
+      satisfied = !!await until();
+    } catch (e) {
+      fail(e);
+    }
+    if (over)
+      return;
+    if (satisfied)
+      send('takeover.satisfy').catch(() => {}); // ended just before
+    // On, even so: the request may not have been there yet.
+    timer = setTimeout(ask, pollPeriod);
+  };
+  timer = setTimeout(ask, 0);
+  return () => {
+    over = true;
+    clearTimeout(timer as number);
+  };
+}
+
+function anyUrl(pattern: RegExp): boolean {
+  return [...world?.pages.values() ?? []].some(page => {
+    pattern.lastIndex = 0;
+    return pattern.test(page.url());
+  });
+}

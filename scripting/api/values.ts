@@ -1,0 +1,42 @@
+// Values between a script and the page: automation/page/serialize.ts tags them.
+
+import { parse, serialize, type Tagged } from '../../automation/page/serialize.ts';
+import { host } from './host.ts';
+
+/** What can be a handle among arguments. */
+export interface HandleLike { _handle: string }
+
+const handles = new WeakSet<object>();
+
+/** Marks an object as one that goes to the page by its id. */
+export function markHandle(handle: HandleLike): void { handles.add(handle); }
+
+/** An argument as operations take it. */
+export function argument(value: unknown): { value: Tagged; handles: string[] } {
+  const ids: string[] = [];
+  const tagged = serialize(value, v => {
+    if (typeof v === 'object' && v !== null && handles.has(v))
+      return ids.push((v as HandleLike)._handle) - 1;
+    return undefined;
+  });
+  return { value: tagged, handles: ids };
+}
+
+/** The value that an operation answered. */
+export function result(answer: { value: Tagged }): unknown { return parse(answer.value); }
+
+const sourceOf = Function.prototype.toString;
+
+/** A function or expression of the script's, with its argument, for the page. */
+export function expression(code: unknown, arg: unknown): { expression: string; isFunction?: boolean; arg: object } {
+  if (typeof code === 'function')
+    return { expression: sourceOf.call(code), isFunction: true, arg: argument(arg) };
+  return { expression: String(code), arg: argument(arg) };
+}
+
+/** Bytes of base64 as the Buffer that Playwright would give. */
+export function buffer(base64: string): unknown {
+  const bytes = host.fromBase64(base64) ?? new ArrayBuffer(0);
+  const { Buffer } = globalThis as unknown as { Buffer: { from(b: ArrayBuffer): unknown } };
+  return Buffer.from(bytes);
+}

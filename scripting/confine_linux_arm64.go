@@ -1,0 +1,8 @@
+package scripting
+
+import "golang.org/x/sys/unix"
+
+const auditArch = unix.AUDIT_ARCH_AARCH64
+
+// archCalls are the calls that only this architecture has.
+var archCalls []uint32

@@ -1,0 +1,151 @@
+package scripting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// world answers operations as a browser with one empty page would. It is the
+// outside of this package in its tests.
+type world struct {
+	handlers map[string]func(ctx context.Context, params json.RawMessage) (any, error)
+
+	mu    sync.Mutex // guards what follows
+	calls []call
+	logs  []Log
+	steps []Step
+}
+
+type call struct {
+	op     string
+	params json.RawMessage
+}
+
+func newWorld() *world {
+	return &world{handlers: map[string]func(context.Context, json.RawMessage) (any, error){}}
+}
+
+// answer makes an operation answer always the same.
+func (w *world) answer(op string, value any) *world {
+	w.handlers[op] = func(context.Context, json.RawMessage) (any, error) { return value, nil }
+	return w
+}
+
+const initAnswer = `{
+	"browser":{"name":"chromium","version":"156.0"}, "context":{"id":"context@1"}, "activePage":"page@1",
+	"pages":[{"id":"page@1","context":"context@1","viewport":{"width":1280,"height":720},
+		"mainFrame":{"id":"frame@1","url":"https://example.test/start","name":"","loadStates":["commit","domcontentloaded","load"]},"frames":[]}]
+}`
+
+func (w *world) Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
+	if op == "init" {
+		return json.RawMessage(initAnswer), nil
+	}
+	w.mu.Lock()
+	w.calls = append(w.calls, call{op, params})
+	w.mu.Unlock()
+	h := w.handlers[op]
+	if h == nil {
+		return json.RawMessage(`{}`), nil
+	}
+	v, err := h(ctx, params)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+func (w *world) Log(l Log) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.logs = append(w.logs, l)
+}
+
+func (w *world) Step(s Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.steps = append(w.steps, s)
+}
+
+// logged is the text of all log lines.
+func (w *world) logged() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var b strings.Builder
+	for _, l := range w.logs {
+		fmt.Fprintf(&b, "%s: %s\n", l.Level, l.Text)
+	}
+	return b.String()
+}
+
+// last gives the parameters of the last call of an operation.
+func (w *world) last(t *testing.T, op string) map[string]any {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := len(w.calls) - 1; i >= 0; i-- {
+		if w.calls[i].op == op {
+			var m map[string]any
+			if err := json.Unmarshal(w.calls[i].params, &m); err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+	}
+	t.Fatalf("%s was not called; called were %v", op, w.calls)
+	return nil
+}
+
+// namedError is an operation's error with a name and fields.
+type namedError struct {
+	name, message string
+	fields        map[string]any
+}
+
+func (e *namedError) Error() string               { return e.message }
+func (e *namedError) ErrorName() string           { return e.name }
+func (e *namedError) ErrorFields() map[string]any { return e.fields }
+
+// newPool makes a pool that the test's end closes.
+func newPool(t testing.TB, limits Limits) *Pool {
+	t.Helper()
+	if apiSource() == "" {
+		t.Skip("the script API is not built: run make generate")
+	}
+	p := NewPool(PoolOptions{Limits: limits})
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// shared is a pool with default limits for tests that need no others.
+func run(t testing.TB, p *Pool, w *world, code string) Result {
+	t.Helper()
+	r, err := p.Start(t.Context(), Script{Code: code, Filename: "script.ts"}, w, w)
+	if err != nil {
+		var refused *ScriptError
+		if errors.As(err, &refused) {
+			return Result{Status: StatusFailed, Err: refused}
+		}
+		t.Fatal(err)
+	}
+	return r.Wait()
+}
+
+// mustSucceed runs a script and gives what it returned.
+func mustSucceed(t testing.TB, p *Pool, w *world, code string) string {
+	t.Helper()
+	res := run(t, p, w, code)
+	if res.Status != StatusSucceeded {
+		t.Fatalf("status %s: %+v\nlogs: %s", res.Status, res.Err, w.logged())
+	}
+	return string(res.Value)
+}

@@ -1,0 +1,260 @@
+package scripting
+
+import (
+	"fmt"
+	"strings"
+)
+
+// modules are the modules that a script may import; the API gives them.
+var modules = map[string]bool{"playwright": true, "playwright-core": true, "@playwright/test": true}
+
+// extractImports takes import and export declarations out of a script, which
+// has to become the body of a function. What they declare is returned as a line
+// of code to stand before the body; in the body they become blanks, so that all
+// positions stay. Any import of another module, also by require() or import(),
+// is refused.
+func extractImports(code string) (declarations, body string, refused *ScriptError) {
+	x := extractor{scanner: scanner{src: code}, body: []byte(code)}
+	for {
+		prev := x.prev
+		t, ok := x.next()
+		if !ok {
+			break
+		}
+		if t.kind != tokenName || prev.kind == tokenPunct && code[prev.start] == '.' {
+			continue
+		}
+		switch x.text(t) {
+		case "import":
+			x.importAt(t)
+		case "require":
+			x.callAt()
+		case "export":
+			x.exportAt(t)
+		}
+		if x.refused != nil {
+			return "", "", x.refused
+		}
+	}
+	if strings.HasPrefix(code, "#!") {
+		x.blank(0, strings.IndexByte(code+"\n", '\n'))
+	}
+	return x.declarations.String(), string(x.body), nil
+}
+
+type extractor struct {
+	scanner
+	body         []byte
+	declarations strings.Builder
+	refused      *ScriptError
+}
+
+// peek gives the next token without taking it.
+func (x *extractor) peek() (token, bool) {
+	s := x.scanner
+	s.stack = append([]byte(nil), s.stack...)
+	s.ifs = append([]bool(nil), s.ifs...)
+	return s.next()
+}
+
+// blank overwrites a part of the body with spaces, keeping its lines.
+func (x *extractor) blank(start, end int) {
+	for i := start; i < min(end, len(x.body)); i++ {
+		if x.body[i] != '\n' {
+			x.body[i] = ' '
+		}
+	}
+}
+
+// check refuses a module that is not to be had.
+func (x *extractor) check(t token) (name string) {
+	text := x.text(t)
+	name = strings.Trim(text, `"'`)
+	if !modules[name] && x.refused == nil {
+		e := &ScriptError{Name: "ImportError"}
+		e.Line, e.Column = lineColumn(x.src, t.start)
+		e.Message = fmt.Sprintf("cannot import %q (line %d): scripts may import playwright, playwright-core and @playwright/test only", name, e.Line)
+		x.refused = e
+	}
+	return name
+}
+
+// callAt looks at what follows require or import: a call with a literal module
+// name is checked. Others are checked when they run.
+func (x *extractor) callAt() {
+	if t, ok := x.peek(); !ok || x.text(t) != "(" {
+		return
+	}
+	x.next()
+	if t, ok := x.peek(); ok && t.kind == tokenString {
+		x.next()
+		x.check(t)
+	}
+}
+
+// exportAt blanks the word export before a declaration, and an empty export.
+func (x *extractor) exportAt(export token) {
+	if export.depth > 0 {
+		return
+	}
+	t, ok := x.peek()
+	if !ok {
+		return
+	}
+	switch x.text(t) {
+	case "const", "let", "var", "function", "class", "async", "interface", "type", "enum", "namespace", "abstract", "declare":
+		x.blank(export.start, export.end)
+	case "{":
+		x.next()
+		if t, ok := x.peek(); ok && x.text(t) == "}" {
+			x.next()
+			x.blank(export.start, x.pos)
+		}
+	}
+}
+
+// importAt handles the word import.
+func (x *extractor) importAt(start token) {
+	t, ok := x.peek()
+	if !ok {
+		return
+	}
+	if text := x.text(t); text == "(" || text == "." {
+		x.callAt()
+		return
+	}
+	if start.depth > 0 {
+		return // a syntax error, which the parser words better
+	}
+	clause := x.clause()
+	switch {
+	case clause.equals: // import x = require('y'): TypeScript's own
+		x.blank(start.start, start.end)
+		copy(x.body[start.start:], "const ")
+		return
+	case clause.module.kind == 0:
+		return // not closed: the parser will say so
+	}
+	x.blank(start.start, x.pos)
+	if clause.typeOnly {
+		return
+	}
+	module := x.check(clause.module)
+	x.declare(clause, module)
+}
+
+// declare writes the declarations that an import stands for.
+func (x *extractor) declare(c importClause, module string) {
+	b := &x.declarations
+	fmt.Fprintf(b, "require(%q);", module)
+	if c.defaultName != "" {
+		fmt.Fprintf(b, "const %s=require(%q).default;", c.defaultName, module)
+	}
+	if c.namespace != "" {
+		fmt.Fprintf(b, "const %s=require(%q);", c.namespace, module)
+	}
+	for _, n := range c.names {
+		fmt.Fprintf(b, "const {%s:%s}=require(%q);", n.imported, n.local, module)
+	}
+}
+
+// importClause is what stands between import and the module's name.
+type importClause struct {
+	defaultName, namespace string
+	names                  []importName
+	typeOnly, equals       bool
+	module                 token
+}
+
+type importName struct{ imported, local string }
+
+// clause reads an import declaration after the word import, up to and with the
+// module's name and a semicolon.
+func (x *extractor) clause() importClause {
+	var c importClause
+	for {
+		t, ok := x.next()
+		if !ok {
+			return c
+		}
+		switch text := x.text(t); {
+		case t.kind == tokenString:
+			c.module = t
+			x.attributes()
+			return c
+		case text == "{":
+			c.names = append(c.names, x.names()...)
+		case text == "*":
+			x.next() // as
+			if t, ok := x.next(); ok {
+				c.namespace = x.text(t)
+			}
+		case text == "=":
+			c.equals = true
+			return c
+		case text == "type" && c.defaultName == "" && x.isTypeModifier():
+			c.typeOnly = true
+		case t.kind == tokenName && text != "from":
+			c.defaultName = text
+		case text != "," && text != "from":
+			return c
+		}
+	}
+}
+
+// isTypeModifier tells whether the word type just read is TypeScript's modifier
+// and not a name: what follows is neither from nor a comma.
+func (x *extractor) isTypeModifier() bool {
+	t, ok := x.peek()
+	text := x.text(t)
+	return ok && text != "from" && text != "," && text != "="
+}
+
+// names reads the names of an import up to the closing bracket. Types are left
+// out.
+func (x *extractor) names() []importName {
+	var list []importName
+	var words []string
+	add := func() {
+		if len(words) > 1 && words[0] == "type" && words[1] != "as" {
+			words = nil
+		}
+		switch {
+		case len(words) == 1:
+			list = append(list, importName{words[0], words[0]})
+		case len(words) == 3 && words[1] == "as":
+			list = append(list, importName{words[0], words[2]})
+		}
+		words = nil
+	}
+	for {
+		t, ok := x.next()
+		if !ok {
+			return list
+		}
+		switch text := x.text(t); text {
+		case "}":
+			add()
+			return list
+		case ",":
+			add()
+		default:
+			words = append(words, text)
+		}
+	}
+}
+
+// attributes skips import attributes and a semicolon after a module's name.
+func (x *extractor) attributes() {
+	t, ok := x.peek()
+	if ok && (x.text(t) == "with" || x.text(t) == "assert") {
+		x.next()
+		for ok && x.text(t) != "}" {
+			t, ok = x.next()
+		}
+		t, ok = x.peek()
+	}
+	if ok && x.text(t) == ";" {
+		x.next()
+	}
+}

@@ -1,0 +1,178 @@
+package scripting
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+)
+
+// Subcommand is the hidden subcommand that a worker is started with.
+const Subcommand = "script-worker"
+
+// DefaultUID is the uid that workers get when the server runs as root: nobody.
+const DefaultUID = 65534
+
+// PoolOptions say how workers are started. The zero value of each field is its
+// default.
+type PoolOptions struct {
+	Executable []string     // command of a worker; default this binary with Subcommand
+	Limits     Limits       // of each run
+	Cold       bool         // keep no worker warm
+	UID        int          // of workers when the server is root; default DefaultUID
+	Logger     *slog.Logger // default: discard
+}
+
+// Pool starts runs and keeps one worker warm for the next. All methods may be
+// called from any goroutine.
+type Pool struct {
+	o      PoolOptions
+	ctx    context.Context // ends with the pool
+	cancel context.CancelCauseFunc
+
+	mu     sync.Mutex // guards what follows
+	warm   *process   // with the API loaded, or loading it
+	closed bool
+	wg     sync.WaitGroup // of runs and starting workers; Add only while not closed
+}
+
+// NewPool makes a pool and begins to warm its first worker.
+func NewPool(o PoolOptions) *Pool {
+	if len(o.Executable) == 0 {
+		o.Executable = []string{"/proc/self/exe", Subcommand}
+	}
+	if o.UID == 0 {
+		o.UID = DefaultUID
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Limits = o.Limits.withDefaults()
+	p := &Pool{o: o}
+	p.ctx, p.cancel = context.WithCancelCause(context.Background())
+	p.warmUp()
+	return p
+}
+
+// Limits are the limits of the pool's runs, defaults filled in.
+func (p *Pool) Limits() Limits { return p.o.Limits }
+
+// Start begins a run. It ends with the script, with ctx, with Cancel or with
+// the pool. Errors are ErrNotBuilt, ErrTooLarge, ErrPoolClosed, a *ScriptError
+// for code that is refused unread, or why no worker could be started; whatever
+// else is wrong with the code is the run's own error.
+func (p *Pool) Start(ctx context.Context, s Script, ops Operations, sink Sink) (*Run, error) {
+	if apiSource() == "" {
+		return nil, ErrNotBuilt
+	}
+	if len(s.Code) > p.o.Limits.ScriptSize {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(s.Code), p.o.Limits.ScriptSize)
+	}
+	if s.Filename == "" {
+		s.Filename = "script.ts"
+	}
+	if s.Timeout <= 0 || s.Timeout > p.o.Limits.RunTime {
+		s.Timeout = p.o.Limits.RunTime
+	}
+	if refused := checkNesting(s.Code, p.o.Limits.Nesting); refused != nil {
+		refused.Stack = fmt.Sprintf("%s: %s\n    at %s:%d:%d", refused.Name, refused.Message, s.Filename, refused.Line, refused.Column)
+		return nil, refused
+	}
+	if !p.enter() {
+		return nil, ErrPoolClosed
+	}
+	proc, err := p.take()
+	if err != nil {
+		p.wg.Done()
+		return nil, err
+	}
+	r, err := newRun(ctx, p, proc, s, ops, sink)
+	if err != nil {
+		proc.close()
+		p.wg.Done()
+		return nil, err
+	}
+	go func() {
+		defer p.wg.Done()
+		r.supervise()
+		p.warmUp()
+	}()
+	return r, nil
+}
+
+// Close cancels all runs and returns when no worker is left.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	warm := p.warm
+	p.warm = nil
+	p.mu.Unlock()
+	p.cancel(ErrPoolClosed)
+	if warm != nil {
+		warm.close()
+	}
+	p.wg.Wait()
+	return nil
+}
+
+// enter counts one more user of the pool, unless it is closed.
+func (p *Pool) enter() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.wg.Add(1)
+	return true
+}
+
+// take gives the warm worker if there is one, else a new one.
+func (p *Pool) take() (*process, error) {
+	p.mu.Lock()
+	warm := p.warm
+	p.warm = nil
+	p.mu.Unlock()
+	if warm != nil {
+		if warm.alive() {
+			return warm, nil
+		}
+		p.o.Logger.Warn("warm script worker died", "state", warm.cmd.ProcessState.String(), "stderr", warm.stderr.String())
+		warm.close()
+	}
+	return p.startWorker()
+}
+
+func (p *Pool) startWorker() (*process, error) {
+	setup := workerSetup{Limits: p.o.Limits}
+	if isRoot() {
+		setup.UID = p.o.UID
+	}
+	return startProcess(p.o.Executable, setup)
+}
+
+// warmUp starts a worker for the next run if none is waiting.
+func (p *Pool) warmUp() {
+	if p.o.Cold || apiSource() == "" || !p.enter() {
+		return
+	}
+	defer p.wg.Done()
+	p.mu.Lock()
+	have := p.warm != nil
+	p.mu.Unlock()
+	if have {
+		return
+	}
+	proc, err := p.startWorker()
+	if err != nil {
+		p.o.Logger.Warn("cannot keep a script worker warm", "error", err)
+		return
+	}
+	p.mu.Lock()
+	if p.warm == nil && !p.closed {
+		p.warm, proc = proc, nil
+	}
+	p.mu.Unlock()
+	if proc != nil {
+		proc.close()
+	}
+}

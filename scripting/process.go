@@ -1,0 +1,138 @@
+package scripting
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// stderrKept is how much of a worker's stderr is kept: its first bytes, where
+// the Go runtime says why it died.
+const stderrKept = 8 << 10
+
+// process is one worker process and the pipes to it.
+type process struct {
+	cmd    *exec.Cmd
+	out    *frameQueue   // to the worker
+	in     *bufio.Reader // from the worker; owned by the run, and before by nobody
+	stdout io.Closer     // under in
+	stderr *headBuffer
+
+	ended chan struct{} // closed once the process is reaped
+	wg    sync.WaitGroup
+}
+
+// startProcess starts a worker and tells it its limits.
+func startProcess(command []string, setup workerSetup) (*process, error) {
+	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // our own binary
+	cmd.Env = []string{}                            // nil would be the server's
+	cmd.Dir = "/"
+	cmd.SysProcAttr = workerAttributes()
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, stdin.Close())
+	}
+	cmd.Stdout = theirs
+	p := &process{
+		cmd:    cmd,
+		in:     bufio.NewReaderSize(stdout, 64<<10),
+		stderr: &headBuffer{},
+		stdout: stdout,
+		ended:  make(chan struct{}),
+	}
+	cmd.Stderr = p.stderr
+	err = cmd.Start()
+	_ = theirs.Close()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start script worker: %w", err), stdin.Close(), stdout.Close())
+	}
+	p.out = newFrameQueue(stdin, setup.Limits.Backlog)
+	p.wg.Go(p.out.run)
+	p.wg.Go(func() {
+		_ = cmd.Wait() // how it ended is read from ProcessState
+		close(p.ended)
+		p.out.close()
+	})
+	payload, err := json.Marshal(setup)
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	p.out.push(frame{kind: kindSetup, payload: payload})
+	return p, nil
+}
+
+// kill ends the process at once, with whatever it started.
+func (p *process) kill() {
+	select {
+	case <-p.ended: // its id may be somebody else's by now
+	default:
+		killGroup(p.cmd.Process.Pid)
+	}
+}
+
+// close kills the process and waits until nothing of it is left. Frames that it
+// wrote before can be read until then.
+func (p *process) close() {
+	p.kill()
+	p.wg.Wait()
+	_ = p.stdout.Close()
+}
+
+// alive tells whether the process has not been reaped yet.
+func (p *process) alive() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// resident is the process's resident memory in bytes; 0 if it is gone.
+func (p *process) resident() int64 {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+// headBuffer keeps the first bytes written to it.
+type headBuffer struct {
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
+}
+
+func (b *headBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.buf.Write(p[:min(len(p), stderrKept-b.buf.Len())])
+	return len(p), nil
+}
+
+func (b *headBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

@@ -1,0 +1,322 @@
+package scripting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// memoryPeriod is how often a worker's resident memory is looked at.
+const memoryPeriod = 20 * time.Millisecond
+
+// Why a run's worker was ended.
+var (
+	errRunOver     = errors.New("the run has ended")
+	errOutOfMemory = errors.New("out of memory")
+	errBacklog     = errors.New("the script does not take what it asked for")
+	errProtocol    = errors.New("the script worker does not keep to the protocol")
+	errTimeUp      = errors.New("time is up")
+	errStuck       = errors.New("the script did not yield")
+)
+
+// Run is one execution of one script. All methods may be called from any
+// goroutine.
+type Run struct {
+	limits Limits
+	proc   *process
+	ops    Operations
+	sink   Sink
+	clock  *clock
+	script Script
+
+	ctx    context.Context // of the run's operations; its cause is why it ended
+	cancel context.CancelCauseFunc
+	stuck  chan struct{}  // gets one token when the worker says that it is stuck
+	calls  sync.WaitGroup // operations under way
+
+	mu      sync.Mutex // guards pending
+	pending int
+
+	// Owned by the goroutine that reads the worker's frames, until it ended.
+	end       *workerResult
+	logBytes  int
+	steps     int
+	truncated bool
+
+	done   chan struct{}
+	result Result // set before done is closed
+}
+
+// newRun sends the script to the worker.
+func newRun(ctx context.Context, p *Pool, proc *process, s Script, ops Operations, sink Sink) (*Run, error) {
+	payload, err := json.Marshal(workerScript{Code: s.Code, Filename: s.Filename, Args: s.Args})
+	if err != nil {
+		return nil, fmt.Errorf("script arguments: %w", err)
+	}
+	r := &Run{
+		limits: p.o.Limits, proc: proc, ops: ops, sink: sink, script: s,
+		clock: newClock(s.Timeout),
+		stuck: make(chan struct{}, 1),
+		done:  make(chan struct{}),
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })
+	r.ctx = ctx
+	r.cancel = func(cause error) {
+		stop()
+		cancel(cause)
+	}
+	proc.out.push(frame{kind: kindRun, payload: payload})
+	return r, nil
+}
+
+// Emit tells the script's API of an event. It never blocks; events and answers
+// arrive in the order they were given.
+func (r *Run) Emit(event string, params json.RawMessage) {
+	r.push(frame{kind: kindEvent, name: event, payload: params})
+}
+
+// Pause stops the run's clock, as while a person has taken over. Pauses nest.
+func (r *Run) Pause() { r.clock.pause() }
+
+// Resume ends one Pause.
+func (r *Run) Resume() { r.clock.resume() }
+
+// Cancel ends the run at once, whatever the script is doing. cause is told in
+// the result; nil means no more than that somebody cancelled.
+func (r *Run) Cancel(cause error) {
+	if cause == nil {
+		cause = context.Canceled
+	}
+	r.cancel(cause)
+}
+
+// Done is closed when the run has ended and nothing of it is under way.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
+// Wait waits for the end of the run.
+func (r *Run) Wait() Result {
+	<-r.done
+	return r.result
+}
+
+// supervise watches over the run until all of it has ended.
+func (r *Run) supervise() {
+	reading := make(chan struct{})
+	go func() {
+		defer close(reading)
+		r.read()
+	}()
+	r.watch(reading)
+	// From here on nothing new starts: the worker is dead, its last words read.
+	r.proc.kill()
+	<-reading
+	cause := context.Cause(r.ctx)
+	r.cancel(errRunOver)
+	r.calls.Wait()
+	r.proc.close()
+	r.result = r.conclude(cause)
+	r.result.Duration = r.clock.stop()
+	close(r.done)
+}
+
+// watch returns when the worker is to be killed, or has ended by itself.
+func (r *Run) watch(reading <-chan struct{}) {
+	memory := time.NewTicker(memoryPeriod)
+	defer memory.Stop()
+	var grace <-chan time.Time // until an interrupt must have helped
+	var reason error
+	for {
+		select {
+		case <-reading:
+			return
+		case <-r.ctx.Done():
+			return
+		case <-r.clock.expired:
+			reason = errTimeUp
+			r.push(frame{kind: kindInterrupt})
+		case <-r.stuck:
+			reason = errStuck
+		case <-grace:
+			r.cancel(reason)
+			return
+		case <-memory.C:
+			if r.proc.resident() > r.limits.Memory {
+				r.cancel(errOutOfMemory)
+				return
+			}
+		}
+		if reason != nil && grace == nil {
+			timer := time.NewTimer(r.limits.KillDelay)
+			defer timer.Stop()
+			grace = timer.C
+		}
+	}
+}
+
+// read handles the worker's frames until it has ended.
+func (r *Run) read() {
+	for {
+		f, err := readFrame(r.proc.in)
+		if err != nil {
+			return
+		}
+		switch f.kind {
+		case kindReady:
+		case kindCall:
+			if !r.begin(f) {
+				r.cancel(errProtocol) // its own limit is the same and comes first
+				return
+			}
+		case kindLog:
+			r.log(f)
+		case kindStep:
+			r.step(f)
+		case kindStuck:
+			select {
+			case r.stuck <- struct{}{}:
+			default:
+			}
+		case kindEnd:
+			var end workerResult
+			if json.Unmarshal(f.payload, &end) == nil {
+				r.end = &end
+			}
+			return
+		default:
+			r.cancel(errProtocol)
+			return
+		}
+	}
+}
+
+// begin starts an operation, unless too many are under way.
+func (r *Run) begin(f frame) bool {
+	r.mu.Lock()
+	ok := r.pending < r.limits.Pending
+	if ok {
+		r.pending++
+	}
+	r.mu.Unlock()
+	if !ok {
+		return false
+	}
+	r.calls.Go(func() {
+		result, err := r.ops.Call(r.ctx, f.name, f.payload)
+		r.mu.Lock()
+		r.pending--
+		r.mu.Unlock()
+		if err != nil {
+			r.push(frame{kind: kindFailure, id: f.id, payload: encodeError(err)})
+			return
+		}
+		r.push(frame{kind: kindAnswer, id: f.id, payload: result})
+	})
+	return true
+}
+
+// push sends a frame to the worker, and ends the run if that is hopeless.
+func (r *Run) push(f frame) {
+	if !r.proc.out.push(f) && r.proc.alive() && r.ctx.Err() == nil {
+		r.cancel(errBacklog)
+	}
+}
+
+func (r *Run) log(f frame) {
+	r.logBytes += len(f.payload)
+	if r.logBytes > r.limits.LogSize {
+		r.truncated = true
+		return
+	}
+	r.sink.Log(Log{Level: f.name, Text: string(f.payload), Time: time.Now()})
+}
+
+func (r *Run) step(f frame) {
+	var s wireStep
+	if r.steps++; r.steps > r.limits.Steps || json.Unmarshal(f.payload, &s) != nil {
+		r.truncated = true
+		return
+	}
+	r.sink.Step(Step{
+		Title:     s.Title,
+		StartedAt: time.UnixMicro(int64(s.StartedAt * 1000)),
+		Duration:  time.Duration(s.Duration * float64(time.Millisecond)),
+		Err:       s.Err,
+		Line:      s.Line,
+	})
+}
+
+// conclude tells how the run ended. cause is why it was ended, nil if it ended
+// by itself.
+func (r *Run) conclude(cause error) Result {
+	res := Result{Value: json.RawMessage("null"), Truncated: r.truncated}
+	fail := func(status, name, message string) Result {
+		res.Status = status
+		res.Err = &ScriptError{Name: name, Message: message}
+		return res
+	}
+	switch {
+	case r.end != nil:
+		res.Status, res.Err = r.end.Status, r.end.Err
+		res.Truncated = res.Truncated || r.end.Truncated
+		if len(r.end.Value) > 0 {
+			res.Value = r.end.Value
+		}
+		return res
+	case cause == nil:
+		return r.concludeDeath(fail)
+	case errors.Is(cause, errOutOfMemory):
+		return fail(StatusFailed, "Error", outOfMemory)
+	case errors.Is(cause, errBacklog), errors.Is(cause, errProtocol):
+		return fail(StatusFailed, "Error", cause.Error())
+	case errors.Is(cause, errTimeUp):
+		return fail(StatusTimeout, "TimeoutError", fmt.Sprintf("the run exceeded %v and did not stop", r.script.Timeout))
+	case errors.Is(cause, errStuck):
+		return fail(StatusTimeout, "TimeoutError", fmt.Sprintf("the script did not yield for %v and could not be interrupted", r.limits.TurnTime))
+	case errors.Is(cause, context.Canceled):
+		return fail(StatusCancelled, "Error", "the run was cancelled")
+	default:
+		return fail(StatusCancelled, "Error", "the run was cancelled: "+cause.Error())
+	}
+}
+
+const outOfMemory = "out of memory"
+
+// concludeDeath tells why a worker died that nobody killed. The Go runtime says
+// it on stderr and in no other way.
+func (r *Run) concludeDeath(fail func(status, name, message string) Result) Result {
+	text := r.proc.stderr.String()
+	switch {
+	case strings.Contains(text, "stack overflow"), strings.Contains(text, "stack exceeds"):
+		return fail(StatusFailed, "RangeError", "Maximum call stack size exceeded")
+	case strings.Contains(text, "out of memory"), strings.Contains(text, "cannot allocate memory"):
+		return fail(StatusFailed, "Error", outOfMemory)
+	case killedByCPULimit(r.proc.cmd.ProcessState):
+		return fail(StatusTimeout, "TimeoutError", "the script used all its processor time")
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return fail(StatusFailed, "Error", strings.TrimSuffix(fmt.Sprintf("the script worker died (%v): %s", r.proc.cmd.ProcessState, line), ": "))
+}
+
+// encodeError makes what the script sees of an operation's error.
+func encodeError(err error) []byte {
+	e := wireError{Name: "Error", Message: err.Error()}
+	var named interface{ ErrorName() string }
+	if errors.As(err, &named) {
+		e.Name = named.ErrorName()
+	}
+	var fields interface{ ErrorFields() map[string]any }
+	if errors.As(err, &fields) {
+		e.Fields = fields.ErrorFields()
+	}
+	payload, marshalErr := json.Marshal(e)
+	if marshalErr != nil { // a field that is no JSON
+		e.Fields = nil
+		payload, _ = json.Marshal(e)
+	}
+	return payload
+}

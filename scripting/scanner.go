@@ -1,0 +1,245 @@
+package scripting
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// tokenKind is what a token is, as far as finding imports and brackets needs.
+type tokenKind byte
+
+const (
+	tokenName   tokenKind = iota + 1 // identifiers, keywords, numbers
+	tokenString                      // with its quotes
+	tokenQuoted                      // a piece of a template, or a regular expression
+	tokenPunct                       // one byte
+)
+
+// token is one token of a script.
+type token struct {
+	kind       tokenKind
+	start, end int // bytes
+	depth      int // brackets around it
+}
+
+// scanner splits a script into tokens, in linear time and constant stack. It
+// knows just enough of the language to tell brackets and imports from what
+// strings, templates, comments and regular expressions hold.
+type scanner struct {
+	src   string
+	pos   int
+	prev  token
+	stack []byte // what is open: ( [ { and $ for a template's ${
+	ifs   []bool // for each ( of stack: whether a keyword's condition is in it
+	wasIf bool   // the last ) closed a keyword's condition
+}
+
+// text is a token's source.
+func (s *scanner) text(t token) string { return s.src[t.start:t.end] }
+
+// next gives the next token; ok is false at the end.
+func (s *scanner) next() (t token, ok bool) {
+	s.skipBlank()
+	if s.pos >= len(s.src) {
+		return token{}, false
+	}
+	t = token{start: s.pos, depth: len(s.stack)}
+	switch c := s.src[s.pos]; {
+	case isNameByte(c):
+		t.kind = tokenName
+		for s.pos < len(s.src) && isNameByte(s.src[s.pos]) {
+			s.pos++
+		}
+	case c == '"' || c == '\'':
+		t.kind = tokenString
+		s.skipString(c)
+	case c == '`':
+		t.kind = tokenQuoted
+		s.pos++
+		s.skipTemplate()
+	case c == '/' && s.regexpMayStart() && s.skipRegexp():
+		t.kind = tokenQuoted
+	case c == '}' && len(s.stack) > 0 && s.stack[len(s.stack)-1] == '$':
+		t.kind = tokenQuoted
+		s.close()
+		s.pos++
+		s.skipTemplate()
+	default:
+		t.kind = tokenPunct
+		s.pos++
+		s.bracket(c)
+	}
+	t.end = s.pos
+	s.prev = t
+	return t, true
+}
+
+func (s *scanner) bracket(c byte) {
+	switch c {
+	case '(', '[', '{':
+		s.open(c)
+	case ')', ']', '}':
+		s.close()
+	}
+}
+
+func (s *scanner) open(c byte) {
+	condition := false
+	if c == '(' && s.prev.kind == tokenName {
+		switch s.text(s.prev) {
+		case "if", "while", "for", "with":
+			condition = true
+		}
+	}
+	s.stack = append(s.stack, c)
+	s.ifs = append(s.ifs, condition)
+}
+
+func (s *scanner) close() {
+	if n := len(s.stack); n > 0 {
+		s.wasIf = s.ifs[n-1]
+		s.stack, s.ifs = s.stack[:n-1], s.ifs[:n-1]
+	}
+}
+
+func (s *scanner) skipBlank() {
+	for s.pos < len(s.src) {
+		rest := s.src[s.pos:]
+		switch {
+		case rest[0] <= ' ':
+			s.pos++
+		case strings.HasPrefix(rest, "//"), s.pos == 0 && strings.HasPrefix(rest, "#!"):
+			s.skipPast("\n")
+		case strings.HasPrefix(rest, "/*"):
+			s.pos += 2
+			s.skipPast("*/")
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) skipPast(end string) {
+	i := strings.Index(s.src[s.pos:], end)
+	if i < 0 {
+		s.pos = len(s.src)
+		return
+	}
+	s.pos += i + len(end)
+}
+
+func (s *scanner) skipString(quote byte) {
+	for s.pos++; s.pos < len(s.src); s.pos++ {
+		switch s.src[s.pos] {
+		case '\\':
+			s.pos++
+		case quote:
+			s.pos++
+			return
+		case '\n':
+			return // not closed: the parser will say so
+		}
+	}
+	s.pos = min(s.pos, len(s.src))
+}
+
+// skipTemplate skips to the end of a template, or into its next ${.
+func (s *scanner) skipTemplate() {
+	for ; s.pos < len(s.src); s.pos++ {
+		switch s.src[s.pos] {
+		case '\\':
+			s.pos++
+		case '`':
+			s.pos++
+			return
+		case '$':
+			if strings.HasPrefix(s.src[s.pos:], "${") {
+				s.pos += 2
+				s.open('$')
+				return
+			}
+		}
+	}
+	s.pos = min(s.pos, len(s.src))
+}
+
+// regexpMayStart tells whether a slash here begins a regular expression rather
+// than a division, judged by what stands before it.
+func (s *scanner) regexpMayStart() bool {
+	switch s.prev.kind {
+	case 0:
+		return true
+	case tokenName:
+		switch s.text(s.prev) {
+		case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "instanceof", "yield", "await":
+			return true
+		}
+		return false
+	case tokenPunct:
+		switch s.src[s.prev.start] {
+		case ')':
+			return s.wasIf
+		case ']':
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// skipRegexp skips a regular expression; it reports false and skips nothing if
+// none ends in this line.
+func (s *scanner) skipRegexp() bool {
+	class := false
+	for i := s.pos + 1; i < len(s.src); i++ {
+		switch s.src[i] {
+		case '\n':
+			return false
+		case '\\':
+			i++
+		case '[':
+			class = true
+		case ']':
+			class = false
+		case '/':
+			if class {
+				continue
+			}
+			for i++; i < len(s.src) && isNameByte(s.src[i]); i++ {
+			}
+			s.pos = i
+			return true
+		}
+	}
+	return false
+}
+
+func isNameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '#' || c == '@' || c >= 0x80
+}
+
+// checkNesting refuses code with more brackets within brackets than limit: the
+// parsers descend once for each.
+func checkNesting(code string, limit int) *ScriptError {
+	s := scanner{src: code}
+	for {
+		t, ok := s.next()
+		if !ok {
+			return nil
+		}
+		if len(s.stack) > limit {
+			e := &ScriptError{Name: "SyntaxError", Message: fmt.Sprintf("brackets are nested more than %d deep", limit)}
+			e.Line, e.Column = lineColumn(code, t.start)
+			return e
+		}
+	}
+}
+
+// lineColumn is the line and column, from 1, of a byte of code; columns count
+// characters.
+func lineColumn(code string, offset int) (line, column int) {
+	before := code[:offset]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[start:]) + 1
+}

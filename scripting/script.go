@@ -1,0 +1,92 @@
+package scripting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors of [Pool.Start].
+var (
+	// ErrNotBuilt: the binary holds no script API.
+	ErrNotBuilt = errors.New("the script API is not built into this binary: run `make generate`")
+	// ErrTooLarge: the source is longer than Limits.ScriptSize.
+	ErrTooLarge = errors.New("script is too large")
+	// ErrPoolClosed: the pool was closed.
+	ErrPoolClosed = errors.New("script pool is closed")
+)
+
+// Script is what an operator pasted.
+type Script struct {
+	Code     string
+	Filename string          // as errors shall name it; default script.ts
+	Args     json.RawMessage // what the script sees as args; default null
+	Timeout  time.Duration   // run time, at most and by default Limits.RunTime
+}
+
+// Operations carries out what the API asks for. Call may be called from many
+// goroutines at once; ctx ends with the run. An error may have the methods
+// ErrorName() string and ErrorFields() map[string]any, which name the
+// JavaScript error that the script gets and its further properties.
+type Operations interface {
+	Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// Sink takes what a run reports while it goes on, in order, from one goroutine.
+// Its methods should return soon: the run's worker waits for them.
+type Sink interface {
+	Log(Log)
+	Step(Step)
+}
+
+// Log is one console line.
+type Log struct {
+	Level string // debug, log, info, warn, error
+	Text  string
+	Time  time.Time
+}
+
+// Step is one call of the API by the script, once it has ended.
+type Step struct {
+	Title     string // as a person would write it: locator.click(getByRole('button'))
+	StartedAt time.Time
+	Duration  time.Duration
+	Err       string // empty if it succeeded
+	Line      int    // in the code as pasted, from 1; 0 if unknown
+}
+
+// How a run ended.
+const (
+	StatusSucceeded = "succeeded"
+	StatusFailed    = "failed"
+	StatusCancelled = "cancelled"
+	StatusTimeout   = "timeout"
+)
+
+// Result is how a run ended and what came of it.
+type Result struct {
+	Status    string
+	Value     json.RawMessage // what the script returned; null if nothing
+	Err       *ScriptError    // nil if it succeeded
+	Duration  time.Duration   // of the run's clock, without pauses
+	Truncated bool            // the value, a log or a step was cut or left out
+}
+
+// ScriptError is an error of a script, in terms of the code as pasted.
+type ScriptError struct {
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Stack   string `json:"stack,omitempty"`
+	Line    int    `json:"line,omitempty"`   // from 1; 0 if unknown
+	Column  int    `json:"column,omitempty"` // from 1; 0 if unknown
+}
+
+// Error is the name and the message, with the position if it is known.
+func (e *ScriptError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.Name, e.Message)
+	}
+	return fmt.Sprintf("%s: %s (line %d, column %d)", e.Name, e.Message, e.Line, e.Column)
+}

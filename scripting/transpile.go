@@ -1,0 +1,122 @@
+package scripting
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/go-sourcemap/sourcemap"
+)
+
+// lowered are the features that goja lacks and that esbuild rewrites. All else
+// stays as it is written: lower targets put helpers into functions, and a
+// function that goes to the page is sent as its text.
+var lowered = map[string]bool{
+	"async-generator":                 false,
+	"for-await":                       false,
+	"using":                           false,
+	"decorators":                      false,
+	"dynamic-import":                  false,
+	"import-meta":                     false,
+	"regexp-match-indices":            false, // to new RegExp, which the API's own takes
+	"regexp-set-notation":             false,
+	"regexp-unicode-property-escapes": false,
+}
+
+// opening is the line before a script's body. It is a line of its own, so that
+// columns stay as they are; shiftSourceMap takes it away again.
+const opening = "(async function " + mainName + "() {"
+
+// transpile turns a script into a program whose value is an async function that
+// is the script's body. Positions in errors are those of the code as pasted.
+func transpile(code, filename string) (*goja.Program, *ScriptError) {
+	declarations, body, refused := extractImports(code)
+	if refused != nil {
+		refused.Stack = fmt.Sprintf("%s: %s\n    at %s:%d:%d", refused.Name, refused.Message, filename, refused.Line, refused.Column)
+		return nil, refused
+	}
+	source := opening + declarations + "\n" + body + "\n})"
+	result := transform(source, filename, api.LoaderTS)
+	if len(result.Errors) > 0 {
+		// A few programs are JavaScript and not TypeScript.
+		if js := transform(source, filename, api.LoaderJS); len(js.Errors) == 0 {
+			result = js
+		} else {
+			return nil, syntaxError(result.Errors[0], code, filename)
+		}
+	}
+	program, err := compile(filename, string(result.Code), shiftSourceMap(result.Map))
+	if err != nil {
+		return nil, &ScriptError{Name: "SyntaxError", Message: strings.TrimPrefix(err.Error(), "SyntaxError: "), Stack: err.Error()}
+	}
+	return program, nil
+}
+
+func transform(source, filename string, loader api.Loader) api.TransformResult {
+	return api.Transform(source, api.TransformOptions{
+		Loader:         loader,
+		Sourcefile:     filename,
+		Sourcemap:      api.SourceMapExternal,
+		SourcesContent: api.SourcesContentExclude,
+		Target:         api.ESNext,
+		Supported:      lowered,
+		Charset:        api.CharsetUTF8,
+		LegalComments:  api.LegalCommentsNone,
+		TreeShaking:    api.TreeShakingFalse,
+		LogLevel:       api.LogLevelSilent,
+	})
+}
+
+// compile compiles JavaScript with a source map, which may be nil. Source maps
+// that the code itself names are not looked at.
+func compile(name, source string, sourceMap []byte) (*goja.Program, error) {
+	tree, err := goja.Parse(name, source, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, err
+	}
+	if sourceMap != nil {
+		consumer, err := sourcemap.Parse("", sourceMap)
+		if err != nil {
+			return nil, fmt.Errorf("read source map: %w", err)
+		}
+		tree.File.SetSourceMap(consumer)
+	}
+	return goja.CompileAST(tree, false)
+}
+
+// shiftSourceMap moves all of a source map one source line up. Lines in it are
+// relative to the segment before, so it is enough to change the first, which
+// belongs to the opening line and is at 0,0: its third field, from 0 to -1.
+func shiftSourceMap(m []byte) []byte {
+	const key = `"mappings": "`
+	text := string(m)
+	i := strings.Index(text, key)
+	if i < 0 {
+		return nil
+	}
+	i += len(key)
+	i += len(text[i:]) - len(strings.TrimLeft(text[i:], ";"))
+	if len(text) < i+4 || text[i+1:i+3] != "AA" {
+		return nil
+	}
+	return []byte(text[:i+2] + "D" + text[i+3:])
+}
+
+// syntaxError is an esbuild message in terms of the code as pasted.
+func syntaxError(m api.Message, code, filename string) *ScriptError {
+	e := &ScriptError{Name: "SyntaxError", Message: m.Text}
+	if m.Location != nil {
+		line := m.Location.Line - 1
+		column := utf8.RuneCountInString(m.Location.LineText[:min(m.Location.Column, len(m.Location.LineText))]) + 1
+		if last := strings.Count(code, "\n") + 1; line > last { // the closing line: the code ends too early
+			line, column = lineColumn(code, len(code))
+			e.Message = "Unexpected end of the script"
+		}
+		e.Line, e.Column = max(line, 1), column
+	}
+	e.Stack = fmt.Sprintf("%s: %s\n    at %s:%d:%d", e.Name, e.Message, filename, e.Line, e.Column)
+	return e
+}

@@ -1,0 +1,157 @@
+package scripting
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// kind says what a frame is.
+type kind byte
+
+const (
+	// From the server to a worker.
+	kindSetup     kind = iota + 1 // payload workerSetup; the first frame
+	kindRun                       // payload workerScript
+	kindAnswer                    // id; payload the operation's result
+	kindFailure                   // id; payload wireError
+	kindEvent                     // name; payload the event's parameters
+	kindInterrupt                 // the run's time is up: stop, and say where it was
+
+	// From a worker to the server.
+	kindReady // the API is loaded
+	kindCall  // id, name of the operation; payload its parameters
+	kindLog   // name is the level; payload the text
+	kindStep  // payload wireStep
+	kindStuck // the script did not yield in time and was interrupted
+	kindEnd   // payload workerResult; the last frame
+)
+
+// maxFrame bounds one frame, pictures of long pages included.
+const maxFrame = 128 << 20
+
+const frameHeader = 1 + 8 + 2 // kind, id, length of the name
+
+var errFrameSize = errors.New("frame is too large")
+
+// frame is one message between server and worker. On the wire: the length of
+// the rest as 4 bytes, the kind, 8 bytes id, 2 bytes length of the name, the
+// name, the payload; big-endian.
+type frame struct {
+	kind    kind
+	id      uint64
+	name    string
+	payload []byte
+}
+
+func (f frame) size() int { return 4 + frameHeader + len(f.name) + len(f.payload) }
+
+// frameWriter writes frames. It is safe for concurrent use.
+type frameWriter struct {
+	mu sync.Mutex // guards w
+	w  *bufio.Writer
+}
+
+func newFrameWriter(w io.Writer) *frameWriter {
+	return &frameWriter{w: bufio.NewWriterSize(w, 16<<10)}
+}
+
+// write puts a frame into the buffer, and sends the buffer if flush is set.
+func (w *frameWriter) write(f frame, flush bool) error {
+	if f.size()-4 > maxFrame || len(f.name) > 0xffff {
+		return errFrameSize
+	}
+	var head [4 + frameHeader]byte
+	binary.BigEndian.PutUint32(head[:], uint32(f.size()-4))
+	head[4] = byte(f.kind)
+	binary.BigEndian.PutUint64(head[5:], f.id)
+	binary.BigEndian.PutUint16(head[13:], uint16(len(f.name)))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, err := w.w.Write(head[:]); err != nil {
+		return err
+	}
+	if _, err := w.w.WriteString(f.name); err != nil {
+		return err
+	}
+	if _, err := w.w.Write(f.payload); err != nil || !flush {
+		return err
+	}
+	return w.w.Flush()
+}
+
+func (w *frameWriter) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.w.Flush()
+}
+
+// readFrame reads one frame. At the end of the stream it returns io.EOF.
+func readFrame(r *bufio.Reader) (frame, error) {
+	var head [4 + frameHeader]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = io.EOF // the other side died in the middle of a frame
+		}
+		return frame{}, err
+	}
+	size := int(binary.BigEndian.Uint32(head[:]))
+	nameLen := int(binary.BigEndian.Uint16(head[13:]))
+	if size > maxFrame {
+		return frame{}, errFrameSize
+	}
+	if size < frameHeader+nameLen {
+		return frame{}, fmt.Errorf("frame of %d bytes with a name of %d", size, nameLen)
+	}
+	rest := make([]byte, size-frameHeader)
+	if _, err := io.ReadFull(r, rest); err != nil {
+		return frame{}, io.EOF
+	}
+	return frame{
+		kind:    kind(head[4]),
+		id:      binary.BigEndian.Uint64(head[5:]),
+		name:    string(rest[:nameLen]),
+		payload: rest[nameLen:],
+	}, nil
+}
+
+// workerSetup tells a new worker what it may use.
+type workerSetup struct {
+	Limits Limits `json:"limits"`
+	UID    int    `json:"uid"` // to become; 0 stays
+}
+
+// workerScript is a script on its way to the worker.
+type workerScript struct {
+	Code     string          `json:"code"`
+	Filename string          `json:"filename"`
+	Args     json.RawMessage `json:"args,omitempty"`
+}
+
+// workerResult is how the script ended, as its worker saw it.
+type workerResult struct {
+	Status    string          `json:"status"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Err       *ScriptError    `json:"error,omitempty"`
+	Truncated bool            `json:"truncated,omitempty"`
+}
+
+// wireError is an operation's error on its way to the script.
+type wireError struct {
+	Name    string         `json:"name"`
+	Message string         `json:"message"`
+	Fields  map[string]any `json:"fields,omitempty"`
+}
+
+// wireStep is a [Step] on the wire; times are milliseconds.
+type wireStep struct {
+	Title     string  `json:"title"`
+	StartedAt float64 `json:"startedAt"` // since the Unix epoch
+	Duration  float64 `json:"duration"`
+	Err       string  `json:"error,omitempty"`
+	Line      int     `json:"line,omitempty"`
+}

@@ -1,0 +1,270 @@
+package scripting
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+)
+
+// What a worker grants itself below its limits, so that it fails in an orderly
+// way before the server has to kill it.
+const (
+	workerStack     = 64 << 20 // bytes of one goroutine's stack
+	workerGCPercent = 60       // small heaps matter more than speed here
+)
+
+// apiName is what stack frames of the API are called.
+const apiName = "takeover:api"
+
+// Exit codes of a worker that could not begin.
+const (
+	exitProtocol = 3
+	exitConfine  = 4
+	exitAPI      = 5
+)
+
+// WorkerMain is the main function of a worker process. It speaks frames over
+// stdin and stdout and does not return.
+func WorkerMain() {
+	debug.SetGCPercent(workerGCPercent)
+	debug.SetMaxStack(workerStack)
+	in := bufio.NewReaderSize(os.Stdin, 64<<10)
+	f, err := readFrame(in)
+	if err != nil || f.kind != kindSetup {
+		os.Exit(exitProtocol)
+	}
+	var setup workerSetup
+	if err := json.Unmarshal(f.payload, &setup); err != nil {
+		os.Exit(exitProtocol)
+	}
+	debug.SetMemoryLimit(setup.Limits.Memory * 3 / 4)
+	if err := confine(setup); err != nil {
+		fmt.Fprintln(os.Stderr, "confine script worker:", err)
+		os.Exit(exitConfine)
+	}
+	w := newWorker(setup.Limits, newFrameWriter(os.Stdout))
+	if err := w.load(); err != nil {
+		fmt.Fprintln(os.Stderr, "load script API:", err)
+		os.Exit(exitAPI)
+	}
+	if err := w.out.write(frame{kind: kindReady}, true); err != nil {
+		os.Exit(exitProtocol)
+	}
+	go w.listen(in) // until the process ends
+	w.loop.run()
+	os.Exit(0)
+}
+
+// worker is a run's side of things inside its process. Its fields belong to
+// the loop's goroutine unless they say otherwise.
+type worker struct {
+	limits Limits
+	out    *frameWriter // safe for concurrent use
+	vm     *goja.Runtime
+	loop   *loop
+	host   *host
+	script string // its filename, once it runs
+
+	run, event goja.Callable // of the API
+}
+
+func newWorker(limits Limits, out *frameWriter) *worker {
+	w := &worker{limits: limits, out: out, vm: goja.New()}
+	w.vm.SetMaxCallStackSize(limits.CallDepth)
+	w.vm.SetParserOptions(parser.WithDisableSourceMaps) // eval must not read files
+	w.loop = newLoop(w)
+	w.host = newHost(w)
+	return w
+}
+
+// load runs the API's bundle, which gives the functions that start a run and
+// take its events.
+func (w *worker) load() error {
+	exports, err := w.module(apiName, apiSource())
+	if err != nil {
+		return err
+	}
+	for name, f := range map[string]*goja.Callable{"run": &w.run, "event": &w.event} {
+		var ok bool
+		if *f, ok = goja.AssertFunction(exports.Get(name)); !ok {
+			return fmt.Errorf("the API's bundle exports no %s", name)
+		}
+	}
+	return nil
+}
+
+// module runs a bundle: a function that takes the host and returns what it
+// exports.
+func (w *worker) module(name, source string) (*goja.Object, error) {
+	program, err := compile(name, source, nil)
+	if err != nil {
+		return nil, err
+	}
+	v, err := w.vm.RunProgram(program)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := goja.AssertFunction(v)
+	if !ok {
+		return nil, errors.New("bundle is not a function")
+	}
+	v, err = f(goja.Undefined(), w.host.object)
+	if err != nil {
+		return nil, err
+	}
+	return v.ToObject(w.vm), nil
+}
+
+// listen takes the server's frames until it goes away, and the process with it.
+func (w *worker) listen(in *bufio.Reader) {
+	for {
+		f, err := readFrame(in)
+		if err != nil {
+			os.Exit(0)
+		}
+		switch f.kind {
+		case kindRun:
+			var s workerScript
+			if json.Unmarshal(f.payload, &s) != nil {
+				os.Exit(exitProtocol)
+			}
+			w.loop.post(func() { w.start(s) })
+		case kindAnswer:
+			w.loop.post(func() { w.host.settle(f.id, "", string(f.payload)) })
+		case kindFailure:
+			w.loop.post(func() { w.host.settle(f.id, string(f.payload), "") })
+		case kindEvent:
+			w.loop.post(func() {
+				w.enter(func() error {
+					_, err := w.event(goja.Undefined(), w.vm.ToValue(f.name), w.vm.ToValue(string(f.payload)))
+					return err
+				})
+			})
+		case kindInterrupt:
+			w.vm.Interrupt(errTimeUp)
+			w.loop.post(func() { w.timeUp("", w.host.where()) })
+		default:
+			os.Exit(exitProtocol)
+		}
+	}
+}
+
+// start transpiles and runs the script.
+func (w *worker) start(s workerScript) {
+	w.script = s.Filename
+	var main goja.Value
+	w.enter(func() error {
+		program, refused := transpile(s.Code, s.Filename)
+		if refused != nil {
+			w.end(workerResult{Status: StatusFailed, Err: refused})
+			return nil
+		}
+		var err error
+		main, err = w.vm.RunProgram(program)
+		return err
+	})
+	if main == nil {
+		return
+	}
+	args := string(s.Args)
+	if args == "" {
+		args = "null"
+	}
+	w.enter(func() error {
+		_, err := w.run(goja.Undefined(), main, w.vm.ToValue(args))
+		return err
+	})
+}
+
+// enter runs code that may enter JavaScript, and ends the run if that fails in
+// a way that no script can catch.
+func (w *worker) enter(f func() error) {
+	w.loop.busy()
+	defer w.loop.idle()
+	defer func() {
+		if p := recover(); p != nil {
+			// The Go runtime refused what a builtin asked of it, such as a
+			// string longer than memory could ever be.
+			w.fail(&ScriptError{Name: "RangeError", Message: fmt.Sprint("value is too large: ", p)})
+		}
+	}()
+	err := f()
+	var interrupted *goja.InterruptedError
+	var overflow *goja.StackOverflowError
+	var exception *goja.Exception
+	switch {
+	case err == nil:
+	case errors.As(err, &interrupted):
+		message := ""
+		if interrupted.Value() == errStuck {
+			message = fmt.Sprintf("the script did not yield for %v", w.limits.TurnTime)
+		}
+		w.timeUp(message, interrupted.Stack())
+	case errors.As(err, &overflow):
+		w.fail(w.located(&ScriptError{Name: "RangeError", Message: "Maximum call stack size exceeded"}, overflow.Stack()))
+	case errors.As(err, &exception):
+		w.fail(w.located(&ScriptError{Name: "Error", Message: exception.Value().String()}, exception.Stack()))
+	default:
+		w.fail(&ScriptError{Name: "Error", Message: err.Error()})
+	}
+}
+
+// timeUp ends the run because of its time.
+func (w *worker) timeUp(message string, stack []goja.StackFrame) {
+	if message == "" {
+		message = "the run's time is up"
+	}
+	w.end(workerResult{Status: StatusTimeout, Err: w.located(&ScriptError{Name: "TimeoutError", Message: message}, stack)})
+}
+
+func (w *worker) fail(e *ScriptError) { w.end(workerResult{Status: StatusFailed, Err: e}) }
+
+// end reports how the run ended and ends the process.
+func (w *worker) end(r workerResult) {
+	payload, err := json.Marshal(r)
+	if err != nil {
+		payload, _ = json.Marshal(workerResult{Status: StatusFailed, Err: &ScriptError{Name: "Error", Message: "result: " + err.Error()}})
+	}
+	_ = w.out.write(frame{kind: kindEnd, payload: payload}, true)
+	os.Exit(0)
+}
+
+// located fills in an error's stack and position from frames.
+func (w *worker) located(e *ScriptError, frames []goja.StackFrame) *ScriptError {
+	lines := w.userFrames(frames, 20)
+	e.Stack = e.Name + ": " + e.Message + lines
+	e.Line, e.Column = position(lines, w.script)
+	return e
+}
+
+// userFrames renders the frames that lie in the script, at most so many.
+func (w *worker) userFrames(frames []goja.StackFrame, most int) string {
+	var b strings.Builder
+	for i := range frames {
+		f := &frames[i]
+		if f.SrcName() != w.script {
+			continue
+		}
+		p := f.Position()
+		if name := f.FuncName(); name == "<anonymous>" || name == mainName {
+			fmt.Fprintf(&b, "\n    at %s:%d:%d", p.Filename, p.Line, p.Column)
+		} else {
+			fmt.Fprintf(&b, "\n    at %s (%s:%d:%d)", name, p.Filename, p.Line, p.Column)
+		}
+		if most--; most == 0 {
+			break
+		}
+	}
+	return b.String()
+}
+
+// milliseconds is t since the Unix epoch, as JavaScript counts.
+func milliseconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }

@@ -1,0 +1,329 @@
+package scripting
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+)
+
+// host is what the API's TypeScript gets of the world (api/host.ts has the
+// types). It belongs to the loop's goroutine.
+type host struct {
+	w      *worker
+	object *goja.Object
+
+	calls    map[uint64]*hostCall
+	lastCall uint64
+	logBytes int
+	cut      bool // a log was left out
+
+	rejected map[*goja.Promise]bool // without a handler so far
+}
+
+// hostCall is one operation under way.
+type hostCall struct {
+	done  goja.Callable
+	trace []goja.StackFrame
+}
+
+func newHost(w *worker) *host {
+	h := &host{w: w, object: w.vm.NewObject(), calls: map[uint64]*hostCall{}, rejected: map[*goja.Promise]bool{}}
+	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
+		"call":       h.call,
+		"step":       h.step,
+		"log":        h.log,
+		"trace":      h.trace,
+		"frames":     h.frames,
+		"setTimer":   h.setTimer,
+		"clearTimer": h.clearTimer,
+		"now":        func(goja.FunctionCall) goja.Value { return w.vm.ToValue(float64(time.Since(w.loop.start)) / 1e6) },
+		"encode":     h.encode,
+		"decode":     h.decode,
+		"toBase64":   h.toBase64,
+		"fromBase64": h.fromBase64,
+		"random":     h.random,
+		"unicode":    h.unicode,
+		"extras":     h.extras,
+		"finish":     h.finish,
+		"fail":       h.fail,
+	} {
+		_ = h.object.Set(name, f)
+	}
+	w.vm.SetPromiseRejectionTracker(func(p *goja.Promise, op goja.PromiseRejectionOperation) {
+		if op == goja.PromiseRejectionReject {
+			h.rejected[p] = true
+		} else {
+			delete(h.rejected, p)
+		}
+	})
+	return h
+}
+
+// call starts an operation: call(op, params, trace, done), where done is called
+// with an error's JSON or an answer's.
+func (h *host) call(c goja.FunctionCall) goja.Value {
+	if len(h.calls) >= h.w.limits.Pending {
+		panic(h.w.vm.NewGoError(fmt.Errorf("too many operations are under way (%d)", len(h.calls))))
+	}
+	done, ok := goja.AssertFunction(c.Argument(3))
+	if !ok {
+		panic(h.w.vm.NewTypeError("done is not a function"))
+	}
+	trace, _ := c.Argument(2).Export().([]goja.StackFrame)
+	h.lastCall++
+	h.calls[h.lastCall] = &hostCall{done: done, trace: trace}
+	f := frame{kind: kindCall, id: h.lastCall, name: c.Argument(0).String(), payload: []byte(c.Argument(1).String())}
+	if err := h.w.out.write(f, false); err != nil {
+		delete(h.calls, h.lastCall)
+		panic(h.w.vm.NewGoError(err))
+	}
+	return goja.Undefined()
+}
+
+// settle hands an answer to whoever called.
+func (h *host) settle(id uint64, failure, answer string) {
+	c := h.calls[id]
+	if c == nil {
+		return
+	}
+	delete(h.calls, id)
+	h.w.enter(func() error {
+		var first goja.Value = goja.Null()
+		if failure != "" {
+			first = h.w.vm.ToValue(failure)
+		}
+		_, err := c.done(goja.Undefined(), first, h.w.vm.ToValue(answer))
+		return err
+	})
+}
+
+// pending is how many operations are under way.
+func (h *host) pending() int { return len(h.calls) }
+
+// where is the stack of the operation that was begun last, for a run that is
+// ended while it waits.
+func (h *host) where() []goja.StackFrame {
+	var last uint64
+	for id, c := range h.calls {
+		if c.trace != nil {
+			last = max(last, id)
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	return h.calls[last].trace
+}
+
+// reportRejections fails the run for a promise that was rejected and that
+// nobody handles, as Node does.
+func (h *host) reportRejections() {
+	for p := range h.rejected {
+		clear(h.rejected)
+		h.w.enter(func() error {
+			f, _ := goja.AssertFunction(h.object.Get("unhandled"))
+			_, err := f(goja.Undefined(), p.Result())
+			return err
+		})
+		return
+	}
+}
+
+// step reports an API call: step(title, startedAt, duration, error, trace).
+func (h *host) step(c goja.FunctionCall) goja.Value {
+	s := wireStep{Title: c.Argument(0).String(), StartedAt: c.Argument(1).ToFloat(), Duration: c.Argument(2).ToFloat(), Err: c.Argument(3).String()}
+	if trace, ok := c.Argument(4).Export().([]goja.StackFrame); ok {
+		for i := range trace {
+			if trace[i].SrcName() == h.w.script {
+				s.Line = trace[i].Position().Line
+				break
+			}
+		}
+	}
+	payload, err := json.Marshal(s)
+	if err == nil {
+		err = h.w.out.write(frame{kind: kindStep, payload: payload}, false)
+	}
+	if err != nil {
+		panic(h.w.vm.NewGoError(err))
+	}
+	return goja.Undefined()
+}
+
+// log reports a console line: log(level, text).
+func (h *host) log(c goja.FunctionCall) goja.Value {
+	text := strings.ToValidUTF8(c.Argument(1).String(), "\uFFFD")
+	room := h.w.limits.LogSize - h.logBytes
+	if len(text) > room {
+		h.cut = true
+		text = text[:max(room, 0)]
+		for text != "" && !utf8.ValidString(text) {
+			text = text[:len(text)-1]
+		}
+		if text == "" {
+			return goja.Undefined()
+		}
+	}
+	h.logBytes += len(text)
+	if err := h.w.out.write(frame{kind: kindLog, name: c.Argument(0).String(), payload: []byte(text)}, true); err != nil {
+		panic(h.w.vm.NewGoError(err))
+	}
+	return goja.Undefined()
+}
+
+// trace remembers the current stack, cheaply; frames makes it readable.
+func (h *host) trace(goja.FunctionCall) goja.Value {
+	return h.w.vm.ToValue(h.w.vm.CaptureCallStack(0, nil))
+}
+
+// frames renders a trace's frames that lie in the script, one a line, each
+// after a newline.
+func (h *host) frames(c goja.FunctionCall) goja.Value {
+	trace, _ := c.Argument(0).Export().([]goja.StackFrame)
+	return h.w.vm.ToValue(h.w.userFrames(trace, 20))
+}
+
+// setTimer starts a timer: setTimer(f, milliseconds, repeat) gives its id.
+func (h *host) setTimer(c goja.FunctionCall) goja.Value {
+	f, ok := goja.AssertFunction(c.Argument(0))
+	if !ok {
+		panic(h.w.vm.NewTypeError(`The "callback" argument must be of type function`))
+	}
+	if len(h.w.loop.timers) >= h.w.limits.Pending {
+		panic(h.w.vm.NewGoError(fmt.Errorf("too many timers are pending (%d)", len(h.w.loop.timers))))
+	}
+	ms := c.Argument(1).ToFloat()
+	if !(ms >= 1 && ms <= 1<<31-1) { // as in Node, NaN included
+		ms = 1
+	}
+	id := h.w.loop.add(time.Duration(ms*float64(time.Millisecond)), c.Argument(2).ToBoolean(), func() error {
+		_, err := f(goja.Undefined())
+		return err
+	})
+	return h.w.vm.ToValue(id)
+}
+
+func (h *host) clearTimer(c goja.FunctionCall) goja.Value {
+	h.w.loop.remove(c.Argument(0).ToInteger())
+	return goja.Undefined()
+}
+
+// encode gives a string's UTF-8 as an ArrayBuffer.
+func (h *host) encode(c goja.FunctionCall) goja.Value {
+	text := strings.ToValidUTF8(c.Argument(0).String(), "\uFFFD")
+	return h.w.vm.ToValue(h.w.vm.NewArrayBuffer([]byte(text)))
+}
+
+// decode gives the string of an ArrayBuffer's bytes from start to end:
+// decode(buffer, start, end, fatal).
+func (h *host) decode(c goja.FunctionCall) goja.Value {
+	data := h.bytes(c)
+	if !utf8.Valid(data) {
+		if c.Argument(3).ToBoolean() {
+			panic(h.w.vm.NewTypeError("The encoded data was not valid for encoding utf-8"))
+		}
+		return h.w.vm.ToValue(string([]rune(string(data)))) // each bad byte becomes U+FFFD
+	}
+	return h.w.vm.ToValue(string(data))
+}
+
+// toBase64 encodes an ArrayBuffer's bytes: toBase64(buffer, start, end).
+func (h *host) toBase64(c goja.FunctionCall) goja.Value {
+	return h.w.vm.ToValue(base64.StdEncoding.EncodeToString(h.bytes(c)))
+}
+
+func (h *host) bytes(c goja.FunctionCall) []byte {
+	buffer, ok := c.Argument(0).Export().(goja.ArrayBuffer)
+	if !ok {
+		panic(h.w.vm.NewTypeError("not an ArrayBuffer"))
+	}
+	data := buffer.Bytes()
+	start, end := c.Argument(1).ToInteger(), c.Argument(2).ToInteger()
+	if start < 0 || end > int64(len(data)) || start > end {
+		panic(h.w.vm.NewTypeError("outside of the ArrayBuffer"))
+	}
+	return data[start:end]
+}
+
+// fromBase64 decodes text, of either alphabet and with or without padding, or
+// gives null.
+func (h *host) fromBase64(c goja.FunctionCall) goja.Value {
+	text := strings.TrimRight(c.Argument(0).String(), "=")
+	text = strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "", " ", "", "\t", "", "\f", "").Replace(text)
+	data, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		return goja.Null()
+	}
+	return h.w.vm.ToValue(h.w.vm.NewArrayBuffer(data))
+}
+
+// random gives so many random bytes as an ArrayBuffer.
+func (h *host) random(c goja.FunctionCall) goja.Value {
+	data := make([]byte, min(max(c.Argument(0).ToInteger(), 0), 1<<16))
+	_, _ = rand.Read(data) // never fails
+	return h.w.vm.ToValue(h.w.vm.NewArrayBuffer(data))
+}
+
+// unicode gives the ranges of a Unicode property as the inside of a character
+// class, or null if there is no such property.
+func (h *host) unicode(c goja.FunctionCall) goja.Value {
+	class, ok := unicodeClass(c.Argument(0).String())
+	if !ok {
+		return goja.Null()
+	}
+	return h.w.vm.ToValue(class)
+}
+
+// extras loads the bundle of globals that most scripts never use.
+func (h *host) extras(goja.FunctionCall) goja.Value {
+	exports, err := h.w.module(apiName, extraSource())
+	if err != nil {
+		panic(err)
+	}
+	return exports
+}
+
+// finish takes the result: finish(json), undefined for a script that returned
+// nothing. Such a script ends when nothing of it is pending any more, as a
+// program does; one that returned something ends at once.
+func (h *host) finish(c goja.FunctionCall) goja.Value {
+	value := c.Argument(0)
+	if goja.IsUndefined(value) {
+		h.w.loop.finished = func() { h.w.end(workerResult{Status: StatusSucceeded, Truncated: h.cut}) }
+		return value
+	}
+	text := value.String()
+	result := workerResult{Status: StatusSucceeded, Value: json.RawMessage(text), Truncated: h.cut}
+	if len(text) > h.w.limits.ResultSize {
+		cut := strings.ToValidUTF8(text[:h.w.limits.ResultSize], "")
+		result.Value, _ = json.Marshal(cut)
+		result.Truncated = true
+	}
+	h.w.end(result)
+	return goja.Undefined()
+}
+
+// fail takes the error that ended the script: fail(name, message, stack).
+func (h *host) fail(c goja.FunctionCall) goja.Value {
+	e := &ScriptError{Name: c.Argument(0).String(), Message: c.Argument(1).String()}
+	lines := tidyStack(c.Argument(2).String(), h.w.script)
+	e.Stack = e.Name + ": " + e.Message + lines
+	e.Line, e.Column = position(lines, h.w.script)
+	const most = 64 << 10
+	e.Message, e.Stack = clip(e.Message, most), clip(e.Stack, most)
+	h.w.end(workerResult{Status: StatusFailed, Err: e, Truncated: h.cut})
+	return goja.Undefined()
+}
+
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

@@ -1,0 +1,202 @@
+package scripting
+
+import (
+	"container/heap"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// loop is a worker's event loop. goja may only be entered from one goroutine,
+// so whatever comes from elsewhere (answers, events, the end of the run's time)
+// is posted as a task and runs here, one at a time; microtasks run when goja
+// returns from each. Timers are kept in the same goroutine.
+type loop struct {
+	w    *worker
+	wake chan struct{} // holds one token when tasks has grown
+
+	mu    sync.Mutex // guards tasks
+	tasks []func()
+
+	since    atomic.Int64 // when the current turn began, in ns since start; 0 between turns
+	start    time.Time
+	timers   timerHeap
+	byID     map[int64]*timer
+	lastID   int64
+	finished func() // ends the run once nothing is pending; nil while the script's main function runs
+}
+
+func newLoop(w *worker) *loop {
+	return &loop{w: w, wake: make(chan struct{}, 1), start: time.Now(), byID: map[int64]*timer{}}
+}
+
+// post queues a task. It may be called from any goroutine.
+func (l *loop) post(task func()) {
+	l.mu.Lock()
+	l.tasks = append(l.tasks, task)
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run runs tasks and timers for ever; the process ends from within them.
+func (l *loop) run() {
+	go l.watch()
+	started := false // a warm worker waits for its script without end
+	for {
+		l.mu.Lock()
+		tasks := l.tasks
+		l.tasks = nil
+		l.mu.Unlock()
+		for _, task := range tasks {
+			task()
+		}
+		started = started || len(tasks) > 0
+		fired := l.fire()
+		if len(tasks) > 0 || fired {
+			l.w.host.reportRejections()
+			continue
+		}
+		if l.w.out.flush() != nil {
+			return // the server is gone
+		}
+		if started && l.w.host.pending() == 0 && len(l.timers) == 0 {
+			l.mu.Lock()
+			quiet := len(l.tasks) == 0
+			l.mu.Unlock()
+			if quiet {
+				l.ranDry()
+			}
+		}
+		l.wait()
+	}
+}
+
+// ranDry is called when nothing can happen any more.
+func (l *loop) ranDry() {
+	if l.finished != nil {
+		l.finished()
+	}
+	l.w.fail(&ScriptError{Name: "Error", Message: "the script waits for something that can never happen: a promise that nothing will settle"})
+}
+
+// wait returns when there is a task or a timer is due.
+func (l *loop) wait() {
+	if len(l.timers) == 0 {
+		<-l.wake
+		return
+	}
+	t := time.NewTimer(time.Until(l.timers[0].at))
+	defer t.Stop()
+	select {
+	case <-l.wake:
+	case <-t.C:
+	}
+}
+
+// fire runs the timers that are due now.
+func (l *loop) fire() bool {
+	now := time.Now()
+	fired := false
+	for len(l.timers) > 0 && !l.timers[0].at.After(now) {
+		t := l.timers[0]
+		if t.every > 0 {
+			t.at = now.Add(t.every)
+			l.lastID++
+			t.seq = l.lastID // behind those that are due as well
+			heap.Fix(&l.timers, 0)
+		} else {
+			l.remove(t.id)
+		}
+		fired = true
+		l.w.enter(t.call)
+		l.mu.Lock()
+		waiting := len(l.tasks) > 0
+		l.mu.Unlock()
+		if waiting {
+			break
+		}
+	}
+	return fired
+}
+
+// add makes a timer and returns its id.
+func (l *loop) add(delay time.Duration, repeat bool, call func() error) int64 {
+	l.lastID++
+	t := &timer{id: l.lastID, seq: l.lastID, at: time.Now().Add(delay), call: call}
+	if repeat {
+		t.every = max(delay, time.Millisecond)
+	}
+	l.byID[t.id] = t
+	heap.Push(&l.timers, t)
+	return t.id
+}
+
+// remove forgets a timer; an unknown id does nothing.
+func (l *loop) remove(id int64) {
+	if t := l.byID[id]; t != nil {
+		delete(l.byID, id)
+		heap.Remove(&l.timers, t.index)
+	}
+}
+
+// busy and idle mark a turn: the time between them is time without yielding.
+func (l *loop) busy() { l.since.Store(int64(time.Since(l.start)) | 1) }
+func (l *loop) idle() { l.since.Store(0) }
+
+// watch interrupts a turn that takes too long and tells the server, which kills
+// the worker if the interrupt does not help.
+func (l *loop) watch() {
+	var told int64
+	for range time.Tick(min(l.w.limits.TurnTime/20, 100*time.Millisecond)) {
+		since := l.since.Load()
+		if since == 0 || since == told || time.Since(l.start)-time.Duration(since) < l.w.limits.TurnTime {
+			continue
+		}
+		told = since
+		l.w.vm.Interrupt(errStuck)
+		_ = l.w.out.write(frame{kind: kindStuck}, true)
+	}
+}
+
+// timer is one timeout or interval.
+type timer struct {
+	id    int64
+	seq   int64 // orders timers that are due at the same time
+	at    time.Time
+	every time.Duration // 0 for a timeout
+	call  func() error
+	index int // in the heap
+}
+
+type timerHeap []*timer
+
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	if h[i].at.Equal(h[j].at) {
+		return h[i].seq < h[j].seq
+	}
+	return h[i].at.Before(h[j].at)
+}
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push and Pop are for container/heap.
+func (h *timerHeap) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
+
+// Pop removes the last timer.
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	return t
+}
