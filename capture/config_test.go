@@ -1,0 +1,74 @@
+package capture_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"takeover/capture"
+)
+
+func TestConfig(t *testing.T) {
+	for _, c := range []struct {
+		body, wrong string // the field that is wrong, "" for none
+		warnings    int
+		on          string // a switch that must be on
+	}{
+		{"", "", 0, ""},
+		{"null", "", 0, ""},
+		{`{}`, "", 0, ""},
+		{`{"console":true}`, "", 0, `"console":true`},
+		{`{"console":null,"screenshot_triggers":null}`, "", 0, `"console":false`},
+		{`{"network_response_body":true}`, "network_response_body", 0, ""},
+		{`{"network_response_body":true,"network":true}`, "", 0, `"network_response_body":true`},
+		{`{"computed_events":true}`, "", 4, `"layout_shifts":true`},
+		{`{"computed_events":true,"network":true,"navigation":true}`, "", 2, `"interactions":true`},
+		{`{"screenshot_triggers":["error","sunset"]}`, "screenshot_triggers", 0, ""},
+		{`{"screenshot_triggers":["layout_settled","error","error"]}`, "", 0, `"screenshot_triggers":["error","layout_settled"]`},
+		{`{"screenshot_triggers":[]}`, "", 0, `"screenshot_triggers":[]`},
+		{`{"screenshot_triggers":"error"}`, "screenshot_triggers", 0, ""},
+		{`{"console":"yes"}`, "console", 0, ""},
+		{`{"Console":true}`, "Console", 0, ""},
+		{`{"colour":1}`, "colour", 0, ""},
+	} {
+		config, err := capture.ParseConfig([]byte(c.body))
+		var warnings []string
+		if err == nil {
+			config, warnings, err = config.Normalize()
+		}
+		if got := fieldError(err); got != c.wrong || (err == nil) != (c.wrong == "") {
+			t.Errorf("%s: %v", c.body, err)
+			continue
+		}
+		raw, _ := json.Marshal(config)
+		if len(warnings) != c.warnings || !strings.Contains(string(raw), c.on) {
+			t.Errorf("%s: %s, warnings %q", c.body, raw, warnings)
+		}
+	}
+	if _, err := capture.ParseConfig([]byte(`[1]`)); !errors.As(err, new(capture.ConfigError)) {
+		t.Errorf("a list: %v", err)
+	}
+	config, _, err := capture.Config{}.Normalize()
+	if raw, _ := json.Marshal(config); err != nil || !strings.Contains(string(raw), `"screenshot_triggers":["error","navigation_settled"]`) {
+		t.Errorf("defaults: %s, %v", raw, err)
+	}
+}
+
+func FuzzConfig(f *testing.F) {
+	f.Add([]byte(`{"console":true,"screenshot_triggers":["error"]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		c, err := capture.ParseConfig(body)
+		if err != nil {
+			if !errors.As(err, new(capture.ConfigError)) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if c, _, err := c.Normalize(); err == nil {
+			if again, warnings, err := c.Normalize(); err != nil || len(warnings) > 1 || again.Network != c.Network {
+				t.Fatal(again, warnings, err)
+			}
+		}
+	})
+}
