@@ -286,7 +286,7 @@ func (s *Session) run() {
 	for _, v := range viewers {
 		v.end(cause.reason)
 	}
-	_ = s.monitor.Close() // never fails
+	_ = s.monitor.Close()                // never fails
 	_ = s.manager.links.revoke(s.id, "") // none is fine
 	s.manager.stats.count(func() { s.manager.stats.ended[cause.status]++ })
 	if !isClosed(s.started) {

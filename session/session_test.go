@@ -1,0 +1,253 @@
+package session
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+)
+
+func (s *Session) pid(t *testing.T) int {
+	t.Helper()
+	eng, err := s.ready()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng.proc.PID()
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCrashAndRecover(t *testing.T) {
+	base := site(t)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
+	v := join(t, s, RoleControl)
+	await(v, "first page", func(m TabsMessage) bool { return len(m.Tabs) == 1 && m.Tabs[0].Title == "Page one" })
+	if err := v.Control("take"); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Tab(t.Context(), "new", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Navigate(t.Context(), "goto", base+"/two"); err != nil {
+		t.Fatal(err)
+	}
+	before := await(v, "second page", func(m TabsMessage) bool { return len(m.Tabs) == 2 && m.Tabs[1].Title == "Page two" })
+	last := v.picture("a picture before the crash")
+
+	killed := time.Now()
+	kill(t, s.pid(t))
+	await(v, "crashed", func(m StateMessage) bool { return m.Type == "crashed" })
+	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
+	if took := time.Since(killed); took > 5*time.Second {
+		t.Errorf("recovered after %v, want within 5 s", took)
+	}
+	after := await(v, "tabs again", func(m TabsMessage) bool {
+		return len(m.Tabs) == 2 && m.Tabs[0].Title == "Page one" && m.Tabs[1].Title == "Page two"
+	})
+	for i := range before.Tabs {
+		if before.Tabs[i].Tab != after.Tabs[i].Tab || before.Tabs[i].URL != after.Tabs[i].URL {
+			t.Errorf("tab %+v came back as %+v", before.Tabs[i], after.Tabs[i])
+		}
+	}
+	if after.Active != before.Active {
+		t.Errorf("tab %d is active, was %d", after.Active, before.Active)
+	}
+	browsertest.Until(t, "a picture after the crash", func() bool { return v.picture("picture").Seq > last.Seq })
+	if info := s.Info(); info.Status != StatusLive {
+		t.Errorf("status %s", info.Status)
+	}
+}
+
+func TestThreeDeathsEndTheSession(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	v := join(t, s, RoleView)
+	for range maxRestarts {
+		kill(t, s.pid(t))
+		await(v, "crashed", func(m StateMessage) bool { return m.Type == "crashed" })
+		browsertest.Until(t, "the browser is back or the session over", func() bool {
+			_, err := s.ready()
+			return err == nil || errors.Is(err, ErrEnded)
+		})
+	}
+	ended := await(v, "ended", anyMessage[EndedMessage])
+	if !strings.Contains(ended.Reason, "3 times within a minute") {
+		t.Errorf("reason %q", ended.Reason)
+	}
+	<-s.Ended()
+	if s.Status() != StatusFailed {
+		t.Errorf("status %s", s.Status())
+	}
+	if _, err := s.Join(ViewerOptions{Role: RoleView}); !errors.Is(err, ErrEnded) {
+		t.Errorf("joining an ended session gave %v", err)
+	}
+	if err := s.Release(""); !errors.Is(err, ErrEnded) {
+		t.Errorf("releasing it gave %v", err)
+	}
+}
+
+// residentMB is the process's resident memory.
+func residentMB(t *testing.T) int {
+	t.Helper()
+	raw, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(raw))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize() >> 20
+}
+
+func TestThirtySessionsLeaveNothing(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1, MaxSessions: 2})
+	base := site(t)
+	var goroutines, memory int
+	for i := range 32 {
+		s := create(t, m, CreateOptions{URL: base})
+		v, err := s.Join(ViewerOptions{Role: RoleView})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := v.NextPicture(browsertest.Context(t, 15*time.Second, "a picture"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Release()
+		pid := s.pid(t)
+		if err := s.Release(""); err != nil {
+			t.Fatal(err)
+		}
+		v.Leave()
+		if left := browsertest.Group(t, pid); len(left) > 0 {
+			t.Fatalf("processes left: %v", left)
+		}
+		if i == 1 { // what is made once is there now
+			http.DefaultClient.CloseIdleConnections()
+			runtime.GC()
+			goroutines, memory = runtime.NumGoroutine(), residentMB(t)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	browsertest.Until(t, "no goroutine is left over", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
+	runtime.GC()
+	if grown := residentMB(t) - memory; grown > 30 {
+		t.Errorf("%d MB more than after the second session", grown)
+	}
+	if left, err := os.ReadDir(m.opts.Dir + "/chromium"); err != nil || len(left) > 0 {
+		t.Errorf("folders left: %v, %v", left, err)
+	}
+}
+
+func TestFullServer(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1, MaxSessions: 1})
+	s := create(t, m, CreateOptions{})
+	if _, err := m.Create(t.Context(), CreateOptions{}); !errors.Is(err, ErrFull) {
+		t.Errorf("a second create gave %v", err)
+	}
+	if err := m.Ready(t.Context()); !errors.Is(err, ErrFull) {
+		t.Errorf("ready gave %v", err)
+	}
+	if err := s.Release("enough"); err != nil {
+		t.Fatal(err)
+	}
+	if info := s.Info(); info.Status != StatusReleased || info.EndReason != "enough" || info.EndedAt == nil {
+		t.Errorf("info %+v", info)
+	}
+	if got, err := m.Get(s.ID()); err != nil || got != s {
+		t.Errorf("an ended session cannot be read: %v", err)
+	}
+	create(t, m, CreateOptions{})
+}
+
+func TestTimeoutWaitsForThePerson(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	to, err := s.RequestTakeover(TakeoverOptions{Reason: "stay", RequestedBy: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.expiresAt = time.Now().Add(-time.Second)
+	s.mu.Unlock()
+	if left, _ := s.timeLeft(time.Now()); left != atWorkGrace {
+		t.Errorf("with a takeover open %v is left, want %v", left, atWorkGrace)
+	}
+	if err := to.Done("test", ""); err != nil { // wakes the clock
+		t.Fatal(err)
+	}
+	select {
+	case <-s.Ended():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the session did not end")
+	}
+	if info := s.Info(); info.EndReason != "timeout" || info.Status != StatusReleased {
+		t.Errorf("ended as %s: %s", info.Status, info.EndReason)
+	}
+}
+
+func TestControl(t *testing.T) {
+	base := site(t)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base})
+	a, b, watcher, helper := join(t, s, RoleControl), join(t, s, RoleControl), join(t, s, RoleView), join(t, s, RoleTakeover)
+	await(a, "page", func(m TabsMessage) bool { return len(m.Tabs) == 1 && m.Tabs[0].URL == base+"/" })
+	a.picture("the page")
+
+	press := Mouse{Event: "down", X: 50, Y: 50, Button: "left", Buttons: 1, ClickCount: 1}
+	if err := a.Mouse(press, 1); !errors.Is(err, ErrNotController) {
+		t.Errorf("input without control gave %v", err)
+	}
+	if err := watcher.Control("take"); !errors.Is(err, ErrRole) {
+		t.Errorf("a watcher's take gave %v", err)
+	}
+	if err := helper.Control("take"); !errors.Is(err, ErrTakeoverState) {
+		t.Errorf("a helper's take without takeover gave %v", err)
+	}
+	if err := a.Control("take"); err != nil {
+		t.Fatal(err)
+	}
+	mine := await(a, "control", func(m ControlMessage) bool { return m.Mine })
+	theirs := await(b, "control", func(m ControlMessage) bool { return m.Epoch == mine.Epoch })
+	if theirs.Mine || theirs.Holder != mine.Holder {
+		t.Errorf("the other viewer was told %+v", theirs)
+	}
+	if err := b.Control("take"); err == nil {
+		t.Error("control was taken from another person")
+	}
+	if err := b.Mouse(press, mine.Epoch); !errors.Is(err, ErrNotController) {
+		t.Errorf("the other's input gave %v", err)
+	}
+	if err := b.Navigate(t.Context(), "reload", ""); !errors.Is(err, ErrNotController) {
+		t.Errorf("the other's reload gave %v", err)
+	}
+	if err := a.Mouse(press, mine.Epoch-1); err != nil {
+		t.Errorf("old epoch: %v", err)
+	}
+	if got := s.manager.Stats().StaleInput; got != 1 {
+		t.Errorf("%d stale inputs counted", got)
+	}
+	if err := a.Mouse(press, mine.Epoch); err != nil {
+		t.Fatal(err)
+	}
+	a.Leave() // the button is still down
+	await(b, "free", func(m ControlMessage) bool { return m.Holder == HolderNobody && m.Epoch > mine.Epoch })
+	browsertest.Until(t, "what was held down is released", func() bool {
+		got := resultOf[[2]int](t, startRun(t, s, `return page.evaluate(() => [downs, ups])`))
+		if got[0] > 1 || got[1] > got[0] {
+			t.Fatalf("the page saw %d downs and %d ups", got[0], got[1])
+		}
+		return got == [2]int{1, 1}
+	})
+}

@@ -1,0 +1,198 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTakeoverOutcomes runs a script into each end that a takeover can have.
+func TestTakeoverOutcomes(t *testing.T) {
+	base := site(t)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base})
+	v := join(t, s, RoleTakeover)
+	const code = `
+		try {
+			const r = await requestTakeover('sign in', { timeout: 2000 });
+			return { ...r, url: page.url() };
+		} catch (e) {
+			return { name: e.name, message: e.message, reason: e.reason };
+		}`
+	type result struct {
+		Outcome, Note, By, Name, Message, Reason, URL string
+		DurationMS                                    int64 `json:"durationMs"`
+		Changes                                       *Changes
+	}
+	for _, c := range []struct {
+		name string
+		end  func(t *testing.T, to *Takeover) error
+		want func(result) bool
+	}{
+		{"done", func(t *testing.T, to *Takeover) error {
+			if err := v.Takeover("claim", to.ID(), ""); err != nil {
+				return err
+			}
+			if holder, _, _ := s.lease.state(); holder != v.holder() {
+				t.Errorf("%q controls, want the one who claimed", holder)
+			}
+			if err := v.Navigate(t.Context(), "goto", base+"/inside"); err != nil {
+				return err
+			}
+			return v.Takeover("done", to.ID(), "all set")
+		}, func(r result) bool {
+			return r.Outcome == "done" && r.Note == "all set" && r.By == string(v.holder()) && r.URL == base+"/inside" &&
+				r.Changes.URLAfter == base+"/inside" && r.Changes.TitleAfter == "Page inside" && r.DurationMS >= 0
+		}},
+		{"failed", func(_ *testing.T, to *Takeover) error { return v.Takeover("fail", to.ID(), "no phone") },
+			func(r result) bool { return r.Name == "TakeoverFailedError" && r.Reason == "no phone" }},
+		{"cancelled", func(_ *testing.T, to *Takeover) error { return to.Cancel("operator") },
+			func(r result) bool { return r.Name == "TakeoverCancelledError" }},
+		{"expired", func(_ *testing.T, to *Takeover) error { <-to.Ended(); return nil },
+			func(r result) bool { return r.Name == "TakeoverTimeoutError" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := startRun(t, s, code)
+			to := openTakeoverOf(t, r)
+			if status := r.Status(); status != RunWaiting && !status.Ended() {
+				// The status follows the takeover within the same operation.
+				t.Logf("status %s", status)
+			}
+			if err := c.end(t, to); err != nil {
+				t.Fatal(err)
+			}
+			if got := resultOf[result](t, r); !c.want(got) {
+				t.Errorf("the script got %+v", got)
+			}
+			if holder, _, _ := s.lease.state(); holder != HolderNobody {
+				t.Errorf("%q controls after the run", holder)
+			}
+			if err := to.Done("late", ""); !errors.Is(err, ErrTakeoverState) {
+				t.Errorf("a late answer gave %v", err)
+			}
+		})
+	}
+}
+
+// TestScriptWaitsForThePerson checks that a script's actions wait while a
+// person is in control, and that reading stays possible.
+func TestScriptWaitsForThePerson(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t) + "/a"})
+	v := join(t, s, RoleControl)
+	v.picture("the page")
+	if err := v.Control("take"); err != nil {
+		t.Fatal(err)
+	}
+	r := startRun(t, s, `
+		console.log(await page.title());
+		await page.mouse.click(20, 20);
+		return page.evaluate(() => downs);`)
+	for ev, err := range r.Stream(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, ok := ev.Data.(RunLog); ok {
+			if line.Text != "Page a" {
+				t.Errorf("the script read %q", line.Text)
+			}
+			break
+		}
+		if ev.Type == "end" {
+			t.Fatalf("ended: %+v", ev.Data)
+		}
+	}
+	if r.Status().Ended() {
+		t.Fatal("the script did not wait")
+	}
+	if err := v.Control("release"); err != nil {
+		t.Fatal(err)
+	}
+	if got := resultOf[int](t, r); got != 1 {
+		t.Errorf("the page saw %d clicks, want 1", got)
+	}
+}
+
+func TestTakeoverUntil(t *testing.T) {
+	base := site(t)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base})
+	v := join(t, s, RoleControl)
+	v.picture("the page")
+	to, err := s.RequestTakeover(TakeoverOptions{Reason: "go in", Until: "**/inside", RequestedBy: "api"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.RequestTakeover(TakeoverOptions{Reason: "again"}); !errors.Is(err, ErrTakeoverOpen) {
+		t.Errorf("a second one gave %v", err)
+	}
+	if err := v.Control("take"); err != nil {
+		t.Fatal(err)
+	}
+	if state := to.Info().State; state != TakeoverClaimed {
+		t.Errorf("taking control left it %s", state)
+	}
+	if err := v.Navigate(t.Context(), "goto", base+"/inside"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-to.Ended():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the condition was not noticed")
+	}
+	if info := to.Info(); info.State != TakeoverDone || info.Changes.URLBefore != base+"/" {
+		t.Errorf("ended as %+v", info)
+	}
+	to, err = s.RequestTakeover(TakeoverOptions{Reason: "see it", Until: "text=/inside", RequestedBy: "api"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-to.Ended():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the selector was not noticed")
+	}
+}
+
+func TestTakeoverInput(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	for field, o := range map[string]TakeoverOptions{
+		"reason":  {Reason: " "},
+		"note":    {Reason: "x", Note: strings.Repeat("n", maxNote+1)},
+		"timeout": {Reason: "x", Timeout: time.Millisecond},
+	} {
+		_, err := s.RequestTakeover(o)
+		if bad := (*InputError)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != field {
+			t.Errorf("bad %s gave %v", field, err)
+		}
+	}
+}
+
+// TestEndOfRun checks that a run that is cancelled inside requestTakeover takes
+// its takeover along, and that the session's end does so with both.
+func TestEndOfRun(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	r := startRun(t, s, `await requestTakeover('wait')`)
+	to := openTakeoverOf(t, r)
+	if _, err := s.StartRun(t.Context(), RunOptions{Code: "1"}); !errors.Is(err, ErrRunning) {
+		t.Errorf("a second run gave %v", err)
+	}
+	r.Cancel()
+	if info := endOf(t, r); info.Status != RunCancelled {
+		t.Errorf("run %s: %+v", info.Status, info.Error)
+	}
+	<-to.Ended()
+	if state := to.Info().State; state != TakeoverCancelled {
+		t.Errorf("takeover %s", state)
+	}
+
+	r = startRun(t, s, `await requestTakeover('wait')`)
+	to = openTakeoverOf(t, r)
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	if info := endOf(t, r); info.Status != RunCancelled {
+		t.Errorf("run %s: %+v", info.Status, info.Error)
+	}
+	if state := to.Info().State; state != TakeoverCancelled {
+		t.Errorf("takeover %s", state)
+	}
+}

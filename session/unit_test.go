@@ -1,0 +1,207 @@
+package session
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLease(t *testing.T) {
+	type change struct {
+		holder Holder
+		epoch  uint64
+	}
+	var told []change
+	l := newLease(func(h Holder, epoch uint64) { told = append(told, change{h, epoch}) })
+	free := func(from Holder) bool { return from == HolderNobody }
+
+	if !l.give("viewer:a", free) {
+		t.Fatal("a free lease was refused")
+	}
+	if l.give("viewer:b", free) {
+		t.Fatal("a held lease was given away")
+	}
+	if !l.give("viewer:a", free) {
+		t.Fatal("the holder was refused what it has")
+	}
+	holder, epoch, changed := l.state()
+	if holder != "viewer:a" || epoch != 2 {
+		t.Fatalf("state is %q %d, want viewer:a 2", holder, epoch)
+	}
+	if holds, current := l.check("viewer:a", epoch); !holds || !current {
+		t.Fatal("the holder's own epoch does not hold")
+	}
+	if _, current := l.check("viewer:a", epoch-1); current {
+		t.Fatal("an old epoch is current")
+	}
+	if holds, _ := l.check("viewer:b", epoch); holds {
+		t.Fatal("another one holds the lease")
+	}
+	if l.staleInputs() != 1 {
+		t.Fatalf("%d stale inputs counted, want 1", l.staleInputs())
+	}
+	l.release("viewer:b") // has no effect
+	l.release("viewer:a")
+	if !isClosed(changed) {
+		t.Fatal("the change was not signalled")
+	}
+	want := []change{{"viewer:a", 2}, {HolderNobody, 3}}
+	if len(told) != 2 || told[0] != want[0] || told[1] != want[1] {
+		t.Fatalf("told %v, want %v", told, want)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	l := newLinks()
+	info, secret, err := l.create("s1", LinkOptions{Role: RoleTakeover, MaxUses: 2, Takeover: "to_1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(secret) != 43 { // 32 bytes, base64url
+		t.Errorf("secret has %d characters", len(secret))
+	}
+	if _, err := l.redeem(secret + "x"); !errors.Is(err, ErrLink) {
+		t.Errorf("a wrong secret gave %v", err)
+	}
+	grant, err := l.redeem(secret)
+	if err != nil || grant.SessionID != "s1" || grant.Role != RoleTakeover || grant.Takeover != "to_1" {
+		t.Fatalf("redeem gave %+v, %v", grant, err)
+	}
+	if _, err := l.redeem(secret); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.redeem(secret); !errors.Is(err, ErrLink) {
+		t.Errorf("a link for two uses was used three times: %v", err)
+	}
+	if err := l.check(grant); err != nil {
+		t.Errorf("the grant of a used-up link does not hold: %v", err)
+	}
+	if got := l.list("s1"); len(got) != 1 || got[0].Uses != 2 || len(got[0].UsedAt) != 2 {
+		t.Errorf("list gave %+v", got)
+	}
+	forged := grant
+	forged.Role = RoleControl
+	if err := l.check(forged); !errors.Is(err, ErrLink) {
+		t.Error("a grant with another role holds")
+	}
+	if err := l.revoke("s2", info.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("another session's revoke gave %v", err)
+	}
+	if err := l.revoke("s1", info.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.check(grant); !errors.Is(err, ErrLink) {
+		t.Error("the grant of a revoked link holds")
+	}
+	for field, o := range map[string]LinkOptions{
+		"role":      {Role: "root"},
+		"expiresIn": {Role: RoleView, ExpiresIn: -time.Second},
+		"maxUses":   {Role: RoleView, MaxUses: -1},
+	} {
+		_, _, err := l.create("s1", o)
+		if bad := (*InputError)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != field {
+			t.Errorf("bad %s gave %v", field, err)
+		}
+	}
+}
+
+func TestParseAddress(t *testing.T) {
+	refuse := func(u *url.URL) error {
+		if u.Host == "127.0.0.1:8080" && !strings.HasPrefix(u.Path, "/demo") {
+			return errors.New("this is the server itself")
+		}
+		return nil
+	}
+	for text, want := range map[string]string{
+		"":                               "about:blank",
+		"about:blank":                    "about:blank",
+		"example.com":                    "https://example.com",
+		"example.com/a?b=c#d":            "https://example.com/a?b=c#d",
+		"http://example.com/":            "http://example.com/",
+		"localhost:3000/x":               "http://localhost:3000/x",
+		"127.0.0.1:3000":                 "http://127.0.0.1:3000",
+		"http://127.0.0.1:8080/demo/":    "http://127.0.0.1:8080/demo/",
+		" example.com ":                  "https://example.com",
+		"http://127.0.0.1:8080/sessions": "!",
+		"file:///etc/passwd":             "!",
+		"file:/etc/passwd":               "!",
+		"chrome://settings":              "!",
+		"view-source:https://a.example":  "!",
+		"javascript:alert(1)":            "!",
+		"data:text/html,hi":              "!",
+		"ftp://example.com":              "!",
+		"two words":                      "!",
+		"http://":                        "!",
+		"https://example.com\x00":        "!",
+	} {
+		got, err := parseAddress(text, refuse)
+		if want == "!" {
+			if err == nil {
+				t.Errorf("%q was taken as %q", text, got)
+			}
+			continue
+		}
+		if err != nil || got != want {
+			t.Errorf("%q gave %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestURLPattern(t *testing.T) {
+	for _, c := range []struct {
+		glob, url string
+		want      bool
+	}{
+		{"**/welcome", "https://a.example/x/welcome", true},
+		{"**/welcome", "https://a.example/welcome?x", false},
+		{"https://a.example/*", "https://a.example/x", true},
+		{"https://a.example/*", "https://a.example/x/y", false},
+		{"https://a.example/**", "https://a.example/x/y", true},
+		{"/demo/welcome", "http://127.0.0.1:1/demo/welcome", true},
+		{"/demo/*", "http://127.0.0.1:1/demo/a/b", false},
+		{"**/{a,b}", "https://x.example/b", true},
+		{"**/{a,b}", "https://x.example/c", false},
+		{"https://a.example/?q=1", "https://a.example/?q=1", true},
+		{"https://a.example/(x", "https://a.example/(x", true},
+	} {
+		p, err := urlPattern(c.glob)
+		if err != nil {
+			t.Errorf("%q: %v", c.glob, err)
+			continue
+		}
+		if got := p.MatchString(c.url); got != c.want {
+			t.Errorf("%q on %q is %v", c.glob, c.url, got)
+		}
+	}
+	for until, want := range map[string]bool{"#done": false, "//h1": false, "text=Welcome": false, "**/x": true, "/x": true, "https://a/": true} {
+		if isURLGlob(until) != want {
+			t.Errorf("%q is a URL glob: %v", until, !want)
+		}
+	}
+}
+
+func TestCreateOptionsNameTheField(t *testing.T) {
+	server := Options{Dir: t.TempDir()}
+	server.setDefaults()
+	for field, o := range map[string]CreateOptions{
+		"timeout":           {Timeout: time.Millisecond},
+		"idleTimeout":       {IdleTimeout: -time.Second},
+		"dimensions.width":  {Dimensions: Dimensions{Width: 10, Height: 500}},
+		"dimensions.height": {Dimensions: Dimensions{Width: 500, Height: 50_000}},
+		"deviceScaleFactor": {DeviceScaleFactor: 9},
+		"url":               {URL: "file:///etc/passwd"},
+		"proxyUrl":          {ProxyURL: "gopher://x"},
+	} {
+		err := o.check(&server)
+		bad := (*InputError)(nil)
+		if !errors.As(err, &bad) || len(bad.Fields) != 1 || bad.Fields[0].Field != field {
+			t.Errorf("bad %s gave %v", field, err)
+		}
+	}
+	var o CreateOptions
+	if err := o.check(&server); err != nil || o.Timeout != DefaultTimeout || o.Dimensions.Width != DefaultWidth {
+		t.Errorf("defaults: %+v, %v", o, err)
+	}
+}
