@@ -12,9 +12,10 @@ import (
 // Options says how to automate a browser. The zero value of each field is its
 // default.
 type Options struct {
-	// OnDialog is asked first when a JavaScript dialog opens, on the model's
-	// goroutine: it must not wait. True means that somebody, such as a viewer,
-	// will answer it. Default: nobody does.
+	// OnDialog is asked when a JavaScript dialog opens in a page that a client
+	// works with and no client listens for dialogs of. True means that somebody,
+	// such as a viewer, will answer it; otherwise it is dismissed. It is called on
+	// the model's goroutine and must not wait. Default: nobody answers.
 	OnDialog func(*browser.Dialog) bool
 
 	// TestIDAttribute is what getByTestId looks at; default "data-testid".

@@ -16,7 +16,8 @@ var errClientClosed = errors.New("automation client closed")
 // each field is its default.
 type ClientOptions struct {
 	// Gate blocks until the client may change the page, and returns an error when
-	// it never may again. It is called before each operation that writes.
+	// it never may again. It is called before each operation that writes, and again
+	// before the mouse moves for an action that had to wait for its element.
 	Gate func(context.Context) error
 
 	// Emit takes the client's events, in order, each before the reply of the
@@ -220,9 +221,11 @@ func lookup[T any](c *Client, kind, id string) (T, error) {
 	return o, errorf("no such %s: %q", kind, id)
 }
 
-func (c *Client) page(id string) (*browser.Page, error)   { return lookup[*browser.Page](c, "page", id) }
-func (c *Client) frame(id string) (*browser.Frame, error) { return lookup[*browser.Frame](c, "frame", id) }
-func (c *Client) handle(id string) (*handle, error)       { return lookup[*handle](c, "handle", id) }
+func (c *Client) page(id string) (*browser.Page, error) { return lookup[*browser.Page](c, "page", id) }
+func (c *Client) frame(id string) (*browser.Frame, error) {
+	return lookup[*browser.Frame](c, "frame", id)
+}
+func (c *Client) handle(id string) (*handle, error) { return lookup[*handle](c, "handle", id) }
 
 // sees says whether the client is told of a page.
 func (c *Client) sees(p *browser.Page) bool {

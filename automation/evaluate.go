@@ -227,7 +227,7 @@ func (c *Client) onElement(ctx context.Context, p *targetExpression, byValue boo
 	if err != nil {
 		return nil, nil, pr.fail(err)
 	}
-	defer h.release()
+	defer c.drop(h)
 	o, err := c.evaluate(pr, h.world, &p.expression, byValue, h.object)
 	return h.world, o, err
 }

@@ -97,7 +97,9 @@ func TestHandles(t *testing.T) {
 	r.do("handle.getProperty", params{"handle": obj.Handle, "name": "c"}, &prop)
 	equal(t, "property", prop.Preview, "x")
 	equal(t, "primitive", r.value("handle.jsonValue", params{"handle": prop.Handle}), params{"s": "x"})
-	var props struct{ Properties []struct{ Name, Preview string } }
+	var props struct {
+		Properties []struct{ Name, Preview string }
+	}
 	r.do("handle.getProperties", params{"handle": obj.Handle}, &props)
 	equal(t, "properties", props.Properties, []map[string]string{{"Name": "a", "Preview": "1"}, {"Name": "b", "Preview": "JSHandle@array"}, {"Name": "c", "Preview": "x"}})
 	var all struct{ Handles []struct{ Handle string } }

@@ -214,7 +214,7 @@ func (c *Client) navigated(ev browser.FrameNavigated) {
 	c.emit("frame.navigated", navigated)
 }
 
-// dropPage forgets a closed page and its frames.
+// dropPage forgets a closed page, its frames and the handles in it.
 func (c *Client) dropPage(p *browser.Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,6 +224,11 @@ func (c *Client) dropPage(p *browser.Page) {
 		f, isFrame := object.(*browser.Frame)
 		if object == any(p) || (isFrame && f.Page() == p) {
 			delete(c.ids, object)
+			delete(c.objects, id)
+		}
+	}
+	for id, object := range c.objects {
+		if h, ok := object.(*handle); ok && h.world.Frame().Page() == p {
 			delete(c.objects, id)
 		}
 	}

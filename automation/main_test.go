@@ -19,7 +19,6 @@ func TestMain(m *testing.M) {
 	browsertest.Main(m)
 }
 
-
 func model(t testing.TB) *browser.Browser {
 	t.Helper()
 	b, err := browser.Attach(t.Context(), browsertest.Start(t).Conn(), nil)

@@ -70,6 +70,7 @@ type metrics struct {
 	FullWidth, FullHeight float64 // of the document
 	ScrollX, ScrollY      float64
 	Ratio                 float64 // device pixels per CSS pixel
+	Changed               bool    // the page must be put back
 }
 
 func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) {
@@ -150,7 +151,13 @@ func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(m
 	if err := pl.layer.call(p, "beginScreenshot", &m, prepare); err != nil {
 		return nil, err
 	}
-	defer func() { _ = pl.layer.call(context.WithoutCancel(p), "endScreenshot", nil) }() // a page that is gone shows nothing to restore
+	if m.Changed {
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(p), closeTimeout)
+			defer cancel()
+			_ = pl.layer.call(ctx, "endScreenshot", nil) // a page that is gone has nothing to put back
+		}()
+	}
 	area, err := clip(m)
 	if err != nil {
 		return nil, err
@@ -174,7 +181,9 @@ func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(m
 		if err := background(p, pg, json.RawMessage(`{"color":{"r":0,"g":0,"b":0,"a":0}}`)); err != nil {
 			return nil, err
 		}
-		defer func() { _ = background(context.WithoutCancel(p), pg, json.RawMessage(`{}`)) }()
+		defer func() {
+			_ = pg.Session().Send(emulation.SetDefaultBackgroundColorOverride.Method, json.RawMessage(`{}`))
+		}() // gone with its page
 	}
 	return capture(p, pg, params)
 }
@@ -195,4 +204,3 @@ func capture(ctx context.Context, pg *browser.Page, params page.CaptureScreensho
 	}
 	return map[string]string{"data": shot.Data}, nil
 }
-

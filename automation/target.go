@@ -205,6 +205,9 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 		switch {
 		case err != nil:
 			if err = c.reason(err, t); !retriable(err) && !c.innerGone(err, t) {
+				if len(p.log) == 0 && t.Selector != "" { // the page did not come to say it
+					p.log = append(p.log, "waiting for locator('"+t.Selector+"')")
+				}
 				return nil, nil, err
 			}
 		case got.Error != "":
@@ -212,7 +215,7 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 		case got.Expired && !pl.framed:
 			return nil, nil, p.expired()
 		case got.Expired:
-			n = 0 // the frame is looked up again, at once
+			n = -1 // the frame is looked up again, at once
 		default:
 			return pl, got.Value, nil
 		}

@@ -7,6 +7,8 @@ export interface Metrics {
   FullWidth: number; FullHeight: number;
   ScrollX: number; ScrollY: number;
   Ratio: number;
+  /** Whether there is something to put back. */
+  Changed?: boolean;
 }
 
 /** Prepares this document for a picture and puts everything back afterwards. */
@@ -15,14 +17,14 @@ export class Screenshots {
 
   begin(o: ShotOptions): Metrics {
     this.end();
-    const roots = o.caret || o.animations || o.style ? allRoots(document) : [];
+    const roots = o.animations || o.style ? allRoots(document) : [];
     if (o.style)
       this.addStyle(roots, o.style);
     if (o.caret)
-      this.hideCaret(roots);
+      this.hideCaret();
     if (o.animations)
       this.stopAnimations(roots);
-    return measure();
+    return { ...measure(), Changed: this.undo.length > 0 };
   }
 
   end() {
@@ -40,21 +42,20 @@ export class Screenshots {
   }
 
   // Only the focused control has a caret.
-  private hideCaret(roots: (Document | ShadowRoot)[]) {
-    for (const root of roots) {
-      const element = root.activeElement;
-      if (!(element instanceof HTMLElement) || !element.matches('input,textarea,[contenteditable]'))
-        continue;
-      const value = element.style.getPropertyValue('caret-color');
-      const priority = element.style.getPropertyPriority('caret-color');
-      const bare = !element.hasAttribute('style');
-      element.style.setProperty('caret-color', 'transparent', 'important');
-      this.undo.push(() => {
-        element.style.setProperty('caret-color', value, priority);
-        if (bare)
-          element.removeAttribute('style');
-      });
-    }
+  private hideCaret() {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement)
+      element = element.shadowRoot.activeElement;
+    if (!(element instanceof HTMLElement) || !element.matches('input,textarea,[contenteditable]'))
+      return;
+    const { style } = element, bare = !element.hasAttribute('style');
+    const value = style.getPropertyValue('caret-color'), priority = style.getPropertyPriority('caret-color');
+    style.setProperty('caret-color', 'transparent', 'important');
+    this.undo.push(() => {
+      style.setProperty('caret-color', value, priority);
+      if (bare)
+        element.removeAttribute('style');
+    });
   }
 
   // What ends goes to its end; what does not goes back to its start for a while.
