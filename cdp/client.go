@@ -3,7 +3,9 @@ package cdp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"sync"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
@@ -14,9 +16,34 @@ import (
 // sessions attached under it. Domains it enables and events it gets are its
 // own. All methods may be called from any goroutine.
 type Client struct {
-	conn *Conn
-	sink Sink
-	id   SessionID // of its browser session; empty for the root client
+	conn  *Conn
+	id    SessionID // of its browser session; empty for the root client
+	close sync.Once
+
+	mu     sync.Mutex // orders sink's Put and Close, which do not wait
+	sink   Sink
+	closed bool
+}
+
+// put hands an event to the sink, unless it is closed.
+func (cl *Client) put(ev Event) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.closed {
+		ev.Release()
+		return
+	}
+	cl.sink.Put(ev)
+}
+
+// closeSink closes the sink, once, after its last event.
+func (cl *Client) closeSink() {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if !cl.closed {
+		cl.closed = true
+		cl.sink.Close()
+	}
 }
 
 // NewClient attaches a new client to the browser. Its events go to sink, which
@@ -59,8 +86,15 @@ func (cl *Client) Attach(ctx context.Context, id target.ID) (*Session, error) {
 func (cl *Client) Conn() *Conn { return cl.conn }
 
 // Close detaches the client and all its sessions from the browser and closes
-// its sink. It waits for the browser's answer as long as ctx allows.
-func (cl *Client) Close(ctx context.Context) error {
+// its sink. It waits for the browser's answer as long as ctx allows. A client of
+// a connection that has ended is closed already, as one is that was closed
+// before.
+func (cl *Client) Close(ctx context.Context) (err error) {
+	cl.close.Do(func() { err = cl.detach(ctx) })
+	return err
+}
+
+func (cl *Client) detach(ctx context.Context) error {
 	_, err := Call(ctx, cl.conn.Root(), target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(cl.id)})
 	cl.conn.mu.Lock()
 	failed := cl.conn.forgetLocked(cl.id)
@@ -68,8 +102,8 @@ func (cl *Client) Close(ctx context.Context) error {
 	for _, call := range failed {
 		call.settle(reply{err: ErrDetached})
 	}
-	cl.sink.Close()
-	if err != nil {
+	cl.closeSink()
+	if err != nil && !errors.Is(err, ErrClosed) { // with the connection it is detached
 		return fmt.Errorf("detach client: %w", err)
 	}
 	return nil

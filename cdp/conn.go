@@ -22,6 +22,7 @@ type SessionID string
 // goroutine.
 type Conn struct {
 	transport Transport
+	try       tryWriter // the transport, if it is one
 	nextID    atomic.Int64
 	root      *Client
 	done      chan struct{} // closed when both loops ended
@@ -32,9 +33,14 @@ type Conn struct {
 	ending   bool
 	pending  map[int64]*call
 	sessions map[SessionID]*route
+	writing  bool // somebody writes; only who set it does
+	left     bool // TryWrite left something
 	outgoing [][]byte
 	queued   int // bytes in outgoing
 }
+
+// maxDirect is the largest message that the sender itself writes.
+const maxDirect = 16 << 10
 
 // call is a command whose reply matters to somebody.
 type call struct {
@@ -57,7 +63,7 @@ func (cl *call) settle(r reply) {
 		cl.reply <- r
 		return
 	}
-	cl.posted.client.sink.Put(Event{
+	cl.posted.client.put(Event{
 		Session: cl.session,
 		Method:  cl.posted.method,
 		Params:  r.result,
@@ -87,6 +93,7 @@ func NewConn(t Transport) *Conn {
 		pending:   map[int64]*call{},
 		sessions:  map[SessionID]*route{},
 	}
+	c.try, _ = t.(tryWriter)
 	c.root = &Client{conn: c, sink: discard{}}
 	c.sessions[""] = &route{client: c.root}
 	var loops sync.WaitGroup
@@ -154,7 +161,7 @@ func (c *Conn) end(reason error) {
 		call.settle(reply{err: err})
 	}
 	for client := range clients {
-		client.sink.Close()
+		client.closeSink()
 	}
 }
 
@@ -222,7 +229,9 @@ func (c *Conn) dispatch(env envelope) {
 		call.settle(reply{err: ErrDetached})
 	}
 	if r != nil {
-		r.client.sink.Put(ev)
+		r.client.put(ev)
+	} else {
+		ev.Release()
 	}
 }
 
@@ -282,7 +291,8 @@ func (c *Conn) call(ctx context.Context, id SessionID, method string, params any
 	}
 }
 
-// send queues a command. waiting is nil when nobody awaits the reply.
+// send writes a command at once if that takes no waiting, and queues it for the
+// writing goroutine otherwise. waiting is nil when nobody awaits the reply.
 func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int64, error) {
 	body, err := marshalParams(params)
 	if err != nil {
@@ -293,29 +303,62 @@ func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int
 	if len(msg) > MaxMessageBytes {
 		return 0, ErrMessageTooLarge
 	}
+	direct, err := c.enqueue(n, id, msg, waiting)
+	if direct {
+		c.release(!c.try.TryWrite(msg))
+	}
+	return n, err
+}
+
+// enqueue registers a command and queues it, unless the caller is to write it:
+// then nobody else writes until release.
+func (c *Conn) enqueue(n int64, id SessionID, msg []byte, waiting *call) (direct bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.ending:
-		return 0, c.err
+		return false, c.err
 	case c.sessions[id] == nil:
-		return 0, ErrDetached
+		return false, ErrDetached
 	case c.queued+len(msg) > MaxQueuedBytes:
-		return 0, ErrBacklog
+		return false, ErrBacklog
 	}
 	if waiting != nil {
 		c.pending[n] = waiting
 	}
+	if c.try != nil && !c.writing && !c.left && len(c.outgoing) == 0 && len(msg) <= maxDirect {
+		c.writing = true
+		return true, nil
+	}
 	c.outgoing = append(c.outgoing, msg)
 	c.queued += len(msg)
+	if !c.writing {
+		c.wakeWriter()
+	}
+	return false, nil
+}
+
+// release ends the caller's turn to write. What came meanwhile, or is left of
+// its own message, goes to the writing goroutine.
+func (c *Conn) release(left bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writing = false
+	c.left = left
+	if left || len(c.outgoing) > 0 {
+		c.wakeWriter()
+	}
+}
+
+func (c *Conn) wakeWriter() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
-	return n, nil
 }
 
-// writeLoop is the only writer of the transport. It ends with the read loop.
+// writeLoop writes what could not be written at once. It ends with the read
+// loop.
 func (c *Conn) writeLoop(stop <-chan struct{}) {
 	for {
 		select {
@@ -324,7 +367,15 @@ func (c *Conn) writeLoop(stop <-chan struct{}) {
 		case <-c.wake:
 		}
 		c.mu.Lock()
+		if c.writing {
+			c.mu.Unlock() // release will wake us
+			continue
+		}
 		batch := c.outgoing
+		if c.left {
+			batch = append([][]byte{nil}, batch...)
+		}
+		c.writing = len(batch) > 0
 		c.outgoing, c.queued = nil, 0
 		c.mu.Unlock()
 		for _, msg := range batch {
@@ -332,6 +383,9 @@ func (c *Conn) writeLoop(stop <-chan struct{}) {
 				c.end(fmt.Errorf("write: %w", err))
 				return
 			}
+		}
+		if len(batch) > 0 {
+			c.release(false)
 		}
 	}
 }

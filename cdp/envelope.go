@@ -76,6 +76,10 @@ func parseEnvelope(msg []byte) (envelope, error) {
 func (env *envelope) set(key, value []byte) error {
 	switch string(key) {
 	case "id":
+		if string(value) == "null" { // JSON-RPC: an error that belongs to no command
+			env.id = 0
+			return nil
+		}
 		id, err := strconv.ParseInt(string(value), 10, 64)
 		if err != nil {
 			return errEnvelope

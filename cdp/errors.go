@@ -18,8 +18,9 @@ var (
 	// than MaxQueuedBytes wait to be written.
 	ErrBacklog = errors.New("too much waits to be written to the browser")
 
-	// ErrMessageTooLarge is the error of a message over MaxMessageBytes. It ends
-	// the connection, because what follows can no longer be framed.
+	// ErrMessageTooLarge is the error of a call with more than MaxMessageBytes.
+	// Read from the browser, such a message ends the connection, because what
+	// follows can no longer be framed.
 	ErrMessageTooLarge = errors.New("message too large")
 )
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 )
 
 const (
@@ -17,6 +18,9 @@ const (
 	MaxQueuedBytes = 512 << 20
 
 	pipeBuffer = 256 << 10
+
+	// keepBuffer is the largest buffer that is kept for the next long message.
+	keepBuffer = 1 << 20
 )
 
 // Transport carries whole messages. Read is called by one goroutine, Write by
@@ -30,28 +34,49 @@ type Transport interface {
 	Close() error
 }
 
+// tryWriter is a Transport that can also write without waiting, which saves a
+// command the way over the writing goroutine. TryWrite is called only when no
+// Write is under way, and the other way round.
+type tryWriter interface {
+	// TryWrite writes a message as far as it goes at once and reports whether it
+	// went whole. If not, the rest of it, or the error, comes with the next Write,
+	// for which an empty message will do.
+	TryWrite(msg []byte) bool
+}
+
 // pipe is Chromium's --remote-debugging-pipe: JSON messages, each ended by a
 // NUL byte (content/browser/devtools/devtools_pipe_handler.cc).
 type pipe struct {
 	r    *bufio.Reader
 	w    io.Writer
+	raw  syscall.RawConn // of w, or nil
 	in   io.Closer
 	out  io.Closer
 	long []byte // a message longer than the reader's buffer, owned by Read
-	send []byte // message and NUL, so that one write sends both; owned by Write
+	send []byte // memory of rest, so that one write sends message and NUL; owned by Write and TryWrite
+	rest []byte // what TryWrite left
 }
 
 // NewPipe returns the transport over our ends of Chromium's two pipes: r is
 // what Chromium writes (its fd 4), w is what it reads (its fd 3). Close closes
 // both.
 func NewPipe(r io.ReadCloser, w io.WriteCloser) Transport {
-	return &pipe{r: bufio.NewReaderSize(r, pipeBuffer), w: w, in: r, out: w}
+	p := &pipe{r: bufio.NewReaderSize(r, pipeBuffer), w: w, in: r, out: w}
+	if f, ok := w.(syscall.Conn); ok {
+		if raw, err := f.SyscallConn(); err == nil {
+			p.raw = raw
+		}
+	}
+	return p
 }
 
 func (p *pipe) Read() ([]byte, error) {
 	msg, err := p.r.ReadSlice(0)
 	if err == nil {
 		return msg[:len(msg)-1], nil
+	}
+	if cap(p.long) > keepBuffer {
+		p.long = nil
 	}
 	p.long = p.long[:0]
 	for errors.Is(err, bufio.ErrBufferFull) {
@@ -69,11 +94,43 @@ func (p *pipe) Read() ([]byte, error) {
 }
 
 func (p *pipe) Write(msg []byte) error {
-	p.send = append(append(p.send[:0], msg...), 0)
-	_, err := p.w.Write(p.send)
-	if cap(p.send) > 1<<20 {
+	if len(p.rest) > 0 {
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+	if len(msg) == 0 {
+		return nil
+	}
+	p.hold(msg)
+	return p.flush()
+}
+
+func (p *pipe) TryWrite(msg []byte) bool {
+	p.hold(msg)
+	if p.raw == nil {
+		return false
+	}
+	err := p.raw.Write(func(fd uintptr) bool {
+		n, _ := syscall.Write(int(fd), p.rest) // full or broken: Write will tell which
+		p.rest = p.rest[max(n, 0):]
+		return true // done, whatever came of it
+	})
+	return err == nil && len(p.rest) == 0
+}
+
+// hold makes msg and its NUL what is to be written.
+func (p *pipe) hold(msg []byte) {
+	if cap(p.send) > keepBuffer {
 		p.send = nil
 	}
+	p.send = append(append(p.send[:0], msg...), 0)
+	p.rest = p.send
+}
+
+func (p *pipe) flush() error {
+	_, err := p.w.Write(p.rest)
+	p.rest = nil
 	return err
 }
 

@@ -1,0 +1,96 @@
+package cdp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+
+	"takeover/cdp"
+)
+
+func event(n int) cdp.Event { return cdp.Event{Method: fmt.Sprint("E", n)} }
+
+func next(t *testing.T, q *cdp.Queue) cdp.Event {
+	t.Helper()
+	ev, err := q.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func TestQueueKeepsOrder(t *testing.T) {
+	const n = 10_000
+	q := cdp.NewQueue(0, nil)
+	var producer sync.WaitGroup
+	producer.Go(func() {
+		for i := range n {
+			q.Put(event(i))
+		}
+		q.Close()
+	})
+	for i := range n {
+		if ev := next(t, q); ev.Method != event(i).Method || ev.Skipped != 0 {
+			t.Fatalf("event %d is %+v", i, ev)
+		}
+	}
+	if _, err := q.Next(t.Context()); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+	producer.Wait()
+}
+
+func TestQueueFull(t *testing.T) {
+	q := cdp.NewQueue(2, func(ev cdp.Event) bool { return ev.Method == "must" })
+	for i := range 5 {
+		q.Put(event(i)) // 2, 3 and 4 find it full
+	}
+	q.Put(cdp.Event{Method: "must"})
+	q.Put(cdp.Event{Method: "reply", Token: 1})
+	for _, want := range []struct {
+		method  string
+		skipped uint64
+	}{{"E0", 0}, {"E1", 0}, {"must", 3}, {"reply", 0}} {
+		if ev := next(t, q); ev.Method != want.method || ev.Skipped != want.skipped {
+			t.Errorf("got %s behind a gap of %d, want %+v", ev.Method, ev.Skipped, want)
+		}
+	}
+	q.Put(event(5)) // there is room again
+	if ev := next(t, q); ev.Method != "E5" || ev.Skipped != 0 {
+		t.Errorf("%+v", ev)
+	}
+}
+
+func TestQueueWaits(t *testing.T) {
+	q := cdp.NewQueue(0, nil)
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if _, err := q.Next(ctx); !errors.Is(err, why) {
+		t.Errorf("cancelled: %v", err)
+	}
+	got := make(chan cdp.Event)
+	go func() {
+		ev, _ := q.Next(t.Context())
+		got <- ev
+	}()
+	q.Put(event(1))
+	if ev := <-got; ev.Method != "E1" {
+		t.Errorf("%+v", ev)
+	}
+	q.Put(event(2))
+	q.Close()
+	q.Close()
+	q.Put(event(3)) // too late
+	if ev := next(t, q); ev.Method != "E2" {
+		t.Errorf("%+v", ev)
+	}
+	for range 2 {
+		if _, err := q.Next(t.Context()); !errors.Is(err, io.EOF) {
+			t.Error(err)
+		}
+	}
+}
