@@ -255,8 +255,8 @@ func SampleScript(baseURL string) string {
 // TakeoverTimeout is how long the sample script waits for a person.
 const TakeoverTimeout = 5 * time.Minute
 
-const sample = `// Signs in to the demo site. The script does what it can;
-// the slider and the code need a person.
+const sample = `// Signs in to the demo site, with a person's help
+// for the slider and the code.
 await page.goto('%s/demo/login');
 await page.getByLabel('Email').fill('%s');
 

@@ -88,7 +88,7 @@ func gapOf(t *testing.T, client *http.Client, base string) float64 {
 
 func TestSignInByHand(t *testing.T) {
 	server, client := newServer(t)
-	page := body(t)(client.Get(server.URL+"/demo/login"))
+	page := body(t)(client.Get(server.URL + "/demo/login"))
 	if !strings.Contains(page, Password) {
 		t.Error("the sign-in page does not show the demo's password")
 	}
@@ -101,7 +101,7 @@ func TestSignInByHand(t *testing.T) {
 	if !strings.Contains(answer, `"ok":true`) {
 		t.Fatalf("slider: %s", answer)
 	}
-	page = body(t)(client.Get(server.URL+"/demo/phone"))
+	page = body(t)(client.Get(server.URL + "/demo/phone"))
 	_, rest, _ := strings.Cut(page, `id="sms-code">`)
 	code := rest[:6]
 	page = body(t)(client.PostForm(server.URL+"/demo/code", url.Values{"code": {code[:3] + " " + code[3:]}}))
@@ -117,7 +117,7 @@ func TestSignInByHand(t *testing.T) {
 func TestNothingCanBeSkipped(t *testing.T) {
 	server, client := newServer(t)
 	for _, path := range []string{"captcha", "code", "welcome"} {
-		page := body(t)(client.Get(server.URL+"/demo/"+path))
+		page := body(t)(client.Get(server.URL + "/demo/" + path))
 		if !strings.Contains(page, "<h1>Sign in</h1>") {
 			t.Errorf("/demo/%s without signing in: %s", path, page)
 		}

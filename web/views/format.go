@@ -41,7 +41,7 @@ func (s SessionInfo) name() string {
 	if t := strings.TrimSpace(s.Title); t != "" {
 		return t
 	}
-	return host(s.URL)
+	return "Untitled"
 }
 
 // party is who controls a session, in the page's four words.

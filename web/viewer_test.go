@@ -1,0 +1,558 @@
+package web
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"takeover/session"
+)
+
+// testViewer is a viewer's end of a socket. A goroutine reads it, acks what it
+// gets, and keeps everything for the test to look at.
+type testViewer struct {
+	t    *testing.T
+	conn *websocket.Conn
+	done sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows
+	messages []map[string]any
+	pictures []testPicture
+	mute     bool // no acks
+	err      error
+	changed  chan struct{} // closed and replaced
+}
+
+type testPicture struct {
+	kind, format, flags             byte
+	seq, tab                        uint32
+	capturedAt                      time.Time
+	width, height, viewW, viewH     int
+	wire, image                     int // bytes
+	startsAsJPEG, zeroIsZero, empty bool
+}
+
+// dial opens a viewer's socket as an operator, or with the headers given.
+func (s *testServer) dial(one *session.Session, header http.Header) *testViewer {
+	s.t.Helper()
+	if header == nil {
+		header = http.Header{"Authorization": {"Bearer " + testKey}}
+	}
+	conn, resp, err := websocket.Dial(s.t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view",
+		&websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{subprotocol}})
+	if err != nil {
+		s.t.Fatal("dial:", err)
+	}
+	if got := resp.Header.Get("Sec-Websocket-Protocol"); got != subprotocol {
+		s.t.Errorf("subprotocol %q", got)
+	}
+	if resp.Header.Get("Sec-Websocket-Extensions") != "" {
+		s.t.Error("compression was agreed on")
+	}
+	conn.SetReadLimit(16 << 20)
+	v := &testViewer{t: s.t, conn: conn, changed: make(chan struct{})}
+	v.done.Go(v.read)
+	s.t.Cleanup(func() {
+		_ = conn.CloseNow()
+		v.done.Wait()
+	})
+	return v
+}
+
+// join is dial and hello.
+func (s *testServer) join(one *session.Session, header http.Header) *testViewer {
+	s.t.Helper()
+	v := s.dial(one, header)
+	v.send(map[string]any{"type": "hello", "width": 1280, "height": 720, "dpr": 1})
+	v.wait("hello", func(m map[string]any) bool { return m["type"] == "hello" && m["protocol"] == 1.0 })
+	return v
+}
+
+func (v *testViewer) read() {
+	for {
+		kind, raw, err := v.conn.Read(context.Background())
+		if err != nil {
+			v.note(func() { v.err = err })
+			return
+		}
+		if kind == websocket.MessageText {
+			var m map[string]any
+			if err := json.Unmarshal(raw, &m); err != nil {
+				v.note(func() { v.err = fmt.Errorf("not JSON: %s", raw) })
+				return
+			}
+			v.note(func() { v.messages = append(v.messages, m) })
+			continue
+		}
+		p := readPicture(raw)
+		mute := false
+		v.note(func() { v.pictures, mute = append(v.pictures, p), v.mute })
+		if !mute {
+			_ = v.write(map[string]any{"type": "ack", "seq": p.seq})
+		}
+	}
+}
+
+func readPicture(b []byte) testPicture {
+	if len(b) < 28 {
+		return testPicture{empty: true}
+	}
+	u16 := func(i int) int { return int(binary.BigEndian.Uint16(b[i:])) }
+	return testPicture{
+		kind: b[0], format: b[1], flags: b[2], zeroIsZero: b[3] == 0, seq: binary.BigEndian.Uint32(b[4:]), tab: binary.BigEndian.Uint32(b[24:]),
+		capturedAt: time.UnixMicro(int64(binary.BigEndian.Uint64(b[8:]))), width: u16(16), height: u16(18), viewW: u16(20), viewH: u16(22),
+		wire: len(b), image: len(b) - 28, startsAsJPEG: len(b) > 30 && b[28] == 0xFF && b[29] == 0xD8,
+	}
+}
+
+func (v *testViewer) note(change func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	change()
+	close(v.changed)
+	v.changed = make(chan struct{})
+}
+
+func (v *testViewer) write(m any) error {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return v.conn.Write(ctx, websocket.MessageText, raw)
+}
+
+func (v *testViewer) send(m any) {
+	v.t.Helper()
+	if err := v.write(m); err != nil {
+		v.t.Fatalf("send %v: %v", m, err)
+	}
+}
+
+// until waits for a condition over what has come.
+func (v *testViewer) until(what string, holds func() bool) {
+	v.t.Helper()
+	timeout := time.After(patience)
+	for {
+		v.mu.Lock()
+		ok, changed, err := holds(), v.changed, v.err
+		v.mu.Unlock()
+		if ok {
+			return
+		}
+		if err != nil {
+			v.t.Fatalf("waiting for %s: socket ended: %v\ngot: %v", what, err, v.summary())
+		}
+		select {
+		case <-changed:
+		case <-timeout:
+			v.t.Fatalf("waiting for %s: it did not come\ngot: %v", what, v.summary())
+		}
+	}
+}
+
+func (v *testViewer) summary() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	from := max(0, len(v.messages)-12)
+	return fmt.Sprintf("%d pictures, last messages %v", len(v.pictures), v.messages[from:])
+}
+
+// wait waits for a message, also one that has come before.
+func (v *testViewer) wait(what string, match func(map[string]any) bool) map[string]any {
+	v.t.Helper()
+	return v.waitFrom(0, what, match)
+}
+
+func (v *testViewer) waitFrom(from int, what string, match func(map[string]any) bool) map[string]any {
+	v.t.Helper()
+	var found map[string]any
+	v.until(what, func() bool {
+		for _, m := range v.messages[min(from, len(v.messages)):] {
+			if match(m) {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func (v *testViewer) mark() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.messages)
+}
+
+func (v *testViewer) pictureCount() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.pictures)
+}
+
+// takeControl takes control and returns the epoch it was given under.
+func (v *testViewer) takeControl() uint64 {
+	v.t.Helper()
+	from := v.mark()
+	v.send(map[string]any{"type": "control", "action": "take"})
+	m := v.waitFrom(from, "control", func(m map[string]any) bool { return m["type"] == "control" && m["mine"] == true })
+	return uint64(m["epoch"].(float64))
+}
+
+func (v *testViewer) click(x, y float64, epoch uint64) {
+	for _, event := range []string{"move", "down", "up"} {
+		m := map[string]any{"type": "mouse", "event": event, "x": x, "y": y, "button": "left", "buttons": 0, "clickCount": 1, "modifiers": 0, "deltaX": 0, "deltaY": 0, "epoch": epoch}
+		switch event {
+		case "move":
+			m["button"], m["clickCount"] = "none", 0
+		case "down":
+			m["buttons"] = 1
+		}
+		v.send(m)
+	}
+}
+
+// closed waits for the socket's end and returns the close code.
+func (v *testViewer) closed() websocket.StatusCode {
+	v.t.Helper()
+	v.until("the end", func() bool { return v.err != nil })
+	return websocket.CloseStatus(v.err)
+}
+
+// site is a page to look at: a button that changes the page's colour, a field,
+// an animation for #move. What happens to them is told in the address.
+func site(t *testing.T) string {
+	t.Helper()
+	page := `<!doctype html><title>ready</title><style>body{margin:0}button{position:fixed;left:0;top:0;width:400px;height:200px}
+		#spin{position:fixed;right:0;width:200px;height:200px;background:linear-gradient(red,blue)}
+		.move #spin{animation:r 1s linear infinite}@keyframes r{to{transform:rotate(1turn)}}</style>
+		<button onclick="n=(window.n||0)+1;history.replaceState(null,'','#clicked-'+n);document.body.style.background=n%2?'tomato':'gold'">press</button>
+		<input id=in style="position:fixed;left:0;top:300px;width:400px;height:60px" oninput="history.replaceState(null,'','#typed-'+encodeURIComponent(this.value))"><div id=spin></div>
+		<script>if(location.hash=='#move')document.documentElement.className='move'</script>`
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(page))
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL + "/"
+}
+
+// at matches the tabs message that has a tab whose address ends so.
+func at(suffix string) func(map[string]any) bool {
+	return func(m map[string]any) bool {
+		tabs, _ := m["tabs"].([]any)
+		for _, tab := range tabs {
+			t, _ := tab.(map[string]any)
+			if address, _ := t["url"].(string); strings.HasSuffix(address, suffix) && t["loading"] == false {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func TestViewerSeesPicturesAndControls(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"url": site(t), "dimensions": map[string]any{"width": 1000, "height": 600}})
+	v := s.join(one, nil)
+	v.wait("control", func(m map[string]any) bool { return m["type"] == "control" && m["mine"] == false })
+	v.wait("takeover", func(m map[string]any) bool { return m["type"] == "takeover" && m["takeover"] == nil })
+	v.wait("the page", at("/"))
+	v.until("a picture", func() bool { return len(v.pictures) > 0 })
+	v.mu.Lock()
+	p := v.pictures[0]
+	v.mu.Unlock()
+	if p.kind != 1 || p.format != 1 || !p.zeroIsZero || !p.startsAsJPEG || p.seq == 0 || p.tab == 0 ||
+		p.viewW != 1000 || p.viewH != 600 || p.width != 1000 || p.height != 600 || time.Since(p.capturedAt).Abs() > time.Minute {
+		t.Errorf("picture: %+v", p)
+	}
+	if float64(p.wire) > 1.01*float64(p.image) {
+		t.Errorf("%d bytes for an image of %d", p.wire, p.image)
+	}
+
+	v.click(200, 100, 1)
+	v.wait("refusal", func(m map[string]any) bool { return m["type"] == "error" })
+	epoch := v.takeControl()
+	before := v.pictureCount()
+	v.click(200, 100, epoch)
+	v.wait("the page's answer", at("#clicked-1"))
+	v.until("a new picture", func() bool { return len(v.pictures) > before })
+
+	v.click(200, 250, epoch) // beside everything: nothing
+	v.click(200, 330, epoch)
+	v.send(map[string]any{"type": "text", "text": "héllo 日本 🙂", "epoch": epoch})
+	v.wait("text", at("#typed-"+url.PathEscape("héllo 日本 🙂")))
+	v.send(map[string]any{"type": "ping", "t": 12.5})
+	v.wait("pong", func(m map[string]any) bool { return m["type"] == "pong" && m["t"] == 12.5 })
+	v.wait("stats", func(m map[string]any) bool { _, ok := m["rttMs"].(float64); return m["type"] == "stats" && ok })
+
+	if err := one.Release("test"); err != nil {
+		t.Fatal(err)
+	}
+	v.wait("ended", func(m map[string]any) bool { return m["type"] == "ended" && m["reason"] == "test" })
+	if code := v.closed(); code != websocket.StatusNormalClosure {
+		t.Errorf("close code %d, want 1000", code)
+	}
+}
+
+func TestOneControlsAtATime(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"url": site(t)})
+	a, b := s.join(one, nil), s.join(one, nil)
+	a.wait("the page", at("/"))
+	a.until("a picture", func() bool { return len(a.pictures) > 0 })
+	b.until("a picture", func() bool { return len(b.pictures) > 0 })
+
+	epochA := a.takeControl()
+	b.wait("who controls", func(m map[string]any) bool {
+		return m["type"] == "control" && m["mine"] == false && m["epoch"] == float64(epochA)
+	})
+	from := b.mark()
+	b.click(200, 100, epochA)
+	b.waitFrom(from, "refusal", func(m map[string]any) bool { return m["type"] == "error" })
+	a.click(200, 100, epochA)
+	a.wait("the controller's click", at("#clicked-1"))
+
+	a.send(map[string]any{"type": "control", "action": "release"})
+	a.wait("free again", func(m map[string]any) bool {
+		return m["type"] == "control" && m["holder"] == "" && m["epoch"] != 1.0
+	})
+	epochB := b.takeControl()
+	if epochB <= epochA {
+		t.Errorf("epoch %d after %d", epochB, epochA)
+	}
+	b.click(200, 100, epochA) // its own control, an old epoch: dropped
+	b.click(200, 100, epochB)
+	b.wait("the second click", at("#clicked-2"))
+	a.click(200, 100, epochA)
+	b.click(200, 100, epochB)
+	b.wait("the third click", at("#clicked-3"))
+	if stale := s.manager.Stats().StaleInput; stale == 0 {
+		t.Error("no input was counted as stale")
+	}
+}
+
+func TestGuestWithViewOnlySees(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"url": site(t)})
+	cookie := s.guestCookie(one, session.RoleView, "")
+	v := s.join(one, http.Header{"Cookie": {cookie}, "Origin": {s.base}})
+	v.wait("role", func(m map[string]any) bool { return m["type"] == "hello" && m["role"] == "view" })
+	v.until("a picture", func() bool { return len(v.pictures) > 0 })
+	for _, kind := range []string{"control", "mouse", "key", "text", "compose", "touch", "navigate", "tab", "clipboard", "select", "dialog", "chooser", "takeover"} {
+		from := v.mark()
+		v.send(map[string]any{"type": kind, "action": "take"})
+		m := v.waitFrom(from, "refusal of "+kind, func(m map[string]any) bool { return m["type"] == "error" })
+		if text, _ := m["message"].(string); !strings.HasPrefix(text, kind+":") {
+			t.Errorf("%s: %v", kind, m)
+		}
+	}
+	var links struct{ Links []session.LinkInfo }
+	s.call("GET", "/v1/sessions/"+one.ID()+"/links", nil, 200, &links)
+	s.call("DELETE", "/v1/sessions/"+one.ID()+"/links/"+links.Links[0].ID, nil, 204, nil)
+	if code := v.closed(); code != websocket.StatusPolicyViolation {
+		t.Errorf("close code %d after the link was revoked, want 1008", code)
+	}
+}
+
+func TestStalledViewerCostsNobody(t *testing.T) {
+	s := startServer(t, func(_ *session.Options, c *Config) { c.StallLimit = 2 * time.Second })
+	one := s.create(map[string]any{"url": site(t) + "#move"})
+	ok, silent := s.join(one, nil), s.dial(one, nil)
+	silent.mute = true
+	silent.send(map[string]any{"type": "hello", "width": 1280, "height": 720, "dpr": 1})
+	silent.until("its first picture", func() bool { return len(silent.pictures) > 0 })
+
+	// A second one, which does not even read.
+	deaf, _, err := websocket.Dial(t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + testKey}}, Subprotocols: []string{subprotocol}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = deaf.CloseNow() }()
+	if err := deaf.Write(t.Context(), websocket.MessageText, []byte(`{"type":"hello","width":1,"height":1,"dpr":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	before := ok.pictureCount()
+	ok.until("30 more pictures", func() bool { return len(ok.pictures) > before+30 })
+	if n := silent.pictureCount(); n > 10 {
+		t.Errorf("a viewer that acks nothing got %d pictures", n)
+	}
+	for one.Info().Viewers > 2 { // the deaf one is dropped by a ping that is not answered
+		before := ok.pictureCount()
+		ok.until("pictures meanwhile", func() bool { return len(ok.pictures) > before+5 })
+	}
+	ok.send(map[string]any{"type": "ping", "t": 1})
+	ok.wait("pong", func(m map[string]any) bool { return m["type"] == "pong" })
+}
+
+func TestViewerSurvivesBadMessages(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"url": site(t)})
+	v, other := s.join(one, nil), s.join(one, nil)
+	v.wait("the page", at("/"))
+	v.until("a picture", func() bool { return len(v.pictures) > 0 })
+	bad := []string{
+		``, ` `, `{`, `null`, `[]`, `"x"`, `12`, `{}`, `{"type":null}`, `{"type":5}`, `{"type":"nothing"}`, `{"type":"Hello"}`, `{"type":"mouse","x":"a"}`,
+		`{"type":"mouse","event":"explode","x":1,"y":1,"epoch":1}`, `{"type":"mouse","event":"down","x":1e999,"y":1}`, `{"type":"key","event":"down","epoch":-1}`,
+		`{"type":"ack","seq":-1}`, `{"type":"ack","seq":4294967296}`, `{"type":"ack","seq":1.5}`, `{"type":"touch","points":{}}`, `{"type":"tab","action":"close","tab":99}`,
+		`{"type":"tab","tab":-1}`, `{"type":"navigate","action":"goto","url":"file:///etc/passwd"}`, `{"type":"control","action":"steal"}`, `{"type":"takeover","action":"done","id":"x"}`,
+		`{"type":"resize","width":-1,"height":1,"dpr":1}`, `{"type":"hello","width":1,"height":1,"dpr":"x"}`, `{"type":"dialog","id":"none","accept":true}`, `{"type":"ping"`,
+		`{"type":"ping","type":"ack"}`, "{\"type\":\"text\",\"text\":\"\xff\xfe\"}", strings.Repeat("[", 20_000), `{"type":"` + strings.Repeat("x", 500_000) + `"}`,
+	}
+	for _, raw := range bad {
+		from := v.mark()
+		if err := v.conn.Write(t.Context(), websocket.MessageText, []byte(raw)); err != nil {
+			t.Fatal(err)
+		}
+		m := v.waitFrom(from, fmt.Sprintf("answer to %.60q", raw), func(m map[string]any) bool { return m["type"] == "error" })
+		if text, _ := m["message"].(string); text == "" || len(text) > 500 || strings.Contains(text, "goroutine") {
+			t.Errorf("answer to %.60q: %v", raw, m)
+		}
+	}
+	from := v.mark()
+	if err := v.conn.Write(t.Context(), websocket.MessageBinary, []byte{1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	v.waitFrom(from, "answer to a binary message", func(m map[string]any) bool { return m["type"] == "error" })
+	epoch := v.takeControl()
+	v.click(200, 100, epoch)
+	v.wait("a click after all that", at("#clicked-1"))
+
+	if err := v.conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"text","text":"`+strings.Repeat("x", 2<<20)+`"}`)); err != nil && websocket.CloseStatus(err) == -1 {
+		t.Log("write of a huge message:", err)
+	}
+	if code := v.closed(); code != websocket.StatusMessageTooBig && code != -1 {
+		t.Errorf("close code %d after a huge message, want 1009", code)
+	}
+	other.send(map[string]any{"type": "ping", "t": 1})
+	other.wait("pong on the other socket", func(m map[string]any) bool { return m["type"] == "pong" })
+}
+
+func TestCrashIsSeenAndOvercome(t *testing.T) {
+	dir := ""
+	s := startServer(t, func(o *session.Options, _ *Config) { dir = o.Dir })
+	one := s.create(map[string]any{"url": site(t)})
+	v := s.join(one, nil)
+	v.wait("the page", at("/"))
+	v.until("a picture", func() bool { return len(v.pictures) > 0 })
+	pid := chromiumUnder(t, dir)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	v.wait("crashed", func(m map[string]any) bool { return m["type"] == "crashed" })
+	start := time.Now()
+	before := v.pictureCount()
+	v.wait("recovered", func(m map[string]any) bool { return m["type"] == "recovered" })
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("recovered after %v", took)
+	}
+	v.until("pictures again", func() bool { return len(v.pictures) > before })
+	var info sessionView
+	s.call("GET", "/v1/sessions/"+one.ID(), nil, 200, &info)
+	if info.Status != session.StatusLive {
+		t.Errorf("status %s", info.Status)
+	}
+}
+
+// chromiumUnder is the browser process whose profile is below dir.
+func chromiumUnder(t *testing.T, dir string) int {
+	t.Helper()
+	procs, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range procs {
+		raw, _ := os.ReadFile(file) // gone meanwhile: empty
+		if args := string(raw); strings.Contains(args, "--user-data-dir="+dir) && !strings.Contains(args, "--type=") {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pid
+		}
+	}
+	t.Fatal("no Chromium below", dir)
+	return 0
+}
+
+func TestSocketNeedsAnUpgrade(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	got := s.do(request{method: "GET", path: "/v1/sessions/" + one.ID() + "/view"})
+	got.problem(426)
+	if got.header.Get("Upgrade") != "websocket" {
+		t.Error("no Upgrade header")
+	}
+	_, resp, err := websocket.Dial(t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + testKey}}, Subprotocols: []string{"other.v9"}})
+	if err == nil || resp == nil || resp.StatusCode != 400 {
+		t.Errorf("another subprotocol: %v", err)
+	}
+	if err := one.Release("test"); err != nil {
+		t.Fatal(err)
+	}
+	s.do(request{method: "GET", path: "/v1/sessions/" + one.ID() + "/view"}).problem(410)
+	if n := s.manager.Stats().Viewers; n != 0 {
+		t.Errorf("%d viewers are left", n)
+	}
+}
+
+func FuzzParseViewerMessage(f *testing.F) {
+	for kind := range viewerMessages {
+		f.Add([]byte(`{"type":"` + kind + `"}`))
+	}
+	f.Add([]byte(`{"type":"mouse","event":"move","x":1.5,"y":2,"button":"none","buttons":0,"clickCount":0,"modifiers":0,"deltaX":0,"deltaY":0,"epoch":3}`))
+	f.Add([]byte(`{"type":"touch","event":"start","points":[{"id":1,"x":1,"y":2,"radiusX":1,"radiusY":1,"force":1}],"modifiers":8,"epoch":1}`))
+	f.Add([]byte(`{"type":"chooser","id":"a","files":null}`))
+	f.Add([]byte(`{"type":"ping","t":[{}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, role := range []session.Role{session.RoleView, session.RoleTakeover, session.RoleControl, "none"} {
+			m, err := parseViewerMessage(raw, role)
+			if err != nil {
+				if len(err.Error()) > 500 {
+					t.Errorf("an error of %d bytes", len(err.Error()))
+				}
+				continue
+			}
+			if m.message == nil || rank(role) < rank(viewerMessages[m.kind].role) {
+				t.Errorf("%s passed as %s", raw, role)
+			}
+			if ping, ok := m.message.(*pingMessage); ok {
+				if _, err := json.Marshal(pongMessage{Type: "pong", T: pingTime(ping)}); err != nil {
+					t.Errorf("a ping that cannot be answered: %v", err)
+				}
+			}
+		}
+		if _, err := parseViewerMessage(raw, ""); err == nil {
+			t.Error("a message without a role passed")
+		}
+	})
+}
+
+func TestCloseCodes(t *testing.T) {
+	for err, want := range map[error]websocket.StatusCode{
+		session.ErrEnded: 1000, session.ErrLink: 1008, errStopping: 1001, errStalled: 4008, errors.New("x"): 1011,
+	} {
+		if got := closeCode(fmt.Errorf("wrapped: %w", err)); got != want {
+			t.Errorf("close code of %v: %d, want %d", err, got, want)
+		}
+	}
+}
