@@ -1,10 +1,14 @@
 package automation_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"takeover/automation"
 )
 
 func TestGoto(t *testing.T) {
@@ -63,12 +67,17 @@ func TestFrames(t *testing.T) {
 	other := site(t, map[string]string{"/inner": inner})
 	cross := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) // another site, so another process
 	s := site(t, map[string]string{
-		"/":       `<div style="height:100px"></div><iframe name=one style="width:300px;height:200px;border:5px solid;padding:7px" src="/inner"></iframe>`,
-		"/inner":  inner,
-		"/cross":  `<div style="height:50px"></div><iframe name=one style="width:300px;height:200px" src="` + cross + `/inner"></iframe>`,
-		"/nested": `<iframe style="width:600px;height:400px;margin-left:30px" src="/"></iframe>`,
-		"/late":   `<div id=d></div><script>setTimeout(()=>d.innerHTML='<iframe src="/inner"></iframe>', 300)</script>`,
-		"/scaled": `<iframe style="width:300px;height:200px;transform:scale(.5);transform-origin:0 0" src="/inner"></iframe>`,
+		"/":         `<div style="height:100px"></div><iframe name=one style="width:300px;height:200px;border:5px solid;padding:7px" src="/inner"></iframe>`,
+		"/inner":    inner,
+		"/cross":    `<div style="height:50px"></div><iframe name=one style="width:300px;height:200px" src="` + cross + `/inner"></iframe>`,
+		"/nested":   `<iframe style="width:600px;height:400px;margin-left:30px" src="/"></iframe>`,
+		"/late":     `<div id=d></div><script>setTimeout(()=>d.innerHTML='<iframe src="/inner"></iframe>', 300)</script>`,
+		"/empty":    `<p>nothing here</p>`,
+		"/hop":      `<iframe style="width:300px;height:200px" src="/hopping"></iframe>`,
+		"/hopping":  `<script>setTimeout(()=>location.href='/inner', 300)</script>`,
+		"/replaced": `<div id=d><iframe src="/empty"></iframe></div><script>setTimeout(()=>d.innerHTML='<iframe src="/inner"></iframe>', 400)</script>`,
+		"/moved":    `<div id=d><iframe src="/empty"></iframe></div><script>setTimeout(()=>d.insertAdjacentHTML('afterbegin', '<iframe src="/inner"></iframe>'), 400)</script>`,
+		"/scaled":   `<iframe style="width:300px;height:200px;transform:scale(.5);transform-origin:0 0" src="/inner"></iframe>`,
 	})
 	const enter = " >> internal:control=enter-frame >> "
 	for _, tt := range []struct{ name, path, prefix string }{
@@ -77,6 +86,9 @@ func TestFrames(t *testing.T) {
 		{"nested", "/nested", "iframe" + enter + "iframe" + enter},
 		{"comes late", "/late", "iframe" + enter},
 		{"scaled", "/scaled", "iframe" + enter},
+		{"navigates", "/hop", "iframe" + enter},
+		{"replaced", "/replaced", "iframe" + enter},
+		{"another one comes before it", "/moved", "iframe >> nth=0" + enter},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t)
@@ -176,5 +188,80 @@ func TestPopupIsToldBeforeTheClicksReply(t *testing.T) {
 	err := r.call("frame.title", nil, nil)
 	if err == nil || (err.Error() != "Frame was detached" && err.Error() != "Target page, context or browser has been closed") {
 		t.Errorf("after closing: %v", err)
+	}
+}
+
+func TestPageThatHangs(t *testing.T) {
+	r := newRig(t)
+	r.html(recorder + `<button>x</button>`)
+	r.do("frame.click", params{"selector": "button", "timeout": 5000}, nil)
+	r.eval("setTimeout(() => { const end = performance.now() + 2500; while (performance.now() < end); })")
+	err := r.call("frame.click", params{"selector": "button", "timeout": 300}, nil)
+	if want := "Timeout 300ms exceeded.\nCall log:\n  - waiting for locator('button')\n"; err == nil || err.Error() != want {
+		t.Errorf("click: %v", err)
+	}
+	equal(t, "clicks afterwards", len(r.seen("click")), 1)
+}
+
+func TestTwoClients(t *testing.T) {
+	r := newRig(t)
+	r.html(`<input>`)
+	other := r.automation.NewClient(clientOptions(r))
+	t.Cleanup(other.Close)
+	first := r.client
+	r.client = other
+	r.rename()
+	r.do("frame.fill", params{"selector": "input", "value": "both", "timeout": 5000}, nil)
+	r.client = first
+	r.rename()
+	equal(t, "value", r.value("frame.inputValue", params{"selector": "input", "timeout": 1000}), "both")
+	if _, err := other.Call(t.Context(), "frame.fly", nil); err == nil || err.Error() != `unknown operation "frame.fly"` {
+		t.Errorf("unknown operation: %v", err)
+	}
+}
+
+func TestGate(t *testing.T) {
+	r := newRig(t)
+	r.html(`<button onclick="this.textContent='clicked'">x</button>`)
+	open := make(chan struct{})
+	asked := make(chan struct{}, 8)
+	gated := r.automation.NewClient(automation.ClientOptions{Context: r.context, Emit: r.emit, Gate: func(ctx context.Context) error {
+		asked <- struct{}{}
+		select {
+		case <-open:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}})
+	t.Cleanup(gated.Close)
+	r.client = gated
+	r.rename()
+	equal(t, "reading needs no leave", r.value("frame.textContent", params{"selector": "button", "timeout": 1000}), "x")
+	done := make(chan error, 1)
+	go func() { done <- r.call("frame.click", params{"selector": "button", "timeout": 5000}, nil) }()
+	<-asked
+	equal(t, "before leave", r.value("frame.textContent", params{"selector": "button", "timeout": 1000}), "x")
+	close(open)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "after leave", r.value("frame.textContent", params{"selector": "button", "timeout": 1000}), "clicked")
+}
+
+func TestClosedWhileWaiting(t *testing.T) {
+	r := newRig(t)
+	r.html(`<p>x</p>`)
+	done := make(chan error, 1)
+	go func() { done <- r.call("frame.click", params{"selector": "button", "timeout": 10000}, nil) }()
+	r.do("frame.waitForFunction", params{"expression": "t => performance.now() > t", "isFunction": true, "arg": params{"value": params{"n": 300}}}, nil)
+	r.do("page.close", nil, nil)
+	err := <-done
+	var named interface{ ErrorName() string }
+	if !errors.As(err, &named) || named.ErrorName() != "TargetClosedError" || !strings.HasPrefix(err.Error(), "Target page, context or browser has been closed") {
+		t.Errorf("click: %v", err)
+	}
+	if ev := r.last("page.closed"); !strings.Contains(ev, r.page) {
+		t.Errorf("page.closed: %s", ev)
 	}
 }

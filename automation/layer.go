@@ -79,7 +79,7 @@ func (a *Automation) evaluatorOf(ctx context.Context, w *browser.World) (*layer,
 }
 
 func installed(ctx context.Context, w *browser.World, key any, source func() (string, any, error)) (*layer, error) {
-	v, err := w.Value(key, func() (any, error) {
+	return inWorld(ctx, w, key, func() (*layer, error) {
 		function, options, err := source()
 		if err != nil {
 			return nil, err
@@ -94,10 +94,42 @@ func installed(ctx context.Context, w *browser.World, key any, source func() (st
 		}
 		return &layer{world: w, object: object.ObjectID}, nil
 	})
+}
+
+// slot is something that is made once in a world.
+type slot[T any] struct {
+	turn chan struct{} // held by who looks or makes
+	made bool
+	v    T
+}
+
+// inWorld gives what create made for key in a world. Whoever waits for another one
+// who makes it waits as long as its own ctx allows; when that one fails, the next
+// one tries.
+func inWorld[T any](ctx context.Context, w *browser.World, key any, create func() (T, error)) (T, error) {
+	var zero T
+	held, err := w.Value(key, func() (any, error) { return &slot[T]{turn: make(chan struct{}, 1)}, nil })
 	if err != nil {
-		return nil, err
+		return zero, err
 	}
-	return v.(*layer), nil //nolint:forcetypeassert // the key is ours
+	s := held.(*slot[T]) //nolint:forcetypeassert // the key is ours
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return zero, context.Cause(ctx)
+	case <-w.Destroyed():
+		return zero, browser.ErrContextDestroyed
+	}
+	defer func() { <-s.turn }()
+	if s.made {
+		return s.v, nil
+	}
+	v, err := create()
+	if err != nil {
+		return zero, err
+	}
+	s.v, s.made = v, true
+	return v, nil
 }
 
 // arguments makes the arguments of a call: object ids as objects, everything

@@ -313,21 +313,17 @@ type ownerKey struct{ frame proto.FrameID }
 
 // owner is the element of a frame, in its parent's world w.
 func (c *Client) owner(ctx context.Context, w *browser.World, f *browser.Frame) (runtime.RemoteObjectID, error) {
-	v, err := w.Value(ownerKey{f.ID()}, func() (any, error) {
+	return inWorld(ctx, w, ownerKey{f.ID()}, func() (runtime.RemoteObjectID, error) {
 		node, err := cdp.Call(ctx, w.Session(), dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: f.ID()})
 		if err != nil {
-			return nil, err
+			return "", fmt.Errorf("find the frame's element: %w", err)
 		}
 		object, err := cdp.Call(ctx, w.Session(), dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.BackendNodeID, ExecutionContextID: w.ContextID()})
 		if err != nil {
-			return nil, err
+			return "", fmt.Errorf("find the frame's element: %w", err)
 		}
 		return object.Object.ObjectID, nil
 	})
-	if err != nil {
-		return "", fmt.Errorf("find the frame's element: %w", err)
-	}
-	return v.(runtime.RemoteObjectID), nil //nolint:forcetypeassert // the key is ours
 }
 
 // release lets go of an object in a page, without waiting.
