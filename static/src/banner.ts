@@ -14,6 +14,7 @@ export function showBanner(live: Live): void {
     const takeover = live.takeover;
     const open = takeover !== null && (takeover.state === 'pending' || takeover.state === 'claimed');
     show(banner, open);
+    byId('session').toggleAttribute('data-asked', open);
     document.title = open ? `(1) ${takeover.reason}` : title;
     if (!open) return;
     const mine = live.mine;
@@ -32,8 +33,8 @@ export function showBanner(live: Live): void {
   window.setInterval(update, 1_000);
 
   take.addEventListener('click', () => {
-    live.answerTakeover('claim');
-    live.takeControl();
+    if (live.takeover?.state === 'pending') live.answerTakeover('claim'); // control comes with it
+    else live.takeControl();
     byId('keys').focus({ preventScroll: true });
   });
   done.addEventListener('click', () => live.answerTakeover('done'));

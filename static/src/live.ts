@@ -39,7 +39,8 @@ interface LiveEvents {
   clipboard: string;
   focus: { editable: boolean; kind: string; rect: Rect | null };
   browser: 'crashed' | 'recovered';
-  trouble: string;
+  /** What the server would not do, and why, in words. */
+  trouble: { kind: string; why: string };
 }
 
 /** A session as one viewer sees it: the state that the socket's messages add up to, and what the viewer may send. */
@@ -54,6 +55,8 @@ export class Live extends Emitter<LiveEvents> {
   readonly connection: Connection;
   #queue: InputMessage[] = [];
   #asked = 0;
+  /** Control was lost with the line, not given away. */
+  #wantsBack = false;
 
   constructor(readonly session: string, private readonly screen: Screen) {
     super();
@@ -64,7 +67,10 @@ export class Live extends Emitter<LiveEvents> {
       hello: () => ({ type: 'hello', ...this.#size() }),
     });
     this.connection.on('state', (state) => {
-      if (state.phase !== 'open') this.#setControl(this.holder, this.epoch, false);
+      if (state.phase === 'waiting') {
+        this.#wantsBack ||= this.mine;
+        this.#setControl('', this.epoch, false);
+      }
       this.emit('connection', state);
     });
     this.connection.on('rtt', (rtt) => this.emit('rtt', rtt));
@@ -134,6 +140,8 @@ export class Live extends Emitter<LiveEvents> {
         break;
       case 'control':
         this.#setControl(message.holder, message.epoch, message.mine);
+        if (this.#wantsBack && message.holder === '' && this.mayControl) this.takeControl();
+        this.#wantsBack = false;
         break;
       case 'tabs':
         this.tabs = message.tabs;
@@ -164,11 +172,19 @@ export class Live extends Emitter<LiveEvents> {
         this.emit('browser', message.type);
         break;
       case 'error':
-        this.emit('trouble', message.message);
+        this.#complain(message.message);
         break;
       default:
         break; // Types of a later server are not this client's business.
     }
+  }
+
+  /** The server names the message that was wrong before it says why. */
+  #complain(text: string): void {
+    const [, kind = '', why = text] = /^(\w+): (.*)$/s.exec(text) ?? [];
+    // Who is in control is on the screen; and a copy that is not possible is no news to somebody who pressed a shortcut.
+    if (QUIET.has(kind)) return;
+    this.emit('trouble', { kind, why: why.charAt(0).toUpperCase() + why.slice(1) });
   }
 
   #setControl(holder: string, epoch: number, mine: boolean): void {
@@ -199,6 +215,9 @@ export class Live extends Emitter<LiveEvents> {
     }).observe(this.screen.stage);
   }
 }
+
+/** Messages whose refusal needs no words. */
+const QUIET = new Set(['mouse', 'key', 'text', 'compose', 'touch', 'clipboard', 'ack', 'resize']);
 
 /** The cursor names of CSS; anything else from the other side is ignored. */
 const CURSORS = new Set(

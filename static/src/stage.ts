@@ -42,7 +42,7 @@ export class Stage {
     this.#followField();
     this.#fillKeyboardButtons();
     this.live.on('clipboard', (text) => void this.#keep(text));
-    this.live.on('trouble', notice);
+    this.live.on('trouble', ({ why }) => notice(why));
   }
 
   open(): void {

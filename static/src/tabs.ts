@@ -42,6 +42,10 @@ export function showTabs(live: Live): void {
     if (!document.title.startsWith('(')) document.title = `${title} · Takeover`;
   });
 
+  live.on('hello', () => {
+    address.readOnly = !live.mayControl;
+    for (const button of byId('address-form').querySelectorAll('button')) button.disabled = !live.mayControl;
+  });
   address.addEventListener('focus', () => address.select());
   address.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
@@ -70,7 +74,7 @@ function tabElement(live: Live, tab: Tab, active: boolean): HTMLElement {
     h(
       'button',
       {
-        type: 'button', class: 'tab-button', role: 'tab', 'aria-selected': String(active), title,
+        type: 'button', class: 'tab-button', 'aria-current': active ? 'page' : false, title,
         on: {
           click: () => live.navigate({ type: 'tab', action: 'activate', tab: tab.tab }),
           auxclick: (event) => event.button === 1 && live.navigate({ type: 'tab', action: 'close', tab: tab.tab }),

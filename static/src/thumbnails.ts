@@ -1,6 +1,6 @@
 /** How often (ms) the picture of a session in sight is made anew. */
 const REFRESH = 10_000;
-/** Pictures asked for at the same time: each costs the server a screenshot. */
+/** Pictures asked for at the same time. */
 const AT_ONCE = 2;
 
 /** Small pictures of sessions, loaded when they come into sight. */
@@ -66,6 +66,6 @@ export class Thumbnails {
       settle();
     };
     image.onerror = settle; // The last picture, or the empty ground, stays.
-    image.src = `${element.dataset.thumb ?? ''}?format=jpeg&at=${Date.now()}`;
+    image.src = `${element.dataset.thumb ?? ''}?at=${Date.now()}`;
   }
 }

@@ -193,7 +193,7 @@ func Takeover(p TakeoverPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "</header><p id=\"first-visit\" class=\"first-visit\" hidden><span>This is a browser on another computer. What you type goes there.</span> <button type=\"button\" id=\"first-visit-ok\" class=\"button\">OK</button></p><main class=\"view\" id=\"view\" aria-label=\"Remote browser\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "</header><section id=\"first-visit\" class=\"first-visit\" aria-label=\"Good to know\" hidden><span>This is a browser on another computer. What you type goes there.</span> <button type=\"button\" id=\"first-visit-ok\" class=\"button\">OK</button></section><main class=\"view\" id=\"view\" aria-label=\"Remote browser\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

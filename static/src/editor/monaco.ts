@@ -77,6 +77,9 @@ export async function mount(options: MountOptions): Promise<EditorView> {
     fixedOverflowWidgets: true,
     guides: { indentation: false },
     tabSize: 2,
+    renderFinalNewline: 'on',
+    wordWrap: 'on',
+    wrappingIndent: 'indent',
     ariaLabel: 'Script',
     accessibilitySupport: 'auto',
     unicodeHighlight: { ambiguousCharacters: false },
@@ -148,7 +151,7 @@ function defineThemes(): void {
       { token: 'type', foreground: '555e6e' },
       { token: 'delimiter', foreground: '555e6e' },
     ],
-    colors: { 'editor.background': '#ffffff', 'editor.foreground': '#171b23', 'editorLineNumber.foreground': '#6b7486', 'editorLineNumber.activeForeground': '#171b23', 'editor.selectionBackground': '#d9dbfc', 'editorWidget.background': '#ffffff', 'editorWidget.border': '#e0e4ea' },
+    colors: { 'editor.background': '#ffffff', 'editor.foreground': '#171b23', 'editorLineNumber.foreground': '#6b7486', 'editorLineNumber.activeForeground': '#171b23', 'editor.selectionBackground': '#d9dbfc', 'editorWidget.background': '#ffffff', 'editorWidget.border': '#e0e4ea', 'editorBracketHighlight.foreground1': '#555e6e', 'editorBracketHighlight.foreground2': '#555e6e', 'editorBracketHighlight.foreground3': '#555e6e', 'editorBracketHighlight.foreground4': '#555e6e', 'editorBracketHighlight.foreground5': '#555e6e', 'editorBracketHighlight.foreground6': '#555e6e' },
   });
   monaco.defineTheme('takeover-dark', {
     base: 'vs-dark',
@@ -163,6 +166,6 @@ function defineThemes(): void {
       { token: 'type', foreground: '9ba5b5' },
       { token: 'delimiter', foreground: '9ba5b5' },
     ],
-    colors: { 'editor.background': '#161a20', 'editor.foreground': '#e7eaf0', 'editorLineNumber.foreground': '#808b9d', 'editorLineNumber.activeForeground': '#e7eaf0', 'editor.selectionBackground': '#3a3e80', 'editorWidget.background': '#1c2129', 'editorWidget.border': '#262c36' },
+    colors: { 'editor.background': '#161a20', 'editor.foreground': '#e7eaf0', 'editorLineNumber.foreground': '#808b9d', 'editorLineNumber.activeForeground': '#e7eaf0', 'editor.selectionBackground': '#3a3e80', 'editorWidget.background': '#1c2129', 'editorWidget.border': '#262c36', 'editorBracketHighlight.foreground1': '#9ba5b5', 'editorBracketHighlight.foreground2': '#9ba5b5', 'editorBracketHighlight.foreground3': '#9ba5b5', 'editorBracketHighlight.foreground4': '#9ba5b5', 'editorBracketHighlight.foreground5': '#9ba5b5', 'editorBracketHighlight.foreground6': '#9ba5b5' },
   });
 }

@@ -1,14 +1,8 @@
 import { byId, show } from '../dom.js';
 
-/** The sign-in link that the server prints carries the key in its fragment, which is sent to nobody until the form is. */
+/** Shows that signing in is under way, and takes an error away once the key is changed. */
 const form = byId<HTMLFormElement>('login-form');
 const key = byId<HTMLInputElement>('key');
-const given = new URLSearchParams(location.hash.slice(1)).get('key');
-if (given) {
-  history.replaceState(null, '', location.pathname + location.search);
-  key.value = given;
-  form.requestSubmit();
-}
 
 form.addEventListener('submit', () => {
   form.querySelector('[type=submit]')?.setAttribute('aria-busy', 'true');

@@ -1,3 +1,4 @@
+import { get, path } from '../api.js';
 import { showControl } from '../control.js';
 import { byId, maybeById, setText, show } from '../dom.js';
 import { askReason } from '../failing.js';
@@ -57,17 +58,20 @@ function work(): void {
       setText(byId('errand-reason'), takeover.reason);
       byId('errand-clock').dataset.deadline = takeover.deadline;
       // Opening the link is saying "I'll do it": there is nothing to press first.
-      if (takeover.state === 'pending' && !claimed) {
+      if (!claimed) {
         claimed = true;
-        live.answerTakeover('claim');
-        live.takeControl();
+        if (takeover.state === 'pending') live.answerTakeover('claim');
+        else if (live.party === 'nobody') live.takeControl(); // this page was loaded again
       }
       return;
     }
     if (takeover) return finish(endingOf(takeover.state));
-    // Gone without a word: by our own answer, or because the time was over.
+    // Gone without a word: by our own answer, or by something that only the server knows.
     if (answered) return finish(answered);
-    finish(Date.parse(byId('errand-clock').dataset.deadline ?? '') <= Date.now() + 1_000 ? 'expired' : 'cancelled');
+    get<Takeover>(path`/v1/sessions/${live.session}/takeovers/${id}`).then(
+      ({ state }) => !isOpen(state) && finish(endingOf(state)),
+      () => finish('over'),
+    );
   };
 
   let told = false;
@@ -95,7 +99,8 @@ function work(): void {
       answered = 'failed';
     }),
   );
-  live.on('trouble', () => {
+  live.on('trouble', ({ kind }) => {
+    if (kind !== 'takeover') return;
     answered = null;
     done.removeAttribute('aria-busy');
   });

@@ -101,6 +101,8 @@ function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | '
       return { ...plain, text: 'Takeover failed', soft: oneLine(str(data.note) || str(data.reason)), person: true, level: 'wrong' };
     case 'takeover_expired':
       return { ...plain, text: 'Takeover expired: nobody came', level: 'wrong', person: true };
+    case 'takeover_cancelled':
+      return { ...plain, text: 'Takeover withdrawn', person: true };
     case 'run_started':
       return { ...plain, text: 'Script started', soft: str(data.filename) };
     case 'run_ended': {
