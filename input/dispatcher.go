@@ -1,0 +1,126 @@
+package input
+
+import (
+	"errors"
+	"sync"
+
+	cdpinput "github.com/chromedp/cdproto/input"
+
+	"takeover/cdp"
+)
+
+// Dispatcher sends input to one page. Its methods may be called from any
+// goroutine; what they send goes out in the order of the calls. They never wait
+// for Chromium: an error means that the page's session or the connection is
+// gone. A message must have passed its Validate.
+type Dispatcher struct {
+	session *cdp.Session
+
+	mu        sync.Mutex // guards what follows; Send only queues
+	x, y      float64    // where the mouse is
+	moved     bool       // x, y is where the page saw it
+	held      int        // mouse buttons, as bits of MouseEvent.buttons
+	keys      []pressedKey
+	fingers   []finger
+	composing bool
+}
+
+// pressedKey is a key that is down.
+type pressedKey struct {
+	id  string // its code, or its name where it has none
+	key Key
+}
+
+// New returns the dispatcher for the page that s is attached to.
+func New(s *cdp.Session) *Dispatcher { return &Dispatcher{session: s} }
+
+// Key sends a key that went down or up. The release of a key that the page
+// never saw pressed is dropped.
+func (d *Dispatcher) Key(k Key) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id := k.Code
+	if id == "" {
+		id = k.Key
+	}
+	at := -1
+	for i := range d.keys {
+		if d.keys[i].id == id {
+			at = i
+		}
+	}
+	switch {
+	case k.Event == "up" && at < 0:
+		return nil
+	case k.Event == "up":
+		d.keys = append(d.keys[:at], d.keys[at+1:]...)
+	case at < 0:
+		d.keys = append(d.keys, pressedKey{id, k})
+	}
+	return cdp.Send(d.session, cdpinput.DispatchKeyEvent, keyParams(k))
+}
+
+// Text enters text as one piece. It takes the place of a composition.
+func (d *Dispatcher) Text(t Text) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.composing = false
+	return cdp.Send(d.session, cdpinput.InsertText, cdpinput.InsertTextParams{Text: t.Text})
+}
+
+// Compose shows text of an input method that is still being composed.
+func (d *Dispatcher) Compose(c Compose) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c.Text == "" && !d.composing {
+		return nil
+	}
+	d.composing = c.Text != ""
+	return d.composeLocked(c)
+}
+
+func (d *Dispatcher) composeLocked(c Compose) error {
+	return cdp.Send(d.session, cdpinput.ImeSetComposition, cdpinput.ImeSetCompositionParams{
+		Text: c.Text, SelectionStart: int64(c.Start), SelectionEnd: int64(c.End),
+	})
+}
+
+// ReleaseAll lets go of everything: fingers are cancelled, a composition too,
+// buttons and keys go up.
+func (d *Dispatcher) ReleaseAll() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	errs = append(errs, d.cancelTouchLocked(0))
+	if d.composing {
+		d.composing = false
+		errs = append(errs, d.composeLocked(Compose{}))
+	}
+	errs = append(errs, d.releaseButtonsLocked(d.held, d.heldModifiersLocked()))
+	for len(d.keys) > 0 { // the last one first, as fingers do
+		last := d.keys[len(d.keys)-1].key
+		d.keys = d.keys[:len(d.keys)-1]
+		last.Event, last.Repeat, last.Text = "up", false, ""
+		last.Modifiers = d.heldModifiersLocked()
+		errs = append(errs, cdp.Send(d.session, cdpinput.DispatchKeyEvent, keyParams(last)))
+	}
+	return errors.Join(errs...)
+}
+
+// heldModifiersLocked are the modifiers whose keys are down.
+func (d *Dispatcher) heldModifiersLocked() int {
+	bits := 0
+	for _, p := range d.keys {
+		switch p.key.Key {
+		case "Alt":
+			bits |= ModAlt
+		case "Control":
+			bits |= ModCtrl
+		case "Meta":
+			bits |= ModMeta
+		case "Shift":
+			bits |= ModShift
+		}
+	}
+	return bits
+}

@@ -1,0 +1,154 @@
+package input
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	cdpinput "github.com/chromedp/cdproto/input"
+)
+
+// macShortcuts are the editing commands of a Mac's Command shortcuts. Chromium
+// on other systems knows only the Control ones; the names are Blink's
+// (third_party/blink/renderer/core/editing/commands/editor_command_names.h).
+var macShortcuts = map[string]string{
+	"KeyA": "SelectAll", "KeyC": "Copy", "KeyV": "Paste", "KeyX": "Cut", "KeyZ": "Undo",
+}
+
+// keyParams translates a key to what Input.dispatchKeyEvent takes.
+func keyParams(k Key) cdpinput.DispatchKeyEventParams {
+	known := describe(k)
+	p := cdpinput.DispatchKeyEventParams{
+		Type:                  cdpinput.DispatchKeyEventTypeKeyUp,
+		Modifiers:             int64(k.Modifiers),
+		Key:                   k.Key,
+		Code:                  k.Code,
+		WindowsVirtualKeyCode: known.vk,
+		NativeVirtualKeyCode:  known.vk,
+	}
+	if p.Key == "" || p.Key == "Unidentified" {
+		p.Key = known.typed(k.Modifiers&ModShift != 0)
+	}
+	// The keypad is told by isKeypad: a location of 3 reaches the page as 0.
+	switch {
+	case known.keypad || k.Location == 3:
+		p.IsKeypad = new(true)
+	case known.location != 0:
+		p.Location = int64(known.location)
+	default:
+		p.Location = int64(k.Location)
+	}
+	if k.Event == "up" {
+		return p
+	}
+	// A page receives the same from keyDown without a text as from rawKeyDown,
+	// but Chromium's own shortcuts listen to rawKeyDown only: DevTools, the
+	// source view, another window are not for whoever types here.
+	p.Type = cdpinput.DispatchKeyEventTypeKeyDown
+	if text := textOf(k, p.Key); text != "" {
+		p.Text, p.UnmodifiedText = text, text
+	}
+	if k.Repeat {
+		p.AutoRepeat = new(true)
+	}
+	if k.Modifiers&(ModAlt|ModCtrl|ModMeta) == ModMeta {
+		command := macShortcuts[k.Code]
+		if command == "Undo" && k.Modifiers&ModShift != 0 {
+			command = "Redo"
+		}
+		if command != "" {
+			p.Commands = []string{command}
+		}
+	}
+	return p
+}
+
+// describe finds the key that was pressed: by its place on the keyboard, and
+// where the viewer's layout differs from the US one, by what it means there.
+func describe(k Key) physicalKey {
+	known, placed := layout[k.Code]
+	if k.Key == "Process" || k.Key == "AltGraph" {
+		named := byName[k.Key]
+		if known.location != 0 {
+			named.location = known.location
+		}
+		return named
+	}
+	if !placed {
+		if known, placed = byName[k.Key]; placed {
+			return known
+		}
+	}
+	if known.keypad {
+		if known.navigation != "" && k.Key == known.navigation {
+			known.vk = known.navigationKey
+		}
+		return known
+	}
+	if len(k.Key) != 1 {
+		// A key that was given another task, such as CapsLock as Control.
+		if named, ok := byName[k.Key]; ok && known.name != k.Key {
+			named.location = known.location
+			return named
+		}
+		return known
+	}
+	// A letter has its own key code wherever it stands: Z of a German keyboard
+	// is at KeyY.
+	switch c := k.Key[0]; {
+	case c >= 'a' && c <= 'z':
+		known.vk = int64(c - 'a' + 'A')
+	case c >= 'A' && c <= 'Z':
+		known.vk = int64(c)
+	case known.vk == 0 && c >= '0' && c <= '9':
+		known.vk = int64(c)
+	case known.vk == 0 && c == ' ':
+		known.vk = layout["Space"].vk
+	}
+	return known
+}
+
+// typed is the key's KeyboardEvent.key in the US layout.
+func (k physicalKey) typed(shift bool) string {
+	switch {
+	case k.name != "":
+		return k.name
+	case shift:
+		return k.shift
+	}
+	return k.plain
+}
+
+// textOf is what the press enters: what the viewer says, if that can be
+// entered; otherwise the key itself if it is a character and no modifier makes
+// it a shortcut.
+func textOf(k Key, key string) string {
+	if isPrintable(k.Text) {
+		return k.Text
+	}
+	if k.Modifiers&(ModAlt|ModCtrl|ModMeta) != 0 {
+		return ""
+	}
+	if key == "Enter" {
+		return "\r"
+	}
+	if isPrintable(key) && isOneCharacter(key) {
+		return key
+	}
+	return ""
+}
+
+func isPrintable(s string) bool {
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isOneCharacter tells a key that types from one with a name: names are ASCII
+// words, and a character may be made of several code points.
+func isOneCharacter(key string) bool {
+	r, size := utf8.DecodeRuneInString(key)
+	return size == len(key) || r >= utf8.RuneSelf
+}

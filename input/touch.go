@@ -1,0 +1,102 @@
+package input
+
+import (
+	cdpinput "github.com/chromedp/cdproto/input"
+
+	"takeover/cdp"
+)
+
+// finger is one that touches the page. The slot is the number the page sees,
+// which counts from 0 as those of a touch screen do.
+type finger struct {
+	id   int64 // the viewer's
+	slot int
+}
+
+var touchKinds = map[string]cdpinput.DispatchTouchEventType{
+	"start": cdpinput.DispatchTouchEventTypeTouchStart,
+	"move":  cdpinput.DispatchTouchEventTypeTouchMove,
+	"end":   cdpinput.DispatchTouchEventTypeTouchEnd,
+}
+
+// Touch sends a change of fingers. One that the page never saw come down is
+// left out of a move and an end; one that is already down is left out of a
+// start.
+func (d *Dispatcher) Touch(t Touch) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t.Event == "cancel" {
+		return d.cancelTouchLocked(t.Modifiers)
+	}
+	// Chromium keeps the fingers that an event does not list as they are.
+	changed := make([]*cdpinput.TouchPoint, 0, len(t.Points))
+	for _, p := range t.Points {
+		at := d.fingerLocked(p.ID)
+		if (t.Event == "start") != (at < 0) || at < 0 && len(d.fingers) >= MaxTouchPoints {
+			continue
+		}
+		slot := 0
+		switch t.Event {
+		case "start":
+			slot = d.freeSlotLocked()
+			d.fingers = append(d.fingers, finger{p.ID, slot})
+		case "end":
+			slot = d.fingers[at].slot
+			d.fingers = append(d.fingers[:at], d.fingers[at+1:]...)
+		default:
+			slot = d.fingers[at].slot
+		}
+		changed = append(changed, touchPoint(p, slot))
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return d.sendTouch(touchKinds[t.Event], changed, t.Modifiers)
+}
+
+// cancelTouchLocked cancels all fingers.
+func (d *Dispatcher) cancelTouchLocked(modifiers int) error {
+	if len(d.fingers) == 0 {
+		return nil
+	}
+	d.fingers = nil
+	return d.sendTouch(cdpinput.DispatchTouchEventTypeTouchCancel, []*cdpinput.TouchPoint{}, modifiers)
+}
+
+func (d *Dispatcher) sendTouch(kind cdpinput.DispatchTouchEventType, points []*cdpinput.TouchPoint, modifiers int) error {
+	return cdp.Send(d.session, cdpinput.DispatchTouchEvent, cdpinput.DispatchTouchEventParams{
+		Type: kind, TouchPoints: points, Modifiers: int64(modifiers),
+	})
+}
+
+func touchPoint(p TouchPoint, slot int) *cdpinput.TouchPoint {
+	point := &cdpinput.TouchPoint{X: p.X, Y: p.Y, ID: new(float64(slot))}
+	if p.RadiusX > 0 && p.RadiusY > 0 {
+		point.RadiusX, point.RadiusY = new(p.RadiusX), new(p.RadiusY)
+	}
+	if p.Force > 0 {
+		point.Force = new(p.Force)
+	}
+	return point
+}
+
+func (d *Dispatcher) fingerLocked(id int64) int {
+	for i, f := range d.fingers {
+		if f.id == id {
+			return i
+		}
+	}
+	return -1
+}
+
+func (d *Dispatcher) freeSlotLocked() int {
+	for slot := 0; ; slot++ {
+		free := true
+		for _, f := range d.fingers {
+			free = free && f.slot != slot
+		}
+		if free {
+			return slot
+		}
+	}
+}
