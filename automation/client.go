@@ -54,6 +54,7 @@ type Client struct {
 	own      []*browser.Context
 	inputs   map[*browser.Page]*inputState
 	listens  map[*browser.Page]bool // to dialogs
+	closedIn map[string]bool        // names of frames that went with their page
 }
 
 // NewClient makes a client. End it with Close.
@@ -70,7 +71,7 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	c := &Client{
 		automation: a, options: o,
 		ids: map[any]string{}, objects: map[string]any{}, contexts: map[*browser.Context]bool{o.Context: true},
-		inputs: map[*browser.Page]*inputState{}, listens: map[*browser.Page]bool{},
+		inputs: map[*browser.Page]*inputState{}, listens: map[*browser.Page]bool{}, closedIn: map[string]bool{},
 	}
 	c.life, c.stop = context.WithCancelCause(a.life)
 	a.mu.Lock()
@@ -214,6 +215,9 @@ func lookup[T any](c *Client, kind, id string) (T, error) {
 	case "page", "context":
 		return o, &Error{Name: nameTargetClosed, Message: textTargetClosed}
 	case "frame":
+		if c.closedIn[id] {
+			return o, &Error{Name: nameTargetClosed, Message: textTargetClosed}
+		}
 		return o, errorf(textDetached)
 	case "handle":
 		return o, errorf("JSHandle is disposed!")

@@ -144,7 +144,7 @@ func opAriaSnapshot(ctx context.Context, c *Client, p *ariaParams) (any, error) 
 }
 
 // query gives the first element of a target by reference, or nil.
-func (c *Client) query(ctx context.Context, t *target, _ bool) (*place, *runtime.RemoteObject, error) {
+func (c *Client) query(ctx context.Context, t *target) (*place, *runtime.RemoteObject, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
 	pl, err := c.resolve(p, t, browser.WorldUtility)
@@ -163,7 +163,7 @@ type optionalHandle struct {
 }
 
 func opQuerySelector(ctx context.Context, c *Client, p *target) (any, error) {
-	pl, o, err := c.query(ctx, p, false)
+	pl, o, err := c.query(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -120,9 +120,12 @@ func scriptMessage(s *browser.ScriptError) string {
 // retriable says whether an operation on an element may begin anew: the document
 // or the frame it was in went away, not the page.
 func retriable(err error) bool {
-	if errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, cdp.ErrDetached) {
-		return true
-	}
-	_, refused := errors.AsType[*cdp.Error](err)
-	return refused
+	return errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, cdp.ErrDetached) || refused(err)
+}
+
+// refused says whether Chromium refused a command, which it does when the object
+// or node that the command names has gone meanwhile.
+func refused(err error) bool {
+	_, ok := errors.AsType[*cdp.Error](err)
+	return ok
 }

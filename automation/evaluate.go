@@ -246,7 +246,7 @@ func opEvaluateOnElementHandle(ctx context.Context, c *Client, p *targetExpressi
 }
 
 func opEvalOnSelector(ctx context.Context, c *Client, p *targetExpression) (any, error) {
-	pl, o, err := c.query(ctx, &p.target, false)
+	pl, o, err := c.query(ctx, &p.target)
 	if err != nil {
 		return nil, err
 	}

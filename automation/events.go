@@ -225,6 +225,9 @@ func (c *Client) dropPage(p *browser.Page) {
 		if object == any(p) || (isFrame && f.Page() == p) {
 			delete(c.ids, object)
 			delete(c.objects, id)
+			if isFrame {
+				c.closedIn[id] = true
+			}
 		}
 	}
 	for id, object := range c.objects {

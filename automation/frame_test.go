@@ -186,7 +186,7 @@ func TestPopupIsToldBeforeTheClicksReply(t *testing.T) {
 	}
 	r.do("page.close", nil, nil)
 	err := r.call("frame.title", nil, nil)
-	if err == nil || (err.Error() != "Frame was detached" && err.Error() != "Target page, context or browser has been closed") {
+	if err == nil || err.Error() != "Target page, context or browser has been closed" {
 		t.Errorf("after closing: %v", err)
 	}
 }

@@ -37,6 +37,19 @@ var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator strin
 	return s, err
 })
 
+// Notices are the licence and the notice of Playwright, whose injected script is
+// part of a built binary. They are empty in one that was not built.
+func Notices() string {
+	var b strings.Builder
+	for _, name := range []string{"NOTICE.playwright.txt", "LICENSE.playwright.txt"} {
+		if text, err := dist.ReadFile("dist/" + name); err == nil {
+			b.Write(text)
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
 // evaluatorURL marks our frames in the stack of an error that a script's
 // function threw.
 const evaluatorURL = "evaluator"

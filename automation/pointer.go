@@ -40,6 +40,14 @@ type gesture struct {
 	perform func(ctx context.Context, s *inputState, x, y float64) error
 }
 
+// errLost says that a frame of another process got none of an action's events:
+// shortly after such a frame has moved, the browser may send them elsewhere.
+var errLost = errors.New("pointer events went elsewhere")
+
+// maxLost is how often that is tried again; a page may also hide the events from
+// us.
+const maxLost = 3
+
 // aim is where to point, as the page's side answers.
 type aim struct {
 	ID      int     `json:"id"`
@@ -60,7 +68,7 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 	if g.checked != nil {
 		extra["checked"] = *g.checked
 	}
-	for {
+	for lost := 0; ; {
 		pl, value, err := c.settle(p, &o.target, "aim", extra)
 		if err != nil {
 			return err
@@ -72,11 +80,17 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 		if at.Done {
 			return nil
 		}
-		covered, err := c.strike(p, pl, o, g, at)
+		covered, err := c.strike(p, pl, o, g, at, lost < maxLost)
 		if err == nil && covered == "" {
 			return nil
 		}
-		if err != nil && !retriable(err) && !c.innerGone(err, &o.target) {
+		if errors.Is(err, errLost) {
+			lost++
+			p.log = append(p.log, "  pointer events did not come to the frame")
+			extra["resume"], extra["attempt"] = at.ID, at.Attempt+1
+			continue
+		}
+		if err != nil && !gone(err) {
 			return err
 		}
 		delete(extra, "resume")
@@ -88,8 +102,9 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 }
 
 // strike moves the mouse for one attempt. covered names what was hit, or lies
-// above, instead of the element.
-func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at aim) (covered string, err error) {
+// above, instead of the element. With check the error is errLost when the events
+// went to another process than the frame's.
+func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at aim, check bool) (covered string, err error) {
 	x, y, covered, ok, err := c.outward(p, pl.frame, at.X, at.Y, !o.Force)
 	if err != nil {
 		return "", err
@@ -127,17 +142,20 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	}
 	var end struct {
 		Hit        string `json:"hit"`
+		Lost       bool   `json:"lost"`
 		WrongState bool   `json:"wrongState"`
 	}
 	checked := g.checked
 	if o.Trial {
 		checked = nil
 	}
-	switch err := pl.layer.call(p, "finish", &end, at.ID, checked); {
+	switch err := pl.layer.call(p, "finish", &end, at.ID, checked, check && pl.frame.Session().ID() != page.Session().ID()); {
 	case err != nil && !gone(err):
 		return "", err
 	case end.Hit != "":
 		return end.Hit, nil
+	case end.Lost:
+		return "", errLost
 	}
 	p.log = append(p.log, "  "+g.name+" action done")
 	if watch != nil {

@@ -32,6 +32,10 @@ const enterFrame = "internal:control=enter-frame"
 // inside another frame before the frame itself is looked up again.
 const frameSlice = 1000
 
+// maxRefusals is how often Chromium may refuse a command in one operation before
+// that is taken for an answer: nodes go away, but not each time.
+const maxRefusals = 20
+
 // place is where a target's elements are looked for.
 type place struct {
 	frame   *browser.Frame
@@ -180,7 +184,7 @@ func (c *Client) settle(p *progress, t *target, method string, extra request, ob
 
 func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method string, extra request,
 	objects func(*place) ([]runtime.RemoteObjectID, error)) (*place, json.RawMessage, error) {
-	quiet := false
+	quiet, refusals := false, 0
 	for n := 0; ; n++ {
 		if n > 0 {
 			if err := p.sleep(n); err != nil {
@@ -204,7 +208,10 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 		quiet = quiet || len(got.Log) > 0
 		switch {
 		case err != nil:
-			if err = c.reason(err, t); !retriable(err) && !c.innerGone(err, t) {
+			if refused(err) {
+				refusals++
+			}
+			if err = c.reason(err, t); refusals > maxRefusals || (!retriable(err) && !c.innerGone(err, t)) {
 				if len(p.log) == 0 && t.Selector != "" { // the page did not come to say it
 					p.log = append(p.log, "waiting for locator('"+t.Selector+"')")
 				}

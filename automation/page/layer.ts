@@ -173,7 +173,7 @@ export class Layer {
     return this.run(r, scope, (task, target) => this.pointer.prepare(task, target, r));
   }
 
-  finish(id: number, checked?: boolean | null) { return this.pointer.finish(id, checked); }
+  finish(id: number, checked?: boolean | null, remote?: boolean) { return this.pointer.finish(id, checked, remote); }
   abandon(id: number) { this.pointer.abandon(id); }
 
   /**

@@ -20,7 +20,7 @@ export interface PointerOptions {
 /** Where to point, and the name under which the attempt is kept until finish. */
 export interface Aim { id: number; x: number; y: number; attempt: number; done?: boolean }
 
-interface Attempt { element: Element; interceptor?: Interceptor; checked?: boolean }
+interface Attempt { element: Element; interceptor?: Interceptor; arrival?: Arrival }
 
 /** After the first try of Chromium's own, scrolling alternates, to get elements from under sticky headers. */
 const scrolls: (ScrollIntoViewOptions | undefined)[] = [
@@ -77,7 +77,7 @@ export class Pointer {
     const name = `${o.name}`;
     const gone = Symbol('gone');
     const result = await task.act<Aim | typeof gone>(name, o.attempt ?? 0, async attempt => {
-      if (target.chunk || window.parent !== window) // in a frame, the outer scroll positions settle later
+      if (inFrame()) // in a frame, the outer scroll positions settle later
         this.scroll(element, scrolls[attempt % scrolls.length]);
       if (!o.force) {
         const what = o.waitForEnabled ? 'visible, enabled and stable' : 'visible and stable';
@@ -117,7 +117,7 @@ export class Pointer {
         task.log.push(`  ${interceptor} intercepts pointer events`);
         return again;
       }
-      this.attempts.set(id, { element, interceptor });
+      this.attempts.set(id, { element, interceptor, arrival: inFrame() ? new Arrival() : undefined });
       return { id, ...point, attempt };
     });
     return result === gone ? again : result as Aim;
@@ -126,15 +126,19 @@ export class Pointer {
   /**
    * Ends an attempt: what was hit, 'done' when it was the right one. With
    * checked, whether the element came to be in that state. The attempt is kept
-   * for prepare's resume when something else was hit.
+   * for prepare's resume when something else was hit, or, in a frame of a remote
+   * process, nothing at all.
    */
-  finish(id: number, checked?: boolean | null): { hit?: string; wrongState?: boolean } {
+  finish(id: number, checked?: boolean | null, remote?: boolean): { hit?: string; lost?: boolean; wrongState?: boolean } {
     const attempt = this.attempts.get(id);
     if (!attempt)
       return {};
+    const lost = attempt.arrival && !attempt.arrival.stop() && remote;
     const result = attempt.interceptor?.stop() ?? 'done';
     if (result !== 'done')
       return { hit: result.hitTargetDescription };
+    if (lost)
+      return { lost };
     this.attempts.delete(id);
     if (checked == null)
       return {};
@@ -142,7 +146,11 @@ export class Pointer {
   }
 
   /** Ends an attempt that was not carried out; it is kept for prepare's resume. */
-  abandon(id: number) { this.attempts.get(id)?.interceptor?.stop(); }
+  abandon(id: number) {
+    const attempt = this.attempts.get(id);
+    attempt?.interceptor?.stop();
+    attempt?.arrival?.stop();
+  }
 
   scroll(element: Element, options: ScrollIntoViewOptions | undefined) {
     if (options)
@@ -180,6 +188,30 @@ export class Pointer {
     return 'notinviewport';
   }
 }
+
+/**
+ * Notes whether a person's pointer events come to this document at all. The
+ * browser sends them to the process that it believes to be at the point, and
+ * shortly after a frame of another process has moved it may be wrong.
+ */
+class Arrival {
+  private readonly types = ['pointermove', 'pointerdown', 'touchstart'] as const;
+  private seen = false;
+  private readonly note = (e: Event) => { this.seen ||= e.isTrusted; };
+
+  constructor() {
+    for (const type of this.types)
+      window.addEventListener(type, this.note, { capture: true, passive: true });
+  }
+
+  stop(): boolean {
+    for (const type of this.types)
+      window.removeEventListener(type, this.note, { capture: true });
+    return this.seen;
+  }
+}
+
+const inFrame = () => window.parent !== window;
 
 /** How the log says which state is missing. */
 export function missingText(state: string): string {
