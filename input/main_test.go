@@ -35,7 +35,6 @@ const say = {
 	pointerdown: e => [e.pointerType, 'button' + e.button, 'buttons' + e.buttons],
 	wheel: e => [e.clientX + ',' + e.clientY, e.deltaX + ',' + e.deltaY, 'mode' + e.deltaMode + mods(e)],
 	touchstart: e => ['changed ' + touches(e.changedTouches), 'touches ' + touches(e.touches)],
-	dragstart: e => [e.clientX + ',' + e.clientY],
 	copy: e => [],
 }
 say.keyup = say.keydown
@@ -43,7 +42,6 @@ say.compositionupdate = say.compositionend = say.compositionstart
 say.mouseup = say.mousemove = say.click = say.dblclick = say.auxclick = say.contextmenu = say.mousedown
 say.pointerup = say.pointermove = say.pointercancel = say.gotpointercapture = say.pointerdown
 say.touchend = say.touchmove = say.touchcancel = say.touchstart
-say.dragenter = say.dragover = say.drop = say.dragend = say.dragstart
 say.cut = say.paste = say.copy
 for (const type in say) addEventListener(type, e => log.push([type, ...say[type](e)].join(' ') + (e.isTrusted ? '' : ' UNTRUSTED')), {capture: true, passive: true})
 addEventListener('scroll', () => log.includes('scroll') || log.push('scroll'))
