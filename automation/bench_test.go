@@ -39,7 +39,12 @@ func startReference(b *testing.B) *reference {
 		b.Skip("no node on PATH for the reference")
 	}
 	cmd := exec.Command(node, filepath.Join("testdata", "playwright.mjs"), chromium) //nolint:gosec,noctx // ended below, when its input ends
-	cmd.Env = append(os.Environ(), "TMPDIR="+b.TempDir())
+	// Short, because Chromium makes a socket below it; b.TempDir's name is too long.
+	tmp, err := os.MkdirTemp("", "pw")
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -56,6 +61,9 @@ func startReference(b *testing.B) *reference {
 	b.Cleanup(func() {
 		_ = in.Close()
 		_ = cmd.Wait()
+		if err := os.RemoveAll(tmp); err != nil {
+			b.Error(err)
+		}
 	})
 	return ref
 }
