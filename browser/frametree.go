@@ -135,7 +135,7 @@ func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.Navigati
 	f.setLifecycleLocked(reached)
 	p.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name})
 	if f == p.main {
-		p.favicon = ""
+		p.title, p.favicon = "", ""
 		p.loading = reached&LifecycleLoad == 0
 		p.tellLocked(PageChanged{Page: p})
 		p.readyLocked()
@@ -159,6 +159,9 @@ func (a *attachment) documentOpenedLocked(e page.EventDocumentOpened) {
 		return
 	}
 	f.resetIdleLocked()
+	if f == f.page.main {
+		f.page.headWorld = nil // has another head
+	}
 	f.setLifecycleLocked(LifecycleCommit)
 	if url := e.Frame.URL + e.Frame.URLFragment; url != f.url {
 		f.movedWithinLocked(url)

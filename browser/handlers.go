@@ -25,7 +25,6 @@ var handlers = table(
 	onBrowser(target.DetachedFromTarget, func(b *Browser, _ *attachment, e target.EventDetachedFromTarget) {
 		b.detachedLocked(cdp.SessionID(e.SessionID))
 	}),
-	onBrowser(target.TargetInfoChanged, (*Browser).targetChangedLocked),
 
 	on(inspector.TargetCrashed, (*attachment).crashedLocked),
 	on(inspector.TargetReloadedAfterCrash, (*attachment).revivedLocked),

@@ -90,6 +90,9 @@ func (f *Frame) setLifecycleLocked(l Lifecycle) {
 	if removed|added != 0 {
 		f.page.tellLocked(LifecycleChanged{Frame: f, Added: added, Removed: removed})
 	}
+	if f == f.page.main && added&LifecycleDOMContentLoaded != 0 {
+		f.page.watchHeadLocked()
+	}
 }
 
 // lifecycleEventLocked takes in what Chromium says of a document. Load includes
@@ -131,7 +134,7 @@ func (f *Frame) loadedLocked() {
 		f.settleInitialLocked()
 	}
 	p.setLoadingLocked(false)
-	p.readFaviconLocked()
+	p.watchHeadLocked()
 }
 
 // settleInitialLocked makes the empty document that a page begins with its

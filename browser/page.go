@@ -31,19 +31,21 @@ type Page struct {
 	closed     chan struct{}
 
 	// Guarded by the browser's lock.
-	steps    int  // of setUpSteps, done
-	told     bool // PageCreated was told
-	gone     bool
-	crashed  bool
-	loading  bool
-	title    string
-	favicon  string
-	viewport Viewport
-	dialog   *Dialog
-	frames   map[proto.FrameID]*Frame
-	attempts map[proto.LoaderID]*attempt
-	requests map[string]*request // under way, by request id
-	watches  []*NavigationWatch
+	steps     int  // of setUpSteps, done
+	told      bool // PageCreated was told
+	gone      bool
+	crashed   bool
+	loading   bool
+	title     string
+	headWorld *World // whose title and icon are followed
+	headRound uint64
+	favicon   string
+	viewport  Viewport
+	dialog    *Dialog
+	frames    map[proto.FrameID]*Frame
+	attempts  map[proto.LoaderID]*attempt
+	requests  map[string]*request // under way, by request id
+	watches   []*NavigationWatch
 }
 
 // newPageLocked adds the page of a new session. It is told when it is set up.
@@ -127,15 +129,6 @@ func (b *Browser) closePageLocked(p *Page) {
 	}
 	p.tellLocked(PageClosed{Page: p})
 	close(p.closed)
-}
-
-// targetChangedLocked takes in a page's new title.
-func (b *Browser) targetChangedLocked(_ *attachment, e target.EventTargetInfoChanged) {
-	p := b.pageLocked(e.TargetInfo.TargetID)
-	if p != nil && p.title != e.TargetInfo.Title {
-		p.title = e.TargetInfo.Title
-		p.tellLocked(PageChanged{Page: p})
-	}
 }
 
 // crashedLocked takes in the death of a session's renderer. For a frame in

@@ -104,21 +104,7 @@ type CallOptions struct {
 // ErrPageCrashed or ErrFrameDetached when that is why), a *cdp.Error for a
 // refusal, or ctx's cause.
 func (w *World) Call(ctx context.Context, o CallOptions) (*runtime.RemoteObject, error) {
-	params := runtime.CallFunctionOnParams{FunctionDeclaration: o.Function, Arguments: o.Args}
-	if o.Object != "" {
-		params.ObjectID = o.Object
-	} else {
-		params.UniqueContextID = w.uniqueID
-	}
-	if o.ByValue {
-		params.ReturnByValue = &o.ByValue
-	}
-	if o.AwaitPromise {
-		params.AwaitPromise = &o.AwaitPromise
-	}
-	if o.UserGesture {
-		params.UserGesture = &o.UserGesture
-	}
+	params := w.functionCall(o)
 	method := runtime.CallFunctionOn.Method
 	raw, err := w.frame.page.browser.callUnless(ctx, w.Session(), method, params, w.destroyed, ErrContextDestroyed)
 	if err != nil {
@@ -132,6 +118,41 @@ func (w *World) Call(ctx context.Context, o CallOptions) (*runtime.RemoteObject,
 		return nil, newScriptError(res.ExceptionDetails)
 	}
 	return res.Result, nil
+}
+
+// functionCall is Runtime.callFunctionOn's parameters. cdproto's own would lose
+// empty arguments: it leaves out a value that is "", [], {} or null.
+type functionCall struct {
+	Function        string                 `json:"functionDeclaration"`
+	ObjectID        runtime.RemoteObjectID `json:"objectId,omitzero"`
+	UniqueContextID string                 `json:"uniqueContextId,omitzero"`
+	Arguments       []functionArgument     `json:"arguments,omitzero"`
+	ReturnByValue   bool                   `json:"returnByValue,omitzero"`
+	AwaitPromise    bool                   `json:"awaitPromise,omitzero"`
+	UserGesture     bool                   `json:"userGesture,omitzero"`
+}
+
+type functionArgument struct {
+	Value               jsonv2.Value                `json:"value,omitzero"`
+	UnserializableValue runtime.UnserializableValue `json:"unserializableValue,omitzero"`
+	ObjectID            runtime.RemoteObjectID      `json:"objectId,omitzero"`
+}
+
+func (w *World) functionCall(o CallOptions) functionCall {
+	c := functionCall{
+		Function: o.Function, ObjectID: o.Object,
+		ReturnByValue: o.ByValue, AwaitPromise: o.AwaitPromise, UserGesture: o.UserGesture,
+	}
+	if o.Object == "" {
+		c.UniqueContextID = w.uniqueID
+	}
+	if len(o.Args) > 0 {
+		c.Arguments = make([]functionArgument, len(o.Args))
+		for i, a := range o.Args {
+			c.Arguments[i] = functionArgument(*a)
+		}
+	}
+	return c
 }
 
 // explain says of an error that the world is gone, and why, if it is.
@@ -212,6 +233,9 @@ func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) 
 	}
 	a.worlds[w.uniqueID] = w
 	f.worlds[kind] = w
+	if f == f.page.main && f.lifecycle&LifecycleDOMContentLoaded != 0 {
+		f.page.watchHeadLocked() // of a document that was there before us
+	}
 }
 
 func (a *attachment) worldDestroyedLocked(e runtime.EventExecutionContextDestroyed) {

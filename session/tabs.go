@@ -166,6 +166,9 @@ func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
 }
 
 func (s *Session) removePage(eng *engine, p *browser.Page) {
+	if eng.proc.Conn().Err() != nil {
+		return // the browser died, and its pages with it: they are to come back
+	}
 	s.mu.Lock()
 	if s.engine != eng {
 		s.mu.Unlock()

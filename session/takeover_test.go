@@ -39,6 +39,7 @@ func TestTakeoverOutcomes(t *testing.T) {
 			if err := v.Navigate(t.Context(), "goto", base+"/inside"); err != nil {
 				return err
 			}
+			await(v, "the page", func(m TabsMessage) bool { return m.Tabs[0].Title == "Page inside" })
 			return v.Takeover("done", to.ID(), "all set")
 		}, func(r result) bool {
 			return r.Outcome == "done" && r.Note == "all set" && r.By == string(v.holder()) && r.URL == base+"/inside" &&
@@ -114,8 +115,9 @@ func TestScriptWaitsForThePerson(t *testing.T) {
 
 func TestTakeoverUntil(t *testing.T) {
 	base := site(t)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/start"})
 	v := join(t, s, RoleControl)
+	await(v, "the page", func(m TabsMessage) bool { return m.Tabs[0].Title == "Page start" })
 	v.picture("the page")
 	to, err := s.RequestTakeover(TakeoverOptions{Reason: "go in", Until: "**/inside", RequestedBy: "api"})
 	if err != nil {
@@ -138,7 +140,7 @@ func TestTakeoverUntil(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the condition was not noticed")
 	}
-	if info := to.Info(); info.State != TakeoverDone || info.Changes.URLBefore != base+"/" {
+	if info := to.Info(); info.State != TakeoverDone || info.Changes.URLBefore != base+"/start" {
 		t.Errorf("ended as %+v", info)
 	}
 	to, err = s.RequestTakeover(TakeoverOptions{Reason: "see it", Until: "text=/inside", RequestedBy: "api"})

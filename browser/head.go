@@ -1,0 +1,89 @@
+package browser
+
+import (
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/cdp"
+)
+
+const (
+	// maxFaviconURL is the longest icon URL that is kept, in bytes. Longer ones
+	// are pictures in data: URLs, which a tab strip has no use for.
+	maxFaviconURL = 64 << 10
+
+	// maxTitle is how much of a title is kept, in UTF-16 units.
+	maxTitle = 4096
+)
+
+// headFunction waits until the document's title or icon is another than the one
+// given, and returns both. Of several icons, browsers take the last. Chromium
+// itself tells of a title only when a page navigates (Target.targetInfoChanged).
+// The pause bounds what a page that keeps changing its title can cause.
+const headFunction = `(title, icon, maxTitle) => new Promise(resolve => {
+	const pause = 50;
+	let timer = 0;
+	const check = () => {
+		timer = 0;
+		const links = document.querySelectorAll('link[rel~="icon" i][href]');
+		const now = [document.title.slice(0, maxTitle), links.length ? links[links.length - 1].href : ''];
+		if (now[0] === title && now[1] === icon) return false;
+		observer.disconnect();
+		resolve(now);
+		return true;
+	};
+	const observer = new MutationObserver(() => timer ||= setTimeout(check, pause));
+	const root = document.head ?? document.documentElement;
+	if (!root || check()) return;
+	observer.observe(root, { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: ['href', 'rel'] });
+})`
+
+// watchHeadLocked follows the title and the icon of the main frame's document,
+// once per document. It ends with the document.
+func (p *Page) watchHeadLocked() {
+	w := p.main.worlds[WorldUtility]
+	if w == nil || w == p.headWorld {
+		return
+	}
+	p.headWorld = w
+	p.headRound++
+	p.askHeadLocked(w, p.headRound)
+}
+
+// askHeadLocked asks for the next change. The answer comes in a later turn, and
+// asks again.
+func (p *Page) askHeadLocked(w *World, round uint64) {
+	params := w.functionCall(CallOptions{
+		Function: headFunction, ByValue: true, AwaitPromise: true,
+		Args: []*runtime.CallArgument{argument(p.title), argument(p.favicon), argument(maxTitle)},
+	})
+	answer := func(ev cdp.Event) {
+		var res struct {
+			Result struct {
+				Value [2]string `json:"value"`
+			} `json:"result"`
+		}
+		if ev.Err != nil || p.headRound != round || jsonv2.Unmarshal(ev.Params, &res, jsonv2.AllowInvalidUTF8(true)) != nil {
+			return
+		}
+		now := res.Result.Value
+		p.title = now[0]
+		if p.favicon = now[1]; len(now[1]) > maxFaviconURL {
+			p.favicon = ""
+		}
+		p.tellLocked(PageChanged{Page: p})
+		if p.favicon == now[1] { // an icon that is not kept would come again at once
+			p.askHeadLocked(w, round)
+		}
+	}
+	p.browser.send(w.Session().Post(runtime.CallFunctionOn.Method, params, replyToken(answer)))
+}
+
+// argument is a string or a number as an argument of a call.
+func argument(v any) *runtime.CallArgument {
+	value, err := jsonv2.Marshal(v, jsonv2.AllowInvalidUTF8(true))
+	if err != nil {
+		return &runtime.CallArgument{}
+	}
+	return &runtime.CallArgument{Value: value}
+}
