@@ -52,14 +52,14 @@ func FindExecutable() (string, error) {
 // behindWrapper returns the program that the wrapper script at path starts, or
 // path itself when it is no script or the program is not known.
 func behindWrapper(path string) string {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil || !isScript(real) {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil || !isScript(target) {
 		return path
 	}
-	if beside := filepath.Join(filepath.Dir(real), "chrome"); isExecutable(beside) {
+	if beside := filepath.Join(filepath.Dir(target), "chrome"); isExecutable(beside) {
 		return beside
 	}
-	script, err := os.ReadFile(real)
+	script, err := os.ReadFile(target)
 	if err != nil {
 		return path
 	}
@@ -67,7 +67,7 @@ func behindWrapper(path string) string {
 		// The script names the folder or, as Debian's does, makes it of /usr/lib
 		// and its own name.
 		family := filepath.Base(filepath.Dir(place))
-		if (strings.Contains(string(script), filepath.Dir(place)) || family == filepath.Base(real)) && isExecutable(place) {
+		if (strings.Contains(string(script), filepath.Dir(place)) || family == filepath.Base(target)) && isExecutable(place) {
 			return place
 		}
 	}

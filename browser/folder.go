@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,11 +33,12 @@ type folder struct {
 	temp string // its TMPDIR: dir/tmp, or elsewhere when that is too long
 }
 
-var uidOffset atomic.Uint32 // starts anywhere, see nextUID
+var uidsGiven atomic.Uint32
 
-func init() { uidOffset.Store(rand.Uint32N(lastUID - firstUID + 1)) } //nolint:gosec // not a secret
-
-func nextUID() int { return firstUID + int(uidOffset.Add(1))%(lastUID-firstUID+1) }
+// nextUID goes round the range, from another place in each server.
+func nextUID() int {
+	return firstUID + (os.Getpid()+int(uidsGiven.Add(1)))%(lastUID-firstUID+1)
+}
 
 func mustDropRoot() bool { return os.Geteuid() == 0 }
 

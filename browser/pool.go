@@ -22,7 +22,7 @@ import (
 const (
 	// HealthTimeout is how long a warm Chromium may take to answer before it is
 	// given away; one that takes longer is dropped.
-	HealthTimeout = time.Second
+	HealthTimeout = 2 * time.Second
 
 	// RefillDelay and MaxRefillDelay bound the pause after a start that failed;
 	// it doubles from one failure to the next.

@@ -22,7 +22,7 @@ import (
 const (
 	// CloseGrace is how long a Chromium may take to write its profile and end by
 	// itself; it is killed then. Seen: a tenth of a second.
-	CloseGrace = 3 * time.Second
+	CloseGrace = 5 * time.Second
 
 	// pipeBytes is the size asked for the kernel's buffer of each pipe, so that
 	// a picture or a large reply passes in one piece. It is the usual ceiling of

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -121,7 +120,9 @@ func TestPageSeesAnOrdinaryWindow(t *testing.T) {
 }
 
 func TestDeath(t *testing.T) {
+	asked := time.Now()
 	p := browsertest.Launch(t, browser.LaunchOptions{})
+	start := time.Since(asked)
 	page := browsertest.PageOf(t, p.Conn())
 	if p.Err() != nil {
 		t.Fatal(p.Err())
@@ -135,7 +136,7 @@ func TestDeath(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.Done()
-	if took := time.Since(killed); took > time.Second {
+	if took := time.Since(killed); took > max(time.Second, start) { // start is longer on a busy machine only
 		t.Errorf("the death was noticed after %v", took)
 	}
 	if err := p.Err(); !errors.Is(err, browser.ErrProcessDied) || !strings.Contains(err.Error(), "killed") {
@@ -208,7 +209,9 @@ func TestLostConnectionEndsIt(t *testing.T) {
 
 func TestRestartKeepsProfile(t *testing.T) {
 	dir := t.TempDir()
+	asked := time.Now()
 	first := browsertest.Launch(t, browser.LaunchOptions{Dir: dir})
+	start := time.Since(asked)
 	cookie := network.CookieParam{Name: "kept", Value: "yes", URL: "https://example.com/", Expires: proto.TimeSinceEpoch(time.Now().Add(time.Hour).Unix())}
 	_, err := cdp.Call(t.Context(), first.Conn().Root(), storage.SetCookies, storage.SetCookiesParams{Cookies: []*network.CookieParam{&cookie}})
 	if err != nil {
@@ -229,8 +232,8 @@ func TestRestartKeepsProfile(t *testing.T) {
 	third := browsertest.Launch(t, browser.LaunchOptions{Dir: dir})
 	took := time.Since(killed)
 	t.Logf("from the kill to the next one's first answer: %v", took)
-	if took > 2*time.Second {
-		t.Errorf("the restart took %v", took)
+	if took > max(2*time.Second, 3*start) { // start is a quarter of a second, if not for a busy machine
+		t.Errorf("the restart took %v, the first start %v", took, start)
 	}
 	got, err := cdp.Call(t.Context(), third.Conn().Root(), storage.GetCookies, storage.GetCookiesParams{})
 	if err != nil {
@@ -340,13 +343,4 @@ func BenchmarkLaunch(b *testing.B) {
 		p.Kill()
 		b.StartTimer()
 	}
-}
-
-func atoi(t *testing.T, s string) int {
-	t.Helper()
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

@@ -110,6 +110,10 @@ func readStat(pid int) (procStat, error) {
 	if err != nil {
 		return procStat{}, err
 	}
+	return parseStat(data)
+}
+
+func parseStat(data []byte) (procStat, error) {
 	// The second field is the name in parentheses and may hold anything.
 	first, last := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
 	if first < 0 || last < first {
