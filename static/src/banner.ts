@@ -1,4 +1,4 @@
-import { byId, setText, show } from './dom.js';
+import { byId, maybeById, setText, show } from './dom.js';
 import { askReason } from './failing.js';
 import type { Live } from './live.js';
 import { clock } from './times.js';
@@ -20,6 +20,8 @@ export function showBanner(live: Live): void {
     const mine = live.mine;
     setText(byId('banner-lead'), mine ? 'You are on it:' : takeover.state === 'claimed' ? 'Somebody is on it:' : 'Waiting for you:');
     setText(byId('banner-reason'), takeover.reason);
+    const link = maybeById('banner-link');
+    if (link) Object.assign(link.dataset, { link: takeover.url ?? '', takeover: takeover.id });
     setText(byId('banner-clock'), clock(Date.parse(takeover.deadline) - Date.now()));
     banner.querySelector('.shape')?.classList.toggle('calling', takeover.state === 'pending');
     show(take, !mine && live.mayControl);

@@ -1,3 +1,5 @@
+import { path, post } from './api.js';
+import { busy } from './menus.js';
 import { notice } from './notices.js';
 
 /** Puts text on the person's clipboard; false when their browser refuses. */
@@ -22,6 +24,28 @@ function copyBySelection(text: string): boolean {
   field.remove();
   if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
   return copied;
+}
+
+/**
+ * Makes every `[data-link]` copy a link for whoever shall answer a takeover.
+ * Its secret is known only when it is made, so each copy is a new link.
+ */
+export function enableTakeoverLinks(): void {
+  document.addEventListener('click', (event) => {
+    const element = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-link]') : null;
+    if (!element) return;
+    void busy(element, notice, async () => {
+      const url = await linkFor(element.dataset);
+      element.dataset.copiedLink = url;
+      notice((await copyText(url)) ? 'Link copied' : url);
+    });
+  });
+}
+
+async function linkFor({ link = '', session = '', takeover = '' }: DOMStringMap): Promise<string> {
+  if (link.includes('#')) return link;
+  const made = await post<{ url: string }>(path`/v1/sessions/${session}/links`, { role: 'takeover', takeover });
+  return made.url;
 }
 
 /** Makes every `[data-copy]` copy its text when clicked. */

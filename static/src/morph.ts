@@ -12,7 +12,7 @@ export function morph(from: Element, to: Element): void {
 
 function morphAttributes(from: Element, to: Element): void {
   for (const { name } of [...from.attributes]) {
-    if (!to.hasAttribute(name) && name !== 'aria-busy') from.removeAttribute(name);
+    if (!to.hasAttribute(name) && name !== 'aria-busy' && name !== 'data-copied-link') from.removeAttribute(name);
   }
   for (const { name, value } of to.attributes) {
     if (from.getAttribute(name) !== value) from.setAttribute(name, value);

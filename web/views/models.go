@@ -42,7 +42,7 @@ type Waiting struct {
 	RequestedBy string // "script", "api", …
 	Claimed     bool   // somebody is on it
 	PageURL     string // where the browser is
-	Link        string // the link for a person, with its secret if it has one
+	Link        string // the link for a person; without a secret in its fragment one is made when it is copied
 	CreatedAt   time.Time
 	Deadline    time.Time
 }

@@ -131,7 +131,7 @@ func Session(p SessionPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = banner().Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = banner(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -372,7 +372,7 @@ func sessionBar(p SessionPage) templ.Component {
 
 // banner stands between the bar and the page, never over it. The script fills
 // and shows it.
-func banner() templ.Component {
+func banner(p SessionPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -401,7 +401,38 @@ func banner() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<span>Done</span></button> <button type=\"button\" id=\"banner-fail\" class=\"button quiet\">I can’t…</button></div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<span>Done</span></button> <button type=\"button\" id=\"banner-fail\" class=\"button quiet\">I can’t…</button> ")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if !p.Guest {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<button type=\"button\" id=\"banner-link\" class=\"button quiet wide-only\" title=\"A link for whoever shall help\" data-link=\"\" data-session=\"")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			var templ_7745c5c3_Var12 string
+			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.ID)
+			if templ_7745c5c3_Err != nil {
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `session.templ`, Line: 125, Col: 152}
+			}
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "\" data-takeover=\"\">")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = icon("copy").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<span>Copy link</span></button>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "</div></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -425,12 +456,12 @@ func browserBar(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var12 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var12 == nil {
-			templ_7745c5c3_Var12 = templ.NopComponent
+		templ_7745c5c3_Var13 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var13 == nil {
+			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<div class=\"browser-bar\"><div id=\"tabs\" class=\"tabs\" role=\"group\" aria-label=\"Tabs of the remote browser\"></div><form id=\"address-form\" class=\"address\"><button type=\"button\" class=\"button quiet square\" data-go=\"back\" aria-label=\"Back\" title=\"Back\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<div class=\"browser-bar\"><div id=\"tabs\" class=\"tabs\" role=\"group\" aria-label=\"Tabs of the remote browser\"></div><form id=\"address-form\" class=\"address\"><button type=\"button\" class=\"button quiet square\" data-go=\"back\" aria-label=\"Back\" title=\"Back\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -438,7 +469,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "</button> <button type=\"button\" class=\"button quiet square\" data-go=\"forward\" aria-label=\"Forward\" title=\"Forward\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "</button> <button type=\"button\" class=\"button quiet square\" data-go=\"forward\" aria-label=\"Forward\" title=\"Forward\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -446,7 +477,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</button> <button type=\"button\" class=\"button quiet square\" id=\"reload\" data-go=\"reload\" aria-label=\"Reload\" title=\"Reload\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "</button> <button type=\"button\" class=\"button quiet square\" id=\"reload\" data-go=\"reload\" aria-label=\"Reload\" title=\"Reload\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -454,7 +485,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "</button> <span class=\"address-field\"><span id=\"security\" class=\"security\" aria-hidden=\"true\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "</button> <span class=\"address-field\"><span id=\"security\" class=\"security\" aria-hidden=\"true\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -462,20 +493,20 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "</span> <input id=\"address\" type=\"text\" inputmode=\"url\" aria-label=\"Address of the remote page\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "</span> <input id=\"address\" type=\"text\" inputmode=\"url\" aria-label=\"Address of the remote page\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var13 string
-		templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.URL)
+		var templ_7745c5c3_Var14 string
+		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.URL)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `session.templ`, Line: 145, Col: 172}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `session.templ`, Line: 151, Col: 172}
 		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "\" placeholder=\"Type an address\"></span> <button type=\"button\" class=\"button quiet square\" id=\"new-tab\" aria-label=\"New tab\" title=\"New tab\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "\" placeholder=\"Type an address\"></span> <button type=\"button\" class=\"button quiet square\" id=\"new-tab\" aria-label=\"New tab\" title=\"New tab\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -483,7 +514,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "</button></form></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "</button></form></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -507,12 +538,12 @@ func sidePanel(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var14 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var14 == nil {
-			templ_7745c5c3_Var14 = templ.NopComponent
+		templ_7745c5c3_Var15 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var15 == nil {
+			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<aside id=\"side\" class=\"side\" aria-label=\"Script and events\"><div id=\"divider\" class=\"divider\" role=\"separator\" aria-label=\"Width of the side panel\" aria-orientation=\"vertical\" tabindex=\"0\"></div><section id=\"script-pane\" class=\"pane script-pane\" aria-label=\"Script\"><div class=\"pane-bar\"><div class=\"pane-tabs\" role=\"tablist\" aria-label=\"Script and its runs\"><button type=\"button\" role=\"tab\" id=\"tab-script\" aria-selected=\"true\" aria-controls=\"panel-script\" class=\"pane-tab\">Script</button> <button type=\"button\" role=\"tab\" id=\"tab-runs\" aria-selected=\"false\" aria-controls=\"panel-runs\" class=\"pane-tab\" tabindex=\"-1\">Runs <span class=\"count\" id=\"runs-count\" hidden></span></button></div><div class=\"grow\"></div><button type=\"button\" id=\"run-stop\" class=\"button\" hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<aside id=\"side\" class=\"side\" aria-label=\"Script and events\"><div id=\"divider\" class=\"divider\" role=\"separator\" aria-label=\"Width of the side panel\" aria-orientation=\"vertical\" tabindex=\"0\"></div><section id=\"script-pane\" class=\"pane script-pane\" aria-label=\"Script\"><div class=\"pane-bar\"><div class=\"pane-tabs\" role=\"tablist\" aria-label=\"Script and its runs\"><button type=\"button\" role=\"tab\" id=\"tab-script\" aria-selected=\"true\" aria-controls=\"panel-script\" class=\"pane-tab\">Script</button> <button type=\"button\" role=\"tab\" id=\"tab-runs\" aria-selected=\"false\" aria-controls=\"panel-runs\" class=\"pane-tab\" tabindex=\"-1\">Runs <span class=\"count\" id=\"runs-count\" hidden></span></button></div><div class=\"grow\"></div><button type=\"button\" id=\"run-stop\" class=\"button\" hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -520,7 +551,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<span>Stop</span></button> <button type=\"button\" id=\"run\" class=\"button primary\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<span>Stop</span></button> <button type=\"button\" id=\"run\" class=\"button primary\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -528,7 +559,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<span>Run</span> <kbd id=\"run-keys\" aria-hidden=\"true\">Ctrl ↵</kbd></button> <button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<span>Run</span> <kbd id=\"run-keys\" aria-hidden=\"true\">Ctrl ↵</kbd></button> <button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -536,20 +567,20 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "</button></div><div id=\"panel-script\" class=\"panel-script\" role=\"tabpanel\" aria-labelledby=\"tab-script\"><div id=\"editor\" class=\"editor\"><textarea id=\"code\" class=\"code\" aria-label=\"Script\" spellcheck=\"false\" autocomplete=\"off\" autocapitalize=\"off\" wrap=\"off\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "</button></div><div id=\"panel-script\" class=\"panel-script\" role=\"tabpanel\" aria-labelledby=\"tab-script\"><div id=\"editor\" class=\"editor\"><textarea id=\"code\" class=\"code\" aria-label=\"Script\" spellcheck=\"false\" autocomplete=\"off\" autocapitalize=\"off\" wrap=\"off\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var15 string
-		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(p.Sample)
+		var templ_7745c5c3_Var16 string
+		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(p.Sample)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `session.templ`, Line: 179, Col: 138}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `session.templ`, Line: 185, Col: 138}
 		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "</textarea></div><section id=\"output\" class=\"output\" aria-label=\"Output of the run\" hidden><div class=\"output-bar\"><i id=\"output-shape\" class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"output-words\" role=\"status\"></span> <span id=\"output-time\" class=\"tabular meta\"></span><div class=\"grow\"></div><button type=\"button\" id=\"output-close\" class=\"button quiet square\" aria-label=\"Close the output\" title=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "</textarea></div><section id=\"output\" class=\"output\" aria-label=\"Output of the run\" hidden><div class=\"output-bar\"><i id=\"output-shape\" class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"output-words\" role=\"status\"></span> <span id=\"output-time\" class=\"tabular meta\"></span><div class=\"grow\"></div><button type=\"button\" id=\"output-close\" class=\"button quiet square\" aria-label=\"Close the output\" title=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -557,7 +588,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "</button></div><div id=\"output-body\" class=\"output-body\" tabindex=\"0\" role=\"log\" aria-label=\"Output\"></div></section></div><div id=\"panel-runs\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-runs\" hidden></div></section><div id=\"split\" class=\"split\" role=\"separator\" aria-label=\"Height of the events panel\" aria-orientation=\"horizontal\" tabindex=\"0\"></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "</button></div><div id=\"output-body\" class=\"output-body\" tabindex=\"0\" role=\"log\" aria-label=\"Output\"></div></section></div><div id=\"panel-runs\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-runs\" hidden></div></section><div id=\"split\" class=\"split\" role=\"separator\" aria-label=\"Height of the events panel\" aria-orientation=\"horizontal\" tabindex=\"0\"></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -565,7 +596,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "</aside>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "</aside>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -589,12 +620,12 @@ func eventsPane() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var16 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var16 == nil {
-			templ_7745c5c3_Var16 = templ.NopComponent
+		templ_7745c5c3_Var17 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var17 == nil {
+			templ_7745c5c3_Var17 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<section id=\"events-pane\" class=\"pane events-pane\" aria-labelledby=\"events-title\"><div class=\"pane-bar\"><h2 id=\"events-title\" class=\"pane-title\">Events</h2><span id=\"events-state\" class=\"meta\"></span> <label class=\"filter-text\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<section id=\"events-pane\" class=\"pane events-pane\" aria-labelledby=\"events-title\"><div class=\"pane-bar\"><h2 id=\"events-title\" class=\"pane-title\">Events</h2><span id=\"events-state\" class=\"meta\"></span> <label class=\"filter-text\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -602,7 +633,7 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<input id=\"events-search\" type=\"search\" aria-label=\"Filter events by text\" placeholder=\"Filter\" autocomplete=\"off\" spellcheck=\"false\"></label> <button type=\"button\" id=\"events-pause\" class=\"button quiet square\" aria-pressed=\"false\" aria-label=\"Pause\" title=\"Pause\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<input id=\"events-search\" type=\"search\" aria-label=\"Filter events by text\" placeholder=\"Filter\" autocomplete=\"off\" spellcheck=\"false\"></label> <button type=\"button\" id=\"events-pause\" class=\"button quiet square\" aria-pressed=\"false\" aria-label=\"Pause\" title=\"Pause\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -610,7 +641,7 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "</button> <button type=\"button\" id=\"events-follow\" class=\"button quiet square\" aria-pressed=\"true\" aria-label=\"Follow the newest\" title=\"Follow the newest\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</button> <button type=\"button\" id=\"events-follow\" class=\"button quiet square\" aria-pressed=\"true\" aria-label=\"Follow the newest\" title=\"Follow the newest\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -618,7 +649,7 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "</button> <button type=\"button\" id=\"events-clear\" class=\"button quiet square\" aria-label=\"Clear\" title=\"Clear\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "</button> <button type=\"button\" id=\"events-clear\" class=\"button quiet square\" aria-label=\"Clear\" title=\"Clear\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -626,7 +657,7 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</button> <button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "</button> <button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -634,7 +665,7 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "</button></div><div class=\"filter-bar\"><div id=\"events-filters\" class=\"chips\" role=\"group\" aria-label=\"Show\"></div></div><div class=\"events-body\"><div id=\"events-list\" class=\"events-list\" role=\"listbox\" tabindex=\"0\" aria-label=\"Events, oldest first\"></div><div id=\"events-empty\" class=\"events-empty\"><p>Nothing yet. What the page logs, loads and does appears here as it happens.</p></div><section id=\"events-detail\" class=\"events-detail\" aria-label=\"Event\" hidden></section></div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "</button></div><div class=\"filter-bar\"><div id=\"events-filters\" class=\"chips\" role=\"group\" aria-label=\"Show\"></div></div><div class=\"events-body\"><div id=\"events-list\" class=\"events-list\" role=\"listbox\" tabindex=\"0\" aria-label=\"Events, oldest first\"></div><div id=\"events-empty\" class=\"events-empty\"><p>Nothing yet. What the page logs, loads and does appears here as it happens.</p></div><section id=\"events-detail\" class=\"events-detail\" aria-label=\"Event\" hidden></section></div></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -658,12 +689,12 @@ func shareDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var17 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var17 == nil {
-			templ_7745c5c3_Var17 = templ.NopComponent
+		templ_7745c5c3_Var18 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var18 == nil {
+			templ_7745c5c3_Var18 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<dialog id=\"share-dialog\" class=\"dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Whoever has the link sees this browser without a key, until the link ends or you withdraw it.</p><div class=\"field-row\"><label class=\"field\"><span>They can</span> <select name=\"role\"><option value=\"view\">watch</option> <option value=\"control\">watch and take control</option></select></label> <label class=\"field\"><span>For</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<dialog id=\"share-dialog\" class=\"dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Whoever has the link sees this browser without a key, until the link ends or you withdraw it.</p><div class=\"field-row\"><label class=\"field\"><span>They can</span> <select name=\"role\"><option value=\"view\">watch</option> <option value=\"control\">watch and take control</option></select></label> <label class=\"field\"><span>For</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -671,7 +702,7 @@ func shareDialog() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Make a link</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Make a link</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -695,12 +726,12 @@ func endDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var18 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var18 == nil {
-			templ_7745c5c3_Var18 = templ.NopComponent
+		templ_7745c5c3_Var19 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var19 == nil {
+			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<dialog id=\"end-dialog\" class=\"dialog\" aria-labelledby=\"end-title\"><form id=\"end-form\" method=\"dialog\"><h2 id=\"end-title\">End this session?</h2><p class=\"hint\">The browser closes for everybody, and a script that runs in it stops. Its events stay readable.</p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Keep it</button> <button type=\"submit\" class=\"button wrong\">End session</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<dialog id=\"end-dialog\" class=\"dialog\" aria-labelledby=\"end-title\"><form id=\"end-form\" method=\"dialog\"><h2 id=\"end-title\">End this session?</h2><p class=\"hint\">The browser closes for everybody, and a script that runs in it stops. Its events stay readable.</p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Keep it</button> <button type=\"submit\" class=\"button wrong\">End session</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

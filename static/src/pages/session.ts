@@ -2,7 +2,7 @@ import { path, post } from '../api.js';
 import { showBanner } from '../banner.js';
 import { showConnection } from '../connectionlabel.js';
 import { showControl } from '../control.js';
-import { copyText, enableCopying } from '../copying.js';
+import { copyText, enableCopying, enableTakeoverLinks } from '../copying.js';
 import { movable } from '../dividers.js';
 import { byId, maybeById, show } from '../dom.js';
 import { Editor } from '../editor/editor.js';
@@ -22,6 +22,7 @@ const guest = root.hasAttribute('data-guest');
 enableMenus();
 enableDialogs();
 enableCopying();
+enableTakeoverLinks();
 startTicking();
 
 const stage = new Stage(session);

@@ -1,5 +1,5 @@
 import { messageOf, path, post } from '../api.js';
-import { enableCopying } from '../copying.js';
+import { enableCopying, enableTakeoverLinks } from '../copying.js';
 import { byId, setText } from '../dom.js';
 import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
 import { morph } from '../morph.js';
@@ -77,6 +77,7 @@ function newSession(): void {
 enableMenus();
 enableDialogs();
 enableCopying();
+enableTakeoverLinks();
 newSession();
 startTicking();
 thumbnails.scan();

@@ -1,0 +1,198 @@
+import { expect, type APIRequestContext, type CDPSession, type Page } from '@playwright/test';
+
+/** Places on the demo site, in CSS pixels of a 1280×720 page. */
+export interface Places {
+  password: Point;
+  handle: Point;
+  /** Top left corner of the captcha's scene, and its size. */
+  scene: { x: number; y: number; width: number; height: number };
+  code: Point;
+}
+
+export interface Point { x: number; y: number }
+
+export const key = (): string => process.env.E2E_KEY ?? '';
+export const auth = (): Record<string, string> => ({ Authorization: `Bearer ${key()}` });
+
+export const PASSWORD = 'open-sesame';
+
+/** Signs in as an operator, through the form. */
+export async function signIn(page: Page): Promise<void> {
+  await page.goto('/');
+  await page.getByLabel('API key').fill(key());
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
+}
+
+/** A new session by the button, and its id. */
+export async function newSession(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'New session' }).click();
+  await page.waitForURL('**/sessions/*');
+  await hasPicture(page);
+  return page.url().split('/').pop() ?? '';
+}
+
+/** Waits until a picture of the remote page is on the canvas. */
+export async function hasPicture(page: Page): Promise<void> {
+  await expect(page.locator('#skeleton')).toBeHidden({ timeout: 20_000 });
+}
+
+/** A remote page as a person has it: a picture to look at, a place to point at. */
+export class Remote {
+  constructor(readonly page: Page) {}
+
+  /** Where a point of the remote page is in this window. */
+  async at(point: Point): Promise<Point> {
+    const box = await this.page.locator('#frame').boundingBox();
+    if (!box) throw new Error('the remote page is not in sight');
+    const scale = box.width / 1280;
+    return { x: box.x + point.x * scale, y: box.y + point.y * scale };
+  }
+
+  /** The colour of a point, as red, green and blue, each up to 255. */
+  async color(point: Point): Promise<[number, number, number]> {
+    return this.page.locator('#screen').evaluate((canvas: HTMLCanvasElement, { x, y }) => {
+      const scale = canvas.width / 1280;
+      const [r = 0, g = 0, b = 0] = canvas.getContext('2d')?.getImageData(x * scale, y * scale, 1, 1).data ?? [];
+      return [r, g, b] as [number, number, number];
+    }, point);
+  }
+
+  /** Looks for the gap of the captcha, the darkest thing of the scene: the distance of its left edge from the scene's. */
+  async gap(scene: Places['scene']): Promise<number> {
+    let found = -1;
+    await expect(async () => {
+      found = await this.page.locator('#screen').evaluate((canvas: HTMLCanvasElement, { x, y, width, height }) => {
+        const scale = canvas.width / 1280;
+        const context = canvas.getContext('2d');
+        if (!context) return -1;
+        for (let column = 60; column < width; column++) {
+          const { data } = context.getImageData(Math.round((x + column) * scale), Math.round(y * scale), 1, Math.round(height * scale));
+          let dark = 0;
+          for (let i = 0; i < data.length; i += 4) if ((data[i] ?? 255) + (data[i + 1] ?? 255) + (data[i + 2] ?? 255) < 170) dark++;
+          if (dark > 8 * scale) return column - 2; // its white edge is two pixels wide
+        }
+        return -1;
+      }, scene);
+      expect(found).toBeGreaterThan(0);
+    }).toPass({ timeout: 15_000 });
+    return found;
+  }
+
+  async click(point: Point): Promise<void> {
+    const { x, y } = await this.at(point);
+    await this.page.mouse.click(x, y);
+  }
+
+  async drag(from: Point, to: Point): Promise<void> {
+    const start = await this.at(from);
+    const end = await this.at(to);
+    await this.page.mouse.move(start.x, start.y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(end.x, end.y, { steps: 30 });
+    await this.page.mouse.up();
+  }
+}
+
+/** The same with fingers. */
+export class Fingers extends Remote {
+  private constructor(page: Page, private readonly cdp: CDPSession) {
+    super(page);
+  }
+
+  static async on(page: Page): Promise<Fingers> {
+    return new Fingers(page, await page.context().newCDPSession(page));
+  }
+
+  private async touch(type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: Point[]): Promise<void> {
+    await this.cdp.send('Input.dispatchTouchEvent', { type, touchPoints: touchPoints.map((point, id) => ({ ...point, id })) });
+  }
+
+  override async click(point: Point): Promise<void> {
+    const at = await this.at(point);
+    await this.touch('touchStart', at);
+    await this.touch('touchEnd');
+  }
+
+  override async drag(from: Point, to: Point): Promise<void> {
+    const start = await this.at(from);
+    const end = await this.at(to);
+    await this.touch('touchStart', start);
+    const STEPS = 30;
+    for (let i = 1; i <= STEPS; i++) {
+      await this.touch('touchMove', { x: start.x + ((end.x - start.x) * i) / STEPS, y: start.y + ((end.y - start.y) * i) / STEPS });
+    }
+    await this.touch('touchEnd');
+  }
+
+  /** Spreads two fingers around a point until it is shown `factor` times as large. */
+  async pinch(point: Point, factor: number): Promise<void> {
+    const middle = await this.at(point);
+    const pair = (distance: number): [Point, Point] => [{ x: middle.x - distance / 2, y: middle.y }, { x: middle.x + distance / 2, y: middle.y }];
+    const FIRST = 60;
+    await this.touch('touchStart', ...pair(FIRST));
+    const STEPS = 10;
+    for (let i = 1; i <= STEPS; i++) await this.touch('touchMove', ...pair(FIRST * (1 + ((factor - 1) * i) / STEPS)));
+    await this.touch('touchEnd');
+  }
+}
+
+/**
+ * Learns where things are on the demo site, by going through it in a page of
+ * one's own that is as large as a session's.
+ */
+export async function explore(page: Page): Promise<Places> {
+  const middle = async (selector: string): Promise<Point> => {
+    const box = await page.locator(selector).boundingBox();
+    if (!box) throw new Error(`no ${selector} on the demo site`);
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  };
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await page.goto('/demo/login');
+  const password = await middle('#password');
+  await page.getByLabel('Email').fill('demo@example.com');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL('**/demo/captcha');
+  const handle = await middle('#handle');
+  const scene = await page.locator('#scene').boundingBox();
+  if (!scene) throw new Error('no scene on the demo site');
+  const gap = await gapOf(page);
+  await page.mouse.move(handle.x, handle.y);
+  await page.mouse.down();
+  await page.mouse.move(handle.x + gap, handle.y, { steps: 30 });
+  await page.mouse.up();
+  await page.waitForURL('**/demo/code');
+  return { password, handle, scene, code: await middle('#code') };
+}
+
+async function gapOf(page: Page): Promise<number> {
+  return page.locator('#scene').evaluate(async (image: HTMLImageElement) => {
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = image.naturalWidth;
+    canvas.height = image.naturalHeight;
+    const context = canvas.getContext('2d');
+    if (!context) return 0;
+    context.drawImage(image, 0, 0);
+    for (let x = 60; x < canvas.width; x++) {
+      const { data } = context.getImageData(x, 0, 1, canvas.height);
+      let dark = 0;
+      for (let i = 0; i < data.length; i += 4) if ((data[i] ?? 255) + (data[i + 1] ?? 255) + (data[i + 2] ?? 255) < 150) dark++;
+      if (dark > 8) return x - 2;
+    }
+    return 0;
+  });
+}
+
+/** What arrives on the person's phone: the code for the visitor that the session's browser is. */
+export async function codeOnPhone(request: APIRequestContext, session: string): Promise<string> {
+  const context = await request.get(`/v1/sessions/${session}/context`, { headers: auth() });
+  expect(context.status()).toBe(200);
+  const { cookies } = (await context.json()) as { cookies: { name: string; value: string }[] };
+  const cookie = cookies.find(({ name }) => name === 'takeover_demo');
+  const phone = await request.get('/demo/phone', { headers: { Cookie: `takeover_demo=${cookie?.value}` } });
+  const code = /id="sms-code">(\d{6})</.exec(await phone.text())?.[1];
+  if (!code) throw new Error('no code on the phone');
+  return code;
+}

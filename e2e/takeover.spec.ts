@@ -1,0 +1,155 @@
+import { devices, expect, test, type Browser, type Page } from '@playwright/test';
+import { auth, codeOnPhone, explore, Fingers, hasPicture, newSession, PASSWORD, Remote, signIn, type Places } from './remote.js';
+
+test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+/** The way of the product: a script asks, a person helps by the link they were sent, the script goes on. */
+
+async function placesOf(browser: Browser): Promise<Places> {
+  const context = await browser.newContext();
+  const places = await explore(await context.newPage());
+  await context.close();
+  return places;
+}
+
+/** Runs the sample script and gives the link that the inbox offers. */
+async function askForHelp(page: Page): Promise<{ session: string; link: string }> {
+  await signIn(page);
+  const session = await newSession(page);
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.locator('#banner')).toBeVisible({ timeout: 20_000 });
+  await expect(page.locator('#banner')).toContainText('Sign in to the demo site');
+  await expect(page.locator('#banner-clock')).toHaveText(/^[45]:\d\d$/);
+  await expect(page.locator('#output-words')).toHaveText('Waiting for a person');
+
+  const inbox = await page.context().newPage();
+  await inbox.goto('/');
+  await expect(inbox).toHaveTitle(/^\(1\)/);
+  await expect(inbox.getByRole('heading', { name: 'Needs a person' })).toBeVisible();
+  await inbox.getByRole('button', { name: 'Copy link' }).click();
+  await expect(inbox.getByText('Link copied')).toBeVisible();
+  const link = await inbox.evaluate(() => navigator.clipboard.readText());
+  expect(link).toMatch(/\/takeover\/[^#]+#.{20,}/);
+  await inbox.close();
+  return { session, link };
+}
+
+/** What the operator sees once the person pressed Done. */
+async function hasFinished(page: Page): Promise<void> {
+  await expect(page.locator('#output-words')).toHaveText('Succeeded', { timeout: 20_000 });
+  await expect(page.locator('[data-result]')).toHaveText('"Demo User"');
+  await expect(page.locator('#output-body')).toContainText('A person helped for');
+  await expect(page.locator('#banner')).toBeHidden();
+  await expect(page.locator('#control-words')).toHaveText('Nobody in control');
+
+  const events = page.locator('#events-list');
+  const search = page.getByLabel('Filter events by text');
+  for (const text of ['Script started', 'GET 127.0.0.1', 'Takeover asked: Sign in to the demo site', 'a person is on it', 'Control: a person', 'POST 127.0.0.1', 'Takeover done', 'Script succeeded']) {
+    await search.fill(text);
+    await expect(events.locator('.event').first(), text).toContainText(text);
+  }
+  await search.fill('Takeover done');
+  await events.locator('.event').first().click();
+  await expect(page.locator('#events-detail')).toContainText('"takeover_done"');
+}
+
+test('a person helps with the mouse', async ({ page, browser, request }) => {
+  const places = await placesOf(browser);
+  const { session, link } = await askForHelp(page);
+
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const theirs = await context.newPage();
+  await theirs.goto(link);
+  await expect(theirs.getByRole('heading', { name: 'Sign in to the demo site' })).toBeVisible();
+  expect(theirs.url(), 'the secret is no longer in the address').not.toContain('#');
+  await hasPicture(theirs);
+  await expect(theirs.locator('#control-words')).toHaveText('You are in control');
+  await expect(page.locator('#control-words')).toHaveText('Another person is in control');
+
+  await signInByHand(new Remote(theirs), places, () => codeOnPhone(request, session));
+  await theirs.getByRole('button', { name: 'Done' }).click();
+  await expect(theirs.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+  await expect(theirs.locator('#farewell')).toContainText('You can close this page.');
+  await hasFinished(page);
+  await context.close();
+});
+
+test('a person helps on a phone', async ({ page, browser, request }) => {
+  const places = await placesOf(browser);
+  const { session, link } = await askForHelp(page);
+
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: { width: 390, height: 844 } } as object);
+  const theirs = await context.newPage();
+  await theirs.goto(link);
+  await hasPicture(theirs);
+  await expect(theirs.getByText('This is a browser on another computer.')).toBeVisible();
+  await theirs.getByRole('button', { name: 'OK' }).click();
+  await theirs.getByRole('button', { name: 'Note' }).click();
+  await expect(theirs.locator('#note')).toContainText('The password is on the page.');
+  await theirs.getByRole('button', { name: 'Note' }).click();
+  await expect(theirs.locator('#control-words')).toHaveText('You are in control');
+  // Nothing sticks out to the side.
+  expect(await theirs.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+
+  const fingers = await Fingers.on(theirs);
+  await fingers.pinch({ x: 640, y: 360 }, 3);
+  await signInByHand(fingers, places, () => codeOnPhone(request, session));
+  await theirs.getByRole('button', { name: 'Done' }).click();
+  await expect(theirs.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+  await hasFinished(page);
+  await context.close();
+});
+
+test('a person says why they cannot', async ({ page, browser }) => {
+  const { link } = await askForHelp(page);
+  const context = await browser.newContext();
+  const theirs = await context.newPage();
+  await theirs.goto(link);
+  await hasPicture(theirs);
+  await theirs.getByRole('button', { name: 'I can’t' }).click();
+  await theirs.getByRole('button', { name: 'I do not have this login' }).click();
+  await theirs.getByRole('button', { name: 'Send' }).click();
+  await expect(theirs.getByRole('heading', { name: 'Thank you for telling' })).toBeVisible();
+
+  await expect(page.locator('#output-words')).toHaveText('Failed', { timeout: 20_000 });
+  await expect(page.locator('[data-error]')).toContainText('I do not have this login.');
+  await page.locator('[data-error] .position').first().click();
+  await expect(page.locator('#editor')).toContainText('requestTakeover');
+  await context.close();
+});
+
+test('an operator helps on the session page itself', async ({ page, browser, request }) => {
+  const places = await placesOf(browser);
+  const { session } = await askForHelp(page);
+  await page.locator('#banner').getByRole('button', { name: 'Take control' }).click();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await signInByHand(new Remote(page), places, () => codeOnPhone(request, session));
+  await page.locator('#banner').getByRole('button', { name: 'Done' }).click();
+  await hasFinished(page);
+});
+
+/** Password, slider and code, as a person does it who sees only the picture. */
+async function signInByHand(remote: Remote, places: Places, code: () => Promise<string>): Promise<void> {
+  const { page } = remote;
+  await remote.click(places.password);
+  await page.locator('#keys').focus(); // the keyboard button on a phone; already so with a mouse
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+
+  const gap = await remote.gap(places.scene);
+  await remote.drag(places.handle, { x: places.handle.x + gap, y: places.handle.y });
+
+  // The scene gives way to the form for the code, which has the focus.
+  await expect(async () => {
+    const [r, g, b] = await remote.color({ x: places.code.x, y: places.code.y + 18 });
+    expect(Math.min(r, g, b)).toBeGreaterThan(240);
+  }).toPass();
+  await remote.click(places.code);
+  await page.locator('#keys').focus();
+  await page.keyboard.type(await code());
+  await page.keyboard.press('Enter');
+}
