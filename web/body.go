@@ -27,6 +27,9 @@ const (
 	scriptBodyLimit = 8 << 20
 	// bodyTime is how long a caller may take to send a body.
 	bodyTime = 30 * time.Second
+	// drainLimit and drainTime bound what is read of a body that is too large.
+	drainLimit = 64 << 20
+	drainTime  = 5 * time.Second
 )
 
 // readJSON decodes the body into a struct. An empty body is an empty object.
@@ -44,14 +47,19 @@ func readBody(c echo.Context, limit int64) ([]byte, error) {
 	rc := http.NewResponseController(c.Response())
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // a test's recorder has none
 	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
-	raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, limit))
-	if err == nil {
+	body := c.Request().Body
+	raw, err := io.ReadAll(io.LimitReader(body, limit+1))
+	if err != nil {
+		return nil, &failure{kind: kindBadInput, detail: "The body ended early.", err: err}
+	}
+	if int64(len(raw)) <= limit {
 		return raw, nil
 	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, err
-	}
-	return nil, &failure{kind: kindBadInput, detail: "The body ended early.", err: err}
+	// A caller that is still sending would not see an answer: closing the
+	// connection under it is a reset.
+	_ = rc.SetReadDeadline(time.Now().Add(drainTime))
+	_, _ = io.CopyN(io.Discard, body, drainLimit) // what comes of it changes nothing
+	return nil, &failure{kind: kindTooLarge, detail: fmt.Sprintf("The body may have at most %d bytes.", limit)}
 }
 
 func decodeObject(raw []byte, into any) error {

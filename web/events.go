@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -153,7 +154,7 @@ func (s *Server) waitEvent(c echo.Context) error {
 	stopFollowing := context.AfterFunc(s.ctx, cancel)
 	defer stopFollowing()
 	for {
-		ev, err := reader.Next(ctx)
+		ev, err := nextEvent(ctx, one, reader)
 		switch {
 		case errors.Is(err, io.EOF):
 			return &session.EndedError{Reason: one.Info().EndReason}
@@ -178,7 +179,7 @@ func (s *Server) streamEvents(c echo.Context) error {
 	reader.Filter(readFilter(c))
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {
-			ev, err := reader.Next(ctx)
+			ev, err := nextEvent(ctx, one, reader)
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
@@ -202,6 +203,32 @@ func (s *Server) streamEvents(c echo.Context) error {
 			}
 		}
 	})
+}
+
+// nextEvent waits for the next event. The error is io.EOF when the session has
+// ended and everything is read.
+func nextEvent(ctx context.Context, one *session.Session, reader *capture.Reader) (capture.Event, error) {
+	if ev, ok := reader.TryNext(); ok {
+		return ev, nil
+	}
+	waiting, cancel := context.WithCancelCause(ctx)
+	var follow sync.WaitGroup
+	follow.Go(func() {
+		select {
+		case <-one.Ended():
+			cancel(io.EOF)
+		case <-waiting.Done():
+		}
+	})
+	ev, err := reader.Next(waiting)
+	cancel(nil)
+	follow.Wait()
+	if errors.Is(err, io.EOF) {
+		if ev, ok := reader.TryNext(); ok { // the last words
+			return ev, nil
+		}
+	}
+	return ev, err
 }
 
 // streamReader begins where the caller stopped (Last-Event-ID), else at

@@ -30,7 +30,7 @@ func caller(c echo.Context) *principal {
 func (s *Server) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		req := c.Request()
-		if c.Get(headKey) != nil && r.kind != plain {
+		if isHead(req) && r.kind != plain {
 			return &failure{kind: kindMethod, detail: "HEAD is not offered on a stream.", allow: r.method}
 		}
 		p := s.identify(req, r.kind != plain)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
@@ -14,10 +15,10 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-const (
-	nonceKey = "nonce"
-	headKey  = "head"
-)
+const nonceKey = "nonce"
+
+// headKey marks the context of a request that was a HEAD.
+type headKey struct{}
 
 // nonceOf is the request's CSP nonce.
 func nonceOf(c echo.Context) string {
@@ -109,17 +110,18 @@ func survive(next echo.HandlerFunc, c echo.Context) (err error) {
 }
 
 // headAsGet lets HEAD take GET's route; net/http leaves the body out.
-func headAsGet(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if c.Request().Method == http.MethodHead {
-			r := c.Request().Clone(c.Request().Context())
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			r = r.Clone(context.WithValue(r.Context(), headKey{}, true))
 			r.Method = http.MethodGet
-			c.SetRequest(r)
-			c.Set(headKey, true)
 		}
-		return next(c)
-	}
+		next.ServeHTTP(w, r)
+	})
 }
+
+// isHead reports whether a request was a HEAD.
+func isHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
 
 // fields splits a comma-separated header value into its words, in lower case.
 func fields(value string) []string {

@@ -131,9 +131,6 @@ func asFailure(err error) *failure {
 		}
 		return &failure{kind: kindBadInput, detail: describe(fields), fields: fields}
 	}
-	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &failure{kind: kindTooLarge, detail: fmt.Sprintf("The body may have at most %d bytes.", tooLarge.Limit)}
-	}
 	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return echoFailure(he)
 	}

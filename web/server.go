@@ -157,7 +157,7 @@ func (s *Server) newEcho() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.renderError
 	e.IPExtractor = echo.ExtractIPDirect()
-	e.Pre(s.record, s.secure, headAsGet)
+	e.Pre(s.record, s.secure)
 	for _, r := range s.table {
 		e.Add(r.method, r.path, s.guard(r))
 	}
@@ -166,14 +166,14 @@ func (s *Server) newEcho() *echo.Echo {
 }
 
 // Handler is the server as a handler, for tests and for servers around it.
-func (s *Server) Handler() http.Handler { return s.echo }
+func (s *Server) Handler() http.Handler { return headAsGet(s.echo) }
 
 // Serve answers on ln until ctx ends, then lets requests under way finish for
 // a while and closes the server. It returns when nothing is left of it.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.noteListener(ln.Addr())
 	hs := &http.Server{
-		Handler: s.echo, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerLimit,
+		Handler: s.Handler(), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerLimit,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)

@@ -1,0 +1,610 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"takeover/capture"
+	"takeover/session"
+)
+
+func TestSessionLife(t *testing.T) {
+	s := startServer(t, nil)
+	var v sessionView
+	got := s.do(request{method: "POST", path: "/sessions", body: map[string]any{
+		"timeout": 120_000, "dimensions": map[string]any{"width": 800, "height": 500}, "metadata": map[string]any{"a": 1},
+		"solveCaptcha": true, "blockAds": true, "isSelenium": false, "region": "iad", "headless": false, "stealthConfig": map[string]any{"humanizeInteractions": true}, "useProxy": false,
+	}})
+	got.decode(&v)
+	if got.status != 201 || got.header.Get("Location") != "/v1/sessions/"+v.ID {
+		t.Fatalf("create: %d: %s", got.status, got.body)
+	}
+	if v.SessionID != v.ID || v.Status != session.StatusLive || v.Timeout != 120_000 || v.Dimensions.Width != 800 || v.Metadata["a"] != 1.0 || len(v.Tabs) != 1 {
+		t.Errorf("session: %s", got.body)
+	}
+	if v.WebsocketURL != strings.Replace(s.base, "http", "ws", 1)+"/?sessionId="+v.ID || v.SessionViewerURL != s.base+"/sessions/"+v.ID || v.DebugURL == "" {
+		t.Errorf("addresses: %s", got.body)
+	}
+	for _, name := range []string{"solveCaptcha", "blockAds", "region", "headless", "stealthConfig"} {
+		if !slices.ContainsFunc(v.Warnings, func(w string) bool { return strings.HasPrefix(w, name) }) {
+			t.Errorf("no warning for %s: %v", name, v.Warnings)
+		}
+	}
+	if len(v.Warnings) != 5 {
+		t.Errorf("warnings: %v", v.Warnings)
+	}
+	for _, field := range []string{"id", "sessionId", "status", "createdAt", "expiresAt", "endedAt", "endReason", "duration", "timeout", "dimensions", "userAgent", "url", "title", "tabs",
+		"controller", "viewers", "takeover", "websocketUrl", "debugUrl", "sessionViewerUrl", "eventCount", "proxyTxBytes", "proxyRxBytes", "metadata"} {
+		var raw map[string]json.RawMessage
+		got.decode(&raw)
+		if raw[field] == nil {
+			t.Errorf("a session without %s", field)
+		}
+	}
+
+	s.call("PATCH", "/v1/sessions/"+v.ID, map[string]any{"timeout": 600_000, "metadata": map[string]any{"b": true}}, 200, &v)
+	if v.Timeout != 600_000 || v.Metadata["b"] != true {
+		t.Errorf("after the change: %+v", v)
+	}
+	var context map[string]json.RawMessage
+	s.call("GET", "/v1/sessions/"+v.ID+"/context", nil, 200, &context)
+	if context["cookies"] == nil {
+		t.Errorf("context: %v", context)
+	}
+	for format, magic := range map[string]string{"": "\x89PNG", "png": "\x89PNG", "jpeg": "\xff\xd8", "webp": "RIFF"} {
+		shot := s.do(request{method: "GET", path: "/v1/sessions/" + v.ID + "/screenshot?fullPage=true&format=" + format})
+		if shot.status != 200 || !strings.HasPrefix(string(shot.body), magic) || !strings.HasPrefix(shot.header.Get("Content-Type"), "image/") {
+			t.Errorf("screenshot %q: %d, %.8q", format, shot.status, shot.body)
+		}
+	}
+	if thumb := s.do(request{method: "GET", path: "/v1/sessions/" + v.ID + "/thumbnail"}); thumb.status != 200 {
+		t.Errorf("thumbnail: %d: %s", thumb.status, thumb.body)
+	}
+
+	var released releasedView
+	s.call("POST", "/v1/sessions/"+v.ID+"/release", nil, 200, &released)
+	if !released.Success || released.Status != session.StatusReleased || released.EndedAt == nil {
+		t.Errorf("released: %+v", released)
+	}
+	s.call("GET", "/v1/sessions/"+v.ID, nil, 200, &v)
+	if v.Status != session.StatusReleased || v.EndReason == "" {
+		t.Errorf("afterwards: %+v", v)
+	}
+	for _, r := range []request{
+		{method: "POST", path: "/release"}, {method: "DELETE"}, {method: "PATCH", body: map[string]any{"timeout": 60_000}}, {method: "GET", path: "/screenshot"}, {method: "GET", path: "/context"},
+		{method: "POST", path: "/scripts", body: map[string]any{"code": "return 1"}}, {method: "POST", path: "/takeovers", body: map[string]any{"reason": "x"}},
+		{method: "POST", path: "/links", body: map[string]any{"role": "view"}}, {method: "POST", path: "/events/start"},
+	} {
+		r.path = "/v1/sessions/" + v.ID + r.path
+		s.do(r).problem(410)
+	}
+	for _, path := range []string{"/runs", "/takeovers", "/links", "/events"} {
+		s.call("GET", "/v1/sessions/"+v.ID+path, nil, 200, nil)
+	}
+}
+
+func TestListsPage(t *testing.T) {
+	s := startServer(t, nil)
+	var made []string
+	for range 3 {
+		made = append([]string{s.create(nil).ID()}, made...)
+	}
+	var page struct {
+		Sessions []sessionView `json:"sessions"`
+		Next     *string       `json:"next"`
+	}
+	var seen []string
+	for path := "/v1/sessions?limit=2"; ; path = "/v1/sessions?limit=2&cursor=" + *page.Next {
+		page.Next = nil
+		s.call("GET", path, nil, 200, &page)
+		for _, one := range page.Sessions {
+			seen = append(seen, one.ID)
+		}
+		if page.Next == nil {
+			break
+		}
+	}
+	if !slices.Equal(seen, made) {
+		t.Errorf("listed %v, want %v", seen, made)
+	}
+	s.call("POST", "/v1/sessions/"+made[0]+"/release", nil, 200, nil)
+	s.call("GET", "/v1/sessions?status=live", nil, 200, &page)
+	if len(page.Sessions) != 2 {
+		t.Errorf("%d are live", len(page.Sessions))
+	}
+	for field, path := range map[string]string{"limit": "?limit=0", "cursor": "?cursor=none", "status": "?status=odd"} {
+		p := s.do(request{method: "GET", path: "/v1/sessions" + path}).problem(400)
+		if len(p.Errors) != 1 || p.Errors[0].Field != field {
+			t.Errorf("%s: %+v", path, p)
+		}
+	}
+	s.do(request{method: "GET", path: "/v1/sessions?limit=1001"}).problem(400)
+	var all releaseAllView
+	s.call("POST", "/v1/sessions/release", nil, 200, &all)
+	if len(all.Released) != 2 || !all.Success {
+		t.Errorf("released: %+v", all)
+	}
+}
+
+func TestFullServerSaysWhen(t *testing.T) {
+	s := startServer(t, func(o *session.Options, _ *Config) { o.MaxSessions = 1 })
+	one := s.create(nil)
+	got := s.do(request{method: "POST", path: "/v1/sessions"})
+	got.problem(503)
+	if got.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	s.do(request{method: "GET", path: "/readyz", key: "-"}).problem(503)
+	if got := s.do(request{method: "GET", path: "/healthz", key: "-"}); got.status != 200 {
+		t.Errorf("healthz: %d", got.status)
+	}
+	if err := one.Release("test"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.do(request{method: "GET", path: "/readyz", key: "-"}); got.status != 200 {
+		t.Errorf("readyz: %d", got.status)
+	}
+	metrics := string(s.do(request{method: "GET", path: "/metrics"}).body)
+	for _, line := range []string{`takeover_limit_hits_total{limit="sessions"} 1`, `takeover_sessions{status="live"} 0`, `takeover_sessions_max 1`, `takeover_sessions_created_total 1`} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("metrics lack %s", line)
+		}
+	}
+}
+
+func TestCreatesAreLimited(t *testing.T) {
+	s := startServer(t, func(o *session.Options, c *Config) { o.MaxSessions, c.CreateRate, c.CreateBurst = 1, 1, 2 })
+	s.create(nil)
+	s.do(request{method: "POST", path: "/v1/sessions"}).problem(503)
+	s.do(request{method: "POST", path: "/v1/sessions"}).problem(429)
+	s.do(request{method: "POST", path: "/v1/sessions", key: otherKey}).problem(503)
+}
+
+func TestProblems(t *testing.T) {
+	s := startServer(t, nil)
+	id := s.create(nil).ID()
+	for _, test := range []struct {
+		name string
+		request
+		status int
+		field  string
+	}{
+		{"unknown path", request{method: "GET", path: "/v1/nothing"}, 404, ""},
+		{"unknown session", request{method: "GET", path: "/v1/sessions/none"}, 404, ""},
+		{"unknown run", request{method: "GET", path: "/v1/sessions/" + id + "/runs/none"}, 404, ""},
+		{"unknown takeover", request{method: "GET", path: "/v1/sessions/" + id + "/takeovers/none"}, 404, ""},
+		{"unknown method", request{method: "PUT", path: "/v1/sessions"}, 405, ""},
+		{"unknown field", request{method: "POST", path: "/v1/sessions", body: map[string]any{"colour": "red"}}, 400, "colour"},
+		{"unknown inner field", request{method: "POST", path: "/v1/sessions", body: map[string]any{"dimensions": map[string]any{"depth": 1}}}, 400, "dimensions.depth"},
+		{"other case", request{method: "POST", path: "/v1/sessions", body: map[string]any{"Timeout": 5000}}, 400, "Timeout"},
+		{"wrong type", request{method: "POST", path: "/v1/sessions", body: map[string]any{"timeout": "long"}}, 400, "timeout"},
+		{"given twice", request{method: "POST", path: "/v1/sessions", body: `{"timeout":5000,"timeout":6000}`}, 400, "timeout"},
+		{"out of bounds", request{method: "POST", path: "/v1/sessions", body: map[string]any{"timeout": 1}}, 400, "timeout"},
+		{"negative", request{method: "POST", path: "/v1/sessions", body: map[string]any{"timeout": -1}}, 400, "timeout"},
+		{"width", request{method: "POST", path: "/v1/sessions", body: map[string]any{"dimensions": map[string]any{"width": 1, "height": 500}}}, 400, "dimensions.width"},
+		{"file address", request{method: "POST", path: "/v1/sessions", body: map[string]any{"url": "file:///etc/passwd"}}, 400, "url"},
+		{"own address", request{method: "POST", path: "/v1/sessions", body: map[string]any{"url": s.base + "/v1/sessions"}}, 400, "url"},
+		{"header's name", request{method: "POST", path: "/v1/sessions", body: map[string]any{"extraHTTPHeaders": map[string]any{"a b": "c"}}}, 400, "extraHTTPHeaders"},
+		{"header's value", request{method: "POST", path: "/v1/sessions", body: map[string]any{"extraHTTPHeaders": map[string]any{"A": "b\r\nC: d"}}}, 400, "extraHTTPHeaders.A"},
+		{"not JSON", request{method: "POST", path: "/v1/sessions", body: `{"timeout"`}, 400, ""},
+		{"an array", request{method: "POST", path: "/v1/sessions", body: `[]`}, 400, ""},
+		{"two objects", request{method: "POST", path: "/v1/sessions", body: `{}{}`}, 400, ""},
+		{"no code", request{method: "POST", path: "/v1/sessions/" + id + "/scripts"}, 400, "code"},
+		{"huge script", request{method: "POST", path: "/v1/sessions/" + id + "/scripts", body: map[string]any{"code": strings.Repeat("x", scriptLimit+1)}}, 413, ""},
+		{"huge body", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: `{"reason":"` + strings.Repeat("x", bodyLimit) + `"}`}, 413, ""},
+		{"no reason", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers"}, 400, "reason"},
+		{"long reason", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: map[string]any{"reason": strings.Repeat("x", 501)}}, 400, "reason"},
+		{"short timeout", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: map[string]any{"reason": "x", "timeout": 1}}, 400, "timeout"},
+		{"odd state", request{method: "GET", path: "/v1/takeovers?state=odd"}, 400, "state"},
+		{"odd format", request{method: "GET", path: "/v1/sessions/" + id + "/screenshot?format=gif"}, 400, "format"},
+		{"odd capture", request{method: "POST", path: "/v1/sessions/" + id + "/events/start", body: map[string]any{"sound": true}}, 400, "sound"},
+		{"bodies without network", request{method: "POST", path: "/v1/sessions/" + id + "/events/start", body: map[string]any{"network_response_body": true}}, 400, "network_response_body"},
+		{"foreign event", request{method: "POST", path: "/v1/sessions/" + id + "/events", body: map[string]any{"type": "navigation"}}, 400, "type"},
+		{"event while off", request{method: "POST", path: "/v1/sessions/" + id + "/events", body: map[string]any{"type": "custom_x"}}, 409, ""},
+	} {
+		p := s.do(test.request).problem(test.status)
+		if test.field != "" && (len(p.Errors) == 0 || p.Errors[0].Field != test.field) {
+			t.Errorf("%s: want field %s: %+v", test.name, test.field, p)
+		}
+	}
+	if allow := s.do(request{method: "PUT", path: "/v1/sessions"}).header.Get("Allow"); !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") {
+		t.Errorf("Allow: %q", allow)
+	}
+	page := s.do(request{method: "GET", path: "/nothing", header: map[string]string{"Accept": "text/html"}})
+	if page.status != 404 || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") {
+		t.Errorf("problem page: %d %s", page.status, page.header.Get("Content-Type"))
+	}
+}
+
+func TestHeadersOfEveryAnswer(t *testing.T) {
+	s := startServer(t, nil)
+	for _, path := range []string{"/", "/login", "/v1/sessions", "/v1/nothing", "/static/none.js", "/demo/login", "/healthz", "/docs", "/openapi.json", "/takeover/none", "/sessions/none"} {
+		for _, key := range []string{"", "-"} {
+			h := s.do(request{method: "GET", path: path, key: key, header: map[string]string{"Accept": "text/html"}}).header
+			csp := h.Get("Content-Security-Policy")
+			for _, rule := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "'nonce-"} {
+				if !strings.Contains(csp, rule) {
+					t.Errorf("%s: CSP without %s: %s", path, rule, csp)
+				}
+			}
+			if strings.Contains(csp, "unsafe-") {
+				t.Errorf("%s: CSP %s", path, csp)
+			}
+			for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"} {
+				if h.Get(name) != want {
+					t.Errorf("%s: %s is %q", path, name, h.Get(name))
+				}
+			}
+			if strings.HasPrefix(path, "/v1") && h.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: Cache-Control %q", path, h.Get("Cache-Control"))
+			}
+			if h.Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s: CORS", path)
+			}
+		}
+	}
+	one := s.do(request{method: "GET", path: "/login", key: "-"})
+	two := s.do(request{method: "GET", path: "/login", key: "-"})
+	if one.header.Get("Content-Security-Policy") == two.header.Get("Content-Security-Policy") {
+		t.Error("a nonce was used twice")
+	}
+	head := s.do(request{method: "HEAD", path: "/healthz", key: "-"})
+	if head.status != 200 || len(head.body) > 0 {
+		t.Errorf("HEAD: %d, %q", head.status, head.body)
+	}
+}
+
+// TestPagesRender looks at the pages as a browser gets them.
+func TestPagesRender(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"metadata": map[string]any{}})
+	var asked session.TakeoverInfo
+	s.call("POST", "/v1/sessions/"+one.ID()+"/takeovers", map[string]any{"reason": "<b>sign in</b>"}, 201, &asked)
+	html := map[string]string{"Accept": "text/html"}
+	for path, want := range map[string]string{
+		"/": "&lt;b&gt;sign in&lt;/b&gt;", "/sessions/" + one.ID(): "requestTakeover", "/takeover/" + asked.ID: "&lt;b&gt;sign in&lt;/b&gt;", "/login": `name="key"`, "/docs": "/v1/sessions/:id/view",
+	} {
+		got := s.do(request{method: "GET", path: path, header: html})
+		if got.status != 200 || !strings.Contains(string(got.body), want) || strings.Contains(string(got.body), "<b>sign in") {
+			t.Errorf("%s: %d, has %s: %v", path, got.status, want, strings.Contains(string(got.body), want))
+		}
+		csp := got.header.Get("Content-Security-Policy")
+		for _, tag := range strings.Split(string(got.body), "<script")[1:] {
+			tag, _, _ = strings.Cut(tag, ">")
+			_, nonce, _ := strings.Cut(tag, `nonce="`)
+			nonce, _, _ = strings.Cut(nonce, `"`)
+			if nonce == "" || !strings.Contains(csp, "'nonce-"+nonce+"'") {
+				t.Errorf("%s: script without this answer's nonce: %s", path, tag)
+			}
+		}
+	}
+	for path, want := range map[string]string{"/": "login-form", "/takeover/" + asked.ID: "locked", "/sessions/" + one.ID(): "locked", "/takeover/none": "locked"} {
+		got := s.do(request{method: "GET", path: path, header: html, key: "-"})
+		if got.status != 401 || !strings.Contains(string(got.body), want) || strings.Contains(string(got.body), "sign in&lt;") {
+			t.Errorf("%s without a key: %d, has %s: %v", path, got.status, want, strings.Contains(string(got.body), want))
+		}
+	}
+}
+
+// TestTakeoverThroughTheAPI is the product's main job without a page: a script
+// asks for a person, who works through a viewer's socket and says done.
+func TestTakeoverThroughTheAPI(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"url": site(t)})
+	base := "/v1/sessions/" + one.ID()
+	s.call("POST", base+"/events/start", map[string]any{"console": true, "navigation": true}, 200, nil)
+	var run session.RunInfo
+	s.call("POST", base+"/scripts", map[string]any{
+		"code": `console.log('before', args.who);
+			const help = await requestTakeover('press the button', { note: 'the big one' });
+			console.log('after');
+			return { url: page.url(), outcome: help.outcome, note: help.note, changed: help.changes.urlAfter !== help.changes.urlBefore };`,
+		"args": map[string]any{"who": "Ada"},
+	}, 202, &run)
+	stream := s.stream(base + "/runs/" + run.ID + "/stream")
+	if ev := stream.next("log"); !strings.Contains(ev.data, "before Ada") {
+		t.Errorf("log: %s", ev.data)
+	}
+	var asked session.TakeoverInfo
+	decodeInto(t, stream.next("takeover").data, &asked)
+	if asked.State != session.TakeoverPending || asked.Reason != "press the button" || asked.SessionID != one.ID() || !strings.HasPrefix(asked.URL, s.base+"/takeover/"+asked.ID) {
+		t.Errorf("takeover: %+v", asked)
+	}
+	var inbox struct{ Takeovers []session.TakeoverInfo }
+	s.call("GET", "/v1/takeovers?state=pending", nil, 200, &inbox)
+	if len(inbox.Takeovers) != 1 || inbox.Takeovers[0].ID != asked.ID {
+		t.Errorf("inbox: %+v", inbox)
+	}
+	waited := make(chan reply, 1)
+	go func() { waited <- s.do(request{method: "GET", path: base + "/takeovers/" + asked.ID + "?wait=30s"}) }()
+
+	cookie := s.guestCookie(one, session.RoleTakeover, asked.ID)
+	v := s.join(one, http.Header{"Cookie": {cookie}, "Origin": {s.base}})
+	v.wait("takeover", func(m map[string]any) bool {
+		info, _ := m["takeover"].(map[string]any)
+		return m["type"] == "takeover" && info["reason"] == "press the button" && info["url"] == ""
+	})
+	v.until("a picture", func() bool { return len(v.pictures) > 0 })
+	from := v.mark()
+	v.send(map[string]any{"type": "takeover", "action": "claim", "id": asked.ID})
+	m := v.waitFrom(from, "control", func(m map[string]any) bool { return m["type"] == "control" && m["mine"] == true })
+	v.click(200, 100, uint64(m["epoch"].(float64)))
+	v.wait("the click", at("#clicked-1"))
+	s.call("GET", base+"/runs/"+run.ID, nil, 200, &run)
+	if run.Status != session.RunWaiting {
+		t.Errorf("run is %s while a person works", run.Status)
+	}
+	from = v.mark()
+	v.send(map[string]any{"type": "takeover", "action": "done", "id": asked.ID, "note": "pressed"})
+	v.waitFrom(from, "no takeover any more", func(m map[string]any) bool { return m["type"] == "takeover" && m["takeover"] == nil })
+
+	decodeInto(t, stream.next("end").data, &run)
+	var result struct {
+		URL, Outcome, Note string
+		Changed            bool
+	}
+	decodeInto(t, string(run.Result), &result)
+	if run.Status != session.RunSucceeded || !strings.HasSuffix(result.URL, "#clicked-1") || result.Outcome != "done" || result.Note != "pressed" || !result.Changed {
+		t.Errorf("run: %s %s, error %+v", run.Status, run.Result, run.Error)
+	}
+	stream.end()
+	var ended session.TakeoverInfo
+	(<-waited).decode(&ended)
+	if ended.State != session.TakeoverDone || ended.Changes == nil || !strings.HasSuffix(ended.Changes.URLAfter, "#clicked-1") {
+		t.Errorf("after the long poll: %+v", ended)
+	}
+	s.do(request{method: "POST", path: base + "/takeovers/" + asked.ID + "/done"}).problem(409)
+	var page struct{ Events []capture.Event }
+	s.call("GET", base+"/events?category=control&limit=1000", nil, 200, &page)
+	var types []string
+	for _, ev := range page.Events {
+		types = append(types, ev.Type)
+	}
+	for _, want := range []string{"run_started", "takeover_requested", "viewer_joined", "takeover_claimed", "control_changed", "takeover_done", "run_ended"} {
+		if !slices.Contains(types, want) {
+			t.Errorf("no event %s in %v", want, types)
+		}
+	}
+}
+
+func decodeInto(t *testing.T, raw string, out any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(raw), out); err != nil {
+		t.Fatalf("decode %.300s: %v", raw, err)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	s := startServer(t, nil)
+	var run session.RunInfo
+	got := s.do(request{method: "POST", path: "/v1/scripts", body: map[string]any{"code": "const a: number = 40; return a + 2", "wait": true}})
+	got.decode(&run)
+	if got.status != 200 || run.Status != session.RunSucceeded || string(run.Result) != "42" {
+		t.Fatalf("run alone: %d: %s", got.status, got.body)
+	}
+	var of sessionView
+	s.call("GET", "/v1/sessions/"+run.SessionID, nil, 200, &of)
+	if of.Status != session.StatusReleased {
+		t.Errorf("its session is %s", of.Status)
+	}
+
+	one := s.create(nil)
+	base := "/v1/sessions/" + one.ID()
+	s.call("POST", base+"/scripts", map[string]any{"code": "\n\n  null.x", "filename": "a.ts", "wait": true}, 200, &run)
+	if run.Status != session.RunFailed || run.Error == nil || run.Error.Name != "TypeError" || run.Error.Line != 3 {
+		t.Errorf("failed run: %s %+v", run.Status, run.Error)
+	}
+	s.call("POST", base+"/scripts", map[string]any{"code": "await new Promise(() => {})"}, 202, &run)
+	s.do(request{method: "POST", path: base + "/scripts", body: map[string]any{"code": "return 1"}}).problem(409)
+	s.call("POST", base+"/runs/"+run.ID+"/cancel", nil, 200, &run)
+	if run.Status != session.RunCancelled {
+		t.Errorf("cancelled run is %s", run.Status)
+	}
+	var page struct{ Runs []session.RunInfo }
+	s.call("GET", base+"/runs", nil, 200, &page)
+	if len(page.Runs) != 2 || page.Runs[0].ID != run.ID {
+		t.Errorf("runs: %+v", page.Runs)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	base := "/v1/sessions/" + one.ID()
+	var started capture.Started
+	s.call("POST", "/events/start?session="+one.ID(), map[string]any{"console": true, "computed_events": true}, 200, &started)
+	if started.CaptureSessionID == "" || !started.Config.Network || len(started.Warnings) != 4 {
+		t.Errorf("started: %+v", started)
+	}
+	stream := s.stream(base + "/events/stream?type=console_log,custom_note")
+	wait := make(chan reply, 1)
+	go func() {
+		wait <- s.do(request{method: "GET", path: base + "/events/wait?type=custom_note&since=0&timeout=20000"})
+	}()
+	s.call("POST", base+"/scripts", map[string]any{"code": "await page.evaluate(() => console.log('hello', {a: 1}))", "wait": true}, 200, nil)
+	if ev := stream.next("console_log"); !strings.Contains(ev.data, "hello") || ev.id == "" {
+		t.Errorf("event: %+v", ev)
+	}
+	s.call("POST", base+"/events", map[string]any{"type": "custom_note", "data": map[string]any{"n": 1, "password": "hunter2"}}, 201, nil)
+	ev := stream.next("custom_note")
+	if strings.Contains(ev.data, "hunter2") || !strings.Contains(ev.data, "[REDACTED]") {
+		t.Errorf("not redacted: %s", ev.data)
+	}
+	var waited capture.Event
+	got := <-wait
+	got.decode(&waited)
+	if got.status != 200 || waited.Type != "custom_note" {
+		t.Errorf("wait: %d: %s", got.status, got.body)
+	}
+	s.do(request{method: "GET", path: base + "/events/wait?type=custom_never&timeout=50"}).problem(408)
+
+	var page struct {
+		Events []capture.Event
+		Next   uint64
+	}
+	s.call("GET", base+"/events?type=custom_note,console_log&limit=1", nil, 200, &page)
+	if len(page.Events) != 1 || page.Events[0].Type != "console_log" || page.Next < page.Events[0].Seq {
+		t.Errorf("page: %+v", page)
+	}
+	s.call("GET", fmt.Sprintf("%s/events?type=custom_note,console_log&since=%d", base, page.Next), nil, 200, &page)
+	if len(page.Events) != 1 || page.Events[0].Type != "custom_note" {
+		t.Errorf("second page: %+v", page)
+	}
+	again := s.streamFrom(base+"/events/stream?type=custom_note", "0")
+	if got := again.next("custom_note"); got.data != ev.data || got.id != ev.id {
+		t.Errorf("replayed %+v, want %+v", got, ev)
+	}
+	again.close()
+	var stopped capture.Stopped
+	s.call("POST", base+"/events/stop", nil, 200, &stopped)
+	if stopped.Events == 0 {
+		t.Errorf("stopped: %+v", stopped)
+	}
+	if err := one.Release("test"); err != nil {
+		t.Fatal(err)
+	}
+	stream.end()
+}
+
+// testStream reads a stream of events.
+type testStream struct {
+	t     *testing.T
+	lines *bufio.Scanner
+	close func()
+}
+
+type testEvent struct{ id, event, data string }
+
+func (s *testServer) stream(path string) *testStream { return s.streamFrom(path, "") }
+
+func (s *testServer) streamFrom(path, last string) *testStream {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	sep := "?"
+	if strings.Contains(path, "?") {
+		sep = "&"
+	}
+	req.URL.RawQuery += strings.TrimPrefix(sep, "?") + "token=" + testKey
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
+	}
+	resp, err := noRedirects.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != mimeSSE {
+		s.t.Fatalf("stream %s: %d %s", path, resp.StatusCode, resp.Header.Get("Content-Type"))
+	}
+	stop := func() {
+		cancel()
+		_ = resp.Body.Close()
+	}
+	s.t.Cleanup(stop)
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 16<<20)
+	return &testStream{t: s.t, lines: lines, close: stop}
+}
+
+// next is the next event of a type.
+func (r *testStream) next(event string) testEvent {
+	r.t.Helper()
+	var ev testEvent
+	for r.lines.Scan() {
+		name, value, _ := strings.Cut(r.lines.Text(), ": ")
+		switch name {
+		case "id":
+			ev.id = value
+		case "event":
+			ev.event = value
+		case "data":
+			ev.data = value
+			if ev.event == event {
+				return ev
+			}
+			ev = testEvent{}
+		}
+	}
+	r.t.Fatalf("waiting for event %s: the stream ended: %v", event, r.lines.Err())
+	return ev
+}
+
+// end waits for the stream's end.
+func (r *testStream) end() {
+	r.t.Helper()
+	for r.lines.Scan() {
+	}
+	if err := r.lines.Err(); err != nil && !errors.Is(err, io.EOF) {
+		r.t.Error("the stream did not end by itself:", err)
+	}
+}
+
+// TestEveryEndpointWithGarbage sends malformed, huge and random bodies to every
+// route that takes one.
+func TestEveryEndpointWithGarbage(t *testing.T) {
+	s := startServer(t, func(o *session.Options, _ *Config) { o.MaxSessions = 1 })
+	one := s.create(nil)
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 4096)
+	for i := range noise {
+		noise[i] = byte(random.Uint32())
+	}
+	bodies := map[string][]byte{
+		"noise": noise, "half": []byte(`{"a":`), "array": []byte(`[1,2]`), "text": []byte(`"x"`), "number": []byte(`1e400`), "nothing": []byte("\x00"),
+		"unknown": []byte(`{"no_such_field":1}`), "deep": []byte(strings.Repeat(`{"a":`, 50_000)), "huge": []byte(`{"` + strings.Repeat("x", 20<<20) + `":1}`),
+	}
+	for _, r := range s.table {
+		if r.method == http.MethodGet || r.name == "logout" {
+			continue
+		}
+		for name, body := range bodies {
+			if r.body == nil && (name == "huge" || r.name == "login" || r.name == "revokeLink") {
+				continue
+			}
+			got := s.do(request{method: r.method, path: fill(r, one.ID(), "none"), body: body, header: map[string]string{"Content-Type": "application/json"}})
+			if got.status < 400 || got.status >= 500 {
+				t.Errorf("%s to %s %s: status %d: %.200s", name, r.method, r.path, got.status, got.body)
+			}
+			if name == "huge" && got.status != 413 {
+				t.Errorf("%s to %s %s: status %d, want 413: %.200s", name, r.method, r.path, got.status, got.body)
+			}
+		}
+	}
+	for _, path := range []string{"/v1/sessions/%00", "/v1/sessions/" + strings.Repeat("a", 8000), "/v1/sessions/..%2f..%2fetc", "/static/..%2f..%2fserver.go", "/static/../../etc/passwd", "/static/.keep",
+		"/static/manifest.json/x", "/v1/sessions?limit=" + strings.Repeat("9", 400), "/v1/sessions/" + one.ID() + "/events?since=-1", "/v1/sessions/" + one.ID() + "/takeovers/x?wait=abc"} {
+		if got := s.do(request{method: "GET", path: path}); got.status < 400 || got.status >= 500 {
+			t.Errorf("GET %.80s: status %d", path, got.status)
+		}
+	}
+	var v sessionView
+	s.call("GET", "/v1/sessions/"+one.ID(), nil, 200, &v)
+	if v.Status != session.StatusLive {
+		t.Errorf("the session is %s after all that", v.Status)
+	}
+}
+
+func TestParseWait(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 0, "60s": time.Minute, "500ms": 500 * time.Millisecond, "5": 5 * time.Second, "0s": 0, "99999s": maxWait} {
+		if got, err := parseWait(text); err != nil || got != want {
+			t.Errorf("parseWait(%q) = %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"x", "-1s", "1m", "1.5s", "s", "ms"} {
+		if _, err := parseWait(text); err == nil {
+			t.Errorf("parseWait(%q) passed", text)
+		}
+	}
+}
