@@ -86,9 +86,13 @@ func (x *extractor) callAt() {
 		return
 	}
 	x.next()
-	if t, ok := x.peek(); ok && t.kind == tokenString {
-		x.next()
-		x.check(t)
+	name, ok := x.peek()
+	if !ok || name.kind != tokenString {
+		return
+	}
+	x.next()
+	if end, ok := x.peek(); ok && (x.text(end) == ")" || x.text(end) == ",") {
+		x.check(name)
 	}
 }
 

@@ -23,7 +23,7 @@ var lowered = map[string]bool{
 	"import-meta":                     false,
 	"regexp-match-indices":            false, // to new RegExp, which the API's own takes
 	"regexp-set-notation":             false,
-	"regexp-unicode-property-escapes": false,
+	"regexp-sticky-and-unicode-flags": false, // the same; esbuild overlooks properties in classes
 }
 
 // opening is the line before a script's body. It is a line of its own, so that
@@ -87,9 +87,15 @@ func compile(name, source string, sourceMap []byte) (*goja.Program, error) {
 	return goja.CompileAST(tree, false)
 }
 
-// shiftSourceMap moves all of a source map one source line up. Lines in it are
-// relative to the segment before, so it is enough to change the first, which
-// belongs to the opening line and is at 0,0: its third field, from 0 to -1.
+// base64Digits are the digits of the numbers in a source map. The lowest bit of
+// a number is its sign, and bit 5 of a digit tells that there is another one.
+const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+// shiftSourceMap moves all of a source map one source line up, and one column to
+// the right, because goja gives a map's columns, which count from 0, as they
+// are. Positions in a map are relative to the segment before, so it is enough to
+// change the first, which belongs to the opening line: its third field (the
+// line) from 0 to -1, its fourth (a small column) to one more.
 func shiftSourceMap(m []byte) []byte {
 	const key = `"mappings": "`
 	text := string(m)
@@ -102,7 +108,11 @@ func shiftSourceMap(m []byte) []byte {
 	if len(text) < i+4 || text[i+1:i+3] != "AA" {
 		return nil
 	}
-	return []byte(text[:i+2] + "D" + text[i+3:])
+	column := strings.IndexByte(base64Digits, text[i+3]) + 2
+	if column >= 32 || column%2 != 0 {
+		return nil
+	}
+	return []byte(text[:i+2] + "D" + base64Digits[column:column+1] + text[i+4:])
 }
 
 // syntaxError is an esbuild message in terms of the code as pasted.

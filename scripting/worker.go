@@ -2,6 +2,7 @@ package scripting
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -229,12 +230,22 @@ func (w *worker) fail(e *ScriptError) { w.end(workerResult{Status: StatusFailed,
 
 // end reports how the run ended and ends the process.
 func (w *worker) end(r workerResult) {
-	payload, err := json.Marshal(r)
+	payload, err := encode(r)
 	if err != nil {
-		payload, _ = json.Marshal(workerResult{Status: StatusFailed, Err: &ScriptError{Name: "Error", Message: "result: " + err.Error()}})
+		payload, _ = encode(workerResult{Status: StatusFailed, Err: &ScriptError{Name: "Error", Message: "result: " + err.Error()}})
 	}
 	_ = w.out.write(frame{kind: kindEnd, payload: payload}, true)
 	os.Exit(0)
+}
+
+// encode is json.Marshal without escapes for HTML: a script's value stays as it
+// was written.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
 }
 
 // located fills in an error's stack and position from frames.

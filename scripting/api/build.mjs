@@ -16,7 +16,7 @@ const supported = {
   'dynamic-import': false,
   'regexp-match-indices': false,
   'regexp-set-notation': false,
-  'regexp-unicode-property-escapes': false,
+  'regexp-sticky-and-unicode-flags': false,
 };
 
 export async function build() {
