@@ -135,7 +135,7 @@ func (s *Session) Call(ctx context.Context, method string, params, result any) e
 		*out = raw
 		return nil
 	}
-	if err := jsonv2.Unmarshal(raw, result); err != nil {
+	if err := jsonv2.Unmarshal(raw, result, jsonv2.AllowInvalidUTF8(true)); err != nil {
 		return fmt.Errorf("%s: decode result: %w", method, err)
 	}
 	return nil
@@ -187,7 +187,7 @@ func Send[P, R any](s *Session, c proto.Command[P, R], params P) error {
 //	frame, err := cdp.Decode(ev, page.FrameNavigated)
 func Decode[E any](ev Event, e proto.Event[E]) (E, error) {
 	var v E
-	if err := jsonv2.Unmarshal(ev.Params, &v); err != nil {
+	if err := jsonv2.Unmarshal(ev.Params, &v, jsonv2.AllowInvalidUTF8(true)); err != nil {
 		var zero E
 		return zero, fmt.Errorf("decode %s: %w", e.Method, err)
 	}

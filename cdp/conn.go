@@ -397,7 +397,7 @@ func marshalParams(params any) ([]byte, error) {
 	case json.RawMessage:
 		return p, nil
 	}
-	return jsonv2.Marshal(params)
+	return jsonv2.Marshal(params, jsonv2.AllowInvalidUTF8(true))
 }
 
 func encodeCommand(n int64, id SessionID, method string, params []byte) []byte {
