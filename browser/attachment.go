@@ -71,8 +71,11 @@ func (b *Browser) leave(parent *attachment, s *cdp.Session) {
 	if parent != nil {
 		on = parent.session
 	}
-	b.send(cdp.Send(s, runtime.RunIfWaitingForDebugger, proto.Empty{}))
-	b.send(cdp.Send(on, target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(s.ID())}))
+	// One after the other: a worker whose session ends before it was let go waits
+	// for ever.
+	b.send(post(s, runtime.RunIfWaitingForDebugger, proto.Empty{}, func(proto.Empty, error) {
+		b.send(cdp.Send(on, target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(s.ID())}))
+	}))
 }
 
 // setUpLocked sends everything that a new session needs in one go, so that it

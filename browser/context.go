@@ -103,6 +103,9 @@ func (c *Context) Close(ctx context.Context) error {
 	b := c.browser
 	b.mu.Lock()
 	fallback, closed := c == b.fallback, c.closed
+	for _, p := range b.pagesLocked(c) {
+		p.closing = true
+	}
 	b.mu.Unlock()
 	switch {
 	case closed:

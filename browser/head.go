@@ -62,8 +62,12 @@ func (p *Page) askHeadLocked(w *World, round uint64) {
 			Result struct {
 				Value [2]string `json:"value"`
 			} `json:"result"`
+			Exception jsonv2.Value `json:"exceptionDetails"`
 		}
-		if ev.Err != nil || p.headRound != round || jsonv2.Unmarshal(ev.Params, &res, jsonv2.AllowInvalidUTF8(true)) != nil {
+		if ev.Err != nil || p.headRound != round {
+			return
+		}
+		if jsonv2.Unmarshal(ev.Params, &res, jsonv2.AllowInvalidUTF8(true)) != nil || res.Exception != nil {
 			return
 		}
 		now := res.Result.Value

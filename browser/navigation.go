@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	protobrowser "github.com/chromedp/cdproto/browser"
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/page"
@@ -48,14 +47,14 @@ type Response struct {
 func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*Navigation, error) {
 	b := f.page.browser
 	b.mu.Lock()
-	session, moves := f.attachment.session, f.moves
-	detached := f.detached
+	moves, detached := f.moves, f.detached
 	b.mu.Unlock()
 	if detached {
 		return nil, f.gone()
 	}
-	// Not b.call: navigating revives a crashed page.
-	raw, err := b.callUnless(ctx, session, page.Navigate.Method, page.NavigateParams{
+	// Not b.call: navigating revives a crashed page. And not on the frame's own
+	// session: that one ends when the new document belongs to another process.
+	raw, err := b.callUnless(ctx, f.page.Session(), page.Navigate.Method, page.NavigateParams{
 		URL: url, Referrer: o.Referrer, FrameID: f.id,
 	}, nil, nil)
 	if err != nil {
@@ -88,18 +87,21 @@ func (f *Frame) gone() error {
 func (f *Frame) abortReason(ctx context.Context, url string, res page.NavigateResult) error {
 	reason := &NavigationError{URL: url, Text: errAborted, Download: res.IsDownload}
 	b := f.page.browser
-	if _, err := Call(ctx, b, b.client.Browser(), protobrowser.GetVersion, proto.Empty{}); err != nil {
-		return err
+	if _, err := Call(ctx, b, f.page.Session(), page.GetNavigationHistory, proto.Empty{}); err != nil {
+		return f.page.explain(err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := f.goneLocked(); err != nil {
-		return err
-	}
-	if at := f.page.attempts[res.LoaderID]; at != nil && at.err != nil {
-		reason.Interrupted, reason.InterruptedBy = at.err.Interrupted, at.err.InterruptedBy
-	}
-	return reason
+	return b.await(ctx, func() (bool, error) {
+		if err := f.goneLocked(); err != nil {
+			return false, err
+		}
+		if f.page.closing { // that ends navigations first
+			return false, nil
+		}
+		if at := f.page.attempts[res.LoaderID]; at != nil && at.err != nil {
+			reason.Interrupted, reason.InterruptedBy = at.err.Interrupted, at.err.InterruptedBy
+		}
+		return false, reason
+	})
 }
 
 // waitCommitted waits for a load's document and then for its lifecycle.
@@ -116,6 +118,9 @@ func (f *Frame) waitCommitted(ctx context.Context, id proto.LoaderID, url string
 		case forgotten:
 			return false, &NavigationError{URL: url, Text: errAborted, Interrupted: true, InterruptedBy: f.url}
 		case at != nil && at.ended && at.err != nil:
+			if f.page.closing && at.err.Text == errAborted { // that ends navigations first
+				return false, f.goneLocked()
+			}
 			return false, at.err
 		case f.loaderID == id && !f.initial, at != nil && at.committed:
 			nav = f.navigationLocked(id)

@@ -34,6 +34,7 @@ type Page struct {
 	steps     int  // of setUpSteps, done
 	told      bool // PageCreated was told
 	gone      bool
+	closing   bool // somebody called Close
 	crashed   bool
 	loading   bool
 	title     string
@@ -302,6 +303,9 @@ func (v Viewport) touch() emulation.SetTouchEmulationEnabledParams {
 // Close closes the page without asking its beforeunload handlers and returns
 // when it is gone. Closing a closed page is no error.
 func (p *Page) Close(ctx context.Context) error {
+	p.browser.mu.Lock()
+	p.closing = true
+	p.browser.mu.Unlock()
 	params := target.CloseTargetParams{TargetID: p.id}
 	if _, err := Call(ctx, p.browser, p.browser.client.Browser(), target.CloseTarget, params); err != nil {
 		select {

@@ -1,0 +1,225 @@
+package browser_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+
+	"takeover/browser"
+	"takeover/browser/browsertest"
+)
+
+// patience bounds each wait of these tests.
+const patience = 20 * time.Second
+
+func wait(t testing.TB, what string) context.Context {
+	return browsertest.Context(t, patience, what)
+}
+
+// site is a test's own web site: pages by path. 127.0.0.1 and localhost are two
+// sites to Chromium.
+type site struct {
+	*httptest.Server
+	mux  *http.ServeMux
+	port string
+}
+
+func newSite(t testing.TB, pages map[string]string) *site {
+	s := &site{mux: http.NewServeMux()}
+	for path, html := range pages {
+		s.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, strings.ReplaceAll(html, "PORT", s.port))
+		})
+	}
+	s.mux.HandleFunc("/favicon.ico", http.NotFound)
+	s.Server = httptest.NewServer(s.mux)
+	t.Cleanup(s.Close)
+	s.port = s.URL[strings.LastIndexByte(s.URL, ':')+1:]
+	return s
+}
+
+// handle adds a page that is more than HTML.
+func (s *site) handle(path string, fn http.HandlerFunc) { s.mux.HandleFunc(path, fn) }
+
+// hang adds a page that is not answered before open is called, or the test's end.
+func (s *site) hang(t testing.TB, path string) (asked <-chan struct{}, open func()) {
+	gate, came := make(chan struct{}), make(chan struct{}, 8)
+	var once sync.Once
+	open = func() { once.Do(func() { close(gate) }) }
+	t.Cleanup(open)
+	s.handle(path, func(w http.ResponseWriter, r *http.Request) {
+		came <- struct{}{}
+		select {
+		case <-gate:
+		case <-r.Context().Done():
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<title>late</title>")
+	})
+	return came, open
+}
+
+// other is a path's URL on the site under its other name.
+func (s *site) other(path string) string { return "http://localhost:" + s.port + path }
+
+// attach models the shared Chromium.
+func attach(t testing.TB) *browser.Browser { return attachTo(t, browsertest.Start(t)) }
+
+func attachTo(t testing.TB, p *browser.Process) *browser.Browser {
+	t.Helper()
+	b, err := browser.Attach(wait(t, "attach"), p.Conn(), nil)
+	must(t, err)
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// newPage opens a page in a context of its own.
+func newPage(t testing.TB, b *browser.Browser) *browser.Page {
+	t.Helper()
+	c, err := b.NewContext(wait(t, "new context"), browser.ContextOptions{})
+	must(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := c.Close(ctx); err != nil && !errors.Is(err, browser.ErrBrowserClosed) {
+			t.Error(err)
+		}
+	})
+	p, err := c.NewPage(wait(t, "new page"))
+	must(t, err)
+	return p
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open navigates a frame and waits for load.
+func open(t testing.TB, f *browser.Frame, url string) *browser.Navigation {
+	t.Helper()
+	nav, err := f.Navigate(wait(t, "open "+url), url, browser.NavigateOptions{})
+	must(t, err)
+	return nav
+}
+
+// eval calls an expression's function in a world and decodes what it returns.
+func eval[T any](t testing.TB, f *browser.Frame, kind browser.Kind, expression string) T {
+	t.Helper()
+	w, err := f.World(wait(t, "world"), kind)
+	must(t, err)
+	res, err := w.Call(wait(t, expression), browser.CallOptions{
+		Function: "() => (" + expression + ")", ByValue: true, AwaitPromise: true, UserGesture: true,
+	})
+	must(t, err)
+	var v T
+	if res.Value != nil {
+		must(t, jsonv2.Unmarshal(res.Value, &v))
+	}
+	return v
+}
+
+func evalMain[T any](t testing.TB, f *browser.Frame, expression string) T {
+	t.Helper()
+	return eval[T](t, f, browser.WorldMain, expression)
+}
+
+// recorder keeps the events of a browser.
+type recorder struct {
+	t      testing.TB
+	events chan browser.Event
+}
+
+func record(t testing.TB, b *browser.Browser) *recorder {
+	r := &recorder{t: t, events: make(chan browser.Event, 4096)}
+	t.Cleanup(b.Subscribe(func(e browser.Event) {
+		select {
+		case r.events <- e:
+		default:
+			t.Errorf("more events than are kept: %T %+v", e, e)
+		}
+	}))
+	return r
+}
+
+// next returns the next event of a type that fits, and drops those before it.
+func next[E browser.Event](r *recorder, fits func(E) bool) E {
+	r.t.Helper()
+	var zero E
+	ctx := wait(r.t, fmt.Sprintf("%T", zero))
+	for {
+		select {
+		case e := <-r.events:
+			if v, ok := e.(E); ok && (fits == nil || fits(v)) {
+				return v
+			}
+		case <-ctx.Done():
+			r.t.Fatal(context.Cause(ctx))
+		}
+	}
+}
+
+// story words all events so far, in order.
+func (r *recorder) story() []string {
+	var lines []string
+	for {
+		select {
+		case e := <-r.events:
+			if line := word(e); line != "" {
+				lines = append(lines, line)
+			}
+		default:
+			return lines
+		}
+	}
+}
+
+func word(e browser.Event) string {
+	path := func(url string) string {
+		if _, rest, ok := strings.Cut(url, "://"); ok {
+			if i := strings.IndexByte(rest, '/'); i >= 0 {
+				return rest[i:]
+			}
+		}
+		return url
+	}
+	switch e := e.(type) {
+	case browser.FrameAttached:
+		return "attached"
+	case browser.FrameDetached:
+		return "detached"
+	case browser.FrameNavigated:
+		switch {
+		case e.Err != nil:
+			return "failed " + path(e.URL)
+		case e.SameDocument:
+			return "moved " + path(e.URL)
+		}
+		return "navigated " + path(e.URL)
+	case browser.LifecycleChanged:
+		return fmt.Sprintf("-%v +%v", e.Removed, e.Added)
+	case browser.PageCreated:
+		return "created"
+	case browser.PageClosed:
+		return "closed"
+	case browser.PageCrashed:
+		return "crashed"
+	}
+	return ""
+}
