@@ -95,6 +95,11 @@ func (l *links) create(session string, o LinkOptions) (LinkInfo, string, error) 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for hash, old := range l.byHash {
+		if now.After(old.ExpiresAt) {
+			delete(l.byHash, hash)
+		}
+	}
 	if len(l.ofLocked(session)) >= maxLinks {
 		return LinkInfo{}, "", ErrTooMany
 	}

@@ -139,6 +139,17 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	return nil
 }
 
+// linkGrace is how long the link of a takeover outlives its deadline, so that a
+// person who was late is told so and not that the link is wrong.
+const linkGrace = 5 * time.Minute
+
+// linkFor makes the share link of a takeover, so that its URL works for whoever
+// is asked. Who may see the URL is up to the server: it opens the takeover.
+func (s *Session) linkFor(takeover string, timeout time.Duration) (secret string, err error) {
+	_, secret, err = s.CreateLink(LinkOptions{Role: RoleTakeover, Takeover: takeover, ExpiresIn: timeout + linkGrace, CreatedBy: "takeover"})
+	return secret, err
+}
+
 // newTakeover checks the options and makes a pending takeover.
 func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	reason := strings.TrimSpace(o.Reason)
@@ -162,6 +173,10 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 		return nil, &InputError{Fields: bad}
 	}
 	id, now := newID("to"), time.Now().UTC()
+	url := s.manager.opts.PublicURL() + "/takeover/" + id
+	if secret, err := s.linkFor(id, o.Timeout); err == nil { // with too many links a person needs a key
+		url += "#" + secret
+	}
 	return &Takeover{
 		session: s,
 		before:  s.snapshot(),
@@ -169,7 +184,7 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 		info: TakeoverInfo{
 			ID: id, SessionID: s.id, RunID: o.RunID, Reason: reason, RequestNote: o.Note, RequestedBy: o.RequestedBy,
 			State: TakeoverPending, CreatedAt: now, Deadline: now.Add(o.Timeout),
-			URL: s.manager.opts.PublicURL() + "/takeover/" + id,
+			URL: url,
 		},
 	}, nil
 }

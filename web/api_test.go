@@ -328,7 +328,7 @@ func TestTakeoverThroughTheAPI(t *testing.T) {
 	waited := make(chan reply, 1)
 	go func() { waited <- s.do(request{method: "GET", path: base + "/takeovers/" + asked.ID + "?wait=30s"}) }()
 
-	cookie := s.guestCookie(one, session.RoleTakeover, asked.ID)
+	cookie := s.redeem(asked.URL) // what the person does who got the link
 	v := s.join(one, http.Header{"Cookie": {cookie}, "Origin": {s.base}})
 	v.wait("takeover", func(m map[string]any) bool {
 		info, _ := m["takeover"].(map[string]any)
