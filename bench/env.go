@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// env is what the groups share: one server, one reference Chromium, the page
+// they both show.
+type env struct {
+	binary   string
+	quick    bool
+	server   *server
+	raw      *rawChromium
+	chromium string   // executable of the server's Chromium, for the references
+	switches []string // its switches
+	page     string
+	stopPage func()
+}
+
+func newEnv(ctx context.Context, binary string, quick bool) (*env, error) {
+	e := &env{binary: binary, quick: quick}
+	var err error
+	if e.page, e.stopPage, err = servePage(); err != nil {
+		return nil, err
+	}
+	if e.server, err = startServer(ctx, binary); err != nil {
+		e.close()
+		return nil, err
+	}
+	found := false
+	for end := time.Now().Add(startTimeout); !found && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		e.chromium, e.switches, found = e.server.chromium()
+	}
+	if !found {
+		e.close()
+		return nil, errors.New("the server keeps no warm Chromium that the reference could be started like")
+	}
+	if e.raw, err = startRaw(ctx, e.chromium, e.switches); err == nil {
+		err = e.raw.attach(ctx)
+	}
+	if err != nil {
+		e.close()
+		return nil, fmt.Errorf("reference: %w", err)
+	}
+	return e, nil
+}
+
+func (e *env) close() {
+	if e.raw != nil {
+		e.raw.close()
+	}
+	if e.server != nil {
+		e.server.close()
+	}
+	if e.stopPage != nil {
+		e.stopPage()
+	}
+}
+
+// times is how often to repeat something that is done n times for a figure.
+func (e *env) times(n int) int {
+	if e.quick {
+		return max(n/10, 2)
+	}
+	return n
+}
+
+// lasting is how long to measure something that is measured for d.
+func (e *env) lasting(d time.Duration) time.Duration {
+	if e.quick {
+		return d / 10
+	}
+	return d
+}
+
+// watched is a session with a viewer in control, at url.
+func (e *env) watched(ctx context.Context, url string, o viewOptions) (*viewer, string, error) {
+	id, err := e.server.create(ctx, url)
+	if err != nil {
+		return nil, "", err
+	}
+	first := newEvent()
+	show := o.show
+	o.show = func(p picture) {
+		first.fire()
+		if show != nil {
+			show(p)
+		}
+	}
+	v, err := e.server.view(ctx, id, o)
+	if err == nil {
+		if err = v.control(ctx); err == nil {
+			err = first.wait(ctx)
+		}
+	}
+	if err != nil {
+		if v != nil {
+			v.close()
+		}
+		_ = e.server.release(ctx, id)
+		return nil, "", err
+	}
+	return v, id, nil
+}
+
+// rawRate counts the reference's pictures per second for d.
+func (e *env) rawRate(ctx context.Context, d time.Duration) (float64, error) {
+	c := newCounter()
+	if err := e.raw.open(ctx, e.page+"?animate"); err != nil {
+		return 0, err
+	}
+	if err := e.raw.cast(ctx, func(time.Time, []byte) { c.add() }); err != nil {
+		return 0, err
+	}
+	rate, err := c.rate(ctx, d)
+	// Its page must not cost the other side anything.
+	return rate, errors.Join(err, e.raw.stopCast(ctx), e.raw.open(ctx, "about:blank"))
+}
+
+// event is something that happens once.
+type event struct {
+	once sync.Once
+	done chan struct{}
+}
+
+func newEvent() *event { return &event{done: make(chan struct{})} }
+
+func (s *event) fire() { s.once.Do(func() { close(s.done) }) }
+
+func (s *event) wait(ctx context.Context) error {
+	select {
+	case <-s.done:
+		return nil
+	case <-time.After(startTimeout):
+		return errors.New("no picture came")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// counter counts pictures.
+type counter struct {
+	mu sync.Mutex // guards n
+	n  int
+}
+
+func newCounter() *counter { return &counter{} }
+
+func (c *counter) add() {
+	c.mu.Lock()
+	c.n++
+	c.mu.Unlock()
+}
+
+func (c *counter) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n
+}
+
+// settleTime is left to everything to get going before it is measured.
+const settleTime = time.Second
+
+// rate counts what comes in d, after everything got going.
+func (c *counter) rate(ctx context.Context, d time.Duration) (float64, error) {
+	if err := pause(ctx, settleTime); err != nil {
+		return 0, err
+	}
+	before, start := c.count(), time.Now()
+	if err := pause(ctx, d); err != nil {
+		return 0, err
+	}
+	return float64(c.count()-before) / time.Since(start).Seconds(), nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// between is a random time, so that what is measured does not keep step with
+// Chromium's frames.
+func between(least, most time.Duration) time.Duration {
+	return least + rand.N(most-least) //nolint:gosec // no secret
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"image"
+	"image/jpeg"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	width  = 1280
+	height = 720
+
+	// Where the page shows what was clicked, and where to click: a square whose
+	// colour changes with every press.
+	markX, markY = 640, 360
+)
+
+// testPage is what both sides show. Its square is black or white, in turns with
+// every press of the mouse; with ?animate something moves above it in every
+// frame.
+const testPage = `<!doctype html><meta charset=utf-8><title>bench</title>
+<style>body{margin:0;font:40px monospace;background:#fff;overflow:hidden;cursor:default;user-select:none}
+#mark{position:absolute;left:540px;top:300px;width:200px;height:200px;background:#fff}
+#box{position:absolute;top:40px;width:200px;height:200px;background:#36c}#count{position:absolute;top:600px;left:40px}</style>
+<div id=mark></div>
+<script>
+let presses = 0
+addEventListener('mousedown', e => { mark.style.background = ++presses % 2 ? '#000' : '#fff' })
+if (location.search == '?animate') {
+	document.body.insertAdjacentHTML('beforeend', '<div id=box></div><div id=count></div>')
+	let frames = 0;
+	(function paint() { frames++; box.style.left = frames * 7 % 1080 + 'px'; count.textContent = frames; requestAnimationFrame(paint) })()
+}
+</script>`
+
+// servePage serves testPage on a port of its own and returns its address.
+func servePage() (address string, stop func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(testPage))
+	})}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l)
+	}()
+	return "http://" + l.Addr().String() + "/", func() { _ = server.Close(); <-done }, nil
+}
+
+// isBlack tells what the page's square shows in a picture.
+func isBlack(picture []byte) (bool, error) {
+	img, err := jpeg.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return false, err
+	}
+	x, y := img.Bounds().Dx()*markX/width, img.Bounds().Dy()*markY/height
+	return brightness(img, x, y) < 0x8000, nil
+}
+
+func brightness(img image.Image, x, y int) uint32 {
+	r, g, b, _ := img.At(x, y).RGBA()
+	return (r + g + b) / 3
+}

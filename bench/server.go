@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const startTimeout = 60 * time.Second
+
+// server is a running bin/takeover.
+type server struct {
+	cmd     *exec.Cmd
+	dir     string
+	address string // http://host:port
+	key     string
+	log     *bytes.Buffer // of the last lines on stderr
+}
+
+// startServer starts the server and waits until it says where it listens.
+func startServer(ctx context.Context, binary string, args ...string) (*server, error) {
+	dir, err := os.MkdirTemp("", "takeover-bench-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // a Chromium under another uid reaches its folder below
+		return nil, err
+	}
+	s := &server{dir: dir, key: rand.Text(), log: &bytes.Buffer{}}
+	s.cmd = exec.CommandContext(ctx, binary, append([]string{"serve", "--addr", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data")}, args...)...) //nolint:gosec // what the caller names
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
+	s.cmd.Env = append(os.Environ(), "TAKEOVER_API_KEY="+s.key, "TMPDIR="+dir)
+	s.cmd.Stderr = s.log
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start server: %w (make build)", err)
+	}
+	found := make(chan string, 1)
+	go func() {
+		defer close(found)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if _, rest, ok := strings.Cut(lines.Text(), "listening on "); ok {
+				found <- strings.TrimSpace(rest)
+			}
+		}
+	}()
+	select {
+	case s.address = <-found:
+	case <-time.After(startTimeout):
+	}
+	if s.address == "" {
+		s.close()
+		return nil, fmt.Errorf("the server did not start: %s", s.log)
+	}
+	return s, nil
+}
+
+func (s *server) close() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Wait()
+	_ = os.RemoveAll(s.dir)
+}
+
+// call makes one request of the API.
+func (s *server) call(ctx context.Context, method, path string, body, result any) error {
+	var payload io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		payload = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.address+path, payload)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %s: %s", method, path, res.Status, text)
+	}
+	if result != nil {
+		return json.Unmarshal(text, result)
+	}
+	return nil
+}
+
+// create makes a session and returns its id.
+func (s *server) create(ctx context.Context, url string) (string, error) {
+	var session struct {
+		ID string `json:"id"`
+	}
+	body := map[string]any{"timeout": 3_600_000, "dimensions": map[string]int{"width": width, "height": height}}
+	if url != "" {
+		body["url"] = url
+	}
+	if err := s.call(ctx, http.MethodPost, "/v1/sessions", body, &session); err != nil {
+		return "", err
+	}
+	return session.ID, nil
+}
+
+func (s *server) release(ctx context.Context, id string) error {
+	return s.call(ctx, http.MethodPost, "/v1/sessions/"+id+"/release", nil, nil)
+}
+
+// cpu is the processor time the server itself has used, without its children.
+func (s *server) cpu() (time.Duration, error) {
+	// proc(5): the fields behind the name, which may hold anything, in brackets.
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, ok := strings.Cut(string(b), ") ")
+	fields := strings.Fields(rest)
+	if !ok || len(fields) < 13 {
+		return 0, errors.New("cannot read /proc/…/stat")
+	}
+	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * tick, errors.Join(err1, err2)
+}
+
+// memory is the server's own resident memory, in MB.
+func (s *server) memory() (float64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, err := strconv.Atoi(strings.Fields(rest)[0])
+			return float64(kb) / 1000 * 1.024, err
+		}
+	}
+	return 0, errors.New("cannot read /proc/…/status")
+}
+
+// chromium is how the server starts its Chromium, so that the reference is
+// started the same way; ok is false when none runs.
+func (s *server) chromium() (executable string, switches []string, ok bool) {
+	children, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return "", nil, false
+	}
+	for _, path := range children {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(rest)
+		if len(fields) < 2 || fields[1] != strconv.Itoa(s.cmd.Process.Pid) {
+			continue
+		}
+		dir := filepath.Dir(path)
+		cmdline, err1 := os.ReadFile(filepath.Join(dir, "cmdline"))
+		executable, err2 := os.Readlink(filepath.Join(dir, "exe"))
+		if err1 != nil || err2 != nil || !bytes.Contains(cmdline, []byte("--remote-debugging-pipe")) || !strings.Contains(filepath.Base(executable), "chrom") {
+			continue
+		}
+		// Chromium joins its own command line with spaces when it sets its title.
+		args := strings.FieldsFunc(string(cmdline), func(r rune) bool { return r == 0 || r == ' ' })
+		args = slices.DeleteFunc(args, func(a string) bool {
+			return !strings.HasPrefix(a, "--") || strings.HasPrefix(a, "--user-data-dir") || strings.HasPrefix(a, "--disk-cache-dir") || a == "--remote-debugging-pipe"
+		})
+		return executable, args, true
+	}
+	return "", nil, false
+}

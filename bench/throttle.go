@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// link is a simulated line between a viewer and the server: so many bytes per
+// second each way, each of them so long on the way, and a short queue in front,
+// as a router has.
+type link struct {
+	bytesPerSec float64
+	oneWay      time.Duration
+	queueBytes  int
+}
+
+// slowLink is 1 Mbit/s with a round trip of 100 ms.
+var slowLink = link{bytesPerSec: 125_000, oneWay: 50 * time.Millisecond, queueBytes: 64 << 10}
+
+const packet = 1400 // bytes that travel together
+
+// dial connects to addr through the link. What the two ends' kernels buffer is
+// kept small, so that the queue is the link's own.
+func (l link) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	far, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	near, middle := net.Pipe()
+	c := &linkedConn{Conn: near, far: far}
+	c.loops.Go(func() { l.carry(far, middle); _ = middle.Close() })
+	c.loops.Go(func() { l.carry(middle, far); _ = far.Close() })
+	return c, nil
+}
+
+// carry moves bytes from one end to the other at the link's pace.
+func (l link) carry(from io.Reader, to io.Writer) {
+	type parcel struct {
+		data []byte
+		due  time.Time
+	}
+	queue := make(chan parcel, max(l.queueBytes/packet, 1))
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		failed := false
+		for p := range queue {
+			time.Sleep(time.Until(p.due))
+			if !failed {
+				_, err := to.Write(p.data)
+				failed = err != nil
+			}
+		}
+	})
+	free := time.Now() // when the line is
+	for {
+		data := make([]byte, packet)
+		n, err := from.Read(data)
+		if n > 0 {
+			now := time.Now()
+			if free.Before(now) {
+				free = now
+			}
+			free = free.Add(time.Duration(float64(n) / l.bytesPerSec * float64(time.Second)))
+			queue <- parcel{data[:n], free.Add(l.oneWay)}
+		}
+		if err != nil {
+			break
+		}
+	}
+	close(queue)
+	writer.Wait()
+}
+
+type linkedConn struct {
+	net.Conn
+	far   net.Conn
+	loops sync.WaitGroup
+}
+
+func (c *linkedConn) Close() error {
+	err := c.Conn.Close()
+	_ = c.far.Close()
+	c.loops.Wait()
+	return err
+}
