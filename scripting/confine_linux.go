@@ -20,6 +20,8 @@ const workerThreads = 2
 // is left out, but not seccomp.
 func confine(setup workerSetup) error {
 	runtime.GOMAXPROCS(workerThreads)
+	runtime.LockOSThread() // no_new_privs is a thread's, and the filter is set on it
+	defer runtime.UnlockOSThread()
 	if err := limitResources(setup.Limits); err != nil {
 		return err
 	}

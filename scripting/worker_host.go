@@ -18,6 +18,7 @@ type host struct {
 	w      *worker
 	object *goja.Object
 
+	newError goja.Value // the script's Error, before it can be replaced
 	calls    map[uint64]*hostCall
 	lastCall uint64
 	logBytes int
@@ -34,6 +35,7 @@ type hostCall struct {
 
 func newHost(w *worker) *host {
 	h := &host{w: w, object: w.vm.NewObject(), calls: map[uint64]*hostCall{}, rejected: map[*goja.Promise]bool{}}
+	h.newError = w.vm.Get("Error")
 	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
 		"call":       h.call,
 		"step":       h.step,
@@ -65,11 +67,20 @@ func newHost(w *worker) *host {
 	return h
 }
 
+// throw throws a plain Error.
+func (h *host) throw(format string, args ...any) {
+	e, err := h.w.vm.New(h.newError, h.w.vm.ToValue(fmt.Sprintf(format, args...)))
+	if err != nil {
+		panic(err)
+	}
+	panic(e)
+}
+
 // call starts an operation: call(op, params, trace, done), where done is called
 // with an error's JSON or an answer's.
 func (h *host) call(c goja.FunctionCall) goja.Value {
 	if len(h.calls) >= h.w.limits.Pending {
-		panic(h.w.vm.NewGoError(fmt.Errorf("too many operations are under way (%d)", len(h.calls))))
+		h.throw("too many operations are under way (%d)", len(h.calls))
 	}
 	done, ok := goja.AssertFunction(c.Argument(3))
 	if !ok {
@@ -196,7 +207,7 @@ func (h *host) setTimer(c goja.FunctionCall) goja.Value {
 		panic(h.w.vm.NewTypeError(`The "callback" argument must be of type function`))
 	}
 	if len(h.w.loop.timers) >= h.w.limits.Pending {
-		panic(h.w.vm.NewGoError(fmt.Errorf("too many timers are pending (%d)", len(h.w.loop.timers))))
+		h.throw("too many timers are pending (%d)", len(h.w.loop.timers))
 	}
 	ms := c.Argument(1).ToFloat()
 	if !(ms >= 1 && ms <= 1<<31-1) { // as in Node, NaN included

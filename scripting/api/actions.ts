@@ -46,18 +46,21 @@ export interface Subject {
   title: (method: string, args: readonly unknown[]) => string;
 }
 
+/** Further parameters; as a function they may throw, as a part of the step. */
+export type Extra = object | (() => object);
+
 /** Carries out one of the actions as a step of the script's; gives its value. */
-export function act(s: Subject, method: string, options?: object, extra?: object, shown: readonly unknown[] = []): Promise<any> {
+export function act(s: Subject, method: string, options?: object, extra?: Extra, shown: readonly unknown[] = []): Promise<any> {
   return step(`${s.prefix}.${method}`, () => s.title(method, shown), send => perform(send, s, method, options, extra));
 }
 
 /** The same without a step, within one. */
-export async function perform(send: Send, s: Subject, method: string, options?: object, extra?: object): Promise<any> {
+export async function perform(send: Send, s: Subject, method: string, options?: object, extra?: Extra): Promise<any> {
   const verb = 'handle' in s.target ? 'handle' : 'frame';
   const answer = await send<{ value?: unknown } | undefined>(`${verb}.${method}`, {
     ...s.target,
     ...pick(options, actions[method] ?? []),
-    ...extra,
+    ...typeof extra === 'function' ? extra() : extra,
     ...immediate.has(method) ? {} : { timeout: s.frame._timeouts.action(options) },
   });
   return answer?.value;

@@ -1,10 +1,10 @@
 import type * as pw from 'playwright-core';
-import { act, inputFiles, screenshot, selectValues, type Subject } from './actions.ts';
+import { act, inputFiles, screenshot, selectValues, type Extra, type Subject } from './actions.ts';
 import { quietly, step } from './call.ts';
 import type { Frame } from './frame.ts';
 import { ApiObject, hide } from './object.ts';
 import { quote } from './selectors.ts';
-import { expression, markHandle, result } from './values.ts';
+import { expression, markHandle, result, text } from './values.ts';
 
 /** A handle as operations answer it. */
 export interface HandleInit { handle: string | null; preview?: string; element?: boolean }
@@ -85,7 +85,7 @@ export class ElementHandle extends JSHandle {
     };
   }
 
-  #act(method: string, options?: object, extra?: object, shown?: readonly unknown[]): Promise<any> {
+  #act(method: string, options?: object, extra?: Extra, shown?: readonly unknown[]): Promise<any> {
     return act(this._subject, method, options, extra, shown);
   }
 
@@ -96,13 +96,13 @@ export class ElementHandle extends JSHandle {
   check(options?: Opt<'check'>): Promise<void> { return this.#act('check', options); }
   uncheck(options?: Opt<'uncheck'>): Promise<void> { return this.#act('uncheck', options); }
   setChecked(checked: boolean, options?: Opt<'setChecked', 1>): Promise<void> { return checked ? this.check(options) : this.uncheck(options); }
-  fill(value: string, options?: Opt<'fill', 1>): Promise<void> { return this.#act('fill', options, { value }, [value]); }
-  type(text: string, options?: Opt<'type', 1>): Promise<void> { return this.#act('type', options, { text }, [text]); }
-  press(key: string, options?: Opt<'press', 1>): Promise<void> { return this.#act('press', options, { key }, [key]); }
+  fill(value: string, options?: Opt<'fill', 1>): Promise<void> { return this.#act('fill', options, () => ({ value: text('value', value) }), [value]); }
+  type(value: string, options?: Opt<'type', 1>): Promise<void> { return this.#act('type', options, () => ({ text: text('text', value) }), [value]); }
+  press(key: string, options?: Opt<'press', 1>): Promise<void> { return this.#act('press', options, () => ({ key: text('key', key) }), [key]); }
   focus(): Promise<void> { return this.#act('focus'); }
-  selectOption(values: unknown, options?: Opt<'selectOption', 1>): Promise<string[]> { return this.#act('selectOption', options, selectValues(values)); }
+  selectOption(values: unknown, options?: Opt<'selectOption', 1>): Promise<string[]> { return this.#act('selectOption', options, () => selectValues(values)); }
   selectText(options?: Opt<'selectText'>): Promise<void> { return this.#act('selectText', options); }
-  setInputFiles(files: Opt<'setInputFiles'>, options?: Opt<'setInputFiles', 1>): Promise<void> { return this.#act('setInputFiles', options, inputFiles(files)); }
+  setInputFiles(files: Opt<'setInputFiles'>, options?: Opt<'setInputFiles', 1>): Promise<void> { return this.#act('setInputFiles', options, () => inputFiles(files)); }
   dispatchEvent(type: string, eventInit?: unknown): Promise<void> { return this._frame._dispatch(this._subject, type, eventInit); }
   scrollIntoViewIfNeeded(options?: Opt<'scrollIntoViewIfNeeded'>): Promise<void> { return this.#act('scrollIntoViewIfNeeded', options); }
   screenshot(options?: Opt<'screenshot'>): Promise<any> { return screenshot(this._subject, options); }

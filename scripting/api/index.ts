@@ -2,7 +2,14 @@
 
 import './polyfills.ts';
 import { answerOf } from './answer.ts';
-import { Browser } from './browser.ts';
+import { Browser, BrowserType } from './browser.ts';
+import { BrowserContext } from './context.ts';
+import { Dialog } from './dialog.ts';
+import { Frame } from './frame.ts';
+import { ElementHandle, JSHandle } from './handle.ts';
+import { Keyboard, Mouse, Touchscreen } from './input.ts';
+import { FrameLocator, Locator } from './locator.ts';
+import { Request, Response } from './network.ts';
 import { quietly } from './call.ts';
 import { TakeoverCancelledError, TakeoverFailedError, TakeoverTimeoutError, refuse } from './errors.ts';
 import { expect } from './expect.ts';
@@ -10,12 +17,16 @@ import { define, installGlobals } from './globals.ts';
 import { host } from './host.ts';
 import { inspect } from './inspect.ts';
 import { makeRequire } from './module.ts';
-import type { Page } from './page.ts';
+import { Page } from './page.ts';
 import { requestTakeover, useWorld } from './takeover.ts';
 import { World, type WorldInit } from './world.ts';
 
 installGlobals();
 host.unhandled = fail;
+
+// The bundler gives classes that name themselves other names.
+for (const [name, c] of Object.entries({ Browser, BrowserContext, BrowserType, Dialog, ElementHandle, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen }))
+  Object.defineProperty(c, 'name', { value: name, configurable: true });
 
 const world = new World();
 const { parse } = JSON;

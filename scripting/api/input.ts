@@ -1,8 +1,9 @@
+import type { Extra } from './actions.ts';
 import { pick, step } from './call.ts';
 import { hide } from './object.ts';
 import type { Page } from './page.ts';
-import { text } from './locator.ts';
 import { quote } from './selectors.ts';
+import { text } from './values.ts';
 
 /** A device of a page; its methods are operations of the same name. */
 class Device {
@@ -16,10 +17,10 @@ class Device {
   }
 
   /** @internal */
-  _do(method: string, params: object, ...shown: unknown[]): Promise<void> {
+  _do(method: string, params: Extra, ...shown: unknown[]): Promise<void> {
     const name = `${this.#name}.${method}`;
     return step(name, () => `${name}(${shown.map(quote).join(', ')})`, async send => {
-      await send(name, { page: this.#page._guid, ...params });
+      await send(name, { page: this.#page._guid, ...typeof params === 'function' ? params() : params });
     });
   }
 }
@@ -28,11 +29,11 @@ class Device {
 export class Keyboard extends Device {
   constructor(page: Page) { super(page, 'keyboard'); }
 
-  down(key: string): Promise<void> { return this._do('down', { key: text('key', key) }, key); }
-  up(key: string): Promise<void> { return this._do('up', { key: text('key', key) }, key); }
-  press(key: string, options?: { delay?: number }): Promise<void> { return this._do('press', { key: text('key', key), ...pick(options, ['delay']) }, key); }
-  insertText(value: string): Promise<void> { return this._do('insertText', { text: text('text', value) }, value); }
-  type(value: string, options?: { delay?: number }): Promise<void> { return this._do('type', { text: text('text', value), ...pick(options, ['delay']) }, value); }
+  down(key: string): Promise<void> { return this._do('down', () => ({ key: text('key', key) }), key); }
+  up(key: string): Promise<void> { return this._do('up', () => ({ key: text('key', key) }), key); }
+  press(key: string, options?: { delay?: number }): Promise<void> { return this._do('press', () => ({ key: text('key', key), ...pick(options, ['delay']) }), key); }
+  insertText(value: string): Promise<void> { return this._do('insertText', () => ({ text: text('text', value) }), value); }
+  type(value: string, options?: { delay?: number }): Promise<void> { return this._do('type', () => ({ text: text('text', value), ...pick(options, ['delay']) }), value); }
 }
 
 type Button = 'left' | 'right' | 'middle';

@@ -1,12 +1,12 @@
 import type * as pw from 'playwright-core';
-import { act, evaluateOn, inputFiles, screenshot, selectValues, type Subject } from './actions.ts';
+import { act, evaluateOn, inputFiles, screenshot, selectValues, type Extra, type Subject } from './actions.ts';
 import { step } from './call.ts';
 import type { Frame } from './frame.ts';
 import { ElementHandle, handles, JSHandle } from './handle.ts';
 import { hide } from './object.ts';
 import type { Page } from './page.ts';
 import { by, filters, inner, quote, spell, type FilterOptions, type Text } from './selectors.ts';
-import { expression, result } from './values.ts';
+import { expression, result, text } from './values.ts';
 
 /** The options of a Playwright method: its n-th parameter. */
 type Opt<K extends keyof pw.Locator, N extends number = 0> = pw.Locator[K] extends (...a: infer A) => unknown ? A[N] : never;
@@ -42,7 +42,7 @@ export class Locator {
     };
   }
 
-  #act(method: string, options?: object, extra?: object, shown?: readonly unknown[]): Promise<any> {
+  #act(method: string, options?: object, extra?: Extra, shown?: readonly unknown[]): Promise<any> {
     return act(this._subject, method, options, extra, shown);
   }
 
@@ -90,19 +90,19 @@ export class Locator {
   check(options?: Opt<'check'>): Promise<void> { return this.#act('check', options); }
   uncheck(options?: Opt<'uncheck'>): Promise<void> { return this.#act('uncheck', options); }
   setChecked(checked: boolean, options?: Opt<'setChecked', 1>): Promise<void> { return checked ? this.check(options) : this.uncheck(options); }
-  fill(value: string, options?: Opt<'fill', 1>): Promise<void> { return this.#act('fill', options, { value: text('value', value) }, [value]); }
+  fill(value: string, options?: Opt<'fill', 1>): Promise<void> { return this.#act('fill', options, () => ({ value: text('value', value) }), [value]); }
   clear(options?: Opt<'clear'>): Promise<void> { return this.#act('fill', options, { value: '' }, ['']); }
-  type(value: string, options?: Opt<'type', 1>): Promise<void> { return this.#act('type', options, { text: text('text', value) }, [value]); }
+  type(value: string, options?: Opt<'type', 1>): Promise<void> { return this.#act('type', options, () => ({ text: text('text', value) }), [value]); }
   pressSequentially(value: string, options?: Opt<'pressSequentially', 1>): Promise<void> { return this.type(value, options); }
-  press(key: string, options?: Opt<'press', 1>): Promise<void> { return this.#act('press', options, { key: text('key', key) }, [key]); }
+  press(key: string, options?: Opt<'press', 1>): Promise<void> { return this.#act('press', options, () => ({ key: text('key', key) }), [key]); }
   focus(options?: Opt<'focus'>): Promise<void> { return this.#act('focus', options); }
   blur(options?: Opt<'blur'>): Promise<void> { return this.#act('blur', options); }
   selectOption(values: Opt<'selectOption'> | ElementHandle | ElementHandle[], options?: Opt<'selectOption', 1>): Promise<string[]> {
-    return this.#act('selectOption', options, selectValues(values));
+    return this.#act('selectOption', options, () => selectValues(values));
   }
   selectText(options?: Opt<'selectText'>): Promise<void> { return this.#act('selectText', options); }
   setInputFiles(files: Opt<'setInputFiles'>, options?: Opt<'setInputFiles', 1>): Promise<void> {
-    return this.#act('setInputFiles', options, inputFiles(files));
+    return this.#act('setInputFiles', options, () => inputFiles(files));
   }
   dispatchEvent(type: string, eventInit?: unknown, options?: Opt<'dispatchEvent', 2>): Promise<void> {
     return this._frame._dispatch(this._subject, type, eventInit, options);
@@ -212,11 +212,4 @@ export class FrameLocator {
   #nth(index: number, text: string): FrameLocator {
     return new FrameLocator(this.#frame, `${this.#selector} >> nth=${index}`, `${this.#text}.${text}`);
   }
-}
-
-/** Refuses what is not a string, in Playwright's words. */
-export function text(name: string, value: unknown): string {
-  if (typeof value !== 'string')
-    throw new Error(`${name}: expected string, got ${value === null ? 'null' : typeof value}`);
-  return value;
 }

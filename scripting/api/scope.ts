@@ -1,13 +1,13 @@
 import type * as pw from 'playwright-core';
-import { act, inputFiles, selectValues, type Subject } from './actions.ts';
+import { act, inputFiles, selectValues, type Extra, type Subject } from './actions.ts';
 import { step } from './call.ts';
 import type { Frame } from './frame.ts';
 import { type ElementHandle, handles, type HandleInit, type JSHandle } from './handle.ts';
-import { FrameLocator, Locator, text } from './locator.ts';
+import { FrameLocator, Locator } from './locator.ts';
 import type { Response } from './network.ts';
 import { ApiObject } from './object.ts';
 import { by, quote, spell, type FilterOptions, type Text } from './selectors.ts';
-import { expression, result } from './values.ts';
+import { expression, result, text } from './values.ts';
 
 type Opt<K extends keyof pw.Page, N extends number = 0> = pw.Page[K] extends (...a: infer A) => unknown ? A[N] : never;
 
@@ -27,14 +27,14 @@ export abstract class Scope extends ApiObject {
   #on(selector: string, options?: Strict): Subject {
     const frame = this._target;
     return {
-      target: { frame: frame._guid, selector: text('selector', selector), strict: options?.strict },
+      get target() { return { frame: frame._guid, selector: text('selector', selector), strict: options?.strict }; },
       frame,
       prefix: this._prefix,
       title: (method, args) => `${this._prefix}.${method}(${[selector, ...args].map(quote).join(', ')})`,
     };
   }
 
-  #act(method: string, selector: string, options?: object, extra?: object, shown?: readonly unknown[]): Promise<any> {
+  #act(method: string, selector: string, options?: object, extra?: Extra, shown?: readonly unknown[]): Promise<any> {
     return act(this.#on(selector, options as Strict), method, options, extra, shown);
   }
 
@@ -59,13 +59,13 @@ export abstract class Scope extends ApiObject {
   setChecked(selector: string, checked: boolean, options?: Opt<'setChecked', 2>): Promise<void> {
     return checked ? this.check(selector, options) : this.uncheck(selector, options);
   }
-  fill(selector: string, value: string, options?: Opt<'fill', 2>): Promise<void> { return this.#act('fill', selector, options, { value: text('value', value) }, [value]); }
-  type(selector: string, value: string, options?: Opt<'type', 2>): Promise<void> { return this.#act('type', selector, options, { text: text('text', value) }, [value]); }
-  press(selector: string, key: string, options?: Opt<'press', 2>): Promise<void> { return this.#act('press', selector, options, { key: text('key', key) }, [key]); }
+  fill(selector: string, value: string, options?: Opt<'fill', 2>): Promise<void> { return this.#act('fill', selector, options, () => ({ value: text('value', value) }), [value]); }
+  type(selector: string, value: string, options?: Opt<'type', 2>): Promise<void> { return this.#act('type', selector, options, () => ({ text: text('text', value) }), [value]); }
+  press(selector: string, key: string, options?: Opt<'press', 2>): Promise<void> { return this.#act('press', selector, options, () => ({ key: text('key', key) }), [key]); }
   focus(selector: string, options?: Opt<'focus', 1>): Promise<void> { return this.#act('focus', selector, options); }
-  selectOption(selector: string, values: unknown, options?: Opt<'selectOption', 2>): Promise<string[]> { return this.#act('selectOption', selector, options, selectValues(values)); }
+  selectOption(selector: string, values: unknown, options?: Opt<'selectOption', 2>): Promise<string[]> { return this.#act('selectOption', selector, options, () => selectValues(values)); }
   setInputFiles(selector: string, files: Opt<'setInputFiles', 1>, options?: Opt<'setInputFiles', 2>): Promise<void> {
-    return this.#act('setInputFiles', selector, options, inputFiles(files));
+    return this.#act('setInputFiles', selector, options, () => inputFiles(files));
   }
   dispatchEvent(selector: string, type: string, eventInit?: unknown, options?: Opt<'dispatchEvent', 3>): Promise<void> {
     return this._target._dispatch(this.#on(selector, options as Strict), type, eventInit, options as object);

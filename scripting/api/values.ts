@@ -40,3 +40,10 @@ export function buffer(base64: string): unknown {
   const { Buffer } = globalThis as unknown as { Buffer: { from(b: ArrayBuffer): unknown } };
   return Buffer.from(bytes);
 }
+
+/** Refuses what is not a string, in Playwright's words. */
+export function text(name: string, value: unknown): string {
+  if (typeof value !== 'string')
+    throw new Error(`${name}: expected string, got ${value === null ? 'null' : typeof value}`);
+  return value;
+}
