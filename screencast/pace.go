@@ -27,6 +27,9 @@ const (
 	minimumLife   = 10 * time.Second
 	probePictures = 3
 
+	// ceilingLife is how long a window that made a queue is not tried again.
+	ceilingLife = 5 * time.Second
+
 	firstWindow = 2
 )
 
@@ -41,9 +44,11 @@ type pacer struct {
 	seenAt  time.Time     // when a round trip was last near the minimum
 	probes  int           // pictures still to go one at a time
 
-	settled    bool      // a queue was seen: from now on the window grows once per round trip
-	adjustedAt time.Time // of the window; pictures sent before it tell nothing of the new one
-	progress   time.Time // when the viewer last showed life
+	ceiling      int       // the widest window that made no queue
+	ceilingUntil time.Time // then a wider one is tried again
+	settled      bool      // a queue was seen: from now on the window grows once per round trip
+	adjustedAt   time.Time // of the window; pictures sent before it tell nothing of the new one
+	progress     time.Time // when the viewer last showed life
 }
 
 type departure struct {
@@ -114,15 +119,19 @@ func (p *pacer) measure(d departure, now time.Time) {
 	}
 
 	if rtt > p.minimum+QueueDelay {
-		p.settled = true
 		if d.at.After(p.adjustedAt) {
+			p.ceiling, p.ceilingUntil = max(p.window-1, 1), now.Add(ceilingLife)
 			p.window = max(int(float64(p.window)*float64(p.minimum+QueueDelay/2)/float64(rtt)), 1)
 			p.adjustedAt = now
+			p.settled = true
 		}
 		return
 	}
 	need := min(p.rtt, p.minimum+QueueDelay)
 	want := min(int(math.Ceil(need.Seconds()*FullRate))+1, MaxInFlight)
+	if now.Before(p.ceilingUntil) {
+		want = min(want, p.ceiling)
+	}
 	switch {
 	case p.window > want:
 		p.window--

@@ -17,6 +17,7 @@ type link struct {
 type simulated struct {
 	rate         float64       // pictures per second that arrived, in the second half
 	worst        time.Duration // longest way of a picture to the viewer, second half
+	mean         time.Duration // of those
 	worstAtFirst time.Duration // in the first half, behind the first second
 	most         int           // in flight at once
 }
@@ -33,6 +34,7 @@ func (l link) run(d time.Duration) simulated {
 		}
 		seq     uint32
 		arrived int
+		ways    time.Duration
 	)
 	const step = time.Millisecond
 	for at := time.Duration(0); at < d; at += step {
@@ -58,10 +60,12 @@ func (l link) run(d time.Duration) simulated {
 		case at > d/2:
 			res.worst = max(res.worst, way)
 			arrived++
+			ways += way
 		case at > time.Second:
 			res.worstAtFirst = max(res.worstAtFirst, way)
 		}
 	}
+	res.mean = ways / time.Duration(max(arrived, 1))
 	res.rate = float64(arrived) / (d / 2).Seconds()
 	return res
 }
@@ -86,6 +90,9 @@ func TestPace(t *testing.T) {
 		{"1 Mbit/s, small pictures", link{constant(100 * time.Millisecond), slow, 2_000}, 55, 130 * time.Millisecond, 12},
 		{"1 Mbit/s", link{constant(100 * time.Millisecond), slow, 7_000}, 16, 200 * time.Millisecond, 8},
 		{"1 Mbit/s, large pictures", link{constant(100 * time.Millisecond), slow, 40_000}, 2, 700 * time.Millisecond, 3},
+		{"jitter", link{func(at time.Duration) time.Duration {
+			return 80*time.Millisecond + time.Duration(at.Milliseconds()*7919%37)*time.Millisecond
+		}, fast, 20_000}, 55, 80 * time.Millisecond, 9},
 		{"way gets longer", link{func(at time.Duration) time.Duration {
 			if at > 10*time.Second {
 				return 200 * time.Millisecond
@@ -95,7 +102,7 @@ func TestPace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := tt.link.run(2 * time.Minute)
-			t.Logf("%.1f/s, worst %v then %v, at most %d in flight", got.rate, got.worstAtFirst, got.worst, got.most)
+			t.Logf("%.1f/s, worst %v then %v, mean %v, at most %d in flight", got.rate, got.worstAtFirst, got.worst, got.mean, got.most)
 			if got.rate < tt.rate || got.worst > tt.worst || got.most > tt.most {
 				t.Errorf("want at least %v/s, at worst %v, at most %d in flight", tt.rate, tt.worst, tt.most)
 			}
