@@ -28,12 +28,14 @@ func nonceOf(c echo.Context) string {
 
 // policy is the Content-Security-Policy of every answer. Pages load scripts,
 // styles and pictures of ours only; blob: is for what the canvas and the
-// editor's worker make, data: for favicons of remote pages.
+// editor's worker make, data: for favicons of remote pages. Style attributes
+// are how the editor places its lines; markup of others never gets into a page.
 func policy(nonce string, frameAncestors string) string {
 	return strings.Join([]string{
 		"default-src 'none'",
 		"script-src 'self' 'nonce-" + nonce + "'",
 		"style-src 'self' 'nonce-" + nonce + "'",
+		"style-src-attr 'unsafe-inline'",
 		"img-src 'self' data: blob:",
 		"font-src 'self'",
 		"connect-src 'self'",
