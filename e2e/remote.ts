@@ -65,12 +65,14 @@ export class Remote {
       found = await this.page.locator('#screen').evaluate((canvas: HTMLCanvasElement, { x, y, width, height }) => {
         const scale = canvas.width / 1280;
         const context = canvas.getContext('2d');
-        if (!context) return -1;
-        for (let column = 60; column < width; column++) {
+        let run = 0;
+        for (let column = 60; context && column < width; column++) {
           const { data } = context.getImageData(Math.round((x + column) * scale), Math.round(y * scale), 1, Math.round(height * scale));
           let dark = 0;
           for (let i = 0; i < data.length; i += 4) if ((data[i] ?? 255) + (data[i + 1] ?? 255) + (data[i + 2] ?? 255) < 170) dark++;
-          if (dark > 8 * scale) return column - 2; // its white edge is two pixels wide
+          run = dark > 10 * scale ? run + 1 : 0;
+          // No letter is that wide. The piece's white edge is two pixels wide.
+          if (run === 24) return column - run + 1 - 2;
         }
         return -1;
       }, scene);
@@ -87,11 +89,26 @@ export class Remote {
   async drag(from: Point, to: Point): Promise<void> {
     const start = await this.at(from);
     const end = await this.at(to);
-    await this.page.mouse.move(start.x, start.y);
-    await this.page.mouse.down();
-    await this.page.mouse.move(end.x, end.y, { steps: 30 });
-    await this.page.mouse.up();
+    await dragMouse(this.page, start, end);
   }
+}
+
+/** Places that a hand passes through on its way. */
+const STEPS = 24;
+
+/** Places between two points, one each frame of the page: no hand is faster than that. */
+async function* way(page: Page, from: Point, to: Point): AsyncGenerator<Point> {
+  for (let i = 1; i <= STEPS; i++) {
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    yield { x: from.x + ((to.x - from.x) * i) / STEPS, y: from.y + ((to.y - from.y) * i) / STEPS };
+  }
+}
+
+async function dragMouse(page: Page, from: Point, to: Point): Promise<void> {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  for await (const { x, y } of way(page, from, to)) await page.mouse.move(x, y);
+  await page.mouse.up();
 }
 
 /** The same with fingers. */
@@ -118,10 +135,7 @@ export class Fingers extends Remote {
     const start = await this.at(from);
     const end = await this.at(to);
     await this.touch('touchStart', start);
-    const STEPS = 30;
-    for (let i = 1; i <= STEPS; i++) {
-      await this.touch('touchMove', { x: start.x + ((end.x - start.x) * i) / STEPS, y: start.y + ((end.y - start.y) * i) / STEPS });
-    }
+    for await (const point of way(this.page, start, end)) await this.touch('touchMove', point);
     await this.touch('touchEnd');
   }
 
@@ -131,7 +145,6 @@ export class Fingers extends Remote {
     const pair = (distance: number): [Point, Point] => [{ x: middle.x - distance / 2, y: middle.y }, { x: middle.x + distance / 2, y: middle.y }];
     const FIRST = 60;
     await this.touch('touchStart', ...pair(FIRST));
-    const STEPS = 10;
     for (let i = 1; i <= STEPS; i++) await this.touch('touchMove', ...pair(FIRST * (1 + ((factor - 1) * i) / STEPS)));
     await this.touch('touchEnd');
   }
@@ -158,10 +171,7 @@ export async function explore(page: Page): Promise<Places> {
   const scene = await page.locator('#scene').boundingBox();
   if (!scene) throw new Error('no scene on the demo site');
   const gap = await gapOf(page);
-  await page.mouse.move(handle.x, handle.y);
-  await page.mouse.down();
-  await page.mouse.move(handle.x + gap, handle.y, { steps: 30 });
-  await page.mouse.up();
+  await dragMouse(page, handle, { x: handle.x + gap, y: handle.y });
   await page.waitForURL('**/demo/code');
   return { password, handle, scene, code: await middle('#code') };
 }

@@ -25,6 +25,7 @@ export function showBanner(live: Live): void {
     setText(byId('banner-clock'), clock(Date.parse(takeover.deadline) - Date.now()));
     banner.querySelector('.shape')?.classList.toggle('calling', takeover.state === 'pending');
     show(take, !mine && live.mayControl);
+    take.classList.toggle('person', takeover.state === 'pending');
     done.classList.toggle('person', mine);
     show(done, live.mayControl);
     show(byId('banner-fail'), live.mayControl);

@@ -62,7 +62,7 @@ export class Output {
       pending: `Waiting for a person: ${takeover.reason}`, claimed: 'A person is on it', done: 'The person is done', failed: `The person could not: ${takeover.note ?? ''}`,
       expired: 'Nobody came in time', cancelled: 'The request was withdrawn',
     };
-    this.#line('waiting', timeOf(takeover.endedAt ?? takeover.createdAt), [words[takeover.state] ?? takeover.state]);
+    this.#line('asks', timeOf(takeover.endedAt ?? takeover.createdAt), [words[takeover.state] ?? takeover.state]);
   }
 
   end(run: Run): void {

@@ -56,6 +56,12 @@ export function holderWords(holder: string): string {
   return holder;
 }
 
+/** A type without words of its own, as a sentence. */
+function sentence(type: string): string {
+  const text = type.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | 'person'> & { status?: string } {
   const data = event.data ?? {};
   const text = str(data.text);
@@ -119,8 +125,10 @@ function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | '
       return { ...plain, text: 'Capture lost the browser', soft: str(data.reason), level: 'wrong' };
     case 'monitor_reconnected':
       return { ...plain, text: 'Capture is back' };
+    case 'page_lcp':
+      return { ...plain, text: 'Largest element painted', soft: shortURL(str(event.url)) };
     default:
-      return { ...plain, text: event.type.replaceAll('_', ' '), soft: oneLine(text || shortURL(str(data.url) || str(event.url))) };
+      return { ...plain, text: sentence(event.type), soft: oneLine(text || shortURL(str(data.url) || str(event.url))) };
   }
 }
 
