@@ -31,6 +31,10 @@ var autoAttach = target.SetAutoAttachParams{
 	Filter:                 targetFilter,
 }
 
+// setUpSteps are the replies that say that a session is set up: its frame tree,
+// and the last of the commands that were sent with it.
+const setUpSteps = 2
+
 // attachment is the model's session with a page or with a frame of it that
 // lives in another process.
 type attachment struct {
@@ -40,6 +44,7 @@ type attachment struct {
 	parent  *attachment // the one it was attached under; nil for a page
 
 	// Guarded by the browser's lock.
+	steps   int               // of setUpSteps, done
 	worlds  map[string]*World // by unique id
 	crashed chan struct{}     // closed when the renderer died; a new one when it lives again
 }
@@ -88,7 +93,7 @@ func (a *attachment) setUpLocked() {
 	b.send(post(s, page.GetFrameTree, proto.Empty{}, func(res page.GetFrameTreeResult, err error) {
 		if err == nil {
 			a.frameTreeLocked(res.FrameTree)
-			a.page.setUpStepLocked(a)
+			a.setUpStepLocked()
 		}
 	}))
 	b.send(cdp.Send(s, page.SetLifecycleEventsEnabled, page.SetLifecycleEventsEnabledParams{Enabled: true}))
@@ -124,9 +129,14 @@ func (a *attachment) setUpLocked() {
 	}
 	b.send(post(s, runtime.RunIfWaitingForDebugger, proto.Empty{}, func(_ proto.Empty, err error) {
 		if err == nil {
-			a.page.setUpStepLocked(a)
+			a.setUpStepLocked()
 		}
 	}))
+}
+
+func (a *attachment) setUpStepLocked() {
+	a.steps++
+	a.page.readyLocked()
 }
 
 func (a *attachment) sendViewport(v Viewport) {
@@ -159,5 +169,7 @@ func (b *Browser) detachedLocked(id cdp.SessionID) {
 	a.destroyWorldsLocked()
 	if a.parent == nil {
 		b.closePageLocked(a.page)
+		return
 	}
+	a.page.readyLocked()
 }

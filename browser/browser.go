@@ -17,8 +17,14 @@ import (
 	"takeover/cdp"
 )
 
-// closeTimeout bounds how long Close waits for the browser to let the client go.
-const closeTimeout = 5 * time.Second
+const (
+	// closeTimeout bounds how long Close waits for the browser to let the client go.
+	closeTimeout = 5 * time.Second
+
+	// existingPatience bounds how long Attach waits for the pages that exist. One
+	// that does not answer, halted by a dialog or busy, is told of when it does.
+	existingPatience = 5 * time.Second
+)
 
 // Options says how the model sets up every page. A nil Options and the zero
 // value of each field mean its default.
@@ -105,7 +111,6 @@ func (b *Browser) start(ctx context.Context) error {
 		post(s, target.GetBrowserContexts, proto.Empty{}, func(res target.GetBrowserContextsResult, _ error) {
 			b.fallback = b.contextLocked(res.DefaultBrowserContextID)
 		}),
-		cdp.Send(s, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true, Filter: targetFilter}),
 	)
 	if err != nil {
 		return err
@@ -113,10 +118,16 @@ func (b *Browser) start(ctx context.Context) error {
 	if _, err := Call(ctx, b, s, target.SetAutoAttach, autoAttach); err != nil {
 		return err
 	}
-	return b.await(ctx, func() (bool, error) {
+	patient, cancel := context.WithTimeout(ctx, existingPatience)
+	defer cancel()
+	err = b.await(patient, func() (bool, error) {
 		ready := !slices.ContainsFunc(b.pages, func(p *Page) bool { return !p.told })
 		return ready, nil
 	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // Version is the product and its version, such as "Chrome/156.0.7900.0".

@@ -326,7 +326,7 @@ func TestWatchNavigations(t *testing.T) {
 		{script: "window.open('/b', '', 'noopener')", want: "/a", popup: true},
 		{script: "1", want: "/a"},
 	} {
-		for range 5 {
+		for range 3 {
 			open(t, f, s.URL+"/a?")
 			open(t, f, s.URL+"/a")
 			popups := len(p.Context().Pages())

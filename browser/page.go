@@ -16,10 +16,6 @@ import (
 	"takeover/cdp"
 )
 
-// setUpSteps are the replies that make a page ready for use: its frame tree,
-// and the last of the commands that were sent with it.
-const setUpSteps = 2
-
 // Page is a tab. All methods may be called from any goroutine.
 type Page struct {
 	browser    *Browser
@@ -31,7 +27,6 @@ type Page struct {
 	closed     chan struct{}
 
 	// Guarded by the browser's lock.
-	steps     int  // of setUpSteps, done
 	told      bool // PageCreated was told
 	gone      bool
 	closing   bool // somebody called Close
@@ -79,20 +74,18 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	return p
 }
 
-// setUpStepLocked counts what the page's own session has done of its set-up.
-func (p *Page) setUpStepLocked(a *attachment) {
-	if a == p.attachment {
-		p.steps++
-		p.readyLocked()
-	}
-}
-
-// readyLocked tells of the page once it is set up and shows its first document.
+// readyLocked tells of the page once it and its frames in other processes are
+// set up, and it shows its first document.
 // A popup begins with an empty one that is not told of, unless nothing else
 // comes: its navigation became a download, say.
 func (p *Page) readyLocked() {
-	if p.told || p.gone || p.steps < setUpSteps || p.main.initial {
+	if p.told || p.gone || p.main.initial {
 		return
+	}
+	for _, a := range p.browser.attachments {
+		if a.page == p && a.steps < setUpSteps {
+			return
+		}
 	}
 	p.told = true
 	p.browser.tellLocked(PageCreated{Page: p, Opener: p.opener})
