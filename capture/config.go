@@ -143,8 +143,5 @@ func (c Config) Normalize() (Config, []string, error) {
 			}
 		}
 	}
-	if c.Screenshots {
-		warnings = append(warnings, "screenshots are not delivered by this version")
-	}
 	return c, warnings, nil
 }

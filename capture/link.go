@@ -166,7 +166,14 @@ func (l *link) sendTo(s *cdp.Session, method string, params any) {
 
 // reconfigureLocked brings every target to the monitor's configuration.
 func (l *link) reconfigureLocked() {
+	if !l.m.running {
+		// Frames are not followed while nothing is captured.
+		clear(l.frames)
+	}
 	for _, w := range l.targets {
+		if !l.m.running && (w.kind == "page" || w.kind == "iframe") {
+			l.setFrameLocked(w.target, w.rootFrame())
+		}
 		w.configureLocked(false)
 	}
 }

@@ -59,6 +59,8 @@ type Monitor struct {
 	awaySince time.Time // when the last one went away during a capture
 	human     bool      // a person is in control
 	humanEnd  int64     // until when one was, Unix ms
+	shooting  bool      // a screenshot is under way
+	shotAt    time.Time // of the latest screenshot
 }
 
 // NewMonitor returns a monitor that is attached to nothing and off.
@@ -276,9 +278,6 @@ func (m *Monitor) noteHolderLocked(data json.RawMessage) {
 // typedByPerson tells whether a key that was pressed at a time (Unix ms) may
 // have been pressed by a person. What is reported late counts too.
 func (m *Monitor) typedByPerson(at int64) bool { return m.human || at <= m.humanEnd }
-
-// triggerLocked is told of what may trigger a screenshot.
-func (m *Monitor) triggerLocked(*watched, string) {}
 
 // Close ends the capture and lets go of the browser. It returns when the
 // monitor's goroutines have ended. The ring stays readable.

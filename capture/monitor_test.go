@@ -177,9 +177,6 @@ func TestPageCrash(t *testing.T) {
 	own := browsertest.Launch(t, browser.LaunchOptions{Dir: t.TempDir()})
 	r := recordOn(t, own.Conn(), capture.Config{Navigation: true})
 	p := browsertest.PageOf(t, own.Conn())
-	if err := cdp.Send(p.Session, cdptarget.SetAutoAttach, cdptarget.SetAutoAttachParams{}); err != nil {
-		t.Fatal(err)
-	}
 	if err := p.Session.Send("Page.navigate", map[string]string{"url": "chrome://crash"}); err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +223,7 @@ func TestFlood(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	if err := page.Send("Runtime.evaluate", map[string]any{
-		"expression": fmt.Sprintf(`(async () => { for (let i = 0; i < %d; i += 1000) { for (let j = 0; j < 1000; j++) console.log("line", i + j, {some: "object"}); await new Promise(r => setTimeout(r)) } console.log("flood over") })()`, lines),
+		"expression": fmt.Sprintf(`(async () => { for (let i = 0; i < %d; i += 1000) { for (let j = 0; j < 1000; j++) console.log("line", i + j, {some: "object"}); await new Promise(r => setTimeout(r)) } setInterval(() => console.log("flood over"), 100) })()`, lines),
 	}); err != nil {
 		t.Fatal(err)
 	}

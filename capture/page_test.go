@@ -69,13 +69,10 @@ func TestPopup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	gesture(`window.popup = window.open("/pop?secret=1#x"); 0`)
+	gesture(`window.popup = window.open("/pop?secret=1"); 0`)
 	e, data := r.await(capture.TypeTargetCreated, nil)
 	if data["url"] != base+"/pop?secret=[REDACTED]" || data["type"] != "page" || data["opener_id"] != string(p.ID) || e.TargetID == string(p.ID) {
-		t.Logf("the URL that was asked for: %s", e.JSON())
-		if data["url"] != base+"/pop?secret=[REDACTED]#x" {
-			t.Errorf("got %s", e.JSON())
-		}
+		t.Errorf("got %s", e.JSON())
 	}
 	line, _ := r.await(capture.TypeConsoleLog, field("text", "popup"))
 	if line.TargetID != e.TargetID || line.CDPSessionID != e.CDPSessionID || line.CDPSessionID == "" {
@@ -177,11 +174,10 @@ func TestInteractions(t *testing.T) {
 	if err := r.Add(control); err != nil {
 		t.Fatal(err)
 	}
-	browsertest.Until(t, "the next millisecond", func() bool { key("e"); return true })
 	click(20, 20)
 	r.await(capture.TypeInteractionClick, field("selector", "button#go"))
 	for _, seen := range r.seen {
-		if seen.Type == capture.TypeInteractionKey && !strings.Contains(string(seen.Data), `"key":"a"`) && !strings.Contains(string(seen.Data), `"key":"e"`) {
+		if seen.Type == capture.TypeInteractionKey && !strings.Contains(string(seen.Data), `"key":"a"`) {
 			t.Errorf("recorded %s", seen.Data)
 		}
 	}

@@ -229,3 +229,25 @@ func BenchmarkRingWriteAndRead(b *testing.B) {
 	r.Close()
 	done.Wait()
 }
+
+func TestWaitAndSSE(t *testing.T) {
+	r := NewRing(RingOptions{Events: 2})
+	var all sync.WaitGroup
+	all.Go(func() {
+		e, err := r.Wait(t.Context(), 0, Filter{Types: []string{TypePageLoad}})
+		if want := "id: 5\nevent: page_load\ndata: " + string(e.JSON()) + "\n\n"; err != nil || string(e.AppendSSE(nil)) != want {
+			t.Errorf("%v: %q", err, e.AppendSSE(nil))
+		}
+	})
+	for range 4 {
+		r.Write(note("x"))
+	}
+	e := note("loaded")
+	e.Type = TypePageLoad
+	r.Write(e)
+	all.Wait()
+	r.Close()
+	if _, err := r.Wait(t.Context(), 5, Filter{}); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+}

@@ -43,20 +43,22 @@ type watched struct {
 	announceBy time.Time // when to write it without a URL
 	opened     []string  // URLs of windows this target asked for, oldest first
 
-	on           domains
-	contexts     map[int64]string // execution context → frame, while Runtime is enabled
-	since        float64          // console and timeline entries from before are history (Unix ms)
-	handles      int              // console objects that the page keeps for us
-	requests     requests
-	sockets      map[string]string // open WebSockets: request id → URL
-	socketErrors map[string]string
-	dialog       string // type of the open dialog
-	downloads    map[string]download
-	settle       *settle // of pages
-	bursts       map[string]*burst
-	observed     bool // the interaction script is installed
-	crashed      bool
-	silentAt     time.Time // when to look for fetches that fell silent
+	on       domains
+	contexts map[int64]string // execution context → frame, while Runtime is enabled
+	// What is older is history, which Chromium tells anew when a domain is
+	// enabled (Unix ms).
+	consoleSince, shiftsSince float64
+	handles                   int // console objects that the page keeps for us
+	requests                  requests
+	sockets                   map[string]string // open WebSockets: request id → URL
+	socketErrors              map[string]string
+	dialog                    string // type of the open dialog
+	downloads                 map[string]download
+	settle                    *settle // of pages
+	bursts                    map[string]*burst
+	observed                  bool // the interaction script is installed
+	crashed                   bool
+	silentAt                  time.Time // when to look for fetches that fell silent
 }
 
 // domains are the parts of CDP that are enabled on a target.
@@ -100,11 +102,7 @@ func (l *link) attached(ev cdp.Event) {
 		w.settle = newSettle(w)
 	}
 	if w.kind == "page" || w.kind == "iframe" {
-		parent := ""
-		if w.kind == "iframe" {
-			parent = w.parent
-		}
-		l.setFrameLocked(w.target, frame{parent: parent, url: info.URL})
+		l.setFrameLocked(w.target, w.rootFrame())
 	}
 	if p.Waiting {
 		w.announceSoon()
@@ -114,6 +112,15 @@ func (l *link) attached(ev cdp.Event) {
 	w.configureLocked(p.Waiting)
 	l.sendTo(session, target.SetAutoAttach.Method, autoAttach())
 	l.sendTo(session, runtime.RunIfWaitingForDebugger.Method, proto.Empty{})
+}
+
+// rootFrame is the target's main frame.
+func (w *watched) rootFrame() frame {
+	f := frame{url: w.url}
+	if w.kind == "iframe" {
+		f.parent = w.parent
+	}
+	return f
 }
 
 // targetInfo is what is used of a target's description.
@@ -134,9 +141,7 @@ func (w *watched) announceSoon() {
 	}
 	for _, opener := range w.l.targets {
 		if opener.target == w.opener && len(opener.opened) > 0 {
-			url := opener.opened[0]
-			opener.opened = opener.opened[1:]
-			w.announce(url)
+			w.announce(opener.opened[0])
 			return
 		}
 	}
@@ -161,6 +166,11 @@ func (w *watched) announce(url string) {
 		return
 	}
 	w.announced = true
+	for _, opener := range w.l.targets {
+		if i := slices.Index(opener.opened, url); i >= 0 { // a window without an opener
+			opener.opened = slices.Delete(opener.opened, i, i+1)
+		}
+	}
 	if url == "" {
 		url = "about:blank"
 	}
@@ -183,6 +193,9 @@ func (l *link) infoChanged(ev cdp.Event) {
 		if w.target == p.TargetInfo.TargetID {
 			w.url = p.TargetInfo.URL
 			w.announce(w.url)
+			if !l.m.running && (w.kind == "page" || w.kind == "iframe") {
+				l.setFrameLocked(w.target, w.rootFrame())
+			}
 		}
 	}
 }
@@ -249,8 +262,11 @@ func (w *watched) configureLocked(waiting bool) {
 	}
 	had := w.on
 	w.on = want
-	if !had.base && want.base || !had.console && want.console || !had.shifts && want.shifts {
-		w.since = now
+	if !had.console && want.console {
+		w.consoleSince = now
+	}
+	if !had.shifts && want.shifts {
+		w.shiftsSince = now
 	}
 	w.toggle(had.base, want.base, page.Enable.Method, page.EnableParams{}, page.Disable.Method)
 	w.toggle(had.base, want.base, inspector.Enable.Method, proto.Empty{}, inspector.Disable.Method)

@@ -1,0 +1,131 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"slices"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/cdp"
+)
+
+const (
+	// shotEvery is the least time between two screenshots of a session.
+	shotEvery = 2 * time.Second
+	// shotPatience is how long Chromium may take for one.
+	shotPatience = 10 * time.Second
+	// maxShotBytes is the largest picture, as base64. A larger one is halved in
+	// both dimensions until it fits; it is never cut.
+	maxShotBytes = 950_000
+	// maxShotPixels bounds what is decoded to be halved.
+	maxShotPixels = 64 << 20
+)
+
+var errShotTooLarge = errors.New("screenshot too large")
+
+type screenshotData struct {
+	PNG     string `json:"png"` // base64
+	Width   int    `json:"width"`
+	Height  int    `json:"height"`
+	Trigger string `json:"trigger"`
+}
+
+// triggerLocked takes a screenshot of the page if the configuration wants one
+// for this trigger and the limits allow it. While a person is in control none
+// is taken: it might show what they type.
+func (m *Monitor) triggerLocked(w *watched, trigger string) {
+	if !m.running || !m.config.Screenshots || m.human || m.shooting || !slices.Contains(m.config.ScreenshotTriggers, trigger) ||
+		time.Since(m.shotAt) < shotEvery || w.l.ending {
+		return
+	}
+	p := w.page()
+	if p == nil || p.crashed {
+		return
+	}
+	m.shooting, m.shotAt = true, time.Now()
+	session, e := m.id, p.event("")
+	w.l.taskLocked(func() {
+		data, err := p.shoot()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.shooting = false
+		if err != nil {
+			m.log.Debug("screenshot", "trigger", trigger, "error", err)
+			return
+		}
+		if m.running && m.id == session && !m.human {
+			data.Trigger = trigger
+			m.writeLocked(e, TypeScreenshot, data)
+		}
+	})
+}
+
+// shoot takes a picture of what the page shows.
+func (w *watched) shoot() (screenshotData, error) {
+	ctx, cancel := context.WithTimeout(w.l.ctx, shotPatience)
+	defer cancel()
+	res, err := cdp.Call(ctx, w.session, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png"})
+	if err != nil {
+		return screenshotData{}, fmt.Errorf("capture screenshot: %w", err)
+	}
+	return fitPicture(res.Data, maxShotBytes)
+}
+
+// fitPicture returns a PNG whose base64 is at most limit bytes.
+func fitPicture(picture []byte, limit int) (screenshotData, error) {
+	size, err := png.DecodeConfig(bytes.NewReader(picture))
+	if err != nil {
+		return screenshotData{}, fmt.Errorf("read screenshot: %w", err)
+	}
+	data := screenshotData{Width: size.Width, Height: size.Height}
+	if base64.StdEncoding.EncodedLen(len(picture)) > limit {
+		if size.Width*size.Height > maxShotPixels {
+			return screenshotData{}, errShotTooLarge
+		}
+		img, err := png.Decode(bytes.NewReader(picture))
+		if err != nil {
+			return screenshotData{}, fmt.Errorf("read screenshot: %w", err)
+		}
+		small := image.NewNRGBA(image.Rect(0, 0, size.Width, size.Height))
+		draw.Draw(small, small.Bounds(), img, img.Bounds().Min, draw.Src)
+		for base64.StdEncoding.EncodedLen(len(picture)) > limit {
+			if small.Rect.Dx() < 2 || small.Rect.Dy() < 2 {
+				return screenshotData{}, errShotTooLarge
+			}
+			small = halve(small)
+			var out bytes.Buffer
+			if err := png.Encode(&out, small); err != nil {
+				return screenshotData{}, fmt.Errorf("write screenshot: %w", err)
+			}
+			picture = out.Bytes()
+		}
+		data.Width, data.Height = small.Rect.Dx(), small.Rect.Dy()
+	}
+	data.PNG = base64.StdEncoding.EncodeToString(picture)
+	return data, nil
+}
+
+// halve returns a picture of half the width and height; each pixel is the mean
+// of four.
+func halve(src *image.NRGBA) *image.NRGBA {
+	dst := image.NewNRGBA(image.Rect(0, 0, src.Rect.Dx()/2, src.Rect.Dy()/2))
+	for y := range dst.Rect.Dy() {
+		for x := range dst.Rect.Dx() {
+			var r, g, b, a int
+			for _, c := range [4]color.NRGBA{src.NRGBAAt(2*x, 2*y), src.NRGBAAt(2*x+1, 2*y), src.NRGBAAt(2*x, 2*y+1), src.NRGBAAt(2*x+1, 2*y+1)} {
+				r, g, b, a = r+int(c.R), g+int(c.G), b+int(c.B), a+int(c.A)
+			}
+			dst.SetNRGBA(x, y, color.NRGBA{R: uint8(r / 4), G: uint8(g / 4), B: uint8(b / 4), A: uint8(a / 4)}) //nolint:gosec // a mean of bytes
+		}
+	}
+	return dst
+}
