@@ -1,0 +1,9 @@
+// A script as Playwright's library runs it, unchanged.
+import { chromium } from 'playwright';
+
+const browser = await chromium.launch();
+const page = await browser.newPage();
+await page.setContent('<h1>Hello</h1><button onclick="this.textContent = \'Clicked\'">Click me</button>');
+await page.getByRole('button', { name: 'Click me' }).click();
+console.log(await page.getByRole('button').textContent());
+await browser.close();
