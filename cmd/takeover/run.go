@@ -169,9 +169,9 @@ func (r *runner) once(ctx context.Context, code string) error {
 			if err := json.Unmarshal(data, &l); err != nil {
 				return false, err
 			}
-			r.say("%s", l.Text)
+			r.say("%s", printable(l.Text))
 		case "takeover":
-			return true, r.takeover(ctx, data, asked)
+			return true, r.takeover(data, asked)
 		case "end":
 			return false, json.Unmarshal(data, &run)
 		}
@@ -186,29 +186,14 @@ func (r *runner) once(ctx context.Context, code string) error {
 
 // takeover prints the link for a person, the first time it is asked for one.
 // The link works for whoever gets it, as long as the takeover is open.
-func (r *runner) takeover(ctx context.Context, data []byte, asked map[string]bool) error {
+func (r *runner) takeover(data []byte, asked map[string]bool) error {
 	var t takeoverInfo
 	if err := json.Unmarshal(data, &t); err != nil {
-		return err
+		return fmt.Errorf("read takeover: %w", err)
 	}
-	if t.State != "pending" || asked[t.ID] {
-		return nil
-	}
-	asked[t.ID] = true
-	link := struct {
-		URL string `json:"url"`
-	}{t.URL}
-	body := map[string]any{"role": "takeover", "takeover": t.ID, "expiresIn": max(time.Second, time.Until(t.Deadline)).Milliseconds()}
-	if err := r.client.call(ctx, "POST", "/v1/sessions/"+r.session+"/links", body, &link); err != nil {
-		r.say("no link without a sign-in: %v", err)
-	}
-	r.say("a person is needed: %s\n  %s", t.Reason, link.URL)
-	if r.json {
-		raw, err := json.Marshal(link.URL)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(r.std.out, `{"event":"link","data":%s}`+"\n", raw)
+	if t.State == "pending" && !asked[t.ID] {
+		asked[t.ID] = true
+		r.say("a person is needed: %s\n  %s", printable(t.Reason), t.URL)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type serveCommand struct {
 	Chromium  string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
 
 	MaxSessions     int           `help:"Sessions live at a time. Default: four per core." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS"`
-	Warm            int           `help:"Chromiums kept started; -1 for none." default:"1" env:"TAKEOVER_WARM"`
+	Warm            int           `help:"Chromiums kept started for the next sessions; 0 for none." default:"1" env:"TAKEOVER_WARM"`
 	SessionTimeout  time.Duration `help:"A session's life." default:"5m" env:"TAKEOVER_SESSION_TIMEOUT"`
 	IdleTimeout     time.Duration `help:"Ends a session that nobody uses; 0 for never." default:"0" env:"TAKEOVER_IDLE_TIMEOUT"`
 	TakeoverTimeout time.Duration `help:"How long a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
@@ -126,8 +126,12 @@ func (s *serveCommand) serve(ctx context.Context, server *web.Server, manager *s
 }
 
 func (s *serveCommand) options(addr net.Addr, log *slog.Logger) session.Options {
+	warm := s.Warm
+	if warm <= 0 {
+		warm = -1 // session takes 0 for its default
+	}
 	return session.Options{
-		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: s.Warm, ChromiumPath: s.Chromium,
+		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium,
 		PublicURL: func() string { return strings.TrimSuffix(s.PublicURL, "/") },
 		CheckURL:  web.AddressGuard(addr.String(), s.PublicURL),
 		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout, Logger: log,

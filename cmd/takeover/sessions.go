@@ -201,7 +201,7 @@ func orDash(s string) string {
 // printable takes out of a page's text what could steer a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 			return -1
 		}
 		return r

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+	"takeover/scripting"
+)
+
+// TestMain is the test binary, or the worker of a script that a test runs.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
+		scripting.WorkerMain()
+	}
+	http.DefaultTransport.(*http.Transport).DisableKeepAlives = true //nolint:forcetypeassert // it is one
+	os.Exit(browsertest.Run(m))
+}
+
+// output is what a command writes, to be read while it writes.
+type output struct {
+	mu      sync.Mutex // guards what follows
+	buf     bytes.Buffer
+	changed chan struct{} // closed and replaced
+}
+
+func newOutput() *output { return &output{changed: make(chan struct{})} }
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.changed)
+	o.changed = make(chan struct{})
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// find waits until a pattern is in the output and returns its first group.
+func (o *output) find(t *testing.T, pattern string) string {
+	t.Helper()
+	re := regexp.MustCompile(pattern)
+	timeout := time.After(time.Minute)
+	for {
+		o.mu.Lock()
+		found, changed := re.FindStringSubmatch(o.buf.String()), o.changed
+		o.mu.Unlock()
+		if found != nil {
+			return found[len(found)-1]
+		}
+		select {
+		case <-changed:
+		case <-timeout:
+			t.Fatalf("%q did not come: %s", pattern, o)
+		}
+	}
+}
+
+// command runs the program in this process.
+func command(t *testing.T, in string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	stdout, stderr := newOutput(), newOutput()
+	code = realMain(t.Context(), args, streams{strings.NewReader(in), stdout, stderr})
+	return code, stdout.String(), stderr.String()
+}
+
+// serve starts the server and returns its address and what it printed.
+func serve(t *testing.T, args ...string) (base string, out *output, stop func() int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	out, errs := newOutput(), newOutput()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- realMain(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--warm", "0"}, args...), streams{nil, out, errs})
+	}()
+	stop = sync.OnceValue(func() int {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() {
+		stop()
+		if t.Failed() {
+			t.Log(errs.String())
+		}
+	})
+	return out.find(t, `listening on (http://\S+)\n`), out, stop
+}
+
+func script(t *testing.T, code string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "script.ts")
+	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestRunCommand(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", "first,second")
+	base, out, stop := serve(t, "--data-dir", t.TempDir())
+	if strings.Contains(out.String(), "code=") {
+		t.Error("a sign-in link was printed though the key was given")
+	}
+	t.Setenv("TAKEOVER_URL", base)
+
+	code, stdout, stderr := command(t, "", "run", script(t, `console.log('hello', args.n); return { n: args.n as number }`), "--args", `{"n":3}`)
+	if code != 0 || stdout != `{"n":3}`+"\n" || !strings.Contains(stderr, "hello 3") {
+		t.Errorf("run: %d, %q, %q", code, stdout, stderr)
+	}
+	code, stdout, stderr = command(t, "throw new Error('boom')", "run", "-")
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "Error: boom (-:1:") {
+		t.Errorf("failing run: %d, %q, %q", code, stdout, stderr)
+	}
+	code, stdout, _ = command(t, "console.log(1); return 2", "--json", "run", "-")
+	if code != 0 || !strings.Contains(stdout, `{"event":"log",`) || !strings.Contains(stdout, `{"event":"end",`) {
+		t.Errorf("run --json: %d, %q", code, stdout)
+	}
+	for _, args := range [][]string{{"run"}, {"run", "/none/at/all.ts"}, {"run", "-", "--watch"}, {"run", "-", "--args", "{"}, {"run", "-", "--session", "x", "--url", "y"}, {"frobnicate"}, {"run", "--nothing"}} {
+		if code, _, stderr := command(t, "", args...); code != 2 || stderr == "" {
+			t.Errorf("%v: exit code %d, %q", args, code, stderr)
+		}
+	}
+
+	code, stdout, _ = command(t, "", "--json", "sessions", "ls", "--all")
+	var sessions []sessionInfo
+	if err := json.Unmarshal([]byte(stdout), &sessions); err != nil || code != 0 || len(sessions) != 3 {
+		t.Errorf("sessions: %d, %v, %s", code, err, stdout)
+	}
+	for _, s := range sessions {
+		if s.Status != "released" {
+			t.Errorf("a run left session %s %s", s.ID, s.Status)
+		}
+	}
+	if code, _, stderr := command(t, "", "sessions", "show", "none"); code != 1 || !strings.Contains(stderr, "No session has this id") {
+		t.Errorf("show of nothing: %d, %q", code, stderr)
+	}
+	if code := stop(); code != 0 {
+		t.Errorf("the server ended with %d", code)
+	}
+	if code, _, stderr := command(t, "", "sessions", "ls"); code != 1 || !strings.Contains(stderr, "is the server running?") {
+		t.Errorf("without a server: %d, %q", code, stderr)
+	}
+}
+
+func TestRunCommandAsksForAPerson(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", "key")
+	base, _, _ := serve(t, "--data-dir", t.TempDir())
+	t.Setenv("TAKEOVER_URL", base)
+	out, errs := newOutput(), newOutput()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- realMain(t.Context(), []string{"run", "-"}, streams{strings.NewReader(`return (await requestTakeover('help me')).note`), out, errs})
+	}()
+	takeover := errs.find(t, `a person is needed: help me\n  http://\S+/takeover/(\S+)#\S{20,}\n`)
+	_, stdout, _ := command(t, "", "--json", "takeovers")
+	var list []takeoverInfo
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil || len(list) != 1 || list[0].ID != takeover {
+		t.Fatalf("takeovers: %v: %s", err, stdout)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/sessions/"+list[0].SessionID+"/takeovers/"+takeover+"/done", strings.NewReader(`{"note":"here"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Steel-Api-Key", "key")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if code := <-ended; code != 0 || out.String() != `"here"`+"\n" {
+		t.Errorf("run: %d, %q, %q", code, out, errs)
+	}
+}
+
+func TestServeMakesAKey(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", "")
+	dir := t.TempDir()
+	base, out, stop := serve(t, "--data-dir", dir)
+	path := out.find(t, `sign in: http://[^/]+(/login\?code=\S+)\n`)
+	file := filepath.Join(dir, "api-key")
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("key file: %v, %v", info.Mode(), err)
+	}
+	key, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), strings.TrimSpace(string(key))) {
+		t.Error("the key was printed")
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Get(base + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusSeeOther || len(resp.Cookies()) != 1 {
+		t.Errorf("sign-in link: %d", resp.StatusCode)
+	}
+	t.Setenv("TAKEOVER_DATA_DIR", dir)
+	t.Setenv("TAKEOVER_URL", base)
+	if code, _, stderr := command(t, "", "sessions", "ls"); code != 0 {
+		t.Errorf("with the kept key: %d, %q", code, stderr)
+	}
+	stop()
+	_, _, stop = serve(t, "--data-dir", dir)
+	stop()
+	if again, err := os.ReadFile(file); err != nil || !bytes.Equal(again, key) {
+		t.Error("the second start made another key")
+	}
+}
+
+func TestServeRefusesPublicAddressWithoutKey(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", "")
+	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "example.com:80", "nonsense"} {
+		code, stdout, stderr := command(t, "", "serve", "--addr", addr, "--data-dir", t.TempDir())
+		if code != 2 || stdout != "" || addr != "nonsense" && !strings.Contains(stderr, "TAKEOVER_API_KEY") {
+			t.Errorf("%s: %d, %q, %q", addr, code, stdout, stderr)
+		}
+	}
+}
+
+func TestDoctorAndVersion(t *testing.T) {
+	code, stdout, _ := command(t, "", "--json", "doctor", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir())
+	var report struct {
+		OK     bool      `json:"ok"`
+		Checks []finding `json:"checks"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil || len(report.Checks) < 6 || report.OK != (code == 0) {
+		t.Errorf("doctor: %d, %v, %s", code, err, stdout)
+	}
+	for _, c := range report.Checks {
+		if c.Check == "chromium" && c.Status != "ok" {
+			t.Errorf("%+v", c)
+		}
+	}
+	code, stdout, _ = command(t, "", "doctor", "--chromium", "/none", "--data-dir", t.TempDir())
+	if code != 1 || !strings.Contains(stdout, "→ Install it") {
+		t.Errorf("doctor without Chromium: %d, %s", code, stdout)
+	}
+	if code, stdout, _ := command(t, "", "version"); code != 0 || !strings.HasPrefix(stdout, "takeover ") {
+		t.Errorf("version: %d, %q", code, stdout)
+	}
+	if code, stdout, _ := command(t, "", "--help"); code != 0 || !strings.Contains(stdout, "serve") || strings.Contains(stdout, scripting.Subcommand) {
+		t.Errorf("help: %d, %s", code, stdout)
+	}
+}
