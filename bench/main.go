@@ -62,12 +62,13 @@ func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
+	busy := load()
 	e, err := newEnv(ctx, *binary, *quick)
 	if err != nil {
 		return err
 	}
 	defer e.close()
-	report := newReport(ctx, e.chromium)
+	report := newReport(ctx, e.chromium, busy)
 	for _, b := range benches {
 		if !match.MatchString(b.name) {
 			continue

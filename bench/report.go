@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -65,14 +66,15 @@ func (r row) ok() bool {
 type report struct {
 	rows    []row
 	machine []string
+	busy    float64 // work that waited for a processor before anything was measured, in processors
 }
 
-func newReport(ctx context.Context, chromium string) *report {
+func newReport(ctx context.Context, chromium string, busy float64) *report {
 	version, err := exec.CommandContext(ctx, chromium, "--version").Output()
 	if err != nil {
 		version = []byte("unknown")
 	}
-	return &report{machine: []string{
+	return &report{busy: busy / float64(runtime.NumCPU()), machine: []string{
 		time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		fmt.Sprintf("%d × %s", runtime.NumCPU(), cpuModel()),
 		strings.TrimSpace(string(version)),
@@ -124,6 +126,9 @@ func (r *report) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(r.machine, " · "))
+	if r.busy > quietLoad {
+		fmt.Fprintf(&b, "The machine was busy with other work (load %.1f per processor): these figures say little.\n\n", r.busy)
+	}
 	for _, line := range slices.Insert(cells, 1, rule) {
 		for i, c := range line {
 			fmt.Fprintf(&b, "| %s%s ", c, strings.Repeat(" ", max(widths[i], 3)-len([]rune(c))))
@@ -134,6 +139,23 @@ func (r *report) String() string {
 		fmt.Fprintf(&b, "\n%s\n", strings.Join(notes, "\n"))
 	}
 	return b.String()
+}
+
+// quietLoad is the load per processor above which other work disturbs.
+const quietLoad = 0.7
+
+// load is the machine's load average of the last minute.
+func load() float64 {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	v, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		return 0
+	}
+	return v
 }
 
 // number writes three significant digits, or all those before the point.

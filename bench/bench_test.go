@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRows(t *testing.T) {
+	for _, tt := range []struct {
+		row row
+		ok  bool
+	}{
+		{row{ours: 10, reference: 10, target: atMostTimes(1.1)}, true},
+		{row{ours: 12, reference: 10, target: atMostTimes(1.1)}, false},
+		{row{ours: 58, reference: 60, target: atLeastTimes(0.97)}, false},
+		{row{ours: 59, reference: 60, target: atLeastTimes(0.97)}, true},
+		{row{ours: 0.4, target: atMost(0.5)}, true},
+		{row{ours: 49, target: atLeast(50)}, false},
+		{row{failed: io.EOF, target: atMost(1)}, false},
+		{row{ours: 1, reference: 0, target: atMostTimes(2)}, false}, // nothing to compare with
+	} {
+		if tt.row.ok() != tt.ok {
+			t.Errorf("%+v: ok is %v", tt.row, !tt.ok)
+		}
+	}
+	r := report{rows: []row{{what: "x", ours: 12, reference: 10, unit: "ms", target: atMostTimes(1.1), note: "why"}, {what: "y", failed: io.EOF}}}
+	text := r.String()
+	for _, want := range []string{"| x    | 12.0 ms  | 10.0 ms   | 1.200× | ≤ 1.1× | **missed**  |", "failed: EOF", "- x: why"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if r.missed() != 2 {
+		t.Error(r.missed())
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	var d []time.Duration
+	for i := range 100 {
+		d = append(d, time.Duration(100-i)*time.Millisecond)
+	}
+	if p50, p95 := percentile(d, 0.5), percentile(d, 0.95); p50 != 51 || p95 != 96 {
+		t.Error(p50, p95)
+	}
+	if percentile(nil, 0.5) != 0 || median([]float64{3, 1, 2}) != 2 || median([]float64{4, 1, 2, 3}) != 2.5 {
+		t.Error("of few values")
+	}
+}
+
+// TestLink holds the simulated link to what it says: its rate and its delay.
+func TestLink(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	const size = 50_000 // 0.4 s at 1 Mbit/s
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer func() { _ = c.Close() }()
+		_, _ = io.CopyN(io.Discard, c, 1)
+		_, _ = c.Write(bytes.Repeat([]byte("x"), size))
+		_, _ = io.Copy(io.Discard, c)
+	}()
+	c, err := slowLink.dial(context.Background(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if _, err := c.Write([]byte("?")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(io.Discard, c, 1); err != nil {
+		t.Fatal(err)
+	}
+	first := time.Since(start)
+	if _, err := io.CopyN(io.Discard, c, size-1); err != nil {
+		t.Fatal(err)
+	}
+	all := time.Since(start)
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if first < 100*time.Millisecond || all < 490*time.Millisecond {
+		t.Errorf("first byte after %v, last after %v: the link is too fast", first, all)
+	}
+}
