@@ -138,7 +138,7 @@ func (r *Run) watch(reading <-chan struct{}) {
 			return
 		case <-r.clock.expired:
 			reason = errTimeUp
-			r.push(frame{kind: kindInterrupt})
+			r.push(frame{kind: kindInterrupt, name: fmt.Sprintf("the run exceeded its time of %v", r.script.Timeout)})
 		case <-r.stuck:
 			reason = errStuck
 		case <-grace:
@@ -274,7 +274,7 @@ func (r *Run) conclude(cause error) Result {
 	case errors.Is(cause, errBacklog), errors.Is(cause, errProtocol):
 		return fail(StatusFailed, "Error", cause.Error())
 	case errors.Is(cause, errTimeUp):
-		return fail(StatusTimeout, "TimeoutError", fmt.Sprintf("the run exceeded %v and did not stop", r.script.Timeout))
+		return fail(StatusTimeout, "TimeoutError", fmt.Sprintf("the run exceeded its time of %v and could not be interrupted", r.script.Timeout))
 	case errors.Is(cause, errStuck):
 		return fail(StatusTimeout, "TimeoutError", fmt.Sprintf("the script did not yield for %v and could not be interrupted", r.limits.TurnTime))
 	case errors.Is(cause, context.Canceled):

@@ -2,6 +2,7 @@ package scripting
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,7 @@ const (
 	kindAnswer                    // id; payload the operation's result
 	kindFailure                   // id; payload wireError
 	kindEvent                     // name; payload the event's parameters
-	kindInterrupt                 // the run's time is up: stop, and say where it was
+	kindInterrupt                 // name is why: stop, and say where it was
 
 	// From a worker to the server.
 	kindReady // the API is loaded
@@ -107,8 +108,8 @@ func readFrame(r *bufio.Reader) (frame, error) {
 	if size < frameHeader+nameLen {
 		return frame{}, fmt.Errorf("frame of %d bytes with a name of %d", size, nameLen)
 	}
-	rest := make([]byte, size-frameHeader)
-	if _, err := io.ReadFull(r, rest); err != nil {
+	rest, err := readBytes(r, size-frameHeader)
+	if err != nil {
 		return frame{}, io.EOF
 	}
 	return frame{
@@ -117,6 +118,20 @@ func readFrame(r *bufio.Reader) (frame, error) {
 		name:    string(rest[:nameLen]),
 		payload: rest[nameLen:],
 	}, nil
+}
+
+// readBytes reads n bytes. Memory for many is taken as they come, not because a
+// frame says that it is large.
+func readBytes(r io.Reader, n int) ([]byte, error) {
+	const trusted = 1 << 20
+	if n <= trusted {
+		b := make([]byte, n)
+		_, err := io.ReadFull(r, b)
+		return b, err
+	}
+	var b bytes.Buffer
+	_, err := io.CopyN(&b, r, int64(n))
+	return b.Bytes(), err
 }
 
 // workerSetup tells a new worker what it may use.

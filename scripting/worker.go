@@ -150,8 +150,8 @@ func (w *worker) listen(in *bufio.Reader) {
 				})
 			})
 		case kindInterrupt:
-			w.vm.Interrupt(errTimeUp)
-			w.loop.post(func() { w.timeUp("", w.host.where()) })
+			w.vm.Interrupt(timeUp(f.name))
+			w.loop.post(func() { w.timeUp(f.name, w.host.where()) })
 		default:
 			os.Exit(exitProtocol)
 		}
@@ -204,11 +204,7 @@ func (w *worker) enter(f func() error) {
 	switch {
 	case err == nil:
 	case errors.As(err, &interrupted):
-		message := ""
-		if interrupted.Value() == errStuck {
-			message = fmt.Sprintf("the script did not yield for %v", w.limits.TurnTime)
-		}
-		w.timeUp(message, interrupted.Stack())
+		w.timeUp(fmt.Sprint(interrupted.Value()), interrupted.Stack())
 	case errors.As(err, &overflow):
 		w.fail(w.located(&ScriptError{Name: "RangeError", Message: "Maximum call stack size exceeded"}, overflow.Stack()))
 	case errors.As(err, &exception):
@@ -218,11 +214,11 @@ func (w *worker) enter(f func() error) {
 	}
 }
 
+// timeUp is why JavaScript was interrupted.
+type timeUp string
+
 // timeUp ends the run because of its time.
 func (w *worker) timeUp(message string, stack []goja.StackFrame) {
-	if message == "" {
-		message = "the run's time is up"
-	}
 	w.end(workerResult{Status: StatusTimeout, Err: w.located(&ScriptError{Name: "TimeoutError", Message: message}, stack)})
 }
 

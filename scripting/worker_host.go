@@ -20,7 +20,6 @@ type host struct {
 
 	newError goja.Value // the script's Error, before it can be replaced
 	calls    map[uint64]*hostCall
-	lastCall uint64
 	logBytes int
 	cut      bool // a log was left out
 
@@ -87,11 +86,11 @@ func (h *host) call(c goja.FunctionCall) goja.Value {
 		panic(h.w.vm.NewTypeError("done is not a function"))
 	}
 	trace, _ := c.Argument(2).Export().([]goja.StackFrame)
-	h.lastCall++
-	h.calls[h.lastCall] = &hostCall{done: done, trace: trace}
-	f := frame{kind: kindCall, id: h.lastCall, name: c.Argument(0).String(), payload: []byte(c.Argument(1).String())}
+	id := uint64(h.w.loop.nextID())
+	h.calls[id] = &hostCall{done: done, trace: trace}
+	f := frame{kind: kindCall, id: id, name: c.Argument(0).String(), payload: []byte(c.Argument(1).String())}
 	if err := h.w.out.write(f, false); err != nil {
-		delete(h.calls, h.lastCall)
+		delete(h.calls, id)
 		panic(h.w.vm.NewGoError(err))
 	}
 	return goja.Undefined()
@@ -117,19 +116,23 @@ func (h *host) settle(id uint64, failure, answer string) {
 // pending is how many operations are under way.
 func (h *host) pending() int { return len(h.calls) }
 
-// where is the stack of the operation that was begun last, for a run that is
-// ended while it waits.
+// where is the stack of the operation or timer that was begun last, for a run
+// that is ended while it waits.
 func (h *host) where() []goja.StackFrame {
-	var last uint64
-	for id, c := range h.calls {
-		if c.trace != nil {
-			last = max(last, id)
+	var last int64
+	var trace []goja.StackFrame
+	consider := func(id int64, t []goja.StackFrame) {
+		if id > last && h.w.userFrames(t, 1) != "" {
+			last, trace = id, t
 		}
 	}
-	if last == 0 {
-		return nil
+	for id, c := range h.calls {
+		consider(int64(id), c.trace)
 	}
-	return h.calls[last].trace
+	for _, t := range h.w.loop.timers {
+		consider(t.id, t.trace)
+	}
+	return trace
 }
 
 // reportRejections fails the run for a promise that was rejected and that
@@ -213,7 +216,7 @@ func (h *host) setTimer(c goja.FunctionCall) goja.Value {
 	if !(ms >= 1 && ms <= 1<<31-1) { // as in Node, NaN included
 		ms = 1
 	}
-	id := h.w.loop.add(time.Duration(ms*float64(time.Millisecond)), c.Argument(2).ToBoolean(), func() error {
+	id := h.w.loop.add(time.Duration(ms*float64(time.Millisecond)), c.Argument(2).ToBoolean(), h.w.vm.CaptureCallStack(0, nil), func() error {
 		_, err := f(goja.Undefined())
 		return err
 	})

@@ -2,9 +2,12 @@ package scripting
 
 import (
 	"container/heap"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/dop251/goja"
 )
 
 // loop is a worker's event loop. goja may only be entered from one goroutine,
@@ -104,8 +107,7 @@ func (l *loop) fire() bool {
 		t := l.timers[0]
 		if t.every > 0 {
 			t.at = now.Add(t.every)
-			l.lastID++
-			t.seq = l.lastID // behind those that are due as well
+			t.seq = l.nextID() // behind those that are due as well
 			heap.Fix(&l.timers, 0)
 		} else {
 			l.remove(t.id)
@@ -122,10 +124,16 @@ func (l *loop) fire() bool {
 	return fired
 }
 
-// add makes a timer and returns its id.
-func (l *loop) add(delay time.Duration, repeat bool, call func() error) int64 {
+// nextID numbers timers and operations in the order they began.
+func (l *loop) nextID() int64 {
 	l.lastID++
-	t := &timer{id: l.lastID, seq: l.lastID, at: time.Now().Add(delay), call: call}
+	return l.lastID
+}
+
+// add makes a timer and returns its id.
+func (l *loop) add(delay time.Duration, repeat bool, trace []goja.StackFrame, call func() error) int64 {
+	id := l.nextID()
+	t := &timer{id: id, seq: id, at: time.Now().Add(delay), call: call, trace: trace}
 	if repeat {
 		t.every = max(delay, time.Millisecond)
 	}
@@ -156,7 +164,7 @@ func (l *loop) watch() {
 			continue
 		}
 		told = since
-		l.w.vm.Interrupt(errStuck)
+		l.w.vm.Interrupt(timeUp(fmt.Sprintf("the script did not yield for %v", l.w.limits.TurnTime)))
 		_ = l.w.out.write(frame{kind: kindStuck}, true)
 	}
 }
@@ -168,7 +176,8 @@ type timer struct {
 	at    time.Time
 	every time.Duration // 0 for a timeout
 	call  func() error
-	index int // in the heap
+	trace []goja.StackFrame // where it was set
+	index int               // in the heap
 }
 
 type timerHeap []*timer

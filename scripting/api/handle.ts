@@ -120,9 +120,9 @@ export class ElementHandle extends JSHandle {
   isChecked(): Promise<boolean> { return this.#act('isChecked'); }
   boundingBox(): Promise<{ x: number; y: number; width: number; height: number } | null> { return this.#act('boundingBox'); }
 
-  $(selector: string): Promise<ElementHandle | null> {
+  $(selector: string, options?: { strict?: boolean }): Promise<ElementHandle | null> {
     return step('elementHandle.$', () => `elementHandle.$(${quote(selector)})`, async send =>
-      handles.element(this._frame, await send('handle.querySelector', { handle: this._handle, selector })));
+      handles.element(this._frame, await send('handle.querySelector', { handle: this._handle, selector, strict: options?.strict })));
   }
   $$(selector: string): Promise<ElementHandle[]> {
     return step('elementHandle.$$', () => `elementHandle.$$(${quote(selector)})`, async send => {

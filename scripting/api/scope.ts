@@ -1,6 +1,7 @@
 import type * as pw from 'playwright-core';
 import { act, inputFiles, selectValues, type Extra, type Subject } from './actions.ts';
 import { step } from './call.ts';
+import { refuse } from './errors.ts';
 import type { Frame } from './frame.ts';
 import { type ElementHandle, handles, type HandleInit, type JSHandle } from './handle.ts';
 import { FrameLocator, Locator } from './locator.ts';
@@ -89,8 +90,8 @@ export abstract class Scope extends ApiObject {
   title(): Promise<string> {
     return this.#step('title', [], async send => (await send<{ value: string }>('frame.title', { frame: this._target._guid })).value);
   }
-  content(): Promise<string> {
-    return this.#step('content', [], async send => (await send<{ value: string }>('frame.content', { frame: this._target._guid })).value);
+  content(options?: { includeShadow?: boolean }): Promise<string> {
+    return this.#step('content', [], async send => options?.includeShadow ? refuse('includeShadow', 'this version gives the light DOM only') : (await send<{ value: string }>('frame.content', { frame: this._target._guid })).value);
   }
 
   // With functions in the page.
