@@ -117,7 +117,7 @@ func (w *watched) consoleCalled(ev cdp.Event) {
 	}
 	w.releaseHandles()
 	level := consoleLevels[p.Type]
-	if level == "" || p.Timestamp < w.consoleSince {
+	if level == "" || p.Timestamp < w.m.consoleSince {
 		return
 	}
 	e := w.event(w.contexts[p.Context])
@@ -176,7 +176,7 @@ func (w *watched) exceptionThrown(ev cdp.Event) {
 		w.handles++
 		w.releaseHandles()
 	}
-	if p.Timestamp < w.consoleSince {
+	if p.Timestamp < w.m.consoleSince {
 		return
 	}
 	data := consoleErrorData{

@@ -58,6 +58,8 @@ type link struct {
 	tasks  sync.WaitGroup  // what waits for the browser's answers
 	bodies chan struct{}   // a token for each body under way
 
+	discovered chan struct{} // closed when the targets that were there first are known
+
 	targets map[cdp.SessionID]*watched
 	frames  map[string]frame
 	lookups int  // elements asked for
@@ -90,20 +92,35 @@ func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
 	}
 	l := &link{
 		m: m, client: client, intake: in,
-		bodies:  make(chan struct{}, maxBodiesAtOnce),
-		targets: map[cdp.SessionID]*watched{},
-		frames:  map[string]frame{},
+		bodies:     make(chan struct{}, maxBodiesAtOnce),
+		discovered: make(chan struct{}),
+		targets:    map[cdp.SessionID]*watched{},
+		frames:     map[string]frame{},
 	}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	return l, nil
 }
 
-// startLocked begins to watch. It is called once, after the monitor knows the
-// link.
-func (l *link) startLocked() {
+// discoveredMark is put into the intake behind the events of the targets that
+// were there before us.
+const discoveredMark = "discovered"
+
+// discover begins to watch, and waits until the targets that are there already
+// are known. The loop runs.
+func (l *link) discover(ctx context.Context) error {
 	l.sendTo(l.client.Browser(), target.SetDiscoverTargets.Method, target.SetDiscoverTargetsParams{Discover: true})
-	l.sendTo(l.client.Browser(), target.SetAutoAttach.Method, autoAttach())
-	l.loop.Go(l.run)
+	if _, err := cdp.Call(ctx, l.client.Browser(), target.SetAutoAttach, autoAttach()); err != nil {
+		return err
+	}
+	l.intake.Put(cdp.Event{Method: discoveredMark})
+	select {
+	case <-l.discovered:
+		return nil
+	case <-l.ctx.Done():
+		return context.Cause(l.ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // run maps events until the browser or the link ends.
@@ -184,6 +201,10 @@ func (l *link) handleLocked(ev cdp.Event) {
 		l.m.lost += ev.Skipped
 		l.m.counts[CategoryMonitor]++
 		l.m.ring.Lose(Event{CaptureSessionID: l.m.id}, ev.Skipped, WhyQueueFull)
+	}
+	if ev.Method == discoveredMark {
+		close(l.discovered)
+		return
 	}
 	if handle := targetHandlers[ev.Method]; handle != nil {
 		handle(l, ev)

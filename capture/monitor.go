@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"strings"
@@ -57,10 +58,14 @@ type Monitor struct {
 	link      *link     // the attached browser; nil while there is none
 	last      *link     // the latest link, whose goroutines are waited for
 	awaySince time.Time // when the last one went away during a capture
-	human     bool      // a person is in control
-	humanEnd  int64     // until when one was, Unix ms
-	shooting  bool      // a screenshot is under way
-	shotAt    time.Time // of the latest screenshot
+	// What is older is history, which Chromium tells anew when a domain is
+	// enabled; Unix ms.
+	consoleSince, shiftsSince float64
+
+	human    bool      // a person is in control
+	humanEnd int64     // until when one was, Unix ms
+	shooting bool      // a screenshot is under way
+	shotAt   time.Time // of the latest screenshot
 }
 
 // NewMonitor returns a monitor that is attached to nothing and off.
@@ -92,7 +97,8 @@ func (m *Monitor) Redactor() *Redactor { return m.redactor }
 
 // Attach attaches the monitor to a browser with a client of its own, and lets
 // go of the one before. A capture that was running goes on, under the same
-// capture session id. ctx bounds the attaching only.
+// capture session id. When it returns, the pages that there are are watched.
+// ctx bounds the attaching only.
 func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {
 	m.attaching.Lock()
 	defer m.attaching.Unlock()
@@ -119,8 +125,12 @@ func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {
 		m.writeLocked(Event{}, TypeMonitorReconnected, reconnectedData{away.Milliseconds()})
 	}
 	m.awaySince = time.Time{}
-	l.startLocked()
+	l.loop.Go(l.run)
 	m.mu.Unlock()
+	if err := l.discover(ctx); err != nil {
+		l.close("not ready")
+		return fmt.Errorf("attach capture: %w", err)
+	}
 	return nil
 }
 
@@ -189,6 +199,13 @@ func (m *Monitor) Start(c Config) (Started, error) {
 		m.id = uuid.NewString()
 		m.counts = map[string]uint64{}
 		m.lost = 0
+	}
+	now := float64(time.Now().UnixMicro()) / 1000
+	if c.Console && !m.config.Console {
+		m.consoleSince = now
+	}
+	if (c.LayoutShifts || c.Navigation) && !m.config.LayoutShifts && !m.config.Navigation {
+		m.shiftsSince = now
 	}
 	m.config = c
 	if m.link != nil {

@@ -354,7 +354,7 @@ func (w *watched) timelineEvent(ev cdp.Event) {
 			} `json:"lcpDetails"`
 		} `json:"event"`
 	}
-	if !w.m.running || decode(ev.Params, &p) != nil || p.Event.Time*1000 < w.shiftsSince {
+	if !w.m.running || decode(ev.Params, &p) != nil || p.Event.Time*1000 < w.m.shiftsSince {
 		return
 	}
 	e := w.event(p.Event.FrameID)

@@ -43,22 +43,19 @@ type watched struct {
 	announceBy time.Time // when to write it without a URL
 	opened     []string  // URLs of windows this target asked for, oldest first
 
-	on       domains
-	contexts map[int64]string // execution context → frame, while Runtime is enabled
-	// What is older is history, which Chromium tells anew when a domain is
-	// enabled (Unix ms).
-	consoleSince, shiftsSince float64
-	handles                   int // console objects that the page keeps for us
-	requests                  requests
-	sockets                   map[string]string // open WebSockets: request id → URL
-	socketErrors              map[string]string
-	dialog                    string // type of the open dialog
-	downloads                 map[string]download
-	settle                    *settle // of pages
-	bursts                    map[string]*burst
-	observed                  bool // the interaction script is installed
-	crashed                   bool
-	silentAt                  time.Time // when to look for fetches that fell silent
+	on           domains
+	contexts     map[int64]string // execution context → frame, while Runtime is enabled
+	handles      int              // console objects that the page keeps for us
+	requests     requests
+	sockets      map[string]string // open WebSockets: request id → URL
+	socketErrors map[string]string
+	dialog       string // type of the open dialog
+	downloads    map[string]download
+	settle       *settle // of pages
+	bursts       map[string]*burst
+	observed     bool // the interaction script is installed
+	crashed      bool
+	silentAt     time.Time // when to look for fetches that fell silent
 }
 
 // domains are the parts of CDP that are enabled on a target.
@@ -239,8 +236,8 @@ func (w *watched) event(frameID string) Event {
 }
 
 // configureLocked enables and disables what the configuration asks for. waiting
-// says that the target has not run an instruction yet, so that nothing it
-// reports is history.
+// says that the target has not run an instruction yet, and has no frames but
+// its own.
 func (w *watched) configureLocked(waiting bool) {
 	c := Config{}
 	if w.m.running {
@@ -256,18 +253,8 @@ func (w *watched) configureLocked(waiting bool) {
 		shifts:       (c.LayoutShifts || c.Navigation) && isPage,
 		interactions: c.Interactions && isPage,
 	}
-	now := float64(time.Now().UnixMicro()) / 1000
-	if waiting {
-		now = 0
-	}
 	had := w.on
 	w.on = want
-	if !had.console && want.console {
-		w.consoleSince = now
-	}
-	if !had.shifts && want.shifts {
-		w.shiftsSince = now
-	}
 	w.toggle(had.base, want.base, page.Enable.Method, page.EnableParams{}, page.Disable.Method)
 	w.toggle(had.base, want.base, inspector.Enable.Method, proto.Empty{}, inspector.Disable.Method)
 	if want.base && !had.base && !waiting {
