@@ -1,17 +1,10 @@
+import { addressOf } from './address.js';
 import { byId, h, icon, setText } from './dom.js';
 import type { Live } from './live.js';
 import type { Tab } from './protocol.js';
 
 /** Favicons are shown only as data: asking the page's server would tell it who watches. */
 const SAFE_ICON = /^data:image\/(png|jpeg|gif|webp|x-icon|vnd\.microsoft\.icon|svg\+xml)[;,]/;
-
-/** Makes an address of what was typed: with a scheme where one is missing. */
-export function addressOf(typed: string): string {
-  const text = typed.trim();
-  if (/^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[^/]+:\d+(\/|$)/.test(text)) return text;
-  const local = /^(localhost|\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:]+\])(:\d+)?(\/|$)/i.test(text);
-  return `${local ? 'http' : 'https'}://${text}`;
-}
 
 /** The remote browser's tabs and its address bar. */
 export function showTabs(live: Live): void {

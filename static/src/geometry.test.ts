@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clamp, fit, inside, MAX_FIT, MAX_ZOOM, nearest, reveal, toPage, zoom } from './geometry.js';
+
+const page = { width: 1280, height: 720 };
+const phone = { width: 390, height: 500 };
+
+test('fit keeps the aspect ratio and centres', () => {
+  const view = fit({ width: 640, height: 640 }, page);
+  assert.deepEqual(view, { scale: 0.5, x: 0, y: 140 });
+});
+
+test('fit enlarges a small page only so far', () => {
+  assert.equal(fit({ width: 10_000, height: 10_000 }, page).scale, MAX_FIT);
+});
+
+test('a point of the stage is one of the page', () => {
+  const view = fit({ width: 640, height: 640 }, page);
+  assert.deepEqual(toPage(view, { x: 320, y: 320 }), { x: 640, y: 360 });
+  assert.deepEqual(toPage(view, { x: 0, y: 140 }), { x: 0, y: 0 });
+  assert.ok(!inside(toPage(view, { x: 320, y: 100 }), page), 'above the page');
+});
+
+test('points outside move to the edge', () => {
+  assert.deepEqual(nearest({ x: -5, y: 900 }, page), { x: 0, y: 719 });
+});
+
+test('zooming leaves the point under the fingers where it is', () => {
+  const at = { x: 195, y: 250 };
+  const before = fit(phone, page);
+  const after = zoom(before, 3, at, phone, page);
+  assert.ok(Math.abs(after.scale - before.scale * 3) < 1e-9);
+  const from = toPage(before, at);
+  const to = toPage(after, at);
+  assert.ok(Math.abs(from.x - to.x) < 0.1 && Math.abs(from.y - to.y) < 0.1, JSON.stringify([from, to]));
+});
+
+test('zooming has limits', () => {
+  const fitted = fit(phone, page);
+  assert.equal(zoom(fitted, 1000, { x: 0, y: 0 }, phone, page).scale, MAX_ZOOM);
+  assert.deepEqual(zoom(fitted, 0.1, { x: 10, y: 10 }, phone, page), fitted);
+});
+
+test('a view never shows a strip of nothing on an axis that is larger than the stage', () => {
+  const view = clamp({ scale: 1, x: 50, y: -5000 }, phone, page);
+  assert.equal(view.x, 0);
+  assert.equal(view.y, phone.height - page.height);
+});
+
+test('a field is brought into sight, large enough to read', () => {
+  const rect = { x: 900, y: 600, width: 200, height: 40 };
+  const view = reveal(fit(phone, page), rect, 0.9, phone, page);
+  assert.equal(view.scale, 0.9);
+  const left = rect.x * view.scale + view.x;
+  const top = rect.y * view.scale + view.y;
+  assert.ok(left >= 0 && left + rect.width * view.scale <= phone.width, `left ${left}`);
+  assert.ok(top >= 0 && top + rect.height * view.scale <= phone.height, `top ${top}`);
+});
