@@ -58,6 +58,7 @@ func (s *Session) supervise() error {
 		last := len(deaths) >= maxRestarts
 		s.stopEngine(eng, last)
 		if last {
+			s.monitor.ReconnectFailed(orUnknown(reason), len(deaths))
 			return fmt.Errorf("browser died %d times within a minute, last: %w", len(deaths), orUnknown(reason))
 		}
 	}
