@@ -30,6 +30,12 @@ const (
 	// ceilingLife is how long a window that made a queue is not tried again.
 	ceilingLife = 5 * time.Second
 
+	// A still is much larger than a moving picture. A viewer to whom one took
+	// stillPatience longer gets none for a while: what changes next would have to
+	// wait behind it.
+	stillPatience = 400 * time.Millisecond
+	noStillsFor   = time.Minute
+
 	firstWindow = 2
 )
 
@@ -44,17 +50,19 @@ type pacer struct {
 	seenAt  time.Time     // when a round trip was last near the minimum
 	probes  int           // pictures still to go one at a time
 
-	ceiling      int       // the widest window that made no queue
-	ceilingUntil time.Time // then a wider one is tried again
-	settled      bool      // a queue was seen: from now on the window grows once per round trip
-	adjustedAt   time.Time // of the window; pictures sent before it tell nothing of the new one
-	progress     time.Time // when the viewer last showed life
+	ceiling       int       // the widest window that made no queue
+	ceilingUntil  time.Time // then a wider one is tried again
+	settled       bool      // a queue was seen: from now on the window grows once per round trip
+	adjustedAt    time.Time // of the window; pictures sent before it tell nothing of the new one
+	noStillsUntil time.Time
+	progress      time.Time // when the viewer last showed life
 }
 
 type departure struct {
 	seq   uint32
 	at    time.Time
 	alone bool // nothing else was on the way
+	sharp bool // a still
 }
 
 func newPacer() pacer {
@@ -70,11 +78,11 @@ func (p *pacer) ready() bool {
 }
 
 // sent notes that a picture left.
-func (p *pacer) sent(seq uint32, now time.Time) {
+func (p *pacer) sent(seq uint32, sharp bool, now time.Time) {
 	if len(p.flight) == 0 {
 		p.progress = now
 	}
-	p.flight = append(p.flight, departure{seq: seq, at: now, alone: len(p.flight) == 0})
+	p.flight = append(p.flight, departure{seq: seq, at: now, alone: len(p.flight) == 0, sharp: sharp})
 }
 
 // acked notes that a viewer has all pictures up to seq. It reports whether that
@@ -90,7 +98,11 @@ func (p *pacer) acked(seq uint32, now time.Time) bool {
 	last := p.flight[n-1]
 	p.flight = append(p.flight[:0], p.flight[n:]...)
 	p.progress = now
-	p.measure(last, now)
+	if !last.sharp {
+		p.measure(last, now)
+	} else if now.Sub(last.at) > p.minimum+stillPatience {
+		p.noStillsUntil = now.Add(noStillsFor)
+	}
 	return true
 }
 

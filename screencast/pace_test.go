@@ -47,7 +47,7 @@ func (l link) run(d time.Duration) simulated {
 			continue
 		}
 		seq = fresh
-		p.sent(seq, start.Add(at))
+		p.sent(seq, false, start.Add(at))
 		res.most = max(res.most, len(p.flight))
 		free = max(free, at) + time.Duration(float64(l.pictureSize)/l.bytesPerSec*float64(time.Second))
 		trip := l.trip(at)
@@ -115,7 +115,7 @@ func TestAcksAreCumulativeAndWrap(t *testing.T) {
 	p.window = 4
 	now := time.Unix(1e9, 0)
 	for _, seq := range []uint32{1<<32 - 2, 1<<32 - 1, 0, 1} {
-		p.sent(seq, now)
+		p.sent(seq, false, now)
 	}
 	if p.ready() {
 		t.Error("ready with a full window")
@@ -128,6 +128,26 @@ func TestAcksAreCumulativeAndWrap(t *testing.T) {
 	}
 	if p.acked(0, now) {
 		t.Error("a repeated ack was news")
+	}
+}
+
+func TestSlowStill(t *testing.T) {
+	p := newPacer()
+	now := time.Unix(1e9, 0)
+	trip := func(seq uint32, sharp bool, d time.Duration) {
+		p.sent(seq, sharp, now)
+		now = now.Add(d)
+		p.acked(seq, now)
+	}
+	trip(1, false, 50*time.Millisecond)
+	window, rtt := p.window, p.rtt
+	trip(2, true, 300*time.Millisecond)
+	if p.window != window || p.rtt != rtt || now.Before(p.noStillsUntil) {
+		t.Errorf("a still that took 300 ms: %+v", p)
+	}
+	trip(3, true, 2*time.Second)
+	if p.window != window || !now.Before(p.noStillsUntil) || now.Add(noStillsFor).Before(p.noStillsUntil) {
+		t.Errorf("a still that took 2 s: %+v", p)
 	}
 }
 

@@ -96,6 +96,9 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 	if c.newest == nil || s.any && c.newest.Seq == s.lastSeq || !s.pace.ready() {
 		return nil, again, nil
 	}
+	if c.newest.Sharp && s.any && now.Before(s.pace.noStillsUntil) {
+		return nil, again, nil
+	}
 	if wait := s.due.Sub(now); s.interval > 0 && wait > rateTolerance {
 		return nil, wait, nil
 	}
@@ -107,7 +110,7 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 	s.any, s.lastSeq = true, frame.Seq
 	s.totals.pictures++
 	s.totals.bytes += uint64(len(frame.message))
-	s.pace.sent(frame.Seq, now)
+	s.pace.sent(frame.Seq, frame.Sharp, now)
 	return frame, 0, nil
 }
 
