@@ -16,6 +16,7 @@ import (
 
 	"takeover/capture"
 	"takeover/session"
+	"takeover/static"
 )
 
 func TestSessionLife(t *testing.T) {
@@ -265,6 +266,20 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 }
 
 // TestPagesRender looks at the pages as a browser gets them.
+func TestAssetsAreCachedForEver(t *testing.T) {
+	if err := static.Check(); err != nil {
+		t.Skip("the assets are not here: ", err)
+	}
+	s := startServer(t, nil)
+	got := s.do(request{method: "GET", path: static.Asset("takeover.css"), key: "-"})
+	if got.status != 200 || got.header.Get("Cache-Control") != immutable || !strings.HasPrefix(got.header.Get("Content-Type"), "text/css") || len(got.body) == 0 {
+		t.Errorf("style: %d %v", got.status, got.header)
+	}
+	if got := s.do(request{method: "GET", path: static.Asset("session.js"), key: "-"}); !strings.HasPrefix(got.header.Get("Content-Type"), "text/javascript") {
+		t.Errorf("script: %d %s", got.status, got.header.Get("Content-Type"))
+	}
+}
+
 func TestPagesRender(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(map[string]any{"metadata": map[string]any{}})
@@ -583,7 +598,7 @@ func TestEveryEndpointWithGarbage(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/v1/sessions/%00", "/v1/sessions/" + strings.Repeat("a", 8000), "/v1/sessions/..%2f..%2fetc", "/static/..%2f..%2fserver.go", "/static/../../etc/passwd", "/static/.keep",
+	for _, path := range []string{"/v1/sessions/%00", "/v1/sessions/" + strings.Repeat("a", 8000), "/v1/sessions/..%2f..%2fetc", "/static/..%2f..%2fserver.go", "/static/../../etc/passwd", "/static/.keep", "/static/manifest.json",
 		"/static/manifest.json/x", "/v1/sessions?limit=" + strings.Repeat("9", 400), "/v1/sessions/" + one.ID() + "/events?since=-1", "/v1/sessions/" + one.ID() + "/takeovers/x?wait=abc"} {
 		if got := s.do(request{method: "GET", path: path}); got.status < 400 || got.status >= 500 {
 			t.Errorf("GET %.80s: status %d", path, got.status)

@@ -15,7 +15,10 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-const nonceKey = "nonce"
+const (
+	nonceKey  = "nonce"
+	headerCSP = "Content-Security-Policy"
+)
 
 // headKey marks the context of a request that was a HEAD.
 type headKey struct{}
@@ -28,14 +31,19 @@ func nonceOf(c echo.Context) string {
 
 // policy is the Content-Security-Policy of every answer. Pages load scripts,
 // styles and pictures of ours only; blob: is for what the canvas and the
-// editor's worker make, data: for favicons of remote pages. Style attributes
-// are how the editor places its lines; markup of others never gets into a page.
-func policy(nonce string, frameAncestors string) string {
+// editor's worker make, data: for favicons of remote pages. Where there is an
+// editor, it places its lines by style attributes; markup of others never gets
+// into a page.
+func (s *Server) policy(nonce string, editor bool) string {
+	styleAttributes := "'none'"
+	if editor {
+		styleAttributes = "'unsafe-inline'"
+	}
 	return strings.Join([]string{
 		"default-src 'none'",
 		"script-src 'self' 'nonce-" + nonce + "'",
 		"style-src 'self' 'nonce-" + nonce + "'",
-		"style-src-attr 'unsafe-inline'",
+		"style-src-attr " + styleAttributes,
 		"img-src 'self' data: blob:",
 		"font-src 'self'",
 		"connect-src 'self'",
@@ -44,7 +52,7 @@ func policy(nonce string, frameAncestors string) string {
 		"form-action 'self'",
 		"base-uri 'none'",
 		"object-src 'none'",
-		"frame-ancestors " + frameAncestors,
+		"frame-ancestors " + s.cfg.FrameAncestors,
 	}, "; ")
 }
 
@@ -56,7 +64,7 @@ func (s *Server) secure(next echo.HandlerFunc) echo.HandlerFunc {
 		nonce := base64.RawStdEncoding.EncodeToString(b[:])
 		c.Set(nonceKey, nonce)
 		h := c.Response().Header()
-		h.Set("Content-Security-Policy", policy(nonce, s.cfg.FrameAncestors))
+		h.Set(headerCSP, s.policy(nonce, false))
 		if s.cfg.FrameAncestors == frameNone {
 			h.Set("X-Frame-Options", "DENY")
 		}

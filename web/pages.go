@@ -106,9 +106,11 @@ func (s *Server) pageSession(c echo.Context) error {
 	if base == "" {
 		base = s.baseURL(c.Request())
 	}
+	guest := !caller(c).operator()
+	c.Response().Header().Set(headerCSP, s.policy(nonceOf(c), !guest)) // a guest has no editor
 	return s.render(c, http.StatusOK, views.Session(views.SessionPage{
 		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
-		Sample: demo.SampleScript(base), Guest: !caller(c).operator(),
+		Sample: demo.SampleScript(base), Guest: guest,
 	}))
 }
 
@@ -128,7 +130,7 @@ func (s *Server) pageTakeover(c echo.Context) error {
 // static is GET /static/*. Only files of the build are served, by their names.
 func (s *Server) static(c echo.Context) error {
 	name := c.Param("*")
-	if !fs.ValidPath(name) || path.Base(name) != name || name == ".keep" {
+	if !fs.ValidPath(name) || path.Base(name) != name || name == ".keep" || name == "manifest.json" {
 		return echo.ErrNotFound
 	}
 	f, err := static.Files().Open(name)

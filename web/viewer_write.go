@@ -1,0 +1,219 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"takeover/session"
+)
+
+// Messages that web itself sends.
+type (
+	pongMessage struct {
+		Type string         `json:"type"` // pong
+		T    jsontext.Value `json:"t"`
+	}
+	errorMessage struct {
+		Type    string `json:"type"` // error
+		Message string `json:"message"`
+	}
+	statsMessage struct {
+		Type    string  `json:"type"` // stats
+		FPS     float64 `json:"fps"`
+		RTTMS   float64 `json:"rttMs"`
+		Skipped uint64  `json:"skipped"`
+		Kbps    float64 `json:"kbps"`
+	}
+)
+
+// run is the writer. Messages go before pictures, because a picture waits for
+// the next one to be better and a message does not.
+func (v *viewerSocket) run() error {
+	tick := time.NewTicker(statsEvery)
+	defer tick.Stop()
+	v.free <- struct{}{}
+	var last statsMessage
+	for {
+		select {
+		case m, ok := <-v.messages:
+			if err := v.message(m, ok); err != nil {
+				return err
+			}
+			continue
+		case r := <-v.replies:
+			if err := v.writeJSON(r); err != nil {
+				return err
+			}
+			continue
+		default:
+		}
+		select {
+		case m, ok := <-v.messages:
+			if err := v.message(m, ok); err != nil {
+				return err
+			}
+		case r := <-v.replies:
+			if err := v.writeJSON(r); err != nil {
+				return err
+			}
+		case p := <-v.pictures:
+			if err := v.writePicture(p); err != nil {
+				return err
+			}
+			v.free <- struct{}{}
+		case <-tick.C:
+			if err := v.tick(&last); err != nil {
+				return err
+			}
+		case <-v.ctx.Done():
+			return context.Cause(v.ctx)
+		}
+	}
+}
+
+// message writes what the session says. After its last word the socket ends.
+func (v *viewerSocket) message(m any, open bool) error {
+	if !open { // the outbox was closed without an end: the viewer did not read
+		return errStalled
+	}
+	if err := v.writeJSON(v.censor(m)); err != nil {
+		return err
+	}
+	if ended, ok := m.(session.EndedMessage); ok {
+		return &session.EndedError{Reason: ended.Reason}
+	}
+	return nil
+}
+
+// censor leaves out what is not for guests: a takeover's link, a run's result.
+func (v *viewerSocket) censor(m any) any {
+	if v.grant == nil {
+		return m
+	}
+	switch m := m.(type) {
+	case session.TakeoverMessage:
+		if m.Takeover != nil {
+			m.Takeover = new(guestTakeover(*m.Takeover))
+		}
+		return m
+	case session.RunMessage:
+		m.Run = session.RunInfo{
+			ID: m.Run.ID, SessionID: m.Run.SessionID, Status: m.Run.Status, CreatedAt: m.Run.CreatedAt, EndedAt: m.Run.EndedAt,
+			Logs: []session.RunLog{}, Steps: []session.RunStep{}, Tests: []session.RunTest{}, Takeovers: []session.TakeoverInfo{},
+		}
+		return m
+	}
+	return m
+}
+
+// tick sends figures that changed, and ends the view of a guest whose link was
+// revoked or has expired.
+func (v *viewerSocket) tick(last *statsMessage) error {
+	if v.grant != nil {
+		if err := v.server.manager.CheckGrant(*v.grant); err != nil {
+			return err
+		}
+	}
+	st := v.viewer.CastStats()
+	now := statsMessage{Type: "stats", FPS: round1(st.FPS), RTTMS: round1(float64(st.RTT) / float64(time.Millisecond)), Skipped: st.Skipped, Kbps: round1(st.Kbps)}
+	if now == *last {
+		return nil
+	}
+	if st.RTT > 0 {
+		v.server.metrics.acks.Observe(st.RTT.Seconds())
+	}
+	if now.Skipped > last.Skipped {
+		v.server.metrics.skipped.Add(float64(now.Skipped - last.Skipped))
+	}
+	*last = now
+	return v.writeJSON(now)
+}
+
+func round1(f float64) float64 { return float64(int64(f*10+0.5)) / 10 }
+
+func (v *viewerSocket) writeJSON(m any) error {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("encode message: %w", err)
+	}
+	return v.write(websocket.MessageText, raw)
+}
+
+func (v *viewerSocket) writePicture(p session.Picture) error {
+	defer p.Release()
+	raw := p.Message()
+	if err := v.write(websocket.MessageBinary, raw); err != nil {
+		return err
+	}
+	v.server.metrics.pictures.Inc()
+	v.server.metrics.bytes.Add(float64(len(raw)))
+	return nil
+}
+
+func (v *viewerSocket) write(kind websocket.MessageType, raw []byte) error {
+	ctx, cancel := context.WithTimeoutCause(v.ctx, v.server.cfg.StallLimit, errStalled)
+	defer cancel()
+	if err := v.conn.Write(ctx, kind, raw); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return errViewerLeft
+	}
+	return nil
+}
+
+// takeMessages hands the session's messages to the writer.
+func (v *viewerSocket) takeMessages() {
+	for {
+		m, err := v.viewer.NextMessage(v.ctx)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				close(v.messages)
+			}
+			return
+		}
+		select {
+		case v.messages <- m:
+		case <-v.ctx.Done():
+			return
+		}
+	}
+}
+
+// takePictures fetches a picture whenever the writer is free for one, so that
+// what it writes is the newest there is.
+func (v *viewerSocket) takePictures() {
+	select {
+	case <-v.hello:
+	case <-v.ctx.Done():
+		return
+	}
+	for {
+		select {
+		case <-v.free:
+		case <-v.ctx.Done():
+			return
+		}
+		p, err := v.viewer.NextPicture(v.ctx)
+		switch {
+		case errors.Is(err, session.ErrEnded):
+			return // the end comes as a message
+		case err != nil:
+			v.cancel(err)
+			return
+		}
+		select {
+		case v.pictures <- p:
+		case <-v.ctx.Done():
+			p.Release()
+			return
+		}
+	}
+}
