@@ -73,6 +73,9 @@ func (a *attachment) frameTreeLocked(tree *page.FrameTree) {
 	// The empty document that a new frame begins with has no URL; what takes its
 	// place is told by an event.
 	if tree.Frame.URL != "" && f.loaderID != tree.Frame.LoaderID {
+		if !f.initial { // else they are the document's own, from another process, and came first
+			f.detachChildrenLocked()
+		}
 		f.commitLocked(a, tree.Frame, page.NavigationTypeNavigation)
 	}
 	for _, child := range tree.ChildFrames {
@@ -98,6 +101,8 @@ func (a *attachment) frameDetachedLocked(e page.EventFrameDetached) {
 // frameNavigatedLocked takes in a frame's new document.
 func (a *attachment) frameNavigatedLocked(e page.EventFrameNavigated) {
 	f := a.page.frameLocked(a, e.Frame.ID, e.Frame.ParentID)
+	f.selfIdle = false // what goes with the old document makes it no idler
+	f.detachChildrenLocked()
 	f.commitLocked(a, e.Frame, e.Type)
 	if e.Type != page.NavigationTypeBackForwardCacheRestore {
 		return
@@ -115,7 +120,6 @@ func (a *attachment) frameNavigatedLocked(e page.EventFrameNavigated) {
 func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.NavigationType) {
 	p := f.page
 	f.selfIdle = false
-	f.detachChildrenLocked()
 	f.attachment = a
 	f.initial = false
 	f.url = doc.URL + doc.URLFragment

@@ -216,10 +216,14 @@ func (b *Browser) callUnless(
 	ctx context.Context, s *cdp.Session, method string, params any, gone <-chan struct{}, goneErr error,
 ) ([]byte, error) {
 	reply := make(callToken, 1)
-	if err := s.Post(method, params, reply); err != nil {
+	err := s.Post(method, params, reply)
+	if errors.Is(err, cdp.ErrDetached) {
+		// The model may be about to learn it; what it says afterwards is right.
+		_ = b.await(ctx, func() (bool, error) { return b.attachments[s.ID()] == nil, nil })
+	}
+	if err != nil {
 		return nil, explain(err)
 	}
-	var err error
 	select {
 	case ev := <-reply:
 		return ev.Params, explain(ev.Err)

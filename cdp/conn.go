@@ -225,13 +225,15 @@ func (c *Conn) dispatch(env envelope) {
 		}
 	}
 	c.mu.Unlock()
-	for _, call := range failed {
-		call.settle(reply{err: ErrDetached})
-	}
 	if r != nil {
 		r.client.put(ev)
 	} else {
 		ev.Release()
+	}
+	// Behind the event: who owns a state learns that the session is gone before
+	// its commands fail for that.
+	for _, call := range failed {
+		call.settle(reply{err: ErrDetached})
 	}
 }
 

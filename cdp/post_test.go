@@ -64,7 +64,10 @@ func TestPost(t *testing.T) {
 	if _, err := cdp.Call(ctx, client.Browser(), target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(s.ID())}); err != nil {
 		t.Fatal(err)
 	}
-	if ev := next(); ev.Token != "never" || ev.Err == nil {
+	if ev := next(); ev.Method != target.DetachedFromTarget.Method {
+		t.Errorf("then %s (%v, %v)", ev.Method, ev.Token, ev.Err)
+	}
+	if ev := next(); ev.Token != "never" || !errors.Is(ev.Err, cdp.ErrDetached) {
 		t.Errorf("then %s (%v, %v)", ev.Method, ev.Token, ev.Err)
 	}
 	if err := s.Post("Page.enable", nil, "late"); !errors.Is(err, cdp.ErrDetached) {
