@@ -134,16 +134,17 @@ func TestNewestWins(t *testing.T) {
 	f.Release()
 }
 
+// TestRate holds what a viewer gets against what Chromium makes meanwhile, which
+// on a busy machine is less than FullRate.
 func TestRate(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		delay time.Duration
 		max   int
-		want  [2]float64
 	}{
-		{"prompt", 0, 0, [2]float64{45, 63}},
-		{"80 ms", 80 * time.Millisecond, 0, [2]float64{40, 63}},
-		{"limited", 0, 25, [2]float64{18, 27}},
+		{"prompt", 0, 0},
+		{"80 ms", 80 * time.Millisecond, 0},
+		{"limited", 0, 25},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := openPage(t, Options{NoStills: true})
@@ -170,16 +171,23 @@ func TestRate(t *testing.T) {
 			}
 			run(500 * time.Millisecond)
 			s.Stats()
-			n := run(2 * time.Second)
+			made := p.sent.Load()
+			n := float64(run(2 * time.Second))
+			want := float64(p.sent.Load() - made)
 			for _, timer := range timers {
 				for timer.Stop() {
 					acks <- 0
 				}
 			}
 			st := s.Stats()
-			t.Logf("%.1f pictures/s, %+v", float64(n)/2, st)
-			if fps := float64(n) / 2; fps < tt.want[0] || fps > tt.want[1] {
-				t.Errorf("%.1f pictures/s, want %v", fps, tt.want)
+			t.Logf("%v of %v pictures, %+v", n, want, st)
+			most := want + 2
+			if tt.max > 0 {
+				want = min(want, 2*float64(tt.max))
+				most = want + 3
+			}
+			if n < 0.8*want || n > most {
+				t.Errorf("%v pictures, want about %v", n, want)
 			}
 			time.AfterFunc(tt.delay+50*time.Millisecond, func() { close(acks) })
 			<-done
