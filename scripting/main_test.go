@@ -1,16 +1,17 @@
-package scripting
+package scripting_test
 
 import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"takeover/browser/browsertest"
+	"takeover/scripting"
 )
 
 // TestMain makes the test binary its own worker, as the server's binary is.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == Subcommand {
-		WorkerMain()
+	if len(os.Args) > 1 && os.Args[1] == scripting.Subcommand {
+		scripting.WorkerMain()
 	}
-	goleak.VerifyTestMain(m)
+	browsertest.Main(m)
 }

@@ -70,8 +70,8 @@ func transform(source, filename string, loader api.Loader) api.TransformResult {
 	})
 }
 
-// compile compiles JavaScript with a source map, which may be nil. Source maps
-// that the code itself names are not looked at.
+// compile compiles JavaScript: a script's with its source map, the API's without
+// one. Source maps that the code itself names are not looked at.
 func compile(name, source string, sourceMap []byte) (*goja.Program, error) {
 	tree, err := goja.Parse(name, source, parser.WithDisableSourceMaps)
 	if err != nil {
@@ -83,6 +83,7 @@ func compile(name, source string, sourceMap []byte) (*goja.Program, error) {
 			return nil, fmt.Errorf("read source map: %w", err)
 		}
 		tree.File.SetSourceMap(consumer)
+		mendArrows(tree, source)
 	}
 	return goja.CompileAST(tree, false)
 }

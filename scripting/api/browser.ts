@@ -59,7 +59,7 @@ export class BrowserType {
   async connect(_endpoint?: unknown, _options?: object): Promise<Browser> { return this.#get('connect'); }
   async connectOverCDP(_endpoint?: unknown, _options?: object): Promise<Browser> { return this.#get('connectOverCDP'); }
   async launchPersistentContext(_dir?: string, _options?: object): Promise<BrowserContext> { return this.#get('launchPersistentContext').contexts()[0]!; }
-  async launchServer(): Promise<never> { return refuse('browserType.launchServer', 'the session is the server, see its CDP endpoint'); }
+  async launchServer(_options?: object): Promise<never> { return refuse('browserType.launchServer', 'the session is the server, see its CDP endpoint'); }
 
   #get(method: string): Browser {
     if (this.#name !== 'chromium')

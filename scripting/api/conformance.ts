@@ -17,10 +17,7 @@ import type { Page } from './page.ts';
 type Plumbing = `_${string}` | 'toJSON' | 'emit' | 'listenerCount' | 'addListener' | 'removeListener' | 'on' | 'once' | 'off' | 'removeAllListeners';
 
 /** Our public members that Playwright's class does not have. */
-type Invented<Ours, Theirs> = Exclude<keyof Ours, keyof Theirs | Plumbing | Refused | 'toString' | 'page'>;
-
-/** Refused by name, so not in Playwright's client types. */
-type Refused = 'launchServer';
+type Invented<Ours, Theirs> = Exclude<keyof Ours, keyof Theirs | Plumbing | 'toString' | 'page'>;
 
 /** Methods whose last options are for a later version: exposeFunctions. */
 type Later = 'evaluate' | 'evaluateHandle';

@@ -1,0 +1,102 @@
+package scripting
+
+import (
+	"reflect"
+
+	"github.com/dop251/goja/ast"
+)
+
+// mendArrows corrects what goja takes for the text of arrow functions: it ends
+// them where their body's last node ends, before brackets that close it, so
+// that () => ({ a: 1 }) reads () => ({ a: 1 }. Functions go to the page as their
+// text.
+func mendArrows(program *ast.Program, source string) {
+	w := arrowWalk{source: source, base: program.File.Base(), seen: map[uintptr]bool{}}
+	w.walk(reflect.ValueOf(program.Body))
+}
+
+type arrowWalk struct {
+	source string
+	base   int
+	seen   map[uintptr]bool // pointers that were walked
+}
+
+var arrowType = reflect.TypeFor[*ast.ArrowFunctionLiteral]()
+
+// walk visits all that is reachable from a node. The tree has no visitor of its
+// own.
+func (w *arrowWalk) walk(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Interface:
+		if !v.IsNil() {
+			w.walk(v.Elem())
+		}
+	case reflect.Pointer:
+		if v.IsNil() || v.Type().Elem().PkgPath() != arrowType.Elem().PkgPath() || w.seen[v.Pointer()] {
+			return
+		}
+		w.seen[v.Pointer()] = true
+		if arrow, ok := v.Interface().(*ast.ArrowFunctionLiteral); ok {
+			if _, isExpression := arrow.Body.(*ast.ExpressionBody); isExpression {
+				start := int(arrow.Start) - w.base
+				arrow.Source = w.source[start:arrowEnd(w.source, start)]
+			}
+		}
+		w.walk(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); v.Type().Field(i).IsExported() {
+				w.walk(f)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			w.walk(v.Index(i))
+		}
+	}
+}
+
+// arrowEnd is where the arrow function that starts at start ends, if its body is
+// an expression: before what cannot go on an expression, outside of brackets.
+func arrowEnd(source string, start int) int {
+	s := scanner{src: source, pos: start}
+	end := start
+	body := false   // the arrow has been passed
+	conditions := 0 // ? that wait for their :
+	for {
+		before := s.prev
+		t, ok := s.next()
+		if !ok {
+			return end
+		}
+		if t.depth == 0 && t.kind == tokenPunct {
+			switch s.text(t) {
+			case ",", ";", ")", "]", "}":
+				return end
+			case ">":
+				body = body || before.end == t.start && s.text(before) == "="
+			case "?":
+				next := byte(0)
+				if t.end < len(source) {
+					next = source[t.end]
+				}
+				switch {
+				case next == '?': // ??
+					s.next()
+				case next == '.' && (t.end+1 >= len(source) || source[t.end+1] < '0' || source[t.end+1] > '9'): // ?.
+				default:
+					conditions++
+				}
+			case ":":
+				if body && conditions == 0 {
+					return end
+				}
+				conditions--
+			}
+		}
+		if t.depth == 0 && t.kind == tokenQuoted && source[t.start] == '}' {
+			return end // the function stands in a template
+		}
+		end = t.end
+	}
+}
