@@ -103,7 +103,7 @@ func (s *Server) record(next echo.HandlerFunc) echo.HandlerFunc {
 			level = slog.LevelWarn
 		}
 		s.log.Log(c.Request().Context(), level, "request", "id", id, "method", c.Request().Method, "path", c.Request().URL.Path,
-			"status", status, "took", time.Since(start).Round(time.Microsecond), "from", peerOf(c.Request()), "caller", caller(c).name)
+			"status", status, "took", time.Since(start).Round(time.Microsecond), "from", peerOf(c.Request()), "caller", caller(c).name, "key", caller(c).key)
 		return nil
 	}
 }

@@ -29,7 +29,8 @@ const (
 // principal is a caller.
 type principal struct {
 	kind   principalKind
-	name   string // for logs, leases and takeovers; never a secret
+	name   string // what others see: "api", "operator", "link ln_…"
+	key    string // id of the key, for logs and limits; no secret
 	cookie string // the sign-in cookie's value
 	grants []session.LinkGrant
 }
@@ -80,13 +81,13 @@ func rank(r session.Role) int {
 func (s *Server) identify(r *http.Request, inQuery bool) *principal {
 	if key, given := keyOf(r, inQuery); given {
 		if e := s.keys.match(key); e != nil {
-			return &principal{kind: keyCaller, name: "key " + e.id}
+			return &principal{kind: keyCaller, name: "api", key: e.id}
 		}
 		return &principal{}
 	}
 	if c, err := r.Cookie(signInCookie); err == nil {
 		if e := s.signer.check(c.Value); e != nil {
-			return &principal{kind: signedIn, name: "key " + e.id, cookie: c.Value}
+			return &principal{kind: signedIn, name: "operator", key: e.id, cookie: c.Value}
 		}
 	}
 	p := &principal{}

@@ -184,17 +184,20 @@ func (s *Server) streamRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	seen, _ := strconv.Atoi(c.Request().Header.Get("Last-Event-ID")) // anything else: from the start
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		n := 0
 		for ev, err := range run.Stream(ctx) {
 			if err != nil {
 				return err
 			}
+			if n++; n <= seen && ev.Type != "end" {
+				continue
+			}
 			data, err := json.Marshal(ev.Data)
 			if err != nil {
 				return fmt.Errorf("encode run event: %w", err)
 			}
-			n++
 			if err := out.send(strconv.Itoa(n), ev.Type, data); err != nil {
 				return err
 			}

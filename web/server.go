@@ -257,6 +257,7 @@ func (s *Server) liveSession(c echo.Context) (*session.Session, error) {
 	if info := found.Info(); info.Status.Ended() {
 		return nil, &session.EndedError{Reason: info.EndReason}
 	}
+	found.Touch()
 	return found, nil
 }
 

@@ -112,7 +112,9 @@ func (s *Server) changeSession(c echo.Context) error {
 		}
 	}
 	if req.Metadata != nil {
-		one.SetMetadata(*req.Metadata)
+		if err := one.SetMetadata(*req.Metadata); err != nil {
+			return err
+		}
 	}
 	return c.JSON(http.StatusOK, s.viewOf(c, one))
 }
@@ -126,7 +128,7 @@ func (s *Server) releaseSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := one.Release("released by " + caller(c).name); err != nil {
+	if err := one.Release("released"); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, releasedView{sessionView: s.viewOf(c, one), Success: true, Message: "The session was released."})
@@ -142,7 +144,7 @@ func (s *Server) releaseAll(c echo.Context) error {
 		if one.Status().Ended() {
 			continue
 		}
-		if err := one.Release("released by " + caller(c).name); err == nil { // else it ended by itself meanwhile
+		if err := one.Release("released"); err == nil { // else it ended by itself meanwhile
 			out.Released = append(out.Released, one.ID())
 		}
 	}

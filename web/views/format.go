@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,6 +74,11 @@ func (s SessionInfo) partyWords() string {
 	default:
 		return "Script runs"
 	}
+}
+
+// waits reports whether a session has an open takeover.
+func (p SessionsPage) waits(s SessionInfo) bool {
+	return slices.ContainsFunc(p.Waiting, func(w Waiting) bool { return w.SessionID == s.ID })
 }
 
 func (s SessionInfo) endWords() string {
