@@ -41,7 +41,8 @@ type attachment struct {
 	browser *Browser
 	session *cdp.Session
 	page    *Page
-	parent  *attachment // the one it was attached under; nil for a page
+	root    proto.FrameID // the topmost frame of the target
+	parent  *attachment   // the one it was attached under; nil for a page
 
 	// Guarded by the browser's lock.
 	steps   int               // of setUpSteps, done
@@ -53,7 +54,10 @@ type attachment struct {
 func (b *Browser) attachedLocked(parent *attachment, e target.EventAttachedToTarget) {
 	s := b.client.Session(cdp.SessionID(e.SessionID))
 	info := e.TargetInfo
-	a := &attachment{browser: b, session: s, parent: parent, worlds: map[string]*World{}, crashed: make(chan struct{})}
+	a := &attachment{
+		browser: b, session: s, root: proto.FrameID(info.TargetID), parent: parent,
+		worlds: map[string]*World{}, crashed: make(chan struct{}),
+	}
 	switch {
 	case info.Type == "page" && parent == nil && info.Subtype == "":
 		a.page = b.newPageLocked(a, info)

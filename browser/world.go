@@ -50,7 +50,10 @@ type worldValue struct {
 }
 
 // World returns the execution context of the frame's current document; it waits
-// for it when there is none at the moment.
+// for it when there is none at the moment, and for a navigation that is under
+// way: Chromium holds back what is sent to a frame that navigates until that has
+// ended (RenderFrameDevToolsAgentHost suspends its sessions), and then the
+// document that it was meant for may be gone.
 func (f *Frame) World(ctx context.Context, kind Kind) (*World, error) {
 	var w *World
 	err := f.page.browser.await(ctx, func() (bool, error) {
@@ -58,12 +61,23 @@ func (f *Frame) World(ctx context.Context, kind Kind) (*World, error) {
 			return false, err
 		}
 		w = f.worlds[kind]
-		return w != nil, nil
+		return w != nil && !f.attachment.suspendedLocked(), nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+// suspendedLocked reports whether Chromium holds back what is sent to the
+// session, because its topmost frame navigates.
+func (a *attachment) suspendedLocked() bool {
+	root := a.page.frames[a.root]
+	if root == nil {
+		return false
+	}
+	at := root.newestAttemptLocked()
+	return at != nil && !at.ended
 }
 
 // Frame is the frame whose document it is.

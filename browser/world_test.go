@@ -141,6 +141,33 @@ func TestWorldIsGoneWithItsDocument(t *testing.T) {
 	}
 }
 
+func TestWorldWaitsForNavigation(t *testing.T) {
+	s := newSite(t, map[string]string{"/a": "<title>A</title>"})
+	s.handle("/204", noContent)
+	asked, letGo := s.hang(t, "/slow")
+	b := attach(t)
+	f := newPage(t, b).MainFrame()
+	open(t, f, s.URL+"/a")
+	evalMain[any](t, f, "void (location.href = '/slow')")
+	<-asked
+	title := make(chan string, 1)
+	go func() { title <- eval[string](t, f, browser.WorldUtility, "document.title") }()
+	letGo()
+	if got := <-title; got != "late" {
+		t.Errorf("title: %q", got)
+	}
+	// One that comes to nothing leaves the world as it is.
+	w, err := f.World(wait(t, "world"), browser.WorldMain)
+	must(t, err)
+	evalMain[any](t, f, "void (location.href = '/204')")
+	if got := evalMain[string](t, f, "document.title"); got != "late" {
+		t.Errorf("title: %q", got)
+	}
+	if again, err := f.World(wait(t, "world"), browser.WorldMain); err != nil || again != w {
+		t.Errorf("another world: %v", err)
+	}
+}
+
 func TestWorldValue(t *testing.T) {
 	b := attach(t)
 	f := newPage(t, b).MainFrame()
