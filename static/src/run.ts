@@ -187,7 +187,7 @@ export class Runner {
   }
 
   #row(run: Run): HTMLElement {
-    const summary = run.error ? `${run.error.name}: ${run.error.message.split('\n')[0]}` : run.result !== undefined && run.result !== null ? JSON.stringify(run.result) : '';
+    const summary = run.error && run.status !== 'cancelled' ? `${run.error.name}: ${run.error.message.split('\n')[0]}` : run.result !== undefined && run.result !== null ? JSON.stringify(run.result) : '';
     const at = startOf(run);
     return h(
       'button',

@@ -37,7 +37,9 @@ stage.open();
 function operate(): void {
   const editor = new Editor(session);
   new Runner(session, stage.live, editor);
-  void new EventsPanel(session).start();
+  const events = new EventsPanel(session);
+  void events.start();
+  stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   dividers();
   sheets();
   sharing();

@@ -24,6 +24,8 @@ export class EventsPanel {
   #paused = false;
   #pausedEvents: CapturedEvent[] = [];
   #selected: Row | null = null;
+  #stream: EventStream | null = null;
+  #stopped = false;
   #errors = 0;
   #list: VirtualList;
   #host = byId('events-list');
@@ -61,11 +63,18 @@ export class EventsPanel {
     } catch (error) {
       setText(byId('events-state'), messageOf(error));
     }
-    new EventStream({
+    if (this.#stopped) return;
+    this.#stream = new EventStream({
       url: path`/v1/sessions/${this.session}/events/stream` + '?replay=all',
       event: ({ data }) => this.#receive(data),
       state: (state) => setText(byId('events-state'), state === 'waiting' ? 'Connection lost' : state === 'closed' ? 'Ended' : ''),
     });
+  }
+
+  /** The session is over: nothing more will come. */
+  stop(): void {
+    this.#stopped = true;
+    this.#stream?.close();
   }
 
   #receive(data: string): void {

@@ -1,0 +1,307 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect, test, type Page } from '@playwright/test';
+import { auth, hasPicture, key, newSession, Remote, signIn } from './remote.js';
+
+/** Each page by itself: what it shows, what it refuses, and that everybody can use it. */
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+/** Nothing that keeps people out: axe, in both themes. */
+async function accessible(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    // Colours change over a moment, which counts.
+    await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))));
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`), `${name}, ${colorScheme}`).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+}
+
+/** Puts a script into the editor, whichever it is, and runs it. */
+async function run(page: Page, script: string): Promise<void> {
+  await expect(page.locator('.monaco-editor')).toBeVisible({ timeout: 30_000 });
+  await page.locator('.monaco-editor .view-lines').click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(script);
+  await page.keyboard.press('ControlOrMeta+Enter');
+}
+
+test('signing in, with a wrong key and the right one', async ({ page }) => {
+  await page.goto('/login');
+  await accessible(page, 'login');
+  await page.getByLabel('API key').fill('not-the-key');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('alert')).toContainText('not right');
+  await accessible(page, 'login, refused');
+  await page.getByLabel('API key').fill(key());
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
+  await page.getByRole('button', { name: 'Key', exact: true }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible();
+});
+
+test('the sessions page teaches when it is empty, and follows what happens', async ({ page, request }) => {
+  await signIn(page);
+  await expect(page.getByText('No browser is running')).toBeVisible();
+  await accessible(page, 'sessions, empty');
+
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  await expect(page.locator('.card')).toHaveCount(1);
+  await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Look at <b>this</b>' } });
+  await expect(page.getByRole('heading', { name: 'Look at <b>this</b>' })).toBeVisible();
+  await expect(page).toHaveTitle(/^\(1\) /);
+  await expect(page.locator('.card')).toContainText('Waits for a person');
+  await accessible(page, 'sessions');
+
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await expect(page.getByRole('heading', { name: 'Needs a person' })).toBeHidden();
+  await expect(page.getByRole('row').filter({ hasText: 'released' }).first()).toBeVisible();
+  await expect(page).toHaveTitle(/^Sessions/);
+});
+
+test('a session with options starts where it should', async ({ page, baseURL }) => {
+  await signIn(page);
+  await page.getByRole('button', { name: 'Options' }).click();
+  await page.getByLabel('Open at').fill(`${baseURL}/demo/login`);
+  await page.getByLabel('Window').selectOption('1024x768');
+  await accessible(page, 'options');
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.waitForURL('**/sessions/*');
+  await hasPicture(page);
+  await expect(page.getByLabel('Address of the remote page')).toHaveValue(/\/demo\/login$/);
+  await expect(async () => {
+    const box = await page.locator('#frame').boundingBox();
+    expect((box?.width ?? 0) / (box?.height ?? 1)).toBeCloseTo(1024 / 768, 1);
+  }).toPass();
+});
+
+test('using the page takes control, and the keyboard types there', async ({ page, baseURL, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await signIn(page);
+  await newSession(page);
+  const address = page.getByLabel('Address of the remote page');
+  await address.fill(`${baseURL}/demo/login`);
+  await address.press('Enter');
+  await expect(page.locator('#session-title')).toHaveText('Sign in · Demo');
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await expect(page.locator('#stage-area')).toHaveAttribute('data-party', 'me');
+
+  // What was typed is seen by a script, once it is its turn.
+  const remote = new Remote(page);
+  await remote.click({ x: 640, y: 405 });
+  await page.keyboard.type('One+Test@Example.com');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Delete');
+  await page.keyboard.type('Ö');
+  // What an input method commits, and what is pasted.
+  await page.keyboard.press('End');
+  await page.keyboard.insertText('日本😀');
+  await page.evaluate(() => navigator.clipboard.writeText('-pasted'));
+  await page.keyboard.press('ControlOrMeta+V');
+  await page.getByRole('button', { name: 'Release' }).click();
+  await expect(page.locator('#control-words')).toHaveText('Nobody in control');
+  await run(page, `return await page.locator('#password').inputValue()`);
+  await expect(page.locator('[data-result]')).toHaveText('"Öne+Test@Example.com日本😀-pasted"');
+});
+
+test('a second viewer sees who is in control and cannot act', async ({ page, browser, request }) => {
+  await signIn(page);
+  const session = await newSession(page);
+  await page.getByRole('button', { name: 'Share' }).click();
+  await accessible(page, 'share');
+  await page.getByRole('button', { name: 'Make a link' }).click();
+  const link = await page.getByLabel('Link').inputValue();
+  expect(link).toMatch(/\/sessions\/[^#]+#.{20,}/);
+  await page.getByRole('button', { name: 'Close' }).first().click();
+
+  const context = await browser.newContext();
+  const guest = await context.newPage();
+  await guest.goto(link);
+  await hasPicture(guest);
+  await expect(guest.locator('#control-button')).toBeHidden();
+  await expect(guest.locator('#side')).toHaveCount(0);
+  await expect(guest.getByRole('button', { name: 'End' })).toHaveCount(0);
+  await accessible(guest, 'guest');
+
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await expect(guest.locator('#control-words')).toHaveText('Another person is in control');
+  await new Remote(guest).click({ x: 300, y: 300 });
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+
+  await request.post(`/v1/sessions/${session}/release`, { headers: auth(), data: {} });
+  await expect(guest.getByRole('heading', { name: 'This session has ended' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'This session has ended' })).toBeVisible();
+  await accessible(page, 'session, ended');
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'This session has ended' })).toBeVisible();
+  await accessible(page, 'problem');
+  await context.close();
+});
+
+test('a link without its secret, and one that was withdrawn', async ({ page, request, baseURL, browser }) => {
+  await page.goto('/takeover/to_unknown');
+  await expect(page.getByRole('heading', { name: 'This link is not complete' })).toBeVisible();
+  await accessible(page, 'locked');
+
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  const made = await (await request.post(`/v1/sessions/${id}/links`, { headers: auth(), data: { role: 'view' } })).json();
+  await request.delete(`/v1/sessions/${id}/links/${made.id}`, { headers: auth() });
+  const context = await browser.newContext();
+  const guest = await context.newPage();
+  await guest.goto(made.url.replace(/^https?:\/\/[^/]+/, baseURL));
+  await expect(guest.getByRole('heading', { name: 'This link no longer works' })).toBeVisible();
+  await context.close();
+});
+
+test('errors lead to their line, and output is shown as it is', async ({ page }) => {
+  await signIn(page);
+  await newSession(page);
+  await run(page, `console.log('<img src=x onerror=alert(1)>');\nconsole.error('oh');\n\nthrow new Error('broken <b>here</b>');`);
+  await expect(page.locator('#output-words')).toHaveText('Failed');
+  await expect(page.locator('#output-body')).toContainText('<img src=x onerror=alert(1)>');
+  await expect(page.locator('[data-error]')).toContainText('broken <b>here</b>');
+  await expect(page.locator('#output-body img, #output-body b')).toHaveCount(0);
+  await expect(page.locator('.line-error')).toBeVisible();
+  await page.locator('[data-error]').getByRole('button', { name: 'line 4' }).click();
+  await expect(page.locator('.monaco-editor')).toHaveClass(/focused/);
+  await accessible(page, 'session, with output');
+  await page.getByRole('tab', { name: 'Runs' }).click();
+  await expect(page.locator('.run-row')).toContainText('broken <b>here</b>');
+});
+
+test('a run can be stopped', async ({ page }) => {
+  await signIn(page);
+  await newSession(page);
+  await run(page, `await page.waitForTimeout(60000)`);
+  await expect(page.locator('#output-words')).toHaveText('Running');
+  await expect(page.locator('#control-words')).toHaveText('Script in control');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(page.locator('#output-words')).toHaveText('Stopped');
+  await expect(page.getByRole('button', { name: 'Run', exact: false }).first()).toBeVisible();
+});
+
+test('the events panel takes ten thousand rows and hostile text', async ({ page, baseURL }) => {
+  await signIn(page);
+  await newSession(page);
+  await run(page, `await page.goto('${baseURL}/demo/login');
+await page.evaluate(() => {
+  document.title = '<img src=x onerror=alert(1)>';
+  console.error('<script>alert(1)</' + 'script>');
+  for (let i = 0; i < 10000; i++) console.log('line ' + i);
+});`);
+  await expect(page.locator('#output-words')).toHaveText('Succeeded');
+  await expect(page.locator('#session-title')).toHaveText('<img src=x onerror=alert(1)>');
+  const events = page.locator('#events-list');
+  await expect(events).toContainText('line 9999', { timeout: 30_000 });
+  expect(await events.locator('.event').count()).toBeLessThan(80);
+  expect(await page.locator('#events-list img, #events-list script').count()).toBe(0);
+
+  // Scrolling through all of it leaves no frame behind for long.
+  const slowest = await events.evaluate(async (list) => {
+    let worst = 0;
+    let last = performance.now();
+    for (let i = 0; i < 60; i++) {
+      list.scrollTop = (list.scrollHeight * i) / 60;
+      await new Promise(requestAnimationFrame);
+      const now = performance.now();
+      worst = Math.max(worst, now - last);
+      last = now;
+    }
+    return worst;
+  });
+  expect(slowest).toBeLessThan(500);
+  await accessible(page, 'events');
+});
+
+test('the page works without a mouse', async ({ page }) => {
+  await signIn(page);
+  await newSession(page);
+  const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.id ?? '');
+  // The remote page keeps Tab; one combination gives the keyboard back.
+  await page.locator('#keys').focus();
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('keys');
+  await page.keyboard.press('Control+Alt+Enter');
+  expect(await focused()).toBe('control-button');
+
+  await page.locator('#divider').focus();
+  const before = (await page.locator('#side').boundingBox())?.width ?? 0;
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  const after = (await page.locator('#side').boundingBox())?.width ?? 0;
+  expect(after).toBeGreaterThan(before);
+  await page.reload();
+  await hasPicture(page);
+  expect((await page.locator('#side').boundingBox())?.width).toBe(after);
+});
+
+test('the theme is the person’s choice', async ({ page }) => {
+  await page.goto('/login');
+  const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await ground();
+  const toggle = page.getByRole('button', { name: /^Theme/ });
+  await toggle.click();
+  await toggle.click();
+  await expect(toggle).toHaveAccessibleName('Theme: dark');
+  expect(await ground()).not.toBe(light);
+  await page.reload();
+  await expect(toggle).toHaveAccessibleName('Theme: dark');
+  expect(await ground()).not.toBe(light);
+});
+
+test('on a phone, script and events are sheets', async ({ browser }) => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  await signIn(page);
+  await accessible(page, 'sessions on a phone');
+  await newSession(page);
+  await expect(page.locator('#side')).toBeHidden();
+  await page.getByRole('button', { name: 'Script' }).click();
+  await expect(page.locator('#run')).toBeInViewport();
+  await accessible(page, 'script sheet');
+  await page.locator('#script-pane').getByRole('button', { name: 'Close' }).last().click();
+  await expect(page.locator('#side')).toBeHidden();
+  await page.getByRole('button', { name: 'Events' }).click();
+  await expect(page.locator('#events-list')).toBeInViewport();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await context.close();
+});
+
+test('dialogs of the remote page are answered here', async ({ page, baseURL }) => {
+  await signIn(page);
+  await newSession(page);
+  const address = page.getByLabel('Address of the remote page');
+  await address.fill(`${baseURL}/demo/login`);
+  await address.press('Enter');
+  await expect(page.locator('#session-title')).toHaveText('Sign in · Demo');
+  await page.getByRole('button', { name: 'Release' }).click();
+  await run(page, `await page.evaluate(() => { document.title = 'armed'; addEventListener('mousedown', () => setTimeout(() => { document.title = prompt('Your <name>?', 'x') })) })`);
+  await expect(page.locator('#output-words')).toHaveText('Succeeded');
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await new Remote(page).click({ x: 200, y: 300 });
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Your <name>?');
+  await accessible(page, 'dialog');
+  await dialog.getByLabel('Answer').fill('Somebody');
+  await dialog.getByRole('button', { name: 'OK' }).click();
+  await expect(page.locator('#session-title')).toHaveText('Somebody');
+});
+
+test('an address that leads nowhere says so', async ({ page }) => {
+  await signIn(page);
+  await page.goto('/nowhere');
+  await expect(page.getByRole('heading', { name: 'There is nothing here' })).toBeVisible();
+  await accessible(page, 'not found');
+});
+
+test('the demo site is for everybody, too', async ({ page }) => {
+  await page.goto('/demo/login');
+  await accessible(page, 'demo login');
+});
