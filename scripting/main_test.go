@@ -13,5 +13,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == scripting.Subcommand {
 		scripting.WorkerMain()
 	}
+	if len(os.Args) > 1 && os.Args[1] == scripting.ProbeSubcommand {
+		scripting.Probe()
+	}
 	browsertest.Main(m)
 }

@@ -94,8 +94,13 @@ func (p *Pool) Start(ctx context.Context, s Script, ops Operations, sink Sink) (
 	}
 	go func() {
 		defer p.wg.Done()
+		var next sync.WaitGroup
+		next.Go(func() {
+			<-r.begun // not before: the run shall have the machine for itself until then
+			p.warmUp()
+		})
 		r.supervise()
-		p.warmUp()
+		next.Wait()
 	}()
 	return r, nil
 }

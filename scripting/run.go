@@ -23,6 +23,9 @@ var (
 	errStuck       = errors.New("the script did not yield")
 )
 
+// endings are the ways to end that a worker may tell of itself.
+var endings = map[string]bool{StatusSucceeded: true, StatusFailed: true, StatusTimeout: true}
+
 // Run is one execution of one script. All methods may be called from any
 // goroutine.
 type Run struct {
@@ -47,6 +50,7 @@ type Run struct {
 	steps     int
 	truncated bool
 
+	begun  chan struct{} // closed when the worker has begun with the script, or has ended
 	done   chan struct{}
 	result Result // set before done is closed
 }
@@ -61,6 +65,7 @@ func newRun(ctx context.Context, p *Pool, proc *process, s Script, ops Operation
 		limits: p.o.Limits, proc: proc, ops: ops, sink: sink, script: s,
 		clock: newClock(s.Timeout),
 		stuck: make(chan struct{}, 1),
+		begun: make(chan struct{}),
 		done:  make(chan struct{}),
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -160,10 +165,15 @@ func (r *Run) watch(reading <-chan struct{}) {
 
 // read handles the worker's frames until it has ended.
 func (r *Run) read() {
+	begin := sync.OnceFunc(func() { close(r.begun) })
+	defer begin()
 	for {
 		f, err := readFrame(r.proc.in)
 		if err != nil {
 			return
+		}
+		if f.kind != kindReady {
+			begin()
 		}
 		switch f.kind {
 		case kindReady:
@@ -183,9 +193,11 @@ func (r *Run) read() {
 			}
 		case kindEnd:
 			var end workerResult
-			if json.Unmarshal(f.payload, &end) == nil {
-				r.end = &end
+			if json.Unmarshal(f.payload, &end) != nil || !endings[end.Status] {
+				r.cancel(errProtocol)
+				return
 			}
+			r.end = &end
 			return
 		default:
 			r.cancel(errProtocol)
