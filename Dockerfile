@@ -19,7 +19,7 @@ COPY --from=assets /src/static/dist static/dist
 COPY --from=assets /src/automation/dist automation/dist
 COPY --from=assets /src/scripting/dist scripting/dist
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /takeover ./cmd/takeover
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.release=$VERSION" -o /takeover ./cmd/takeover
 
 FROM debian:bookworm-slim
 RUN apt-get update \

@@ -5,7 +5,7 @@
 SHELL     := /bin/sh
 BIN       := bin/takeover
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS   := -s -w -X main.version=$(VERSION)
+LDFLAGS   := -s -w -X main.release=$(VERSION)
 GO_FILES  := $(shell git ls-files -co --exclude-standard '*.go' 2>/dev/null)
 WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page scripting/api build.mjs 2>/dev/null)
 BUILT     := static/dist/.built
@@ -28,7 +28,7 @@ browser: ## install Chromium and fonts if they are missing
 	@tools/install-browser.sh
 
 generate: $(BUILT) ## build the web assets from npm and the templates
-	go tool templ generate -log-level error
+	go tool templ generate -log-level error -path web
 
 $(BUILT): node_modules/.installed $(WEB_FILES)
 	node build.mjs
@@ -53,7 +53,7 @@ bench: browser build ## measure against the targets of docs/benchmarks.md
 	go run ./bench
 
 check: lint ## lint, types, and whether generated code is fresh
-	go tool templ generate -log-level error
+	go tool templ generate -log-level error -path web
 	@git diff --exit-code --stat -- '*_templ.go' || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
 
 lint: $(BUILT)

@@ -85,6 +85,7 @@ func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(*input.
 		return err
 	}
 	s := v.session
+	s.prepareInput()
 	s.inputMu.Lock()
 	defer s.inputMu.Unlock()
 	if err := v.holds(epoch); err != nil {
@@ -130,7 +131,26 @@ func (v *Viewer) controls() error {
 	return nil
 }
 
-// dispatcher is where input goes now; nil before anybody saw the page.
+// prepareInput attaches the live view to the active page, for input that comes
+// before anybody has seen it.
+func (s *Session) prepareInput() {
+	if s.dispatcher() != nil {
+		return
+	}
+	s.mu.Lock()
+	f := s.focus
+	s.mu.Unlock()
+	if f == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(f.ctx, actTimeout)
+	defer cancel()
+	if _, err := f.eng.live.page(ctx, f.page.ID(), f.tab); err != nil {
+		s.log.Debug("attach for input", "error", err)
+	}
+}
+
+// dispatcher is where input goes now; nil before the live view is attached.
 func (s *Session) dispatcher() *input.Dispatcher {
 	s.mu.Lock()
 	f := s.focus
