@@ -28,7 +28,7 @@ browser: ## install Chromium and fonts if they are missing
 	@tools/install-browser.sh
 
 generate: $(BUILT) ## build the web assets from npm and the templates
-	go tool templ generate -log-level error -path web
+	go tool templ generate -log-level error
 
 $(BUILT): node_modules/.installed $(WEB_FILES)
 	node build.mjs
@@ -53,7 +53,7 @@ bench: browser build ## measure against the targets of docs/benchmarks.md
 	go run ./bench
 
 check: lint ## lint, types, and whether generated code is fresh
-	go tool templ generate -log-level error -path web
+	go tool templ generate -log-level error
 	@git diff --exit-code --stat -- '*_templ.go' || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
 
 lint: $(BUILT)
