@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	startTimeout = 30 * time.Second // from Chromium's start to its first page
-	closeTimeout = 5 * time.Second  // for a browser to detach a client
+	startTimeout     = 30 * time.Second // from Chromium's start to its first page
+	firstPageTimeout = 5 * time.Second  // create waits so long for the first document to begin
+	closeTimeout     = 5 * time.Second  // for a browser to detach a client
 )
 
 // engine is one incarnation of a session's Chromium and what is attached to it.
@@ -175,7 +176,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 		s.log.Warn("attach capture", "error", err)
 	}
 	if !again && s.opts.URL != "" {
-		s.openFirst(eng)
+		s.openFirst(ctx, eng)
 	}
 	s.mu.Lock()
 	s.status = StatusLive
@@ -208,16 +209,19 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 	}
 }
 
-// openFirst opens the address that the session was created with. How that goes
-// is seen in the browser, like any other navigation.
-func (s *Session) openFirst(eng *engine) {
+// openFirst opens the address that the session was created with and waits until
+// its document has begun, so that a script that is sent next finds it. How it
+// went is seen in the browser, like any other navigation.
+func (s *Session) openFirst(ctx context.Context, eng *engine) {
 	url, err := parseAddress(s.opts.URL, s.manager.opts.CheckURL)
-	if err != nil {
-		return // check refused it before
-	}
-	for _, p := range eng.model.Pages() {
-		_ = cdp.Send(p.Session(), page.Navigate, page.NavigateParams{URL: url}) // ends with the browser if at all
+	pages := eng.model.Pages()
+	if err != nil || len(pages) == 0 { // check refused a bad address before
 		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstPageTimeout)
+	defer cancel()
+	if _, err := pages[0].MainFrame().Navigate(ctx, url, browser.NavigateOptions{WaitUntil: browser.LifecycleCommit}); err != nil {
+		s.log.Info("first page", "error", err)
 	}
 }
 
