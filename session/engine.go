@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/chromedp/cdproto/page"
-
 	"takeover/automation"
 	"takeover/browser"
-	"takeover/cdp"
 )
 
 const (
