@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -101,21 +100,19 @@ func (p *process) alive() bool {
 	}
 }
 
-// resident is the process's resident memory in bytes; 0 if it is gone.
-func (p *process) resident() int64 {
+// resident is the process's resident memory in bytes; 0 if it is gone. own is
+// the part of it that is not shared with other processes, as the binary's text is.
+func (p *process) resident() (resident, own int64) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/statm")
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
+	var size, pages, shared int64 // proc_pid_statm(5)
+	if _, err := fmt.Sscan(string(text), &size, &pages, &shared); err != nil {
+		return 0, 0
 	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
+	unit := int64(os.Getpagesize())
+	return pages * unit, (pages - shared) * unit
 }
 
 // headBuffer keeps the first bytes written to it.

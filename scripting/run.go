@@ -150,7 +150,7 @@ func (r *Run) watch(reading <-chan struct{}) {
 			r.cancel(reason)
 			return
 		case <-memory.C:
-			if r.proc.resident() > r.limits.Memory {
+			if resident, _ := r.proc.resident(); resident > r.limits.Memory {
 				r.cancel(errOutOfMemory)
 				return
 			}
