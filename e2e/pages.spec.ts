@@ -175,6 +175,19 @@ test('errors lead to their line, and output is shown as it is', async ({ page })
   await expect(page.locator('.run-row')).toContainText('broken <b>here</b>');
 });
 
+test('the editor knows the API that exists', async ({ page }) => {
+  await signIn(page);
+  await newSession(page);
+  await expect(page.locator('.monaco-editor')).toBeVisible({ timeout: 30_000 });
+  await page.locator('.monaco-editor .view-lines').click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText(`const title: number = await page.title();`);
+  await expect(page.locator('.squiggly-error')).toHaveCount(1, { timeout: 30_000 });
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText(`await page.getByRole('button', { name: 'Go' }).click({ button: 'right' });\nreturn (await requestTakeover('help')).note;`);
+  await expect(page.locator('.squiggly-error')).toHaveCount(0);
+});
+
 test('a run can be stopped', async ({ page }) => {
   await signIn(page);
   await newSession(page);

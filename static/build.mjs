@@ -2,9 +2,11 @@
 // shared chunks, the stylesheet, the editor's workers, and manifest.json, which
 // maps plain names to names with a content hash.
 import { build as esbuild } from 'esbuild';
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { scriptTypes } from './scripttypes.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const root = path.dirname(here);
@@ -91,12 +93,16 @@ export async function build() {
     return JSON.stringify(publicPath + path.basename(file));
   };
 
+  const types = JSON.stringify(await scriptTypes(root));
+  const typesFile = `scripttypes-${createHash('sha256').update(types).digest('hex').slice(0, 8)}.json`;
+  await writeFile(path.join(dist, typesFile), types);
+
   const pages = await run({
     format: 'esm',
     splitting: true,
     entryPoints: ['sessions', 'session', 'takeover', 'locked', 'login'].map((page) => path.join(src, 'pages', `${page}.ts`)),
     loader: { '.ttf': 'file' },
-    define: { EDITOR_WORKER: workerURL('editor.worker'), TS_WORKER: workerURL('ts.worker') },
+    define: { EDITOR_WORKER: workerURL('editor.worker'), TS_WORKER: workerURL('ts.worker'), SCRIPT_TYPES: JSON.stringify(publicPath + typesFile) },
     plugins: [monacoNonce],
   });
   record(pages);

@@ -19,13 +19,15 @@ import 'monaco-editor/features/wordHighlighter/register';
 import 'monaco-editor/features/wordOperations/register';
 import 'monaco-editor/features/codicon/register';
 import 'monaco-editor/languages/definitions/typescript/register';
-import { ModuleKind, ScriptTarget, typescriptDefaults } from 'monaco-editor/languages/features/typescript/register';
+import { ModuleKind, ModuleResolutionKind, ScriptTarget, typescriptDefaults } from 'monaco-editor/languages/features/typescript/register';
 import type { EditorView } from './editor.js';
-import { SCRIPT_TYPES } from './scripttypes.js';
+import { SCOPE } from './scope.js';
 
 /** URL paths of the workers, known when this is built. */
 declare const EDITOR_WORKER: string;
 declare const TS_WORKER: string;
+/** And of the declarations of the script API, as JSON: a text for each file. */
+declare const SCRIPT_TYPES: string;
 
 interface MountOptions {
   host: HTMLElement;
@@ -47,9 +49,10 @@ export async function mount(options: MountOptions): Promise<EditorView> {
   globalThis.MonacoEnvironment = {
     getWorker: (_id, label) => new Worker(label === 'typescript' || label === 'javascript' ? TS_WORKER : EDITOR_WORKER),
   };
-  typescriptDefaults.setCompilerOptions({ target: ScriptTarget.ESNext, module: ModuleKind.ESNext, lib: ['esnext', 'dom'], strict: true, noEmit: true, allowNonTsExtensions: true });
-  typescriptDefaults.setDiagnosticsOptions({ diagnosticCodesToIgnore: ALLOWED });
-  typescriptDefaults.addExtraLib(SCRIPT_TYPES, 'file:///takeover.d.ts');
+  typescriptDefaults.setCompilerOptions({ target: ScriptTarget.ESNext, module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.NodeJs, lib: ['esnext', 'dom'], strict: true, noEmit: true, allowNonTsExtensions: true });
+  // Until it is known what scripts can use, everything would look wrong.
+  typescriptDefaults.setDiagnosticsOptions({ noSemanticValidation: true });
+  void loadTypes();
   defineThemes();
 
   const element = document.createElement('div');
@@ -113,6 +116,18 @@ export async function mount(options: MountOptions): Promise<EditorView> {
       view.revealLineInCenterIfOutsideViewport(line);
     },
   };
+}
+
+/** Tells the editor what scripts can use. Without it, it edits all the same. */
+async function loadTypes(): Promise<void> {
+  try {
+    const response = await fetch(SCRIPT_TYPES);
+    const files = (await response.json()) as Record<string, string>;
+    for (const [file, text] of Object.entries({ ...files, 'file:///scope.d.ts': SCOPE })) typescriptDefaults.addExtraLib(text, file);
+    typescriptDefaults.setDiagnosticsOptions({ diagnosticCodesToIgnore: ALLOWED });
+  } catch {
+    // Completion is a convenience.
+  }
 }
 
 /** Resolves when the stylesheet is there; without it the editor cannot be laid out. */

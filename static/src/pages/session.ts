@@ -78,16 +78,20 @@ function dividers(): void {
 
 /** In narrow windows the panels come up over the page. */
 function sheets(): void {
+  const open = (sheet: string): void => {
+    if (sheet) root.dataset.sheet = sheet;
+    else delete root.dataset.sheet;
+    for (const button of document.querySelectorAll<HTMLElement>('.dock [data-sheet]')) button.setAttribute('aria-pressed', String(button.dataset.sheet === sheet));
+  };
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-sheet]') : null;
     if (button && button !== root) {
       const wanted = button.dataset.sheet ?? '';
-      if (!wanted || root.dataset.sheet === wanted) delete root.dataset.sheet;
-      else root.dataset.sheet = wanted;
-    } else if (root.dataset.sheet && event.target instanceof Element && event.target.closest('#view')) delete root.dataset.sheet;
+      open(root.dataset.sheet === wanted ? '' : wanted);
+    } else if (root.dataset.sheet && event.target instanceof Element && event.target.closest('#view')) open('');
   });
   document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && root.dataset.sheet && !stage.keyboard.focused) delete root.dataset.sheet;
+    if (event.key === 'Escape' && root.dataset.sheet && !stage.keyboard.focused) open('');
   });
 }
 
