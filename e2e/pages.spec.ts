@@ -1,5 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test, type Page } from '@playwright/test';
+import { readdirSync, readFileSync } from 'node:fs';
 import { auth, hasPicture, key, newSession, Remote, signIn } from './remote.js';
 
 /** Each page by itself: what it shows, what it refuses, and that everybody can use it. */
@@ -318,3 +319,47 @@ test('the demo site is for everybody, too', async ({ page }) => {
   await page.goto('/demo/login');
   await accessible(page, 'demo login');
 });
+
+test('a crash is told, and mended', async ({ page, baseURL }) => {
+  test.skip(process.platform !== 'linux', 'finds the browser by /proc');
+  await signIn(page);
+  await newSession(page);
+  const address = page.getByLabel('Address of the remote page');
+  await address.fill(`${baseURL}/demo/login`);
+  await address.press('Enter');
+  await expect(page.locator('#session-title')).toHaveText('Sign in · Demo');
+  for (const pid of browsersOf(process.env.E2E_DATA ?? '')) process.kill(pid, 'SIGKILL');
+  await expect(page.getByRole('heading', { name: 'The browser crashed' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'The browser crashed' })).toBeHidden({ timeout: 20_000 });
+  await expect(address).toHaveValue(/\/demo\/login$/);
+  await expect(page.locator('#connection-words')).toHaveText(/^\d+ ms$/);
+  // Control is still theirs, and pictures come again.
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await new Remote(page).click({ x: 640, y: 405 });
+  await page.keyboard.type('again');
+  await expect(async () => {
+    const dark = await page.locator('#screen').evaluate((canvas: HTMLCanvasElement) => {
+      const scale = canvas.width / 1280;
+      const { data } = canvas.getContext('2d')?.getImageData(490 * scale, 395 * scale, 80 * scale, 20 * scale) ?? { data: [] };
+      let found = 0;
+      for (let i = 0; i < data.length; i += 4) if ((data[i] ?? 255) < 120) found++;
+      return found;
+    });
+    expect(dark).toBeGreaterThan(20);
+  }).toPass({ timeout: 15_000 });
+});
+
+/** The main processes of the Chromiums whose profiles are under a folder. */
+function browsersOf(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return command.includes(`--user-data-dir=${folder}`) && !command.includes('--type=');
+      } catch {
+        return false; // it ended just now
+      }
+    });
+}

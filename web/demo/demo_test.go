@@ -13,7 +13,10 @@ import (
 	"testing"
 
 	"github.com/labstack/echo/v4"
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newServer(t *testing.T) (*httptest.Server, *http.Client) {
 	t.Helper()
@@ -25,7 +28,9 @@ func newServer(t *testing.T) (*httptest.Server, *http.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return server, &http.Client{Jar: jar}
+	client := &http.Client{Jar: jar, Transport: &http.Transport{}}
+	t.Cleanup(client.CloseIdleConnections)
+	return server, client
 }
 
 func body(t *testing.T) func(*http.Response, error) string {

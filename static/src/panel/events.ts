@@ -1,4 +1,5 @@
-import { messageOf, path, post } from '../api.js';
+import { APIError, messageOf, path, post } from '../api.js';
+import { backoff } from '../connection.js';
 import { byId, h, icon, setText, show } from '../dom.js';
 import { EventStream } from '../sse.js';
 import { timeOfDay } from '../times.js';
@@ -10,6 +11,8 @@ import { VirtualList } from './virtual.js';
 const CAPACITY = 10_000;
 /** Height of a line in CSS px; `.event` in panels.css must agree. */
 const ROW_HEIGHT = 28;
+/** How often the server is asked again while its browser is not ready. */
+const TRIES = 6;
 /** What the panel asks the server to capture. */
 const CAPTURE = { console: true, network: true, navigation: true, targets: true };
 
@@ -58,17 +61,29 @@ export class EventsPanel {
 
   /** Turns capture on, and shows what was captured before and what comes. */
   async start(): Promise<void> {
-    try {
-      await post(path`/v1/sessions/${this.session}/events/start`, CAPTURE);
-    } catch (error) {
-      setText(byId('events-state'), messageOf(error));
-    }
+    await this.#capture();
     if (this.#stopped) return;
     this.#stream = new EventStream({
       url: path`/v1/sessions/${this.session}/events/stream` + '?replay=all',
       event: ({ data }) => this.#receive(data),
       state: (state) => setText(byId('events-state'), state === 'waiting' ? 'Connection lost' : state === 'closed' ? 'Ended' : ''),
     });
+  }
+
+  /** A browser that is just starting or restarting cannot be listened to yet. */
+  async #capture(): Promise<void> {
+    for (let attempt = 0; !this.#stopped; attempt++) {
+      try {
+        await post(path`/v1/sessions/${this.session}/events/start`, CAPTURE);
+        setText(byId('events-state'), '');
+        return;
+      } catch (error) {
+        setText(byId('events-state'), messageOf(error));
+        const later = error instanceof APIError && (error.status === 0 || error.status === 503);
+        if (!later || attempt >= TRIES) return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, backoff(attempt)));
+    }
   }
 
   /** The session is over: nothing more will come. */

@@ -1,0 +1,121 @@
+package views
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+)
+
+// hostile is what a page that nobody trusts may call itself.
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>`
+
+var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+func built(name string) string { return "/static/" + name }
+
+// every gives each page, filled with hostile text wherever text comes from
+// outside.
+func every(asset func(string) string) map[string]templ.Component {
+	p := Page{Asset: asset, Nonce: "n0nce", SignedIn: true, Version: hostile, Now: now}
+	s := SessionInfo{ID: hostile, Status: "live", Title: hostile, URL: "https://example.com/" + hostile, Controller: "script", CreatedAt: now, EndedAt: now, EndReason: hostile}
+	w := Waiting{ID: hostile, SessionID: hostile, Reason: hostile, RequestedBy: hostile, PageURL: "javascript:alert(1)", Link: hostile, CreatedAt: now, Deadline: now.Add(time.Minute)}
+	return map[string]templ.Component{
+		"sessions": Sessions(SessionsPage{Page: p, Waiting: []Waiting{w}, Live: []SessionInfo{s}, Ended: []SessionInfo{s}, BaseURL: hostile}),
+		"empty":    Sessions(SessionsPage{Page: p, BaseURL: hostile}),
+		"session":  Session(SessionPage{Page: p, Session: s, Sample: hostile}),
+		"guest":    Session(SessionPage{Page: p, Session: s, Guest: true}),
+		"takeover": Takeover(TakeoverPage{Page: p, ID: hostile, SessionID: hostile, Reason: hostile, Note: hostile, State: "pending", Deadline: now}),
+		"locked":   Locked(LockedPage{Page: p, Next: hostile}),
+		"login":    Login(LoginPage{Page: p, Next: hostile, Error: hostile}),
+		"ended":    Problem(SessionEnded(p, hostile)),
+		"problem":  Problem(ProblemPage{Page: p, Title: hostile, Detail: hostile, ActionURL: "javascript:alert(1)", ActionText: hostile}),
+	}
+}
+
+func render(t *testing.T, c templ.Component) string {
+	t.Helper()
+	var b strings.Builder
+	if err := c.Render(context.Background(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPagesEscape(t *testing.T) {
+	script := regexp.MustCompile(`<script[^>]*>`)
+	handler := regexp.MustCompile(`<[^>"]+("[^"]*"[^>"]*)*\son[a-z]+=`)
+	for name, page := range every(built) {
+		t.Run(name, func(t *testing.T) {
+			html := render(t, page)
+			if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img src=x") {
+				t.Error("text from outside got into the markup")
+			}
+			if strings.Contains(html, `href="javascript:`) {
+				t.Error("a link runs a script")
+			}
+			if found := handler.FindString(html); found != "" {
+				t.Errorf("an inline handler: %s", found)
+			}
+			for _, tag := range script.FindAllString(html, -1) {
+				if !strings.Contains(tag, ` src="/static/`) || !strings.Contains(tag, ` nonce="n0nce"`) {
+					t.Errorf("a script that the policy refuses: %s", tag)
+				}
+			}
+		})
+	}
+}
+
+func TestPagesWithoutAssets(t *testing.T) {
+	for name, page := range every(func(string) string { return "" }) {
+		html := render(t, page)
+		if !strings.Contains(html, "make generate") {
+			t.Errorf("%s does not say what is missing", name)
+		}
+		if strings.Contains(html, "<script src") || strings.Contains(html, `<link rel="stylesheet"`) {
+			t.Errorf("%s refers to assets that are not there", name)
+		}
+	}
+}
+
+func TestGuestsSeeNoTools(t *testing.T) {
+	html := render(t, every(built)["guest"])
+	for _, id := range []string{"run", "events-list", "share-button", "end-button", "account-menu"} {
+		if strings.Contains(html, `id="`+id+`"`) {
+			t.Errorf("a guest's page has #%s", id)
+		}
+	}
+}
+
+// TestTimes holds the same table as times.test.ts: both sides must say the same.
+func TestTimes(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "just now", 4999 * time.Millisecond: "just now", 5 * time.Second: "5 s ago", 59999 * time.Millisecond: "59 s ago",
+		time.Minute: "1 min ago", time.Hour: "1 h ago", 25 * time.Hour: "1 d ago",
+	} {
+		if got := ago(now, now.Add(-d)); got != want {
+			t.Errorf("ago %v: %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		192 * time.Second: "3:12", 191001 * time.Millisecond: "3:12", 9400 * time.Millisecond: "0:10", 0: "0:00", -time.Second: "0:00", 3723 * time.Second: "1:02:03",
+	} {
+		if got := clock(d); got != want {
+			t.Errorf("clock %v: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestHost(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://www.example.com/login/": "example.com/login", "http://127.0.0.1:8080/demo/login?x=1": "127.0.0.1:8080/demo/login",
+		"about:blank": "Empty page", "": "Empty page", "chrome://version": "version", "data:text/html,x": "data:text/html,x", "%": "%",
+	} {
+		if got := host(address); got != want {
+			t.Errorf("host(%q) = %q, want %q", address, got, want)
+		}
+	}
+}
