@@ -29,7 +29,7 @@ func (s *Session) forPerson(*browser.Dialog) bool {
 func (s *Session) dialogOpened(d *browser.Dialog) {
 	holder, _, _ := s.lease.state()
 	s.mu.Lock()
-	if s.run_ != nil && !holder.isPerson() {
+	if s.running != nil && !holder.isPerson() {
 		s.mu.Unlock()
 		return
 	}

@@ -228,14 +228,15 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 	}, runOperations{r}, runSink{r})
 	if err != nil {
 		r.client.Close()
-		s.dropRun()
+		s.clearRun()
 		close(r.done)
+		s.work.Done()
 		return nil, err
 	}
 	s.lease.give(HolderScript, func(from Holder) bool { return from == HolderNobody })
 	s.broadcast("run", r.brief())
 	s.note("run_started", map[string]any{"run_id": r.ID(), "filename": o.Filename})
-	go r.finish() // dropRun lets the session's end go on
+	go r.finish() // the session's end waits for it
 	return r, nil
 }
 
@@ -287,14 +288,15 @@ func (r *Run) finish() {
 	}
 	r.mu.Unlock()
 	info := r.Info()
+	s.broadcast("run", r.brief())
+	s.clearRun() // before anybody learns of the end who would start the next one
 	r.mu.Lock()
 	r.addLocked("end", info)
 	r.mu.Unlock()
-	s.broadcast("run", r.brief())
 	s.note("run_ended", map[string]any{"run_id": r.ID(), "status": info.Status, "duration_ms": info.DurationMS})
 	s.manager.stats.count(func() { s.manager.stats.runs[info.Status]++ })
 	close(r.done)
-	s.dropRun()
+	s.work.Done()
 }
 
 // runSink takes what the script's worker reports.

@@ -54,7 +54,7 @@ type Session struct {
 	focus     *focus // what viewers see; nil while there is no page
 	refocused chan struct{}
 	viewers   map[*Viewer]struct{}
-	run_      *Run // under way
+	running   *Run // under way
 	runs      []*Run
 	takeovers []*Takeover
 	dialogs   map[string]*openDialog
@@ -345,7 +345,7 @@ func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 		return 0, "timeout"
 	}
 	if idle := s.opts.IdleTimeout; idle > 0 {
-		busy := len(s.viewers) > 0 || s.run_ != nil || open != nil
+		busy := len(s.viewers) > 0 || s.running != nil || open != nil
 		if busy {
 			s.activeAt = now
 		}
@@ -429,25 +429,24 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 	switch {
 	case s.engine == nil:
 		return nil, ErrNotReady
-	case s.run_ != nil:
-		return nil, fmt.Errorf("%w: %s", ErrRunning, s.run_.ID())
+	case s.running != nil:
+		return nil, fmt.Errorf("%w: %s", ErrRunning, s.running.ID())
 	}
-	s.run_ = r
+	s.running = r
 	if s.runs = append(s.runs, r); len(s.runs) > maxRuns {
 		s.runs = slices.Delete(s.runs, 0, 1)
 	}
 	s.activeAt = time.Now()
-	s.work.Add(1) // until dropRun
+	s.work.Add(1) // until the run is settled
 	return s.engine, nil
 }
 
-// dropRun makes room for the next run. It is called once for each claimRun.
-func (s *Session) dropRun() {
+// clearRun makes room for the next run.
+func (s *Session) clearRun() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.run_ = nil
+	s.running = nil
 	s.activeAt = time.Now()
-	s.work.Done()
 }
 
 // Runs are the session's runs, newest first.

@@ -60,7 +60,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	s.viewers[v] = struct{}{}
 	s.activeAt = time.Now()
 	crashed := s.status == StatusCrashed
-	run := s.run_
+	run := s.running
 	s.mu.Unlock()
 
 	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1})
