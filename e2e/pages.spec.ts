@@ -216,20 +216,20 @@ await page.evaluate(() => {
   expect(await events.locator('.event').count()).toBeLessThan(80);
   expect(await page.locator('#events-list img, #events-list script').count()).toBe(0);
 
-  // Scrolling through all of it leaves no frame behind for long.
-  const slowest = await events.evaluate(async (list) => {
-    let worst = 0;
+  // Scrolling through all of it stays smooth: half of the frames are no later than this.
+  const frame = await events.evaluate(async (list) => {
+    const frames: number[] = [];
     let last = performance.now();
     for (let i = 0; i < 60; i++) {
       list.scrollTop = (list.scrollHeight * i) / 60;
       await new Promise(requestAnimationFrame);
       const now = performance.now();
-      worst = Math.max(worst, now - last);
+      frames.push(now - last);
       last = now;
     }
-    return worst;
+    return frames.sort((a, b) => a - b)[30] ?? Infinity;
   });
-  expect(slowest).toBeLessThan(500);
+  expect(frame).toBeLessThan(60);
   await accessible(page, 'events');
 });
 
