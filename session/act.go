@@ -14,12 +14,20 @@ import (
 // navigation's start.
 const actTimeout = 10 * time.Second
 
-// may returns an error when the viewer's role never allows it to act.
+// may returns an error when the viewer's role does not allow it to act: never
+// for one who only looks, and only while the takeover is open for one who came
+// to help.
 func (v *Viewer) may() error {
 	if v.role == RoleView {
 		return ErrRole
 	}
-	return v.session.alive()
+	if err := v.session.alive(); err != nil {
+		return err
+	}
+	if v.role == RoleTakeover && (v.session.openTakeover() == nil || !v.maySee()) {
+		return ErrTakeoverState
+	}
+	return nil
 }
 
 // Control takes or releases control. Taking it is possible while nobody or the
@@ -32,14 +40,11 @@ func (v *Viewer) Control(action string) error {
 			return err
 		}
 		t := s.openTakeover()
-		if v.role == RoleTakeover && t == nil {
-			return ErrTakeoverState
-		}
 		if !s.lease.give(v.holder(), func(from Holder) bool { return !from.isPerson() }) {
 			return errors.New("somebody else is in control")
 		}
 		if t != nil {
-			_ = t.Claim(string(v.holder())) // ended just now: control is theirs all the same
+			_ = t.Claim(string(v.holder())) // ended just now or another's: control is theirs all the same
 		}
 		return nil
 	case "release":
@@ -85,6 +90,7 @@ func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(*input.
 		return err
 	}
 	s := v.session
+	s.Touch()
 	s.prepareInput()
 	s.inputMu.Lock()
 	defer s.inputMu.Unlock()
@@ -272,14 +278,14 @@ func (v *Viewer) Takeover(action, id, note string) error {
 		return err
 	}
 	t, err := v.session.Takeover(id)
-	if err != nil {
+	if err != nil || v.takeover != "" && v.takeover != id {
 		return badField("id", "there is no such takeover")
 	}
 	by := string(v.holder())
 	switch action {
 	case "claim":
-		if err := t.Claim(by); err != nil {
-			return err
+		if !t.Info().State.Open() {
+			return ErrTakeoverState
 		}
 		return v.Control("take")
 	case "done":

@@ -30,11 +30,11 @@ func parseAddress(text string, check func(*url.URL) error) (string, error) {
 		}
 	}
 	u, err := url.Parse(text)
+	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("%s: addresses cannot be opened here", u.Scheme)
+	}
 	if err != nil || u.Host == "" {
 		return "", errors.New("this is not an address")
-	}
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%s: addresses cannot be opened here", u.Scheme)
 	}
 	if err := check(u); err != nil {
 		return "", err

@@ -18,22 +18,42 @@ const maxDialogText = 10_000
 
 // forPerson reports whether a dialog that opens now is for a person to answer
 // although a script drives the browser: the person is in control.
-func (s *Session) forPerson(*browser.Dialog) bool {
+// Automation asks it before dialogOpened is told, which keeps to the answer.
+func (s *Session) forPerson(d *browser.Dialog) bool {
 	holder, _, _ := s.lease.state()
-	return holder.isPerson()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	yes := holder.isPerson() && s.answerableLocked()
+	s.dialogFor = dialogFor{dialog: d, person: yes}
+	return yes
+}
+
+// dialogFor is what forPerson said of the latest dialog it was asked about.
+type dialogFor struct {
+	dialog *browser.Dialog
+	person bool
+}
+
+// answerableLocked reports whether somebody is there who may answer a dialog.
+func (s *Session) answerableLocked() bool {
+	for v := range s.viewers {
+		if v.role != RoleView {
+			return true
+		}
+	}
+	return false
 }
 
 // dialogOpened asks the viewers, or dismisses the dialog when nobody looks: a
 // page must never hang on a question that nobody sees. While a script drives,
 // the script's rules hold, not this. It runs on the model's goroutine.
 func (s *Session) dialogOpened(d *browser.Dialog) {
-	holder, _, _ := s.lease.state()
 	s.mu.Lock()
-	if s.running != nil && !holder.isPerson() {
+	if s.dialogFor.dialog == d && !s.dialogFor.person {
 		s.mu.Unlock()
-		return
+		return // automation answers it
 	}
-	if len(s.viewers) == 0 {
+	if !s.answerableLocked() {
 		s.mu.Unlock()
 		s.spawn(func() { s.answer(d, false, "") })
 		return

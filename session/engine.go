@@ -28,38 +28,59 @@ type engine struct {
 // returns why it gave up, or nil when the session's context ended.
 func (s *Session) supervise() error {
 	var deaths []time.Time
-	dir := ""
+	var last *browser.Process // whose folder the next one gets
+	defer func() {
+		if last == nil {
+			return
+		}
+		if err := last.RemoveDir(); err != nil {
+			s.log.Warn("remove profile", "error", err)
+		}
+	}()
 	for {
-		eng, err := s.startEngine(dir)
+		reason := s.runBrowser(&last, len(deaths) > 0)
 		if s.ctx.Err() != nil {
-			s.stopEngine(eng, true)
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("start browser: %w", err)
+		if last == nil { // the first one never came up
+			s.log.Error("start browser", "error", reason)
+			return fmt.Errorf("%w: Chromium did not start", ErrNotReady)
 		}
-		dir = eng.proc.Dir()
-		s.goLive(eng, len(deaths) > 0)
-		select {
-		case <-s.ctx.Done():
-			s.stopEngine(eng, true)
-			return nil
-		case <-eng.proc.Done():
-		}
-		reason := eng.proc.Err()
-		s.crashed(reason)
 		now := time.Now()
 		deaths = append(deaths, now)
-		for len(deaths) > 0 && now.Sub(deaths[0]) > restartWindow {
+		for now.Sub(deaths[0]) > restartWindow {
 			deaths = deaths[1:]
 		}
-		last := len(deaths) >= maxRestarts
-		s.stopEngine(eng, last)
-		if last {
-			s.monitor.ReconnectFailed(orUnknown(reason), len(deaths))
-			return fmt.Errorf("browser died %d times within a minute, last: %w", len(deaths), orUnknown(reason))
+		if len(deaths) >= maxRestarts {
+			s.monitor.ReconnectFailed(reason, len(deaths))
+			return fmt.Errorf("browser died %d times within a minute, last: %w", len(deaths), reason)
 		}
 	}
+}
+
+// runBrowser runs one Chromium until it dies or the session ends, and returns why it
+// died. last is the process before it, and becomes this one.
+func (s *Session) runBrowser(last **browser.Process, again bool) error {
+	dir := ""
+	if *last != nil {
+		dir = (*last).Dir()
+	}
+	eng, err := s.startEngine(dir)
+	s.manager.startFailed.Store(err != nil && s.ctx.Err() == nil)
+	if err != nil {
+		return err
+	}
+	*last = eng.proc
+	defer s.stopEngine(eng)
+	s.goLive(eng, again)
+	select {
+	case <-s.ctx.Done():
+		return nil
+	case <-eng.proc.Done():
+	}
+	reason := orUnknown(eng.proc.Err())
+	s.crashed(reason)
+	return reason
 }
 
 func orUnknown(err error) error {
@@ -80,7 +101,10 @@ func (s *Session) startEngine(dir string) (*engine, error) {
 	}
 	eng := &engine{proc: proc}
 	if err := s.attachEngine(ctx, eng); err != nil {
-		s.stopEngine(eng, dir == "")
+		s.stopEngine(eng)
+		if dir == "" {
+			err = errors.Join(err, proc.RemoveDir())
+		}
 		return nil, err
 	}
 	return eng, nil
@@ -116,12 +140,8 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	return nil
 }
 
-// stopEngine ends a Chromium and all that is attached to it. With forget its
-// folder goes too.
-func (s *Session) stopEngine(eng *engine, forget bool) {
-	if eng == nil {
-		return
-	}
+// stopEngine ends a Chromium and all that is attached to it. Its folder stays.
+func (s *Session) stopEngine(eng *engine) {
 	s.mu.Lock()
 	if s.engine == eng {
 		s.engine = nil
@@ -136,9 +156,6 @@ func (s *Session) stopEngine(eng *engine, forget bool) {
 	errs := []error{eng.proc.Close()}
 	if eng.model != nil {
 		errs = append(errs, eng.model.Close())
-	}
-	if forget {
-		errs = append(errs, eng.proc.RemoveDir())
 	}
 	if err := errors.Join(errs...); err != nil {
 		s.log.Warn("stop browser", "error", err)

@@ -21,7 +21,9 @@ var (
 	ErrRunning = errors.New("a script is running in this session")
 	// ErrTakeoverState is the error of an act that a takeover's state rules out,
 	// such as claiming one that has ended.
-	ErrTakeoverState = errors.New("the takeover has ended")
+	ErrTakeoverState = errors.New("no takeover is open")
+	// ErrClaimed is the error of claiming what another one is on.
+	ErrClaimed = errors.New("somebody else is on it")
 	// ErrTakeoverOpen is the error of a second takeover while one is open.
 	ErrTakeoverOpen = errors.New("a takeover is open in this session")
 	// ErrNotReady is the error of an act that needs the browser while it starts

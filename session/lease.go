@@ -33,7 +33,6 @@ type lease struct {
 	holder  Holder
 	epoch   uint64
 	changed chan struct{} // closed and replaced at each change
-	stale   uint64        // inputs dropped because of an old epoch
 }
 
 func newLease(notify func(Holder, uint64)) *lease {
@@ -76,22 +75,11 @@ func (l *lease) release(holder Holder) {
 	l.give(HolderNobody, func(from Holder) bool { return from == holder })
 }
 
-// check reports whether holder may act under epoch. An old epoch is counted.
+// check reports whether holder has the lease, and whether epoch is the present one.
 func (l *lease) check(holder Holder, epoch uint64) (holds, current bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	holds, current = l.holder == holder, l.epoch == epoch
-	if !current {
-		l.stale++
-	}
-	return holds, current
-}
-
-// staleInputs counts the inputs dropped because of an old epoch.
-func (l *lease) staleInputs() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.stale
+	return l.holder == holder, l.epoch == epoch
 }
 
 // msOf is a duration in whole milliseconds, as the API gives them.

@@ -45,7 +45,7 @@ type LinkInfo struct {
 	CreatedAt time.Time   `json:"createdAt"`
 	CreatedBy string      `json:"createdBy,omitempty"`
 	ExpiresAt time.Time   `json:"expiresAt"`
-	MaxUses   int         `json:"maxUses,omitempty"`
+	MaxUses   int         `json:"maxUses"`
 	Uses      int         `json:"uses"`
 	UsedAt    []time.Time `json:"usedAt"`
 }
@@ -172,4 +172,20 @@ func (l *links) revoke(session, id string) error {
 		return ErrNotFound
 	}
 	return nil
+}
+
+// settledLinkLife is how long the link of a takeover outlives the takeover, so
+// that the person's page can still say that it is done.
+const settledLinkLife = 2 * time.Minute
+
+// settle lets the links of a takeover that has ended run out.
+func (l *links) settle(takeover string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	end := deadlineIn(settledLinkLife)
+	for _, info := range l.byHash {
+		if info.Takeover == takeover && info.ExpiresAt.After(end) {
+			info.ExpiresAt = end
+		}
+	}
 }

@@ -99,7 +99,7 @@ func (l *live) attach(ctx context.Context, p *livePage, id target.ID, tab uint32
 	p.cast = screencast.New(session, screencast.Options{Tab: tab, Counter: l.seq, Logger: l.log})
 	p.input = input.New(session)
 	l.mu.Lock()
-	closed := l.closed
+	closed := l.closed || l.pages[id] != p
 	if !closed {
 		l.casts[session.ID()] = p.cast
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,6 +26,8 @@ type Manager struct {
 	links    *links
 	work     sync.WaitGroup // every session's life
 	stats    counters
+
+	startFailed atomic.Bool // the last Chromium that was started did not come up
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*Session
@@ -79,7 +82,9 @@ func NewManager(o Options) (*Manager, error) {
 		sessions: map[string]*Session{},
 		stats:    counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 	}
-	m.scripts = scripting.NewPool(scripting.PoolOptions{Executable: o.Executable, Logger: o.Logger})
+	m.scripts = scripting.NewPool(scripting.PoolOptions{
+		Executable: o.Executable, Limits: scripting.Limits{RunTime: MaxRunTimeout}, Logger: o.Logger,
+	})
 	return m, nil
 }
 
@@ -172,9 +177,19 @@ func (m *Manager) RedeemLink(secret string) (LinkGrant, error) { return m.links.
 // CheckGrant returns ErrLink when a grant's link was revoked or has expired.
 func (m *Manager) CheckGrant(g LinkGrant) error { return m.links.check(g) }
 
-// Ready reports whether a session could be created now: nil, ErrFull, or what
-// is missing.
+// Ready reports whether a session could be created now: nil, ErrFull, or an
+// ErrNotReady when there is no Chromium or it did not start the last time.
 func (m *Manager) Ready(context.Context) error {
+	if m.opts.ChromiumPath == "" {
+		if _, err := browser.FindExecutable(); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotReady, err)
+		}
+	} else if _, err := exec.LookPath(m.opts.ChromiumPath); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotReady, err)
+	}
+	if m.startFailed.Load() {
+		return fmt.Errorf("%w: Chromium did not start the last time", ErrNotReady)
+	}
 	m.mu.Lock()
 	full := m.closing || m.liveLocked() >= m.opts.MaxSessions
 	m.mu.Unlock()

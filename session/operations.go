@@ -13,6 +13,7 @@ type runOperations struct{ run *Run }
 
 // Call runs one operation.
 func (o runOperations) Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
+	<-o.run.ready // a worker may be faster than whoever started it
 	switch op {
 	case "takeover.request":
 		return o.requestTakeover(ctx, params)
@@ -52,7 +53,7 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 		Note    string  `json:"note"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, fmt.Errorf("requestTakeover: %w", err)
+		return nil, fmt.Errorf("bad options: %w", err)
 	}
 	r, s := o.run, o.run.session
 	t, err := s.RequestTakeover(TakeoverOptions{
@@ -60,7 +61,7 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 		RequestedBy: "script", RunID: r.ID(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("requestTakeover: %w", err)
+		return nil, err
 	}
 	started := time.Now()
 	r.script.Pause()

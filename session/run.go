@@ -108,7 +108,8 @@ type RunEvent struct {
 type Run struct {
 	session *Session
 	client  *automation.Client
-	script  *scripting.Run
+	ready   chan struct{}  // closed when script is set
+	script  *scripting.Run // nil for a run that was refused
 	done    chan struct{}
 
 	mu      sync.Mutex // guards what follows
@@ -155,9 +156,13 @@ func (r *Run) brief() RunMessage {
 }
 
 // Cancel ends the run, whatever it does. The end is seen on Done.
-func (r *Run) Cancel() { r.script.Cancel(errRunCancelled) }
+func (r *Run) Cancel() {
+	if r.script != nil {
+		r.script.Cancel(errRunCancelled)
+	}
+}
 
-var errRunCancelled = errors.New("the run was cancelled")
+var errRunCancelled = errors.New("somebody stopped it")
 
 // Stream yields what happened in the run, from its start, and what happens,
 // until its end or ctx's.
@@ -206,12 +211,13 @@ func (r *Run) setStatus(status RunStatus) {
 }
 
 // StartRun runs a script in the session. One at a time: ErrRunning. The run
-// lives on when ctx ends.
+// lives on when ctx ends. A script that is refused before it runs gives a run
+// that has failed.
 func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 	if err := checkRun(&o); err != nil {
 		return nil, err
 	}
-	r := &Run{session: s, done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
+	r := &Run{session: s, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
 		ID: newID("run"), SessionID: s.id, Filename: o.Filename, RequestedBy: o.RequestedBy, Status: RunRunning,
 		CreatedAt: time.Now().UTC(), Logs: []RunLog{}, Steps: []RunStep{}, Tests: []RunTest{},
 	}}
@@ -223,21 +229,48 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 		Gate: s.gate,
 		Emit: func(event string, params json.RawMessage) { r.script.Emit(event, params) },
 	})
-	r.script, err = s.manager.scripts.Start(s.ctx, scripting.Script{
+	script, err := s.manager.scripts.Start(s.ctx, scripting.Script{
 		Code: o.Code, Filename: o.Filename, Args: o.Args, Timeout: o.Timeout,
 	}, runOperations{r}, runSink{r})
 	if err != nil {
+		defer s.work.Done()
 		r.client.Close()
 		s.clearRun()
-		close(r.done)
-		s.work.Done()
-		return nil, err
+		return r.refused(err)
 	}
+	r.script = script
+	close(r.ready)
+	s.keepRun(r)
 	s.lease.give(HolderScript, func(from Holder) bool { return from == HolderNobody })
 	s.broadcast("run", r.brief())
 	s.note("run_started", map[string]any{"run_id": r.ID(), "filename": o.Filename})
 	go r.finish() // the session's end waits for it
 	return r, nil
+}
+
+// refused makes a run that failed of a script that cannot be run. Other errors
+// are the caller's.
+func (r *Run) refused(err error) (*Run, error) {
+	bad, ok := errors.AsType[*scripting.ScriptError](err)
+	if !ok {
+		return nil, err
+	}
+	r.mu.Lock()
+	r.info.Status = RunFailed
+	r.info.EndedAt = new(time.Now().UTC())
+	r.info.Error = runError(bad)
+	r.mu.Unlock()
+	r.session.keepRun(r)
+	info := r.Info()
+	r.mu.Lock()
+	r.addLocked("end", info)
+	r.mu.Unlock()
+	close(r.done)
+	return r, nil
+}
+
+func runError(e *scripting.ScriptError) *RunError {
+	return &RunError{Name: e.Name, Message: e.Message, Stack: e.Stack, Line: e.Line, Column: e.Column}
 }
 
 func checkRun(o *RunOptions) error {
@@ -284,7 +317,7 @@ func (r *Run) finish() {
 	r.info.DurationMS = msOf(res.Duration)
 	r.info.Truncated = r.info.Truncated || res.Truncated
 	if e := res.Err; e != nil {
-		r.info.Error = &RunError{Name: e.Name, Message: e.Message, Stack: e.Stack, Line: e.Line, Column: e.Column}
+		r.info.Error = runError(e)
 	}
 	r.mu.Unlock()
 	info := r.Info()

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type Session struct {
 	captureMu sync.Mutex // held while the capture is attached; guards captured
 	captured  *engine    // what the capture was attached to last
 
+	tellMu sync.Mutex // orders what viewers are told: held while state is read and queued, never across I/O; before mu
+
 	inputMu sync.Mutex // held while input is checked and queued, and while it is released
 
 	mu        sync.Mutex // guards what follows; never held across I/O
@@ -58,6 +61,7 @@ type Session struct {
 	runs      []*Run
 	takeovers []*Takeover
 	dialogs   map[string]*openDialog
+	dialogFor dialogFor
 	rearm     chan struct{} // one token: expiresAt changed
 	sealed    bool          // nothing may be added to work any more
 	thumb     thumbnail
@@ -248,7 +252,6 @@ func (s *Session) ready() (*engine, error) {
 	if s.engine == nil {
 		return nil, ErrNotReady
 	}
-	s.activeAt = time.Now()
 	return s.engine, nil
 }
 
@@ -268,8 +271,8 @@ func (s *Session) run() {
 
 	s.mu.Lock()
 	s.status, s.endReason, s.endedAt = cause.status, cause.reason, time.Now().UTC()
-	if s.startErr == nil && !isClosed(s.started) {
-		s.startErr = err
+	if !isClosed(s.started) {
+		s.startErr = cmp.Or(err, error(&EndedError{Reason: cause.reason}))
 	}
 	viewers := slices.Collect(maps.Keys(s.viewers))
 	takeovers := slices.Clone(s.takeovers)
@@ -381,15 +384,23 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// broadcast sends a message to every viewer. Messages of one slot replace each
-// other while they wait.
-func (s *Session) broadcast(slot string, message any) {
+// tell sends every viewer a message. It is made when it is its turn, so that
+// nobody is told of an older state after a newer one. Messages of one slot
+// replace each other while they wait.
+func (s *Session) tell(slot string, message func(*Viewer) any) {
+	s.tellMu.Lock()
+	defer s.tellMu.Unlock()
 	s.mu.Lock()
 	viewers := slices.Collect(maps.Keys(s.viewers))
 	s.mu.Unlock()
 	for _, v := range viewers {
-		v.send(slot, message)
+		v.send(slot, message(v))
 	}
+}
+
+// broadcast tells every viewer the same.
+func (s *Session) broadcast(slot string, message any) {
+	s.tell(slot, func(*Viewer) any { return message })
 }
 
 // note records an event of the session itself, if a capture runs.
@@ -409,14 +420,36 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 	s.inputMu.Lock()
 	s.releaseInput()
 	s.inputMu.Unlock()
-	s.mu.Lock()
-	viewers := slices.Collect(maps.Keys(s.viewers))
-	s.mu.Unlock()
-	for _, v := range viewers {
-		v.send("control", ControlMessage{Type: "control", Holder: holder, Epoch: epoch, Mine: holder == v.holder()})
-	}
+	s.tell("control", func(v *Viewer) any { return s.controlMessage(v) })
 	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})
 	s.wakeClock()
+}
+
+// controlMessage is who controls the session now.
+func (s *Session) controlMessage(v *Viewer) ControlMessage {
+	holder, epoch, _ := s.lease.state()
+	return ControlMessage{Type: "control", Holder: holder, Epoch: epoch, Mine: holder == v.holder()}
+}
+
+// present reports whether a holder is a viewer who is still there.
+func (s *Session) present(h Holder) bool { return s.viewerOf(h) != nil }
+
+// cameToHelp reports whether a holder is a viewer who may act only while a
+// takeover is open.
+func (s *Session) cameToHelp(h Holder) bool {
+	v := s.viewerOf(h)
+	return v != nil && v.role == RoleTakeover
+}
+
+func (s *Session) viewerOf(h Holder) *Viewer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for v := range s.viewers {
+		if v.holder() == h {
+			return v
+		}
+	}
+	return nil
 }
 
 // claimRun makes r the session's run under way.
@@ -433,12 +466,18 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 		return nil, fmt.Errorf("%w: %s", ErrRunning, s.running.ID())
 	}
 	s.running = r
-	if s.runs = append(s.runs, r); len(s.runs) > maxRuns {
-		s.runs = slices.Delete(s.runs, 0, 1)
-	}
 	s.activeAt = time.Now()
 	s.work.Add(1) // until the run is settled
 	return s.engine, nil
+}
+
+// keepRun lists a run that has begun, or that ended before it could.
+func (s *Session) keepRun(r *Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.runs = append(s.runs, r); len(s.runs) > maxRuns {
+		s.runs = slices.Delete(s.runs, 0, 1)
+	}
 }
 
 // clearRun makes room for the next run.

@@ -235,4 +235,14 @@ func (s *Session) tabsMessage() TabsMessage {
 	return TabsMessage{Type: "tabs", Tabs: s.tabs.list(), Active: s.tabs.active}
 }
 
-func (s *Session) sendTabs() { s.broadcast("tabs", s.tabsMessage()) }
+func (s *Session) sendTabs() { s.tell("tabs", func(*Viewer) any { return s.tabsMessage() }) }
+
+// refocus makes viewers look again whether they may see what they see.
+func (s *Session) refocus() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.focus; f != nil {
+		ctx, cancel := context.WithCancel(s.ctx)
+		s.setFocusLocked(&focus{eng: f.eng, page: f.page, tab: f.tab, ctx: ctx, cancel: cancel})
+	}
+}

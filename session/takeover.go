@@ -52,9 +52,9 @@ type TakeoverInfo struct {
 	State       TakeoverState `json:"state"`
 	CreatedAt   time.Time     `json:"createdAt"`
 	Deadline    time.Time     `json:"deadline"`
-	ClaimedBy   string        `json:"claimedBy,omitempty"`
+	ClaimedBy   string        `json:"claimedBy"` // empty while nobody did
 	EndedAt     *time.Time    `json:"endedAt"`
-	Note        string        `json:"note,omitempty"`
+	Note        string        `json:"note"`
 	URL         string        `json:"url"`
 	Changes     *Changes      `json:"changes"`
 }
@@ -86,8 +86,12 @@ func (t *Takeover) Info() TakeoverInfo {
 // Ended is closed when the takeover is in a final state.
 func (t *Takeover) Ended() <-chan struct{} { return t.ended }
 
-// Claim says that somebody is on it. Claiming one's own claim again is no error.
+// Claim says that somebody is on it. Claiming one's own claim again is no error;
+// another one's gives ErrClaimed while the claimer is still there.
 func (t *Takeover) Claim(by string) error {
+	if info := t.Info(); info.State == TakeoverClaimed && info.ClaimedBy != by && t.session.present(Holder(info.ClaimedBy)) {
+		return ErrClaimed
+	}
 	t.mu.Lock()
 	if !t.info.State.Open() {
 		t.mu.Unlock()
@@ -129,11 +133,12 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 		return ErrTakeoverState
 	}
 	t.info.State, t.info.EndedAt, t.info.Note, t.info.Changes = state, &now, strings.TrimSpace(note), changes
-	if t.info.ClaimedBy == "" {
+	if t.info.ClaimedBy == "" && (state == TakeoverDone || state == TakeoverFailed) {
 		t.info.ClaimedBy = by
 	}
 	t.mu.Unlock()
 	t.timer.Stop()
+	t.session.manager.links.settle(t.ID())
 	t.session.takeoverEnded(t)
 	close(t.ended)
 	return nil
@@ -143,14 +148,20 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 // person who was late is told so and not that the link is wrong.
 const linkGrace = 5 * time.Minute
 
-// linkFor makes the share link of a takeover, so that its URL works for whoever
+// addLink makes the share link of a takeover, so that its URL works for whoever
 // is asked. Who may see the URL is up to the server: it opens the takeover.
-func (s *Session) linkFor(takeover string, timeout time.Duration) (secret string, err error) {
-	_, secret, err = s.CreateLink(LinkOptions{Role: RoleTakeover, Takeover: takeover, ExpiresIn: timeout + linkGrace, CreatedBy: "takeover"})
-	return secret, err
+func (t *Takeover) addLink(timeout time.Duration) {
+	_, secret, err := t.session.CreateLink(LinkOptions{Role: RoleTakeover, Takeover: t.ID(), ExpiresIn: timeout + linkGrace, CreatedBy: "takeover"})
+	if err != nil { // too many links: a person needs a key then
+		t.session.log.Warn("link of a takeover", "error", err)
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.info.URL += "#" + secret
 }
 
-// newTakeover checks the options and makes a pending takeover.
+// newTakeover checks the options and makes a pending takeover, without a link.
 func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	reason := strings.TrimSpace(o.Reason)
 	if o.Timeout == 0 {
@@ -173,10 +184,6 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 		return nil, &InputError{Fields: bad}
 	}
 	id, now := newID("to"), time.Now().UTC()
-	url := s.manager.opts.PublicURL() + "/takeover/" + id
-	if secret, err := s.linkFor(id, o.Timeout); err == nil { // with too many links a person needs a key
-		url += "#" + secret
-	}
 	return &Takeover{
 		session: s,
 		before:  s.snapshot(),
@@ -184,7 +191,7 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 		info: TakeoverInfo{
 			ID: id, SessionID: s.id, RunID: o.RunID, Reason: reason, RequestNote: o.Note, RequestedBy: o.RequestedBy,
 			State: TakeoverPending, CreatedAt: now, Deadline: now.Add(o.Timeout),
-			URL: url,
+			URL: s.manager.opts.PublicURL() + "/takeover/" + id,
 		},
 	}, nil
 }

@@ -31,6 +31,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Touch()
 	s.mu.Lock()
 	if err := s.aliveLocked(); err != nil {
 		s.mu.Unlock()
@@ -46,9 +47,10 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	t.timer = time.AfterFunc(time.Until(t.info.Deadline), t.expire)
 	s.mu.Unlock()
 
+	t.addLink(time.Until(t.info.Deadline))
 	s.lease.release(HolderScript)
 	info := t.Info()
-	s.broadcast("takeover", TakeoverMessage{Type: "takeover", Takeover: &info})
+	s.sendTakeover()
 	s.tellRun(t)
 	s.note("takeover_requested", map[string]any{"takeover_id": info.ID, "reason": info.Reason, "requested_by": info.RequestedBy})
 	if o.Until != "" {
@@ -91,13 +93,27 @@ func (s *Session) openTakeoverLocked() *Takeover {
 // takeoverChanged tells everybody that a takeover was claimed.
 func (s *Session) takeoverChanged(t *Takeover) {
 	info := t.Info()
-	s.broadcast("takeover", TakeoverMessage{Type: "takeover", Takeover: &info})
+	s.sendTakeover()
 	s.tellRun(t)
 	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})
 }
 
+// takeoverMessage is the open takeover as a viewer may see it: who came by the
+// link of one takeover sees no other.
+func (s *Session) takeoverMessage(v *Viewer) TakeoverMessage {
+	m := TakeoverMessage{Type: "takeover"}
+	if t := s.openTakeover(); t != nil && (v.takeover == "" || v.takeover == t.ID()) {
+		m.Takeover = new(t.Info())
+	}
+	return m
+}
+
+func (s *Session) sendTakeover() {
+	s.tell("takeover", func(v *Viewer) any { return s.takeoverMessage(v) })
+}
+
 // takeoverEnded gives control back and tells everybody. A run that waited gets
-// it; otherwise whoever worked on the takeover lets go.
+// it; otherwise whoever worked on the takeover, or came only for it, lets go.
 func (s *Session) takeoverEnded(t *Takeover) {
 	info := t.Info()
 	to := HolderNobody
@@ -105,9 +121,10 @@ func (s *Session) takeoverEnded(t *Takeover) {
 		to = HolderScript
 	}
 	s.lease.give(to, func(from Holder) bool {
-		return from == HolderNobody || from == Holder(info.ClaimedBy) || to == HolderScript && from.isPerson()
+		return from == HolderNobody || from == Holder(info.ClaimedBy) || from.isPerson() && (to == HolderScript || s.cameToHelp(from))
 	})
-	s.broadcast("takeover", TakeoverMessage{Type: "takeover"})
+	s.refocus() // who came by the takeover's link sees no more
+	s.sendTakeover()
 	s.tellRun(t)
 	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})
 	s.manager.stats.count(func() { s.manager.stats.takeovers[info.State]++ })

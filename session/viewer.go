@@ -12,18 +12,20 @@ import (
 
 // ViewerOptions says who looks at a session.
 type ViewerOptions struct {
-	Role Role
-	Name string // for the record, such as "operator" or a link's id
+	Role     Role
+	Name     string // for the record, such as "operator" or a link's id
+	Takeover string // the only takeover a visitor by a takeover's link came for
 }
 
 // Viewer is one person's open view of a session. NextPicture and NextMessage
 // are each for one goroutine; the others may be called from any.
 type Viewer struct {
-	session *Session
-	id      string
-	role    Role
-	name    string
-	out     *outbox
+	session  *Session
+	id       string
+	role     Role
+	name     string
+	takeover string
+	out      *outbox
 
 	ctx    context.Context // the viewer's life
 	cancel context.CancelFunc
@@ -44,8 +46,10 @@ type Picture struct {
 // Join adds a viewer. Its first messages say how the session stands. End it
 // with Leave.
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
-	v := &Viewer{session: s, id: newID("v"), role: o.Role, name: o.Name, out: newOutbox()}
+	v := &Viewer{session: s, id: newID("v"), role: o.Role, name: o.Name, takeover: o.Takeover, out: newOutbox()}
 	v.ctx, v.cancel = context.WithCancel(context.WithoutCancel(s.ctx))
+	s.tellMu.Lock()
+	defer s.tellMu.Unlock()
 	s.mu.Lock()
 	if err := s.aliveLocked(); err != nil {
 		s.mu.Unlock()
@@ -64,14 +68,9 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	s.mu.Unlock()
 
 	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1})
-	holder, epoch, _ := s.lease.state()
-	v.send("control", ControlMessage{Type: "control", Holder: holder, Epoch: epoch, Mine: holder == v.holder()})
+	v.send("control", s.controlMessage(v))
 	v.send("tabs", s.tabsMessage())
-	takeover := TakeoverMessage{Type: "takeover"}
-	if t := s.openTakeover(); t != nil {
-		takeover.Takeover = new(t.Info())
-	}
-	v.send("takeover", takeover)
+	v.send("takeover", s.takeoverMessage(v))
 	if run != nil {
 		v.send("run", run.brief())
 	}
@@ -162,6 +161,20 @@ func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 	}
 }
 
+// watchPause is how long to wait before a page that could not be watched is
+// tried again.
+const watchPause = 250 * time.Millisecond
+
+// maySee reports whether the viewer may look: who came by the link of one
+// takeover only while that one is open.
+func (v *Viewer) maySee() bool {
+	if v.takeover == "" {
+		return true
+	}
+	t := v.session.openTakeover()
+	return t != nil && t.ID() == v.takeover
+}
+
 // watch returns what the session shows now and the viewer's place at its cast.
 func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, error) {
 	for {
@@ -174,16 +187,19 @@ func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, e
 		v.session.mu.Lock()
 		f, changed := v.session.focus, v.session.refocused
 		v.session.mu.Unlock()
-		if f != nil {
+		var again <-chan time.Time
+		if f != nil && v.maySee() {
 			sub, err := v.subscribe(f)
 			if err == nil {
 				return f, sub, nil
 			}
 			v.session.log.Debug("watch page", "error", err)
+			again = time.After(watchPause)
 		}
 		// Nothing to see, or a page that is just going: the next change tells.
 		select {
 		case <-changed:
+		case <-again:
 		case <-v.ctx.Done():
 		case <-ctx.Done():
 		}
@@ -268,7 +284,7 @@ func (v *Viewer) Leave() {
 	s.mu.Lock()
 	delete(s.viewers, v)
 	s.activeAt = time.Now()
-	alone := len(s.viewers) == 0
+	alone := !s.answerableLocked()
 	s.mu.Unlock()
 	s.lease.release(v.holder())
 	if alone {

@@ -78,7 +78,11 @@ func (s *Server) view(c echo.Context) error {
 	}
 	p := caller(c)
 	role, _ := p.role(one.ID())
-	viewer, err := one.Join(session.ViewerOptions{Role: role, Name: p.name})
+	joining := session.ViewerOptions{Role: role, Name: p.name}
+	if g, ok := p.grant(one.ID()); ok && !p.operator() {
+		joining.Takeover = g.Takeover
+	}
+	viewer, err := one.Join(joining)
 	if err != nil {
 		return err
 	}
