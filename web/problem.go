@@ -105,6 +105,7 @@ var outcomes = []struct {
 	{session.ErrRunning, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverOpen, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrClaimed, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrUnsupported, kindNotAvailable, websocket.StatusPolicyViolation},
 	{session.ErrScriptTooLarge, kindTooLarge, websocket.StatusMessageTooBig},
 	{capture.ErrOff, kindConflict, websocket.StatusPolicyViolation},
