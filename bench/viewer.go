@@ -193,10 +193,6 @@ func (v *viewer) control(ctx context.Context) error {
 	}
 }
 
-func (v *viewer) open(url string) error {
-	return v.send(map[string]any{"type": "navigate", "action": "goto", "url": url})
-}
-
 func (v *viewer) mouse(event, button string, buttons, clicks int) error {
 	v.mu.Lock()
 	epoch := v.epoch

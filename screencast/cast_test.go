@@ -55,7 +55,7 @@ func TestHiddenPageIsPrimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		_, _ = cdp.Call(context.Background(), p.client.Browser(), target.CloseTarget, target.CloseTargetParams{TargetID: front.TargetID})
+		_, _ = cdp.Call(context.Background(), p.client.Browser(), target.CloseTarget, target.CloseTargetParams(front))
 	}()
 	var state string
 	if p.Eval(`document.visibilityState`, &state); state != "hidden" {

@@ -50,7 +50,9 @@ func FuzzParseEvent(f *testing.F) {
 		if err != nil {
 			return
 		}
-		ev.metadata.time()
+		if ev.metadata.time().IsZero() {
+			t.Errorf("%q: no time", b)
+		}
 		if frame, err := decodeFrame(ev.data); err == nil {
 			frame.describe(ev.metadata)
 			frame.seal(1)
