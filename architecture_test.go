@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"web/views":           {"static"},
 	"web/demo":            {},
 	"cmd":                 nil, // may import all
-	"bench":               {"cdp"},
+	"bench":               {},
 }
 
 // TestImports holds the import table.

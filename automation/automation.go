@@ -38,7 +38,6 @@ type Automation struct {
 	mu      sync.Mutex // guards what follows; never held across I/O
 	clients map[*Client]struct{}
 	closed  bool
-	nextID  int
 }
 
 // New automates a browser. End it with Close.

@@ -278,6 +278,3 @@ func (w *worker) userFrames(frames []goja.StackFrame, most int) string {
 	}
 	return b.String()
 }
-
-// milliseconds is t since the Unix epoch, as JavaScript counts.
-func milliseconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }

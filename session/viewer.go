@@ -34,6 +34,7 @@ type Viewer struct {
 	sub    *screencast.Subscription
 	focus  *focus // what sub shows
 	maxFPS int
+	dpr    float64
 	left   bool
 }
 
@@ -111,7 +112,8 @@ func (v *Viewer) Hello(width, height int, dpr float64, maxFPS int) error {
 	return nil
 }
 
-// Resize takes a change of the viewer's size. The page keeps the session's
+// Resize takes a change of the viewer's size: CSS pixels, and device pixels per
+// CSS pixel, by which its sharp stills are made. The page keeps the session's
 // dimensions; the viewer scales.
 func (v *Viewer) Resize(width, height int, dpr float64) error {
 	if width < 0 || width > 1<<15 || height < 0 || height > 1<<15 {
@@ -119,6 +121,12 @@ func (v *Viewer) Resize(width, height int, dpr float64) error {
 	}
 	if !(dpr >= 0 && dpr <= 16) {
 		return badField("dpr", "must be between 0 and 16")
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.dpr = dpr
+	if v.sub != nil {
+		v.sub.SetPixelRatio(dpr)
 	}
 	return nil
 }
@@ -227,6 +235,7 @@ func (v *Viewer) subscribe(f *focus) (*screencast.Subscription, error) {
 	}
 	v.sub, v.focus = sub, f
 	sub.SetMaxRate(v.maxFPS)
+	sub.SetPixelRatio(v.dpr)
 	v.mu.Unlock()
 	if old != nil {
 		old.Close()

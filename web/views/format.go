@@ -101,8 +101,6 @@ func orElse(n, otherwise int) int {
 	return otherwise
 }
 
-func (p TakeoverPage) open() bool { return p.State == "pending" || p.State == "claimed" }
-
 // short is an id as it is shown: its beginning, enough to tell a few apart.
 func short(id string) string {
 	const shown = 8
