@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
