@@ -107,10 +107,10 @@ func (s *inputState) keyDown(name string) (input.DispatchKeyEventParams, error) 
 	_, repeat := s.pressed[k.code]
 	s.pressed[k.code] = k
 	s.modifiers |= modifierBits[k.key]
-	ev := s.keyEventLocked(input.DispatchKeyEventTypeRawKeyDown, k)
-	if k.text != "" {
-		ev.Type, ev.Text, ev.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, k.text, k.text
-	}
+	// Not rawKeyDown: with it Chromium carries out its own shortcuts, such as
+	// F12 for DevTools and Ctrl+U for the source.
+	ev := s.keyEventLocked(input.DispatchKeyEventTypeKeyDown, k)
+	ev.Text, ev.UnmodifiedText = k.text, k.text
 	ev.AutoRepeat = new(repeat)
 	return ev, nil
 }
