@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/url"
 	"sync"
 
 	"takeover/browser"
@@ -17,6 +18,13 @@ type Options struct {
 	// such as a viewer, will answer it; otherwise it is dismissed. It is called on
 	// the model's goroutine and must not wait. Default: nobody answers.
 	OnDialog func(*browser.Dialog) bool
+
+	// CheckURL refuses addresses of the web (http and https) that clients want to
+	// open; its error is what they are told. Where such an address leads from there
+	// is not asked. Addresses of other kinds than these, about:blank, data: and
+	// blob: are always refused. Default: none is refused. It is called on many
+	// goroutines.
+	CheckURL func(*url.URL) error
 
 	// TestIDAttribute is what getByTestId looks at; default "data-testid".
 	TestIDAttribute string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"takeover/browser"
 )
@@ -26,8 +25,8 @@ func opGoto(ctx context.Context, c *Client, g *gotoParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(g.URL, "localhost") || strings.HasPrefix(g.URL, "127.0.0.1") {
-		g.URL = "http://" + g.URL
+	if g.URL, err = c.automation.address(g.URL); err != nil {
+		return nil, err
 	}
 	p, cancel := c.begin(ctx, g.Timeout, false)
 	defer cancel()
