@@ -138,6 +138,7 @@ func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.Navigati
 	}
 	f.setLifecycleLocked(reached)
 	p.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name})
+	p.leaveLocalLocked(f)
 	if f == p.main {
 		p.title, p.favicon = "", ""
 		p.loading = reached&LifecycleLoad == 0
