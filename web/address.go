@@ -3,54 +3,193 @@ package web
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"net/url"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
+
+	"golang.org/x/net/idna"
 )
 
-// errOwnAddress is why the server's own pages are not opened in a session.
-var errOwnAddress = errors.New("the server's own address is not opened here")
+var (
+	// errOwnAddress is why the server's own pages are not opened in a session.
+	errOwnAddress = errors.New("the server's own address is not opened here")
+	// errNoHost is the error for a host or port that no browser takes either.
+	errNoHost = errors.New("this is not an address")
+)
+
+// hostNames maps a host's name as browsers do (WHATWG URL, 3.3): full-width
+// digits, other dots and capitals become plain ones.
+var hostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.VerifyDNSLength(false))
 
 // AddressGuard says which addresses a session may be sent to: not the server's
 // own, whose pages would be used with the rights of whoever watches, but for
 // the demo site. addr is where the server listens, publicURL where people
-// reach it.
+// reach it. A name of others that DNS resolves to this machine is not noticed.
 func AddressGuard(addr, publicURL string) func(*url.URL) error {
-	host, port, _ := net.SplitHostPort(addr) // a listener's address is one
-	public, err := url.Parse(publicURL)
-	if err != nil {
-		public = &url.URL{}
+	own := endpoint{}
+	if host, port, err := net.SplitHostPort(addr); err == nil { // a listener's address is one
+		n, _ := strconv.ParseUint(port, 10, 16)
+		own = endpoint{host: host, port: uint16(n)}
+		if ip, err := netip.ParseAddr(host); err == nil {
+			own.host, own.ip = "", ip.WithZone("").Unmap()
+		}
+	}
+	public := endpoint{}
+	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
+		public, _ = endpointOf(u) // a bad one is nobody's address
 	}
 	return func(u *url.URL) error {
-		if u.Path == "/demo" || strings.HasPrefix(u.Path, "/demo/") {
+		if u.Host == "" {
 			return nil
 		}
-		own := portOf(u) == port && (strings.EqualFold(u.Hostname(), host) || isLocal(u.Hostname()))
-		if own || public.Host != "" && strings.EqualFold(u.Hostname(), public.Hostname()) && portOf(u) == portOf(public) {
+		to, err := endpointOf(u)
+		if err != nil {
+			return err
+		}
+		if isDemo(u.Path) {
+			return nil
+		}
+		if to == public || to.port == own.port && (to == own || to.isLocal()) {
 			return errOwnAddress
 		}
 		return nil
 	}
 }
 
-// portOf is a URL's port, the scheme's when it names none.
-func portOf(u *url.URL) string {
-	if p := u.Port(); p != "" {
-		return p
+// isDemo reports whether a decoded path stays in the demo site.
+func isDemo(path string) bool {
+	if path != "/demo" && !strings.HasPrefix(path, "/demo/") {
+		return false
 	}
-	if u.Scheme == "https" {
-		return "443"
-	}
-	return "80"
+	// Browsers take a backslash for a slash, and resolve the dots.
+	return !strings.Contains(path, `\`) && !slices.Contains(strings.Split(path, "/"), "..")
 }
 
-// isLocal reports whether a host is this machine as far as its name says.
-func isLocal(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+// endpoint is where a URL leads. Two that lead to the same name or address are
+// equal, however they were written.
+type endpoint struct {
+	host string     // in lower case, empty for an address
+	ip   netip.Addr // not valid for a name
+	port uint16
+}
+
+// endpointOf reads a URL's host and port as browsers do.
+func endpointOf(u *url.URL) (endpoint, error) {
+	to := endpoint{port: 80}
+	if u.Scheme == "https" {
+		to.port = 443
+	}
+	if text := u.Port(); text != "" {
+		port, err := strconv.ParseUint(text, 10, 16) // 08080 is 8080
+		if err != nil {
+			return endpoint{}, errNoHost
+		}
+		to.port = uint16(port)
+	}
+	if strings.HasPrefix(u.Host, "[") {
+		ip, err := netip.ParseAddr(u.Hostname())
+		if err != nil {
+			return endpoint{}, errNoHost
+		}
+		to.ip = ip.WithZone("").Unmap()
+		return to, nil
+	}
+	host, err := hostNames.ToASCII(u.Hostname())
+	if err != nil {
+		return endpoint{}, errNoHost
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if host == "" {
+		return endpoint{}, errNoHost
+	}
+	if last := host[strings.LastIndexByte(host, '.')+1:]; isNumber(last) {
+		to.ip, err = parseIPv4(host)
+		return to, err
+	}
+	to.host = host
+	return to, nil
+}
+
+// isNumber reports whether a host that ends in the label is an IPv4 address,
+// well written or not.
+func isNumber(label string) bool {
+	if label == "" {
+		return false
+	}
+	if strings.Trim(label, "0123456789") == "" {
 		return true
 	}
-	ip := net.ParseIP(host)
-	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+	digits, hex := strings.CutPrefix(label, "0x")
+	return hex && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// parseIPv4 reads an IPv4 address in all the forms that browsers take: one to
+// four numbers, decimal, octal (017) or hexadecimal (0xf), the last of which
+// fills the bytes that are left.
+func parseIPv4(host string) (netip.Addr, error) {
+	const size = 4
+	parts := strings.Split(host, ".")
+	if len(parts) > size {
+		return netip.Addr{}, errNoHost
+	}
+	var sum uint64
+	for i, part := range parts {
+		n, err := parseIPv4Number(part)
+		if err != nil {
+			return netip.Addr{}, errNoHost
+		}
+		bits := 8
+		if i == len(parts)-1 {
+			bits = 8 * (size - i)
+		}
+		if n>>bits != 0 {
+			return netip.Addr{}, errNoHost
+		}
+		sum = sum<<bits | n
+	}
+	return netip.AddrFrom4([size]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), nil
+}
+
+func parseIPv4Number(text string) (uint64, error) {
+	base := 10
+	if digits, ok := strings.CutPrefix(text, "0x"); ok {
+		text, base = digits, 16
+		if text == "" {
+			return 0, nil
+		}
+	} else if len(text) > 1 && text[0] == '0' {
+		text, base = text[1:], 8
+	}
+	return strconv.ParseUint(text, base, 64)
+}
+
+// localNames are what a machine calls itself in /etc/hosts, besides its name.
+var localNames = []string{"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"}
+
+// isLocal reports whether an endpoint is on this machine. Interfaces come and
+// go, so they are asked each time.
+func (e endpoint) isLocal() bool {
+	if !e.ip.IsValid() {
+		if slices.Contains(localNames, e.host) || strings.HasSuffix(e.host, ".localhost") {
+			return true
+		}
+		name, err := os.Hostname()
+		return err == nil && strings.EqualFold(name, e.host)
+	}
+	if e.ip.IsLoopback() || e.ip.IsUnspecified() {
+		return true
+	}
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(addrs, func(a net.Addr) bool {
+		prefix, err := netip.ParsePrefix(a.String())
+		return err == nil && prefix.Addr().WithZone("").Unmap() == e.ip
+	})
 }
 
 // localURL is the address that a Chromium on this machine reaches the server
