@@ -1,0 +1,191 @@
+package session
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+)
+
+// helper joins as one who came by the link of a takeover.
+func (s *Session) joinForTakeover(t *testing.T, id string) *Viewer {
+	t.Helper()
+	v, err := s.Join(ViewerOptions{Role: RoleTakeover, Takeover: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Leave)
+	return v
+}
+
+// TestTakeoverLinkEndsWithItsTakeover checks that who came to help has control
+// only while that takeover is open, whoever ended it, and nothing of another.
+func TestTakeoverLinkEndsWithItsTakeover(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	first, err := s.RequestTakeover(TakeoverOptions{Reason: "first", RequestedBy: "api"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, secret, ok := strings.Cut(first.Info().URL, "#"); !ok {
+		t.Error("the takeover's address carries no secret")
+	} else if g, err := s.manager.RedeemLink(secret); err != nil || g.Takeover != first.ID() || g.Role != RoleTakeover {
+		t.Errorf("redeeming gave %+v, %v", g, err)
+	}
+	v := s.joinForTakeover(t, first.ID())
+	if err := v.Control("take"); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Done("api", ""); err != nil { // not by the one who is on it
+		t.Fatal(err)
+	}
+	if holder, _, _ := s.lease.state(); holder != HolderNobody {
+		t.Errorf("%q controls after the end", holder)
+	}
+	if err := v.Control("take"); !errors.Is(err, ErrTakeoverState) {
+		t.Errorf("taking control after the end gave %v", err)
+	}
+	second, err := s.RequestTakeover(TakeoverOptions{Reason: "second", RequestedBy: "api"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Control("take"); !errors.Is(err, ErrTakeoverState) {
+		t.Errorf("taking control for another takeover gave %v", err)
+	}
+	if err := v.Takeover("done", second.ID(), ""); err == nil {
+		t.Error("another takeover was ended")
+	}
+	if m := s.takeoverMessage(v); m.Takeover != nil {
+		t.Errorf("told of another takeover: %+v", m.Takeover)
+	}
+	if v.maySee() {
+		t.Error("still sees the session")
+	}
+	for range 3 { // refused ones leave no link behind
+		if _, err := s.RequestTakeover(TakeoverOptions{Reason: "third"}); !errors.Is(err, ErrTakeoverOpen) {
+			t.Fatal(err)
+		}
+	}
+	if got := len(s.Links()); got != 2 {
+		t.Errorf("%d links, want one for each takeover", got)
+	}
+}
+
+func TestClaims(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	to, err := s.RequestTakeover(TakeoverOptions{Reason: "help", RequestedBy: "api"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := s.joinForTakeover(t, to.ID()), s.joinForTakeover(t, to.ID())
+	if err := a.Takeover("claim", to.ID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := to.Claim(string(b.holder())); !errors.Is(err, ErrClaimed) {
+		t.Errorf("claiming another one's gave %v", err)
+	}
+	a.Leave()
+	if err := b.Takeover("claim", to.ID(), ""); err != nil {
+		t.Errorf("claiming what somebody left gave %v", err)
+	}
+	if err := to.Cancel("api"); err != nil {
+		t.Fatal(err)
+	}
+	if by := to.Info().ClaimedBy; by != string(b.holder()) {
+		t.Errorf("claimed by %q", by)
+	}
+}
+
+// TestRefusedScript checks that a script that cannot be run is a run that has
+// failed, and that the next one runs.
+func TestRefusedScript(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	deep := "return " + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000)
+	r := startRun(t, s, deep)
+	info := endOf(t, r)
+	if info.Status != RunFailed || info.Error == nil || info.EndedAt == nil {
+		t.Errorf("run %+v", info)
+	}
+	r.Cancel() // has no effect
+	for ev, err := range r.Stream(t.Context()) {
+		if err != nil || ev.Type != "end" {
+			t.Errorf("stream gave %+v, %v", ev, err)
+		}
+	}
+	if got := resultOf[int](t, startRun(t, s, "return 7")); got != 7 {
+		t.Errorf("the next run gave %d", got)
+	}
+	if _, err := s.StartRun(t.Context(), RunOptions{Code: strings.Repeat("x", maxScriptSize+1)}); !errors.Is(err, ErrScriptTooLarge) {
+		t.Errorf("a huge script gave %v", err)
+	}
+}
+
+// TestEndDuringRestart checks that nothing of a profile stays when a session
+// ends while its browser is being started again.
+func TestEndDuringRestart(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1})
+	s := create(t, m, CreateOptions{})
+	v := join(t, s, RoleView)
+	kill(t, s.pid(t))
+	await(v, "crashed", func(m StateMessage) bool { return m.Type == "crashed" })
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(filepath.Join(m.opts.Dir, "chromium"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestDialogs checks that a dialog goes to somebody who may answer it, and
+// never halts a page that nobody can help.
+func TestDialogs(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	watcher := join(t, s, RoleView)
+	watcher.picture("the page")
+	if got := resultOf[bool](t, startRun(t, s, `return page.evaluate(() => confirm('really?'))`)); got {
+		t.Error("a script's dialog was accepted")
+	}
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() {
+		runLater := startRun(t, s, `await page.evaluate(() => { setTimeout(() => { document.title = 'said ' + confirm('now?') }, 300) })`)
+		if info := endOf(t, runLater); info.Status != RunSucceeded {
+			t.Fatalf("run %+v", info.Error)
+		}
+	}
+	ask() // only a watcher is there
+	browsertest.Until(t, "the dialog is dismissed", func() bool { return p.Title() == "said false" })
+
+	person := join(t, s, RoleControl)
+	ask()
+	d := await(person, "dialog", func(m DialogMessage) bool { return !m.Closed })
+	if d.Kind != "confirm" || d.Message != "now?" {
+		t.Errorf("asked %+v", d)
+	}
+	if err := watcher.Dialog(d.ID, true, ""); !errors.Is(err, ErrRole) {
+		t.Errorf("a watcher's answer gave %v", err)
+	}
+	if err := person.Dialog(d.ID, true, ""); err != nil {
+		t.Fatal(err)
+	}
+	await(person, "dialog closed", func(m DialogMessage) bool { return m.Closed && m.ID == d.ID })
+	browsertest.Until(t, "the answer arrives", func() bool { return p.Title() == "said true" })
+}
+
+func TestReady(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1, ChromiumPath: "/nonexistent/chromium"})
+	if err := m.Ready(t.Context()); !errors.Is(err, ErrNotReady) {
+		t.Errorf("ready gave %v", err)
+	}
+	start := time.Now()
+	_, err := m.Create(t.Context(), CreateOptions{})
+	if !errors.Is(err, ErrNotReady) || strings.Contains(err.Error(), "/nonexistent") {
+		t.Errorf("create gave %v after %v", err, time.Since(start))
+	}
+}
