@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,12 +60,18 @@ func newMetrics(manager *session.Manager) *metrics {
 	return m
 }
 
+// countedMethods are the methods with a figure of their own.
+var countedMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+
 func (m *metrics) request(method, route string, status int, took time.Duration) {
 	switch {
 	case route == "":
 		route = "none" // a path of the caller's making would be a label of theirs
 	case status == http.StatusSwitchingProtocols:
 		took = 0 // a socket's life is no request's time
+	}
+	if !slices.Contains(countedMethods, method) {
+		method = "other" // as with the path
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }
