@@ -76,7 +76,9 @@ func (s *Server) listLinks(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, "links", one.Links(), func(l session.LinkInfo) string { return l.ID }, func(l session.LinkInfo) session.LinkInfo { return l })
+	return list(c, "links", one.Links(), oldestFirst,
+		func(l session.LinkInfo) position { return position{l.CreatedAt, l.ID} },
+		func(l session.LinkInfo) session.LinkInfo { return l })
 }
 
 // revokeLink is DELETE /v1/sessions/:id/links/:lid.

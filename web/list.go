@@ -1,7 +1,11 @@
 package web
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 )
@@ -13,16 +17,57 @@ const (
 	listMax = 1000
 )
 
+// position is an item's place in a list, which it keeps when others come and
+// go: a cursor names the place, not the item.
+type position struct {
+	at time.Time
+	id string
+}
+
+// cursor writes a position down for a caller.
+func (p position) cursor() string { return strconv.FormatInt(p.at.UnixNano(), 10) + "." + p.id }
+
+// readCursor reads what cursor wrote.
+func readCursor(text string) (position, error) {
+	nanos, id, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(nanos, 10, 64)
+	if err != nil || id == "" {
+		return position{}, badField("cursor", "is not one that this list gave")
+	}
+	return position{at: time.Unix(0, n), id: id}, nil
+}
+
+// compare orders by time, and by id what came at the same time.
+func (p position) compare(other position) int {
+	return cmp.Or(p.at.Compare(other.at), strings.Compare(p.id, other.id))
+}
+
+// order is a list's direction.
+type order int
+
+const (
+	oldestFirst order = 1
+	newestFirst order = -1
+)
+
 // pageQuery is the part of a list that a caller asks for.
 type pageQuery struct {
-	limit  int
-	cursor string // id of the last item of the page before
+	limit int
+	after *position // the last item of the page before
 }
 
 func readPageQuery(c echo.Context) (pageQuery, error) {
-	q := pageQuery{limit: listDefault, cursor: c.QueryParam("cursor")}
-	if q.cursor == "" {
-		q.cursor = c.QueryParam("cursorId") // as Steel's client pages
+	q := pageQuery{limit: listDefault}
+	cursor := c.QueryParam("cursor")
+	if cursor == "" {
+		cursor = c.QueryParam("cursorId") // as Steel's client pages
+	}
+	if cursor != "" {
+		after, err := readCursor(cursor)
+		if err != nil {
+			return q, err
+		}
+		q.after = &after
 	}
 	text := c.QueryParam("limit")
 	if text == "" {
@@ -36,40 +81,41 @@ func readPageQuery(c echo.Context) (pageQuery, error) {
 	return q, nil
 }
 
-// paginate cuts the page that q asks for out of items. next is the cursor of
-// the page after it, nil at the end.
-func paginate[T any](items []T, q pageQuery, id func(T) string) (page []T, next *string, err error) {
-	start := 0
-	if q.cursor != "" {
-		for start < len(items) && id(items[start]) != q.cursor {
-			start++
-		}
-		if start == len(items) {
-			return nil, nil, badField("cursor", "is not one that this list gave")
-		}
-		start++
+// placed is an item and its place.
+type placed[T any] struct {
+	item T
+	position
+}
+
+// paginate sorts items and cuts out the page that q asks for. next is the
+// cursor of the page after it, nil at the end.
+func paginate[T any](items []T, q pageQuery, direction order, place func(T) position) (page []T, next *string) {
+	all := make([]placed[T], len(items))
+	for i, item := range items {
+		all[i] = placed[T]{item, place(item)}
 	}
-	end := min(len(items), start+q.limit)
-	page = items[start:end:end]
-	if end < len(items) {
-		next = new(id(items[end-1]))
+	slices.SortFunc(all, func(a, b placed[T]) int { return int(direction) * a.compare(b.position) })
+	if q.after != nil {
+		all = slices.DeleteFunc(all, func(p placed[T]) bool { return int(direction)*p.compare(*q.after) <= 0 })
 	}
-	if page == nil {
-		page = []T{}
+	if len(all) > q.limit {
+		all = all[:q.limit]
+		next = new(all[q.limit-1].cursor())
 	}
-	return page, next, nil
+	page = make([]T, len(all))
+	for i, p := range all {
+		page[i] = p.item
+	}
+	return page, next
 }
 
 // list answers one page of items, each as view gives it, under name.
-func list[T, V any](c echo.Context, name string, items []T, id func(T) string, view func(T) V) error {
+func list[T, V any](c echo.Context, name string, items []T, direction order, place func(T) position, view func(T) V) error {
 	q, err := readPageQuery(c)
 	if err != nil {
 		return err
 	}
-	page, next, err := paginate(items, q, id)
-	if err != nil {
-		return err
-	}
+	page, next := paginate(items, q, direction, place)
 	out := make([]V, len(page))
 	for i, item := range page {
 		out[i] = view(item)
