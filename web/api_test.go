@@ -33,7 +33,7 @@ func TestSessionLife(t *testing.T) {
 	if v.SessionID != v.ID || v.Status != session.StatusLive || v.Timeout != 120_000 || v.Dimensions.Width != 800 || v.Metadata["a"] != 1.0 || len(v.Tabs) != 1 {
 		t.Errorf("session: %s", got.body)
 	}
-	if v.WebsocketURL != strings.Replace(s.base, "http", "ws", 1)+"/?sessionId="+v.ID || v.SessionViewerURL != s.base+"/sessions/"+v.ID || v.DebugURL == "" {
+	if v.WebsocketURL != "" || v.SessionViewerURL != s.base+"/sessions/"+v.ID || v.DebugURL == "" {
 		t.Errorf("addresses: %s", got.body)
 	}
 	for _, name := range []string{"solveCaptcha", "blockAds", "region", "headless", "stealthConfig"} {
@@ -206,6 +206,11 @@ func TestProblems(t *testing.T) {
 		{"no reason", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers"}, 400, "reason"},
 		{"long reason", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: map[string]any{"reason": strings.Repeat("x", 501)}}, 400, "reason"},
 		{"short timeout", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: map[string]any{"reason": "x", "timeout": 1}}, 400, "timeout"},
+		{"no such time zone", request{method: "POST", path: "/v1/sessions", body: map[string]any{"timezone": "Europe/Atlantis"}}, 400, "timezone"},
+		{"the server's time zone", request{method: "POST", path: "/v1/sessions", body: map[string]any{"timezone": "Local"}}, 400, "timezone"},
+		{"no such locale", request{method: "POST", path: "/v1/sessions", body: map[string]any{"locale": "not a locale"}}, 400, "locale"},
+		{"no reason why not", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers/none/fail", body: map[string]any{}}, 400, "reason"},
+		{"blank reason why not", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers/none/fail", body: map[string]any{"reason": " "}}, 400, "reason"},
 		{"odd state", request{method: "GET", path: "/v1/takeovers?state=odd"}, 400, "state"},
 		{"odd format", request{method: "GET", path: "/v1/sessions/" + id + "/screenshot?format=gif"}, 400, "format"},
 		{"odd capture", request{method: "POST", path: "/v1/sessions/" + id + "/events/start", body: map[string]any{"sound": true}}, 400, "sound"},

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	_ "time/tzdata" // a container may have no database
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/text/language"
 
 	"takeover/session"
 )
@@ -132,6 +134,12 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 	v.atMost("locale", r.Locale, maxWord)
 	v.atMost("timezone", r.Timezone, maxWord)
 	v.header("userAgent", r.UserAgent)
+	if _, err := language.Parse(r.Locale); r.Locale != "" && err != nil {
+		v.add("locale", "must be a language tag, such as de-DE")
+	}
+	if _, err := time.LoadLocation(r.Timezone); err != nil || r.Timezone == "Local" {
+		v.add("timezone", "must be a name of the IANA database, such as Europe/Berlin")
+	}
 	if len(r.ExtraHTTPHeaders) > maxHeaders {
 		v.add("extraHTTPHeaders", "must have at most %d entries", maxHeaders)
 	}
@@ -191,7 +199,7 @@ func (s *Server) create(c echo.Context, req *createRequest) (*session.Session, e
 		return nil, err
 	}
 	if s.draining.Load() {
-		return nil, &failure{kind: kindNotReady, detail: "The server is stopping.", retryAfter: fullRetryAfter}
+		return nil, stoppingFailure()
 	}
 	if wait := s.creates.take(caller(c).key + " " + peerOf(c.Request())); wait > 0 {
 		return nil, s.tooMany(s.creates, wait)

@@ -16,7 +16,7 @@ func (s *Server) health(c echo.Context) error {
 // ready is GET /readyz: a session could be created.
 func (s *Server) ready(c echo.Context) error {
 	if s.draining.Load() {
-		return &failure{kind: kindNotReady, detail: "The server is stopping.", retryAfter: fullRetryAfter}
+		return stoppingFailure()
 	}
 	if err := s.manager.Ready(c.Request().Context()); err != nil {
 		f := asFailure(err)

@@ -231,7 +231,11 @@ func (g *specGenerator) properties(t reflect.Type) (props object, required []str
 		if !f.IsExported() || tag == "-" || tag == "" {
 			continue
 		}
-		props[tag] = g.schema(f.Type)
+		schema := g.schema(f.Type)
+		if doc := f.Tag.Get("doc"); doc != "" {
+			schema["description"] = doc
+		}
+		props[tag] = schema
 		if !strings.Contains(options, "omit") {
 			required = append(required, tag)
 		}

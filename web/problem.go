@@ -116,6 +116,10 @@ var outcomes = []struct {
 	{errStopping, kindNotReady, websocket.StatusGoingAway},
 }
 
+// kindCallerGone is for the log and the figures only: nobody is there to read
+// it, and so it is not among kinds. The number is the one that nginx made usual.
+var kindCallerGone = kind{"caller-gone", "The caller went away", 499}
+
 // asFailure finds the answer to an error. What nothing knows is internal, and
 // its text stays in the log.
 func asFailure(err error) *failure {
@@ -206,6 +210,9 @@ func firstWord(text string) string {
 // renderError is the one adapter between a handler's error and its answer.
 func (s *Server) renderError(err error, c echo.Context) {
 	f := asFailure(err)
+	if c.Request().Context().Err() != nil && errors.Is(err, context.Canceled) {
+		f = &failure{kind: kindCallerGone, detail: "The caller did not wait for the answer.", err: err}
+	}
 	requestID := c.Response().Header().Get(echo.HeaderXRequestID)
 	if f.kind == kindInternal {
 		f.detail = "It is in the server's log under request " + requestID + "."

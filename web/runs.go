@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -83,16 +82,23 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 	if req.Session.Timeout == nil {
 		req.Session.Timeout = new(session.MaxTimeout.Milliseconds()) // the run's limit ends it
 	}
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
 	one, err := s.create(c, req.Session)
 	if err != nil {
+		done()
 		return err
 	}
 	run, err := one.StartRun(s.ctx, opts)
 	if err != nil {
+		defer done()
 		return errors.Join(err, one.Release("its script did not start"))
 	}
 	released := make(chan struct{})
-	s.work.Go(func() {
+	go func() {
+		defer done()
 		defer close(released)
 		select {
 		case <-run.Done():
@@ -101,7 +107,7 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 		if err := one.Release("its script ended"); err != nil && !errors.Is(err, session.ErrEnded) {
 			s.log.Warn("release after run", "session", one.ID(), "err", err)
 		}
-	})
+	}()
 	if req.Wait {
 		select {
 		case <-released:
@@ -146,9 +152,8 @@ func (s *Server) listRuns(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	runs := slices.Clone(one.Runs())
-	slices.SortStableFunc(runs, func(a, b *session.Run) int { return b.Info().CreatedAt.Compare(a.Info().CreatedAt) })
-	return list(c, "runs", runs, (*session.Run).ID, (*session.Run).Info)
+	return list(c, "runs", one.Runs(), newestFirst,
+		func(r *session.Run) position { return position{r.Info().CreatedAt, r.ID()} }, (*session.Run).Info)
 }
 
 // getRun is GET /v1/sessions/:id/runs/:run.

@@ -122,7 +122,10 @@ type Server struct {
 	local    atomic.Pointer[string] // see localURL
 	ctx      context.Context        // ends sockets and streams; the server's own
 	stop     context.CancelCauseFunc
-	work     sync.WaitGroup // sockets, and runs that clean up after themselves
+
+	mu     sync.Mutex     // guards closed, so that work is not added to while Close waits for it
+	closed bool           // by Close
+	work   sync.WaitGroup // sockets, and runs that clean up after themselves
 }
 
 // New makes a server. End it with Close.
@@ -205,7 +208,25 @@ func (s *Server) Drain() { s.draining.Store(true) }
 // Close ends sockets and streams and returns when they have ended.
 func (s *Server) Close() {
 	s.stop(errStopping)
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.work.Wait()
+}
+
+// begin makes Close wait until done is called. It fails once Close was called.
+func (s *Server) begin() (done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, stoppingFailure()
+	}
+	s.work.Add(1)
+	return s.work.Done, nil
+}
+
+func stoppingFailure() *failure {
+	return &failure{kind: kindNotReady, detail: "The server is stopping.", retryAfter: fullRetryAfter}
 }
 
 // publicURL is the configured address, or empty.

@@ -3,10 +3,10 @@ package web
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -18,7 +18,8 @@ import (
 // that only the server knows.
 type sessionView struct {
 	session.Info
-	WebsocketURL     string   `json:"websocketUrl"`
+	// WebsocketURL is empty: an address where nothing speaks CDP would mislead.
+	WebsocketURL     string   `json:"websocketUrl" doc:"Empty: this version has no CDP endpoint."`
 	DebugURL         string   `json:"debugUrl"`
 	SessionViewerURL string   `json:"sessionViewerUrl"`
 	Warnings         []string `json:"warnings,omitempty"`
@@ -57,11 +58,6 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		}
 		return v
 	}
-	if u, err := url.Parse(base); err == nil {
-		u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
-		u.Path, u.RawQuery = "/", "sessionId="+url.QueryEscape(info.ID)
-		v.WebsocketURL = u.String()
-	}
 	return v
 }
 
@@ -76,7 +72,9 @@ func (s *Server) listSessions(c echo.Context) error {
 		}
 		all = slices.DeleteFunc(all, func(one *session.Session) bool { return string(one.Status()) != want })
 	}
-	return list(c, "sessions", all, (*session.Session).ID, func(one *session.Session) sessionView { return s.viewOf(c, one) })
+	return list(c, "sessions", all, newestFirst,
+		func(one *session.Session) position { return position{one.Info().CreatedAt, one.ID()} },
+		func(one *session.Session) sessionView { return s.viewOf(c, one) })
 }
 
 // getSession is GET /v1/sessions/:id.
@@ -140,11 +138,15 @@ func (s *Server) releaseAll(c echo.Context) error {
 		return err
 	}
 	out := releaseAllView{Success: true, Released: []string{}}
-	for _, one := range s.manager.List() {
-		if one.Status().Ended() {
-			continue
-		}
-		if err := one.Release("released"); err == nil { // else it ended by itself meanwhile
+	all := slices.DeleteFunc(s.manager.List(), func(one *session.Session) bool { return one.Status().Ended() })
+	released := make([]bool, len(all))
+	var work sync.WaitGroup
+	for i, one := range all { // each waits for its Chromium's end
+		work.Go(func() { released[i] = one.Release("released") == nil }) // else it ended by itself meanwhile
+	}
+	work.Wait()
+	for i, one := range all {
+		if released[i] {
 			out.Released = append(out.Released, one.ID())
 		}
 	}

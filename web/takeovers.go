@@ -92,13 +92,15 @@ func (s *Server) requestTakeover(c echo.Context) error {
 
 var takeoverStates = []string{"pending", "claimed", "done", "failed", "expired", "cancelled"}
 
+func takeoverPosition(t *session.Takeover) position { return position{t.Info().CreatedAt, t.ID()} }
+
 // listTakeovers is GET /v1/takeovers.
 func (s *Server) listTakeovers(c echo.Context) error {
 	state := c.QueryParam("state")
 	if state != "" && !slices.Contains(takeoverStates, state) {
 		return badField("state", "must be one of %s", strings.Join(takeoverStates, ", "))
 	}
-	return list(c, "takeovers", s.manager.Takeovers(state), (*session.Takeover).ID, (*session.Takeover).Info)
+	return list(c, "takeovers", s.manager.Takeovers(state), oldestFirst, takeoverPosition, (*session.Takeover).Info)
 }
 
 // listSessionTakeovers is GET /v1/sessions/:id/takeovers.
@@ -107,7 +109,7 @@ func (s *Server) listSessionTakeovers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, "takeovers", one.Takeovers(), (*session.Takeover).ID, (*session.Takeover).Info)
+	return list(c, "takeovers", one.Takeovers(), oldestFirst, takeoverPosition, (*session.Takeover).Info)
 }
 
 // getTakeover is GET /v1/sessions/:id/takeovers/:tid.
@@ -174,6 +176,9 @@ func (s *Server) failTakeover(c echo.Context) error {
 	var req failRequest
 	if err := readJSON(c, bodyLimit, &req); err != nil {
 		return err
+	}
+	if strings.TrimSpace(req.Reason) == "" {
+		return badField("reason", "is required: say what stands in the way")
 	}
 	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Fail(caller(c).name, req.Reason) })
 }

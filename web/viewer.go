@@ -82,6 +82,11 @@ func (s *Server) view(c echo.Context) error {
 	if g, ok := p.grant(one.ID()); ok && !p.operator() {
 		joining.Takeover = g.Takeover
 	}
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done() // after the viewer has left
 	viewer, err := one.Join(joining)
 	if err != nil {
 		return err
@@ -103,8 +108,6 @@ func (s *Server) view(c echo.Context) error {
 	if g, ok := p.grant(one.ID()); ok && !p.operator() {
 		v.grant = &g
 	}
-	s.work.Add(1)
-	defer s.work.Done()
 	v.serve()
 	return nil
 }

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+// TestCallerGoneIsNoError holds that a caller who leaves is not logged as a
+// fault of the server, and that other ends of contexts are.
+func TestCallerGoneIsNoError(t *testing.T) {
+	s := startServer(t, nil)
+	err := fmt.Errorf("take screenshot: %w", context.Canceled)
+	answer := func(ctx context.Context) int {
+		rec := httptest.NewRecorder()
+		s.renderError(err, echo.New().NewContext(httptest.NewRequestWithContext(ctx, "GET", "/v1/sessions/x/screenshot", nil), rec))
+		return rec.Code
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := answer(gone); got != 499 || strings.Contains(s.log.String(), "level=ERROR") {
+		t.Errorf("the caller has gone: %d\n%s", got, s.log.tail())
+	}
+	if got := answer(t.Context()); got != 500 || !strings.Contains(s.log.String(), "level=ERROR") {
+		t.Errorf("the caller is there: %d\n%s", got, s.log.tail())
+	}
+}
+
+func TestNotReadySaysWhen(t *testing.T) {
+	f := asFailure(fmt.Errorf("click: %w", session.ErrNotReady))
+	if f.kind.status != 503 || f.retryAfter <= 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestMetricsKnowTheirMethods holds that callers make no labels.
+func TestMetricsKnowTheirMethods(t *testing.T) {
+	s := startServer(t, nil)
+	for _, method := range []string{"AAAA1", "AAAA2", "get"} {
+		s.do(request{method: method, path: "/healthz"})
+	}
+	text := string(s.do(request{method: "GET", path: "/metrics"}).body)
+	if strings.Contains(text, "AAAA") || strings.Contains(text, `method="get"`) || !strings.Contains(text, `method="other"`) {
+		t.Error("methods of the callers' making are in the figures, or none is")
+	}
+}
+
+// TestNothingBeginsAfterClose holds that no work is added to a server that has
+// waited for the last.
+func TestNothingBeginsAfterClose(t *testing.T) {
+	s := startServer(t, nil)
+	done, err := s.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		s.Close()
+	}()
+	<-s.ctx.Done()
+	select {
+	case <-closed:
+		t.Error("Close did not wait")
+	default:
+	}
+	done()
+	<-closed
+	if _, err := s.begin(); asFailure(err).kind != kindNotReady {
+		t.Errorf("begun after Close: %v", err)
+	}
+}
