@@ -32,6 +32,6 @@ COPY LICENSE /usr/share/doc/takeover/LICENSE
 USER takeover
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["takeover", "doctor", "--server", "http://127.0.0.1:8080"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["takeover", "--server", "http://127.0.0.1:8080", "doctor", "--health"]
 ENTRYPOINT ["tini", "--", "takeover"]
 CMD ["serve", "--addr", "0.0.0.0:8080", "--data-dir", "/data"]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,8 @@ import (
 const (
 	// launchTime is how long Chromium may take to start.
 	launchTime = 30 * time.Second
+	// healthTime is how long the server may take to say that it is there.
+	healthTime = 2 * time.Second
 	// wantedDisk and wantedShm are what a few sessions need, in bytes.
 	wantedDisk = 1 << 30
 	wantedShm  = 64 << 20
@@ -28,6 +31,7 @@ type doctorCommand struct {
 	Addr     string `help:"Address that the server would listen on." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
 	DataDir  string `help:"The server's data directory." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
 	Chromium string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
+	Health   bool   `help:"Only ask the server's /healthz: exit code 0 when it answers, 1 when not. For a container's health check."`
 }
 
 // finding is the outcome of one check.
@@ -49,8 +53,12 @@ func (f finding) as(status, fix string) finding {
 
 // Run makes every check and fails if one of them did.
 func (d *doctorCommand) Run(ctx context.Context, c *cli, std streams) error {
-	findings := d.chromium(ctx)
-	findings = append(findings, fonts(), assets(), d.port(), d.dataDir(), disk(d.DataDir), shm())
+	var findings []finding
+	if d.Health {
+		findings = []finding{health(ctx, c.Server)}
+	} else {
+		findings = append(d.chromium(ctx), fonts(), assets(), d.port(), d.dataDir(), disk(d.DataDir), shm())
+	}
 	failed := 0
 	for _, f := range findings {
 		if f.Status == "failed" {
@@ -73,6 +81,29 @@ func (d *doctorCommand) Run(ctx context.Context, c *cli, std streams) error {
 		return &exitError{code: exitFailed}
 	}
 	return nil
+}
+
+// health asks a server that runs whether it answers.
+func health(ctx context.Context, server string) finding {
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	defer cancel()
+	failed := func(err error) finding {
+		return good("health", "%v", err).as("failed", "Start the server, or name it with --server.")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+"/healthz", nil)
+	if err != nil {
+		return failed(err)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return failed(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return failed(fmt.Errorf("%s answers %s", server, resp.Status))
+	}
+	return good("health", "%s answers", server)
 }
 
 // chromium starts one, as a session would.

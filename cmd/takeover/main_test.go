@@ -171,6 +171,13 @@ func TestRunCommandAsksForAPerson(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &list); err != nil || len(list) != 1 || list[0].ID != takeover {
 		t.Fatalf("takeovers: %v: %s", err, stdout)
 	}
+	api := &client{base: base, key: "key", http: http.DefaultClient}
+	if err := api.call(t.Context(), "POST", "/v1/sessions/"+list[0].SessionID+"/takeovers/"+takeover+"/claim", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, stdout, _ := command(t, "", "takeovers"); !strings.Contains(stdout, takeover) || !strings.Contains(stdout, "claimed") {
+		t.Errorf("a claimed takeover is not listed: %s", stdout)
+	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/sessions/"+list[0].SessionID+"/takeovers/"+takeover+"/done", strings.NewReader(`{"note":"here"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +190,12 @@ func TestRunCommandAsksForAPerson(t *testing.T) {
 	_ = resp.Body.Close()
 	if code := <-ended; code != 0 || out.String() != `"here"`+"\n" {
 		t.Errorf("run: %d, %q, %q", code, out, errs)
+	}
+	if _, stdout, _ := command(t, "", "takeovers"); strings.Contains(stdout, takeover) {
+		t.Errorf("a takeover that ended is listed: %s", stdout)
+	}
+	if _, stdout, _ := command(t, "", "takeovers", "--all"); !strings.Contains(stdout, takeover) {
+		t.Errorf("a takeover that ended is not listed among all: %s", stdout)
 	}
 }
 
@@ -233,6 +246,21 @@ func TestServeRefusesPublicAddressWithoutKey(t *testing.T) {
 		if code != 2 || stdout != "" || addr != "nonsense" && !strings.Contains(stderr, "TAKEOVER_API_KEY") {
 			t.Errorf("%s: %d, %q, %q", addr, code, stdout, stderr)
 		}
+	}
+}
+
+func TestDoctorHealth(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", "key")
+	base, _, stop := serve(t, "--data-dir", t.TempDir())
+	if code, stdout, _ := command(t, "", "--server", base, "doctor", "--health"); code != 0 || strings.Count(stdout, "\n") != 1 {
+		t.Errorf("a server that runs: %d, %s", code, stdout)
+	}
+	stop()
+	if code, stdout, _ := command(t, "", "--server", base, "doctor", "--health"); code != 1 || !strings.Contains(stdout, "failed") {
+		t.Errorf("a server that stopped: %d, %s", code, stdout)
+	}
+	if code, _, _ := command(t, "", "--server", "::", "doctor", "--health"); code != 1 {
+		t.Errorf("no address: %d", code)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"takeover/session"
@@ -19,8 +21,12 @@ import (
 	"takeover/web"
 )
 
-// readyTimeout is how long the server may take until /readyz answers 200.
-const readyTimeout = time.Minute
+const (
+	// readyTimeout is how long the server may take until /readyz answers 200.
+	readyTimeout = time.Minute
+	// closeTimeout is how long sessions may take to end once the server stops.
+	closeTimeout = 20 * time.Second
+)
 
 // serveCommand is the server's configuration. Zero leaves a default to the
 // package that holds the limit.
@@ -89,17 +95,18 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	defer func() { err = errors.Join(err, manager.Close(context.WithoutCancel(ctx))) }()
+	closeSessions := sync.OnceValue(func() error { return closeManager(context.WithoutCancel(ctx), manager) })
+	defer func() { err = cmp.Or(err, closeSessions()) }()
 	server, err := web.New(s.config(manager, keys, log))
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	return s.serve(ctx, server, manager, ln, base, given == "", std, log)
+	return s.serve(ctx, server, closeSessions, ln, base, given == "", std, log)
 }
 
 // serve answers until ctx ends: then sessions end first, so that everybody who
 // looks is told, and the server after them.
-func (s *serveCommand) serve(ctx context.Context, server *web.Server, manager *session.Manager, ln net.Listener, base string, showLink bool, std streams, log *slog.Logger) error {
+func (s *serveCommand) serve(ctx context.Context, server *web.Server, closeSessions func() error, ln net.Listener, base string, showLink bool, std streams, log *slog.Logger) error {
 	serveCtx, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
 	served := make(chan error, 1)
@@ -120,9 +127,24 @@ func (s *serveCommand) serve(ctx context.Context, server *web.Server, manager *s
 	}
 	log.Info("stopping")
 	server.Drain()
-	err := manager.Close(context.WithoutCancel(ctx))
+	err := closeSessions()
 	stopServing()
 	return errors.Join(err, <-served)
+}
+
+// closeManager ends the sessions. Those that do not end in time end with the
+// process.
+func closeManager(ctx context.Context, manager *session.Manager) error {
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- manager.Close(ctx) }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("end sessions: %w", ctx.Err())
+	}
 }
 
 func (s *serveCommand) options(addr net.Addr, log *slog.Logger) session.Options {

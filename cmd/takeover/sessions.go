@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -159,18 +160,23 @@ func (t *takeoversCommand) Run(ctx context.Context, c *cli, std streams) error {
 	if err != nil {
 		return err
 	}
-	var page struct {
-		Takeovers []takeoverInfo `json:"takeovers"`
-	}
-	if err := api.call(ctx, "GET", "/v1/takeovers?limit=1000", nil, &page); err != nil {
-		return err
+	states := []string{"pending", "claimed"}
+	if t.All {
+		states = []string{""}
 	}
 	list := []takeoverInfo{}
-	for _, one := range page.Takeovers {
-		if t.All || one.State == "pending" || one.State == "claimed" {
-			list = append(list, one)
+	for _, state := range states {
+		found, err := api.takeovers(ctx, state)
+		if err != nil {
+			return err
 		}
+		// One that was claimed between the two calls is in both answers.
+		list = slices.DeleteFunc(list, func(a takeoverInfo) bool {
+			return slices.ContainsFunc(found, func(b takeoverInfo) bool { return a.ID == b.ID })
+		})
+		list = append(list, found...)
 	}
+	slices.SortFunc(list, func(a, b takeoverInfo) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	if c.JSON {
 		return writeJSON(std.out, list)
 	}
@@ -181,6 +187,26 @@ func (t *takeoversCommand) Run(ctx context.Context, c *cli, std streams) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, one.State, age(one.CreatedAt), left, printable(one.Reason), one.URL)
 	}
 	return w.Flush()
+}
+
+// takeovers lists those in a state, or all for an empty one.
+func (c *client) takeovers(ctx context.Context, state string) ([]takeoverInfo, error) {
+	var all []takeoverInfo
+	for cursor := ""; ; {
+		var page struct {
+			Takeovers []takeoverInfo `json:"takeovers"`
+			Next      *string        `json:"next"`
+		}
+		path := "/v1/takeovers?limit=1000&state=" + state + "&cursor=" + url.QueryEscape(cursor)
+		if err := c.call(ctx, "GET", path, nil, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Takeovers...)
+		if page.Next == nil {
+			return all, nil
+		}
+		cursor = *page.Next
+	}
 }
 
 func writeJSON(w io.Writer, v any) error {
