@@ -32,6 +32,12 @@ func opFill(ctx context.Context, c *Client, t *fillParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
 	pl, value, err := c.settle(p, &t.target, "fill", request{"value": t.Value, "force": t.Force})
+	for waited := true; err == nil && string(value) == `"needsinput"`; {
+		if waited, err = p.gate(); err != nil || !waited {
+			break
+		}
+		pl, value, err = c.settle(p, &t.target, "fill", request{"value": t.Value, "force": t.Force})
+	}
 	if err == nil && string(value) == `"needsinput"` {
 		keyboard := c.input(pl.frame.Page())
 		if t.Value != "" {
@@ -80,7 +86,10 @@ func opType(ctx context.Context, c *Client, t *typeParams) (any, error) {
 	pl, _, err := c.settle(p, &t.target, "focus", request{"resetSelection": true})
 	if err == nil {
 		p.log = append(p.log, `elementHandle.type("`+t.Text+`")`)
-		err = c.input(pl.frame.Page()).typeText(p, t.Text, t.Delay)
+		err = c.input(pl.frame.Page()).typeText(p, t.Text, t.Delay, func() error {
+			_, _, err := c.settle(p, &t.target, "focus", request{})
+			return err
+		})
 	}
 	if err != nil {
 		return nil, p.fail(err)
@@ -107,6 +116,12 @@ func opPress(ctx context.Context, c *Client, t *pressParams) (any, error) {
 
 func (c *Client) press(p *progress, t *pressParams) error {
 	pl, _, err := c.settle(p, &t.target, "focus", request{"resetSelection": true})
+	for waited := true; err == nil; {
+		if waited, err = p.gate(); err != nil || !waited {
+			break
+		}
+		pl, _, err = c.settle(p, &t.target, "focus", request{})
+	}
 	if err != nil {
 		return err
 	}

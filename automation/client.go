@@ -16,8 +16,9 @@ var errClientClosed = errors.New("automation client closed")
 // each field is its default.
 type ClientOptions struct {
 	// Gate blocks until the client may change the page, and returns an error when
-	// it never may again. It is called before each operation that writes, and again
-	// before the mouse moves for an action that had to wait for its element.
+	// it never may again. It is called before each operation that writes, before
+	// each change of an operation that had to wait for its element, and before each
+	// key and movement. With an ended context it tells whether it would block.
 	Gate func(context.Context) error
 
 	// Emit takes the client's events, in order, each before the reply of the
@@ -122,6 +123,17 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 	}
 	return out, nil
 }
+
+// ended is a context that is over.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// free says whether the client may change the page at this moment. It may say no
+// although it may, but not the other way round.
+func (c *Client) free() bool { return c.options.Gate(ended) == nil }
 
 // Close cancels what is under way and waits for it, lets go of the keys and
 // buttons that are held down, and gives the client's handles and contexts back.

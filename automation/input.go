@@ -28,7 +28,8 @@ const pressure = 0.5
 // inputState is the mouse and the keyboard of one page, as one client holds
 // them. Its methods may be called from any goroutine.
 type inputState struct {
-	page *browser.Page
+	page   *browser.Page
+	client *Client
 
 	mu         sync.Mutex // guards what follows; never held across I/O
 	pressed    map[string]*key
@@ -44,7 +45,7 @@ func (c *Client) input(p *browser.Page) *inputState {
 	defer c.mu.Unlock()
 	s := c.inputs[p]
 	if s == nil {
-		s = &inputState{page: p, pressed: map[string]*key{}, lastButton: input.MouseButtonNone}
+		s = &inputState{page: p, client: c, pressed: map[string]*key{}, lastButton: input.MouseButtonNone}
 		if c.inputs != nil {
 			c.inputs[p] = s
 		}
@@ -158,6 +159,9 @@ func (s *inputState) callKey(ctx context.Context, ev input.DispatchKeyEventParam
 // press presses a key or a chord such as "Control+Shift+A". All events are
 // written one after the other; only the last one's reply is waited for.
 func (s *inputState) press(ctx context.Context, chord string, delay float64) error {
+	if _, err := s.gate(ctx); err != nil {
+		return err
+	}
 	names := chordKeys(chord)
 	last := len(names) - 1
 	for _, name := range names {
@@ -205,10 +209,29 @@ func chordKeys(chord string) []string {
 	return append(names, name)
 }
 
-// typeText enters text key by key; what is not on the keyboard is inserted.
-func (s *inputState) typeText(ctx context.Context, text string, delay float64) error {
+// gate waits until the client may use the mouse and the keyboard.
+func (s *inputState) gate(ctx context.Context) (waited bool, err error) {
+	if p, ok := ctx.(*progress); ok {
+		return p.gate()
+	}
+	if s.client.free() {
+		return false, nil
+	}
+	return true, s.client.options.Gate(ctx)
+}
+
+// typeText enters text key by key; what is not on the keyboard is inserted. After
+// it had to wait for the gate it goes on where refocus, if any, has put the focus.
+func (s *inputState) typeText(ctx context.Context, text string, delay float64, refocus func() error) error {
 	for _, r := range text {
 		char := string(r)
+		waited, err := s.gate(ctx)
+		if err == nil && waited && refocus != nil {
+			err = refocus()
+		}
+		if err != nil {
+			return err
+		}
 		if keys[char] != nil {
 			if err := s.press(ctx, char, delay); err != nil {
 				return err
@@ -226,6 +249,9 @@ func (s *inputState) typeText(ctx context.Context, text string, delay float64) e
 }
 
 func (s *inputState) insertText(ctx context.Context, text string) error {
+	if _, err := s.gate(ctx); err != nil {
+		return err
+	}
 	_, err := browser.Call(ctx, s.page.Browser(), s.page.Session(), input.InsertText, input.InsertTextParams{Text: text})
 	return err
 }

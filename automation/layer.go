@@ -208,6 +208,8 @@ type reply struct {
 	Expired bool            `json:"expired"`
 	Error   string          `json:"error"`
 	Fatal   bool            `json:"fatal"`
+	Ready   bool            `json:"ready"` // but it asks before it changes the page, because it had to wait
+	Attempt int             `json:"attempt"`
 }
 
 // run runs an operation on elements. When ctx ends before the page answered,

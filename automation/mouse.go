@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/chromedp/cdproto/input"
 
@@ -66,9 +67,15 @@ func (s *inputState) path(x, y float64, steps int) []input.DispatchMouseEventPar
 
 // play writes events one after the other and waits for the last one's reply, and
 // for each movement's that another one follows, because Chromium would make one
-// of them.
+// of them. A button that is down goes up whoever may change the page.
 func (s *inputState) play(ctx context.Context, events ...input.DispatchMouseEventParams) error {
 	for i, ev := range events {
+		if ev.Type != input.DispatchMouseEventTypeMouseReleased {
+			if _, err := s.gate(ctx); err != nil {
+				s.unplay(events[i:])
+				return err
+			}
+		}
 		if i < len(events)-1 && (ev.Type != input.DispatchMouseEventTypeMouseMoved || events[i+1].Type != ev.Type) {
 			if err := cdp.Send(s.page.Session(), input.DispatchMouseEvent, ev); err != nil {
 				return err
@@ -80,6 +87,22 @@ func (s *inputState) play(ctx context.Context, events ...input.DispatchMouseEven
 		}
 	}
 	return nil
+}
+
+// unplay takes back which buttons events that were not sent press and release.
+func (s *inputState) unplay(events []input.DispatchMouseEventParams) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, ev := range slices.Backward(events) {
+		switch ev.Type {
+		case input.DispatchMouseEventTypeMousePressed:
+			s.buttons &^= buttonBits[ev.Button]
+			s.lastButton = input.MouseButtonNone
+		case input.DispatchMouseEventTypeMouseReleased:
+			s.buttons |= buttonBits[ev.Button]
+			s.lastButton = ev.Button
+		}
+	}
 }
 
 func (s *inputState) move(ctx context.Context, x, y float64, steps int) error {
@@ -187,7 +210,7 @@ var (
 	opKeyboardDown = typing(func(ctx context.Context, s *inputState, p *keyboardParams) error { return s.down(ctx, p.Key) })
 	opKeyboardUp   = typing(func(ctx context.Context, s *inputState, p *keyboardParams) error { return s.up(ctx, p.Key) })
 	opKeyboardType = typing(func(ctx context.Context, s *inputState, p *keyboardParams) error {
-		return s.typeText(ctx, p.Text, p.Delay)
+		return s.typeText(ctx, p.Text, p.Delay, nil)
 	})
 	opKeyboardPress = typing(func(ctx context.Context, s *inputState, p *keyboardParams) error {
 		return s.press(ctx, p.Key, p.Delay)

@@ -84,6 +84,14 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 		if err == nil && covered == "" {
 			return nil
 		}
+		if errors.Is(err, errYield) { // the person may have changed everything
+			if _, err := p.gate(); err != nil {
+				return err
+			}
+			delete(extra, "resume")
+			delete(extra, "attempt")
+			continue
+		}
 		if errors.Is(err, errLost) {
 			lost++
 			p.log = append(p.log, "  pointer events did not come to the frame")
@@ -115,7 +123,17 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	if covered != "" {
 		return covered, pl.layer.call(p, "abandon", nil, at.ID)
 	}
-	if err := c.options.Gate(p); err != nil {
+	// Others must not come upon the element's guard.
+	p.guarded = true
+	defer func() {
+		p.guarded = false
+		if errors.Is(err, errYield) {
+			if e := pl.layer.call(p, "abandon", nil, at.ID); e != nil && !gone(e) {
+				err = e
+			}
+		}
+	}()
+	if _, err := p.gate(); err != nil {
 		return "", err
 	}
 	page := pl.frame.Page()

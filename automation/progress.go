@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 )
@@ -26,6 +27,10 @@ type progress struct {
 	context.Context //nolint:containedctx // an operation is a context with a log
 
 	client   *Client
+	parent   context.Context //nolint:containedctx // the same without the operation's own time
+	page     bool            // the page keeps the time
+	guarded  bool            // a gesture is under way: it must not wait for the gate
+	cancel   context.CancelFunc
 	timeout  float64 // milliseconds, 0 for none
 	deadline time.Time
 	log      []string
@@ -34,18 +39,44 @@ type progress struct {
 // begin starts an operation's time. page says that the page keeps the time, and
 // may tell of its end a little late.
 func (c *Client) begin(ctx context.Context, timeout float64, page bool) (*progress, context.CancelFunc) {
-	p := &progress{Context: ctx, client: c, timeout: timeout}
-	if timeout <= 0 {
-		return p, func() {}
+	p := &progress{Context: ctx, client: c, parent: ctx, page: page, timeout: timeout, cancel: func() {}}
+	if timeout > 0 {
+		p.until(time.Now().Add(time.Duration(timeout * float64(time.Millisecond))))
 	}
-	p.deadline = time.Now().Add(time.Duration(timeout * float64(time.Millisecond)))
-	end := p.deadline
-	if page {
-		end = end.Add(replyGrace)
+	return p, func() { p.cancel() }
+}
+
+// until sets the end of the operation's time.
+func (p *progress) until(deadline time.Time) {
+	p.cancel()
+	p.deadline = deadline
+	if p.page {
+		deadline = deadline.Add(replyGrace)
 	}
-	var cancel context.CancelFunc
-	p.Context, cancel = context.WithDeadlineCause(ctx, end, timedOut{timeout})
-	return p, cancel
+	p.Context, p.cancel = context.WithDeadlineCause(p.parent, deadline, timedOut{p.timeout})
+}
+
+// errYield says that a gesture was given up before it was done, because the
+// client may not change the page any more.
+var errYield = errors.New("the client may not change the page now")
+
+// gate waits until the client may change the page. That time is not the
+// operation's. waited says that things may not be as they were.
+func (p *progress) gate() (waited bool, err error) {
+	if p.client.free() {
+		return false, nil
+	}
+	if p.guarded {
+		return true, errYield
+	}
+	began := time.Now()
+	if err := p.client.options.Gate(p.parent); err != nil {
+		return true, err
+	}
+	if p.timeout > 0 {
+		p.until(p.deadline.Add(time.Since(began)))
+	}
+	return true, nil
 }
 
 // left is how many milliseconds the operation has, 0 when it has no end; ok is

@@ -176,6 +176,12 @@ func frameBehind(ctx context.Context, w *browser.World, element runtime.RemoteOb
 	return w.Frame().Page().Frame(node.Node.FrameID), nil
 }
 
+// changes are the methods of the page's side that change the page when the
+// element is ready. One that had to wait for that asks before it does.
+var changes = map[string]bool{
+	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "scrollIntoView": true, "aim": true,
+}
+
 // settle runs an operation on a target until the page says how it went: across
 // navigations, and through frames that come and go.
 func (c *Client) settle(p *progress, t *target, method string, extra request, objects ...runtime.RemoteObjectID) (*place, json.RawMessage, error) {
@@ -200,10 +206,21 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 			quiet = c.announce(p, t, quiet)
 			continue
 		}
+		if err == nil && changes[method] {
+			waited, e := p.gate()
+			if e != nil {
+				return nil, nil, e
+			}
+			if waited { // the person may have changed everything
+				n = -1
+				continue
+			}
+		}
 		var got reply
 		if err == nil {
 			got, err = c.attempt(p, pl, method, extra, left, quiet, objects)
 		}
+		delete(extra, "resumed")
 		p.log = append(p.log, got.Log...)
 		quiet = quiet || len(got.Log) > 0
 		switch {
@@ -219,6 +236,9 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 			}
 		case got.Error != "":
 			return nil, nil, &Error{Name: nameError, Message: got.Error}
+		case got.Ready:
+			extra["resumed"] = got.Attempt
+			n = -1
 		case got.Expired && !pl.framed:
 			return nil, nil, p.expired()
 		case got.Expired:

@@ -166,6 +166,7 @@ export class Elements {
           if (!this.ready(task, missing))
             return again;
         }
+        task.beforeChange();
         return how.act(element);
       });
       return result === 'error:notconnected' ? this.resolver.detached(task, target, element) : result;
@@ -190,6 +191,7 @@ export class Elements {
   private once(task: Task, target: Target, act: (element: Element) => string): Promise<string> {
     this.resolver.announce(task, target);
     return this.resolver.find(task, target, {}, element => {
+      task.beforeChange();
       const result = act(element);
       return result === 'error:notconnected' ? this.resolver.detached(task, target, element) : result;
     });
@@ -207,6 +209,7 @@ export class Elements {
           return again;
         if (!element.getClientRects().length)
           return this.later(task, '  element is not visible');
+        task.beforeChange();
         scroll(element);
         return 'done';
       });

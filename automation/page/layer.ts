@@ -4,7 +4,7 @@ import type { Injected, Point } from './injected.ts';
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
 import { Screenshots, type ShotOptions } from './screenshot.ts';
-import { Expired, Fatal, Task } from './task.ts';
+import { Expired, Fatal, Ready, Task } from './task.ts';
 import { parse, type Tagged } from './serialize.ts';
 
 /** What every operation is called with, besides objects. */
@@ -13,6 +13,8 @@ interface Request extends Omit<Target, 'scope'> {
   task: number;
   /** Milliseconds; 0 for none. */
   timeout?: number;
+  /** The attempt of one that answered ready, to go on with. */
+  resumed?: number;
   /** Whether it goes on with what was begun, and was announced in the log. */
   quiet?: boolean;
 }
@@ -24,6 +26,9 @@ interface Reply {
   /** The locator, for messages about what did not finish here. */
   locator?: string;
   expired?: true;
+  /** It could go on with the attempt, but asks first. */
+  ready?: true;
+  attempt?: number;
   error?: string;
   /** The error is Playwright's own refusal; it is not shown as an Error of the page. */
   fatal?: true;
@@ -215,7 +220,7 @@ export class Layer {
   }
 
   private run(r: Request, scope: Node | undefined, body: (task: Task, target: Target) => unknown): Reply | Promise<Reply> {
-    const task = new Task(this.injected, r.timeout ?? 0);
+    const task = new Task(this.injected, r.timeout ?? 0, r.resumed);
     const target: Target = { selector: r.selector, strict: r.strict, chunk: r.chunk, frameVisible: r.frameVisible, quiet: r.quiet, scope };
     let value: unknown;
     try {
@@ -236,6 +241,8 @@ export class Layer {
     const locator = this.resolver.describe(r.selector);
     if (e instanceof Expired)
       return { expired: true, log: task.log, locator };
+    if (e instanceof Ready)
+      return { ready: true, attempt: task.attempt, log: task.log, locator };
     if (e instanceof Fatal)
       return { error: e.message, fatal: true, log: task.log, locator };
     const error = e instanceof Error ? `${e.name}: ${e.message}` : String(e);

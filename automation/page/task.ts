@@ -4,6 +4,8 @@ import type { Injected } from './injected.ts';
 export class Aborted extends Error { override name = 'Aborted'; }
 /** The operation's time is over. */
 export class Expired extends Error { override name = 'Expired'; }
+/** The element is ready, but only after a wait: whoever asked may not change the page any more. */
+export class Ready extends Error { override name = 'Ready'; }
 /** An error that waiting longer does not mend, worded for the user as it is. */
 export class Fatal extends Error { override name = 'Fatal'; }
 
@@ -29,8 +31,12 @@ export class Task {
   private timer?: number;
   private failure?: Error;
 
-  /** timeout is in milliseconds from now, 0 for none. */
-  constructor(private readonly injected: Injected, private readonly timeout: number) {
+  private waited = false;
+  private past = false;
+  attempt = 0;
+
+  /** timeout is in milliseconds from now, 0 for none; resumed is the attempt at which the task goes on that was Ready. */
+  constructor(private readonly injected: Injected, private readonly timeout: number, private readonly resumed?: number) {
     this.deadline = timeout ? this.now() + timeout : Infinity;
   }
 
@@ -60,7 +66,22 @@ export class Task {
     return value;
   }
 
+  /** To be called right before the page is changed; throws Ready when that has to be asked for. */
+  beforeChange() {
+    if (this.waited)
+      throw new Ready();
+    this.passed();
+  }
+
+  // What leads to where the task goes on is in the log already.
+  private passed() {
+    if (this.resumed !== undefined && !this.waited && !this.past)
+      this.log.length = 0;
+    this.past = true;
+  }
   sleep(ms: number): Promise<void> {
+    this.passed();
+    this.waited = true;
     return this.race(new Promise<void>(done => { this.builtins.setTimeout(done, ms); }));
   }
 
@@ -79,8 +100,10 @@ export class Task {
 
   /** Runs an action until it gives something else than again, saying so in the log. */
   async act<T>(name: string, first: number, body: (attempt: number) => Promise<T | typeof again>): Promise<T> {
-    for (let i = first; ; i++) {
-      if (i) {
+    const from = this.resumed ?? first;
+    for (let i = from; ; i++) {
+      this.attempt = i;
+      if (i && !(i === from && this.resumed !== undefined && !this.waited)) {
         this.log.push(`retrying ${name} action`);
         const pause = actionPauses[Math.min(i - 1, actionPauses.length - 1)]!;
         if (pause)

@@ -1,0 +1,133 @@
+package automation_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"takeover/automation"
+)
+
+// lease is a gate that a person closes and opens.
+type lease struct {
+	mu     sync.Mutex
+	open   chan struct{} // closed while the client may change the page
+	blocks chan struct{} // a token for each call that waits
+}
+
+func newLease() *lease {
+	l := &lease{open: make(chan struct{}), blocks: make(chan struct{}, 100)}
+	close(l.open)
+	return l
+}
+
+func (l *lease) take() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = make(chan struct{})
+}
+
+func (l *lease) giveBack() { close(l.open) }
+
+func (l *lease) gate(ctx context.Context) error {
+	l.mu.Lock()
+	open := l.open
+	l.mu.Unlock()
+	select {
+	case <-open:
+		return nil
+	default:
+	}
+	if ctx.Err() == nil {
+		l.blocks <- struct{}{}
+	}
+	select {
+	case <-open:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// TestGateDuringActions has a person take control while an action waits for its
+// element, which the person then makes ready.
+func TestGateDuringActions(t *testing.T) {
+	for _, tt := range []struct {
+		name, html, op string
+		params         params
+		ready          string // makes the element ready
+		state, want    string
+		before         string // the state as long as the person is in control
+	}{
+		{"fill", `<input id=x disabled>`, "fill", params{"value": "v"}, `x.disabled = false`, `x.value`, "v", ""},
+		{"fill late", ``, "fill", params{"value": "v"}, `document.body.innerHTML = '<input id=x>'`, `document.querySelector('#x')?.value ?? ''`, "v", ""},
+		{"select", `<select id=x><option>a</select>`, "selectOption", params{"options": []any{params{"label": "b"}}}, `x.add(new Option('b'))`, `x.value`, "b", "a"},
+		{"check", `<input id=x type=checkbox disabled>`, "check", nil, `x.disabled = false`, `String(x.checked)`, "true", "false"},
+		{"click", `<button id=x disabled onclick="x.title='clicked'">x</button>`, "click", nil, `x.disabled = false`, `x.title`, "clicked", ""},
+		{"dispatch", ``, "dispatchEvent", params{"type": "click"}, `document.body.innerHTML = '<b id=x onclick="x.title=1">x</b>'`, `document.querySelector('#x')?.title ?? ''`, "1", ""},
+		{"focus", ``, "focus", nil, `document.body.innerHTML = '<input id=x>'`, `document.activeElement.id`, "x", ""},
+		{"press", ``, "press", params{"key": "a"}, `document.body.innerHTML = '<input id=x>'`, `document.querySelector('#x')?.value ?? ''`, "a", ""},
+		{"files", ``, "setInputFiles", params{"files": []any{params{"name": "f", "mimeType": "text/plain", "buffer": ""}}}, `document.body.innerHTML = '<input id=x type=file>'`,
+			`document.querySelector('#x')?.files[0]?.name ?? ''`, "f", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, person, l := gated(t)
+			r.html(tt.html)
+			p := params{"selector": "#x", "timeout": 3000}
+			for k, v := range tt.params {
+				p[k] = v
+			}
+			done := make(chan error, 1)
+			go func() { done <- r.call("frame."+tt.op, p, nil) }()
+			person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 150))", "isFunction": false}, nil) // the action waits for its element by then, or soon
+			l.take()
+			person.eval(`void (` + tt.ready + `)`)
+			select {
+			case <-l.blocks:
+			case err := <-done:
+				t.Fatal("done although a person is in control:", err)
+			}
+			equal(t, "under the person's control", person.eval(tt.state), tt.before)
+			l.giveBack()
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "in the end", person.eval(tt.state), tt.want)
+		})
+	}
+}
+
+// TestGateBetweenKeys has a person take control in the middle of a text, use
+// something else, and give it back.
+func TestGateBetweenKeys(t *testing.T) {
+	r, person, l := gated(t)
+	r.html(`<input id=x oninput="if (x.value.length === 3) x.title = 'now'"><input id=y>`)
+	done := make(chan error, 1)
+	go func() {
+		done <- r.call("frame.type", params{"selector": "#x", "text": "abcdefghij", "delay": 30, "timeout": 1500}, nil)
+	}()
+	person.do("frame.waitForFunction", params{"expression": "() => x.title", "isFunction": true}, nil)
+	l.take()
+	<-l.blocks
+	length := person.eval(`x.value.length`)
+	person.eval(`void y.focus()`)
+	person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 1600))", "isFunction": false}, nil) // longer than the action's own time
+	equal(t, "what is typed meanwhile", person.eval(`x.value.length`), length)
+	l.giveBack()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "text", person.eval(`x.value + '/' + y.value`), "abcdefghij/")
+}
+
+// gated is a rig whose client has a gate, and one for the person.
+func gated(t *testing.T) (r, person *rig, l *lease) {
+	person = newRig(t)
+	l = newLease()
+	c := person.automation.NewClient(automation.ClientOptions{Context: person.context, Gate: l.gate, Emit: func(string, json.RawMessage) {}})
+	t.Cleanup(c.Close)
+	r = &rig{TB: person.TB, browser: person.browser, automation: person.automation, client: c, context: person.context, told: make(chan struct{}, 1)}
+	r.rename()
+	return r, person, l
+}
