@@ -136,7 +136,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if eng.live, err = newLive(ctx, eng.proc.Conn(), &s.seq, s.log); err != nil {
 		return fmt.Errorf("attach live view: %w", err)
 	}
-	eng.auto = automation.New(eng.model, automation.Options{OnDialog: s.forPerson, Logger: s.log})
+	eng.auto = automation.New(eng.model, automation.Options{OnDialog: s.forPerson, CheckURL: s.manager.opts.CheckURL, Logger: s.log})
 	return nil
 }
 
