@@ -71,10 +71,7 @@ func (s *Server) stopEvents(c echo.Context) error {
 // addEvent is POST …/events.
 func (s *Server) addEvent(c echo.Context) error {
 	var req customEvent
-	if err := readJSON(c, bodyLimit, &req); err != nil {
-		return err
-	}
-	one, err := s.liveSession(c)
+	one, err := s.actOn(c, &req)
 	if err != nil {
 		return err
 	}

@@ -37,10 +37,7 @@ type redeemRequest struct {
 // createLink is POST /v1/sessions/:id/links.
 func (s *Server) createLink(c echo.Context) error {
 	var req linkRequest
-	if err := readJSON(c, bodyLimit, &req); err != nil {
-		return err
-	}
-	one, err := s.liveSession(c)
+	one, err := s.actOn(c, &req)
 	if err != nil {
 		return err
 	}

@@ -282,6 +282,14 @@ func (s *Server) liveSession(c echo.Context) (*session.Session, error) {
 	return found, nil
 }
 
+// actOn reads what a call asks of a live session, and finds the session.
+func (s *Server) actOn(c echo.Context, request any) (*session.Session, error) {
+	if err := readJSON(c, bodyLimit, request); err != nil {
+		return nil, err
+	}
+	return s.liveSession(c)
+}
+
 // onlySession is the one live session there is.
 func (s *Server) onlySession() (*session.Session, error) {
 	var only *session.Session

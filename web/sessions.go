@@ -89,10 +89,7 @@ func (s *Server) getSession(c echo.Context) error {
 // changeSession is PATCH /v1/sessions/:id.
 func (s *Server) changeSession(c echo.Context) error {
 	var req changeRequest
-	if err := readJSON(c, bodyLimit, &req); err != nil {
-		return err
-	}
-	one, err := s.liveSession(c)
+	one, err := s.actOn(c, &req)
 	if err != nil {
 		return err
 	}

@@ -64,10 +64,7 @@ func (s *Server) takeoverOf(c echo.Context) (*session.Takeover, error) {
 // requestTakeover is POST /v1/sessions/:id/takeovers.
 func (s *Server) requestTakeover(c echo.Context) error {
 	var req takeoverRequest
-	if err := readJSON(c, bodyLimit, &req); err != nil {
-		return err
-	}
-	one, err := s.liveSession(c)
+	one, err := s.actOn(c, &req)
 	if err != nil {
 		return err
 	}
