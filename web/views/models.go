@@ -13,8 +13,6 @@ type Page struct {
 	Asset func(name string) string
 	// Nonce is the one of this answer's Content-Security-Policy.
 	Nonce string
-	// CSRF goes with forms, as the field "csrf".
-	CSRF string
 	// SignedIn shows what only an operator can use: navigation, signing out.
 	SignedIn bool
 	// Version of the server, for the account menu. May be empty.
@@ -100,7 +98,7 @@ type LockedPage struct {
 	Next string
 }
 
-// LoginPage is `/login`. Its form posts "key", "next" and "csrf" to `/login`.
+// LoginPage is `/login`. Its form posts "key" and "next" to `/login`.
 type LoginPage struct {
 	Page
 	Next  string // path to go to afterwards, or empty
