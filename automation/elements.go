@@ -8,7 +8,6 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/browser"
-	"takeover/cdp"
 )
 
 // emptyJSON is the reply of an operation that gives nothing.
@@ -189,7 +188,7 @@ func opQuerySelectorAll(ctx context.Context, c *Client, t *target) (any, error) 
 		return nil, err
 	}
 	defer release(pl.layer.world, list.ObjectID)
-	items, err := cdp.Call(p, pl.layer.world.Session(), runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: list.ObjectID, OwnProperties: new(true)})
+	items, err := callIn(p, pl.layer.world, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: list.ObjectID, OwnProperties: new(true)})
 	if err != nil {
 		return nil, err
 	}

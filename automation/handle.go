@@ -10,7 +10,6 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/browser"
-	"takeover/cdp"
 )
 
 // textOtherDocument is Playwright's words for a handle used in a document that
@@ -107,11 +106,11 @@ func (h *handle) in(ctx context.Context, w *browser.World) (runtime.RemoteObject
 
 // adopt gives a node's object in another world of its document.
 func adopt(ctx context.Context, from *browser.World, object runtime.RemoteObjectID, to *browser.World) (runtime.RemoteObjectID, error) {
-	node, err := cdp.Call(ctx, from.Session(), dom.DescribeNode, dom.DescribeNodeParams{ObjectID: object})
+	node, err := callIn(ctx, from, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: object})
 	if err != nil {
 		return "", err
 	}
-	got, err := cdp.Call(ctx, to.Session(), dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.Node.BackendNodeID, ExecutionContextID: to.ContextID()})
+	got, err := callIn(ctx, to, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.Node.BackendNodeID, ExecutionContextID: to.ContextID()})
 	if err != nil || got.Object == nil || got.Object.Subtype == runtime.RemoteObjectSubtypeNull {
 		return "", errorf(textOtherDocument)
 	}
@@ -267,7 +266,7 @@ func opGetProperties(ctx context.Context, c *Client, p *handleParams) (any, erro
 		return nil, err
 	}
 	if h.object != "" {
-		got, err := cdp.Call(ctx, h.world.Session(), runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: h.object, OwnProperties: new(true)})
+		got, err := callIn(ctx, h.world, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: h.object, OwnProperties: new(true)})
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/runtime"
 
@@ -143,6 +144,12 @@ func inWorld[T any](ctx context.Context, w *browser.World, key any, create func(
 	}
 	s.v, s.made = v, true
 	return v, nil
+}
+
+// callIn runs a command on a world's session. Its answer does not come ahead of
+// what the model had to learn before.
+func callIn[P, R any](ctx context.Context, w *browser.World, c proto.Command[P, R], params P) (R, error) {
+	return browser.Call(ctx, w.Frame().Page().Browser(), w.Session(), c, params)
 }
 
 // arguments makes the arguments of a call: object ids as objects, everything

@@ -166,7 +166,7 @@ func (c *Client) contentFrame(ctx context.Context, pl *place, task any) (*browse
 
 // frameBehind is the frame that an iframe element shows, or nil.
 func frameBehind(ctx context.Context, w *browser.World, element runtime.RemoteObjectID) (*browser.Frame, error) {
-	node, err := cdp.Call(ctx, w.Session(), dom.DescribeNode, dom.DescribeNodeParams{ObjectID: element})
+	node, err := callIn(ctx, w, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: element})
 	if err != nil {
 		return nil, err
 	}
@@ -341,11 +341,11 @@ type ownerKey struct{ frame proto.FrameID }
 // owner is the element of a frame, in its parent's world w.
 func (c *Client) owner(ctx context.Context, w *browser.World, f *browser.Frame) (runtime.RemoteObjectID, error) {
 	return inWorld(ctx, w, ownerKey{f.ID()}, func() (runtime.RemoteObjectID, error) {
-		node, err := cdp.Call(ctx, w.Session(), dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: f.ID()})
+		node, err := callIn(ctx, w, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: f.ID()})
 		if err != nil {
 			return "", fmt.Errorf("find the frame's element: %w", err)
 		}
-		object, err := cdp.Call(ctx, w.Session(), dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.BackendNodeID, ExecutionContextID: w.ContextID()})
+		object, err := callIn(ctx, w, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.BackendNodeID, ExecutionContextID: w.ContextID()})
 		if err != nil {
 			return "", fmt.Errorf("find the frame's element: %w", err)
 		}

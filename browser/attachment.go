@@ -47,7 +47,8 @@ type attachment struct {
 	// Guarded by the browser's lock.
 	steps   int               // of setUpSteps, done
 	worlds  map[string]*World // by unique id
-	crashed chan struct{}     // closed when the renderer died; a new one when it lives again
+	dead    bool              // the renderer died
+	crashed chan struct{}     // closed when that was told; a new one when it lives again
 }
 
 // attachedLocked takes in a new session. What is not modelled is sent on its way.

@@ -59,7 +59,8 @@ type Browser struct {
 	closed        bool
 	telling       bool // the events of a turn are being told
 	changed       broadcast
-	events        []Event // of the turn under way
+	events        []Event         // of the turn under way
+	signals       []chan struct{} // to be closed at its end
 	subscriptions []*subscription
 	version       string
 	userAgent     string

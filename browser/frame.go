@@ -132,7 +132,7 @@ func (f *Frame) explain(err error) error {
 	if !errors.Is(err, cdp.ErrDetached) {
 		return err
 	}
-	f.page.browser.mu.Lock()
+	f.page.browser.lockTold()
 	defer f.page.browser.mu.Unlock()
 	if gone := f.goneLocked(); gone != nil {
 		return fmt.Errorf("%w: %w", gone, err)

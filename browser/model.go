@@ -53,11 +53,11 @@ func (b *Browser) run() {
 func (b *Browser) turn(change func()) {
 	b.mu.Lock()
 	change()
-	events, subscriptions := b.events, b.subscriptions
-	b.events = nil
+	events, signals, subscriptions := b.events, b.signals, b.subscriptions
+	b.events, b.signals = nil, nil
 	b.telling = len(events) > 0
 	if !b.telling {
-		b.changed.notifyLocked()
+		b.settledLocked(signals)
 	}
 	b.mu.Unlock()
 	if len(events) == 0 {
@@ -72,9 +72,21 @@ func (b *Browser) turn(change func()) {
 	}
 	b.mu.Lock()
 	b.telling = false
-	b.changed.notifyLocked()
+	b.settledLocked(signals)
 	b.mu.Unlock()
 }
+
+// settledLocked lets go of those who wait for what a turn changed and told.
+func (b *Browser) settledLocked(signals []chan struct{}) {
+	for _, s := range signals {
+		close(s)
+	}
+	b.changed.notifyLocked()
+}
+
+// signalLocked closes ch at the end of the turn, when its events were told: who
+// waits for ch must not be ahead of the subscribers.
+func (b *Browser) signalLocked(ch chan struct{}) { b.signals = append(b.signals, ch) }
 
 // endLocked lets go of everybody who waits.
 func (b *Browser) endLocked() {
@@ -160,6 +172,20 @@ func (b *Browser) await(ctx context.Context, ready func() (bool, error)) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+	}
+}
+
+// lockTold locks the model when all that changed was told. Unlike the lock alone
+// it is not for the model's goroutine.
+func (b *Browser) lockTold() {
+	for {
+		b.mu.Lock()
+		if !b.telling {
+			return
+		}
+		changed := b.changed.waitLocked()
+		b.mu.Unlock()
+		<-changed
 	}
 }
 

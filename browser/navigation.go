@@ -77,7 +77,7 @@ func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*N
 
 // gone is why the frame cannot be navigated.
 func (f *Frame) gone() error {
-	f.page.browser.mu.Lock()
+	f.page.browser.lockTold()
 	defer f.page.browser.mu.Unlock()
 	return f.goneLocked()
 }

@@ -122,19 +122,18 @@ func (b *Browser) closePageLocked(p *Page) {
 		b.contexts = slices.DeleteFunc(b.contexts, func(c *Context) bool { return c == p.context })
 	}
 	p.tellLocked(PageClosed{Page: p})
-	close(p.closed)
+	b.signalLocked(p.closed)
 }
 
 // crashedLocked takes in the death of a session's renderer. For a frame in
 // another process that is the end of its worlds; for a page, of everything.
 func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
 	p := a.page
-	select {
-	case <-a.crashed:
+	if a.dead {
 		return
-	default:
-		close(a.crashed)
 	}
+	a.dead = true
+	a.browser.signalLocked(a.crashed)
 	a.destroyWorldsLocked()
 	if a.parent != nil {
 		return
@@ -149,7 +148,7 @@ func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
 
 // revivedLocked takes in that a crashed page is navigated or reloaded.
 func (a *attachment) revivedLocked(inspector.EventTargetReloadedAfterCrash) {
-	a.crashed = make(chan struct{})
+	a.crashed, a.dead = make(chan struct{}), false
 	if a.parent == nil {
 		a.page.crashed = false
 		a.page.tellLocked(PageChanged{Page: a.page})

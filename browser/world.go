@@ -284,5 +284,5 @@ func (w *World) destroyLocked() {
 	if w.frame.worlds[w.kind] == w {
 		w.frame.worlds[w.kind] = nil
 	}
-	close(w.destroyed)
+	w.frame.page.browser.signalLocked(w.destroyed)
 }
