@@ -27,8 +27,9 @@ $(BIN): $(BUILT) $(GO_FILES) go.mod go.sum
 browser: ## install Chromium and fonts if they are missing
 	@tools/install-browser.sh
 
-generate: $(BUILT) ## build the web assets from npm and the templates
+generate: $(BUILT) ## build the web assets from npm, the templates and docs/api-table.md
 	go tool templ generate -log-level error
+	go test ./scripting -run TestAPITable -update
 
 $(BUILT): node_modules/.installed $(WEB_FILES)
 	node build.mjs
@@ -54,6 +55,7 @@ bench: browser build ## measure against the targets of docs/benchmarks.md
 
 check: lint ## lint, types, and whether generated code is fresh
 	go tool templ generate -log-level error
+	go test ./scripting -run TestAPITable -fresh
 	@git diff --exit-code --stat -- '*_templ.go' || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
 
 lint: $(BUILT)

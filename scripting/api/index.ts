@@ -18,15 +18,20 @@ import { host } from './host.ts';
 import { inspect } from './inspect.ts';
 import { makeRequire } from './module.ts';
 import { Page } from './page.ts';
+import { installRefusals } from './refusals.ts';
 import { requestTakeover, useWorld } from './takeover.ts';
 import { World, type WorldInit } from './world.ts';
 
 installGlobals();
 host.unhandled = fail;
 
+/** The classes that Playwright has too, by its names. */
+export const classes = { Browser, BrowserContext, BrowserType, Dialog, ElementHandle, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen };
+
 // The bundler gives classes that name themselves other names.
-for (const [name, c] of Object.entries({ Browser, BrowserContext, BrowserType, Dialog, ElementHandle, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen }))
+for (const [name, c] of Object.entries(classes))
   Object.defineProperty(c, 'name', { value: name, configurable: true });
+installRefusals(classes);
 
 const world = new World();
 const { parse } = JSON;
