@@ -34,6 +34,8 @@ var benches = []bench{
 	{"cost", benchCost},
 	{"slow", benchSlow},
 	{"start", benchStart},
+	{"script", benchScript},
+	{"run", benchRun},
 	{"memory", benchMemory},
 }
 

@@ -36,15 +36,31 @@ if (location.search == '?animate') {
 }
 </script>`
 
-// servePage serves testPage on a port of its own and returns its address.
+// Where the page of the script rows is, and where it leads.
+const formPath, welcomePath = "sign-in", "welcome"
+
+const formPage = `<!doctype html><meta charset=utf-8><title>Sign in</title><style>body{font:16px sans-serif}</style>
+<h1>Sign in</h1><form action=welcome><label>User <input name=user></label><label>Password <input name=password type=password></label>
+<button>Sign in</button></form><button onclick="this.dataset.n = +(this.dataset.n || 0) + 1">Count</button><ul><li>one</li><li>two</li><li>three</li></ul>`
+
+const welcomePage = `<!doctype html><meta charset=utf-8><title>Welcome</title><h1>Welcome</h1>`
+
+// servePage serves testPage, and below it what the script rows use, on a port of its own and returns its address.
 func servePage() (address string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
-	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte(testPage))
+		switch r.URL.Path {
+		case "/" + formPath:
+			_, _ = w.Write([]byte(formPage))
+		case "/" + welcomePath:
+			_, _ = w.Write([]byte(welcomePage))
+		default:
+			_, _ = w.Write([]byte(testPage))
+		}
 	})}
 	done := make(chan struct{})
 	go func() {

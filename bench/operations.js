@@ -1,0 +1,31 @@
+// What the script rows time, as the body of an async function (page, args). Both sides run this very text: Takeover as a
+// script, Node with playwright-core. args is {op, n, url, form}.
+let turn = 0;
+const operations = {
+  evaluate: () => page.evaluate(() => 1 + 1),
+  title: () => page.title(),
+  textContent: () => page.locator('h1').textContent(),
+  fill: () => page.getByLabel('User').fill(`user ${++turn}`),
+  click: () => page.getByRole('button', { name: 'Count' }).click(),
+  goto: () => page.goto(args.url),
+  screenshot: () => page.screenshot(),
+  login: async () => {
+    await page.goto(args.form);
+    await page.getByLabel('User').fill('ada');
+    await page.getByLabel('Password').fill('secret');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/welcome?*');
+    if (await page.getByRole('heading').textContent() !== 'Welcome')
+      throw new Error('not signed in');
+  },
+};
+const run = operations[args.op];
+await page.goto(args.form);
+await run(); // what a first use in a document costs is in the flow's row
+const times = [];
+for (let i = 0; i < args.n; i++) {
+  const started = performance.now();
+  await run();
+  times.push(performance.now() - started);
+}
+return times;

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// operationsCode is what both sides run.
+//
+//go:embed operations.js
+var operationsCode string
+
+// playwrightCode is the program that runs it with playwright-core.
+//
+//go:embed playwright.mjs
+var playwrightCode string
+
+// scriptRows are the operations that are timed, how often in a round, and what
+// part of Playwright's time they may take.
+var scriptRows = []struct {
+	op     string
+	n      int
+	target float64
+}{
+	{"evaluate", 100, 0.6},
+	{"title", 100, 0.6},
+	{"textContent", 100, 0.6},
+	{"fill", 30, 0.6},
+	{"click", 15, 0.9},
+	{"goto", 15, 1},
+	{"screenshot", 15, 1},
+	{"login", 4, 1},
+}
+
+// scriptRounds is how many turns each side has.
+const scriptRounds = 10
+
+// benchScript times operations of scripts, and of the same scripts run by
+// playwright-core on a Chromium of the same executable, in turns.
+func benchScript(ctx context.Context, e *env) (rows []row, err error) {
+	ref, err := e.startPlaywright(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("playwright-core: %w", err)
+	}
+	defer ref.close()
+	id, err := e.server.create(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.server.release(ctx, id)) }()
+	for _, r := range scriptRows {
+		args := map[string]any{"op": r.op, "n": e.times(r.n), "url": e.page, "form": e.page + formPath}
+		var ours, theirs []float64
+		for range e.times(scriptRounds) {
+			var times []float64
+			if err := e.server.script(ctx, id, operationsCode, args, &times); err != nil {
+				return rows, fmt.Errorf("%s: %w", r.op, err)
+			}
+			ours = append(ours, times...)
+			if times, err = ref.run(args); err != nil {
+				return rows, fmt.Errorf("%s: %w", r.op, err)
+			}
+			theirs = append(theirs, times...)
+		}
+		what := r.op
+		if what == "login" {
+			what = "a login flow"
+		}
+		rows = append(rows, row{what: "script: " + what, ours: median(ours), reference: median(theirs), unit: "ms", target: atMostTimes(r.target)})
+	}
+	rows[0].note = "reference of all script rows: playwright-core on the same Chromium executable, running the same code"
+	return rows, nil
+}
+
+// benchRun measures what a run costs before its first line, and its worker.
+func benchRun(ctx context.Context, e *env) (rows []row, err error) {
+	id, err := e.server.create(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.server.release(ctx, id)) }()
+	code := runCode()
+	var started []float64
+	for range e.times(40) {
+		if err := pause(ctx, 500*time.Millisecond); err != nil { // the next worker is being warmed meanwhile
+			return nil, err
+		}
+		var at float64
+		start := time.Now()
+		if err := e.server.script(ctx, id, code, nil, &at); err != nil {
+			return nil, err
+		}
+		started = append(started, at-float64(start.UnixMicro())/1000)
+	}
+	resident, err := e.workerMemory(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return []row{
+		{what: "request of a run → its first line, 2 KB", ours: median(started), unit: "ms", target: atMost(15), note: "p50; over HTTP, with the runtime, the API and the transpiling"},
+		{what: "memory of a run's worker", ours: resident, unit: "MB", target: atMost(25), note: "resident; pages of the executable, which it shares with the server, count in proportion (Pss)"},
+	}, nil
+}
+
+// runCode is a TypeScript script of 2 KB that answers with the time at which its
+// first line ran.
+func runCode() string {
+	var b strings.Builder
+	b.WriteString("const at: number = performance.timeOrigin + performance.now();\n")
+	for i := 0; b.Len() < 2000; i++ {
+		fmt.Fprintf(&b, "async function f%d(x: number): Promise<number> { return x + %d; }\n", i, i)
+	}
+	b.WriteString("return at;\n")
+	return b.String()
+}
+
+// workerMemory is what a worker that runs a script has resident, in MB.
+func (e *env) workerMemory(ctx context.Context, session string) (float64, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	before := e.server.workers()
+	go func() {
+		done <- e.server.script(ctx, session, "await page.title();\nawait page.waitForTimeout(2000);\n"+runCode(), nil, nil)
+	}()
+	defer cancel()
+	var most float64
+	for {
+		select {
+		case err := <-done:
+			if err == nil && most == 0 {
+				err = errors.New("no worker was seen")
+			}
+			return most, err
+		case <-time.After(50 * time.Millisecond):
+		}
+		for pid, mb := range e.server.workers() { // the next warm one is smaller
+			if before[pid] > 0 {
+				most = max(most, mb)
+			}
+		}
+	}
+}
+
+// workers are the server's script workers and what each has resident, in MB;
+// what they share with the server and each other counts in part.
+func (s *server) workers() map[int]float64 {
+	found := map[int]float64{}
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return found
+	}
+	for _, dir := range folders {
+		cmdline, err1 := os.ReadFile(filepath.Join(dir, "cmdline"))
+		status, err2 := os.ReadFile(filepath.Join(dir, "status"))
+		memory, err3 := os.ReadFile(filepath.Join(dir, "smaps_rollup"))
+		if errors.Join(err1, err2, err3) != nil || !bytes.Contains(cmdline, []byte("script-worker")) || !bytes.Contains(status, fmt.Appendf(nil, "\nPPid:\t%d\n", s.cmd.Process.Pid)) {
+			continue
+		}
+		if _, rest, ok := strings.Cut(string(memory), "\nPss:"); ok {
+			pid, err1 := strconv.Atoi(filepath.Base(dir))
+			kb, err2 := strconv.Atoi(strings.Fields(rest)[0])
+			if err1 == nil && err2 == nil {
+				found[pid] = float64(kb) * 1024 / 1e6
+			}
+		}
+	}
+	return found
+}
+
+// script runs a script to its end and decodes what it returned into result,
+// which may be nil.
+func (s *server) script(ctx context.Context, session, code string, args, result any) error {
+	var run struct {
+		Status string
+		Result json.RawMessage
+		Error  json.RawMessage
+	}
+	body := map[string]any{"code": code, "filename": "bench.ts", "wait": true, "args": args}
+	if err := s.call(ctx, http.MethodPost, "/v1/sessions/"+session+"/scripts", body, &run); err != nil {
+		return err
+	}
+	if run.Status != "succeeded" {
+		return fmt.Errorf("the script %s: %s", run.Status, run.Error)
+	}
+	if result == nil {
+		return nil
+	}
+	return json.Unmarshal(run.Result, result)
+}
+
+// playwright is playwright-core in a process of its own.
+type playwright struct {
+	cmd *exec.Cmd
+	dir string
+	in  io.WriteCloser
+	out *bufio.Scanner
+	err bytes.Buffer // what it says on stderr
+}
+
+func (e *env) startPlaywright(ctx context.Context) (*playwright, error) {
+	dir, err := os.MkdirTemp("", "takeover-bench-")
+	if err != nil {
+		return nil, err
+	}
+	p := &playwright{dir: dir}
+	p.cmd = exec.CommandContext(ctx, "node", "--input-type=module", "--eval", playwrightCode) //nolint:gosec // our own program
+	p.cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	p.cmd.Stderr = &p.err
+	in, err1 := p.cmd.StdinPipe()
+	out, err2 := p.cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, p.cmd.Start()); err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	p.in, p.out = in, bufio.NewScanner(out)
+	if err := p.send(map[string]any{"executable": e.chromium, "width": width, "height": height, "code": operationsCode}); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *playwright) send(line any) error {
+	b, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	_, err = p.in.Write(append(b, '\n'))
+	return err
+}
+
+// run runs the code once and gives the times it took.
+func (p *playwright) run(args any) ([]float64, error) {
+	if err := p.send(args); err != nil {
+		return nil, err
+	}
+	if !p.out.Scan() {
+		return nil, fmt.Errorf("it ended: %s", bytes.TrimSpace(p.err.Bytes()))
+	}
+	var times []float64
+	err := json.Unmarshal(p.out.Bytes(), &times)
+	return times, err
+}
+
+func (p *playwright) close() {
+	_ = p.in.Close()
+	_ = p.cmd.Wait()
+	_ = os.RemoveAll(p.dir)
+}
