@@ -194,11 +194,15 @@ type file struct {
 
 type filesParams struct {
 	target
-	Files       []file `json:"files"`
-	NoWaitAfter bool   `json:"noWaitAfter"`
+	Files       []file   `json:"files"`
+	Names       []string `json:"names"` // of the session's files, instead
+	NoWaitAfter bool     `json:"noWaitAfter"`
 }
 
 func opSetInputFiles(ctx context.Context, c *Client, t *filesParams) (any, error) {
+	if len(t.Names) > 0 {
+		return c.setNamedFiles(ctx, t)
+	}
 	if t.Files == nil {
 		t.Files = []file{}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"takeover/browser"
+	"takeover/files"
 )
 
 // Options says how to automate a browser. The zero value of each field is its
@@ -25,6 +26,10 @@ type Options struct {
 	// blob: are always refused. Default: none is refused. It is called on many
 	// goroutines.
 	CheckURL func(*url.URL) error
+
+	// Files is the folder of files that clients read and write, and that downloads
+	// go to. Default: there are no files.
+	Files *files.Folder
 
 	// TestIDAttribute is what getByTestId looks at; default "data-testid".
 	TestIDAttribute string

@@ -62,6 +62,11 @@ func init() {
 		"dialog.accept":        op(true, opDialogAccept),     // {dialog, text}
 		"dialog.dismiss":       op(true, opDialogDismiss),    // {dialog}
 
+		"files.write":  op(false, opFilesWrite),  // {name,data(base64)} → {name,size}: in place of one of the same name
+		"files.read":   op(false, opFilesRead),   // {name} → {data(base64)}
+		"files.copy":   op(false, opFilesCopy),   // {name,to} → {name,size}
+		"files.delete": op(false, opFilesDelete), // {name}
+
 		"keyboard.down":       op(true, opKeyboardDown),
 		"keyboard.up":         op(true, opKeyboardUp),
 		"keyboard.press":      op(true, opKeyboardPress),
@@ -135,7 +140,7 @@ var targetOperations = map[string]operation{
 	// {…,options:[{valueOrLabel|value|label|index}],elements:[handle ids]} → {value:[selected values]}
 	"selectOption":           op(true, opSelectOption),
 	"selectText":             op(true, opSelectText),
-	"setInputFiles":          op(true, opSetInputFiles), // {…,files:[{name,mimeType,buffer(base64),lastModifiedMs}]}
+	"setInputFiles":          op(true, opSetInputFiles), // {…,files:[{name,mimeType,buffer(base64),lastModifiedMs}]} or {…,names} of files.write
 	"dispatchEvent":          op(true, opDispatchEvent), // {…,type,eventInit: arg}
 	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
 

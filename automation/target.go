@@ -179,7 +179,7 @@ func frameBehind(ctx context.Context, w *browser.World, element runtime.RemoteOb
 // changes are the methods of the page's side that change the page when the
 // element is ready. One that had to wait for that asks before it does.
 var changes = map[string]bool{
-	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "scrollIntoView": true, "aim": true,
+	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "fileInput": true, "scrollIntoView": true, "aim": true,
 }
 
 // settle runs an operation on a target until the page says how it went: across

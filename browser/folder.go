@@ -93,15 +93,17 @@ func shortTemp() (string, error) {
 
 func (f *folder) profile() string   { return filepath.Join(f.dir, "profile") }
 func (f *folder) home() string      { return filepath.Join(f.dir, "home") }
+func (f *folder) files() string     { return filepath.Join(f.dir, "files") }
+func (f *folder) downloads() string { return filepath.Join(f.dir, "downloads") }
 func (f *folder) ownedByRoot() bool { return f.uid == 0 }
 
 // prepare makes what Chromium needs at its start and removes what a killed one
 // left: the lock that names its process, and its temporary files.
 func (f *folder) prepare() error {
-	if err := emptyDir(f.temp); err != nil {
+	if err := errors.Join(emptyDir(f.temp), emptyDir(f.downloads())); err != nil {
 		return err
 	}
-	for _, dir := range []string{f.profile(), f.home(), f.temp} {
+	for _, dir := range []string{f.profile(), f.home(), f.temp, f.files(), f.downloads()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
@@ -117,7 +119,7 @@ func (f *folder) prepare() error {
 	if f.uid == os.Geteuid() {
 		return nil
 	}
-	for _, dir := range []string{f.profile(), f.home(), f.temp} {
+	for _, dir := range []string{f.profile(), f.home(), f.temp, f.files(), f.downloads()} {
 		if err := giveTo(dir, f.uid); err != nil {
 			return err
 		}

@@ -70,6 +70,13 @@ func (p *Process) PID() int { return p.pid }
 // Dir is the folder that holds its profile, home and temporary files.
 func (p *Process) Dir() string { return p.folder.dir }
 
+// FilesDir is a folder for files that belong to whoever uses the process, who
+// alone writes there; Chromium may read them. It is not emptied at a restart.
+func (p *Process) FilesDir() string { return p.folder.files() }
+
+// DownloadsDir is the folder that Chromium may download to. It begins empty.
+func (p *Process) DownloadsDir() string { return p.folder.downloads() }
+
 // Sandboxed reports whether Chromium's sandbox is on.
 func (p *Process) Sandboxed() bool { return p.sandboxed }
 

@@ -81,7 +81,7 @@ func runIn(t *testing.T, code string) scripting.Result {
 		defer cancel()
 		_ = bc.Close(ctx)
 	})
-	a := automation.New(b, automation.Options{})
+	a := automation.New(b, automation.Options{Files: browsertest.Files(t)})
 	t.Cleanup(a.Close)
 
 	run := make(chan *scripting.Run, 1)

@@ -33,6 +33,7 @@ func (s *Session) supervise() error {
 		if last == nil {
 			return
 		}
+		s.closeFiles()
 		if err := last.RemoveDir(); err != nil {
 			s.log.Warn("remove profile", "error", err)
 		}
@@ -121,6 +122,9 @@ func (s *Session) launchOptions(dir string) browser.LaunchOptions {
 }
 
 func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
+	if err := s.openFiles(eng.proc); err != nil {
+		return err
+	}
 	var err error
 	eng.model, err = browser.Attach(ctx, eng.proc.Conn(), &browser.Options{
 		Viewport: &browser.Viewport{
@@ -136,7 +140,13 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if eng.live, err = newLive(ctx, eng.proc.Conn(), &s.seq, s.log); err != nil {
 		return fmt.Errorf("attach live view: %w", err)
 	}
-	eng.auto = automation.New(eng.model, automation.Options{OnDialog: s.forPerson, CheckURL: s.manager.opts.CheckURL, Logger: s.log})
+	folder, err := s.Files()
+	if err != nil {
+		return err
+	}
+	eng.auto = automation.New(eng.model, automation.Options{
+		OnDialog: s.forPerson, CheckURL: s.manager.opts.CheckURL, Files: folder, Logger: s.log,
+	})
 	return nil
 }
 

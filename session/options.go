@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"runtime"
 	"time"
+
+	"takeover/files"
 )
 
 // Defaults and bounds. Each is an option of the server.
@@ -46,6 +48,7 @@ type Options struct {
 	Timeout         time.Duration        // default DefaultTimeout
 	IdleTimeout     time.Duration        // default: none
 	TakeoverTimeout time.Duration        // default DefaultTakeoverTimeout
+	Files           files.Limits         // of each session; default: those of package files
 	Logger          *slog.Logger         // default: discard
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"takeover/capture"
+	"takeover/files"
 )
 
 // Session is one Chromium with its own profile, its tabs, viewers, runs and
@@ -52,7 +53,8 @@ type Session struct {
 	endReason string
 	metadata  map[string]any
 	userAgent string
-	engine    *engine // nil while there is no browser
+	engine    *engine       // nil while there is no browser
+	files     *files.Folder // nil before the first browser and after the last
 	tabs      tabList
 	focus     *focus // what viewers see; nil while there is no page
 	refocused chan struct{}

@@ -30,6 +30,7 @@ var queryParams = map[string]object{
 	"timeout":  {"description": "How long to wait, in milliseconds.", "schema": object{"type": "integer", "minimum": 0}},
 	"replay":   {"description": "all begins with the oldest event that is kept.", "schema": object{"type": "string", "enum": []string{"all"}}},
 	"session":  {"description": "The session; may be left out while just one is live.", "schema": object{"type": "string"}},
+	"name":     {"description": "The file's name, when the form does not say it.", "schema": object{"type": "string"}},
 	"next":     {"description": "The path to go to afterwards.", "schema": object{"type": "string"}},
 	"code":     {"description": "The code of a sign-in link, for one use.", "schema": object{"type": "string"}},
 }
@@ -106,7 +107,15 @@ func (g *specGenerator) operation(r route, pathParams []string, problemRef objec
 	if len(params) > 0 {
 		op["parameters"] = params
 	}
-	if r.body != nil {
+	switch r.body.(type) {
+	case nil:
+	case uploadForm:
+		binary := object{"type": "string", "format": "binary"}
+		op["requestBody"] = object{"content": object{
+			"multipart/form-data":      object{"schema": object{"type": "object", "properties": object{"file": binary, "name": object{"type": "string"}}, "required": []string{"file"}}},
+			"application/octet-stream": object{"schema": binary},
+		}}
+	default:
 		op["requestBody"] = object{"content": object{"application/json": object{"schema": g.schema(reflect.TypeOf(r.body))}}}
 	}
 	op["responses"] = object{

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/capture"
+	"takeover/files"
 	"takeover/session"
 	"takeover/web/views"
 )
@@ -107,6 +108,9 @@ var outcomes = []struct {
 	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrClaimed, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrUnsupported, kindNotAvailable, websocket.StatusPolicyViolation},
+	{files.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
+	{files.ErrFull, kindTooLarge, websocket.StatusMessageTooBig},
+	{files.ErrName, kindBadInput, websocket.StatusPolicyViolation},
 	{session.ErrScriptTooLarge, kindTooLarge, websocket.StatusMessageTooBig},
 	{capture.ErrOff, kindConflict, websocket.StatusPolicyViolation},
 	{capture.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},

@@ -220,20 +220,36 @@ export class Elements {
   setInputFiles(task: Task, target: Target, o: ActOptions): Promise<string> {
     const files = o.files!;
     return this.once(task, target, element => {
-      const input = this.injected.retarget(element, 'follow-label') as HTMLInputElement | null;
+      const input = this.fileInput(element, files.length);
+      const problem = input ? this.injected.setInputFiles(input, files) : 'error:notconnected';
+      if (problem && problem !== 'error:notconnected')
+        throw this.injected.createStacklessError(problem);
+      return problem ?? 'done';
+    });
+  }
+
+  /** Gives the input that is to get so many files from elsewhere. */
+  keepFileInput(task: Task, target: Target, count: number, keep: (input: Element) => void): Promise<string> {
+    return this.once(task, target, element => {
+      const input = this.fileInput(element, count);
       if (!input)
         return 'error:notconnected';
-      if (input.tagName !== 'INPUT')
-        throw this.injected.createStacklessError('Node is not an HTMLInputElement');
-      if (files.length > 1 && !input.multiple && !input.webkitdirectory)
-        throw this.injected.createStacklessError('Non-multiple file input can only accept single file');
-      if (input.webkitdirectory)
-        throw this.injected.createStacklessError('[webkitdirectory] input requires passing a path to a directory');
-      const problem = this.injected.setInputFiles(input, files);
-      if (problem)
-        throw this.injected.createStacklessError(problem);
+      keep(input);
       return 'done';
     });
+  }
+
+  private fileInput(element: Element, count: number): HTMLInputElement | null {
+    const input = this.injected.retarget(element, 'follow-label') as HTMLInputElement | null;
+    if (!input)
+      return null;
+    if (input.tagName !== 'INPUT')
+      throw this.injected.createStacklessError('Node is not an HTMLInputElement');
+    if (count > 1 && !input.multiple && !input.webkitdirectory)
+      throw this.injected.createStacklessError('Non-multiple file input can only accept single file');
+    if (input.webkitdirectory)
+      throw this.injected.createStacklessError('[webkitdirectory] input requires passing a path to a directory');
+    return input;
   }
 
   /** A screenshot's rectangle of the element, once it is visible and stable, scrolled into view. */

@@ -107,6 +107,10 @@ export class Layer {
     return this.run(r, scope, (task, target) => this.elements.setInputFiles(task, target, r));
   }
 
+  fileInput(r: Request & { count: number }, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.keepFileInput(task, target, r.count, input => { this.kept.set(r.task, input); }));
+  }
+
   scrollIntoView(r: Request, scope?: Node) {
     return this.run(r, scope, (task, target) => this.elements.scrollIntoView(task, target, e => this.pointer.scroll(e, undefined)));
   }

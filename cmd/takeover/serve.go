@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"takeover/files"
 	"takeover/session"
 	"takeover/static"
 	"takeover/web"
@@ -41,6 +42,9 @@ type serveCommand struct {
 	SessionTimeout  time.Duration `help:"A session's life." default:"5m" env:"TAKEOVER_SESSION_TIMEOUT"`
 	IdleTimeout     time.Duration `help:"Ends a session that nobody uses; 0 for never." default:"0" env:"TAKEOVER_IDLE_TIMEOUT"`
 	TakeoverTimeout time.Duration `help:"How long a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
+
+	MaxFiles     int   `help:"Files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
+	MaxFileBytes int64 `help:"Bytes of a session's files. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
 
 	AllowedOrigins []string      `help:"Other sites whose pages may call." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
 	FrameAncestors string        `help:"Sites that may frame the pages, as in CSP." default:"'none'" env:"TAKEOVER_FRAME_ANCESTORS"`
@@ -156,7 +160,9 @@ func (s *serveCommand) options(addr net.Addr, log *slog.Logger) session.Options 
 		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium,
 		PublicURL: func() string { return strings.TrimSuffix(s.PublicURL, "/") },
 		CheckURL:  web.AddressGuard(addr.String(), s.PublicURL),
-		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout, Logger: log,
+		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
+		Files:  files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
+		Logger: log,
 	}
 }
 

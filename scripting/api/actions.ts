@@ -1,4 +1,5 @@
-import { expression, argument, buffer, result } from './values.ts';
+import { base64, expression, buffer, result, text } from './values.ts';
+import { host } from './host.ts';
 import { pick, step, type Send } from './call.ts';
 import type { Frame } from './frame.ts';
 import { ElementHandle } from './handle.ts';
@@ -76,19 +77,21 @@ export function evaluateOn(s: Subject, code: unknown, arg: unknown, options?: ob
 /** The element's picture, as a Buffer. */
 export function screenshot(s: Subject, options?: object): Promise<any> {
   return step(`${s.prefix}.screenshot`, () => s.title('screenshot', []), async send => {
-    warnOfPath(s.prefix, options);
     const verb = 'handle' in s.target ? 'handle' : 'frame';
     const { data } = await send<{ data: string }>(`${verb}.screenshot`, {
       ...s.target, ...pick(options, actions['screenshot']!), timeout: s.frame._timeouts.action(options),
     });
-    return buffer(data);
+    return picture(send, data, options);
   });
 }
 
-/** Says that a path was given where there are no files. */
-export function warnOfPath(prefix: string, options: object | undefined): void {
-  if (options && 'path' in options)
-    console.warn(`${prefix}.screenshot: path is ignored, scripts have no files; the picture is what the call returns`);
+/** The Buffer of what an operation made, which also is written to the file that options name. */
+export async function picture(send: Send, data: string, options: object | undefined): Promise<any> {
+  const bytes = buffer(data);
+  const { path } = (options ?? {}) as { path?: string };
+  if (path !== undefined)
+    await send('files.write', { name: text('path', path), data });
+  return bytes;
 }
 
 /** What selectOption takes, as parameters. */
@@ -106,20 +109,24 @@ export function selectValues(values: unknown): { options: object[]; elements: st
   return { options, elements };
 }
 
-/** What setInputFiles takes, as parameters. */
-export function inputFiles(files: unknown): { files: object[] } {
-  const list = Array.isArray(files) ? files : [files];
-  return {
-    files: list.map(f => {
-      if (typeof f === 'string')
-        throw new Error(`cannot read "${f}": scripts have no files; pass { name, mimeType, buffer } instead`);
-      const { name, mimeType, buffer: data } = f as { name: string; mimeType: string; buffer: Uint8Array };
-      return { name, mimeType, buffer: base64(data) };
-    }),
-  };
-}
+/** The most bytes that setInputFiles takes in buffers, as in Playwright. */
+const maxBuffers = 50 * 1024 * 1024;
 
-function base64(data: Uint8Array): string {
-  const tagged = argument(data).value;
-  return 'ta' in tagged ? tagged.ta.b : btoa(String(data));
+/** What setInputFiles takes, as parameters: names of the session's files, or contents. */
+export function inputFiles(given: unknown): { files?: object[]; names?: string[] } {
+  const list = Array.isArray(given) ? given as unknown[] : [given];
+  if (list.length && list.every(f => typeof f === 'string'))
+    return { names: list as string[] };
+  let size = 0;
+  const files = list.map(f => {
+    if (typeof f === 'string')
+      throw new Error('File paths cannot be mixed with buffers');
+    const { name, mimeType, buffer: data } = f as { name: string; mimeType: string; buffer: Uint8Array };
+    const bytes = ArrayBuffer.isView(data) ? data : new Uint8Array(host.encode(String(data)));
+    size += bytes.byteLength;
+    return { name: text('name', name), mimeType, buffer: base64(bytes) };
+  });
+  if (size > maxBuffers)
+    throw new Error('Cannot set buffer larger than 50Mb, please write it to a file and pass its path instead.');
+  return { files };
 }

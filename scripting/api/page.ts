@@ -1,5 +1,5 @@
 import type * as pw from 'playwright-core';
-import { warnOfPath } from './actions.ts';
+import { picture } from './actions.ts';
 import type { Browser } from './browser.ts';
 import { pick, quietly, step, Timeouts, wait } from './call.ts';
 import type { BrowserContext } from './context.ts';
@@ -14,7 +14,6 @@ import { Scope, waitUntil } from './scope.ts';
 import { quote } from './selectors.ts';
 import { urlMatches, type UrlMatch } from './urls.ts';
 import { requestTakeover } from './takeover.ts';
-import { buffer } from './values.ts';
 import type { World } from './world.ts';
 
 /** A page as the server describes it. */
@@ -105,11 +104,10 @@ export class Page extends Scope {
   }
   screenshot(options?: Opt<'screenshot'>): Promise<any> {
     return step('page.screenshot', () => 'page.screenshot()', async send => {
-      warnOfPath('page', options);
       const { data } = await send<{ data: string }>('page.screenshot', {
         page: this._guid, ...pick(options, screenshotOptions), timeout: this._timeouts.action(options),
       });
-      return buffer(data);
+      return picture(send, data, options);
     });
   }
   /** Here, a pause is a takeover: a person may look and act, and ends it. */

@@ -2,6 +2,7 @@ import type * as pw from 'playwright-core';
 import { act, inputFiles, selectValues, type Extra, type Subject } from './actions.ts';
 import { step } from './call.ts';
 import { refuse } from './errors.ts';
+import { readTextFile } from './files.ts';
 import type { Frame } from './frame.ts';
 import { type ElementHandle, handles, type HandleInit, type JSHandle } from './handle.ts';
 import { FrameLocator, Locator } from './locator.ts';
@@ -165,8 +166,10 @@ export abstract class Scope extends ApiObject {
   #tag(method: string, options?: { url?: string; content?: string; type?: string; path?: string }): Promise<ElementHandle> {
     return this.#step(method, [], async send => {
       const { path, ...rest } = options ?? {};
+      if (rest.url === undefined && rest.content === undefined && path === undefined)
+        throw new Error('Provide an object with a `url`, `path` or `content` property');
       if (path !== undefined)
-        throw new Error('path: scripts have no files; pass url or content instead');
+        rest.content = await readTextFile(send, path) + (method === 'addScriptTag' ? '\n//# sourceURL=' : '\n/*# sourceURL=') + path.replace(/\n/g, '') + (method === 'addScriptTag' ? '' : '*/');
       return handles.make(this._target, await send(`frame.${method}`, { frame: this._target._guid, ...rest })) as ElementHandle;
     });
   }

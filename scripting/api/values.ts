@@ -41,6 +41,11 @@ export function buffer(base64: string): unknown {
   return Buffer.from(bytes);
 }
 
+/** Bytes as base64. */
+export function base64(data: Uint8Array): string {
+  return host.toBase64(data.buffer as ArrayBuffer, data.byteOffset, data.byteOffset + data.byteLength);
+}
+
 /** Refuses what is not a string, in Playwright's words. */
 export function text(name: string, value: unknown): string {
   if (typeof value !== 'string')

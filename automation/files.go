@@ -1,0 +1,139 @@
+package automation
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+
+	"github.com/chromedp/cdproto/dom"
+
+	"takeover/cdp"
+	"takeover/files"
+)
+
+// maxFileRead bounds a file that a client reads; in base64 it passes to the
+// script in one piece.
+const maxFileRead = 32 << 20
+
+// folder is the folder of files.
+func (c *Client) folder() (*files.Folder, error) {
+	if f := c.automation.options.Files; f != nil {
+		return f, nil
+	}
+	return nil, errorf("there are no files here")
+}
+
+// fileName is the name of the file that a script's path means.
+func fileName(path string) (string, error) {
+	if name := files.Name(path); name != "" {
+		return name, nil
+	}
+	return "", errorf("%q is not a name of a file", path)
+}
+
+// fileError puts an error about a file into the words that scripts know.
+func fileError(path string, err error) error {
+	if errors.Is(err, files.ErrNotFound) {
+		return errorf("ENOENT: no such file or directory, open '%s' (paths are names of the session's files)", path)
+	}
+	return err
+}
+
+type fileParams struct {
+	Name string `json:"name"` // or a path that ends in it
+	To   string `json:"to"`
+	Data string `json:"data"` // base64
+}
+
+func opFilesWrite(_ context.Context, c *Client, p *fileParams) (any, error) {
+	folder, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	name, err := fileName(p.Name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := base64.StdEncoding.DecodeString(p.Data)
+	if err != nil {
+		return nil, errorf("data: %v", err)
+	}
+	info, err := folder.Write(name, bytes.NewReader(data))
+	return info, err
+}
+
+func opFilesRead(_ context.Context, c *Client, p *fileParams) (any, error) {
+	folder, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	data, err := folder.Read(files.Name(p.Name), maxFileRead)
+	if err != nil {
+		return nil, fileError(p.Name, err)
+	}
+	return map[string]string{"data": base64.StdEncoding.EncodeToString(data)}, nil
+}
+
+func opFilesCopy(_ context.Context, c *Client, p *fileParams) (any, error) {
+	folder, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	to, err := fileName(p.To)
+	if err != nil {
+		return nil, err
+	}
+	info, err := folder.Copy(files.Name(p.Name), to)
+	if err != nil {
+		return nil, fileError(p.Name, err)
+	}
+	return info, nil
+}
+
+func opFilesDelete(_ context.Context, c *Client, p *fileParams) (any, error) {
+	folder, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	if err := folder.Remove(files.Name(p.Name)); err != nil {
+		return nil, fileError(p.Name, err)
+	}
+	return emptyJSON, nil
+}
+
+// setNamedFiles lets Chromium read files of the folder into an input.
+func (c *Client) setNamedFiles(ctx context.Context, t *filesParams) (any, error) {
+	folder, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(t.Names))
+	for i, path := range t.Names {
+		if paths[i], err = folder.Path(files.Name(path)); err != nil {
+			return nil, fileError(path, err)
+		}
+	}
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	pl, _, err := c.settle(p, &t.target, "fileInput", request{"count": len(paths)})
+	if err == nil {
+		err = c.giveFiles(p, pl, paths)
+	}
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+// giveFiles sets the files of the input that the last operation kept. Chromium
+// tells the page of them.
+func (c *Client) giveFiles(ctx context.Context, pl *place, paths []string) error {
+	input, err := pl.layer.reference(ctx, "take", pl.task)
+	if err != nil {
+		return err
+	}
+	defer release(pl.layer.world, input.ObjectID)
+	_, err = cdp.Call(ctx, pl.layer.world.Session(), dom.SetFileInputFiles, dom.SetFileInputFilesParams{ObjectID: input.ObjectID, Files: paths})
+	return err
+}

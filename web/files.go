@@ -1,0 +1,157 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/files"
+)
+
+const (
+	// uploadTime is how long a caller may take to send a file.
+	uploadTime = 10 * time.Minute
+	// uploadParts bounds the parts of a form with a file in it.
+	uploadParts = 20
+	// uploadField bounds a field of a form besides the file, in bytes.
+	uploadField = 4 << 10
+)
+
+// uploadForm stands for a body that is a file, in /openapi.json.
+type uploadForm struct{}
+
+// listFiles is GET /v1/sessions/:id/files.
+func (s *Server) listFiles(c echo.Context) error {
+	folder, err := s.filesOf(c)
+	if err != nil {
+		return err
+	}
+	all, err := folder.List()
+	if err != nil {
+		return err
+	}
+	return list(c, "files", all, oldestFirst, func(f files.File) position { return position{f.ModifiedAt, f.Name} }, func(f files.File) files.File { return f })
+}
+
+// uploadFile is POST /v1/sessions/:id/files: a form with a file in it, or the
+// file itself and ?name=.
+func (s *Server) uploadFile(c echo.Context) error {
+	folder, err := s.filesOf(c)
+	if err != nil {
+		return err
+	}
+	rc := http.NewResponseController(c.Response())
+	_ = rc.SetReadDeadline(time.Now().Add(uploadTime)) // a test's recorder has none
+	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	name, content, err := upload(c)
+	if err != nil {
+		return err
+	}
+	if name = files.Name(name); name == "" {
+		return badField("name", "is required")
+	}
+	info, err := folder.Write(name, content)
+	if errors.Is(err, files.ErrFull) {
+		_ = rc.SetReadDeadline(time.Now().Add(drainTime))
+		_, _ = io.CopyN(io.Discard, c.Request().Body, drainLimit) // see readBody
+	}
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderLocation, fmt.Sprintf("/v1/sessions/%s/files/%s", c.Param("id"), url.PathEscape(info.Name)))
+	return c.JSON(http.StatusCreated, info)
+}
+
+// upload finds the file in the body.
+func upload(c echo.Context) (name string, content io.Reader, err error) {
+	name = c.QueryParam("name")
+	req := c.Request()
+	kind, _, _ := mime.ParseMediaType(req.Header.Get(echo.HeaderContentType)) // one that is none is no form
+	if kind != echo.MIMEMultipartForm {
+		return name, wholeBody{req}, nil
+	}
+	form, err := req.MultipartReader()
+	if err != nil {
+		return "", nil, &failure{kind: kindBadInput, detail: "The form cannot be read.", err: err}
+	}
+	for range uploadParts {
+		part, err := form.NextPart()
+		if err != nil {
+			break
+		}
+		if part.FileName() != "" {
+			if name == "" {
+				name = part.FileName()
+			}
+			return name, part, nil
+		}
+		if field := part.FormName(); field == "name" {
+			value, err := io.ReadAll(io.LimitReader(part, uploadField))
+			if err != nil {
+				return "", nil, &failure{kind: kindBadInput, detail: "The form ended early.", err: err}
+			}
+			name = string(value)
+		}
+	}
+	return "", nil, badField("file", "is required")
+}
+
+// wholeBody refuses a body that ended before its announced length.
+type wholeBody struct{ req *http.Request }
+
+// Read is io.Reader's.
+func (b wholeBody) Read(p []byte) (int, error) {
+	n, err := b.req.Body.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &failure{kind: kindBadInput, detail: "The body ended early.", err: err}
+	}
+	return n, err
+}
+
+// getFile is GET /v1/sessions/:id/files/:name. Files come from anywhere, so a
+// browser is to save them, never to show them.
+func (s *Server) getFile(c echo.Context) error {
+	folder, err := s.filesOf(c)
+	if err != nil {
+		return err
+	}
+	name := c.Param("name")
+	file, info, err := folder.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, "application/octet-stream")
+	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	h.Set(headerCSP, "sandbox; default-src 'none'")
+	http.ServeContent(c.Response(), c.Request(), "", info.ModifiedAt, file)
+	return nil
+}
+
+// deleteFile is DELETE /v1/sessions/:id/files/:name.
+func (s *Server) deleteFile(c echo.Context) error {
+	folder, err := s.filesOf(c)
+	if err != nil {
+		return err
+	}
+	if err := folder.Remove(c.Param("name")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// filesOf is the folder of the route's session.
+func (s *Server) filesOf(c echo.Context) (*files.Folder, error) {
+	one, err := s.liveSession(c)
+	if err != nil {
+		return nil, err
+	}
+	return one.Files()
+}
