@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Errors of a Bucket.
+var (
+	ErrNotFound = errors.New("no such key")
+	ErrConflict = errors.New("somebody else changed it meanwhile")
+)
+
+// DefaultBucketSize bounds a bucket, in bytes.
+const DefaultBucketSize = 256 << 20
+
+// Entry is a value in a Bucket.
+type Entry struct {
+	Key      string
+	Value    []byte
+	Revision uint64 // rises with each change of the bucket
+	Changed  time.Time
+}
+
+// Bucket is a table of values by key, the newest of each. Keys are letters,
+// digits, "-", "_", "=", "." and "/".
+type Bucket struct{ kv jetstream.KeyValue }
+
+// Bucket opens a bucket and makes it if there is none of the name. Names are
+// letters, digits, "-" and "_".
+func (s *Store) Bucket(ctx context.Context, name string) (*Bucket, error) {
+	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: name, History: 1, Storage: jetstream.FileStorage, MaxBytes: DefaultBucketSize, Compression: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", name, err)
+	}
+	return &Bucket{kv}, nil
+}
+
+// Get returns the value of a key, or ErrNotFound.
+func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
+	e, err := b.kv.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
+		return Entry{}, ErrNotFound
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("read %s: %w", key, err)
+	}
+	return entryOf(e), nil
+}
+
+// Put sets a key and returns its revision. With a revision of an earlier Get or
+// Put the value is set only if it is still that one, 0 for a key that must not
+// be there yet: ErrConflict otherwise.
+func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	var next uint64
+	var err error
+	if revision == 0 {
+		next, err = b.kv.Create(ctx, key, value)
+	} else {
+		next, err = b.kv.Update(ctx, key, value, revision)
+	}
+	if api, ok := errors.AsType[*jetstream.APIError](err); errors.Is(err, jetstream.ErrKeyExists) || ok && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		return 0, ErrConflict
+	}
+	if err != nil {
+		return 0, fmt.Errorf("write %s: %w", key, err)
+	}
+	return next, nil
+}
+
+// Delete removes a key that is there, or returns ErrNotFound.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	if _, err := b.Get(ctx, key); err != nil {
+		return err
+	}
+	if err := b.kv.Purge(ctx, key); err != nil {
+		return fmt.Errorf("delete %s: %w", key, err)
+	}
+	return nil
+}
+
+// All returns every entry, in no order.
+func (b *Bucket) All(ctx context.Context) (entries []Entry, err error) {
+	w, err := b.kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, fmt.Errorf("list bucket: %w", err)
+	}
+	defer func() { err = errors.Join(err, w.Stop()) }()
+	for {
+		select {
+		case e := <-w.Updates():
+			if e == nil { // all there were when the watch began
+				return entries, nil
+			}
+			entries = append(entries, entryOf(e))
+		case <-ctx.Done():
+			return nil, fmt.Errorf("list bucket: %w", context.Cause(ctx))
+		}
+	}
+}
+
+func entryOf(e jetstream.KeyValueEntry) Entry {
+	return Entry{Key: e.Key(), Value: e.Value(), Revision: e.Revision(), Changed: e.Created().UTC()}
+}

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// DefaultMaxStore bounds the embedded server's files.
+	DefaultMaxStore = 4 << 30
+	// DefaultMaxMemory bounds what the embedded server keeps in memory streams.
+	DefaultMaxMemory = 64 << 20
+
+	// syncInterval is how much of what was written an outage of the whole machine
+	// may cost. A killed process costs nothing: the kernel has it.
+	syncInterval = 5 * time.Second
+	startTimeout = 20 * time.Second
+	// maxPayload is the largest message of the embedded server; an external one
+	// has its own limit, 1 MiB by default.
+	maxPayload = 8 << 20
+)
+
+// Options configures a Store. The zero value of each field is its default.
+type Options struct {
+	Dir       string       // the embedded server's folder; required without URL
+	URL       string       // of an external server, "nats://host:4222,…"; default: embedded
+	MaxStore  int64        // bytes on disk of the embedded server; default DefaultMaxStore
+	MaxMemory int64        // bytes in memory streams of the embedded server; default DefaultMaxMemory
+	Logger    *slog.Logger // default: discard
+}
+
+// Store is a connection to JetStream, and the embedded server behind it if
+// there is one. Its methods may be called from any goroutine. End it with Close.
+type Store struct {
+	embedded *server.Server // nil for an external server
+	conn     *nats.Conn
+	js       jetstream.JetStream
+}
+
+// Open starts the embedded server, or connects to the external one, and
+// returns when it answers.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{}
+	opts := []nats.Option{
+		nats.Name("takeover"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				o.Logger.Warn("NATS is away", "err", err)
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { o.Logger.Info("NATS is back") }),
+	}
+	if o.URL == "" {
+		if err := s.embed(o); err != nil {
+			return nil, err
+		}
+		opts = append(opts, nats.InProcessServer(s.embedded))
+	}
+	var err error
+	if s.conn, err = nats.Connect(o.URL, opts...); err != nil {
+		return nil, errors.Join(fmt.Errorf("connect to NATS: %w", err), s.Close())
+	}
+	if s.js, err = jetstream.New(s.conn); err != nil {
+		return nil, errors.Join(fmt.Errorf("use JetStream: %w", err), s.Close())
+	}
+	if _, err := s.js.AccountInfo(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("use JetStream: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// embed starts the server in the process.
+func (s *Store) embed(o Options) error {
+	if o.Dir == "" {
+		return errors.New("open store: a folder is required")
+	}
+	// What it holds is as private as the keys next to it.
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	if o.MaxStore == 0 {
+		o.MaxStore = DefaultMaxStore
+	}
+	if o.MaxMemory == 0 {
+		o.MaxMemory = DefaultMaxMemory
+	}
+	embedded, err := server.NewServer(&server.Options{
+		ServerName: "takeover", DontListen: true, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: filepath.Clean(o.Dir), SyncInterval: syncInterval,
+		JetStreamMaxStore: o.MaxStore, JetStreamMaxMemory: o.MaxMemory, MaxPayload: maxPayload, MaxPending: 8 * maxPayload,
+		DisableJetStreamBanner: true,
+	})
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	embedded.SetLoggerV2(natsLog{o.Logger}, false, false, false)
+	embedded.Start()
+	s.embedded = embedded
+	if !embedded.ReadyForConnections(startTimeout) {
+		return errors.Join(errors.New("open store: the embedded NATS did not start in time"), s.Close())
+	}
+	if !embedded.JetStreamEnabled() {
+		return errors.Join(errors.New("open store: JetStream did not start; is the folder another server's?"), s.Close())
+	}
+	return nil
+}
+
+// Close ends the connection, and the embedded server, and waits for it.
+func (s *Store) Close() error {
+	if s.conn != nil {
+		s.conn.Close()
+	}
+	if s.embedded != nil {
+		s.embedded.Shutdown()
+		s.embedded.WaitForShutdown()
+	}
+	return nil
+}
+
+// natsLog writes what the embedded server has to say into our log: its
+// warnings and errors, the rest for debugging.
+type natsLog struct{ log *slog.Logger }
+
+func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Warnf(format string, v ...any)   { l.log.Warn(fmt.Sprintf(format, v...)) }
+func (l natsLog) Errorf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Fatalf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }

@@ -1,0 +1,140 @@
+package store_test
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"go.uber.org/goleak"
+
+	"takeover/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, o store.Options) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func bucket(t *testing.T, s *store.Store) *store.Bucket {
+	t.Helper()
+	b, err := s.Bucket(t.Context(), "things")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// external is a NATS server as an operator runs one, on a port of the loopback.
+func external(t *testing.T) string {
+	t.Helper()
+	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Start()
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	if !ns.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS did not start")
+	}
+	return ns.ClientURL()
+}
+
+func TestBucket(t *testing.T) {
+	for name, options := range map[string]func(*testing.T) store.Options{
+		"embedded": func(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} },
+		"external": func(t *testing.T) store.Options { return store.Options{URL: external(t)} },
+	} {
+		t.Run(name, func(t *testing.T) { testBucket(t, bucket(t, open(t, options(t)))) })
+	}
+}
+
+func testBucket(t *testing.T, b *store.Bucket) {
+	ctx := t.Context()
+	if all, err := b.All(ctx); err != nil || len(all) != 0 {
+		t.Fatalf("an empty bucket lists %v, %v", all, err)
+	}
+	if _, err := b.Get(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("get of nothing: %v", err)
+	}
+	if _, err := b.Get(ctx, "not a key"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("get of what is no key: %v", err)
+	}
+	first, err := b.Put(ctx, "a", []byte("1"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Put(ctx, "a", []byte("2"), 0); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("made twice: %v", err)
+	}
+	second, err := b.Put(ctx, "a", []byte("2"), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Put(ctx, "a", []byte("3"), first); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("changed from an old revision: %v", err)
+	}
+	if e, err := b.Get(ctx, "a"); err != nil || string(e.Value) != "2" || e.Revision != second || e.Key != "a" || time.Since(e.Changed) > time.Minute {
+		t.Errorf("got %+v, %v", e, err)
+	}
+	if _, err := b.Put(ctx, "b", []byte(strings.Repeat("x", 900_000)), 0); err != nil {
+		t.Errorf("a large value: %v", err)
+	}
+	if err := b.Delete(ctx, "a"); err != nil {
+		t.Error(err)
+	}
+	if err := b.Delete(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("deleted twice: %v", err)
+	}
+	all, err := b.All(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys := slices.Collect(maps.Keys(byKey(all))); !slices.Equal(keys, []string{"b"}) {
+		t.Errorf("keys are %v", keys)
+	}
+	if _, err := b.Put(ctx, "a", []byte("again"), 0); err != nil {
+		t.Errorf("made again after it was deleted: %v", err)
+	}
+}
+
+func byKey(entries []store.Entry) map[string]store.Entry {
+	m := map[string]store.Entry{}
+	for _, e := range entries {
+		m[e.Key] = e
+	}
+	return m
+}
+
+func TestKeptOverARestart(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, store.Options{Dir: dir})
+	if _, err := bucket(t, s).Put(t.Context(), "kept", []byte("value"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := bucket(t, open(t, store.Options{Dir: dir})).Get(t.Context(), "kept"); err != nil || string(e.Value) != "value" {
+		t.Errorf("got %+v, %v", e, err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	if _, err := store.Open(t.Context(), store.Options{}); err == nil {
+		t.Error("opened without a folder")
+	}
+	if _, err := store.Open(t.Context(), store.Options{URL: "nats://127.0.0.1:1"}); err == nil {
+		t.Error("opened without a server")
+	}
+}
