@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"takeover/files"
+	"takeover/store"
 )
 
 // Defaults and bounds. Each is an option of the server.
@@ -49,6 +50,7 @@ type Options struct {
 	IdleTimeout     time.Duration        // default: none
 	TakeoverTimeout time.Duration        // default DefaultTakeoverTimeout
 	Files           files.Limits         // of each session; default: those of package files
+	Store           *store.Store         // what outlives the process; default: none, and nothing can be saved
 	Logger          *slog.Logger         // default: discard
 }
 

@@ -97,6 +97,13 @@ type RunInfo struct {
 	Truncated   bool            `json:"truncated"`
 }
 
+// RunScript is what a run was given.
+type RunScript struct {
+	Filename string          `json:"filename"`
+	Code     string          `json:"code"`
+	Args     json.RawMessage `json:"args"`
+}
+
 // RunEvent is one message of a run's stream: log (RunLog), step (RunStep),
 // takeover (TakeoverInfo), test (RunTest), end (RunInfo).
 type RunEvent struct {
@@ -107,6 +114,7 @@ type RunEvent struct {
 // Run is one execution of one script.
 type Run struct {
 	session *Session
+	given   RunScript
 	client  *automation.Client
 	ready   chan struct{}  // closed when script is set
 	script  *scripting.Run // nil for a run that was refused
@@ -120,6 +128,9 @@ type Run struct {
 
 // ID is the run's id.
 func (r *Run) ID() string { return r.info.ID } // never changes
+
+// Script is what the run was given.
+func (r *Run) Script() RunScript { return r.given }
 
 // Done is closed when the run has ended and its resources are free.
 func (r *Run) Done() <-chan struct{} { return r.done }
@@ -217,7 +228,7 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 	if err := checkRun(&o); err != nil {
 		return nil, err
 	}
-	r := &Run{session: s, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
+	r := &Run{session: s, given: RunScript{Filename: o.Filename, Code: o.Code, Args: o.Args}, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
 		ID: newID("run"), SessionID: s.id, Filename: o.Filename, RequestedBy: o.RequestedBy, Status: RunRunning,
 		CreatedAt: time.Now().UTC(), Logs: []RunLog{}, Steps: []RunStep{}, Tests: []RunTest{},
 	}}

@@ -17,6 +17,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/scripting"
 	"takeover/session"
+	"takeover/store"
 )
 
 // TestMain is the test binary, or the worker of a script that a test runs.
@@ -53,9 +54,18 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 	base := "http://" + ln.Addr().String()
 	logged := &syncBuffer{}
 	log := slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	kept, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := kept.Close(); err != nil {
+			t.Error("close store:", err)
+		}
+	})
 	opts := session.Options{
 		Dir: t.TempDir(), WarmBrowsers: -1, MaxSessions: 4, PublicURL: func() string { return base },
-		CheckURL: AddressGuard(ln.Addr().String(), base), Logger: log,
+		CheckURL: AddressGuard(ln.Addr().String(), base), Store: kept, Logger: log,
 	}
 	keys, err := NewKeys(testKey, otherKey)
 	if err != nil {

@@ -103,6 +103,8 @@ var outcomes = []struct {
 	{session.ErrLink, kindForbidden, websocket.StatusPolicyViolation},
 	{session.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
 	{session.ErrNotController, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
 	{session.ErrRunning, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverOpen, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},

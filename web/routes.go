@@ -85,6 +85,14 @@ func (s *Server) routes() []route {
 		{method: post, path: one + "/runs/:run/cancel", name: "cancelRun", does: "Stop a run.", slow: true, handler: s.cancelRun, body: struct{}{}, answers: answer{body: session.RunInfo{}}},
 		{method: get, path: one + "/runs/:run/stream", name: "streamRun", does: "Logs, steps and takeovers as they come, from the beginning, then end.", kind: stream, handler: s.streamRun, answers: answer{mime: mimeSSE}},
 
+		{method: get, path: one + "/runs/:run/script", name: "getRunScript", does: "What a run was given: code, file name, arguments.", handler: s.getRunScript, answers: answer{body: session.RunScript{}}},
+
+		{method: get, path: "/v1/saved-scripts", name: "listSavedScripts", does: "Saved scripts, the newest change first.", query: []string{"limit", "cursor"}, handler: s.listSaved, answers: answer{body: session.SavedScript{}, list: "scripts"}},
+		{method: post, path: "/v1/saved-scripts", name: "saveScript", does: "Keep a script under a name; run it by its id as script.", handler: s.saveScript, body: savedRequest{}, answers: answer{status: 201, body: session.SavedScript{}}},
+		{method: get, path: "/v1/saved-scripts/:script", name: "getSavedScript", does: "One saved script.", handler: s.getSaved, answers: answer{body: session.SavedScript{}}},
+		{method: patch, path: "/v1/saved-scripts/:script", name: "changeSavedScript", does: "Rename a saved script, change its code or arguments.", handler: s.changeSaved, body: savedRequest{}, answers: answer{body: session.SavedScript{}}},
+		{method: del, path: "/v1/saved-scripts/:script", name: "deleteSavedScript", does: "Forget a saved script.", handler: s.deleteSaved, answers: answer{status: 204}},
+
 		{method: post, path: one + "/takeovers", name: "requestTakeover", does: "Ask for a person.", handler: s.requestTakeover, body: takeoverRequest{}, answers: answer{status: 201, body: session.TakeoverInfo{}}},
 		{method: get, path: one + "/takeovers", name: "listSessionTakeovers", does: "The session's takeovers, oldest first.", query: []string{"limit", "cursor"}, handler: s.listSessionTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
 		{method: get, path: "/v1/takeovers", name: "listTakeovers", does: "The inbox over all sessions; ?state=pending.", query: []string{"limit", "cursor", "state"}, handler: s.listTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
@@ -117,6 +125,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/docs", name: "docs", does: "This description as a page.", handler: s.docs, answers: answer{mime: mimeHTML}},
 
 		{method: get, path: "/", name: "pageSessions", does: "Page: sessions and the inbox.", handler: s.pageSessions, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/login", name: "pageLogin", does: "Page: sign in; ?code= trades a sign-in link.", access: public, query: []string{"next", "code"}, handler: s.pageLogin, answers: answer{mime: mimeHTML}},

@@ -16,7 +16,8 @@ import (
 
 // scriptRequest is the body of a run.
 type scriptRequest struct {
-	Code     string          `json:"code"`
+	Code     string          `json:"code,omitempty"`
+	Script   string          `json:"script,omitempty"` // id of a saved script, instead of code; args given here win over its own
 	Filename string          `json:"filename,omitempty"`
 	Timeout  *int64          `json:"timeout,omitempty"` // ms, without the time spent waiting for a person
 	Wait     bool            `json:"wait,omitempty"`
@@ -29,13 +30,31 @@ type scriptAloneRequest struct {
 	Session *createRequest `json:"session,omitempty"` // what the session is like
 }
 
-func (r *scriptRequest) options(c echo.Context) (session.RunOptions, error) {
+// options reads a run's options. A saved script is looked up.
+func (s *Server) runOptions(c echo.Context, r *scriptRequest) (session.RunOptions, error) {
 	if len(r.Code) > scriptLimit {
 		return session.RunOptions{}, &failure{kind: kindTooLarge, detail: fmt.Sprintf("A script may have at most %d bytes.", scriptLimit)}
 	}
 	var v checks
-	if r.Code == "" {
+	switch {
+	case r.Code == "" && r.Script == "":
 		v.add("code", "is required")
+	case r.Code != "" && r.Script != "":
+		v.add("script", "is instead of code")
+	case r.Script != "":
+		saved, err := s.manager.SavedScript(c.Request().Context(), r.Script)
+		if errors.Is(err, session.ErrNotFound) {
+			v.add("script", "names no saved script")
+		} else if err != nil {
+			return session.RunOptions{}, err
+		}
+		r.Code = saved.Code
+		if r.Args == nil {
+			r.Args = saved.Args
+		}
+		if r.Filename == "" {
+			r.Filename = saved.Filename()
+		}
 	}
 	v.atMost("filename", r.Filename, 255)
 	o := session.RunOptions{
@@ -55,7 +74,7 @@ func (s *Server) runScript(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, err := req.options(c)
+	opts, err := s.runOptions(c, &req)
 	if err != nil {
 		return err
 	}
@@ -72,7 +91,7 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 	if err := readJSON(c, scriptBodyLimit, &req); err != nil {
 		return err
 	}
-	opts, err := req.options(c)
+	opts, err := s.runOptions(c, &req.scriptRequest)
 	if err != nil {
 		return err
 	}
@@ -163,6 +182,15 @@ func (s *Server) getRun(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, run.Info())
+}
+
+// getRunScript is GET /v1/sessions/:id/runs/:run/script.
+func (s *Server) getRunScript(c echo.Context) error {
+	run, err := s.runOf(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, run.Script())
 }
 
 // cancelRun is POST /v1/sessions/:id/runs/:run/cancel. Cancelling a run that

@@ -19,6 +19,7 @@ import (
 	"takeover/files"
 	"takeover/session"
 	"takeover/static"
+	"takeover/store"
 	"takeover/web"
 )
 
@@ -33,8 +34,9 @@ const (
 // package that holds the limit.
 type serveCommand struct {
 	Addr      string `help:"Address to listen on. A public one needs TAKEOVER_API_KEY." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
-	DataDir   string `help:"Folder for keys, profiles and bundles." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
+	DataDir   string `help:"Folder for keys, saved scripts, profiles and bundles." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
 	PublicURL string `help:"Address that people reach the server under, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
+	NATSURL   string `name:"nats-url" help:"NATS servers with JetStream to keep things in. Default: one in the process, in the data directory." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
 	Chromium  string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
 
 	MaxSessions     int           `help:"Sessions live at a time. Default: four per core." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS"`
@@ -95,7 +97,12 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if s.PublicURL == "" {
 		s.PublicURL = base
 	}
-	manager, err := session.NewManager(s.options(ln.Addr(), log))
+	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, Logger: log})
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	manager, err := session.NewManager(s.options(ln.Addr(), kept, log))
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -151,7 +158,7 @@ func closeManager(ctx context.Context, manager *session.Manager) error {
 	}
 }
 
-func (s *serveCommand) options(addr net.Addr, log *slog.Logger) session.Options {
+func (s *serveCommand) options(addr net.Addr, kept *store.Store, log *slog.Logger) session.Options {
 	warm := s.Warm
 	if warm <= 0 {
 		warm = -1 // session takes 0 for its default
@@ -161,6 +168,7 @@ func (s *serveCommand) options(addr net.Addr, log *slog.Logger) session.Options 
 		PublicURL: func() string { return strings.TrimSuffix(s.PublicURL, "/") },
 		CheckURL:  web.AddressGuard(addr.String(), s.PublicURL),
 		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
+		Store:  kept,
 		Files:  files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
 		Logger: log,
 	}

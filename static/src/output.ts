@@ -1,3 +1,4 @@
+import { codeFrame, type FrameLine } from './codeframe.js';
 import { byId, h, setText, show } from './dom.js';
 import { jsonView } from './panel/json.js';
 import type { LogLine, Run, RunError, Step, Takeover } from './protocol.js';
@@ -35,6 +36,7 @@ export class Output {
     this.#result = [];
     this.#startedAt = Date.now();
     show(byId('output'), true);
+    show(byId('output-script'), false);
     this.status('running');
     window.clearInterval(this.#timer);
     const tick = (): void => setText(byId('output-time'), clock(Math.floor((Date.now() - this.#startedAt) / 1000) * 1000));
@@ -65,13 +67,14 @@ export class Output {
     this.#line('asks', timeOf(takeover.endedAt ?? takeover.createdAt), [words[takeover.state] ?? takeover.state]);
   }
 
-  end(run: Run): void {
+  /** The end of a run of this code. */
+  end(run: Run, code: string): void {
     window.clearInterval(this.#timer);
     this.status(run.status);
     if (run.durationMs !== undefined) setText(byId('output-time'), took(run.durationMs));
     for (const element of this.#result) element.remove();
     this.#result = [];
-    if (run.error) this.#append(this.#error(run.error));
+    if (run.error) this.#append(this.#error(run.error, code));
     else if (run.result !== undefined && run.result !== null) {
       const value = h('div', { class: 'output-result', 'data-result': true });
       value.append(jsonView(run.result));
@@ -88,19 +91,25 @@ export class Output {
     this.#append(h('div', { class: 'output-line error' }, h('span', { class: 'at' }), h('span', { class: 'what', text: message })));
   }
 
-  /** A run of before, whole. */
-  replay(run: Run): void {
+  /** A run of before, whole; open puts its script into the editor. */
+  replay(run: Run, code: string, open: (() => void) | null): void {
     this.begin();
+    const button = byId('output-script');
+    show(button, open !== null);
+    button.onclick = () => {
+      show(button, false);
+      open?.();
+    };
     window.clearInterval(this.#timer);
     const lines: [number, () => void][] = [
       ...(run.logs ?? []).map((line): [number, () => void] => [timeOf(line.ts), () => this.log(line)]),
       ...(run.steps ?? []).map((step): [number, () => void] => [timeOf(step.startedAt), () => this.step(step)]),
     ];
     for (const [, write] of lines.sort((a, b) => a[0] - b[0])) write();
-    this.end(run);
+    this.end(run, code);
   }
 
-  #error(error: RunError): HTMLElement {
+  #error(error: RunError, code: string): HTMLElement {
     const text = error.stack?.includes(error.message) ? error.stack : `${error.name}: ${error.message}`;
     const what = h('span', { class: 'what' });
     let last = 0;
@@ -111,7 +120,26 @@ export class Output {
     what.append(text.slice(last));
     const line = error.line ?? 0;
     const link = line > 0 ? this.#position(`line ${line}`, line, error.column ?? 1) : h('span');
-    return h('div', { class: 'output-line error', 'data-error': true }, link, what);
+    const shown = h('div', { class: 'output-line error', 'data-error': true }, link, what);
+    const frame = codeFrame(code, line, error.column ?? 1);
+    if (frame.length) shown.append(this.#frame(frame, error.column ?? 1));
+    return shown;
+  }
+
+  #frame(lines: FrameLine[], column: number): HTMLElement {
+    const pre = h('pre', { class: 'code-frame', 'data-frame': true });
+    for (const { line, text, caret } of lines) {
+      const row = h('span', { class: caret === null ? 'frame-line' : 'frame-line at-fault' }, h('span', { class: 'frame-number', text: String(line) }), h('span', { text }));
+      if (caret === null) pre.append(row, '\n');
+      else pre.append(this.#reach(row, line, column), '\n', h('span', { class: 'frame-line' }, h('span', { class: 'frame-number' }), h('span', { class: 'frame-caret', text: `${caret}^` })), '\n');
+    }
+    return pre;
+  }
+
+  /** Makes the line at fault lead to its place in the editor. */
+  #reach(row: HTMLElement, line: number, column: number): HTMLElement {
+    row.addEventListener('click', () => this.goto(line, column));
+    return row;
   }
 
   #position(text: string, line: number, column: number): HTMLElement {

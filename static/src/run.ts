@@ -5,23 +5,29 @@ import type { Live } from './live.js';
 import { notice } from './notices.js';
 import { Output, shapeOf, STATUS_WORDS, timeOf } from './output.js';
 import type { LogLine, Run, Step, Takeover } from './protocol.js';
+import type { Scripts } from './saved.js';
 import { EventStream } from './sse.js';
 import { ago, took } from './times.js';
 
 /** Runs shown in the list of earlier ones. */
 const LISTED = 50;
 
+/** What a run was given. */
+interface RunScript { filename: string; code: string; args?: unknown }
+
 const isOver = (run: Run): boolean => run.status !== 'running' && run.status !== 'waiting';
 
 /** Runs the editor's script in the session, shows what comes of it, and the runs of before. */
 export class Runner {
   #current: string | null = null;
+  /** What the output is about, for the lines around an error. */
+  #code = '';
   #stream: EventStream | null = null;
   #output: Output;
   #run = byId<HTMLButtonElement>('run');
   #stop = byId<HTMLButtonElement>('run-stop');
 
-  constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor) {
+  constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts) {
     this.#output = new Output((line, column) => this.#goto(line, column));
     this.#run.addEventListener('click', () => void this.start());
     this.#stop.addEventListener('click', () => void this.stop());
@@ -36,11 +42,12 @@ export class Runner {
     const code = this.editor.value;
     this.#run.disabled = true;
     this.editor.mark(null);
+    this.#code = code;
     this.#output.begin();
     // A script waits while a person is in control, and whoever presses Run wants to see it run.
     if (this.live.mine) this.live.releaseControl();
     try {
-      const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, { code });
+      const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, { code, args: this.scripts.args });
       this.#follow(run);
     } catch (error) {
       this.#output.refuse(messageOf(error));
@@ -63,10 +70,19 @@ export class Runner {
   async #adopt(): Promise<void> {
     const runs = await this.#list();
     const open = runs.find((run) => !isOver(run));
-    if (open && !this.#current) {
-      this.#output.begin();
-      this.#follow(open);
-    }
+    if (open && !this.#current) void this.#join(open);
+  }
+
+  /** Follows a run that somebody else started. */
+  async #join(run: Run): Promise<void> {
+    this.#current = run.id;
+    this.#output.begin();
+    this.#code = await this.#scriptOf(run.id).then(({ code }) => code, () => '');
+    if (this.#current === run.id) this.#follow(run);
+  }
+
+  #scriptOf(id: string): Promise<RunScript> {
+    return get<RunScript>(path`/v1/sessions/${this.session}/runs/${id}/script`);
   }
 
   #follow(run: Run): void {
@@ -105,10 +121,7 @@ export class Runner {
   #changed(run: Run): void {
     if (run.id === this.#current) {
       if (!isOver(run)) this.#output.status(run.status);
-    } else if (!this.#current && !isOver(run) && !this.#run.disabled) {
-      this.#output.begin();
-      this.#follow(run);
-    }
+    } else if (!this.#current && !isOver(run) && !this.#run.disabled) void this.#join(run);
   }
 
   /** The stream ended without saying how: ask. */
@@ -126,8 +139,8 @@ export class Runner {
 
   #end(run: Run): void {
     if (!this.#current) return;
-    this.#output.end(run);
-    if (run.error?.line) this.editor.mark(run.error.line);
+    this.#output.end(run, this.#code);
+    if (run.error?.line && this.#code === this.editor.value) this.editor.mark(run.error.line);
     this.#idle();
     void this.#list();
   }
@@ -205,9 +218,10 @@ export class Runner {
       return;
     }
     try {
-      const run = await get<Run>(path`/v1/sessions/${this.session}/runs/${id}`);
+      const [run, script] = await Promise.all([get<Run>(path`/v1/sessions/${this.session}/runs/${id}`), this.#scriptOf(id)]);
       this.#choose('script');
-      this.#output.replay(run);
+      this.#code = script.code;
+      this.#output.replay(run, script.code, script.code === this.editor.value ? null : () => this.scripts.use(script.code, script.args ?? null));
     } catch (error) {
       notice(messageOf(error));
     }

@@ -158,3 +158,26 @@ func askedBy(who string) string {
 }
 
 func escapeQuery(s string) string { return url.QueryEscape(s) }
+
+// scriptBeginning is how many lines of a script are shown to tell it by.
+const scriptBeginning = 4
+
+func (s SavedScript) lines() int {
+	return strings.Count(strings.TrimRight(s.Code, "\n"), "\n") + 1
+}
+
+func (s SavedScript) hasArgs() bool { return s.Args != "" && s.Args != "null" }
+
+// begin is the script's first lines that are not empty.
+func (s SavedScript) begin() string {
+	var first []string
+	for line := range strings.Lines(s.Code) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if first = append(first, strings.TrimRight(line, "\n")); len(first) == scriptBeginning {
+			break
+		}
+	}
+	return strings.Join(first, "\n")
+}

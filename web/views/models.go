@@ -152,3 +152,18 @@ func Forbidden(p Page) ProblemPage {
 		ActionURL: "/login", ActionText: "Sign in with a key",
 	}
 }
+
+// maxScriptName is what session allows.
+const maxScriptName = 100
+
+// ScriptsPage is the page of saved scripts, the newest change first.
+type ScriptsPage struct {
+	Page
+	Scripts []SavedScript
+}
+
+// SavedScript is one of them; Args is JSON.
+type SavedScript struct {
+	ID, Name, Code, Args string
+	UpdatedAt            time.Time
+}

@@ -19,6 +19,7 @@ const KEEP_AFTER = 400;
  */
 export class Editor {
   onRun: () => void = () => {};
+  onChange: () => void = () => {};
   #field = byId<HTMLTextAreaElement>('code');
   #view: EditorView;
   #timer = 0;
@@ -33,6 +34,11 @@ export class Editor {
 
   get value(): string {
     return this.#view.value;
+  }
+
+  set value(text: string) {
+    this.#view.value = text;
+    this.#changed();
   }
 
   goto(line: number, column: number): void {
@@ -67,6 +73,9 @@ export class Editor {
       get value() {
         return field.value;
       },
+      set value(text) {
+        field.value = text;
+      },
       goto(line, column) {
         const at = offsetOf(field.value, line, column);
         field.focus();
@@ -85,6 +94,7 @@ export class Editor {
   }
 
   #changed(): void {
+    this.onChange();
     window.clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => {
       try {

@@ -11,6 +11,7 @@ import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
 import { notice } from '../notices.js';
 import { EventsPanel } from '../panel/events.js';
 import { Runner } from '../run.js';
+import { Scripts } from '../saved.js';
 import { Stage } from '../stage.js';
 import { showTabs } from '../tabs.js';
 import { startTicking } from '../times.js';
@@ -36,7 +37,7 @@ stage.open();
 /** What only an operator has: script, events, sharing, ending. */
 function operate(): void {
   const editor = new Editor(session);
-  new Runner(session, stage.live, editor);
+  new Runner(session, stage.live, editor, new Scripts(session, editor));
   const events = new EventsPanel(session);
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());

@@ -1,0 +1,21 @@
+/** Lines shown before and after the one that failed. */
+const AROUND = 2;
+/** A longer line is cut, so many characters each side of the column. */
+const WIDTH = 160;
+
+/** One line of a frame; caret is what stands before the place, as spaces and tabs. */
+export interface FrameLine { line: number; text: string; caret: string | null }
+
+/** The lines around a place (line and column from 1) in a script; none when the place is not in it. */
+export function codeFrame(code: string, line: number, column: number): FrameLine[] {
+  const lines = code.replace(/\n$/, '').split('\n');
+  if (line < 1 || line > lines.length) return [];
+  const first = Math.max(1, line - AROUND);
+  const from = Math.max(0, column - 1 - WIDTH);
+  return lines.slice(first - 1, line + AROUND).map((whole, i) => {
+    const at = first + i;
+    const text = whole.slice(from, from + 2 * WIDTH);
+    const caret = at === line ? text.slice(0, Math.max(0, column - 1 - from)).replace(/[^\t]/g, ' ') : null;
+    return { line: at, text, caret };
+  });
+}

@@ -1,0 +1,79 @@
+import { call, messageOf, patch, path, post } from '../api.js';
+import { enableCopying } from '../copying.js';
+import { byId } from '../dom.js';
+import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
+import { morph } from '../morph.js';
+import { notice } from '../notices.js';
+import { startTicking, tick } from '../times.js';
+
+/** A session started to open a script lives this long (ms). */
+const SESSION_TIMEOUT = 30 * 60_000;
+
+/** The row that a dialog is about. */
+let chosen: HTMLElement | null = null;
+
+/** The server draws the list; this takes over what differs. */
+async function refresh(): Promise<void> {
+  const response = await fetch(location.pathname, { headers: { Accept: 'text/html' }, cache: 'no-store' });
+  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');
+  if (fresh) morph(byId('live'), fresh);
+  tick();
+}
+
+function idOf(row: HTMLElement | null): string {
+  return row?.dataset.script ?? '';
+}
+
+/** A dialog about one row: what it shows when it opens, and what it does. */
+function about(name: 'rename' | 'delete', opened: (form: HTMLFormElement, row: HTMLElement) => void, act: (form: HTMLFormElement) => Promise<unknown>): void {
+  const dialog = byId<HTMLDialogElement>(`${name}-dialog`);
+  const form = byId<HTMLFormElement>(`${name}-form`);
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>(`[data-${name}]`) : null;
+    chosen = button?.closest<HTMLElement>('[data-script]') ?? chosen;
+    if (!button || !chosen) return;
+    formError(form, '');
+    opened(form, chosen);
+    dialog.showModal();
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), async () => {
+      await act(form);
+      await refresh();
+      dialog.close();
+    });
+  });
+}
+
+about(
+  'rename',
+  (form, row) => {
+    const name = form.elements.namedItem('name') as HTMLInputElement;
+    name.value = row.dataset.name ?? '';
+  },
+  (form) => patch(path`/v1/saved-scripts/${idOf(chosen)}`, { name: String(new FormData(form).get('name')) }),
+);
+about(
+  'delete',
+  (_form, row) => {
+    byId('delete-name').textContent = row.dataset.name ?? '';
+  },
+  () => call('DELETE', path`/v1/saved-scripts/${idOf(chosen)}`),
+);
+
+document.addEventListener('click', (event) => {
+  const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-open]') : null;
+  if (!button) return;
+  void busy(button, notice, async () => {
+    const { id } = await post<{ id: string }>('/v1/sessions', { timeout: SESSION_TIMEOUT });
+    location.assign(path`/sessions/${id}` + `?script=${encodeURIComponent(button.dataset.open ?? '')}`);
+  });
+});
+
+enableMenus();
+enableDialogs();
+enableCopying();
+startTicking();
+window.addEventListener('unhandledrejection', (event) => notice(messageOf(event.reason)));

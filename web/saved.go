@@ -1,0 +1,94 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+	"takeover/web/views"
+)
+
+// savedRequest is the body of saving or changing a script.
+type savedRequest struct {
+	Name *string         `json:"name,omitempty"`
+	Code *string         `json:"code,omitempty"`
+	Args json.RawMessage `json:"args,omitempty"` // what the script sees as args unless a run brings its own
+}
+
+func readSaved(c echo.Context) (session.ScriptChange, error) {
+	var req savedRequest
+	if err := readJSON(c, scriptBodyLimit, &req); err != nil {
+		return session.ScriptChange{}, err
+	}
+	return session.ScriptChange{Name: req.Name, Code: req.Code, Args: req.Args}, nil
+}
+
+// listSaved is GET /v1/saved-scripts.
+func (s *Server) listSaved(c echo.Context) error {
+	all, err := s.manager.SavedScripts(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return list(c, "scripts", all, newestFirst,
+		func(one session.SavedScript) position { return position{one.UpdatedAt, one.ID} },
+		func(one session.SavedScript) session.SavedScript { return one })
+}
+
+// saveScript is POST /v1/saved-scripts.
+func (s *Server) saveScript(c echo.Context) error {
+	change, err := readSaved(c)
+	if err != nil {
+		return err
+	}
+	saved, err := s.manager.SaveScript(c.Request().Context(), change)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderLocation, "/v1/saved-scripts/"+saved.ID)
+	return c.JSON(http.StatusCreated, saved)
+}
+
+// getSaved is GET /v1/saved-scripts/:script.
+func (s *Server) getSaved(c echo.Context) error {
+	saved, err := s.manager.SavedScript(c.Request().Context(), c.Param("script"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, saved)
+}
+
+// changeSaved is PATCH /v1/saved-scripts/:script.
+func (s *Server) changeSaved(c echo.Context) error {
+	change, err := readSaved(c)
+	if err != nil {
+		return err
+	}
+	saved, err := s.manager.ChangeScript(c.Request().Context(), c.Param("script"), change)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, saved)
+}
+
+// deleteSaved is DELETE /v1/saved-scripts/:script.
+func (s *Server) deleteSaved(c echo.Context) error {
+	if err := s.manager.DeleteScript(c.Request().Context(), c.Param("script")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// pageScripts is GET /scripts.
+func (s *Server) pageScripts(c echo.Context) error {
+	all, err := s.manager.SavedScripts(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	p := views.ScriptsPage{Page: s.page(c)}
+	for _, one := range all {
+		p.Scripts = append(p.Scripts, views.SavedScript{ID: one.ID, Name: one.Name, Code: one.Code, Args: string(one.Args), UpdatedAt: one.UpdatedAt})
+	}
+	return s.render(c, http.StatusOK, views.Scripts(p))
+}
