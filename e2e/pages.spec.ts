@@ -1,36 +1,12 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import { expect, test, type Page } from '@playwright/test';
+import { expect, test } from '@playwright/test';
 import { readdirSync, readFileSync } from 'node:fs';
-import { auth, hasPicture, key, newSession, Remote, signIn } from './remote.js';
+import { accessible, auth, hasPicture, key, newSession, Remote, run, signIn } from './remote.js';
 
 /** Each page by itself: what it shows, what it refuses, and that everybody can use it. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
-
-/** Nothing that keeps people out: axe, in both themes. */
-async function accessible(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    // Colours change over a moment, which counts.
-    await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))));
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    expect(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`), `${name}, ${colorScheme}`).toEqual([]);
-  }
-  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
-}
-
-/** Puts a script into the editor, whichever it is, and runs it. */
-async function run(page: Page, script: string): Promise<void> {
-  await expect(page.locator('.monaco-editor')).toBeVisible({ timeout: 30_000 });
-  await page.locator('.monaco-editor .view-lines').click();
-  await page.keyboard.press('ControlOrMeta+A');
-  await page.keyboard.press('Delete');
-  await page.keyboard.insertText(script);
-  await page.keyboard.press('ControlOrMeta+Enter');
-}
 
 test('signing in, with a wrong key and the right one', async ({ page }) => {
   await page.goto('/login');

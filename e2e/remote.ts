@@ -1,3 +1,4 @@
+import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type APIRequestContext, type CDPSession, type Page } from '@playwright/test';
 
 /** Places on the demo site, in CSS pixels of a 1280×720 page. */
@@ -205,4 +206,27 @@ export async function codeOnPhone(request: APIRequestContext, session: string): 
   const code = /id="sms-code">(\d{6})</.exec(await phone.text())?.[1];
   if (!code) throw new Error('no code on the phone');
   return code;
+}
+
+/** Nothing that keeps people out: axe, in both themes. */
+export async function accessible(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    // Colours change over a moment, which counts.
+    await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))));
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`), `${name}, ${colorScheme}`).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+}
+
+/** Puts a script into the editor, whichever it is, and runs it. */
+export async function run(page: Page, script: string): Promise<void> {
+  await expect(page.locator('.monaco-editor')).toBeVisible({ timeout: 30_000 });
+  await page.locator('.monaco-editor .view-lines').click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(script);
+  await page.keyboard.press('ControlOrMeta+Enter');
 }

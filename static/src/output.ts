@@ -18,7 +18,7 @@ export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status
 export const timeOf = (at: string | number): number => (typeof at === 'number' ? at : Date.parse(at));
 
 /** Positions like `script.ts:3:14` or `line 3` in an error's text. */
-const POSITION = /(?:<script>|[\w.-]+\.[jt]s):(\d+)(?::(\d+))?/g;
+const POSITION = /(?:<script>|[\p{L}\p{Nd}_.-]+\.[jt]s):(\d+)(?::(\d+))?/gu;
 
 /** What a run printed, did and gave back, under the editor. */
 export class Output {
@@ -126,8 +126,9 @@ export class Output {
     return shown;
   }
 
+  // Wide lines scroll, by keyboard too.
   #frame(lines: FrameLine[], column: number): HTMLElement {
-    const pre = h('pre', { class: 'code-frame', 'data-frame': true });
+    const pre = h('pre', { class: 'code-frame', 'data-frame': true, tabindex: 0, 'aria-label': 'The lines around the error' });
     for (const { line, text, caret } of lines) {
       const row = h('span', { class: caret === null ? 'frame-line' : 'frame-line at-fault' }, h('span', { class: 'frame-number', text: String(line) }), h('span', { text }));
       if (caret === null) pre.append(row, '\n');

@@ -87,6 +87,7 @@ export interface Step { title: string; startedAt: string | number; durationMs?: 
 export interface Run {
   id: string;
   sessionId: string;
+  filename?: string;
   status: 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled' | 'timeout';
   result?: unknown;
   error?: RunError | null;

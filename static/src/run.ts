@@ -15,6 +15,9 @@ const LISTED = 50;
 /** What a run was given. */
 interface RunScript { filename: string; code: string; args?: unknown }
 
+/** What the server calls a script without a name. */
+const UNNAMED = 'script.ts';
+
 const isOver = (run: Run): boolean => run.status !== 'running' && run.status !== 'waiting';
 
 /** Runs the editor's script in the session, shows what comes of it, and the runs of before. */
@@ -47,7 +50,7 @@ export class Runner {
     // A script waits while a person is in control, and whoever presses Run wants to see it run.
     if (this.live.mine) this.live.releaseControl();
     try {
-      const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, { code, args: this.scripts.args });
+      const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, { code, args: this.scripts.args, filename: this.scripts.filename });
       this.#follow(run);
     } catch (error) {
       this.#output.refuse(messageOf(error));
@@ -206,7 +209,7 @@ export class Runner {
       'button',
       { type: 'button', class: 'run-row', on: { click: () => void this.#replay(run.id) } },
       h('i', { class: shapeOf(run.status), 'aria-hidden': 'true' }),
-      h('span', { class: 'clip' }, STATUS_WORDS[run.status] ?? run.status, ' ', h('span', { class: 'meta mono', text: summary })),
+      h('span', { class: 'clip' }, STATUS_WORDS[run.status] ?? run.status, ' ', run.filename && run.filename !== UNNAMED ? `${run.filename} ` : '', h('span', { class: 'meta mono', text: summary })),
       h('span', { class: 'meta tabular', text: [run.durationMs === undefined ? '' : took(run.durationMs), at ? ago(Date.now() - at) : ''].filter(Boolean).join(' · ') }),
     );
   }

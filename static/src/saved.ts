@@ -42,6 +42,13 @@ export class Scripts {
     return this.#args ?? undefined;
   }
 
+  /** What positions in errors call the script; undefined for the server's own name. */
+  get filename(): string | undefined {
+    if (!this.#saved) return undefined;
+    const name = this.#saved.name.replace(/[^\p{L}\p{Nd}.-]/gu, '-');
+    return /\.[jt]s$/.test(name) ? name : `${name}.ts`;
+  }
+
   /** Puts code that is no saved script into the editor, with its arguments. */
   use(code: string, args: unknown): void {
     this.#saved = null;
