@@ -44,12 +44,12 @@ func TestSavedScripts(t *testing.T) {
 			body["args"] = json.RawMessage(args)
 		}
 		var run session.RunInfo
-		s.call("POST", "/v1/sessions/" + id + "/scripts", body, 200, &run)
+		s.call("POST", "/v1/sessions/"+id+"/scripts", body, 200, &run)
 		if string(run.Result) != want || run.Filename != "Twice.ts" {
 			t.Errorf("args %q gave %s (%s, %+v)", args, run.Result, run.Filename, run.Error)
 		}
 		var given session.RunScript
-		s.call("GET", "/v1/sessions/" + id + "/runs/" + run.ID + "/script", nil, 200, &given)
+		s.call("GET", "/v1/sessions/"+id+"/runs/"+run.ID+"/script", nil, 200, &given)
 		if given.Code != code || given.Filename != "Twice.ts" {
 			t.Errorf("the run was given %+v", given)
 		}
