@@ -1,14 +1,29 @@
 /** What a script has in scope besides the language, as declarations for the editor. */
 export const SCOPE = `
-import type { Browser, BrowserContext, Page } from './playwright';
+import type { APIRequestContext, Browser, BrowserContext, Page } from 'playwright-core';
+import type { Expect } from '@playwright/test';
 
 declare global {
-  type Buffer = Uint8Array;
+  interface Buffer extends Uint8Array {
+    toString(encoding?: string, start?: number, end?: number): string;
+  }
+  const Buffer: {
+    from(data: string | ArrayLike<number> | ArrayBuffer, encoding?: string): Buffer;
+    alloc(size: number, fill?: number | string): Buffer;
+    concat(list: Uint8Array[]): Buffer;
+    byteLength(text: string, encoding?: string): number;
+    isBuffer(value: unknown): boolean;
+  };
+  /** Playwright's modules, and no others. */
+  function require(name: 'playwright' | 'playwright-core'): typeof import('playwright-core');
+  function require(name: '@playwright/test'): typeof import('@playwright/test');
 
   /** The session's page. */
   const page: Page;
   const context: BrowserContext;
   const browser: Browser;
+  /** Requests with the cookies of the session's browser. */
+  const request: APIRequestContext;
   /** What was sent with the script. */
   const args: any;
 
@@ -45,6 +60,6 @@ declare global {
   class TakeoverCancelledError extends Error {}
 
   /** Playwright's expect. */
-  const expect: ((actual: unknown, message?: string) => any) & { poll: any; soft: any; [matcher: string]: any };
+  const expect: Expect<{}>;
 }
 `;
