@@ -31,6 +31,10 @@ type Options struct {
 	// go to. Default: there are no files.
 	Files *files.Folder
 
+	// Proxy is the server that the browser reaches the web through; clients' own
+	// requests do, too. Default: none.
+	Proxy string
+
 	// TestIDAttribute is what getByTestId looks at; default "data-testid".
 	TestIDAttribute string
 

@@ -56,6 +56,8 @@ type Client struct {
 	inputs   map[*browser.Page]*inputState
 	listens  map[*browser.Page]bool // to dialogs
 	closedIn map[string]bool        // names of frames that went with their page
+	api      *requests              // nil before the first one
+	undos    undoList
 }
 
 // NewClient makes a client. End it with Close.
@@ -164,15 +166,19 @@ func (c *Client) Close() {
 			handles = append(handles, h)
 		}
 	}
-	inputs, own := c.inputs, c.own
-	c.inputs, c.own, c.objects, c.ids = nil, nil, nil, nil
+	inputs, own, api, undos := c.inputs, c.own, c.api, c.undos
+	c.inputs, c.own, c.objects, c.ids, c.api, c.undos = nil, nil, nil, nil, nil, undoList{}
 	c.mu.Unlock()
+	if api != nil {
+		api.client.Close()
+	}
 	for _, s := range inputs {
 		s.releaseAll()
 	}
 	for _, h := range handles {
 		h.release()
 	}
+	undos.run(a)
 	for _, bc := range own {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.life), closeTimeout)
 		if err := bc.Close(ctx); err != nil && !errors.Is(err, browser.ErrBrowserClosed) && !errors.Is(err, browser.ErrContextClosed) {

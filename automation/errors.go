@@ -82,6 +82,10 @@ func explain(err error, log []string) error {
 		e.Message = navigationMessage(n)
 		return e
 	}
+	if r, ok := errors.AsType[*cdp.Error](err); ok {
+		e.Message = fmt.Sprintf("Protocol error (%s): %s", r.Method, r.Message)
+		return e
+	}
 	switch {
 	case errors.Is(err, browser.ErrPageCrashed):
 		e.Message = textCrashed

@@ -108,6 +108,8 @@ func init() {
 		// {handle,state,timeout}: visible hidden stable enabled disabled editable
 		"handle.waitForElementState": op(false, opWaitForElementState),
 	}
+	maps.Copy(operations, contextOperations)
+	maps.Copy(operations, apiOperations)
 	for name, o := range targetOperations {
 		operations["frame."+name] = o
 		operations["handle."+name] = o

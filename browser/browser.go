@@ -138,6 +138,9 @@ func (b *Browser) Version() string {
 	return b.version
 }
 
+// Session is the model's session with the browser itself.
+func (b *Browser) Session() *cdp.Session { return b.client.Browser() }
+
 // UserAgent is Chromium's own user agent.
 func (b *Browser) UserAgent() string {
 	b.mu.Lock()
@@ -172,6 +175,7 @@ func (b *Browser) NewContext(ctx context.Context, o ContextOptions) (*Context, e
 	defer b.mu.Unlock()
 	c := b.contextLocked(res.BrowserContextID)
 	c.options = o.over(b.options)
+	c.proxy = o.ProxyServer
 	c.owned = true
 	return c, nil
 }

@@ -44,7 +44,8 @@ type Context struct {
 
 	// Guarded by the browser's lock.
 	options Options
-	owned   bool // opened by NewContext
+	proxy   string // its own; default: the browser's
+	owned   bool   // opened by NewContext
 	closed  bool
 }
 
@@ -53,6 +54,20 @@ func (c *Context) ID() string { return string(c.id) }
 
 // Browser is the browser the context belongs to.
 func (c *Context) Browser() *Browser { return c.browser }
+
+// Options are the settings of the context's pages, as new ones get them.
+func (c *Context) Options() Options {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	return c.options
+}
+
+// ProxyServer is the context's own proxy, or empty.
+func (c *Context) ProxyServer() string {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	return c.proxy
+}
 
 // Pages are the context's open pages, the oldest first.
 func (c *Context) Pages() []*Page {

@@ -145,7 +145,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return err
 	}
 	eng.auto = automation.New(eng.model, automation.Options{
-		OnDialog: s.forPerson, CheckURL: s.manager.opts.CheckURL, Files: folder, Logger: s.log,
+		OnDialog: s.forPerson, CheckURL: s.manager.opts.CheckURL, Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
 	})
 	return nil
 }

@@ -1,0 +1,333 @@
+package automation
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"takeover/browser"
+	"takeover/fetch"
+)
+
+const (
+	// inlineBody is the largest body, in bytes, that comes with its response;
+	// others stay here until they are asked for.
+	inlineBody = 256 << 10
+
+	// maxKeptBodies bounds, in bytes, the bodies that stay here for one client.
+	maxKeptBodies = 128 << 20
+
+	// maxRequestBody bounds the body of a request, in bytes.
+	maxRequestBody = 64 << 20
+
+	// shownBody is how many characters of a body stand in an error.
+	shownBody = 1000
+)
+
+// apiOperations are requests outside the pages.
+var apiOperations = map[string]operation{
+	// {context|request,url,method,headers:[{name,value}],body(base64),timeout,maxRedirects,maxRetries,failOnStatusCode,ignoreHTTPSErrors,credentials}
+	// → {url,status,statusText,headers,serverAddr,securityDetails,timing,log, body(base64) or response for api.body}.
+	// Cookies are the context's, both ways; so are its user agent and extra headers, under those given here.
+	"api.fetch":           op(false, opFetch),
+	"api.body":            op(false, opResponseBody),          // {response} → {body(base64)}
+	"api.disposeResponse": op(false, opDisposeResponse),       // {response}
+	"api.newContext":      op(false, opNewRequestContext),     // {userAgent,headers,ignoreHTTPSErrors,credentials,proxy,cookies} → {request}
+	"api.dispose":         op(false, opDisposeRequestContext), // {request}
+	"api.cookies":         op(false, opRequestCookies),        // {request,urls} → {cookies}
+	"api.addCookies":      op(false, opAddRequestCookies),     // {request,cookies}
+	"api.clearCookies":    op(false, opClearRequestCookies),   // {request,cookies}: those of the list, or all
+}
+
+// requests are a client's requests outside its pages: their connections, the
+// contexts with cookies of their own, and the bodies that stay here.
+type requests struct {
+	client *fetch.Client
+
+	mu     sync.Mutex // guards what follows
+	bodies map[string][]byte
+	kept   int // bytes of bodies
+}
+
+// requestContext is what playwright.request.newContext makes: requests with
+// cookies and defaults of their own.
+type requestContext struct {
+	newRequestContext
+	jar fetch.Memory
+}
+
+type newRequestContext struct {
+	UserAgent         string              `json:"userAgent"`
+	Headers           []fetch.Header      `json:"headers"`
+	IgnoreHTTPSErrors bool                `json:"ignoreHTTPSErrors"`
+	Credentials       []fetch.Credentials `json:"credentials"`
+	Proxy             *proxyParams        `json:"proxy"`
+	Cookies           []fetch.Cookie      `json:"cookies"`
+}
+
+// proxyParams is a proxy as scripts name it.
+type proxyParams struct {
+	Server   string `json:"server"`
+	Bypass   string `json:"bypass"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// requests gives the client's requests; the first to ask makes them.
+func (c *Client) requests() (*requests, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, errClientClosed
+	}
+	if c.api == nil {
+		c.api = &requests{
+			client: fetch.NewClient(fetch.Options{CheckURL: c.automation.options.CheckURL}),
+			bodies: map[string][]byte{},
+		}
+	}
+	return c.api, nil
+}
+
+func opNewRequestContext(_ context.Context, c *Client, p *newRequestContext) (any, error) {
+	rc := &requestContext{newRequestContext: *p}
+	if _, err := c.proxy(p.Proxy); err != nil {
+		return nil, err
+	}
+	if err := rc.jar.SetCookies(context.Background(), p.Cookies); err != nil {
+		return nil, err
+	}
+	return map[string]string{"request": c.idOf("request", rc)}, nil
+}
+
+type requestContextParams struct {
+	Request string `json:"request"`
+}
+
+func opDisposeRequestContext(_ context.Context, c *Client, p *requestContextParams) (any, error) {
+	if rc, err := lookup[*requestContext](c, "request", p.Request); err == nil {
+		c.forget(rc)
+	}
+	return emptyJSON, nil
+}
+
+type fetchParams struct {
+	Context           string              `json:"context"` // whose cookies, headers and user agent; default: the client's
+	Request           string              `json:"request"` // a request context in the place of a browser's
+	URL               string              `json:"url"`
+	Method            string              `json:"method"`
+	Headers           []fetch.Header      `json:"headers"`
+	Body              []byte              `json:"body"`
+	Timeout           float64             `json:"timeout"`
+	MaxRedirects      *int                `json:"maxRedirects"`
+	MaxRetries        int                 `json:"maxRetries"`
+	FailOnStatusCode  bool                `json:"failOnStatusCode"`
+	IgnoreHTTPSErrors bool                `json:"ignoreHTTPSErrors"`
+	Credentials       []fetch.Credentials `json:"credentials"` // before those of the context
+}
+
+type fetchResult struct {
+	URL        string            `json:"url"`
+	Status     int               `json:"status"`
+	StatusText string            `json:"statusText"`
+	Headers    []fetch.Header    `json:"headers"`
+	Server     *fetch.ServerAddr `json:"serverAddr"`
+	Security   *fetch.Security   `json:"securityDetails"`
+	Timing     fetch.Timing      `json:"timing"`
+	Body       *string           `json:"body,omitempty"`     // base64, or
+	Response   string            `json:"response,omitempty"` // what api.body takes
+	Log        []string          `json:"log"`
+}
+
+// opFetch makes a request. The policy of Options.CheckURL holds for each address
+// it connects to.
+func opFetch(ctx context.Context, c *Client, f *fetchParams) (any, error) {
+	api, err := c.requests()
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Body) > maxRequestBody {
+		return nil, errorf("the body of the request is larger than %d bytes, the most that is sent from here", maxRequestBody)
+	}
+	r, err := c.fetchRequest(f)
+	if err != nil {
+		return nil, err
+	}
+	p, cancel := c.begin(ctx, f.Timeout, false)
+	defer cancel()
+	r.Log = func(line string) { p.log = append(p.log, line) }
+	res, err := api.client.Do(p, r)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	if f.FailOnStatusCode && (res.Status < 200 || res.Status >= 400) {
+		return nil, p.fail(errorf("%d %s%s", res.Status, res.StatusText, quoted(res.Body)))
+	}
+	out := fetchResult{
+		URL: res.URL, Status: res.Status, StatusText: res.StatusText, Headers: res.Headers,
+		Server: res.Server, Security: res.Security, Timing: res.Timing, Log: p.log,
+	}
+	if len(res.Body) <= inlineBody {
+		out.Body = new(base64.StdEncoding.EncodeToString(res.Body))
+		return out, nil
+	}
+	out.Response, err = c.keepBody(api, res.Body)
+	return out, err
+}
+
+// quoted is a body as it stands in the error of an answer.
+func quoted(body []byte) string {
+	if len(body) == 0 {
+		return ""
+	}
+	text := string(body)
+	if utf8.RuneCountInString(text) > shownBody {
+		text = string([]rune(text)[:shownBody-3]) + "..."
+	}
+	return "\nResponse text:\n" + text
+}
+
+// fetchRequest adds the defaults of the context to what a script asked for.
+func (c *Client) fetchRequest(f *fetchParams) (fetch.Request, error) {
+	r := fetch.Request{
+		Method: cmp.Or(f.Method, "GET"), Body: f.Body, MaxRetries: f.MaxRetries,
+		MaxRedirects: fetch.DefaultMaxRedirects, IgnoreHTTPSErrors: f.IgnoreHTTPSErrors,
+	}
+	if f.MaxRedirects != nil {
+		r.MaxRedirects = *f.MaxRedirects
+	}
+	var err error
+	if r.URL, err = fetch.ParseURL(nil, f.URL); err != nil {
+		return r, errorf("%v", err)
+	}
+	var agent string
+	var extra []fetch.Header
+	if f.Request != "" {
+		rc, err := c.requestContext(f.Request)
+		if err != nil {
+			return r, err
+		}
+		agent, extra = rc.UserAgent, rc.Headers
+		r.Jar, r.Credentials = &rc.jar, append(f.Credentials, rc.Credentials...)
+		r.IgnoreHTTPSErrors = r.IgnoreHTTPSErrors || rc.IgnoreHTTPSErrors
+		if r.Proxy, err = c.proxy(rc.Proxy); err != nil {
+			return r, err
+		}
+	} else {
+		bc, err := c.contextOf(f.Context)
+		if err != nil {
+			return r, err
+		}
+		o := bc.Options()
+		agent = o.UserAgent
+		for name, value := range o.ExtraHeaders {
+			extra = append(extra, fetch.Header{Name: name, Value: value})
+		}
+		r.Jar, r.Credentials = contextJar{bc}, f.Credentials
+		if r.Proxy, err = c.proxyOf(bc); err != nil {
+			return r, err
+		}
+	}
+	r.Headers = fetch.Merge([]fetch.Header{
+		{Name: "user-agent", Value: cmp.Or(agent, c.automation.browser.UserAgent())},
+		{Name: "accept", Value: "*/*"},
+		{Name: "accept-encoding", Value: "gzip,deflate,br"},
+	}, extra, f.Headers)
+	return r, nil
+}
+
+// proxy reads a proxy that a script named; without one it is the browser's.
+func (c *Client) proxy(p *proxyParams) (*fetch.Proxy, error) {
+	if p == nil {
+		return serverProxy(c.automation.options.Proxy)
+	}
+	return scriptProxy(p)
+}
+
+// proxyOf is the proxy of a context's pages, or nil.
+func (c *Client) proxyOf(bc *browser.Context) (*fetch.Proxy, error) {
+	if server := bc.ProxyServer(); server != "" {
+		return scriptProxy(&proxyParams{Server: server})
+	}
+	return serverProxy(c.automation.options.Proxy)
+}
+
+func serverProxy(server string) (*fetch.Proxy, error) {
+	if server == "" {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	p, err := scriptProxy(&proxyParams{Server: server})
+	if p != nil {
+		p.Trusted = true
+	}
+	return p, err
+}
+
+func (c *Client) keepBody(api *requests, body []byte) (string, error) {
+	c.mu.Lock()
+	id := c.nameLocked("response", nil)
+	c.mu.Unlock()
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	if api.kept+len(body) > maxKeptBodies {
+		return "", errorf("the bodies of responses kept here would take more than %d bytes: dispose() of those that are not needed any more", maxKeptBodies)
+	}
+	api.kept += len(body)
+	api.bodies[id] = body
+	return id, nil
+}
+
+type responseParams struct {
+	Response string `json:"response"`
+}
+
+func opResponseBody(_ context.Context, c *Client, p *responseParams) (any, error) {
+	api, err := c.requests()
+	if err != nil {
+		return nil, err
+	}
+	api.mu.Lock()
+	body, ok := api.bodies[p.Response]
+	api.mu.Unlock()
+	if !ok {
+		return nil, errorf("Response has been disposed")
+	}
+	return map[string]string{"body": base64.StdEncoding.EncodeToString(body)}, nil
+}
+
+func opDisposeResponse(_ context.Context, c *Client, p *responseParams) (any, error) {
+	api, err := c.requests()
+	if err != nil {
+		return nil, err
+	}
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	api.kept -= len(api.bodies[p.Response])
+	delete(api.bodies, p.Response)
+	return emptyJSON, nil
+}
+
+// scriptProxy reads a proxy's address; "host:port" means http.
+func scriptProxy(p *proxyParams) (*fetch.Proxy, error) {
+	u, err := url.Parse(p.Server)
+	if err != nil || u.Host == "" {
+		u, err = url.Parse("http://" + p.Server)
+	}
+	if err != nil || u.Host == "" {
+		return nil, errorf("Invalid URL")
+	}
+	switch u.Scheme {
+	case "http", "https", "socks5":
+	default:
+		return nil, errorf("proxy: %s: is not supported here, use http, https or socks5", u.Scheme)
+	}
+	out := &fetch.Proxy{Server: u, Username: p.Username, Password: p.Password}
+	if p.Bypass != "" {
+		out.Bypass = strings.Split(p.Bypass, ",")
+	}
+	return out, nil
+}

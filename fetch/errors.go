@@ -1,0 +1,135 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+)
+
+// ErrClosed is the error of requests after Close.
+var ErrClosed = errors.New("request context disposed")
+
+// Error is a request's failure, in the words that Playwright has for it.
+type Error struct {
+	Text  string
+	cause error
+}
+
+// Error is the text.
+func (e *Error) Error() string { return e.Text }
+
+// Unwrap returns what the error was made of, or nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+// errAborted is the end of a connection in the middle of a body.
+type errAborted struct{ cause error }
+
+func (e errAborted) Error() string { return "aborted" }
+func (e errAborted) Unwrap() error { return e.cause }
+
+// inWords puts an error of the network into words; ctx's end is told as it is.
+func inWords(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	text := plainWords(err)
+	if text == hangUp {
+		text += " (ECONNRESET)"
+	}
+	if text == err.Error() {
+		return err
+	}
+	return &Error{Text: text, cause: err}
+}
+
+const hangUp = "socket hang up"
+
+// isReset reports whether the other side ended a connection before it answered.
+func isReset(err error) bool {
+	if _, ok := errors.AsType[errAborted](err); ok {
+		return false
+	}
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// connectErrors are the failures to connect that have a name.
+var connectErrors = []struct {
+	errno syscall.Errno
+	name  string
+}{
+	{syscall.ECONNREFUSED, "ECONNREFUSED"}, {syscall.EHOSTUNREACH, "EHOSTUNREACH"}, {syscall.ENETUNREACH, "ENETUNREACH"},
+	{syscall.ETIMEDOUT, "ETIMEDOUT"}, {syscall.EADDRNOTAVAIL, "EADDRNOTAVAIL"},
+}
+
+// plainWords is what Node calls an error of the network.
+func plainWords(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Text
+	}
+	if e, ok := errors.AsType[errAborted](err); ok {
+		return e.Error()
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		if e.IsNotFound {
+			return "getaddrinfo ENOTFOUND " + e.Name
+		}
+		return "getaddrinfo EAI_AGAIN " + e.Name
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" && e.Addr != nil {
+		for _, known := range connectErrors {
+			if errors.Is(e, known.errno) {
+				return fmt.Sprintf("connect %s %s", known.name, e.Addr)
+			}
+		}
+		if e.Timeout() {
+			return fmt.Sprintf("connect ETIMEDOUT %s", e.Addr)
+		}
+		var number syscall.Errno
+		if !errors.As(e, &number) { // the policy's
+			return e.Err.Error()
+		}
+	}
+	if text := tlsWords(err); text != "" {
+		return text
+	}
+	switch {
+	case isReset(err):
+		return hangUp
+	case strings.Contains(err.Error(), "malformed HTTP"):
+		return "Parse Error: Expected HTTP/, RTSP/ or ICE/"
+	}
+	return err.Error()
+}
+
+// tlsWords is what OpenSSL calls a refused certificate or handshake, or empty.
+func tlsWords(err error) string {
+	if e, ok := errors.AsType[x509.HostnameError](err); ok {
+		return fmt.Sprintf("Hostname/IP does not match certificate's altnames: Host: %s. is not in the cert's altnames", e.Host)
+	}
+	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok && e.Reason == x509.Expired {
+		return "certificate has expired"
+	}
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		certs := e.UnverifiedCertificates
+		switch {
+		case len(certs) == 1 && certs[0].Issuer.String() == certs[0].Subject.String():
+			return "self-signed certificate"
+		case len(certs) > 1:
+			return "self-signed certificate in certificate chain"
+		}
+		return "unable to verify the first certificate"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "write EPROTO: wrong version number"
+	}
+	return ""
+}

@@ -1,0 +1,57 @@
+package fetch
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxCookies bounds a Memory; the oldest ones go.
+const maxCookies = 3000
+
+// Memory is a Jar that lives as long as its requests. Its zero value is empty.
+// All methods may be called from any goroutine.
+type Memory struct {
+	mu      sync.Mutex // guards cookies
+	cookies []Cookie
+}
+
+// Cookies are those for a URL.
+func (m *Memory) Cookies(_ context.Context, u *url.URL) ([]Cookie, error) {
+	return slices.DeleteFunc(m.All(), func(c Cookie) bool { return !c.Matches(u) }), nil
+}
+
+// SetCookies keeps cookies; one that has expired takes its like away.
+func (m *Memory) SetCookies(_ context.Context, cookies []Cookie) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	for _, c := range cookies {
+		m.cookies = slices.DeleteFunc(m.cookies, func(o Cookie) bool { return o.Name == c.Name && o.Domain == c.Domain && o.Path == c.Path })
+		if !c.expired(now) {
+			m.cookies = append(m.cookies, c)
+		}
+	}
+	if over := len(m.cookies) - maxCookies; over > 0 {
+		m.cookies = slices.Delete(m.cookies, 0, over)
+	}
+	return nil
+}
+
+// All are the cookies that have not expired.
+func (m *Memory) All() []Cookie {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	m.cookies = slices.DeleteFunc(m.cookies, func(c Cookie) bool { return c.expired(now) })
+	return slices.Clone(m.cookies)
+}
+
+// Remove takes away the cookies that match.
+func (m *Memory) Remove(match func(Cookie) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cookies = slices.DeleteFunc(m.cookies, match)
+}

@@ -1,0 +1,155 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+)
+
+// transportKey is what connections that may be used for the same requests have
+// in common.
+type transportKey struct {
+	proxy    string // its URL with credentials; empty for direct connections
+	trusted  bool   // the proxy
+	insecure bool
+	once     bool // for one request each
+}
+
+// errOnce says that the policy does not allow an address in general, so that each
+// request has to ask for itself, on a connection of its own.
+var errOnce = errors.New("this address is not reached by kept connections")
+
+// hopKey is the key of a *hop in a request's context.
+type hopKey struct{}
+
+// transport gives the connections for a kind of requests.
+func (c *Client) transport(key transportKey) (*http.Transport, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, ErrClosed
+	}
+	if t := c.transports[key]; t != nil {
+		return t, nil
+	}
+	t, err := c.newTransport(key)
+	if err == nil {
+		c.transports[key] = t
+	}
+	return t, err
+}
+
+func (c *Client) newTransport(key transportKey) (*http.Transport, error) {
+	config := &tls.Config{InsecureSkipVerify: key.insecure} //nolint:gosec // ignoreHTTPSErrors asks for it
+	t := &http.Transport{
+		TLSClientConfig:        config,
+		DisableCompression:     true, // the answer's headers are told as they came
+		DisableKeepAlives:      key.once,
+		MaxIdleConns:           maxIdle,
+		IdleConnTimeout:        idleTime,
+		MaxResponseHeaderBytes: maxHead,
+		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1, as Playwright
+	}
+	dialer := &net.Dialer{Timeout: connectTimeout}
+	if key.proxy != "" {
+		proxy, err := url.Parse(key.proxy)
+		if err != nil {
+			return nil, err
+		}
+		t.Proxy = http.ProxyURL(proxy)
+		if !key.trusted {
+			dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
+				return c.options.CheckURL(&url.URL{Scheme: "http", Host: address, Path: "/"})
+			}
+		}
+		t.DialContext = dialer.DialContext
+		return t, nil
+	}
+	dialer.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {
+		return c.checkDial(ctx, key.once, address)
+	}
+	dial := func(ctx context.Context, network, address string) (*headConn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &headConn{Conn: conn}, nil
+	}
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		return dial(ctx, network, address)
+	}
+	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		plain, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		h, _ := ctx.Value(hopKey{}).(*hop)
+		h.mark(&h.tlsStart)
+		own := config.Clone()
+		own.ServerName = strings.TrimSuffix(hostOf(address), ".")
+		conn := tls.Client(plain, own)
+		if err := conn.HandshakeContext(ctx); err != nil {
+			return nil, errors.Join(err, plain.Close())
+		}
+		return &headConn{Conn: conn, tls: new(conn.ConnectionState())}, nil
+	}
+	return t, nil
+}
+
+func hostOf(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	return host
+}
+
+// checkDial asks the policy for an IP address that is about to be connected to.
+// A connection that is kept may carry any later request to the same host, so it
+// must be allowed whatever the path.
+func (c *Client) checkDial(ctx context.Context, once bool, address string) error {
+	h, ok := ctx.Value(hopKey{}).(*hop)
+	if !ok {
+		return errOnce
+	}
+	u := *h.url
+	u.Host = address
+	if once {
+		return c.options.CheckURL(&u)
+	}
+	if c.options.CheckURL(&url.URL{Scheme: u.Scheme, Host: address, Path: "/"}) != nil {
+		return errOnce
+	}
+	return nil
+}
+
+// proxyFor is the URL of the proxy that a request goes through, or empty.
+func proxyFor(p *Proxy, u *url.URL) string {
+	if p == nil || p.bypasses(u.Hostname()) {
+		return ""
+	}
+	via := *p.Server
+	if p.Username != "" {
+		via.User = url.UserPassword(p.Username, p.Password)
+	}
+	return via.String()
+}
+
+func (p *Proxy) bypasses(host string) bool {
+	host = "." + strings.ToLower(host)
+	for _, domain := range p.Bypass {
+		domain = strings.ToLower(strings.TrimSpace(domain))
+		if domain = strings.TrimPrefix(domain, "*"); domain == "" {
+			continue
+		}
+		if strings.HasSuffix(host, "."+strings.TrimPrefix(domain, ".")) {
+			return true
+		}
+	}
+	return false
+}

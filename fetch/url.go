@@ -1,0 +1,80 @@
+package fetch
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// errURL is the error of a text that no browser takes for a URL.
+var errURL = errors.New("Invalid URL") //nolint:staticcheck // Node's words
+
+// breaks are what browsers leave out of a URL.
+var breaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+
+// ParseURL reads a URL nearly as browsers do; a relative one is taken from base,
+// which may be nil. What is after a # is left out.
+func ParseURL(base *url.URL, text string) (*url.URL, error) {
+	text = breaks.Replace(strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }))
+	text, _, _ = strings.Cut(text, "#")
+	head, query, _ := strings.Cut(text, "?")
+	head = strings.ReplaceAll(head, `\`, "/")
+	if query = escapeBytes(query); strings.Contains(text, "?") {
+		query = "?" + query
+	}
+	u, err := parse(base, escapePercents(head)+query)
+	if err != nil {
+		return nil, errURL
+	}
+	if u.Host == "" && (u.Scheme == "http" || u.Scheme == "https") || u.Scheme == "" {
+		return nil, errURL
+	}
+	u.Fragment, u.RawFragment = "", ""
+	if u.Path == "" && u.Opaque == "" {
+		u.Path = "/"
+	}
+	return u, nil
+}
+
+func parse(base *url.URL, text string) (*url.URL, error) {
+	if base != nil {
+		return base.Parse(text)
+	}
+	return url.Parse(text)
+}
+
+// escapePercents makes percent signs that escape nothing stand for themselves,
+// which Go refuses and browsers send as they are.
+func escapePercents(path string) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
+	var b strings.Builder
+	for i := range len(path) {
+		if path[i] == '%' && (i+2 >= len(path) || !isHex(path[i+1]) || !isHex(path[i+2])) {
+			b.WriteString("%25")
+			continue
+		}
+		b.WriteByte(path[i])
+	}
+	return b.String()
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// escapeBytes escapes what may not stand in a request's line.
+func escapeBytes(query string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(query) {
+		c := query[i]
+		if c <= ' ' || c >= 0x7f || c == '"' || c == '<' || c == '>' {
+			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
