@@ -3,9 +3,11 @@
 // maps plain names to names with a content hash.
 import { build as esbuild } from 'esbuild';
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { scriptTypes } from './scripttypes.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -42,7 +44,6 @@ const monacoNonce = {
   name: 'monaco-style-nonce',
   setup(build) {
     build.onLoad({ filter: /monaco-editor[\\/]esm[\\/]vs[\\/]base[\\/]browser[\\/]domStylesheets\.js$/ }, async (args) => {
-      const { readFile } = await import('node:fs/promises');
       const code = await readFile(args.path, 'utf8');
       const made = /(const|let) (\w+) = (?:mainWindow\.)?document\.createElement\((['"])style\3\);/;
       if (!made.test(code)) {
@@ -64,6 +65,16 @@ async function onlyStyle(outputs) {
     if (file.endsWith('.css') && file !== page) await rm(path.join(root, file));
   }
   return path.basename(page);
+}
+
+/** Puts a compressed form next to each text that gains by it. */
+async function compress() {
+  const texts = (await readdir(dist)).filter((name) => /\.(js|css|json|svg)$/.test(name) && name !== 'manifest.json');
+  await Promise.all(texts.map(async (name) => {
+    const text = await readFile(path.join(dist, name));
+    const packed = await promisify(gzip)(text, { level: 9 });
+    if (packed.length < 0.9 * text.length) await writeFile(path.join(dist, `${name}.gz`), packed);
+  }));
 }
 
 export async function build() {
@@ -111,6 +122,7 @@ export async function build() {
   record(await run({ format: 'iife', entryPoints: [path.join(src, 'theme.ts')] }));
   record(await run({ entryPoints: [path.join(src, 'takeover.css')] }));
   record(await run({ entryPoints: [path.join(src, 'icon.svg')], loader: { '.svg': 'copy' } }));
+  await compress();
   await writeFile(path.join(dist, 'manifest.json'), JSON.stringify(manifest, null, 2) + '\n');
   return manifest;
 }

@@ -2,11 +2,15 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"mime"
 	"net/http"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -127,28 +131,64 @@ func (s *Server) pageTakeover(c echo.Context) error {
 	}))
 }
 
-// static is GET /static/*. Only files of the build are served, by their names.
+// static is GET /static/*. Only files of the build are served, by their names,
+// compressed where the build has that form and the caller takes it.
 func (s *Server) static(c echo.Context) error {
 	name := c.Param("*")
-	if !fs.ValidPath(name) || path.Base(name) != name || name == ".keep" || name == "manifest.json" {
+	if !fs.ValidPath(name) || path.Base(name) != name || name == ".keep" || name == "manifest.json" || path.Ext(name) == packed {
 		return echo.ErrNotFound
 	}
-	f, err := static.Files().Open(name)
+	h := c.Response().Header()
+	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
+	if takesGzip(c.Request()) {
+		if content, err := openAsset(name + packed); err == nil {
+			defer content.Close()
+			h.Set(echo.HeaderContentEncoding, "gzip")
+			h.Set(echo.HeaderContentType, mime.TypeByExtension(path.Ext(name)))
+			return serveAsset(c, name, content)
+		}
+	}
+	content, err := openAsset(name)
 	if err != nil {
 		return echo.ErrNotFound
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || info.IsDir() {
-		return echo.ErrNotFound
+	defer content.Close()
+	return serveAsset(c, name, content)
+}
+
+// packed ends the name of an asset's compressed form.
+const packed = ".gz"
+
+// takesGzip reports whether a caller takes gzip.
+func takesGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get(echo.HeaderAcceptEncoding), ",") {
+		coding, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if coding == "gzip" && strings.TrimSpace(weight) != "q=0" {
+			return true
+		}
 	}
-	content, ok := f.(interface {
-		fs.File
-		Seek(offset int64, whence int) (int64, error)
-	})
-	if !ok {
-		return fmt.Errorf("serve asset %s: not seekable", name)
+	return false
+}
+
+// asset is a file of the build.
+type asset interface {
+	fs.File
+	io.Seeker
+}
+
+func openAsset(name string) (asset, error) {
+	f, err := static.Files().Open(name)
+	if err != nil {
+		return nil, err
 	}
+	content, ok := f.(asset)
+	if info, err := f.Stat(); !ok || err != nil || info.IsDir() {
+		return nil, errors.Join(fs.ErrNotExist, f.Close())
+	}
+	return content, nil
+}
+
+func serveAsset(c echo.Context, name string, content asset) error {
 	c.Response().Header().Set(echo.HeaderCacheControl, immutable)
 	http.ServeContent(c.Response(), c.Request(), name, time.Time{}, content)
 	return nil
