@@ -49,6 +49,16 @@ func (l *logs) Step(s scripting.Step) {
 	l.lines = append(l.lines, "step "+s.Title+" "+s.Err)
 }
 
+func (l *logs) Test(t scripting.Test) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line := "test " + t.Status + " " + t.Title
+	if t.Err != nil {
+		line += ": " + t.Err.Error()
+	}
+	l.lines = append(l.lines, line)
+}
+
 // runIn runs a script against a real page.
 func runIn(t *testing.T, code string) scripting.Result {
 	t.Helper()

@@ -19,6 +19,7 @@ type world struct {
 	calls []call
 	logs  []Log
 	steps []Step
+	tests []Test
 }
 
 type call struct {
@@ -70,6 +71,12 @@ func (w *world) Step(s Step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.steps = append(w.steps, s)
+}
+
+func (w *world) Test(t Test) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tests = append(w.tests, t)
 }
 
 // logged is the text of all log lines.

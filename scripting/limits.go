@@ -19,6 +19,7 @@ const (
 	DefaultPending      = 10_000
 	DefaultNesting      = 500
 	DefaultSteps        = 20_000
+	DefaultTests        = 10_000
 	DefaultBacklog      = 64 << 20
 )
 
@@ -36,6 +37,7 @@ type Limits struct {
 	Pending      int           // timers, and operations under way; default 10,000 each
 	Nesting      int           // brackets within brackets in the source; default 500
 	Steps        int           // reported steps, further ones are dropped; default 20,000
+	Tests        int           // reported tests, further ones are dropped; default 10,000
 	Backlog      int           // bytes on their way to the worker; default 64 MiB
 }
 
@@ -52,6 +54,7 @@ func (l Limits) withDefaults() Limits {
 	l.Pending = cmp.Or(l.Pending, DefaultPending)
 	l.Nesting = cmp.Or(l.Nesting, DefaultNesting)
 	l.Steps = cmp.Or(l.Steps, DefaultSteps)
+	l.Tests = cmp.Or(l.Tests, DefaultTests)
 	l.Backlog = cmp.Or(l.Backlog, DefaultBacklog)
 	return l
 }

@@ -42,12 +42,13 @@ type Run struct {
 	calls  sync.WaitGroup // operations under way
 
 	mu      sync.Mutex // guards pending
-	pending int
+	pending map[uint64]context.CancelCauseFunc
 
 	// Owned by the goroutine that reads the worker's frames, until it ended.
 	end       *workerResult
 	logBytes  int
 	steps     int
+	tests     int
 	truncated bool
 
 	begun  chan struct{} // closed when the worker has begun with the script, or has ended
@@ -63,10 +64,11 @@ func newRun(ctx context.Context, p *Pool, proc *process, s Script, ops Operation
 	}
 	r := &Run{
 		limits: p.o.Limits, proc: proc, ops: ops, sink: sink, script: s,
-		clock: newClock(s.Timeout),
-		stuck: make(chan struct{}, 1),
-		begun: make(chan struct{}),
-		done:  make(chan struct{}),
+		clock:   newClock(s.Timeout),
+		pending: map[uint64]context.CancelCauseFunc{},
+		stuck:   make(chan struct{}, 1),
+		begun:   make(chan struct{}),
+		done:    make(chan struct{}),
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })
@@ -186,6 +188,10 @@ func (r *Run) read() {
 			r.log(f)
 		case kindStep:
 			r.step(f)
+		case kindTest:
+			r.test(f)
+		case kindAbort:
+			r.abort(f)
 		case kindStuck:
 			select {
 			case r.stuck <- struct{}{}:
@@ -208,27 +214,56 @@ func (r *Run) read() {
 
 // begin starts an operation, unless too many are under way.
 func (r *Run) begin(f frame) bool {
+	ctx, cancel := context.WithCancelCause(r.ctx)
 	r.mu.Lock()
-	ok := r.pending < r.limits.Pending
+	ok := len(r.pending) < r.limits.Pending
 	if ok {
-		r.pending++
+		r.pending[f.id] = cancel
 	}
 	r.mu.Unlock()
 	if !ok {
+		cancel(nil)
 		return false
 	}
 	r.calls.Go(func() {
-		result, err := r.ops.Call(r.ctx, f.name, f.payload)
+		result, err := r.ops.Call(ctx, f.name, f.payload)
 		r.mu.Lock()
-		r.pending--
+		delete(r.pending, f.id)
 		r.mu.Unlock()
+		aborted, _ := errors.AsType[abortedError](context.Cause(ctx))
+		cancel(nil)
 		if err != nil {
-			r.push(frame{kind: kindFailure, id: f.id, payload: encodeError(err)})
+			r.push(frame{kind: kindFailure, id: f.id, payload: encodeError(aborted.explain(err))})
 			return
 		}
 		r.push(frame{kind: kindAnswer, id: f.id, payload: result})
 	})
 	return true
+}
+
+// abort makes an operation fail because the script waits for it no longer.
+func (r *Run) abort(f frame) {
+	r.mu.Lock()
+	cancel := r.pending[f.id]
+	r.mu.Unlock()
+	if cancel != nil { // it may just have ended
+		cancel(abortedError(f.name))
+	}
+}
+
+// abortedError is why the script does not wait for an operation any more; empty
+// if it does.
+type abortedError string
+
+func (e abortedError) Error() string { return string(e) }
+
+// explain gives the error of an operation that was aborted, which may tell more
+// than that.
+func (e abortedError) explain(err error) error {
+	if e == "" || strings.Contains(err.Error(), string(e)) {
+		return err
+	}
+	return e
 }
 
 // push sends a frame to the worker, and ends the run if that is hopeless.
@@ -260,6 +295,15 @@ func (r *Run) step(f frame) {
 		Err:       s.Err,
 		Line:      s.Line,
 	})
+}
+
+func (r *Run) test(f frame) {
+	var t wireTest
+	if r.tests++; r.tests > r.limits.Tests || json.Unmarshal(f.payload, &t) != nil {
+		r.truncated = true
+		return
+	}
+	r.sink.Test(Test{Title: t.Title, Status: t.Status, Duration: time.Duration(t.Duration * float64(time.Millisecond)), Err: t.Err})
 }
 
 // conclude tells how the run ended. cause is why it was ended, nil if it ended

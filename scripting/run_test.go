@@ -132,10 +132,10 @@ func TestErrorPositions(t *testing.T) {
 		{"operation in a function", "async function login() {\n  await page.click('#a');\n}\nawait login();", 2, 0, "TimeoutError", "page.click: Timeout 30000ms exceeded.\nCall log:\n  - waiting for locator('#a')"},
 		{"unhandled rejection", "setTimeout(() => { Promise.reject(new Error('lost')) }, 1);\nawait new Promise(() => setTimeout(() => {}, 1000))", 1, 0, "Error", "lost"},
 		{"not an error", "\nthrow { code: 7 }", 0, 0, "Error", "thrown: { code: 7 }"},
-		{"import", "const a = 1;\nimport fs from 'node:fs';", 2, 16, "ImportError", `cannot import "node:fs" (line 2): scripts may import playwright, playwright-core and @playwright/test only`},
-		{"require", "\n\nconst x = require(\"left-pad\")", 3, 19, "ImportError", `cannot import "left-pad" (line 3): scripts may import playwright, playwright-core and @playwright/test only`},
-		{"dynamic import", "if (false) await import('./x')", 1, 25, "ImportError", `cannot import "./x" (line 1): scripts may import playwright, playwright-core and @playwright/test only`},
-		{"computed require", "\nrequire('f' + 's')", 2, 0, "Error", `cannot import "fs": scripts may import playwright, playwright-core and @playwright/test only`},
+		{"import", "const a = 1;\nimport fs from 'node:fs';", 2, 16, "ImportError", `cannot import "node:fs" (line 2): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
+		{"require", "\n\nconst x = require(\"left-pad\")", 3, 19, "ImportError", `cannot import "left-pad" (line 3): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
+		{"dynamic import", "if (false) await import('./x')", 1, 25, "ImportError", `cannot import "./x" (line 1): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
+		{"computed require", "\nrequire('f' + 's')", 2, 0, "Error", `cannot import "fs": scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
 		{"never", "await new Promise(() => {})", 0, 0, "Error", "the script waits for something that can never happen: a promise that nothing will settle"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

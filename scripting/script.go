@@ -39,6 +39,7 @@ type Operations interface {
 type Sink interface {
 	Log(Log)
 	Step(Step)
+	Test(Test)
 }
 
 // Log is one console line.
@@ -55,6 +56,14 @@ type Step struct {
 	Duration  time.Duration
 	Err       string // empty if it succeeded
 	Line      int    // in the code as pasted, from 1; 0 if unknown
+}
+
+// Test is one test of a Playwright Test file, once it has ended.
+type Test struct {
+	Title    string // the titles of its groups and its own, joined by " › "
+	Status   string // passed, failed or skipped
+	Duration time.Duration
+	Err      *ScriptError // nil unless it failed
 }
 
 // How a run ended.

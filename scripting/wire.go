@@ -28,6 +28,8 @@ const (
 	kindCall  // id, name of the operation; payload its parameters
 	kindLog   // name is the level; payload the text
 	kindStep  // payload wireStep
+	kindTest  // payload wireTest
+	kindAbort // id of a call that is to fail; name is why
 	kindStuck // the script did not yield in time and was interrupted
 	kindEnd   // payload workerResult; the last frame
 )
@@ -169,4 +171,12 @@ type wireStep struct {
 	Duration  float64 `json:"duration"`
 	Err       string  `json:"error,omitempty"`
 	Line      int     `json:"line,omitempty"`
+}
+
+// wireTest is a [Test] on the wire; the duration is milliseconds.
+type wireTest struct {
+	Title    string       `json:"title"`
+	Status   string       `json:"status"`
+	Duration float64      `json:"duration"`
+	Err      *ScriptError `json:"error,omitempty"`
 }

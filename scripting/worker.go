@@ -213,10 +213,20 @@ func (w *worker) enter(f func() error) {
 	case errors.As(err, &overflow):
 		w.fail(w.located(&ScriptError{Name: "RangeError", Message: "Maximum call stack size exceeded"}, overflow.Stack()))
 	case errors.As(err, &exception):
-		w.fail(w.located(&ScriptError{Name: "Error", Message: exception.Value().String()}, exception.Stack()))
+		w.uncaught(exception)
 	default:
 		w.fail(&ScriptError{Name: "Error", Message: err.Error()})
 	}
+}
+
+// uncaught hands what a callback threw to the API, which knows whose error it is.
+func (w *worker) uncaught(e *goja.Exception) {
+	if f, ok := goja.AssertFunction(w.host.object.Get("unhandled")); ok {
+		if _, err := f(goja.Undefined(), e.Value()); err == nil {
+			return
+		}
+	}
+	w.fail(w.located(&ScriptError{Name: "Error", Message: e.Value().String()}, e.Stack()))
 }
 
 // timeUp is why JavaScript was interrupted.

@@ -37,7 +37,9 @@ func newHost(w *worker) *host {
 	h.newError = w.vm.Get("Error")
 	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
 		"call":       h.call,
+		"abort":      h.abort,
 		"step":       h.step,
+		"test":       h.test,
 		"log":        h.log,
 		"trace":      h.trace,
 		"frames":     h.frames,
@@ -51,6 +53,7 @@ func newHost(w *worker) *host {
 		"random":     h.random,
 		"unicode":    h.unicode,
 		"extras":     h.extras,
+		"filename":   func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.script) },
 		"finish":     h.finish,
 		"fail":       h.fail,
 	} {
@@ -91,6 +94,15 @@ func (h *host) call(c goja.FunctionCall) goja.Value {
 	f := frame{kind: kindCall, id: id, name: c.Argument(0).String(), payload: []byte(c.Argument(1).String())}
 	if err := h.w.out.write(f, false); err != nil {
 		delete(h.calls, id)
+		panic(h.w.vm.NewGoError(err))
+	}
+	return h.w.vm.ToValue(id)
+}
+
+// abort makes an operation under way fail: abort(id, reason).
+func (h *host) abort(c goja.FunctionCall) goja.Value {
+	f := frame{kind: kindAbort, id: uint64(c.Argument(0).ToInteger()), name: clip(c.Argument(1).String(), maxReason)}
+	if err := h.w.out.write(f, false); err != nil {
 		panic(h.w.vm.NewGoError(err))
 	}
 	return goja.Undefined()
@@ -163,6 +175,26 @@ func (h *host) step(c goja.FunctionCall) goja.Value {
 	payload, err := json.Marshal(s)
 	if err == nil {
 		err = h.w.out.write(frame{kind: kindStep, payload: payload}, false)
+	}
+	if err != nil {
+		panic(h.w.vm.NewGoError(err))
+	}
+	return goja.Undefined()
+}
+
+// maxReason bounds why an operation is aborted, in bytes: it is a frame's name.
+const maxReason = 4 << 10
+
+// test reports a test that ended: test(title, status, duration, name, message,
+// stack), where the last three are its error's.
+func (h *host) test(c goja.FunctionCall) goja.Value {
+	t := wireTest{Title: c.Argument(0).String(), Status: c.Argument(1).String(), Duration: c.Argument(2).ToFloat()}
+	if t.Status == "failed" {
+		t.Err = h.scriptError(c.Arguments[3:])
+	}
+	payload, err := encode(t)
+	if err == nil {
+		err = h.w.out.write(frame{kind: kindTest, payload: payload}, true)
 	}
 	if err != nil {
 		panic(h.w.vm.NewGoError(err))
@@ -325,14 +357,19 @@ func (h *host) finish(c goja.FunctionCall) goja.Value {
 
 // fail takes the error that ended the script: fail(name, message, stack).
 func (h *host) fail(c goja.FunctionCall) goja.Value {
-	e := &ScriptError{Name: c.Argument(0).String(), Message: c.Argument(1).String()}
-	lines := tidyStack(c.Argument(2).String(), h.w.script)
+	h.w.end(workerResult{Status: StatusFailed, Err: h.scriptError(c.Arguments), Truncated: h.cut})
+	return goja.Undefined()
+}
+
+// scriptError makes an error of its name, message and stack.
+func (h *host) scriptError(args []goja.Value) *ScriptError {
+	e := &ScriptError{Name: args[0].String(), Message: args[1].String()}
+	lines := tidyStack(args[2].String(), h.w.script)
 	e.Stack = e.Name + ": " + e.Message + lines
 	e.Line, e.Column = position(lines, h.w.script)
 	const most = 64 << 10
 	e.Message, e.Stack = clip(e.Message, most), clip(e.Stack, most)
-	h.w.end(workerResult{Status: StatusFailed, Err: e, Truncated: h.cut})
-	return goja.Undefined()
+	return e
 }
 
 func clip(text string, most int) string {

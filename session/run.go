@@ -72,10 +72,10 @@ type RunStep struct {
 
 // RunTest is one test of a Playwright Test file.
 type RunTest struct {
-	Title      string  `json:"title"`
-	Status     string  `json:"status"` // passed failed skipped
-	DurationMS float64 `json:"durationMs"`
-	Error      string  `json:"error,omitempty"`
+	Title      string    `json:"title"`
+	Status     string    `json:"status"` // passed failed skipped
+	DurationMS float64   `json:"durationMs"`
+	Error      *RunError `json:"error,omitempty"`
 }
 
 // RunInfo is a run as the API gives it.
@@ -366,4 +366,16 @@ func (k runSink) Step(st scripting.Step) {
 	}
 	k.run.info.Steps = append(k.run.info.Steps, step)
 	k.run.addLocked("step", step)
+}
+
+// Test keeps a test that ended.
+func (k runSink) Test(t scripting.Test) {
+	test := RunTest{Title: t.Title, Status: t.Status, DurationMS: float64(t.Duration.Microseconds()) / 1000}
+	if t.Err != nil {
+		test.Error = runError(t.Err)
+	}
+	k.run.mu.Lock()
+	defer k.run.mu.Unlock()
+	k.run.info.Tests = append(k.run.info.Tests, test)
+	k.run.addLocked("test", test)
 }

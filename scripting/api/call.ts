@@ -1,5 +1,6 @@
 import { dress, fromWire, TimeoutError } from './errors.ts';
 import { host, type Trace } from './host.ts';
+import { waiting } from './pending.ts';
 
 const { stringify, parse } = JSON;
 const now = Date.now;
@@ -9,12 +10,14 @@ export type Send = <T = unknown>(op: string, params?: object) => Promise<T>;
 
 function send<T>(op: string, params: object | undefined, trace: Trace): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    host.call(op, stringify(params ?? {}), trace, (failure, answer) => {
+    const id = host.call(op, stringify(params ?? {}), trace, (failure, answer) => {
+      done();
       if (failure !== null)
         reject(fromWire(failure));
       else
         resolve((answer === '' ? undefined : parse(answer)) as T);
     });
+    const done = waiting(reason => host.abort(id, reason));
   });
 }
 
@@ -27,14 +30,27 @@ export async function step<T>(name: string, title: () => string, body: (send: Se
   const trace = host.trace();
   const startedAt = now();
   const start = host.now();
+  const report = quiet ? () => {} : (error: string) => host.step(title(), startedAt, host.now() - start, error, trace);
   try {
     const value = await body((op, params) => send(op, params, trace));
-    host.step(title(), startedAt, host.now() - start, '', trace);
+    report('');
     return value;
   } catch (e) {
     const error = dress(e, name, trace);
-    host.step(title(), startedAt, host.now() - start, error instanceof Error ? error.message : String(error), trace);
+    report(error instanceof Error ? error.message : String(error));
     throw error;
+  }
+}
+
+let quiet = false;
+
+/** Begins calls that are no steps of the script's, such as those that make fixtures. */
+export function muted<T>(begin: () => T): T {
+  quiet = true;
+  try {
+    return begin();
+  } finally {
+    quiet = false;
   }
 }
 
@@ -76,19 +92,22 @@ export function wait<T>(timeout: number, log: string[], watch: Watch<T>): Promis
     let timer = 0;
     let stop: (() => void) | undefined;
     let over = false;
+    let taken: (() => void) | undefined;
     const end = (f: () => void) => {
       if (over)
         return;
       over = true;
       if (timer)
         host.clearTimer(timer);
+      taken?.();
       stop?.();
       f();
     };
     stop = watch(value => end(() => resolve(value)), error => end(() => reject(error)));
     if (over)
-      stop();
-    else if (timeout > 0)
+      return stop();
+    taken = waiting(reason => end(() => reject(new Error(reason + formatLog(log)))));
+    if (timeout > 0)
       timer = host.setTimer(() => end(() => reject(new TimeoutError(`Timeout ${timeout}ms exceeded.${formatLog(log)}`))), timeout, false);
   });
 }

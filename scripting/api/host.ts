@@ -6,10 +6,14 @@ export interface Trace { readonly trace: unique symbol }
  * parameter of the function that the bundle is.
  */
 export interface Host {
-  /** Starts an operation; done gets an error's JSON, or null and the answer's. */
-  call(op: string, params: string, trace: Trace | undefined, done: (failure: string | null, answer: string) => void): void;
+  /** Starts an operation and gives its id; done gets an error's JSON, or null and the answer's. */
+  call(op: string, params: string, trace: Trace | undefined, done: (failure: string | null, answer: string) => void): number;
+  /** Makes an operation that is under way fail for a reason. */
+  abort(call: number, reason: string): void;
   /** Reports an API call that ended; times are milliseconds, error is '' if there was none. */
   step(title: string, startedAt: number, duration: number, error: string, trace: Trace | undefined): void;
+  /** Reports a test that ended; duration is in ms, name is '' if there was no error. */
+  test(title: string, status: string, duration: number, name: string, message: string, stack: string): void;
   log(level: string, text: string): void;
   trace(): Trace;
   /** A trace's frames in the script, each after a newline. */
@@ -30,6 +34,8 @@ export interface Host {
   extras(): Record<string, unknown>;
   /** Ends the run well, at once or, without a result, when nothing is pending. */
   finish(json: string | undefined): void;
+  /** What the script is called in places of errors. */
+  filename(): string;
   fail(name: string, message: string, stack: string): void;
   /** Set by the API: called for a rejection that nobody handles. */
   unhandled?(error: unknown): void;

@@ -18,12 +18,23 @@ import { host } from './host.ts';
 import { inspect } from './inspect.ts';
 import { makeRequire } from './module.ts';
 import { Page } from './page.ts';
+import { runTests } from './runner/run.ts';
+import { state } from './runner/state.ts';
 import { installRefusals } from './refusals.ts';
-import { requestTakeover, useWorld } from './takeover.ts';
+import { onTakeover, requestTakeover, useWorld } from './takeover.ts';
 import { World, type WorldInit } from './world.ts';
 
 installGlobals();
-host.unhandled = fail;
+host.unhandled = e => {
+  if (state.info)
+    state.info._failed(e); // as in Playwright, the test goes on, and has failed
+  else
+    fail(e);
+};
+onTakeover(() => {
+  state.deadlines.pause();
+  return () => state.deadlines.resume();
+});
 
 /** The classes that Playwright has too, by its names. */
 export const classes = { Browser, BrowserContext, BrowserType, Dialog, ElementHandle, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen };
@@ -41,7 +52,14 @@ let begun = false;
 export async function run(main: () => Promise<unknown>, args: string): Promise<void> {
   try {
     await begin(args);
-    host.finish(answerOf(await main()));
+    const answer = answerOf(await main());
+    if (!state.used)
+      return host.finish(answer);
+    const error = await runTests(host.filename());
+    if (error)
+      host.fail(...error);
+    else
+      host.finish('null');
   } catch (e) {
     fail(e);
   }

@@ -1,6 +1,9 @@
 import { type Browser, BrowserType } from './browser.ts';
 import { errors, refuse } from './errors.ts';
 import { expect } from './expect.ts';
+import { builtinFixtures } from './runner/builtin.ts';
+import { defineConfig } from './runner/config.ts';
+import { makeTest, mergeTests } from './runner/testtype.ts';
 import { setTestIdAttribute } from './selectors.ts';
 
 /** Makes `require`: it knows Playwright's modules and nothing else. */
@@ -20,21 +23,16 @@ export function makeRequire(browser: Browser): (name: string) => object {
   };
   playwright['default'] = playwright;
   const test: Record<string, unknown> = Object.create(null, Object.getOwnPropertyDescriptors(playwright));
-  test['expect'] = expect;
-  test['test'] = noTests;
-  test['default'] = test;
-  const modules: Record<string, object> = { 'playwright': playwright, 'playwright-core': playwright, '@playwright/test': test };
+  const runner = makeTest([builtinFixtures(browser, () => playwright as never)], expect);
+  Object.assign(test, { test: runner, _baseTest: makeTest([], expect), default: runner, expect, defineConfig, mergeTests, mergeExpects });
+  const modules: Record<string, object> = { 'playwright': playwright, 'playwright-core': playwright, '@playwright/test': test, 'playwright/test': test };
   return name => {
     const found = Object.hasOwn(modules, name) ? modules[name] : undefined;
     if (!found)
-      throw new Error(`cannot import ${JSON.stringify(name)}: scripts may import playwright, playwright-core and @playwright/test only`);
+      throw new Error(`cannot import ${JSON.stringify(name)}: scripts may import playwright, playwright-core, playwright/test and @playwright/test only`);
     return found;
   };
 }
 
-// Playwright Test files are for a later version.
-const noTests = Object.assign(
-  () => refuse('test', 'this version runs bare scripts and library scripts; put the body of the test at the top level'),
-  Object.fromEntries(['describe', 'beforeEach', 'afterEach', 'beforeAll', 'afterAll', 'skip', 'only', 'use', 'step', 'extend', 'fixme', 'slow', 'fail', 'info']
-    .map(name => [name, () => refuse(`test.${name}`, 'this version runs bare scripts and library scripts; put the body of the test at the top level')])),
-);
+/** One expect with the matchers of all of them. */
+function mergeExpects(...expects: unknown[]): unknown { return expects.at(-1) ?? expect; }

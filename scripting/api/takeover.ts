@@ -27,6 +27,12 @@ let world: World | undefined;
 /** Tells where pages are, for patterns as `until`. */
 export function useWorld(w: World): void { world = w; }
 
+/** Told when a takeover begins, gives what is told when it ends. */
+let paused = (): (() => void) => () => {};
+
+/** Tells what stands still while a person has taken over. */
+export function onTakeover(pause: () => () => void): void { paused = pause; }
+
 /**
  * Asks for a person and waits for them. Rejects with TakeoverFailedError,
  * TakeoverTimeoutError or TakeoverCancelledError.
@@ -38,6 +44,7 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
       throw new Error('reason: expected a string that says what a person should do');
     let stop = () => {};
     let broken: { error: unknown } | undefined;
+    const resume = paused();
     try {
       const request = send<TakeoverResult>('takeover.request', {
         reason,
@@ -55,6 +62,7 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
       return result;
     } finally {
       stop();
+      resume();
     }
   });
 }

@@ -1,0 +1,84 @@
+// The fixtures that every test has.
+
+import type { Browser } from '../browser.ts';
+import { muted } from '../call.ts';
+import type { BrowserContext } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { interrupt } from '../pending.ts';
+import { setTestIdAttribute } from '../selectors.ts';
+import { optionNames } from './config.ts';
+import { declareParameters } from './parameters.ts';
+import type { FixtureList } from './pool.ts';
+import { state } from './state.ts';
+
+type Use = (value: unknown) => Promise<void>;
+type Values = Record<string, unknown>;
+
+/** playwright.request, as far as the fixture needs it. */
+interface Requests { newContext(options: object): Promise<{ dispose(): Promise<void> }> }
+
+const defaults: Values = { acceptDownloads: true, viewport: { width: 1280, height: 720 }, locale: 'en-US' };
+
+/** Options of a worker. The session's browser runs already: they change nothing. */
+const workerOptions: Values = {
+  browserName: 'chromium', defaultBrowserType: 'chromium', headless: true, channel: undefined, launchOptions: {}, connectOptions: undefined,
+  reuseContext: false, screenshot: 'off', trace: 'off', video: 'off',
+};
+
+/** The options of requests among those of a context. */
+const requestOptions = ['baseURL', 'clientCertificates', 'extraHTTPHeaders', 'httpCredentials', 'ignoreHTTPSErrors', 'proxy', 'storageState', 'userAgent'];
+
+/** The fixtures that every test has, on the session's browser. */
+export function builtinFixtures(browser: Browser, playwright: () => { request: Requests }): FixtureList {
+  const fixtures: Values = {};
+  for (const [name, value] of Object.entries(workerOptions))
+    fixtures[name] = [value, { option: true, scope: 'worker' }];
+  for (const name of optionNames)
+    fixtures[name] = [defaults[name], { option: true }];
+  Object.assign(fixtures, {
+    contextOptions: [{}, { option: true }],
+    actionTimeout: [0, { option: true }],
+    navigationTimeout: [0, { option: true }],
+    testIdAttribute: ['data-testid', { option: true }],
+    playwright: [({}, use: Use) => use(playwright()), { scope: 'worker' }],
+    browser: [({}, use: Use) => use(browser), { scope: 'worker' }],
+    context: declareParameters([...optionNames, 'contextOptions', 'actionTimeout', 'navigationTimeout', 'testIdAttribute', 'browser'], context),
+    page: async ({ context: its }: { context: BrowserContext }, use: Use) => use(await muted(() => its.newPage())),
+    request: declareParameters([...requestOptions, 'contextOptions', 'playwright'], request),
+    mount: ({}, use: Use) => use(() => refuse('mount', 'components are not built here; open a page that shows them')),
+  });
+  return { fixtures, location: undefined };
+}
+
+/** What newContext gets: options of a test under their own names win. */
+function chosen(values: Values, names: readonly string[]): Values {
+  const out = { ...values['contextOptions'] as Values };
+  for (const name of names) {
+    if (values[name] !== undefined)
+      out[name] = values[name];
+  }
+  return out;
+}
+
+async function context(values: Values, use: Use): Promise<void> {
+  if (state.hookOfAll)
+    throw new Error(pageInHook(state.hookOfAll));
+  setTestIdAttribute(values['testIdAttribute'] as string);
+  const made = await muted(() => (values['browser'] as Browser).newContext(chosen(values, optionNames)));
+  made.setDefaultTimeout(values['actionTimeout'] as number);
+  made.setDefaultNavigationTimeout(values['navigationTimeout'] as number);
+  await use(made);
+  interrupt('Test ended.'); // what nobody awaited
+  await muted(() => made.close());
+}
+
+async function request(values: Values, use: Use): Promise<void> {
+  const { request: requests } = values['playwright'] as { request: Requests };
+  const made = await muted(() => requests.newContext(chosen(values, requestOptions)));
+  await use(made);
+  await muted(() => made.dispose());
+}
+
+const pageInHook = (hook: string): string => `"context" and "page" fixtures are not supported in "${hook}" since they are created on a per-test basis.
+If you would like to reuse a single page between tests, create context manually with browser.newContext(). See https://aka.ms/playwright/reuse-page for details.
+If you would like to configure your page before each test, do that in beforeEach hook instead.`;

@@ -1,0 +1,142 @@
+import { host } from '../host.ts';
+import { interrupt } from '../pending.ts';
+import { errorAt, type Location } from './location.ts';
+
+/** Time that several things share: a test with its hooks and fixtures, or one hook. */
+export class Slot {
+  elapsed = 0;
+  #slow = false;
+
+  /** timeout is in ms, 0 for none. */
+  constructor(public timeout: number) {}
+
+  /** Gives it three times its time, once. */
+  slow(): void {
+    if (!this.#slow)
+      this.timeout *= 3;
+    this.#slow = true;
+  }
+}
+
+/** Something took longer than its slot has. */
+export class DeadlineError extends Error {
+  constructor(message: string, location: Location | undefined) {
+    super(message);
+    Object.defineProperty(this, 'stack', { value: errorAt(message, location).stack!.replace(/^Error: /, ''), configurable: true });
+  }
+}
+
+/** One thing with a time. */
+export interface Timed {
+  /** Default: that of the phase. */
+  slot?: Slot;
+  /** What is said when it takes too long. */
+  message: (timeout: number) => string;
+  location?: Location;
+}
+
+/** The clock of a run's tests, where one thing at a time is under way. */
+export class Deadlines {
+  /** The time of what has none of its own. */
+  phase = new Slot(0);
+  /** Told of what something throws after its time, because of that. */
+  late: (error: unknown) => void = () => {};
+  #running: { slot: Slot; expire: (error: Error) => void; what: Timed } | undefined;
+  #since = 0;
+  #timer = 0;
+  #pauses = 0;
+
+  /** Runs a body, and goes on without it when its time is over. */
+  async run<T>(what: Timed, body: () => T | Promise<T>): Promise<T> {
+    const expired = Promise.withResolvers<never>();
+    const before = this.#running;
+    this.#stop();
+    this.#running = { slot: what.slot ?? this.phase, expire: expired.reject, what };
+    this.#start();
+    const running = (async () => body())();
+    try {
+      return await Promise.race([running, expired.promise]);
+    } catch (e) {
+      if (e instanceof DeadlineError)
+        await this.#giveUp(e, running);
+      throw e;
+    } finally {
+      this.#stop();
+      this.#running = before;
+      this.#start();
+    }
+  }
+
+  /** Gives what is under way another timeout. */
+  setTimeout(ms: number): void {
+    this.#stop();
+    this.#slot.timeout = ms;
+    this.#start();
+  }
+
+  /** Gives what is under way three times its time. */
+  slow(): void {
+    this.#stop();
+    this.#slot.slow();
+    this.#start();
+  }
+
+  /** The timeout of what is under way. */
+  get timeout(): number { return this.#slot.timeout; }
+
+  /** Ends what is under way with an error. */
+  abort(error: Error): void { this.#running?.expire(error); }
+
+  /** Stops the clock, as while a person has taken over. Pauses nest. */
+  pause(): void {
+    this.#stop();
+    this.#pauses++;
+  }
+
+  resume(): void {
+    this.#pauses--;
+    this.#start();
+  }
+
+  get #slot(): Slot { return this.#running?.slot ?? this.phase; }
+
+  /** Ends what the body waits for, and gives it a moment to say so. */
+  async #giveUp(error: DeadlineError, running: Promise<unknown>): Promise<void> {
+    this.#stop();
+    this.late(error);
+    if (!interrupt(error.message))
+      return;
+    const grace = Promise.withResolvers<void>();
+    const timer = host.setTimer(() => grace.resolve(), graceTime, false);
+    await Promise.race([running.catch(this.late), grace.promise]);
+    host.clearTimer(timer);
+  }
+
+  #start(): void {
+    const running = this.#running;
+    if (!running || this.#pauses)
+      return;
+    const { slot, what } = running;
+    this.#since = host.now();
+    if (slot.timeout <= 0)
+      return;
+    this.#timer = host.setTimer(() => {
+      this.#timer = 0;
+      this.#since = 0;
+      slot.elapsed = slot.timeout;
+      running.expire(new DeadlineError(what.message(slot.timeout), what.location));
+    }, slot.timeout - slot.elapsed, false);
+  }
+
+  #stop(): void {
+    if (this.#running && this.#since)
+      this.#running.slot.elapsed += host.now() - this.#since;
+    this.#since = 0;
+    if (this.#timer)
+      host.clearTimer(this.#timer);
+    this.#timer = 0;
+  }
+}
+
+/** How long what was told to end may take to do so, in ms. */
+const graceTime = 1_000;

@@ -1,0 +1,137 @@
+// What fixtures there are for a test, and how they follow from each other.
+
+import { errorAt, show, type Location } from './location.ts';
+import { parameterNames } from './parameters.ts';
+
+/** What one test.extend or test.use says. */
+export interface FixtureList { fixtures: Record<string, unknown>; location: Location | undefined; use?: boolean }
+
+/** How long a fixture is kept: for one test, or for all tests of a worker. */
+export type Scope = 'test' | 'worker';
+
+const scopes: readonly Scope[] = ['test', 'worker'];
+
+interface Details { scope?: Scope; auto?: boolean; option?: boolean; timeout?: number; title?: string; box?: boolean | 'self' }
+
+/** A fixture as it is known in one place of the file. */
+export interface Registration extends Details {
+  /** Equal for fixtures that are the same in different places. */
+  readonly id: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly location: Location | undefined;
+  /** A function that makes the value, or the value itself. */
+  readonly value: unknown;
+  readonly needs: readonly string[];
+  /** What it overrides. */
+  readonly base: Registration | undefined;
+}
+
+const listIds = new WeakMap<FixtureList, number>();
+let lastId = 0;
+
+function idOf(list: FixtureList): number {
+  const id = listIds.get(list) ?? ++lastId;
+  listIds.set(list, id);
+  return id;
+}
+
+/** The fixtures that a test, hook or other fixture can ask for. */
+export class Pool {
+  readonly #registrations: Map<string, Registration>;
+
+  constructor(lists: readonly FixtureList[], parent?: Pool, inGroup = false) {
+    this.#registrations = new Map(parent ? parent.#registrations : undefined);
+    for (const list of lists) {
+      for (const [name, entry] of Object.entries(list.fixtures))
+        this.#add(list, name, entry, inGroup);
+    }
+    for (const r of this.#registrations.values())
+      this.#check(r, []);
+  }
+
+  get(name: string): Registration | undefined { return this.#registrations.get(name); }
+
+  /** What a fixture asks for; its own name is what it overrides. */
+  need(of: Registration, name: string): Registration | undefined {
+    return name === of.name ? of.base : this.#registrations.get(name);
+  }
+
+  /** The fixtures of a scope that are made for everybody. */
+  automatic(scope: Scope): Registration[] { return [...this.#registrations.values()].filter(r => r.auto && r.scope === scope); }
+
+  /** Tells whether tests can share a worker. */
+  hash(): string { return [...this.#registrations.values()].filter(r => r.scope === 'worker').map(r => r.id).join(' '); }
+
+  /** Throws when a function asks for what there is not. */
+  validate(body: Function, what: string, location: Location | undefined): void {
+    for (const name of parameterNames(body, location)) {
+      if (!this.#registrations.has(name))
+        throw errorAt(`${what} has unknown parameter "${name}".`, location);
+    }
+  }
+
+  /** Whether a function can run without a test. */
+  isOfWorker(body: Function): boolean {
+    return parameterNames(body, undefined).every(name => this.#registrations.get(name)?.scope === 'worker');
+  }
+
+  #add(list: FixtureList, name: string, entry: unknown, inGroup: boolean): void {
+    let [value, details] = taken(entry);
+    const base = this.#registrations.get(name);
+    const { location } = list;
+    if (base) {
+      const was = { scope: base.scope, auto: !!base.auto };
+      for (const key of ['scope', 'auto'] as const) {
+        if (details?.[key] !== undefined && details[key] !== was[key])
+          throw errorAt(`Fixture "${name}" has already been registered as a { ${key}: '${was[key]}' } fixture defined in ${show(base.location)}.`, location);
+      }
+      details = { ...base, ...details };
+    }
+    const scope = details?.scope ?? 'test';
+    if (!scopes.includes(scope))
+      throw errorAt(`Fixture "${name}" has unknown { scope: '${scope}' }.`, location);
+    if (scope === 'worker' && inGroup)
+      throw errorAt(`Cannot use({ ${name} }) in a describe group, because it forces a new worker.\nMake it top-level in the test file or put in the configuration file.`, location);
+    // Undefined gives an option its first value back.
+    if (list.use && value === undefined && base?.option) {
+      let first = base;
+      while (first.base?.option)
+        first = first.base;
+      value = first.value;
+    }
+    this.#registrations.set(name, {
+      name, scope, location, value, base,
+      id: `${idOf(list)}:${name}(${base?.id ?? ''})`,
+      auto: details?.auto, option: details?.option, timeout: details?.timeout, title: details?.title, box: details?.box,
+      needs: typeof value === 'function' ? parameterNames(value, location) : [],
+    });
+  }
+
+  #check(r: Registration, path: readonly Registration[]): void {
+    const seen = path.indexOf(r);
+    if (seen >= 0) {
+      const cycle = [...path.slice(seen), r];
+      throw errorAt(`Fixtures ${cycle.map(c => `"${c.name}"`).join(' -> ')} form a dependency cycle: ${cycle.map(c => show(c.location)).join(' -> ')}`, r.location);
+    }
+    for (const name of r.needs) {
+      const need = this.need(r, name);
+      if (!need && name === r.name)
+        throw errorAt(`Fixture "${name}" references itself, but does not have a base implementation.`, r.location);
+      if (!need)
+        throw errorAt(`Fixture "${r.name}" has unknown parameter "${name}".`, r.location);
+      if (r.scope === 'worker' && need.scope === 'test')
+        throw errorAt(`worker fixture "${r.name}" cannot depend on a test fixture "${name}" defined in ${show(need.location)}.`, r.location);
+      this.#check(need, [...path, r]);
+    }
+  }
+}
+
+// A fixture is a value, a function, or one of both in a pair with its details.
+function taken(entry: unknown): [unknown, Details | undefined] {
+  if (!Array.isArray(entry) || typeof entry[1] !== 'object' || entry[1] === null || !detailNames.some(n => n in entry[1]))
+    return [entry, undefined];
+  return [entry[0], entry[1] as Details];
+}
+
+const detailNames = ['scope', 'auto', 'option', 'timeout', 'title', 'box'];

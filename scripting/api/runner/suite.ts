@@ -1,0 +1,68 @@
+import type { Location } from './location.ts';
+import type { FixtureList } from './pool.ts';
+
+/** A mark on a test: skip, fixme, fail, slow, or what its details say. */
+export interface Annotation { type: string; description?: string; location?: Location }
+
+/** A function of the script's with the fixtures that it asks for. */
+export type Body = (fixtures: any, info: any) => unknown;
+
+/** A beforeAll, afterAll, beforeEach or afterEach. */
+export interface Hook { type: 'beforeAll' | 'afterAll' | 'beforeEach' | 'afterEach'; title: string; body: Body; location: Location | undefined }
+
+/** A skip, fixme, fail or slow of a group that a function decides about. */
+export interface Modifier { type: string; body: Body; description: string | undefined; location: Location | undefined }
+
+/** How the tests of a group go with each other. */
+export type Mode = 'default' | 'parallel' | 'serial';
+
+/** The file, or a describe in it. */
+export class Suite {
+  readonly entries: (Suite | Test)[] = [];
+  readonly hooks: Hook[] = [];
+  readonly modifiers: Modifier[] = [];
+  readonly uses: FixtureList[] = [];
+  readonly annotations: Annotation[] = [];
+  readonly tags: string[] = [];
+  only = false;
+  timeout: number | undefined;
+  retries: number | undefined;
+  mode: Mode | undefined;
+
+  constructor(readonly title: string, readonly parent: Suite | undefined, readonly location: Location | undefined) {}
+
+  /** All tests below, in the order of the file. */
+  tests(): Test[] { return this.entries.flatMap(e => (e instanceof Suite ? e.tests() : [e])); }
+
+  /** The groups around it and itself, the file first. */
+  lineage(): Suite[] { return [...this.parent?.lineage() ?? [], this]; }
+
+  /** Whether it or a group around it is the given one. */
+  within(suite: Suite): boolean { return this === suite || (this.parent?.within(suite) ?? false); }
+}
+
+/** One test as it was declared. */
+export class Test {
+  only = false;
+
+  constructor(
+    readonly title: string,
+    readonly parent: Suite,
+    readonly location: Location | undefined,
+    readonly body: Body,
+    readonly lists: readonly FixtureList[],
+    readonly annotations: Annotation[],
+    readonly tags: string[],
+  ) {}
+
+  /** The titles of the groups around it and its own; groups without a title are left out. */
+  titles(): string[] { return [...this.parent.lineage().slice(1).map(s => s.title), this.title].filter((t, i, all) => t || i === all.length - 1); }
+
+  /** The innermost setting of the groups around it. */
+  setting<K extends 'timeout' | 'retries'>(key: K): Suite[K] {
+    return this.parent.lineage().reverse().find(s => s[key] !== undefined)?.[key];
+  }
+
+  /** The outermost serial group around it. */
+  serial(): Suite | undefined { return this.parent.lineage().find(s => s.mode === 'serial'); }
+}
