@@ -35,6 +35,7 @@ var site = map[string]string{
 type logs struct {
 	mu    sync.Mutex
 	lines []string
+	tests []scripting.Test
 }
 
 func (l *logs) Log(line scripting.Log) {
@@ -57,10 +58,17 @@ func (l *logs) Test(t scripting.Test) {
 		line += ": " + t.Err.Error()
 	}
 	l.lines = append(l.lines, line)
+	l.tests = append(l.tests, t)
 }
 
 // runIn runs a script against a real page.
 func runIn(t *testing.T, code string) scripting.Result {
+	t.Helper()
+	return runWith(t, code, &logs{})
+}
+
+// runWith runs a script against a real page and tells a log of it.
+func runWith(t *testing.T, code string, l *logs) scripting.Result {
 	t.Helper()
 	for _, dir := range []string{"dist/api.js", "../automation/dist/injected.js"} {
 		if _, err := os.Stat(dir); err != nil {
@@ -108,7 +116,6 @@ func runIn(t *testing.T, code string) scripting.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &logs{}
 	r, err := pool.Start(t.Context(), scripting.Script{Code: code, Args: args}, client, l)
 	if err != nil {
 		t.Fatal(err)

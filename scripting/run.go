@@ -257,10 +257,15 @@ type abortedError string
 
 func (e abortedError) Error() string { return string(e) }
 
-// explain gives the error of an operation that was aborted, which may tell more
-// than that.
+// explain gives the error of an operation that was aborted: what was being done
+// then is of no interest, but a log behind the reason is.
 func (e abortedError) explain(err error) error {
-	if e == "" || strings.Contains(err.Error(), string(e)) {
+	if e == "" {
+		return err
+	}
+	if i := strings.Index(err.Error(), string(e)); i > 0 {
+		return errors.New(err.Error()[i:])
+	} else if i == 0 {
 		return err
 	}
 	return e

@@ -1,0 +1,104 @@
+package scripting_test
+
+import (
+	"strings"
+	"testing"
+
+	"takeover/scripting"
+)
+
+// outcome is what came of a test file: a line a test, its first error's first
+// line and where that is behind it.
+func outcome(l *logs) string {
+	var b strings.Builder
+	for _, t := range l.tests {
+		b.WriteString(t.Status + " " + t.Title)
+		if t.Err != nil {
+			first, _, _ := strings.Cut(t.Err.Error(), "\n")
+			b.WriteString(": " + first)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// text is a text of several lines without what indents them in the source.
+func text(s string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(s, "\n\t\t\t", "\n"), "\n")
+}
+
+func TestFilesWithBrowser(t *testing.T) {
+	for _, c := range []struct{ name, code, want string }{
+		{"fixtures", `
+			import { test, expect, type Page } from '@playwright/test';
+			test.use({ baseURL: args.url });
+			test.beforeEach(async ({ page }) => { await page.goto('/'); });
+			test('first', async ({ page, context, browser, browserName }) => {
+				await expect(page).toHaveTitle('Start');
+				expect(page.context()).toBe(context);
+				expect(context.browser()).toBe(browser);
+				expect(browserName).toBe('chromium');
+				await page.evaluate(() => localStorage.setItem('kept', 'yes'));
+			});
+			test.describe('group', () => {
+				test('is fresh', async ({ page }: { page: Page }) => {
+					expect(await page.evaluate(() => localStorage.getItem('kept'))).toBeNull();
+				});
+				test('fails', async ({ page }) => {
+					await expect(page.locator('h1')).toHaveText('Nothing', { timeout: 100 });
+				});
+			});
+			test('clicks', async ({ page }) => {
+				await test.step('to the form', async () => {
+					await page.getByRole('link', { name: 'To the form' }).click();
+				});
+				await expect(page).toHaveURL(/form/);
+			});`, `
+			passed first
+			passed group › is fresh
+			failed group › fails: Error: expect(locator).toHaveText(expected) failed
+			passed clicks
+			`},
+		{"time", `
+			import { test } from '@playwright/test';
+			test.describe.configure({ timeout: 700 });
+			test('waits for an element', async ({ page }) => {
+				await page.locator('#never').click();
+			});
+			test('waits for nothing', async ({ page }) => {
+				await new Promise(() => {});
+			});
+			test('does not wait', async ({ page }) => {
+				page.locator('#never').click();
+			});`, `
+			failed waits for an element: Error: Test timeout of 700ms exceeded.
+			failed waits for nothing: Error: Test timeout of 700ms exceeded. (line 7, column 9)
+			failed does not wait: Error: locator.click: Test ended.
+			`},
+		{"a page for all tests", `
+			import { test, expect } from '@playwright/test';
+			let page;
+			test.beforeAll(async ({ browser }) => { page = await browser.newPage(); await page.goto(args.url); });
+			test.afterAll(async () => { await page.close(); });
+			test('one', async () => { await page.goto(args.url + '/form'); });
+			test('two', async () => { await expect(page).toHaveTitle('Form'); });`, `
+			passed one
+			passed two
+			`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := &logs{}
+			res := runWith(t, c.code, l)
+			if got := outcome(l); got != text(c.want) {
+				t.Errorf("got\n%s\nwant\n%s", got, text(c.want))
+			}
+			want := scripting.StatusSucceeded
+			if strings.Contains(c.want, "failed") {
+				want = scripting.StatusFailed
+			}
+			if res.Status != want {
+				t.Errorf("status %s (%v), want %s", res.Status, res.Err, want)
+			}
+		})
+	}
+}
