@@ -55,11 +55,15 @@ func readBody(c echo.Context, limit int64) ([]byte, error) {
 	if int64(len(raw)) <= limit {
 		return raw, nil
 	}
-	// A caller that is still sending would not see an answer: closing the
-	// connection under it is a reset.
-	_ = rc.SetReadDeadline(time.Now().Add(drainTime))
-	_, _ = io.CopyN(io.Discard, body, drainLimit) // what comes of it changes nothing
+	drain(c)
 	return nil, &failure{kind: kindTooLarge, detail: fmt.Sprintf("The body may have at most %d bytes.", limit)}
+}
+
+// drain reads on after a refusal: a caller that is still sending would not see
+// the answer, since closing the connection under it is a reset.
+func drain(c echo.Context) {
+	_ = http.NewResponseController(c.Response()).SetReadDeadline(time.Now().Add(drainTime)) // a test's recorder has none
+	_, _ = io.CopyN(io.Discard, c.Request().Body, drainLimit)                               // what comes of it changes nothing
 }
 
 func decodeObject(raw []byte, into any) error {

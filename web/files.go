@@ -41,7 +41,12 @@ func (s *Server) listFiles(c echo.Context) error {
 
 // uploadFile is POST /v1/sessions/:id/files: a form with a file in it, or the
 // file itself and ?name=.
-func (s *Server) uploadFile(c echo.Context) error {
+func (s *Server) uploadFile(c echo.Context) (err error) {
+	defer func() {
+		if err != nil {
+			drain(c)
+		}
+	}()
 	folder, err := s.filesOf(c)
 	if err != nil {
 		return err
@@ -57,10 +62,6 @@ func (s *Server) uploadFile(c echo.Context) error {
 		return badField("name", "is required")
 	}
 	info, err := folder.Write(name, content)
-	if errors.Is(err, files.ErrFull) {
-		_ = rc.SetReadDeadline(time.Now().Add(drainTime))
-		_, _ = io.CopyN(io.Discard, c.Request().Body, drainLimit) // see readBody
-	}
 	if err != nil {
 		return err
 	}
