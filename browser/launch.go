@@ -31,7 +31,7 @@ type LaunchOptions struct {
 	Dir               string       // required: the folder of this Chromium's profile, home and temporary files
 	Width, Height     int          // window size in CSS pixels; default DefaultWidth × DefaultHeight
 	DeviceScaleFactor float64      // device pixels per CSS pixel; default 1
-	UserAgent         string       // default: Chromium's own
+	UserAgent         string       // default: what this Chromium says when it has a window
 	Locale            string       // such as "de-DE": language of the interface and of Accept-Language; default: Chromium's own
 	ProxyServer       string       // such as "http://127.0.0.1:3128", for loopback addresses too; default: none
 	Args              []string     // further switches; they come last and so win
@@ -77,6 +77,9 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, StartTimeout, fmt.Errorf("no answer within %v", StartTimeout))
 	defer cancel()
+	if o.UserAgent == "" {
+		o.UserAgent = userAgent(ctx, o.ExecPath)
+	}
 	p, err := launch(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("launch chromium: %w", err)

@@ -1,0 +1,44 @@
+package browser
+
+import (
+	"context"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// versionPatience is how long an executable may take to say its version.
+const versionPatience = 5 * time.Second
+
+// agents remembers the user agent of each executable.
+var agents sync.Map // executable path → string, "" for one that does not say
+
+// majorVersion is in what `chromium --version` prints.
+var majorVersion = regexp.MustCompile(`\b(\d+)\.\d+\.\d+\.\d+\b`)
+
+// userAgent is what this Chromium calls itself with a window: without one it
+// says HeadlessChrome, and many sites turn away whoever does, people who are
+// here to sign in included. Chromium's reduced form names the major version and
+// the same platform on every Linux. Empty leaves Chromium its own.
+func userAgent(ctx context.Context, execPath string) string {
+	if known, ok := agents.Load(execPath); ok {
+		return known.(string)
+	}
+	if runtime.GOOS != "linux" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionPatience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, execPath, "--version").Output()
+	if err != nil {
+		return "" // the start will say what is wrong with it
+	}
+	agent := ""
+	if m := majorVersion.FindSubmatch(out); m != nil {
+		agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/" + string(m[1]) + ".0.0.0 Safari/537.36"
+	}
+	agents.Store(execPath, agent)
+	return agent
+}

@@ -1,0 +1,27 @@
+package browser_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"takeover/browser"
+	"takeover/browser/browsertest"
+)
+
+// TestUserAgent holds what a page is told to what a Chromium with a window says.
+func TestUserAgent(t *testing.T) {
+	page := browsertest.PageOf(t, browsertest.Launch(t, browser.LaunchOptions{}).Conn())
+	page.HTML("<p>")
+	var got struct {
+		Agent, Version string
+		Brands         []string
+	}
+	page.Eval(`({ agent: navigator.userAgent, version: navigator.appVersion, brands: navigator.userAgentData?.brands.map(b => b.brand) ?? [] })`, &got)
+	if !regexp.MustCompile(`^Mozilla/5\.0 \(X11; Linux x86_64\) AppleWebKit/537\.36 \(KHTML, like Gecko\) Chrome/[1-9]\d*\.0\.0\.0 Safari/537\.36$`).MatchString(got.Agent) {
+		t.Errorf("user agent %q", got.Agent)
+	}
+	if !strings.HasSuffix(got.Agent, got.Version) || strings.Contains(strings.Join(got.Brands, " "), "Headless") {
+		t.Errorf("version %q, brands %q", got.Version, got.Brands)
+	}
+}
