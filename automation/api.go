@@ -24,6 +24,9 @@ const (
 	// maxRequestBody bounds the body of a request, in bytes.
 	maxRequestBody = 64 << 20
 
+	// plainAgent is the user agent of requests that belong to no context.
+	plainAgent = "node"
+
 	// shownBody is how many characters of a body stand in an error.
 	shownBody = 1000
 )
@@ -118,6 +121,7 @@ func opDisposeRequestContext(_ context.Context, c *Client, p *requestContextPara
 type fetchParams struct {
 	Context           string              `json:"context"` // whose cookies, headers and user agent; default: the client's
 	Request           string              `json:"request"` // a request context in the place of a browser's
+	Plain             bool                `json:"plain"`   // neither: no cookies, no user agent of a browser
 	URL               string              `json:"url"`
 	Method            string              `json:"method"`
 	Headers           []fetch.Header      `json:"headers"`
@@ -206,7 +210,13 @@ func (c *Client) fetchRequest(f *fetchParams) (fetch.Request, error) {
 	}
 	var agent string
 	var extra []fetch.Header
-	if f.Request != "" {
+	switch {
+	case f.Plain:
+		agent = plainAgent
+		if r.Proxy, err = c.proxy(nil); err != nil {
+			return r, err
+		}
+	case f.Request != "":
 		rc, err := c.requestContext(f.Request)
 		if err != nil {
 			return r, err
@@ -217,7 +227,7 @@ func (c *Client) fetchRequest(f *fetchParams) (fetch.Request, error) {
 		if r.Proxy, err = c.proxy(rc.Proxy); err != nil {
 			return r, err
 		}
-	} else {
+	default:
 		bc, err := c.contextOf(f.Context)
 		if err != nil {
 			return r, err

@@ -61,29 +61,37 @@ func (l *logs) Test(t scripting.Test) {
 	l.tests = append(l.tests, t)
 }
 
-// runIn runs a script against a real page.
+// runIn runs a script against a real page; args.url is the site above.
 func runIn(t *testing.T, code string) scripting.Result {
 	t.Helper()
-	return runWith(t, code, &logs{})
+	return runOn(t, http.HandlerFunc(serveSite), code, &logs{})
 }
 
-// runWith runs a script against a real page and tells a log of it.
+// runWith does and tells a log of it.
 func runWith(t *testing.T, code string, l *logs) scripting.Result {
+	t.Helper()
+	return runOn(t, http.HandlerFunc(serveSite), code, l)
+}
+
+func serveSite(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	body, ok := site[r.URL.Path]
+	if !ok {
+		body = "not here" // without a body, Chromium shows a page of its own
+		w.WriteHeader(http.StatusNotFound)
+	}
+	_, _ = w.Write([]byte(body))
+}
+
+// runOn runs a script against a real page; args.url is where the handler is.
+func runOn(t *testing.T, handler http.Handler, code string, l *logs) scripting.Result {
 	t.Helper()
 	for _, dir := range []string{"dist/api.js", "../automation/dist/injected.js"} {
 		if _, err := os.Stat(dir); err != nil {
 			t.Skip("not built: run make generate")
 		}
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		body, ok := site[r.URL.Path]
-		if !ok {
-			body = "not here" // without a body, Chromium shows a page of its own
-			w.WriteHeader(http.StatusNotFound)
-		}
-		_, _ = w.Write([]byte(body))
-	}))
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	b, err := browser.Attach(t.Context(), browsertest.Start(t).Conn(), nil)
 	if err != nil {

@@ -29,7 +29,7 @@ export class Browser extends ApiObject {
       const { context } = await send<{ context: string }>('browser.newContext');
       const made = this.#world.context(context);
       made._own = true;
-      made._options = { baseURL: options?.baseURL };
+      made._options = { ...options };
       return made;
     });
   }

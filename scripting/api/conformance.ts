@@ -11,10 +11,14 @@ import type { Keyboard, Mouse, Touchscreen } from './input.ts';
 import type { FrameLocator, Locator } from './locator.ts';
 import type { Request, Response } from './network.ts';
 import type { Page } from './page.ts';
+import type { APIRequest, APIRequestContext, APIResponse } from './request.ts';
 import type { refusals } from './refusals.ts';
 
 /** Our classes, each next to Playwright's. */
 interface Pairs {
+  APIRequest: [APIRequest, pw.APIRequest];
+  APIRequestContext: [APIRequestContext, pw.APIRequestContext];
+  APIResponse: [APIResponse, pw.APIResponse];
   Browser: [Browser, pw.Browser];
   BrowserType: [BrowserType, pw.BrowserType];
   BrowserContext: [BrowserContext, pw.BrowserContext];

@@ -1,12 +1,17 @@
+import type * as pw from 'playwright-core';
 import type { Browser } from './browser.ts';
 import { step, Timeouts } from './call.ts';
+import { refuse } from './errors.ts';
 import { hide, ApiObject } from './object.ts';
 import { type Page, waitForEvent } from './page.ts';
+import { APIRequestContext, checkedCookies, clearCookies, type CookieFilter, credentialList, list, type RequestSource } from './request.ts';
 import { quote } from './selectors.ts';
 import type { World } from './world.ts';
 
-/** The options of newContext that are kept on the script's side. */
-export interface ContextOptions { baseURL?: string }
+/** The options of newContext. */
+export type ContextOptions = NonNullable<Parameters<pw.Browser['newContext']>[0]>;
+
+type Cookies = Awaited<ReturnType<pw.BrowserContext['cookies']>>;
 
 /** Pages that share cookies and storage. */
 export class BrowserContext extends ApiObject {
@@ -18,13 +23,15 @@ export class BrowserContext extends ApiObject {
   _own = false;
   /** @internal */
   readonly _timeouts = new Timeouts();
+  readonly request: APIRequestContext;
   #world: World;
   #closed = false;
 
   constructor(world: World, id: string) {
     super(id);
     this.#world = world;
-    hide(this, '_pages', '_options', '_own', '_timeouts');
+    this.request = new APIRequestContext(this.#requestSource());
+    hide(this, '_pages', '_options', '_own', '_timeouts', 'request');
   }
 
   browser(): Browser { return this.#world.browser; }
@@ -52,6 +59,33 @@ export class BrowserContext extends ApiObject {
       this.#world.contexts.delete(this._guid);
       this.emit('close', this);
     });
+  }
+
+  // Cookies.
+  cookies(urls?: string | readonly string[]): Promise<Cookies> {
+    return step('browserContext.cookies', () => 'context.cookies()', async send =>
+      (await send<{ cookies: Cookies }>('context.cookies', { context: this._guid, urls: list(urls) })).cookies);
+  }
+  addCookies(cookies: Parameters<pw.BrowserContext['addCookies']>[0]): Promise<void> {
+    return step('browserContext.addCookies', () => 'context.addCookies()', async send => {
+      await send('context.addCookies', { context: this._guid, cookies: checkedCookies(cookies) });
+    });
+  }
+  clearCookies(options?: CookieFilter): Promise<void> {
+    return step('browserContext.clearCookies', () => 'context.clearCookies()', send =>
+      clearCookies(send, { id: { context: this._guid }, verb: 'context' }, options));
+  }
+
+  #requestSource(): RequestSource {
+    return {
+      id: { context: this._guid },
+      verb: 'context',
+      baseURL: () => this._options.baseURL,
+      defaults: () => ({ ignoreHTTPSErrors: !!this._options.ignoreHTTPSErrors, credentials: credentialList(this._options.httpCredentials) }),
+      timeout: () => this._timeouts.action(),
+      storageState: async () => refuse('storageState', 'not there yet'),
+      closed: () => this.#closed ? '' : undefined,
+    };
   }
 
   waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number }): Promise<any> {

@@ -15,3 +15,4 @@ import { Buffer as BufferClass } from 'buffer/';
 const g = globalThis as unknown as Record<string, unknown>;
 export const { URL, URLSearchParams, structuredClone } = g;
 export const Buffer: unknown = BufferClass;
+export { Blob, fetch, File, FormData, Headers, Request, Response } from './web.ts';

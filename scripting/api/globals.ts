@@ -31,7 +31,7 @@ export function define(values: Record<string, unknown>): void {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
-const onDemand = ['URL', 'URLSearchParams', 'Buffer', 'structuredClone'];
+const onDemand = ['URL', 'URLSearchParams', 'Buffer', 'structuredClone', 'fetch', 'Headers', 'Request', 'Response', 'FormData', 'Blob', 'File'];
 
 // Loaded when first used: most scripts use none of them, and they are half of
 // all code. While the bundle looks at what there is, they are not there.

@@ -10,8 +10,9 @@ import { ElementHandle, JSHandle } from './handle.ts';
 import { Keyboard, Mouse, Touchscreen } from './input.ts';
 import { FrameLocator, Locator } from './locator.ts';
 import { Request, Response } from './network.ts';
+import { APIRequest, APIRequestContext, APIResponse } from './request.ts';
 import { quietly } from './call.ts';
-import { TakeoverCancelledError, TakeoverFailedError, TakeoverTimeoutError, refuse } from './errors.ts';
+import { TakeoverCancelledError, TakeoverFailedError, TakeoverTimeoutError } from './errors.ts';
 import { expect } from './expect.ts';
 import { define, installGlobals } from './globals.ts';
 import { host } from './host.ts';
@@ -37,7 +38,7 @@ onTakeover(() => {
 });
 
 /** The classes that Playwright has too, by its names. */
-export const classes = { Browser, BrowserContext, BrowserType, Dialog, ElementHandle, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen };
+export const classes = { APIRequest, APIRequestContext, APIResponse, Browser, BrowserContext, BrowserType, Dialog, ElementHandle, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen };
 
 // The bundler gives classes that name themselves other names.
 for (const [name, c] of Object.entries(classes))
@@ -90,13 +91,11 @@ async function begin(args: string): Promise<void> {
     page = world.pages.get(made.page);
   }
   define({
-    page, context, browser: world.browser, expect, requestTakeover,
+    page, context, browser: world.browser, request: context.request, expect, requestTakeover,
     require: makeRequire(world.browser),
     args: parse(args),
     TakeoverFailedError, TakeoverTimeoutError, TakeoverCancelledError,
   });
-  for (const name of ['request', 'fetch'])
-    Object.defineProperty(globalThis, name, { get: () => refuse(name, 'this version has no requests of its own; use page.evaluate'), set: v => define({ [name]: v }), configurable: true });
 }
 
 function fail(e: unknown): void {

@@ -1,6 +1,7 @@
 import { type Browser, BrowserType } from './browser.ts';
 import { errors, refuse } from './errors.ts';
 import { expect } from './expect.ts';
+import { APIRequest } from './request.ts';
 import { builtinFixtures } from './runner/builtin.ts';
 import { defineConfig } from './runner/config.ts';
 import { makeTest, mergeTests } from './runner/testtype.ts';
@@ -17,7 +18,7 @@ export function makeRequire(browser: Browser): (name: string) => object {
     devices: {},
     errors,
     selectors: { setTestIdAttribute, register: () => refuse('selectors.register', 'this version knows the built-in engines only') },
-    get request() { return refuse('request', 'this version has no API requests'); },
+    request: new APIRequest(),
     get _android() { return refuse('_android', 'sessions run Chromium on a desktop'); },
     get _electron() { return refuse('_electron', 'sessions run Chromium'); },
   };

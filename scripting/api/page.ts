@@ -10,6 +10,7 @@ import { Frame, type FrameInit } from './frame.ts';
 import { Keyboard, Mouse, Touchscreen } from './input.ts';
 import { Response, type ResponseInit } from './network.ts';
 import { hide } from './object.ts';
+import type { APIRequestContext } from './request.ts';
 import { Scope, waitUntil } from './scope.ts';
 import { quote } from './selectors.ts';
 import { urlMatches, type UrlMatch } from './urls.ts';
@@ -70,6 +71,7 @@ export class Page extends Scope {
   // What is known without asking.
   url(): string { return this.#main.url(); }
   context(): BrowserContext { return this.#context; }
+  get request(): APIRequestContext { return this.#context.request; }
   mainFrame(): Frame { return this.#main; }
   frames(): Frame[] { return [...this._world.frames.values()].filter(f => f.page() === this); }
   frame(selector: string | { name?: string; url?: UrlMatch }): Frame | null {
