@@ -1,5 +1,6 @@
 // What the script rows time, as the body of an async function (page, args). Both sides run this very text: Takeover as a
-// script, Node with playwright-core. args is {op, n, url, form}.
+// script, Node with playwright-core. args is {op, n, url, form, apart}: apart is the longest pause, in milliseconds, before a
+// call, so that what waits for Chromium's frames does not keep step with them.
 let turn = 0;
 const operations = {
   evaluate: () => page.evaluate(() => 1 + 1),
@@ -24,6 +25,8 @@ await page.goto(args.form);
 await run(); // what a first use in a document costs is in the flow's row
 const times = [];
 for (let i = 0; i < args.n; i++) {
+  if (args.apart)
+    await new Promise(done => setTimeout(done, Math.random() * args.apart));
   const started = performance.now();
   await run();
   times.push(performance.now() - started);

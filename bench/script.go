@@ -28,22 +28,26 @@ var operationsCode string
 //go:embed playwright.mjs
 var playwrightCode string
 
-// scriptRows are the operations that are timed, how often in a round, and what
-// part of Playwright's time they may take.
+// scriptRows are the operations that are timed, how often in a round, at most
+// how long after each other in milliseconds (0: at once), and what part of Playwright's time they may take.
 var scriptRows = []struct {
 	op     string
 	n      int
+	apart  float64
 	target float64
 }{
-	{"evaluate", 100, 0.6},
-	{"title", 100, 0.6},
-	{"textContent", 100, 0.6},
-	{"fill", 30, 0.6},
-	{"click", 15, 0.9},
-	{"goto", 15, 1},
-	{"screenshot", 15, 1},
-	{"login", 4, 1},
+	{"evaluate", 100, 0, 0.6},
+	{"title", 100, 0, 0.6},
+	{"textContent", 100, 0, 0.6},
+	{"fill", 30, 0, 0.6},
+	{"click", 15, frameTime, 0.9},
+	{"goto", 15, frameTime, 1},
+	{"screenshot", 15, frameTime, 1},
+	{"login", 4, frameTime, 1},
 }
+
+// frameTime is the time between two of Chromium's frames, in milliseconds.
+const frameTime = 1000.0 / 60
 
 // scriptRounds is how many turns each side has.
 const scriptRounds = 10
@@ -62,7 +66,7 @@ func benchScript(ctx context.Context, e *env) (rows []row, err error) {
 	}
 	defer func() { err = errors.Join(err, e.server.release(ctx, id)) }()
 	for _, r := range scriptRows {
-		args := map[string]any{"op": r.op, "n": e.times(r.n), "url": e.page, "form": e.page + formPath}
+		args := map[string]any{"op": r.op, "n": e.times(r.n), "url": e.page, "form": e.page + formPath, "apart": r.apart}
 		var ours, theirs []float64
 		for range e.times(scriptRounds) {
 			var times []float64

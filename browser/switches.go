@@ -76,11 +76,17 @@ var disabledFeatures = []string{
 	"WebUIOmniboxPopup", "WebUIOmniboxAimPopup", // two more, for the address bar's list
 }
 
+// enabledFeatures are base::Feature names, each with its reason.
+var enabledFeatures = []string{
+	"CDPScreenshotNewSurface", // a screenshot copies a surface of its own instead of resizing the page and back
+}
+
 // switches returns Chromium's whole command line behind its name.
 func switches(o LaunchOptions, f *folder, sandbox bool) []string {
 	args := append([]string(nil), alwaysOn...)
 	args = append(args,
 		"--disable-features="+strings.Join(disabledFeatures, ","),
+		"--enable-features="+strings.Join(enabledFeatures, ","),
 		"--user-data-dir="+f.profile(),
 		"--disk-cache-dir="+filepath.Join(f.profile(), "Cache"),
 		fmt.Sprintf("--window-size=%d,%d", o.Width, o.Height),
