@@ -200,8 +200,15 @@ func (l *layer) invoke(ctx context.Context, method string, byValue bool, args ..
 	}
 	return l.world.Call(ctx, browser.CallOptions{
 		Function: "function(...a){return this." + method + "(...a)}",
-		Object:   l.object, Args: list, ByValue: byValue, AwaitPromise: true, UserGesture: true,
+		Object:   l.object, Args: list, ByValue: byValue, AwaitPromise: true, UserGesture: gestures[method],
 	})
+}
+
+// gestures are the methods that run as if a person had caused them, because the
+// page's own code may run within. That costs Chromium as much as a quarter of a
+// call.
+var gestures = map[string]bool{
+	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "setContent": true,
 }
 
 // request is what an operation on elements is called with on the page's side.

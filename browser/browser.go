@@ -89,6 +89,13 @@ func Attach(ctx context.Context, conn *cdp.Conn, o *Options) (*Browser, error) {
 	if b.logger == nil {
 		b.logger = slog.New(slog.DiscardHandler)
 	}
+	b.queue.Pass(func(ev cdp.Event) bool {
+		token, ok := ev.Token.(callToken)
+		if ok {
+			token <- ev
+		}
+		return ok
+	})
 	client, err := conn.NewClient(ctx, b.queue)
 	if err != nil {
 		return nil, err

@@ -81,8 +81,10 @@ type Queue struct {
 	limit int
 	keep  func(Event) bool
 	wake  chan struct{} // one token: there is something to take, or it closed
+	pass  func(Event) bool
 
 	mu      sync.Mutex // guards what follows
+	idle    bool       // Next waits: who takes events has dealt with all before
 	events  []Event
 	skipped uint64
 	closed  bool
@@ -95,9 +97,20 @@ func NewQueue(limit int, keep func(Event) bool) *Queue {
 	return &Queue{limit: limit, keep: keep, wake: make(chan struct{}, 1)}
 }
 
+// Pass has f called with each reply that comes while nothing is in the queue and
+// Next waits, on the connection's read loop; one for which it reports true is
+// done with. So a reply that changes nothing for who takes the events is spared
+// the way over their goroutine, and still is not ahead of any event. f must not
+// wait for anything. To be called before the first Put.
+func (q *Queue) Pass(f func(Event) bool) { q.pass = f }
+
 // Put adds an event. It never waits.
 func (q *Queue) Put(ev Event) {
 	q.mu.Lock()
+	if q.pass != nil && ev.Token != nil && q.idle && len(q.events) == 0 && !q.closed && q.pass(ev) {
+		q.mu.Unlock()
+		return
+	}
 	full := q.limit > 0 && len(q.events) >= q.limit && ev.Token == nil && (q.keep == nil || !q.keep(ev))
 	if q.closed || full {
 		if full {
@@ -136,12 +149,14 @@ func (q *Queue) Next(ctx context.Context) (Event, error) {
 		q.mu.Lock()
 		if len(q.events) > 0 {
 			ev := q.events[0]
+			q.idle = false
 			q.events[0] = Event{}
 			q.events = q.events[1:]
 			q.mu.Unlock()
 			return ev, nil
 		}
 		closed := q.closed
+		q.idle = !closed
 		q.mu.Unlock()
 		if closed {
 			return Event{}, io.EOF
@@ -149,6 +164,9 @@ func (q *Queue) Next(ctx context.Context) (Event, error) {
 		select {
 		case <-q.wake:
 		case <-ctx.Done():
+			q.mu.Lock()
+			q.idle = false
+			q.mu.Unlock()
 			return Event{}, context.Cause(ctx)
 		}
 	}

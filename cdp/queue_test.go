@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"takeover/cdp"
@@ -92,5 +94,50 @@ func TestQueueWaits(t *testing.T) {
 		if _, err := q.Next(t.Context()); !errors.Is(err, io.EOF) {
 			t.Error(err)
 		}
+	}
+}
+
+// A reply that is passed on is not ahead of an event.
+func TestQueuePass(t *testing.T) {
+	const n = 10_000
+	q := cdp.NewQueue(0, nil)
+	var dealt, passed, early atomic.Int64
+	check := func(ev cdp.Event) {
+		if dealt.Load() != ev.Token.(int64) {
+			early.Add(1)
+		}
+	}
+	q.Pass(func(ev cdp.Event) bool {
+		check(ev)
+		passed.Add(1)
+		return true
+	})
+	var consumer sync.WaitGroup
+	consumer.Go(func() {
+		for {
+			ev, err := q.Next(context.Background())
+			switch {
+			case err != nil:
+				return
+			case ev.Token != nil:
+				check(ev)
+			default:
+				dealt.Add(1)
+			}
+		}
+	})
+	events := int64(0)
+	for events < n || passed.Load() == 0 {
+		q.Put(event(0))
+		events++
+		q.Put(cdp.Event{Token: events})
+		if events%8 == 0 {
+			runtime.Gosched()
+		}
+	}
+	q.Close()
+	consumer.Wait()
+	if early.Load() > 0 || dealt.Load() != events {
+		t.Errorf("%d replies came ahead of an event; %d events of %d", early.Load(), dealt.Load(), events)
 	}
 }

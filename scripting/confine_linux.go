@@ -12,7 +12,7 @@ import (
 
 // workerThreads bounds how much of the machine one worker's Go runtime uses.
 // Setting it also ends the runtime's own watching of cgroup files.
-const workerThreads = 2
+const workerThreads = 1
 
 // confine takes everything from the worker that it does not need: memory and
 // processor time beyond its limits, privileges, files, network, and all system

@@ -3,40 +3,88 @@ package scripting
 import (
 	"io"
 	"sync"
+	"syscall"
 )
+
+// maxDirect is the largest frame that the pusher itself writes.
+const maxDirect = 16 << 10
 
 // frameQueue sends frames to a worker without ever making the sender wait, and
 // in the order they were pushed. When more than limit bytes are waiting the
-// worker does not read any more, and the queue is over.
+// worker does not read any more, and the queue is over. A frame that the pipe
+// has room for is written by its sender, which saves it the way over run.
 type frameQueue struct {
 	w     io.WriteCloser
+	raw   syscall.RawConn // of w, or nil
 	limit int
 	wake  chan struct{} // holds one token when there is something to do
 
 	mu      sync.Mutex // guards what follows
 	waiting []frame
 	bytes   int
+	writing bool // somebody writes; w, memory and rest are theirs
 	closed  bool
 	full    bool
+
+	memory []byte // of rest
+	rest   []byte // what a sender could not write of its frame
 }
 
 func newFrameQueue(w io.WriteCloser, limit int) *frameQueue {
-	return &frameQueue{w: w, limit: limit, wake: make(chan struct{}, 1)}
+	q := &frameQueue{w: w, limit: limit, wake: make(chan struct{}, 1)}
+	if f, ok := w.(syscall.Conn); ok {
+		if raw, err := f.SyscallConn(); err == nil {
+			q.raw = raw
+		}
+	}
+	return q
 }
 
 // push appends a frame. It reports false if the queue is full or closed.
 func (q *frameQueue) push(f frame) bool {
 	q.mu.Lock()
-	ok := !q.closed && !q.full
-	if ok {
-		q.waiting = append(q.waiting, f)
-		q.bytes += f.size()
-		q.full = q.bytes > q.limit
-		ok = !q.full
+	if q.closed || q.full {
+		q.mu.Unlock()
+		return false
 	}
+	if q.raw != nil && !q.writing && len(q.waiting) == 0 && len(q.rest) == 0 && f.size() <= maxDirect {
+		q.writing = true
+		q.mu.Unlock()
+		q.tryWrite(f)
+		q.release()
+		return true
+	}
+	q.waiting = append(q.waiting, f)
+	q.bytes += f.size()
+	q.full = q.bytes > q.limit
+	ok, writing := !q.full, q.writing
 	q.mu.Unlock()
-	q.signal()
+	if !writing { // else release will
+		q.signal()
+	}
 	return ok
+}
+
+// tryWrite writes as much of a frame as goes without waiting.
+func (q *frameQueue) tryWrite(f frame) {
+	q.memory = f.append(q.memory[:0])
+	q.rest = q.memory
+	_ = q.raw.Write(func(fd uintptr) bool { // broken: run will learn it
+		n, _ := syscall.Write(int(fd), q.rest)
+		q.rest = q.rest[max(n, 0):]
+		return true // done, whatever came of it
+	})
+}
+
+// release ends a turn to write.
+func (q *frameQueue) release() {
+	q.mu.Lock()
+	q.writing = false
+	more := len(q.waiting) > 0 || len(q.rest) > 0 || q.closed
+	q.mu.Unlock()
+	if more {
+		q.signal()
+	}
 }
 
 // run writes until the queue is closed or the worker's end of the pipe is.
@@ -44,27 +92,41 @@ func (q *frameQueue) run() {
 	w := newFrameWriter(q.w)
 	for range q.wake {
 		q.mu.Lock()
-		frames, closed := q.waiting, q.closed
-		q.waiting = nil
+		if q.writing {
+			q.mu.Unlock()
+			continue // release will wake us
+		}
+		frames, rest, closed := q.waiting, q.rest, q.closed
+		q.waiting, q.rest = nil, nil
+		q.writing = true
 		q.mu.Unlock()
-		if closed {
-			break
+		if closed || q.send(w, rest, frames) != nil {
+			break // the worker is gone, which its reader learns as well
 		}
-		sent := 0
-		for _, f := range frames {
-			if w.write(f, false) != nil {
-				break // the worker is gone, which its reader learns as well
-			}
-			sent += f.size()
-		}
-		if w.flush() != nil {
-			break
-		}
-		q.mu.Lock()
-		q.bytes -= sent
-		q.mu.Unlock()
+		q.release()
 	}
 	_ = q.w.Close()
+}
+
+// send writes what waits. It is for run.
+func (q *frameQueue) send(w *frameWriter, rest []byte, frames []frame) error {
+	if _, err := q.w.Write(rest); err != nil {
+		return err
+	}
+	sent := 0
+	for _, f := range frames {
+		if err := w.write(f, false); err != nil {
+			return err
+		}
+		sent += f.size()
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	q.bytes -= sent
+	q.mu.Unlock()
+	return nil
 }
 
 // close ends run. Frames that wait are dropped.

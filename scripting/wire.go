@@ -53,10 +53,23 @@ type frame struct {
 
 func (f frame) size() int { return 4 + frameHeader + len(f.name) + len(f.payload) }
 
+// appendHead appends what comes before the payload.
+func (f frame) appendHead(b []byte) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(f.size()-4))
+	b = append(b, byte(f.kind))
+	b = binary.BigEndian.AppendUint64(b, f.id)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(f.name)))
+	return append(b, f.name...)
+}
+
+// append appends the whole frame.
+func (f frame) append(b []byte) []byte { return append(f.appendHead(b), f.payload...) }
+
 // frameWriter writes frames. It is safe for concurrent use.
 type frameWriter struct {
-	mu sync.Mutex // guards w
-	w  *bufio.Writer
+	mu   sync.Mutex // guards w and head
+	w    *bufio.Writer
+	head [64]byte // memory of a frame's beginning
 }
 
 func newFrameWriter(w io.Writer) *frameWriter {
@@ -68,17 +81,9 @@ func (w *frameWriter) write(f frame, flush bool) error {
 	if f.size()-4 > maxFrame || len(f.name) > 0xffff {
 		return errFrameSize
 	}
-	var head [4 + frameHeader]byte
-	binary.BigEndian.PutUint32(head[:], uint32(f.size()-4))
-	head[4] = byte(f.kind)
-	binary.BigEndian.PutUint64(head[5:], f.id)
-	binary.BigEndian.PutUint16(head[13:], uint16(len(f.name)))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, err := w.w.Write(head[:]); err != nil {
-		return err
-	}
-	if _, err := w.w.WriteString(f.name); err != nil {
+	if _, err := w.w.Write(f.appendHead(w.head[:0])); err != nil {
 		return err
 	}
 	if _, err := w.w.Write(f.payload); err != nil || !flush {

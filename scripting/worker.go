@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -36,7 +37,7 @@ const (
 func WorkerMain() {
 	debug.SetGCPercent(workerGCPercent)
 	debug.SetMaxStack(workerStack)
-	in := bufio.NewReaderSize(os.Stdin, 64<<10)
+	in := bufio.NewReaderSize(polled(os.Stdin), 64<<10)
 	f, err := readFrame(in)
 	if err != nil || f.kind != kindSetup {
 		os.Exit(exitProtocol)
@@ -67,6 +68,16 @@ func WorkerMain() {
 	go w.listen(in) // until the process ends
 	w.loop.run()
 	os.Exit(0)
+}
+
+// polled makes reading from a pipe wait in the runtime's poller and not in a
+// thread of its own, which takes longer to come back from.
+func polled(pipe *os.File) *os.File {
+	fd := pipe.Fd()
+	if err := syscall.SetNonblock(int(fd), true); err != nil {
+		return pipe
+	}
+	return os.NewFile(fd, pipe.Name())
 }
 
 // worker is a run's side of things inside its process. Its fields belong to
