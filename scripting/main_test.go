@@ -16,5 +16,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == scripting.ProbeSubcommand {
 		scripting.Probe()
 	}
+	if len(os.Args) > 2 && os.Args[1] == scripting.HostileSubcommand {
+		scripting.Hostile(os.Args[2])
+	}
 	browsertest.Main(m)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -23,9 +24,6 @@ var (
 	errStuck       = errors.New("the script did not yield")
 )
 
-// endings are the ways to end that a worker may tell of itself.
-var endings = map[string]bool{StatusSucceeded: true, StatusFailed: true, StatusTimeout: true}
-
 // Run is one execution of one script. All methods may be called from any
 // goroutine.
 type Run struct {
@@ -41,8 +39,9 @@ type Run struct {
 	stuck  chan struct{}  // gets one token when the worker says that it is stuck
 	calls  sync.WaitGroup // operations under way
 
-	mu      sync.Mutex // guards pending
-	pending map[uint64]context.CancelCauseFunc
+	mu       sync.Mutex // guards what follows
+	pending  map[uint64]context.CancelCauseFunc
+	underWay int // bytes of the parameters of what is pending
 
 	// Owned by the goroutine that reads the worker's frames, until it ended.
 	end       *workerResult
@@ -172,6 +171,9 @@ func (r *Run) read() {
 	for {
 		f, err := readFrame(r.proc.in)
 		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				r.cancel(errProtocol)
+			}
 			return
 		}
 		if f.kind != kindReady {
@@ -198,12 +200,12 @@ func (r *Run) read() {
 			default:
 			}
 		case kindEnd:
-			var end workerResult
-			if json.Unmarshal(f.payload, &end) != nil || !endings[end.Status] {
+			end, ok := readResult(f.payload, r.limits)
+			if !ok {
 				r.cancel(errProtocol)
 				return
 			}
-			r.end = &end
+			r.end = end
 			return
 		default:
 			r.cancel(errProtocol)
@@ -216,9 +218,11 @@ func (r *Run) read() {
 func (r *Run) begin(f frame) bool {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	r.mu.Lock()
-	ok := len(r.pending) < r.limits.Pending
+	_, twice := r.pending[f.id]
+	ok := !twice && len(r.pending) < r.limits.Pending && r.underWay+len(f.payload) <= r.limits.UnderWay
 	if ok {
 		r.pending[f.id] = cancel
+		r.underWay += len(f.payload)
 	}
 	r.mu.Unlock()
 	if !ok {
@@ -229,6 +233,7 @@ func (r *Run) begin(f frame) bool {
 		result, err := r.ops.Call(ctx, f.name, f.payload)
 		r.mu.Lock()
 		delete(r.pending, f.id)
+		r.underWay -= len(f.payload)
 		r.mu.Unlock()
 		aborted, _ := errors.AsType[abortedError](context.Cause(ctx))
 		cancel(nil)
@@ -279,8 +284,8 @@ func (r *Run) push(f frame) {
 }
 
 func (r *Run) log(f frame) {
-	r.logBytes += len(f.payload)
-	if r.logBytes > r.limits.LogSize {
+	r.logBytes += len(f.payload) + lineCost
+	if r.logBytes > r.limits.LogSize || !levels[f.name] {
 		r.truncated = true
 		return
 	}
@@ -288,27 +293,29 @@ func (r *Run) log(f frame) {
 }
 
 func (r *Run) step(f frame) {
-	var s wireStep
-	if r.steps++; r.steps > r.limits.Steps || json.Unmarshal(f.payload, &s) != nil {
+	if r.steps++; r.steps > r.limits.Steps {
 		r.truncated = true
 		return
 	}
-	r.sink.Step(Step{
-		Title:     s.Title,
-		StartedAt: time.UnixMicro(int64(s.StartedAt * 1000)),
-		Duration:  time.Duration(s.Duration * float64(time.Millisecond)),
-		Err:       s.Err,
-		Line:      s.Line,
-	})
+	s, ok := readStep(f.payload)
+	if !ok {
+		r.cancel(errProtocol)
+		return
+	}
+	r.sink.Step(s)
 }
 
 func (r *Run) test(f frame) {
-	var t wireTest
-	if r.tests++; r.tests > r.limits.Tests || json.Unmarshal(f.payload, &t) != nil {
+	if r.tests++; r.tests > r.limits.Tests {
 		r.truncated = true
 		return
 	}
-	r.sink.Test(Test{Title: t.Title, Status: t.Status, Duration: time.Duration(t.Duration * float64(time.Millisecond)), Err: t.Err})
+	t, ok := readTest(f.payload)
+	if !ok {
+		r.cancel(errProtocol)
+		return
+	}
+	r.sink.Test(t)
 }
 
 // conclude tells how the run ended. cause is why it was ended, nil if it ended

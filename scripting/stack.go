@@ -18,17 +18,42 @@ var stackFrame = regexp.MustCompile(`^\s*at (?:(.*) \()?(.+):(\d+):(\d+)(?:\(\d+
 func tidyStack(stack, script string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(stack, "\n") {
-		m := stackFrame.FindStringSubmatch(line)
-		if m == nil || m[2] != script {
-			continue
-		}
-		if m[1] == "" || m[1] == mainName {
-			b.WriteString("\n    at " + m[2] + ":" + m[3] + ":" + m[4])
-		} else {
-			b.WriteString("\n    at " + m[1] + " (" + m[2] + ":" + m[3] + ":" + m[4] + ")")
+		if frame := tidyFrame(line, script); frame != "" {
+			b.WriteString("\n" + frame)
 		}
 	}
 	return b.String()
+}
+
+// tidyFrame is one frame as people know it; empty for one that is not the
+// script's, or stands before its first line.
+func tidyFrame(line, script string) string {
+	m := stackFrame.FindStringSubmatch(line)
+	if m == nil || m[2] != script || m[3] == "0" {
+		return ""
+	}
+	if m[1] == "" || m[1] == mainName {
+		return "    at " + m[2] + ":" + m[3] + ":" + m[4]
+	}
+	return "    at " + m[1] + " (" + m[2] + ":" + m[3] + ":" + m[4] + ")"
+}
+
+// tidyLines makes the stacks in a text, such as a logged error.stack, readable.
+func tidyLines(text, script string) string {
+	const gojaFrame = "\tat "
+	if !strings.Contains(text, gojaFrame) {
+		return text
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(strings.TrimLeft(line, " "), gojaFrame) && stackFrame.MatchString(line) {
+			if line = tidyFrame(line, script); line == "" {
+				continue
+			}
+		}
+		lines = append(lines, line)
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
 // position is the line and column of a tidy stack's first frame, 0 if it has

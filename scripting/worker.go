@@ -22,6 +22,10 @@ const (
 	workerGCPercent = 60       // small heaps matter more than speed here
 )
 
+// maxJSONDepth is how deep encoding/json lets values be nested: the only way in
+// which JSON that goja wrote can displease it.
+const maxJSONDepth = 10_000
+
 // apiName is what stack frames of the API are called.
 const apiName = "takeover:api"
 
@@ -214,9 +218,14 @@ func (w *worker) enter(f func() error) {
 		}
 	}()
 	err := f()
+	var exception *goja.Exception
+	if errors.As(err, &exception) { // thrown where no promise takes it, as by a timer's function
+		if unhandled, ok := goja.AssertFunction(w.host.object.Get("unhandled")); ok {
+			_, err = unhandled(goja.Undefined(), exception.Value())
+		}
+	}
 	var interrupted *goja.InterruptedError
 	var overflow *goja.StackOverflowError
-	var exception *goja.Exception
 	switch {
 	case err == nil:
 	case errors.As(err, &interrupted):
@@ -254,7 +263,9 @@ func (w *worker) fail(e *ScriptError) { w.end(workerResult{Status: StatusFailed,
 func (w *worker) end(r workerResult) {
 	payload, err := encode(r)
 	if err != nil {
-		payload, _ = encode(workerResult{Status: StatusFailed, Err: &ScriptError{Name: "Error", Message: "result: " + err.Error()}})
+		r.Value, r.Status = nil, StatusFailed
+		r.Err = &ScriptError{Name: "RangeError", Message: fmt.Sprintf("the result is nested more than %d deep", maxJSONDepth)}
+		payload, _ = encode(r)
 	}
 	_ = w.out.write(frame{kind: kindEnd, payload: payload}, true)
 	os.Exit(0)
@@ -283,10 +294,10 @@ func (w *worker) userFrames(frames []goja.StackFrame, most int) string {
 	var b strings.Builder
 	for i := range frames {
 		f := &frames[i]
-		if f.SrcName() != w.script {
+		p := f.Position()
+		if f.SrcName() != w.script || p.Line == 0 {
 			continue
 		}
-		p := f.Position()
 		if name := f.FuncName(); name == "<anonymous>" || name == mainName {
 			fmt.Fprintf(&b, "\n    at %s:%d:%d", p.Filename, p.Line, p.Column)
 		} else {

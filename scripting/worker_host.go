@@ -20,6 +20,7 @@ type host struct {
 
 	newError goja.Value // the script's Error, before it can be replaced
 	calls    map[uint64]*hostCall
+	underWay int // bytes of their parameters
 	logBytes int
 	cut      bool // a log was left out
 
@@ -30,6 +31,7 @@ type host struct {
 type hostCall struct {
 	done  goja.Callable
 	trace []goja.StackFrame
+	size  int // of its parameters
 }
 
 func newHost(w *worker) *host {
@@ -43,8 +45,10 @@ func newHost(w *worker) *host {
 		"log":        h.log,
 		"trace":      h.trace,
 		"frames":     h.frames,
+		"tidy":       h.tidy,
 		"setTimer":   h.setTimer,
 		"clearTimer": h.clearTimer,
+		"holdTimer":  h.holdTimer,
 		"now":        func(goja.FunctionCall) goja.Value { return w.vm.ToValue(float64(time.Since(w.loop.start)) / 1e6) },
 		"encode":     h.encode,
 		"decode":     h.decode,
@@ -89,13 +93,17 @@ func (h *host) call(c goja.FunctionCall) goja.Value {
 		panic(h.w.vm.NewTypeError("done is not a function"))
 	}
 	trace, _ := c.Argument(2).Export().([]goja.StackFrame)
+	payload := []byte(c.Argument(1).String())
+	if h.underWay+len(payload) > h.w.limits.UnderWay {
+		h.throw("the parameters of the operations under way are too large (%d MiB at most)", h.w.limits.UnderWay>>20)
+	}
 	id := uint64(h.w.loop.nextID())
-	h.calls[id] = &hostCall{done: done, trace: trace}
-	f := frame{kind: kindCall, id: id, name: c.Argument(0).String(), payload: []byte(c.Argument(1).String())}
+	f := frame{kind: kindCall, id: id, name: c.Argument(0).String(), payload: payload}
 	if err := h.w.out.write(f, false); err != nil {
-		delete(h.calls, id)
 		panic(h.w.vm.NewGoError(err))
 	}
+	h.calls[id] = &hostCall{done: done, trace: trace, size: len(payload)}
+	h.underWay += len(payload)
 	return h.w.vm.ToValue(id)
 }
 
@@ -115,6 +123,7 @@ func (h *host) settle(id uint64, failure, answer string) {
 		return
 	}
 	delete(h.calls, id)
+	h.underWay -= c.size
 	h.w.enter(func() error {
 		var first goja.Value = goja.Null()
 		if failure != "" {
@@ -163,7 +172,7 @@ func (h *host) reportRejections() {
 
 // step reports an API call: step(title, startedAt, duration, error, trace).
 func (h *host) step(c goja.FunctionCall) goja.Value {
-	s := wireStep{Title: c.Argument(0).String(), StartedAt: c.Argument(1).ToFloat(), Duration: c.Argument(2).ToFloat(), Err: c.Argument(3).String()}
+	s := wireStep{Title: clip(c.Argument(0).String(), maxStepTitle), StartedAt: c.Argument(1).ToFloat(), Duration: c.Argument(2).ToFloat(), Err: clip(c.Argument(3).String(), maxStepError)}
 	if trace, ok := c.Argument(4).Export().([]goja.StackFrame); ok {
 		for i := range trace {
 			if trace[i].SrcName() == h.w.script {
@@ -204,19 +213,17 @@ func (h *host) test(c goja.FunctionCall) goja.Value {
 
 // log reports a console line: log(level, text).
 func (h *host) log(c goja.FunctionCall) goja.Value {
-	text := strings.ToValidUTF8(c.Argument(1).String(), "\uFFFD")
-	room := h.w.limits.LogSize - h.logBytes
+	text := tidyLines(strings.ToValidUTF8(c.Argument(1).String(), "\uFFFD"), h.w.script)
+	room := h.w.limits.LogSize - h.logBytes - lineCost
+	if room < 0 {
+		h.cut = true
+		return goja.Undefined()
+	}
 	if len(text) > room {
 		h.cut = true
-		text = text[:max(room, 0)]
-		for text != "" && !utf8.ValidString(text) {
-			text = text[:len(text)-1]
-		}
-		if text == "" {
-			return goja.Undefined()
-		}
+		text = strings.ToValidUTF8(text[:room], "")
 	}
-	h.logBytes += len(text)
+	h.logBytes += len(text) + lineCost
 	if err := h.w.out.write(frame{kind: kindLog, name: c.Argument(0).String(), payload: []byte(text)}, true); err != nil {
 		panic(h.w.vm.NewGoError(err))
 	}
@@ -257,6 +264,12 @@ func (h *host) setTimer(c goja.FunctionCall) goja.Value {
 
 func (h *host) clearTimer(c goja.FunctionCall) goja.Value {
 	h.w.loop.remove(c.Argument(0).ToInteger())
+	return goja.Undefined()
+}
+
+// holdTimer says whether a timer keeps the run from ending: holdTimer(id, held).
+func (h *host) holdTimer(c goja.FunctionCall) goja.Value {
+	h.w.loop.hold(c.Argument(0).ToInteger(), c.Argument(1).ToBoolean())
 	return goja.Undefined()
 }
 
@@ -347,34 +360,38 @@ func (h *host) finish(c goja.FunctionCall) goja.Value {
 	text := value.String()
 	result := workerResult{Status: StatusSucceeded, Value: json.RawMessage(text), Truncated: h.cut}
 	if len(text) > h.w.limits.ResultSize {
-		cut := strings.ToValidUTF8(text[:h.w.limits.ResultSize], "")
-		result.Value, _ = json.Marshal(cut)
+		result.Value, _ = encode(strings.ToValidUTF8(text[:h.w.limits.ResultSize], ""))
 		result.Truncated = true
 	}
 	h.w.end(result)
 	return goja.Undefined()
 }
 
-// fail takes the error that ended the script: fail(name, message, stack).
+// fail takes the error that ended the script: fail(name, message, stack,
+// causes), where causes is text to stand behind the stack.
 func (h *host) fail(c goja.FunctionCall) goja.Value {
 	h.w.end(workerResult{Status: StatusFailed, Err: h.scriptError(c.Arguments), Truncated: h.cut})
 	return goja.Undefined()
 }
 
-// scriptError makes an error of its name, message and stack.
+// scriptError makes an error of its name, message, stack and causes.
 func (h *host) scriptError(args []goja.Value) *ScriptError {
-	e := &ScriptError{Name: args[0].String(), Message: args[1].String()}
-	lines := tidyStack(args[2].String(), h.w.script)
-	e.Stack = e.Name + ": " + e.Message + lines
+	var texts [4]string
+	for i := range min(len(texts), len(args)) {
+		texts[i] = args[i].String()
+	}
+	name, message, lines := texts[0], texts[1], tidyStack(texts[2], h.w.script)
+	e := &ScriptError{
+		Name:    clip(name, maxErrorName),
+		Message: clip(message, maxErrorText),
+		Stack:   clip(name+": "+message+lines+texts[3], maxErrorText),
+	}
 	e.Line, e.Column = position(lines, h.w.script)
-	const most = 64 << 10
-	e.Message, e.Stack = clip(e.Message, most), clip(e.Stack, most)
 	return e
 }
 
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+// tidy gives the frames of an error's stack that lie in the script, one a line,
+// each after a newline.
+func (h *host) tidy(c goja.FunctionCall) goja.Value {
+	return h.w.vm.ToValue(tidyStack(c.Argument(0).String(), h.w.script))
 }

@@ -25,6 +25,7 @@ type loop struct {
 	start    time.Time
 	timers   timerHeap
 	byID     map[int64]*timer
+	held     int // timers that keep the run from ending
 	lastID   int64
 	finished func() // ends the run once nothing is pending; nil while the script's main function runs
 }
@@ -65,7 +66,7 @@ func (l *loop) run() {
 		if l.w.out.flush() != nil {
 			return // the server is gone
 		}
-		if started && l.w.host.pending() == 0 && len(l.timers) == 0 {
+		if started && l.w.host.pending() == 0 && l.held == 0 {
 			l.mu.Lock()
 			quiet := len(l.tasks) == 0
 			l.mu.Unlock()
@@ -133,7 +134,8 @@ func (l *loop) nextID() int64 {
 // add makes a timer and returns its id.
 func (l *loop) add(delay time.Duration, repeat bool, trace []goja.StackFrame, call func() error) int64 {
 	id := l.nextID()
-	t := &timer{id: id, seq: id, at: time.Now().Add(delay), call: call, trace: trace}
+	t := &timer{id: id, seq: id, at: time.Now().Add(delay), call: call, trace: trace, held: true}
+	l.held++
 	if repeat {
 		t.every = max(delay, time.Millisecond)
 	}
@@ -145,8 +147,21 @@ func (l *loop) add(delay time.Duration, repeat bool, trace []goja.StackFrame, ca
 // remove forgets a timer; an unknown id does nothing.
 func (l *loop) remove(id int64) {
 	if t := l.byID[id]; t != nil {
+		l.hold(id, false)
 		delete(l.byID, id)
 		heap.Remove(&l.timers, t.index)
+	}
+}
+
+// hold says whether a timer keeps the run from ending.
+func (l *loop) hold(id int64, held bool) {
+	if t := l.byID[id]; t != nil && t.held != held {
+		t.held = held
+		if held {
+			l.held++
+		} else {
+			l.held--
+		}
 	}
 }
 
@@ -177,6 +192,7 @@ type timer struct {
 	every time.Duration // 0 for a timeout
 	call  func() error
 	trace []goja.StackFrame // where it was set
+	held  bool              // keeps the run from ending
 	index int               // in the heap
 }
 

@@ -1,5 +1,7 @@
 // EventTarget and AbortController, as far as scripts use them.
 
+import { host } from './host.ts';
+
 type Handler = ((event: Event) => void) | { handleEvent(event: Event): void };
 
 /** An error with one of the web's names. */
@@ -88,7 +90,7 @@ export class AbortSignal extends EventTarget {
 
   static timeout(ms: number): AbortSignal {
     const signal = new AbortSignal();
-    setTimeout(() => signal._abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')), ms);
+    host.holdTimer(host.setTimer(() => signal._abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')), ms, false), false);
     return signal;
   }
 

@@ -19,6 +19,15 @@ const supported = {
   'regexp-sticky-and-unicode-flags': false,
 };
 
+// What the bundles take of the language before a script can replace it. RegExp
+// is not among them: the API has its own (regexp.ts).
+const intrinsics = [
+  'Object', 'Function', 'Array', 'String', 'Number', 'BigInt', 'Boolean', 'Symbol', 'Date', 'Math', 'JSON', 'Proxy', 'Reflect', 'Promise',
+  'Map', 'Set', 'WeakMap', 'WeakSet', 'ArrayBuffer', 'DataView', 'Uint8Array', 'Int8Array', 'Uint16Array', 'Int16Array', 'Uint32Array', 'Int32Array',
+  'Float32Array', 'Float64Array', 'Error', 'AggregateError', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError',
+  'isNaN', 'isFinite', 'parseInt', 'parseFloat', 'encodeURIComponent', 'decodeURIComponent', 'encodeURI', 'decodeURI',
+];
+
 export async function build() {
   await esbuild({
     absWorkingDir: here,
@@ -35,7 +44,7 @@ export async function build() {
     minifySyntax: true,
     keepNames: false,
     legalComments: 'eof',
-    banner: { js: '(function(host){' },
+    banner: { js: `(function(host){const {${intrinsics}}=globalThis;` },
     footer: { js: 'return exports;})' },
     logLevel: 'warning',
   });

@@ -3,18 +3,15 @@ import { console } from './console.ts';
 import { TextDecoder, TextEncoder } from './encoding.ts';
 import { host } from './host.ts';
 import { installRegExp } from './regexp.ts';
+import { timers } from './timers.ts';
 
 /** Defines what scripts find as globals, apart from Playwright's. */
 export function installGlobals(): void {
   installRegExp();
   define({
     console,
-    setTimeout: (f: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => timer(f, ms, args, false),
-    setInterval: (f: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => timer(f, ms, args, true),
-    setImmediate: (f: (...args: unknown[]) => void, ...args: unknown[]) => timer(f, 0, args, false),
-    clearTimeout: clear,
-    clearInterval: clear,
-    clearImmediate: clear,
+    ...timers,
+    global: globalThis,
     queueMicrotask,
     TextEncoder, TextDecoder,
     atob, btoa,
@@ -51,17 +48,6 @@ function lazily(name: string): void {
     get: () => load()[name],
     set(value: unknown) { define({ [name]: value }); },
   });
-}
-
-function timer(f: (...args: unknown[]) => void, ms: number | undefined, args: unknown[], repeat: boolean): number {
-  if (typeof f !== 'function')
-    throw new TypeError(`The "callback" argument must be of type function. Received ${typeof f}`);
-  return host.setTimer(args.length ? () => f(...args) : () => f(), Number(ms ?? 0), repeat);
-}
-
-function clear(id: unknown): void {
-  if (typeof id === 'number')
-    host.clearTimer(id);
 }
 
 function queueMicrotask(f: () => void): void {

@@ -18,8 +18,12 @@ export interface Host {
   trace(): Trace;
   /** A trace's frames in the script, each after a newline. */
   frames(trace: Trace): string;
+  /** The frames of an error's stack that lie in the script, each after a newline. */
+  tidy(stack: string): string;
   setTimer(f: () => void, ms: number, repeat: boolean): number;
   clearTimer(id: number): void;
+  /** Says whether a timer keeps the run from ending, as it does at first. */
+  holdTimer(id: number, held: boolean): void;
   /** Milliseconds since the worker began. */
   now(): number;
   encode(text: string): ArrayBuffer;
@@ -36,7 +40,8 @@ export interface Host {
   finish(json: string | undefined): void;
   /** What the script is called in places of errors. */
   filename(): string;
-  fail(name: string, message: string, stack: string): void;
+  /** Ends the run with an error; causes is text to stand behind the stack. */
+  fail(name: string, message: string, stack: string, causes?: string): void;
   /** Set by the API: called for a rejection that nobody handles. */
   unhandled?(error: unknown): void;
 }

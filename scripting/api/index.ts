@@ -12,9 +12,11 @@ import { FrameLocator, Locator } from './locator.ts';
 import { Request, Response } from './network.ts';
 import { APIRequest, APIRequestContext, APIResponse } from './request.ts';
 import { quietly } from './call.ts';
+import { causesOf } from './causes.ts';
 import { TakeoverCancelledError, TakeoverFailedError, TakeoverTimeoutError } from './errors.ts';
 import { expect } from './expect.ts';
 import { define, installGlobals } from './globals.ts';
+import { explained } from './hints.ts';
 import { host } from './host.ts';
 import { inspect } from './inspect.ts';
 import { makeRequire } from './module.ts';
@@ -100,9 +102,9 @@ async function begin(args: string): Promise<void> {
 
 function fail(e: unknown): void {
   if (e instanceof Error)
-    host.fail(text(e.name, 'Error'), text(e.message, ''), text(e.stack, ''));
+    host.fail(text(e.name, 'Error'), explained(text(e.message, '')), text(e.stack, ''), causesOf(e));
   else
-    host.fail('Error', `thrown: ${inspect(e)}`, '');
+    host.fail('Error', `thrown: ${inspect(e)}`, '', '');
 }
 
 function text(value: unknown, otherwise: string): string {

@@ -1,5 +1,7 @@
 // Values as console shows them, in the manner of Node's util.inspect.
 
+import { host } from './host.ts';
+
 const depthLimit = 4;
 const itemLimit = 100;
 const stringLimit = 10_000;
@@ -106,11 +108,11 @@ function field(value: object, key: string, inside: (v: unknown) => string): stri
 
 function error(e: Error, depth: number, parents: object[]): string {
   const head = `${e.name}: ${e.message}`;
-  const frames = (typeof e.stack === 'string' ? e.stack : '').split('\n').filter(l => /^\s+at /.test(l) && !l.includes('takeover:api') && !l.includes('native')).map(l => '    ' + l.trim().replace(/\(\d+\)(\)?)$/, '$1'));
-  const own = Object.keys(e).filter(k => k !== 'name' && k !== 'message' && k !== 'stack');
+  const frames = typeof e.stack === 'string' ? host.tidy(e.stack) : '';
+  const own = Object.keys(e).filter(k => k !== 'name' && k !== 'message' && k !== 'stack' && k !== 'cause');
   const fields = own.map(k => `  ${k}: ${show((e as unknown as Record<string, unknown>)[k], depth + 1, parents)}`);
   const cause = e.cause === undefined ? '' : `\n  [cause]: ${show(e.cause, depth + 1, parents)}`;
-  return [head, ...frames].join('\n') + (fields.length ? ` {\n${fields.join(',\n')}\n}` : '') + cause;
+  return head + frames + (fields.length ? ` {\n${fields.join(',\n')}\n}` : '') + cause;
 }
 
 function className(value: object): string {

@@ -44,6 +44,15 @@ define(Promise, 'try', function (this: PromiseConstructor, f: (...args: unknown[
   return new this(resolve => resolve(f(...args)));
 });
 
+const any = Promise.any;
+Promise.any = function (this: PromiseConstructor, items: Iterable<unknown>) {
+  return any.call(this, items).catch((e: unknown) => {
+    if (e instanceof AggregateError && e.message === '')
+      Object.defineProperty(e, 'message', { value: 'All promises were rejected', writable: true, configurable: true });
+    throw e;
+  });
+} as typeof Promise.any;
+
 define(Array, 'fromAsync', async function fromAsync(items: any, map?: (item: unknown, i: number) => unknown) {
   const out: unknown[] = [];
   const iterator = items[Symbol.asyncIterator]?.() ?? items[Symbol.iterator]?.();
@@ -110,7 +119,24 @@ define(iterator, 'reduce', function reduce(this: Iterator<unknown>, f: any, ...i
   return initial.length ? items.reduce(f, initial[0]) : items.reduce(f);
 });
 
+function Iterator_(this: object | undefined): void {
+  if (new.target === undefined || new.target === (Iterator_ as unknown))
+    throw new TypeError('Abstract class Iterator not directly constructable');
+}
+Object.defineProperty(Iterator_, 'name', { value: 'Iterator', configurable: true });
+Object.defineProperty(Iterator_, 'prototype', { value: iterator });
+define(iterator, 'constructor', Iterator_);
+define(Iterator_, 'from', function from(items: any) {
+  const made = typeof items === 'string' ? items[Symbol.iterator]() : items[Symbol.iterator]?.() ?? items;
+  return iterator.isPrototypeOf(made) ? made : all(made)[Symbol.iterator]();
+});
+define(globalThis, 'Iterator', Iterator_);
+
 function all(i: Iterator<unknown>): Iterable<unknown> {
-  return { [Symbol.iterator]: () => ({ next: () => i.next() as IteratorResult<unknown>, return: () => i.return?.() ?? { done: true, value: undefined } }) };
+  const inner = Object.assign(Object.create(iterator) as object, {
+    next: () => i.next() as IteratorResult<unknown>,
+    return: () => i.return?.() ?? { done: true, value: undefined },
+  });
+  return { [Symbol.iterator]: () => inner };
 }
 export {};
