@@ -1,0 +1,80 @@
+package scripting
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// BenchmarkLoad measures what the API's bundles cost a worker: to compile and to
+// run, in time and memory. It is not part of a run's start while a worker is
+// warm, but of that of many runs at once.
+func BenchmarkLoad(b *testing.B) {
+	for _, c := range []struct{ name, source string }{{"api", apiSource()}, {"extras", extraSource()}} {
+		b.Run(c.name, func(b *testing.B) {
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			var keep []*worker
+			cpu := processorTime()
+			for b.Loop() {
+				w := newWorker(Limits{}.withDefaults(), nil)
+				if _, err := w.module(apiName, c.source); err != nil {
+					b.Fatal(err)
+				}
+				keep = append(keep, w)
+			}
+			cpu = processorTime() - cpu
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			b.ReportMetric(float64(cpu.Microseconds())/1000/float64(len(keep)), "CPU-ms")
+			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(len(keep))/1e6, "MB")
+			b.ReportMetric(float64(len(c.source))/1e3, "KB-source")
+			runtime.KeepAlive(keep)
+		})
+	}
+}
+
+// processorTime is what this process has used.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for oneself
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// startBudget is what the best of some starts may take: three times the target,
+// for machines that do other things as well.
+const startBudget = 45 * time.Millisecond
+
+// From Start until the first operation of a script of 2 KB arrives.
+func TestStartTime(t *testing.T) {
+	p := newPool(t, Limits{})
+	best := time.Hour
+	for range 10 {
+		for !p.ready() {
+			runtime.Gosched()
+		}
+		w := newWorld()
+		arrived := make(chan time.Time, 1)
+		w.handlers["frame.title"] = func(context.Context, json.RawMessage) (any, error) {
+			arrived <- time.Now()
+			return map[string]any{"value": "t"}, nil
+		}
+		started := time.Now()
+		r, err := p.Start(t.Context(), Script{Code: startScript()}, w, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res := r.Wait(); res.Status != StatusSucceeded {
+			t.Fatal(res.Err)
+		}
+		best = min(best, (<-arrived).Sub(started))
+	}
+	t.Logf("%v", best)
+	if best > startBudget && !raceEnabled {
+		t.Errorf("a run starts after %v, at most %v", best, startBudget)
+	}
+}
