@@ -13,7 +13,7 @@ import (
 // run, in time and memory. It is not part of a run's start while a worker is
 // warm, but of that of many runs at once.
 func BenchmarkLoad(b *testing.B) {
-	for _, c := range []struct{ name, source string }{{"api", apiSource()}, {"extras", extraSource()}} {
+	for _, c := range []struct{ name, source string }{{"api", apiSource()}, {"url", extraSource("url")}, {"buffer", extraSource("buffer")}, {"clone", extraSource("clone")}, {"web", extraSource("web")}} {
 		b.Run(c.name, func(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.GC()

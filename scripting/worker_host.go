@@ -339,9 +339,9 @@ func (h *host) unicode(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(class)
 }
 
-// extras loads the bundle of globals that most scripts never use.
-func (h *host) extras(goja.FunctionCall) goja.Value {
-	exports, err := h.w.module(apiName, extraSource())
+// extras loads a bundle of globals that most scripts never use: extras(name).
+func (h *host) extras(c goja.FunctionCall) goja.Value {
+	exports, err := h.w.module(apiName, extraSource(c.Argument(0).String()))
 	if err != nil {
 		panic(err)
 	}

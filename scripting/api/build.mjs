@@ -1,8 +1,9 @@
 // Builds the script API into scripting/dist: api.js, which every run loads, and
-// extras.js, the globals that are loaded when a script first uses them. Each
-// bundle is one function that takes the host (host.ts) and returns its exports.
+// one bundle for each file in extras: globals that are loaded when a script first
+// uses them. Each bundle is one function that takes the host (host.ts) and returns its exports.
 import { build as esbuild } from 'esbuild';
-import { dirname, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -29,9 +30,10 @@ const intrinsics = [
 ];
 
 export async function build() {
+  const extras = readdirSync(join(here, 'extras')).map(file => basename(file, '.ts'));
   await esbuild({
     absWorkingDir: here,
-    entryPoints: { api: 'index.ts', extras: 'extras.ts' },
+    entryPoints: { api: 'index.ts', ...Object.fromEntries(extras.map(name => [`extras/${name}`, `extras/${name}.ts`])) },
     outdir: join(here, '../dist'),
     bundle: true,
     format: 'iife',

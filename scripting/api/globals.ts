@@ -19,7 +19,8 @@ export function installGlobals(): void {
     performance: { now: () => host.now(), timeOrigin: Date.now() - host.now(), mark() {}, measure() {}, toJSON() { return {}; } },
     crypto: { randomUUID, getRandomValues },
   });
-  onDemand.forEach(lazily);
+  for (const [bundle, names] of Object.entries(onDemand))
+    names.forEach(name => lazily(bundle, name));
 }
 
 /** Defines globals that a script may replace or shadow. */
@@ -28,24 +29,30 @@ export function define(values: Record<string, unknown>): void {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
-const onDemand = ['URL', 'URLSearchParams', 'Buffer', 'structuredClone', 'fetch', 'Headers', 'Request', 'Response', 'FormData', 'Blob', 'File'];
+/** Globals that most scripts never use, by the bundle that has them (folder extras). */
+const onDemand: Record<string, string[]> = {
+  url: ['URL', 'URLSearchParams'],
+  buffer: ['Buffer'],
+  clone: ['structuredClone'],
+  web: ['fetch', 'Headers', 'Request', 'Response', 'FormData', 'Blob', 'File'],
+};
 
-// Loaded when first used: most scripts use none of them, and they are half of
-// all code. While the bundle looks at what there is, they are not there.
-function load(): Record<string, unknown> {
-  const pending = onDemand.filter(name => Object.getOwnPropertyDescriptor(globalThis, name)?.get);
+// Loaded when first used. While a bundle looks at what there is, what it gives
+// is not there.
+function load(bundle: string): Record<string, unknown> {
+  const pending = onDemand[bundle]!.filter(name => Object.getOwnPropertyDescriptor(globalThis, name)?.get);
   for (const name of pending)
     delete (globalThis as Record<string, unknown>)[name];
-  const extras = host.extras();
+  const extras = host.extras(bundle);
   define(Object.fromEntries(pending.map(name => [name, extras[name]])));
   return extras;
 }
 
-function lazily(name: string): void {
+function lazily(bundle: string, name: string): void {
   Object.defineProperty(globalThis, name, {
     configurable: true,
     enumerable: false,
-    get: () => load()[name],
+    get: () => load(bundle)[name],
     set(value: unknown) { define({ [name]: value }); },
   });
 }

@@ -34,8 +34,8 @@ export interface Host {
   random(bytes: number): ArrayBuffer;
   /** A Unicode property as the inside of a character class; null if there is none of that name. */
   unicode(property: string): string | null;
-  /** Loads the second bundle and returns its exports. */
-  extras(): Record<string, unknown>;
+  /** Loads a bundle of the folder extras and returns its exports. */
+  extras(bundle: string): Record<string, unknown>;
   /** Ends the run well, at once or, without a result, when nothing is pending. */
   finish(json: string | undefined): void;
   /** What the script is called in places of errors. */

@@ -1,0 +1,3 @@
+// Node's Buffer, from npm.
+
+export { Buffer } from 'buffer/';

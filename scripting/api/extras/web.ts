@@ -1,0 +1,3 @@
+// What goes with fetch.
+
+export { Blob, fetch, File, FormData, Headers, Request, Response } from '../web.ts';
