@@ -14,17 +14,21 @@ const (
 	maxLogPeriod = 24
 )
 
-// formatLog writes an operation's log under its error, as Playwright does:
-// indented, each line with a dash, repetitions counted.
+// formatLog writes an operation's log under its error.
 func formatLog(log []string) string {
 	if len(log) == 0 {
 		return ""
 	}
+	return "\nCall log:\n" + strings.Join(logLines(log), "\n") + "\n"
+}
+
+// logLines are the lines of a log as Playwright shows them: indented, each with a
+// dash, repetitions counted.
+func logLines(log []string) []string {
 	if len(log) > maxLogLines {
 		log = slices.Concat(log[:maxLogLines/2], log[len(log)-maxLogLines/2:])
 	}
-	var b strings.Builder
-	b.WriteString("\nCall log:\n")
+	lines := []string{}
 	for i := 0; i < len(log); {
 		period, count := repetition(log[i:])
 		for j, line := range log[i : i+period] {
@@ -37,11 +41,11 @@ func formatLog(log []string) string {
 					mark = strings.Repeat(" ", len([]rune(times))-2) + "- "
 				}
 			}
-			b.WriteString(indent + mark + text + "\n")
+			lines = append(lines, indent+mark+text)
 		}
 		i += period * count
 	}
-	return b.String()
+	return lines
 }
 
 // repetition finds the run of lines at the front whose repeats cover the most.

@@ -236,12 +236,7 @@ func opWaitForSelector(ctx context.Context, c *Client, t *waitForSelector) (any,
 
 // settleGone waits for a state; an element whose frame is not there is hidden.
 func (c *Client) settleGone(p *progress, t *target, state string, keep bool) (*place, json.RawMessage, error) {
-	if state == "hidden" || state == "detached" {
-		pl, err := c.resolve(p, t, browser.WorldUtility)
-		if err == nil && pl == nil {
-			return nil, nil, nil
-		}
-	}
+	p.absent = state == "hidden" || state == "detached"
 	return c.settle(p, t, "waitFor", request{"state": state, "keep": keep})
 }
 
@@ -286,79 +281,4 @@ func opWaitForElementState(ctx context.Context, c *Client, s *elementState) (any
 		return nil, p.fail(err)
 	}
 	return emptyJSON, nil
-}
-
-type expectParams struct {
-	target
-	Expression     string            `json:"expression"`
-	ExpressionArg  json.RawMessage   `json:"expressionArg"`
-	ExpectedText   []json.RawMessage `json:"expectedText"`
-	ExpectedNumber *float64          `json:"expectedNumber"`
-	ExpectedValue  *argument         `json:"expectedValue"`
-	UseInnerText   bool              `json:"useInnerText"`
-	IsNot          bool              `json:"isNot"`
-}
-
-type expectResult struct {
-	Matches      bool            `json:"matches"`
-	TimedOut     bool            `json:"timedOut,omitempty"`
-	Received     json.RawMessage `json:"received,omitempty"`
-	ErrorMessage string          `json:"errorMessage,omitempty"`
-	Log          []string        `json:"log"`
-}
-
-// opExpect waits for an expectation. What is not met is a result, not an error.
-func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
-	p, cancel := c.begin(ctx, t.Timeout, true)
-	defer cancel()
-	extra := request{"expression": t.Expression, "isNot": t.IsNot, "useInnerText": t.UseInnerText}
-	if t.ExpressionArg != nil {
-		extra["expressionArg"] = t.ExpressionArg
-	}
-	if t.ExpectedText != nil {
-		extra["expectedText"] = t.ExpectedText
-	}
-	if t.ExpectedNumber != nil {
-		extra["expectedNumber"] = *t.ExpectedNumber
-	}
-	kind := browser.WorldUtility
-	if t.Expression == "to.have.property" {
-		kind = browser.WorldMain
-	}
-	var result expectResult
-	_, value, err := c.settleIn(p, &t.target, kind, "expect", extra, func(pl *place) ([]runtime.RemoteObjectID, error) {
-		if t.ExpectedValue == nil {
-			return nil, nil
-		}
-		extra["expectedValue"] = t.ExpectedValue.Value
-		return c.objectsIn(p, pl.layer.world, t.ExpectedValue.Handles)
-	})
-	if err == nil {
-		err = json.Unmarshal(value, &result)
-	} else if e, ok := explain(err, p.log).(*Error); ok && e.Name == nameTimeout { //nolint:errorlint // explain made it
-		result = expectResult{Matches: t.IsNot, TimedOut: true, ErrorMessage: "element(s) not found"}
-		err = nil
-	}
-	if err != nil {
-		return nil, p.fail(err)
-	}
-	result.Log = p.log
-	return result, nil
-}
-
-// objectsIn gives handles' objects in a world.
-func (c *Client) objectsIn(ctx context.Context, w *browser.World, ids []string) ([]runtime.RemoteObjectID, error) {
-	out := make([]runtime.RemoteObjectID, 0, len(ids))
-	for _, id := range ids {
-		h, err := c.handle(id)
-		if err != nil {
-			return nil, err
-		}
-		object, err := h.in(ctx, w)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, object)
-	}
-	return out, nil
 }

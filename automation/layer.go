@@ -24,11 +24,11 @@ import (
 var dist embed.FS
 
 // scripts are the page's side as sources, put together once.
-var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator string }, err error) {
+var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, yaml string }, err error) {
 	for _, f := range []struct {
 		name string
 		into *string
-	}{{"injected", &s.injected}, {"layer", &s.layer}, {"evaluator", &s.evaluator}} {
+	}{{"injected", &s.injected}, {"layer", &s.layer}, {"evaluator", &s.evaluator}, {"yaml", &s.yaml}} {
 		b, e := dist.ReadFile("dist/" + f.name + ".js")
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%w (%w)", ErrNotBuilt, e))
@@ -38,11 +38,11 @@ var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator strin
 	return s, err
 })
 
-// Notices are the licence and the notice of Playwright, whose injected script is
-// part of a built binary. They are empty in one that was not built.
+// Notices are the licences and the notice of what is part of a built binary:
+// Playwright's injected script and the YAML library. They are empty in one that was not built.
 func Notices() string {
 	var b strings.Builder
-	for _, name := range []string{"NOTICE.playwright.txt", "LICENSE.playwright.txt"} {
+	for _, name := range []string{"NOTICE.playwright.txt", "LICENSE.playwright.txt", "LICENSE.yaml.txt"} {
 		if text, err := dist.ReadFile("dist/" + name); err == nil {
 			b.Write(text)
 			b.WriteString("\n")
@@ -64,6 +64,7 @@ type layer struct {
 type (
 	layerKey     struct{}
 	evaluatorKey struct{}
+	yamlKey      struct{}
 )
 
 // lastTask numbers operations on the page's side.
@@ -89,6 +90,15 @@ func (a *Automation) evaluatorOf(ctx context.Context, w *browser.World) (*layer,
 	return installed(ctx, w, evaluatorKey{}, func() (string, any, error) {
 		s, err := scripts()
 		return "function(){" + s.evaluator + "\nreturn new takeoverExports.Evaluator()}\n//# sourceURL=" + evaluatorURL + "\n", nil, err
+	})
+}
+
+// yamlOf gives the YAML library in a world, for the page's side to parse ARIA
+// snapshots with.
+func (a *Automation) yamlOf(ctx context.Context, w *browser.World) (*layer, error) {
+	return installed(ctx, w, yamlKey{}, func() (string, any, error) {
+		s, err := scripts()
+		return "function(){" + s.yaml + "\nreturn takeoverExports}\n", nil, err
 	})
 }
 

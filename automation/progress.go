@@ -30,6 +30,7 @@ type progress struct {
 	parent   context.Context //nolint:containedctx // the same without the operation's own time
 	page     bool            // the page keeps the time
 	guarded  bool            // a gesture is under way: it must not wait for the gate
+	absent   bool            // a target whose frame is not there is settled, without a place
 	cancel   context.CancelFunc
 	timeout  float64 // milliseconds, 0 for none
 	deadline time.Time

@@ -56,43 +56,6 @@ func TestReading(t *testing.T) {
 	}
 }
 
-func TestExpect(t *testing.T) {
-	r := newRig(t)
-	r.html(`<p id=a>one</p><script>setTimeout(()=>a.textContent='two',150)</script>`)
-	text := func(s string) []params { return []params{{"string": s}} }
-	type result struct {
-		Matches, TimedOut bool
-		ErrorMessage      string
-		Received          struct{ Value map[string]any }
-		Log               []string
-	}
-	var got result
-	r.do("frame.expect", params{"selector": "#a", "expression": "to.have.text", "expectedText": text("two"), "timeout": 3000}, &got)
-	if !got.Matches || got.TimedOut {
-		t.Errorf("text that changes: %+v", got)
-	}
-	got = result{}
-	r.do("frame.expect", params{"selector": "#a", "expression": "to.have.text", "expectedText": text("three"), "timeout": 300}, &got)
-	if got.Matches || !got.TimedOut || got.Received.Value["s"] != "two" || !strings.Contains(strings.Join(got.Log, "\n"), `unexpected value "two"`) {
-		t.Errorf("other text: %+v", got)
-	}
-	got = result{}
-	r.do("frame.expect", params{"selector": "#none", "expression": "to.be.visible", "timeout": 300}, &got)
-	if got.Matches || !got.TimedOut || got.ErrorMessage != "element(s) not found" {
-		t.Errorf("nothing there: %+v", got)
-	}
-	got = result{}
-	r.do("frame.expect", params{"selector": "p", "expression": "to.have.count", "expectedNumber": 1, "timeout": 300}, &got)
-	if !got.Matches {
-		t.Errorf("count: %+v", got)
-	}
-	got = result{}
-	r.do("frame.expect", params{"selector": "#a", "expression": "to.be.checked", "isNot": true, "expectedValue": params{"value": params{"o": []any{}, "id": 1}}, "timeout": 300}, &got)
-	if got.ErrorMessage != "Not a checkbox or radio button" {
-		t.Errorf("wrong kind: %+v", got)
-	}
-}
-
 func TestScreenshots(t *testing.T) {
 	r := newRig(t)
 	r.html(`<style>body{margin:0;background:#fff}</style><div id=d style="width:100px;height:50px;background:#f00;margin:20px"></div><div style="height:2000px"></div>`)

@@ -183,7 +183,8 @@ var changes = map[string]bool{
 }
 
 // settle runs an operation on a target until the page says how it went: across
-// navigations, and through frames that come and go.
+// navigations, and through frames that come and go. With an error because its time
+// is over it gives how things stood, if the page said so.
 func (c *Client) settle(p *progress, t *target, method string, extra request, objects ...runtime.RemoteObjectID) (*place, json.RawMessage, error) {
 	return c.settleIn(p, t, browser.WorldUtility, method, extra, func(*place) ([]runtime.RemoteObjectID, error) { return objects, nil })
 }
@@ -191,19 +192,23 @@ func (c *Client) settle(p *progress, t *target, method string, extra request, ob
 func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method string, extra request,
 	objects func(*place) ([]runtime.RemoteObjectID, error)) (*place, json.RawMessage, error) {
 	quiet, refusals := false, 0
+	var last json.RawMessage // how it stood when the page's time was over
 	for n := 0; ; n++ {
 		if n > 0 {
 			if err := p.sleep(n); err != nil {
-				return nil, nil, err
+				return nil, last, err
 			}
 		}
 		left, ok := p.left()
 		if !ok {
-			return nil, nil, p.expired()
+			return nil, last, p.expired()
 		}
 		pl, err := c.resolve(p, t, kind)
 		if err == nil && pl == nil {
-			quiet = c.announce(p, t, quiet)
+			if p.absent {
+				return nil, nil, nil
+			}
+			quiet, last = c.announce(p, t, quiet), nil
 			continue
 		}
 		if err == nil && changes[method] {
@@ -240,9 +245,9 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 			extra["resumed"] = got.Attempt
 			n = -1
 		case got.Expired && !pl.framed:
-			return nil, nil, p.expired()
+			return nil, got.Value, p.expired()
 		case got.Expired:
-			n = -1 // the frame is looked up again, at once
+			n, last = -1, got.Value // the frame is looked up again, at once
 		default:
 			return pl, got.Value, nil
 		}

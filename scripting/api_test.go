@@ -84,14 +84,14 @@ func TestOperations(t *testing.T) {
 		{`await page.locator('a').dispatchEvent('click', { x: 1 })`, "frame.dispatchEvent", `{"eventInit":{"handles":[],"value":{"id":1,"o":[{"k":"x","v":{"n":1}}]}},"frame":"frame@1","selector":"a","strict":true,"timeout":30000,"type":"click"}`},
 		{`await page.setContent('<p>', { waitUntil: 'load' })`, "frame.setContent", `{"frame":"frame@1","html":"<p>","timeout":30000,"waitUntil":"load"}`},
 		{`await page.waitForFunction(() => true, null, { polling: 50 })`, "frame.waitForFunction", `{"arg":{"handles":[],"value":{"v":"null"}},"expression":"() => true","frame":"frame@1","isFunction":true,"polling":50,"timeout":30000}`},
-		{`await expect(page.locator('a')).toHaveText(/x/i, { timeout: 3 })`, "frame.expect", `{"expectedText":[{"normalizeWhiteSpace":true,"regexFlags":"i","regexSource":"x","matchSubstring":false}],"expression":"to.have.text","frame":"frame@1","isNot":false,"selector":"a","strict":true,"timeout":3}`},
+		{`await expect(page.locator('a')).toHaveText(/x/i, { timeout: 3 })`, "frame.expect", `{"expectedText":[{"normalizeWhiteSpace":true,"regexFlags":"i","regexSource":"x"}],"expression":"to.have.text","frame":"frame@1","isNot":false,"selector":"a","strict":true,"timeout":3}`},
 		{`await expect(page.locator('a')).not.toBeVisible()`, "frame.expect", `{"expression":"to.be.visible","frame":"frame@1","isNot":true,"selector":"a","strict":true,"timeout":5000}`},
 		{`await expect(page).toHaveURL('x')`, "frame.expect", `{"expectedText":[{"string":"x"}],"expression":"to.have.url","frame":"frame@1","isNot":false,"timeout":5000}`},
 		{`await requestTakeover('why', { timeout: 5, until: '**/welcome', note: 'n' })`, "takeover.request", `{"note":"n","reason":"why","timeout":5,"until":"**/welcome"}`},
 	} {
 		w := newWorld()
 		w.handlers["frame.expect"] = func(_ context.Context, params json.RawMessage) (any, error) {
-			return map[string]any{"matches": !strings.Contains(string(params), `"isNot":true`)}, nil
+			return map[string]any{"matches": !strings.Contains(string(params), `"isNot":true`), "log": []string{}}, nil
 		}
 		mustSucceed(t, p, w, c.code)
 		got, err := json.Marshal(w.last(t, c.op))
@@ -244,11 +244,11 @@ func TestExpect(t *testing.T) {
 	p := newPool(t, Limits{})
 	w := newWorld()
 	w.handlers["frame.expect"] = func(context.Context, json.RawMessage) (any, error) {
-		return json.RawMessage(`{"matches":false,"timedOut":true,"received":{"value":{"s":"actual"}},"log":["waiting for locator('a')"]}`), nil
+		return json.RawMessage(`{"matches":false,"timedOut":true,"received":{"value":{"s":"actual"}},"log":["  - waiting for locator('a')"]}`), nil
 	}
 	res := run(t, p, w, "\nawait expect(page.locator('a')).toHaveText('wanted', { timeout: 50 });")
 	want := "expect(locator).toHaveText(expected) failed\n\nLocator:  locator('a')\nExpected: \"wanted\"\nReceived: \"actual\"\nTimeout:  50ms\n\n" +
-		"Call log:\n  - Expect \"toHaveText\" with timeout 50ms\n  - waiting for locator('a')"
+		"Call log:\n  - Expect \"toHaveText\" locator('a') with timeout 50ms\n  - waiting for locator('a')\n"
 	if res.Err == nil || res.Err.Message != want || res.Err.Line != 2 {
 		t.Errorf("got %+v\nwant %s", res.Err, want)
 	}

@@ -2,7 +2,8 @@
 //   dist/injected.js    Playwright's injected script, out of the pinned npm package, minified
 //   dist/layer.js       our own layer on top of it, for worlds where selectors are resolved
 //   dist/evaluator.js   our evaluator and serializer, for the page's own world
-//   dist/LICENSE.playwright.txt, dist/NOTICE.playwright.txt
+//   dist/yaml.js        the YAML library, for ARIA snapshots
+//   dist/LICENSE.playwright.txt, dist/NOTICE.playwright.txt, dist/LICENSE.yaml.txt
 // None of Playwright's code is committed.
 import { createRequire } from 'node:module';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -17,7 +18,8 @@ const marker = '// packages/playwright-core/src/generated/injectedScriptSource.t
 
 export async function build() {
   await mkdir(dist, { recursive: true });
-  await Promise.all([buildInjected(), bundle('layer'), bundle('evaluator')]);
+  const yaml = path.dirname(createRequire(import.meta.url).resolve('yaml/package.json'));
+  await Promise.all([buildInjected(), bundle('layer'), bundle('evaluator'), bundle('yaml'), copyFile(path.join(yaml, 'LICENSE'), path.join(dist, 'LICENSE.yaml.txt'))]);
 }
 
 async function buildInjected() {

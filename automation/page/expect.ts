@@ -1,7 +1,7 @@
 import type { Injected } from './injected.ts';
 import type { Resolver, Target } from './resolve.ts';
 import { parse, serialize, type Tagged } from './serialize.ts';
-import { again, Expired, Fatal, type Task } from './task.ts';
+import { again, Expired, type Task } from './task.ts';
 
 /** An expectation as Playwright's client words it; expectedValue is tagged. */
 export interface ExpectOptions {
@@ -11,6 +11,7 @@ export interface ExpectOptions {
   expectedNumber?: number;
   expectedValue?: Tagged;
   useInnerText?: boolean;
+  pseudo?: string;
   isNot?: boolean;
 }
 
@@ -22,44 +23,70 @@ export interface ExpectReply {
   errorMessage?: string;
 }
 
+/** The expectation's time is over; this is how it stood then. */
+export class Unmet extends Expired {
+  constructor(readonly last: ExpectReply) { super(); }
+}
+
+type Asked = Omit<ExpectOptions, 'expectedValue'> & { isNot: boolean; expectedValue: unknown };
+
 /** Waits for expectations, with Playwright's own matchers. */
 export class Expectations {
   constructor(private readonly injected: Injected, private readonly resolver: Resolver) {}
 
+  /**
+   * Waits until the expectation is met. One that cannot be met, because of an
+   * error, is answered with that error; one that was not in time ends with Unmet.
+   * handles are the objects in expectedValue; for an ARIA snapshot it is the YAML
+   * library.
+   */
   async run(task: Task, target: Target, o: ExpectOptions, handles: unknown[]): Promise<ExpectReply> {
     const isNot = !!o.isNot;
-    const options = { ...o, isNot, expectedValue: parse(o.expectedValue, handles) };
-    if (target.selector)
-      this.resolver.announce(task, target);
     let last: ExpectReply = { matches: isNot };
     try {
+      const asked: Asked = { ...o, isNot, expectedValue: o.expression === 'to.match.aria' ? this.template(String(o.expressionArg), handles[0]) : parse(o.expectedValue, handles) };
+      if (target.selector)
+        this.resolver.announce(task, target);
+      // As in Playwright, a first look is not part of the log, and time is not over before it.
+      last = target.quiet ? last : await this.once(task, target, asked, false);
+      if (last.matches !== isNot)
+        return last;
       return await task.poll(async () => {
-        last = await this.once(task, target, options);
+        last = await this.once(task, target, asked, true);
         return last.matches === isNot ? again : last;
       });
     } catch (e) {
       if (e instanceof Expired)
-        return { ...last, timedOut: true };
-      if (e instanceof Fatal || e instanceof Error)
+        throw new Unmet({ ...last, timedOut: true });
+      if (e instanceof Error)
         return { matches: isNot, errorMessage: e.message };
       throw e;
     }
   }
 
-  private async once(task: Task, target: Target, o: Omit<ExpectOptions, 'expectedValue'> & { isNot: boolean; expectedValue: unknown }): Promise<ExpectReply> {
+  private template(text: string, yaml: unknown): unknown {
+    const { fragment, errors } = this.injected.utils.parseAriaSnapshot(yaml, text);
+    if (errors[0])
+      throw this.injected.createStacklessError(errors[0].message);
+    return fragment;
+  }
+
+  private async once(task: Task, target: Target, o: Asked, logged: boolean): Promise<ExpectReply> {
+    const log = (line: string) => { if (logged) task.log.push(line); };
     const isArray = o.expression === 'to.have.count' || o.expression.endsWith('.array');
     const selector = target.selector || (o.expression === 'to.match.aria' ? 'body' : ':root');
     const elements = this.resolver.all({ ...target, selector, strict: !isArray });
     if (isArray)
-      task.log.push(`  locator resolved to ${elements.length} element${elements.length === 1 ? '' : 's'}`);
-    else if (elements[0] && target.selector)
-      task.log.push(`  locator resolved to ${this.injected.previewNode(elements[0])}`);
+      log(`  locator resolved to ${elements.length} element${elements.length === 1 ? '' : 's'}`);
+    else if (elements[0])
+      log(`  locator resolved to ${this.injected.previewNode(elements[0])}`);
     if (!elements.length && !isArray)
       return this.missing(o);
-    const { matches, received } = await task.race(this.injected.expect(elements[0], o, elements, target.frameVisible ?? true));
+    const asked = this.injected.expect(elements[0], o, elements, target.frameVisible ?? true);
+    const { matches, received } = await (logged ? task.race(asked) : asked);
     const seen = received as { value?: unknown; ariaSnapshot?: string } | undefined;
     if (matches === o.isNot && seen && !Array.isArray(seen.value))
-      task.log.push(`  unexpected value "${shown(seen.value)}"`);
+      log(`  unexpected value "${shown(seen.value)}"`);
     return {
       matches,
       received: seen && { value: serialize(seen.value, undefined, { functions: 'undefined' }), ariaSnapshot: seen.ariaSnapshot },
@@ -84,6 +111,9 @@ export class Expectations {
 function shown(value: unknown): string {
   if (typeof value === 'string')
     return value;
+  const raw = (value as { raw?: unknown } | null | undefined)?.raw; // of an ARIA snapshot
+  if (typeof raw === 'string')
+    return raw;
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {

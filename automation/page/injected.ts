@@ -7,6 +7,7 @@ export interface Injected {
   readonly utils: {
     asLocator(language: string, selector: string): string;
     isElementVisible(element: Element): boolean;
+    parseAriaSnapshot(yaml: unknown, text: string): { fragment: unknown; errors: { message: string }[] };
     builtins: {
       setTimeout: typeof globalThis.setTimeout;
       clearTimeout: typeof globalThis.clearTimeout;

@@ -1,5 +1,5 @@
 import { Elements, type ActOptions, type Property } from './elements.ts';
-import { Expectations, type ExpectOptions } from './expect.ts';
+import { Expectations, Unmet, type ExpectOptions } from './expect.ts';
 import type { Injected, Point } from './injected.ts';
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
@@ -244,7 +244,7 @@ export class Layer {
   private failed(task: Task, r: Request, e: unknown): Reply {
     const locator = this.resolver.describe(r.selector);
     if (e instanceof Expired)
-      return { expired: true, log: task.log, locator };
+      return { expired: true, value: e instanceof Unmet ? e.last : undefined, log: task.log, locator };
     if (e instanceof Ready)
       return { ready: true, attempt: task.attempt, log: task.log, locator };
     if (e instanceof Fatal)

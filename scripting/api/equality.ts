@@ -1,54 +1,177 @@
-// Deep equality as expect's generic matchers mean it.
+// Deep equality as expect's matchers mean it, which is Jest's.
 
 /** A value that says itself whether another one equals it, such as expect.any(String). */
 export interface Asymmetric { asymmetricMatch(other: unknown): boolean }
 
-function isAsymmetric(v: unknown): v is Asymmetric {
+/** Decides for a pair of values, or gives undefined to leave it to others. */
+export type Tester = (this: { equals: typeof equals }, a: any, b: any, testers: readonly Tester[]) => boolean | undefined;
+
+type Bag = Record<PropertyKey, unknown>;
+
+export function isAsymmetric(v: unknown): v is Asymmetric {
   return typeof v === 'object' && v !== null && typeof (v as Asymmetric).asymmetricMatch === 'function';
 }
 
-/** Whether two values are equal all through. strict also compares classes and undefined fields. */
-export function equals(a: unknown, b: unknown, strict = false, seen: [unknown, unknown][] = []): boolean {
-  if (isAsymmetric(b))
-    return b.asymmetricMatch(a);
-  if (isAsymmetric(a))
-    return a.asymmetricMatch(b);
-  if (Object.is(a, b))
-    return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
-    return false;
-  if (seen.some(([x, y]) => x === a && y === b))
-    return true;
-  seen = [...seen, [a, b]];
-  const tag = Object.prototype.toString.call(a);
-  if (tag !== Object.prototype.toString.call(b) || strict && a.constructor !== b.constructor)
-    return false;
-  if (a instanceof Date)
-    return Number(a) === Number(b);
-  if (tag === '[object RegExp]')
-    return String(a) === String(b);
-  if (a instanceof Error)
-    return a.message === (b as Error).message;
-  if (a instanceof Map)
-    return a.size === (b as Map<unknown, unknown>).size && [...a].every(([k, v]) => (b as Map<unknown, unknown>).has(k) && equals(v, (b as Map<unknown, unknown>).get(k), strict, seen));
-  if (a instanceof Set)
-    return a.size === (b as Set<unknown>).size && [...a].every(v => [...b as Set<unknown>].some(w => equals(v, w, strict, seen)));
-  if (Array.isArray(a) && a.length !== (b as unknown[]).length)
-    return false;
-  const keysOf = (o: object) => Object.keys(o).filter(k => strict || (o as Record<string, unknown>)[k] !== undefined);
-  const ka = keysOf(a), kb = keysOf(b);
-  return ka.length === kb.length && ka.every(k => Object.hasOwn(b, k) && equals((a as Record<string, unknown>)[k], (b as Record<string, unknown>)[k], strict, seen));
+const tagOf = (v: unknown): string => Object.prototype.toString.call(v);
+const isObject = (v: unknown): v is object => typeof v === 'object' && v !== null;
+
+/**
+ * Whether two values are equal all through. Fields that are undefined equal
+ * fields that are not there, unless strict.
+ */
+export function equals(a: unknown, b: unknown, testers: readonly Tester[] = [], strict = false): boolean {
+  return compare(a, b, [], [], testers, strict);
 }
 
-/** Whether a has all that b has. */
-export function contains(a: unknown, b: unknown): boolean {
-  if (isAsymmetric(b) || typeof b !== 'object' || b === null)
-    return equals(a, b);
-  if (typeof a !== 'object' || a === null)
+function compare(a: unknown, b: unknown, as: unknown[], bs: unknown[], testers: readonly Tester[], strict: boolean): boolean {
+  if (isAsymmetric(a) || isAsymmetric(b)) {
+    if (isAsymmetric(a) && isAsymmetric(b))
+      return Object.is(a, b);
+    return isAsymmetric(a) ? a.asymmetricMatch(b) : (b as Asymmetric).asymmetricMatch(a);
+  }
+  for (const tester of testers) {
+    const verdict = tester.call({ equals }, a, b, testers);
+    if (verdict !== undefined)
+      return verdict;
+  }
+  if (a instanceof Error && b instanceof Error)
+    return a.message === b.message;
+  if (Object.is(a, b))
+    return true;
+  const tag = tagOf(a);
+  if (tag !== tagOf(b) || typeof a !== typeof b || !isObject(a) || !isObject(b))
     return false;
-  if (Array.isArray(b))
-    return Array.isArray(a) && a.length === b.length && b.every((v, i) => contains(a[i], v));
-  if (Object.getPrototypeOf(b) !== Object.prototype && Object.getPrototypeOf(b) !== null)
-    return equals(a, b);
-  return Object.keys(b).every(k => k in a && contains((a as Record<string, unknown>)[k], (b as Record<string, unknown>)[k]));
+  switch (tag) {
+    case '[object Boolean]':
+    case '[object Number]':
+    case '[object String]': return Object.is(a.valueOf(), b.valueOf());
+    case '[object Date]': return Number(a) === Number(b);
+    case '[object RegExp]': return (a as RegExp).source === (b as RegExp).source && (a as RegExp).flags === (b as RegExp).flags;
+    case '[object Promise]': return false;
+    case '[object URL]': return String(a) === String(b);
+  }
+  // What refers to itself is equal if it does so at the same place.
+  for (let i = as.length - 1; i >= 0; i--) {
+    if (as[i] === a)
+      return bs[i] === b;
+    if (bs[i] === b)
+      return false;
+  }
+  if (strict && Array.isArray(a) && a.length !== (b as unknown[]).length)
+    return false;
+  as.push(a);
+  bs.push(b);
+  const same = sameFields(a as Bag, b as Bag, strict, (x, y) => compare(x, y, as, bs, testers, strict));
+  as.pop();
+  bs.pop();
+  return same;
 }
+
+function sameFields(a: Bag, b: Bag, strict: boolean, same: (x: unknown, y: unknown) => boolean): boolean {
+  const absent = (v: unknown) => !strict && (v === undefined || isAsymmetric(v));
+  const keys = new Set([...keysOf(a), ...keysOf(b)]);
+  for (const key of keys) {
+    if (Object.hasOwn(a, key) !== Object.hasOwn(b, key) && !absent(Object.hasOwn(a, key) ? a[key] : b[key]))
+      return false;
+    if (!same(a[key], b[key]))
+      return false;
+  }
+  return true;
+}
+
+/** The own fields that count, symbols included. */
+function keysOf(o: object): PropertyKey[] {
+  const symbols = Object.getOwnPropertySymbols(o).filter(s => Object.getOwnPropertyDescriptor(o, s)!.enumerable);
+  return [...Object.keys(o), ...symbols];
+}
+
+const isIterable = (v: unknown): boolean =>
+  isObject(v) && !Array.isArray(v) && !ArrayBuffer.isView(v) && typeof (v as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function';
+
+/** Decides for what can be iterated, apart from arrays: Map, Set and the like. */
+export const iterableEquality: Tester = iterableWithin([]);
+
+// seen are the pairs that this one is inside of.
+function iterableWithin(seen: [unknown, unknown][]): Tester {
+  const self: Tester = (a, b, testers) => {
+    if (!isIterable(a) || !isIterable(b))
+      return undefined;
+    if (a.constructor !== b.constructor)
+      return false;
+    const met = seen.find(([x]) => x === a);
+    if (met)
+      return met[1] === b;
+    const others = testers.filter(t => t !== self);
+    const inner = [...others, iterableWithin([...seen, [a, b]])];
+    const same = (x: unknown, y: unknown) => equals(x, y, inner);
+    if (a instanceof Set)
+      return a.size === b.size && [...a].every(x => b.has(x) || [...b].some(y => same(x, y)));
+    if (a instanceof Map) {
+      return a.size === b.size && [...a].every(([k, v]) =>
+        b.has(k) && same(v, b.get(k)) || [...b].some(([k2, v2]) => same(k, k2) && same(v, v2)));
+    }
+    const [as, bs] = [[...a], [...b]];
+    return as.length === bs.length && as.every((x, i) => same(x, bs[i])) && equals({ ...a }, { ...b }, others);
+  };
+  return self;
+}
+
+/** Decides that the left value holds at least the fields of the right one. */
+export const subsetEquality: Tester = (object, subset, testers) =>
+  subsetWith(new Set())(object, subset, testers.filter(t => t !== subsetEquality));
+
+function subsetWith(seen: Set<unknown>) {
+  const hasFields = (v: unknown) => isObject(v) && !(v instanceof Error) && !Array.isArray(v) && !(v instanceof Date);
+  return (object: any, subset: any, testers: readonly Tester[]): boolean | undefined => {
+    if (!hasFields(subset))
+      return undefined;
+    return keysOf(subset).every(key => {
+      const wanted = subset[key];
+      if (object === null || object === undefined || !has(object, key))
+        return false;
+      if (seen.has(wanted))
+        return equals(object[key], wanted, testers);
+      if (hasFields(wanted))
+        seen.add(wanted);
+      const verdict = equals(object[key], wanted, [...testers, (a, b) => subsetWith(seen)(a, b, testers)]);
+      seen.delete(wanted);
+      return verdict;
+    });
+  };
+}
+
+/** Whether an object has a property, of its own or not. */
+export function has(object: unknown, key: PropertyKey): boolean {
+  return isObject(object) || typeof object === 'function' ? key in (object as object) : object !== null && object !== undefined && Object.hasOwn(Object(object), key);
+}
+
+/** Decides against values of different classes. */
+export const typeEquality: Tester = (a, b) => {
+  if (a === null || a === undefined || b === null || b === undefined || a.constructor === b.constructor)
+    return undefined;
+  return false;
+};
+
+/** Decides against arrays that have holes at different places. */
+export const sparseArrayEquality: Tester = (a, b, testers) => {
+  if (!Array.isArray(a) || !Array.isArray(b))
+    return undefined;
+  const others = testers.filter(t => t !== sparseArrayEquality);
+  return equals(a, b, others, true) && equals(Object.keys(a), Object.keys(b));
+};
+
+/** Decides for the bytes of buffers. */
+export const arrayBufferEquality: Tester = (a, b) => {
+  const bytes = (v: unknown) => (v instanceof ArrayBuffer ? new Uint8Array(v) : v instanceof DataView ? new Uint8Array(v.buffer, v.byteOffset, v.byteLength) : undefined);
+  const [x, y] = [bytes(a), bytes(b)];
+  if (!x || !y)
+    return undefined;
+  return x.length === y.length && x.every((byte, i) => byte === y[i]);
+};
+
+/** How toEqual compares. */
+export const deepEqual = (a: unknown, b: unknown): boolean => equals(a, b, [iterableEquality]);
+
+/** How toStrictEqual compares. */
+export const strictEqual = (a: unknown, b: unknown): boolean =>
+  equals(a, b, [iterableEquality, typeEquality, sparseArrayEquality, arrayBufferEquality], true);

@@ -1,216 +1,297 @@
-import { step, type Send } from './call.ts';
-import type { Frame } from './frame.ts';
-import { Locator } from './locator.ts';
-import { asymmetric, complaint, matchers, type Outcome } from './matchers.ts';
-import { Page } from './page.ts';
-import { Response } from './network.ts';
-import { argument, result } from './values.ts';
-import { inspect } from './inspect.ts';
-import type { Tagged } from '../../automation/page/serialize.ts';
+// Playwright's expect.
+
+import { asymmetric, customAsymmetric, inverted } from './asymmetric.ts';
+import { step } from './call.ts';
+import { equals } from './equality.ts';
+import { dress } from './errors.ts';
+import { host, type Trace } from './host.ts';
+import { matchers, type Matcher, type MatcherResult, type MatcherState } from './matchers.ts';
+import { pageMatchers } from './pagematchers.ts';
+import { overdue, poll, type Attempt } from './poll.ts';
+import { hint, matcherUtils, stringify, withType } from './print.ts';
+import { responseMatchers } from './responsematchers.ts';
+import { softSink } from './soft.ts';
 
 /** Default of how long expect waits, in ms, as in Playwright. */
 const expectTimeout = 5_000;
 
-/** What a matcher asks of the page (automation's frame.expect). */
-interface Question {
-  expression: string;
-  expressionArg?: unknown;
-  expectedText?: object[];
-  expectedNumber?: number;
-  expectedValue?: object;
-  useInnerText?: boolean;
-  /** As the error says it. */
-  expected?: unknown;
+/** What was set for an expect. */
+interface Config {
+  message?: string;
+  timeout?: number;
+  soft?: boolean;
+  /** Its own matchers; those of expect.extend. */
+  custom: Readonly<Record<string, Matcher>>;
 }
 
-interface Answer { matches: boolean; received?: { value?: Tagged }; log?: string[]; errorMessage?: string; timedOut?: boolean }
-
-interface TextOptions { ignoreCase?: boolean; useInnerText?: boolean; timeout?: number }
-
-type Text = string | RegExp;
-
-function texts(items: readonly Text[], o: { substring?: boolean; whitespace?: boolean; ignoreCase?: boolean }): object[] {
-  return items.map(t => ({
-    string: typeof t === 'string' ? t : undefined,
-    regexSource: typeof t === 'string' ? undefined : t.source,
-    regexFlags: typeof t === 'string' ? undefined : t.flags,
-    matchSubstring: o.substring,
-    ignoreCase: o.ignoreCase,
-    normalizeWhiteSpace: o.whitespace,
-  }));
+/** What an expectation is about. */
+interface Subject {
+  value: unknown;
+  config: Config;
+  isNot: boolean;
+  promise: '' | 'resolves' | 'rejects';
+  poll?: { timeout: number; intervals?: number[] };
 }
 
-function textQuestion(name: string, arrayName: string, substring: boolean) {
-  return (expected: Text | Text[], o: TextOptions = {}): Question => ({
-    expression: Array.isArray(expected) ? arrayName : name,
-    expectedText: texts(Array.isArray(expected) ? expected : [expected], { substring, whitespace: true, ignoreCase: o.ignoreCase }),
-    useInnerText: o.useInnerText,
-    expected,
-  });
-}
+/** An expectation that was not met. */
+export class ExpectError extends Error {
+  matcherResult: Omit<MatcherResult, 'message'> & { message: string };
 
-const plain = (expression: string, word: string) => (): Question => ({ expression, expected: word });
-const text = (expression: string, whitespace = false) => (expected: Text, o: TextOptions = {}): Question => ({
-  expression, expectedText: texts([expected], { ignoreCase: o.ignoreCase, whitespace }), expected,
-});
-const choice = (yes: string, no: string, option: string) => (o: Record<string, unknown> = {}): Question => {
-  const expression = o[option] === false ? no : yes;
-  return { expression, expected: expression.slice(expression.lastIndexOf('.') + 1) };
-};
-
-/** Matchers of a locator, with what they ask. A new one is a line here. */
-const locatorMatchers: Record<string, (...args: any[]) => Question> = {
-  toBeAttached: choice('to.be.attached', 'to.be.detached', 'attached'),
-  toBeVisible: choice('to.be.visible', 'to.be.hidden', 'visible'),
-  toBeEnabled: choice('to.be.enabled', 'to.be.disabled', 'enabled'),
-  toBeEditable: choice('to.be.editable', 'to.be.readonly', 'editable'),
-  toBeHidden: plain('to.be.hidden', 'hidden'),
-  toBeDisabled: plain('to.be.disabled', 'disabled'),
-  toBeEmpty: plain('to.be.empty', 'empty'),
-  toBeFocused: plain('to.be.focused', 'focused'),
-  toBeChecked: (o: { checked?: boolean; indeterminate?: boolean } = {}) => ({
-    expression: 'to.be.checked',
-    expectedValue: argument({ checked: o.checked, indeterminate: o.indeterminate }),
-    expected: o.indeterminate ? 'indeterminate' : o.checked === false ? 'unchecked' : 'checked',
-  }),
-  toBeInViewport: (o: { ratio?: number } = {}) => ({ expression: 'to.be.in.viewport', expectedNumber: o.ratio, expected: 'in viewport' }),
-  toHaveText: textQuestion('to.have.text', 'to.have.text.array', false),
-  toContainText: textQuestion('to.have.text', 'to.contain.text.array', true),
-  toHaveAttribute: (name: string, value?: Text, o: TextOptions = {}) => value === undefined || typeof value === 'object' && !(value instanceof RegExp)
-    ? { expression: 'to.have.attribute', expressionArg: name, expected: 'have attribute' }
-    : { expression: 'to.have.attribute.value', expressionArg: name, expectedText: texts([value], { ignoreCase: o.ignoreCase }), expected: value },
-  toHaveClass: (expected: Text | Text[]) => ({
-    expression: Array.isArray(expected) ? 'to.have.class.array' : 'to.have.class', expectedText: texts(Array.isArray(expected) ? expected : [expected], {}), expected,
-  }),
-  toContainClass: (expected: string | string[]) => ({
-    expression: Array.isArray(expected) ? 'to.contain.class.array' : 'to.contain.class', expectedText: texts(Array.isArray(expected) ? expected : [expected], {}), expected,
-  }),
-  toHaveCount: (expected: number) => ({ expression: 'to.have.count', expectedNumber: expected, expected }),
-  toHaveCSS: (name: string, expected: Text) => ({ expression: 'to.have.css', expressionArg: name, expectedText: texts([expected], {}), expected }),
-  toHaveId: text('to.have.id'),
-  toHaveJSProperty: (name: string, expected: unknown) => ({ expression: 'to.have.property', expressionArg: name, expectedValue: argument(expected), expected }),
-  toHaveRole: (expected: string) => ({ expression: 'to.have.role', expectedText: texts([expected], {}), expected }),
-  toHaveValue: text('to.have.value'),
-  toHaveValues: (expected: Text[]) => ({ expression: 'to.have.values', expectedText: texts(expected, {}), expected }),
-  toHaveAccessibleName: text('to.have.accessible.name', true),
-  toHaveAccessibleDescription: text('to.have.accessible.description', true),
-  toHaveAccessibleErrorMessage: text('to.have.accessible.error.message', true),
-};
-
-/** Matchers of a page. */
-const pageMatchers: Record<string, (page: Page, ...args: any[]) => Question> = {
-  toHaveTitle: (_, expected: Text) => ({ expression: 'to.have.title', expectedText: texts([expected], { whitespace: true }), expected }),
-  toHaveURL: (page, expected: Text, o: TextOptions = {}) => {
-    const base = page.context()._options.baseURL;
-    const url = typeof expected === 'string' && base ? new URL(expected, base).href : expected;
-    return { expression: 'to.have.url', expectedText: texts([url], { ignoreCase: o.ignoreCase }), expected: url };
-  },
-};
-
-/** Asks until the answer is the wanted one or time is up. */
-async function ask(send: Send, frame: Frame, selector: string | undefined, q: Question, isNot: boolean, timeout: number): Promise<Answer> {
-  const { expected: _, ...question } = q;
-  return send<Answer>('frame.expect', { frame: frame._guid, selector, strict: selector === undefined ? undefined : true, ...question, isNot, timeout });
-}
-
-async function check(name: string, subject: Locator | Page, q: Question, not: boolean, timeout: number, message: string | undefined): Promise<void> {
-  const what = subject instanceof Locator ? 'locator' : 'page';
-  const title = `expect(${subject instanceof Locator ? subject : 'page'})${not ? '.not' : ''}.${name}()`;
-  await step('', () => title, async send => {
-    const frame = subject instanceof Locator ? subject._frame : subject.mainFrame();
-    const answer = await ask(send, frame, subject instanceof Locator ? subject._selector : undefined, q, not, timeout);
-    if (answer.matches !== not)
-      return;
-    const received = answer.errorMessage ? `<${answer.errorMessage}>` : answer.received?.value === undefined ? '' : shown(result({ value: answer.received.value }));
-    const lines = [
-      message ?? `expect(${what})${not ? '.not' : ''}.${name}(${q.expressionArg === undefined && ['string', 'number'].includes(typeof q.expected) && /^to\.be\./.test(q.expression) ? '' : 'expected'}) failed`,
-      '',
-      ...subject instanceof Locator ? [`Locator:  ${subject}`] : [],
-      `Expected: ${not ? 'not ' : ''}${/^to\.be\./.test(q.expression) ? String(q.expected) : shown(q.expected)}`,
-      ...received ? [`Received: ${received}`] : [],
-      ...answer.timedOut ?? true ? [`Timeout:  ${timeout}ms`] : [],
-      '',
-      'Call log:',
-      `  - Expect "${not ? 'not ' : ''}${name}" with timeout ${timeout}ms`,
-      ...(answer.log ?? []).map(l => `  - ${l}`),
-    ];
-    throw new Error(lines.join('\n'));
-  });
-}
-
-function shown(v: unknown): string {
-  return typeof v === 'string' ? JSON.stringify(v) : inspect(v);
-}
-
-/** What expect() gives: an object whose matchers are looked up by name. */
-function assertion(value: unknown, not: boolean, message: string | undefined, mode: { timeout: number; wrap?: 'resolves' | 'rejects' | 'poll'; intervals?: number[] }): any {
-  const run = (name: string, args: any[]): unknown => {
-    const special = value instanceof Locator ? locatorMatchers[name] : value instanceof Page ? pageMatchers[name]?.bind(null, value) : undefined;
-    if (special) {
-      const last = args[args.length - 1] as { timeout?: number } | undefined;
-      return check(name, value as Locator | Page, special(...args), not, last?.timeout ?? mode.timeout, message);
-    }
-    if (name === 'toPass')
-      return toPass(value as () => unknown, args[0] ?? {});
-    if (name === 'toBeOK' && value instanceof Response)
-      return verify(name, not, { pass: value.ok(), expected: 'ok', received: value.status() }, message);
-    const matcher = matchers[name];
-    if (!matcher)
-      throw new TypeError(`expect(…).${name} is not a matcher of this version`);
-    switch (mode.wrap) {
-      case 'resolves': return Promise.resolve(value).then(v => verify(name, not, matcher(v, ...args), message));
-      case 'rejects': return Promise.resolve(value).then(
-        () => { throw new Error('Received promise resolved instead of rejected'); },
-        e => verify(name, not, matcher(e, ...args), message));
-      case 'poll': return toPass(async () => verify(name, not, matcher(await (value as () => unknown)(), ...args), message), mode);
-      default: return verify(name, not, matcher(value, ...args), message);
-    }
-  };
-  return new Proxy({}, {
-    get(_, name) {
-      switch (name) {
-        case 'not': return assertion(value, !not, message, mode);
-        case 'resolves':
-        case 'rejects': return assertion(value, not, message, { ...mode, wrap: name });
-        case 'then': return undefined; // not a promise
-      }
-      return typeof name === 'string' ? (...args: unknown[]) => run(name, args) : undefined;
-    },
-  });
-}
-
-function verify(name: string, not: boolean, o: Outcome, message: string | undefined): void {
-  if (o.pass === not)
-    throw new Error(complaint(name, not, o, message));
-}
-
-/** Tries again until it passes: after 100, 250, 500 and then each 1,000 ms, as in Playwright. */
-async function toPass(f: () => unknown, o: { timeout?: number; intervals?: number[] }): Promise<void> {
-  const intervals = o.intervals ?? [100, 250, 500, 1000];
-  const timeout = o.timeout ?? 0;
-  const deadline = Date.now() + timeout;
-  for (let i = 0; ; i++) {
-    try {
-      await f();
-      return;
-    } catch (e) {
-      const pause = intervals[Math.min(i, intervals.length - 1)] ?? 1000;
-      if (timeout && Date.now() + pause > deadline)
-        throw e;
-      await new Promise(resolve => { setTimeout(resolve, pause); });
-    }
+  constructor(result: Omit<MatcherResult, 'message'> & { message: string }, message: string | undefined) {
+    super(message ? `${message}\n\n${result.message}` : result.message);
+    this.matcherResult = result;
   }
 }
 
-/** Playwright's expect. */
-export const expect = Object.assign(
-  (value: unknown, message?: string | { message?: string }) =>
-    assertion(value, false, typeof message === 'object' ? message.message : message, { timeout: expectTimeout }),
-  asymmetric,
-  {
-    poll: (f: () => unknown, o: string | { message?: string; timeout?: number; intervals?: number[] } = {}) => {
-      const { message, timeout = expectTimeout, intervals } = typeof o === 'string' ? { message: o } as { message: string; timeout?: number; intervals?: number[] } : o;
-      return assertion(f, false, message, { timeout, intervals, wrap: 'poll' });
-    },
+// Names that any expect knows, because some expect was extended by them.
+const registry: Record<string, Matcher> = Object.create(null) as Record<string, Matcher>;
+// Those that wait for their subject by themselves, and cannot be polled.
+const waiting: Readonly<Record<string, unknown>> = { ...pageMatchers, ...responseMatchers, toPass: true, toMatchSnapshot: true };
+const builtin = (name: string): boolean => Object.hasOwn(matchers, name) || Object.hasOwn(waiting, name);
+
+const about = Symbol('subject');
+interface Chain { [about]: Subject }
+
+function labelOf({ poll: polled, isNot }: Subject): string {
+  return `${polled ? 'expect.poll(...)' : 'expect(...)'}${isNot ? '.not' : ''}`;
+}
+
+// A name that is no matcher is an error only when it is called.
+const unknown = new Proxy(Object.prototype, {
+  get(target, name, receiver: Chain) {
+    if (typeof name === 'symbol' || name in target)
+      return Reflect.get(target, name, receiver) as unknown;
+    if (name === 'then' || name === 'toJSON' || !receiver[about])
+      return undefined;
+    return () => { throw new TypeError(`${labelOf(receiver[about])}.${name} is not a function`); };
   },
-);
+});
+
+/** What expect() gives inherits the matchers from here. */
+const chain = Object.create(unknown, {
+  not: { get(this: Chain) { return this[about].isNot ? undefined : chained({ ...this[about], isNot: true }); } },
+  resolves: { get(this: Chain) { return promised(this[about], 'resolves'); } },
+  rejects: { get(this: Chain) { return promised(this[about], 'rejects'); } },
+}) as object;
+
+function chained(subject: Subject): Chain {
+  return Object.create(chain, { [about]: { value: subject } }) as Chain;
+}
+
+function promised(subject: Subject, promise: 'resolves' | 'rejects'): Chain {
+  if (subject.poll)
+    throw unsupported(promise);
+  return chained({ ...subject, promise });
+}
+
+function unsupported(name: string): Error {
+  return new Error(`\`expect.poll()\` does not support "${name}" matcher.`);
+}
+
+function know(name: string): void {
+  Object.defineProperty(chain, name, {
+    configurable: true, enumerable: true, writable: true,
+    value(this: Chain, ...args: unknown[]) { return invoke(this[about], name, args); },
+  });
+}
+[...Object.keys(matchers), ...Object.keys(waiting)].forEach(know);
+
+/** Calls a matcher: at once, or when its subject is there. */
+function invoke(subject: Subject, name: string, args: unknown[]): unknown {
+  const trace = host.trace();
+  if (subject.config.soft)
+    return softly(trace, () => run(subject, name, args, trace));
+  return run(subject, name, args, trace);
+}
+
+function softly(trace: Trace, body: () => unknown): unknown {
+  const keep = (e: unknown) => softSink().add(e instanceof Error ? e : dress(new Error(String(e)), '', trace) as Error);
+  try {
+    const value = body();
+    return value instanceof Promise ? value.catch(keep) : value;
+  } catch (e) {
+    return keep(e);
+  }
+}
+
+function run(subject: Subject, name: string, args: unknown[], trace: Trace): unknown {
+  const custom = subject.config.custom[name] ?? (builtin(name) ? undefined : registry[name]);
+  if (!custom && Object.hasOwn(waiting, name)) {
+    if (subject.poll)
+      throw unsupported(name);
+    return wait(subject, name, args, trace);
+  }
+  const matcher = custom ?? matchers[name]!;
+  if (subject.poll)
+    return polled(subject, name, matcher, args, trace);
+  if (subject.promise)
+    return settled(subject, name, value => evaluate(subject, name, matcher, value, args, trace, !custom), trace);
+  return evaluate(subject, name, matcher, subject.value, args, trace, !custom);
+}
+
+function evaluate(subject: Subject, name: string, matcher: Matcher, value: unknown, args: unknown[], trace: Trace, own: boolean): unknown {
+  const result = attempt(subject, matcher, value, args, trace, own);
+  return result instanceof Promise ? result.then(r => judge(subject, name, r, trace)) : judge(subject, name, result, trace);
+}
+
+// Errors of our own matchers are where expect was called; those of others are theirs.
+function attempt(subject: Subject, matcher: Matcher, value: unknown, args: unknown[], trace: Trace, own: boolean): MatcherResult | Promise<MatcherResult> {
+  try {
+    return matcher.call(stateOf(subject), value, ...args);
+  } catch (e) {
+    throw own ? dress(e, '', trace) : e;
+  }
+}
+
+function stateOf({ config, isNot, promise }: Subject): MatcherState {
+  return { customTesters: [], isNot, promise, utils: matcherUtils, timeout: config.timeout ?? expectTimeout, title: config.message ?? '', equals };
+}
+
+/** Throws if a matcher did not find what was expected. */
+function judge(subject: Subject, name: string, result: MatcherResult, trace: Trace): void {
+  if (typeof result !== 'object' || result === null || typeof result.pass !== 'boolean' && result.pass === undefined) {
+    throw dress(new Error(`Unexpected return from a matcher function.\nMatcher functions should return an object in the following format:\n`
+      + `  {message?: string | function, pass: boolean}\n'${stringify(result)}' was returned`), '', trace);
+  }
+  if (!!result.pass !== subject.isNot)
+    return;
+  throw failed(subject, { ...result, name: result.name ?? name, message: messageOf(result) }, trace);
+}
+
+function messageOf({ message }: { message?: unknown }): string {
+  return typeof message === 'function' ? String((message as () => unknown)()) : message === undefined ? 'No message was specified for this matcher.' : String(message);
+}
+
+function failed(subject: Subject, result: Omit<MatcherResult, 'message'> & { message: string }, trace: Trace): Error {
+  return dress(new ExpectError(result, subject.config.message), '', trace) as Error;
+}
+
+/** Runs a matcher that waits for its subject by itself. */
+function wait(subject: Subject, name: string, args: unknown[], trace: Trace): unknown {
+  if (name === 'toPass')
+    return toPass(subject, args[0] as { timeout?: number; intervals?: number[] } | undefined, trace);
+  if (name === 'toMatchSnapshot')
+    throw dress(new Error('expect(…).toMatchSnapshot() is not available in Takeover: sessions store no snapshots; use toEqual() with the expected value'), '', trace);
+  const matcher = Object.hasOwn(pageMatchers, name) ? pageMatchers[name]! : responseMatchers[name]!;
+  const check = (value: unknown) => {
+    const { config, isNot } = subject;
+    const announced = config.message ?? `Expect "${config.soft ? 'soft ' : ''}${isNot ? 'not ' : ''}${name}"`;
+    return step('', () => `${announced}${isLocator(value) ? ` ${value}` : ''}`, async send =>
+      judge(subject, name, await matcher.call({ ...stateOf(subject), send, announced }, value, ...args), trace));
+  };
+  return subject.promise ? settled(subject, name, check, trace) : check(subject.value);
+}
+
+function isLocator(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && value.constructor?.name === 'Locator';
+}
+
+/** Waits for the promise that resolves and rejects are about. */
+async function settled(subject: Subject, name: string, check: (value: unknown) => unknown, trace: Trace): Promise<void> {
+  const { value, promise, isNot } = subject;
+  const head = () => hint(name, 'received', '', { promise, isNot });
+  const pending: unknown = typeof value === 'function' ? (value as () => unknown)() : value;
+  if (typeof (pending as PromiseLike<unknown> | undefined)?.then !== 'function') {
+    const message = `${head()}\n\nMatcher error: received value must be a promise or a function returning a promise\n\n${withType('Received', pending)}`;
+    throw failed(subject, { pass: false, name, message }, trace);
+  }
+  const outcome = await (pending as PromiseLike<unknown>).then(
+    (v): Attempt<unknown> => ({ done: true, value: v }),
+    (e: unknown): Attempt<unknown> => ({ done: false, value: e }));
+  if (outcome.done === (promise === 'resolves'))
+    return void await check(outcome.value);
+  const [was, wanted, verb] = outcome.done ? ['resolved', 'rejected', 'Resolved'] : ['rejected', 'resolved', 'Rejected'];
+  judge(subject, name, { pass: false, message: () => `${head()}\n\nReceived promise ${was} instead of ${wanted}\n${verb} to value: ${stringify(outcome.value)}` }, trace);
+}
+
+/** Asks for the value again until the matcher holds. */
+async function polled(subject: Subject, name: string, matcher: Matcher, args: unknown[], trace: Trace): Promise<void> {
+  const { timeout, intervals } = subject.poll!;
+  const value = subject.value as () => unknown;
+  const last = await poll(async (): Promise<Attempt<() => string>> => {
+    const received = await value();
+    try {
+      const result = await matcher.call(stateOf(subject), received, ...args);
+      const { message } = subject.config;
+      return { done: !!result.pass !== subject.isNot, value: () => `${message ? `${message}\n\n` : ''}${messageOf(result)}` };
+    } catch (e) {
+      return { done: false, value: () => (e as Error)?.message };
+    }
+  }, timeout, intervals);
+  if (!last?.done)
+    throw failed(subject, { pass: subject.isNot, name, message: `${last ? `${last.value()}\n\nCall Log:\n- ` : ''}${overdue(timeout)}` }, trace);
+}
+
+/** Calls a function again until it throws no more. */
+async function toPass(subject: Subject, o: { timeout?: number; intervals?: number[] } = {}, trace: Trace): Promise<void> {
+  const timeout = o.timeout ?? 0;
+  const last = await poll(async (): Promise<Attempt<string | undefined>> => {
+    try {
+      if (typeof subject.value !== 'function')
+        throw new Error('callback is not a function');
+      await (subject.value as () => unknown)();
+      return { done: !subject.isNot, value: undefined };
+    } catch (e) {
+      return { done: subject.isNot, value: (e as Error | undefined)?.message ?? '' };
+    }
+  }, timeout, o.intervals);
+  if (last?.done)
+    return;
+  const said = last?.value === undefined ? '' : `${last.value}\n\nCall Log:\n- `;
+  throw failed(subject, { pass: subject.isNot, name: 'toPass', message: said + overdue(timeout) }, trace);
+}
+
+type MessageOption = string | { message?: string };
+const messageIn = (o: MessageOption | undefined): string | undefined => (typeof o === 'object' && o !== null ? o.message : typeof o === 'string' ? o : undefined);
+
+const configs = new WeakMap<object, Config>();
+
+/** Makes an expect. */
+function make(config: Config): any {
+  const given = (o: MessageOption | undefined): Config => ({ ...config, message: messageIn(o) || config.message });
+  const expect = (value: unknown, o?: MessageOption) => chained({ value, config: given(o), isNot: false, promise: '' });
+  Object.assign(expect, asymmetric, {
+    not: { ...inverted },
+    poll(value: unknown, o?: MessageOption & { timeout?: number; intervals?: number[] }) {
+      if (typeof value !== 'function')
+        throw new Error('`expect.poll()` accepts only function as a first argument');
+      const { timeout = config.timeout ?? expectTimeout, intervals } = typeof o === 'object' && o !== null ? o : {} as { timeout?: number; intervals?: number[] };
+      return chained({ value, config: given(o), isNot: false, promise: '', poll: { timeout, intervals } });
+    },
+    extend(added: Record<string, Matcher>) {
+      for (const [name, matcher] of Object.entries(added)) {
+        registry[name] = matcher;
+        if (!builtin(name))
+          know(name);
+      }
+      return make({ ...config, custom: { ...config.custom, ...added } });
+    },
+    configure(o: { message?: string; timeout?: number; soft?: boolean }) { return make({ ...config, ...o }); },
+    getState: () => ({}),
+  });
+  Object.defineProperty(expect, 'soft', { enumerable: true, get: () => make({ ...config, soft: true }) });
+  for (const [name, matcher] of Object.entries(config.custom))
+    addAsymmetric(expect as unknown as Expecting, name, matcher);
+  configs.set(expect, config);
+  return expect;
+}
+
+interface Expecting extends Record<string, unknown> { not: Record<string, unknown> }
+
+// A custom matcher can stand for a value inside another one.
+function addAsymmetric(expect: Expecting, name: string, matcher: Matcher): void {
+  const make = (inverse: boolean) => (...args: unknown[]) => customAsymmetric(name, inverse, args, other => {
+    const state = stateOf({ value: other, config: { custom: {} }, isNot: inverse, promise: '' });
+    return (matcher.call(state, other, ...args) as MatcherResult).pass;
+  });
+  expect[name] = make(false);
+  expect.not[name] = make(true);
+}
+
+/** Playwright's expect. */
+export const expect = make({ custom: {} });
+
+/** An expect with the matchers of all of these. */
+export function mergeExpects(...expects: object[]): unknown {
+  return make({ custom: Object.assign({}, ...expects.map(e => configs.get(e)?.custom)) as Record<string, Matcher> });
+}

@@ -24,6 +24,7 @@ import { Page } from './page.ts';
 import { runTests } from './runner/run.ts';
 import { state } from './runner/state.ts';
 import { installRefusals } from './refusals.ts';
+import { SoftErrors, setSoftSink } from './soft.ts';
 import { onTakeover, requestTakeover, useWorld } from './takeover.ts';
 import { World, type WorldInit } from './world.ts';
 
@@ -53,18 +54,40 @@ let begun = false;
 
 /** Starts the script: main is its body, args the JSON of its arguments. */
 export async function run(main: () => Promise<unknown>, args: string): Promise<void> {
+  const soft = new SoftErrors();
+  let ended = false;
+  const failSoftly = (last?: Error) => {
+    const error = soft.summary(last);
+    if (error)
+      fail(error);
+  };
+  setSoftSink({
+    add(error) {
+      if (state.info)
+        return state.info._failed(error);
+      soft.add(error);
+      if (ended) // of an expectation that nobody waited for
+        failSoftly();
+    },
+  });
   try {
     await begin(args);
-    const answer = answerOf(await main());
-    if (!state.used)
-      return host.finish(answer);
+    const value = await main();
+    if (!state.used) {
+      ended = true;
+      failSoftly();
+      return host.finish(answerOf(value));
+    }
     const error = await runTests(host.filename());
     if (error)
       host.fail(...error);
     else
       host.finish('null');
   } catch (e) {
-    fail(e);
+    if (e instanceof Error)
+      failSoftly(e);
+    else
+      fail(e);
   }
 }
 
@@ -102,9 +125,15 @@ async function begin(args: string): Promise<void> {
 
 function fail(e: unknown): void {
   if (e instanceof Error)
-    host.fail(text(e.name, 'Error'), explained(text(e.message, '')), text(e.stack, ''), causesOf(e));
+    host.fail(text(e.name, 'Error'), explained(text(e.message, '')), stackOf(e), causesOf(e));
   else
     host.fail('Error', `thrown: ${inspect(e)}`, '', '');
+}
+
+// The stack without the message, which may hold lines that look like it.
+function stackOf(e: Error): string {
+  const [stack, head] = [text(e.stack, ''), `${text(e.name, 'Error')}: ${text(e.message, '')}`];
+  return stack.startsWith(head) ? stack.slice(head.length) : stack;
 }
 
 function text(value: unknown, otherwise: string): string {

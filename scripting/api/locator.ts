@@ -78,9 +78,9 @@ export class Locator {
   getByTestId(id: Text): Locator { return this.#with(by.testId(id), spell('getByTestId', id)); }
   getByRole(role: Opt<'getByRole'>, o?: Opt<'getByRole', 1>): Locator { return this.#with(by.role(role, o), spell('getByRole', role, o)); }
   frameLocator(selector: string): FrameLocator {
-    return new FrameLocator(this._frame, `${this._selector} >> ${selector}`, `${this._text}.${spell('frameLocator', selector)}`);
+    return new FrameLocator(this._frame, `${this._selector} >> ${selector}`, `${this._text}.${spell('locator', selector)}`);
   }
-  contentFrame(): FrameLocator { return new FrameLocator(this._frame, this._selector, `${this._text}.contentFrame()`, this); }
+  contentFrame(): FrameLocator { return new FrameLocator(this._frame, this._selector, this._text, this); }
 
   // Actions.
   click(options?: Opt<'click'>): Promise<void> { return this.#act('click', options); }
@@ -174,6 +174,7 @@ export class Locator {
 export class FrameLocator {
   #frame: Frame;
   #selector: string;
+  /** How a person would write the element that it is the content of. */
   #text: string;
   #owner: Locator | undefined;
 
@@ -185,7 +186,7 @@ export class FrameLocator {
   }
 
   #in(selector: string, text: string, options?: FilterOptions): Locator {
-    return new Locator(this.#frame, `${this.#selector} >> internal:control=enter-frame >> ${selector}`, `${this.#text}.${text}`, options);
+    return new Locator(this.#frame, `${this.#selector} >> internal:control=enter-frame >> ${selector}`, `${this.#text}.contentFrame().${text}`, options);
   }
 
   locator(selector: string | Locator, options?: FilterOptions): Locator {
@@ -202,9 +203,9 @@ export class FrameLocator {
   getByTestId(id: Text): Locator { return this.#in(by.testId(id), spell('getByTestId', id)); }
   getByRole(role: Opt<'getByRole'>, o?: Opt<'getByRole', 1>): Locator { return this.#in(by.role(role, o), spell('getByRole', role, o)); }
   frameLocator(selector: string): FrameLocator {
-    return new FrameLocator(this.#frame, `${this.#selector} >> internal:control=enter-frame >> ${selector}`, `${this.#text}.${spell('frameLocator', selector)}`);
+    return new FrameLocator(this.#frame, `${this.#selector} >> internal:control=enter-frame >> ${selector}`, `${this.#text}.contentFrame().${spell('locator', selector)}`);
   }
-  owner(): Locator { return this.#owner ?? new Locator(this.#frame, this.#selector, `${this.#text}.owner()`); }
+  owner(): Locator { return this.#owner ?? new Locator(this.#frame, this.#selector, this.#text); }
   first(): FrameLocator { return this.#nth(0, 'first()'); }
   last(): FrameLocator { return this.#nth(-1, 'last()'); }
   nth(index: number): FrameLocator { return this.#nth(index, `nth(${index})`); }

@@ -1,6 +1,6 @@
 import { type Browser, BrowserType } from './browser.ts';
 import { errors, refuse } from './errors.ts';
-import { expect } from './expect.ts';
+import { expect, mergeExpects } from './expect.ts';
 import { APIRequest } from './request.ts';
 import { builtinFixtures } from './runner/builtin.ts';
 import { defineConfig } from './runner/config.ts';
@@ -34,6 +34,3 @@ export function makeRequire(browser: Browser): (name: string) => object {
     return found;
   };
 }
-
-/** One expect with the matchers of all of them. */
-function mergeExpects(...expects: unknown[]): unknown { return expects.at(-1) ?? expect; }

@@ -49,7 +49,7 @@ export abstract class Scope extends ApiObject {
   getByTitle(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.title(text, o?.exact), spell('getByTitle', text, o)); }
   getByTestId(id: Text): Locator { return new Locator(this._target, by.testId(id), spell('getByTestId', id)); }
   getByRole(role: Opt<'getByRole'>, o?: Opt<'getByRole', 1>): Locator { return new Locator(this._target, by.role(role, o), spell('getByRole', role, o)); }
-  frameLocator(selector: string): FrameLocator { return new FrameLocator(this._target, selector, spell('frameLocator', selector)); }
+  frameLocator(selector: string): FrameLocator { return new FrameLocator(this._target, selector, spell('locator', selector)); }
 
   // Actions.
   click(selector: string, options?: Opt<'click', 1>): Promise<void> { return this.#act('click', selector, options); }

@@ -1,0 +1,161 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+)
+
+// Expressions of expectations that need something of their own.
+const (
+	expectCount    = "to.have.count"
+	expectProperty = "to.have.property"
+	expectAria     = "to.match.aria"
+	arraySuffix    = ".array" // of those on all elements
+)
+
+// leastExpect is the least time, in milliseconds, for the first look at how things
+// stand.
+const leastExpect = 1
+
+// textNotFound is why an expectation on an element is not met when there is none.
+const textNotFound = "element(s) not found"
+
+type expectParams struct {
+	target
+	Expression     string            `json:"expression"`
+	ExpressionArg  json.RawMessage   `json:"expressionArg"`
+	ExpectedText   []json.RawMessage `json:"expectedText"`
+	ExpectedNumber *float64          `json:"expectedNumber"`
+	ExpectedValue  *argument         `json:"expectedValue"`
+	UseInnerText   bool              `json:"useInnerText"`
+	Pseudo         string            `json:"pseudo"`
+	IsNot          bool              `json:"isNot"`
+}
+
+// expectResult is how an expectation went: it is met when Matches is not IsNot.
+type expectResult struct {
+	Matches      bool            `json:"matches"`
+	TimedOut     bool            `json:"timedOut,omitempty"`
+	Received     json.RawMessage `json:"received,omitempty"` // {value, ariaSnapshot}, the value tagged
+	ErrorMessage string          `json:"errorMessage,omitempty"`
+	Log          []string        `json:"log"` // as it is shown
+}
+
+// opExpect waits for an expectation. What is not met is a result, not an error.
+func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
+	timeout := t.Timeout
+	if timeout > 0 {
+		timeout = max(timeout, leastExpect)
+	}
+	p, cancel := c.begin(ctx, timeout, true)
+	defer cancel()
+	p.absent = t.ofNothing() != t.IsNot
+	extra := t.question()
+	kind := browser.WorldUtility
+	if t.Expression == expectProperty {
+		kind = browser.WorldMain
+	}
+	_, value, err := c.settleIn(p, &t.target, kind, "expect", extra, func(pl *place) ([]runtime.RemoteObjectID, error) {
+		switch {
+		case t.Expression == expectAria:
+			yaml, err := c.automation.yamlOf(p, pl.layer.world)
+			if err != nil {
+				return nil, err
+			}
+			return []runtime.RemoteObjectID{yaml.object}, nil
+		case t.ExpectedValue == nil:
+			return nil, nil
+		}
+		extra["expectedValue"] = t.ExpectedValue.Value
+		return c.objectsIn(p, pl.layer.world, t.ExpectedValue.Handles)
+	})
+	if err != nil {
+		e, ok := explain(err, p.log).(*Error) //nolint:errorlint // explain made it
+		if !ok || e.Name != nameTimeout {
+			return nil, p.fail(err)
+		}
+	}
+	result := expectResult{Matches: !t.IsNot} // a frame that is not there is enough
+	switch {
+	case value != nil:
+		if err := json.Unmarshal(value, &result); err != nil {
+			return nil, p.fail(err)
+		}
+	case err != nil:
+		result = t.unmet()
+	}
+	result.Log = logLines(p.log)
+	return result, nil
+}
+
+// question is what the page is asked.
+func (t *expectParams) question() request {
+	r := request{"expression": t.Expression, "isNot": t.IsNot, "useInnerText": t.UseInnerText}
+	if t.ExpressionArg != nil {
+		r["expressionArg"] = t.ExpressionArg
+	}
+	if t.ExpectedText != nil {
+		r["expectedText"] = t.ExpectedText
+	}
+	if t.ExpectedNumber != nil {
+		r["expectedNumber"] = *t.ExpectedNumber
+	}
+	if t.Pseudo != "" {
+		r["pseudo"] = t.Pseudo
+	}
+	return r
+}
+
+// ofNothing says whether the expectation, without its not, holds where there is no
+// element.
+func (t *expectParams) ofNothing() bool {
+	switch t.Expression {
+	case "to.be.hidden", "to.be.detached":
+		return true
+	case "to.be.visible", "to.be.attached", "to.be.in.viewport":
+		return false
+	case expectCount:
+		return t.ExpectedNumber != nil && *t.ExpectedNumber == 0
+	}
+	if strings.HasSuffix(t.Expression, arraySuffix) {
+		return len(t.ExpectedText) == 0
+	}
+	return t.IsNot // all else needs an element, either way
+}
+
+// unmet is the result when time was over before the page could say how things
+// stood, because a frame on the way was not there.
+func (t *expectParams) unmet() expectResult {
+	r := expectResult{Matches: t.IsNot, TimedOut: true}
+	switch {
+	case t.Expression == expectCount:
+		r.Received = json.RawMessage(`{"value":{"n":0}}`)
+	case strings.HasSuffix(t.Expression, arraySuffix):
+		r.Received = json.RawMessage(`{"value":{"a":[],"id":1}}`)
+	default:
+		r.ErrorMessage = textNotFound
+	}
+	return r
+}
+
+// objectsIn gives handles' objects in a world.
+func (c *Client) objectsIn(ctx context.Context, w *browser.World, ids []string) ([]runtime.RemoteObjectID, error) {
+	out := make([]runtime.RemoteObjectID, 0, len(ids))
+	for _, id := range ids {
+		h, err := c.handle(id)
+		if err != nil {
+			return nil, err
+		}
+		object, err := h.in(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, object)
+	}
+	return out, nil
+}
