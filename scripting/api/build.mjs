@@ -1,5 +1,6 @@
 // Builds the script API into scripting/dist: api.js, which every run loads, and
-// one bundle for each file in extras: what is loaded when a script first needs it. Each bundle is one function that takes the host (host.ts) and returns its exports.
+// one bundle for each file in extras: what is loaded when a script first needs it.
+// Each bundle is one function that takes the host (host.ts) and returns its exports.
 import { build as esbuild } from 'esbuild';
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
