@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"web/demo":            {},
 	"cmd":                 nil, // may import all
 	"bench":               {},
+	"conformance":         {"conformance"},
 }
 
 // TestImports holds the import table.

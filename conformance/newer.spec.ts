@@ -1,0 +1,133 @@
+// Members that came to the API of late: https://playwright.dev/docs/release-notes
+import { test, expect } from '@playwright/test';
+
+test('consoleMessages, pageErrors and requests keep what was', async ({ page }) => {
+  await page.goto('/one');
+  await page.evaluate(() => { console.log('kept'); setTimeout(() => { throw new Error('thrown'); }); });
+  await expect.poll(async () => (await page.pageErrors()).map(e => e.message)).toEqual(['thrown']);
+  expect((await page.consoleMessages()).map(m => m.text())).toEqual(['kept']);
+  expect((await page.requests()).map(r => new URL(r.url()).pathname)).toEqual(['/one']);
+  await page.clearConsoleMessages();
+  await page.clearPageErrors();
+  expect([await page.consoleMessages(), await page.pageErrors()]).toEqual([[], []]);
+});
+
+test('localStorage and sessionStorage of a page', async ({ page }) => {
+  await page.goto('/empty');
+  await page.localStorage.setItem('a', '1');
+  await page.sessionStorage.setItem('b', '2');
+  expect(await page.evaluate(() => [localStorage.getItem('a'), sessionStorage.getItem('b')])).toEqual(['1', '2']);
+  expect(await page.localStorage.getItem('a')).toBe('1');
+  expect(await page.localStorage.getItem('no')).toBe(null);
+  expect(await page.localStorage.items()).toEqual([{ name: 'a', value: '1' }]);
+  await page.localStorage.removeItem('a');
+  await page.sessionStorage.clear();
+  expect([await page.localStorage.items(), await page.sessionStorage.items()]).toEqual([[], []]);
+});
+
+test('an AbortSignal ends an action', async ({ page }) => {
+  const controller = new AbortController();
+  const clicking = page.locator('p').click({ signal: controller.signal }).catch((e: Error) => e);
+  await page.waitForTimeout(50);
+  controller.abort();
+  const error = await clicking as Error;
+  expect(error).toBeInstanceOf(Error);
+  expect(error.message).toMatch(/abort/i);
+});
+
+test('locator.visible and locator.within', async ({ page }) => {
+  await page.setContent('<div id="a"><p>in</p><p hidden>no</p></div><p>out</p>');
+  expect(await page.locator('p').visible().allTextContents()).toEqual(['in', 'out']);
+  expect(await page.locator('p').visible().within(page.locator('#a')).allTextContents()).toEqual(['in']);
+});
+
+test('locator.waitForFunction', async ({ page }) => {
+  await page.setContent('<p>one</p>');
+  await page.evaluate(() => setTimeout(() => { document.querySelector('p')!.textContent = 'two'; }, 80));
+  await page.locator('p').waitForFunction(e => e.textContent === 'two');
+  await expect(page.locator('p')).toHaveText('two');
+});
+
+test('locator.normalize', async ({ page }) => {
+  await page.setContent('<button id="x">Save</button>');
+  expect(String(await page.locator('#x').normalize())).toBe(`getByRole('button', { name: 'Save' })`);
+});
+
+test('locator.drop of files and data', async ({ page }) => {
+  await page.setContent(`<div style="width:100px;height:100px" ondragover="event.preventDefault()" ondrop="event.preventDefault(); window.dropped = [event.dataTransfer.getData('text/plain'), event.dataTransfer.files[0]?.name]"></div>`);
+  await page.locator('div').drop({ data: { 'text/plain': 'words' } });
+  expect(await page.evaluate('window.dropped[0]')).toBe('words');
+  await page.locator('div').drop({ files: { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('x') } });
+  expect(await page.evaluate('window.dropped[1]')).toBe('a.txt');
+});
+
+test('ariaSnapshot for machines has references that can be used', async ({ page }) => {
+  await page.setContent(`<button onclick="this.textContent = 'pressed'">Press</button>`);
+  const snapshot = await page.ariaSnapshot({ mode: 'ai' });
+  const ref = /\[ref=(\w+)\]/.exec(snapshot.split('\n').find(l => l.includes('Press'))!)![1];
+  await page.getByRef(ref).click();
+  await expect(page.getByRole('button')).toHaveText('pressed');
+});
+
+test('ariaSnapshotJSON', async ({ page }) => {
+  await page.setContent('<h1>Hi</h1>');
+  expect(await page.locator('body').ariaSnapshotJSON()).toMatchObject([{ role: 'heading', name: 'Hi', level: 1 }]);
+});
+
+test('setStorageState of a context', async ({ context, page, baseURL }) => {
+  await context.setStorageState({ cookies: [{ name: 's', value: '1', domain: '127.0.0.1', path: '/', expires: -1, httpOnly: false, secure: false, sameSite: 'Lax' }], origins: [{ origin: baseURL!, localStorage: [{ name: 'k', value: 'v' }] }] });
+  await page.goto('/cookie');
+  await expect(page.locator('#cookies')).toHaveText('s=1');
+  expect(await page.evaluate(() => localStorage.getItem('k'))).toBe('v');
+});
+
+test('cookies of an APIRequestContext', async ({ request, baseURL }) => {
+  await request.addCookies([{ name: 'a', value: '1', url: baseURL }]);
+  expect((await request.cookies()).map(c => c.name)).toEqual(['a']);
+  await request.clearCookies();
+  expect(await request.cookies()).toEqual([]);
+});
+
+test('context.isClosed', async ({ browser }) => {
+  const context = await browser.newContext();
+  expect(context.isClosed()).toBe(false);
+  await context.close();
+  expect(context.isClosed()).toBe(true);
+});
+
+test('response.httpVersion and request.existingResponse', async ({ page }) => {
+  const response = (await page.goto('/one'))!;
+  expect(await response.httpVersion()).toBe('HTTP/1.1');
+  expect(response.request().existingResponse()).toBe(response);
+});
+
+test('console messages have a time', async ({ page }) => {
+  const before = Date.now();
+  const [message] = await Promise.all([page.waitForEvent('console'), page.evaluate(() => console.log('x'))]);
+  expect(message.timestamp()).toBeGreaterThan(before - 2000);
+});
+
+test('exposed functions can be taken back', async ({ page }) => {
+  const disposable = await page.exposeFunction('here', () => 1);
+  expect(await page.evaluate(() => (window as any).here())).toBe(1);
+  await disposable.dispose();
+  await page.goto('/one');
+  expect(await page.evaluate('typeof window.here')).toBe('undefined');
+});
+
+test('routes and init scripts can be taken back', async ({ page }) => {
+  const script = await page.addInitScript('window.injected = 1');
+  const route = await page.route('**/data.json', r => r.fulfill({ body: 'mocked' }));
+  await page.goto('/one');
+  expect(await page.evaluate(async () => [(window as any).injected, await (await fetch('/data.json')).text()])).toEqual([1, 'mocked']);
+  await script.dispose();
+  await route.dispose();
+  await page.goto('/two');
+  expect(await page.evaluate(async () => [(window as any).injected, (await (await fetch('/data.json')).json()).name])).toEqual([undefined, 'Ada']);
+});
+
+test('steps of a drag', async ({ page }) => {
+  await page.setContent(`<body style="margin:0;height:400px"><div style="width:50px;height:50px;background:red" onmousedown="window.moves = 0; addEventListener('mousemove', () => moves++)"></div><p style="position:absolute;left:300px;top:0">to</p>`);
+  await page.locator('div').dragTo(page.locator('p'), { steps: 5 });
+  expect(await page.evaluate('window.moves')).toBeGreaterThanOrEqual(5);
+});
