@@ -127,7 +127,8 @@ test('routes and init scripts can be taken back', async ({ page }) => {
 });
 
 test('steps of a drag', async ({ page }) => {
-  await page.setContent(`<body style="margin:0;height:400px"><div style="width:50px;height:50px;background:red" onmousedown="window.moves = 0; addEventListener('mousemove', () => moves++)"></div><p style="position:absolute;left:300px;top:0">to</p>`);
+  await page.setContent(`<style>div, p { position: absolute; margin: 0; top: 0; width: 50px; height: 50px } p { left: 300px }</style><div></div><p></p>
+    <script>window.moves = 0; document.querySelector('div').onmousedown = () => addEventListener('mousemove', () => window.moves++)</script>`);
   await page.locator('div').dragTo(page.locator('p'), { steps: 5 });
   expect(await page.evaluate('window.moves')).toBeGreaterThanOrEqual(5);
 });

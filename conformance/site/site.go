@@ -61,6 +61,7 @@ func Handler() http.Handler {
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, "text/html; charset=utf-8", "<!doctype html><title>Home</title><h1>Home</h1>")
 	})
+	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("/echo", echo)
 	mux.HandleFunc("/upload", upload)
 	mux.HandleFunc("/status/{code}", status)
@@ -169,16 +170,28 @@ func redirect(w http.ResponseWriter, r *http.Request) {
 // slow answers after ms milliseconds.
 func slow(w http.ResponseWriter, r *http.Request) {
 	ms, _ := strconv.Atoi(r.FormValue("ms"))
+	if wait(r, ms) {
+		write(w, "text/html; charset=utf-8", "<!doctype html><title>Slow</title>slow")
+	}
+}
+
+// wait waits some milliseconds and reports whether who asked is still there.
+func wait(r *http.Request, ms int) bool {
 	select {
 	case <-time.After(min(time.Duration(ms)*time.Millisecond, maxDelay)):
-		write(w, "text/html; charset=utf-8", "<!doctype html><title>Slow</title>slow")
+		return true
 	case <-r.Context().Done():
+		return false
 	}
 }
 
 func download(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", `attachment; filename="report.txt"`)
 	write(w, "text/plain", "the report")
+	if ms, _ := strconv.Atoi(r.FormValue("ms")); ms > 0 { // its end comes late
+		_ = http.NewResponseController(w).Flush()
+		wait(r, ms)
+	}
 }
 
 // cookie sets the cookie that it is asked to and shows those that came.
