@@ -63,7 +63,7 @@ test.describe('options of a context', () => {
   });
 
   test.describe('mobile device', () => {
-    const { defaultBrowserType: _, ...phone } = devices['Pixel 5'];
+    const { defaultBrowserType: _, ...phone } = devices['Pixel 5'] ?? {};
     test.use(phone);
     test('has touch, size and user agent', async ({ page, isMobile, hasTouch }) => {
       await page.goto('/empty');

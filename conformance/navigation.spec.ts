@@ -45,8 +45,10 @@ test.describe('goto', () => {
     await expect(page.goto('http://127.0.0.1:9/')).rejects.toThrow(/page.goto: net::ERR_(CONNECTION_REFUSED|UNSAFE_PORT) at http:\/\/127.0.0.1:9\//);
   });
 
-  test('an address that is none', async ({ page }) => {
-    await expect(page.goto('nothing://x y')).rejects.toThrow('page.goto: Protocol error (Page.navigate): Cannot navigate to invalid URL');
+  test('an address that is none', async ({ browser }) => {
+    const page = await browser.newPage();
+    await expect(page.goto('no-address')).rejects.toThrow('page.goto: Protocol error (Page.navigate): Cannot navigate to invalid URL');
+    await page.close();
   });
 
   test('timeout', async ({ page, baseURL }) => {

@@ -187,6 +187,7 @@ func wait(r *http.Request, ms int) bool {
 
 func download(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", `attachment; filename="report.txt"`)
+	w.Header().Set("X-Content-Type-Options", "nosniff") // else Chromium waits for more of it
 	write(w, "text/plain", "the report")
 	if ms, _ := strconv.Atoi(r.FormValue("ms")); ms > 0 { // its end comes late
 		_ = http.NewResponseController(w).Flush()

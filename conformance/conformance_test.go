@@ -1,0 +1,161 @@
+package conformance
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"takeover/browser/browsertest"
+	"takeover/conformance/site"
+	"takeover/scripting"
+	"takeover/session"
+)
+
+const (
+	// sessions is how many files run at a time, each in a session of its own.
+	sessions = 2
+	// fileTime bounds the run of one file.
+	fileTime = 4 * time.Minute
+	// testTime is what one case gets; the slowest that holds needs a tenth.
+	testTime = 15 * time.Second
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
+		scripting.WorkerMain() // a worker that a run started; does not return
+	}
+	code := browsertest.Run(m)
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			println(err.Error())
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// TestConformance runs every file of cases in a session, and holds the list of
+// known gaps: what fails must be on it, what holds must not.
+func TestConformance(t *testing.T) {
+	gaps := readGaps(t, "gaps.txt")
+	files, err := filepath.Glob("*.spec.ts")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	server := httptest.NewServer(site.Handler())
+	t.Cleanup(server.Close)
+	m, err := session.NewManager(session.Options{Dir: t.TempDir(), WarmBrowsers: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	free := make(chan struct{}, sessions)
+	seen := make(chan string, 10_000)
+	t.Run("files", func(t *testing.T) {
+		for _, name := range files {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				free <- struct{}{}
+				defer func() { <-free }()
+				for _, test := range runFile(t, m, name, server.URL) {
+					title := name + " › " + test.Title
+					seen <- title
+					check(t, test, gaps[title])
+				}
+			})
+		}
+	})
+	close(seen)
+	ran := map[string]bool{}
+	for title := range seen {
+		delete(gaps, title)
+		ran[title[:strings.Index(title, " › ")]] = true
+	}
+	for title := range gaps {
+		if name, _, _ := strings.Cut(title, " › "); ran[name] || len(ran) == len(files) {
+			t.Errorf("the list of gaps names a case that there is not: %s", title)
+		}
+	}
+}
+
+// check compares a case's result with what is known of it.
+func check(t *testing.T, test session.RunTest, gap string) {
+	t.Run(test.Title, func(t *testing.T) {
+		failed := test.Status != "passed" && test.Status != "skipped"
+		switch {
+		case failed && gap == "":
+			t.Errorf("%s after %.0f ms, line %d: %s", test.Status, test.DurationMS, test.Error.Line, test.Error.Message)
+		case failed:
+			t.Skipf("known gap: %s", gap)
+		case gap != "":
+			t.Errorf("the list of gaps says that this fails (%s): take it off", gap)
+		}
+	})
+}
+
+// runFile runs a file of cases and gives what came of each.
+func runFile(t *testing.T, m *session.Manager, name, base string) []session.RunTest {
+	t.Helper()
+	code, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.Create(t.Context(), session.CreateOptions{Timeout: 2 * fileTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Release("") }() // ended by itself: its run has failed and says so
+	r, err := s.StartRun(t.Context(), session.RunOptions{
+		// At the end, so that lines keep their numbers.
+		Code:     fmt.Sprintf("%s\ntest.use({ baseURL: %q });\ntest.describe.configure({ timeout: %d });\n", code, base, testTime.Milliseconds()),
+		Filename: name, Timeout: fileTime,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-r.Done():
+	case <-t.Context().Done():
+		t.Fatal("the test's time is up")
+	}
+	info := r.Info()
+	if len(info.Tests) == 0 {
+		t.Fatalf("no test of %s ran: %s %+v", name, info.Status, info.Error)
+	}
+	return info.Tests
+}
+
+// readGaps reads the list of known gaps: «file › title — why».
+func readGaps(t *testing.T, path string) map[string]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	gaps := map[string]string{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		i := strings.LastIndex(line, " — ")
+		if i < 0 {
+			t.Fatalf("a gap without a reason: %s", line)
+		}
+		gaps[line[:i]] = line[i+len(" — "):]
+	}
+	return gaps
+}
