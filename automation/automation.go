@@ -52,9 +52,10 @@ type Automation struct {
 	life    context.Context
 	stop    context.CancelCauseFunc
 
-	mu      sync.Mutex // guards what follows; never held across I/O
-	clients map[*Client]struct{}
-	closed  bool
+	mu        sync.Mutex // guards what follows; never held across I/O
+	clients   map[*Client]struct{}
+	downloads map[*browser.Download]*download // of pages that are there
+	closed    bool
 }
 
 // New automates a browser. End it with Close.
@@ -65,7 +66,7 @@ func New(b *browser.Browser, o Options) *Automation {
 	if o.TestIDAttribute == "" {
 		o.TestIDAttribute = "data-testid"
 	}
-	a := &Automation{browser: b, options: o, log: o.Logger, clients: map[*Client]struct{}{}}
+	a := &Automation{browser: b, options: o, log: o.Logger, clients: map[*Client]struct{}{}, downloads: map[*browser.Download]*download{}}
 	a.life, a.stop = context.WithCancelCause(context.Background())
 	a.cancel = b.Subscribe(a.observe)
 	return a
@@ -93,6 +94,7 @@ func (a *Automation) Close() {
 
 // observe runs on the model's goroutine.
 func (a *Automation) observe(ev browser.Event) {
+	a.observeDownload(ev)
 	a.mu.Lock()
 	clients := make([]*Client, 0, len(a.clients))
 	for c := range a.clients {

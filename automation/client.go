@@ -43,6 +43,7 @@ type Client struct {
 	options    ClientOptions
 	life       context.Context // ended by Close
 	stop       context.CancelCauseFunc
+	bindingKey string // known to nobody but the client and its page's side
 	calls      sync.WaitGroup
 
 	mu       sync.Mutex // guards what follows; never held across I/O
@@ -54,7 +55,11 @@ type Client struct {
 	contexts map[*browser.Context]bool
 	own      []*browser.Context
 	inputs   map[*browser.Page]*inputState
-	listens  map[*browser.Page]bool // to dialogs
+	listens  map[subscription]bool
+	journals map[*browser.Page]*journal
+	unhear   func() // ends hearing consoles
+	bindings map[string]*binding
+	carries  map[*browser.Page]bool // which have the page's side of bindings
 	closedIn map[string]bool        // names of frames that went with their page
 	api      *requests              // nil before the first one
 	undos    undoList
@@ -72,9 +77,9 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 		o.Context = a.browser.DefaultContext()
 	}
 	c := &Client{
-		automation: a, options: o,
+		automation: a, options: o, bindingKey: newBindingKey(),
 		ids: map[any]string{}, objects: map[string]any{}, contexts: map[*browser.Context]bool{o.Context: true},
-		inputs: map[*browser.Page]*inputState{}, listens: map[*browser.Page]bool{}, closedIn: map[string]bool{},
+		inputs: map[*browser.Page]*inputState{}, listens: map[subscription]bool{}, journals: map[*browser.Page]*journal{}, closedIn: map[string]bool{},
 	}
 	c.life, c.stop = context.WithCancelCause(a.life)
 	a.mu.Lock()
@@ -166,9 +171,12 @@ func (c *Client) Close() {
 			handles = append(handles, h)
 		}
 	}
-	inputs, own, api, undos := c.inputs, c.own, c.api, c.undos
+	inputs, own, api, undos, unhear := c.inputs, c.own, c.api, c.undos, c.unhear
 	c.inputs, c.own, c.objects, c.ids, c.api, c.undos = nil, nil, nil, nil, nil, undoList{}
 	c.mu.Unlock()
+	if unhear != nil {
+		unhear()
+	}
 	if api != nil {
 		api.client.Close()
 	}

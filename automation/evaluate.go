@@ -26,18 +26,16 @@ type expression struct {
 
 // given makes what the evaluator is called with: itself, the argument, the
 // subjects, the argument's handles.
-func (c *Client) given(ctx context.Context, e *layer, arg *argument, subjects ...runtime.RemoteObjectID) ([]*runtime.CallArgument, error) {
+func (c *Client) given(ctx context.Context, e *layer, arg *argument, subjects ...*runtime.CallArgument) ([]*runtime.CallArgument, error) {
 	list := []any{e.object, nil, len(subjects)}
 	if arg != nil && len(arg.Value) > 0 {
 		list[1] = arg.Value
-	}
-	for _, s := range subjects {
-		list = append(list, s)
 	}
 	out, err := arguments(list...)
 	if err != nil {
 		return nil, err
 	}
+	out = append(out, subjects...)
 	if arg == nil {
 		return out, nil
 	}
@@ -68,6 +66,15 @@ func (h *handle) argument(ctx context.Context, w *browser.World) (*runtime.CallA
 // first arguments. The code stands in the called function itself, not in an
 // eval, so that no policy of the page's forbids it.
 func (c *Client) evaluate(ctx context.Context, w *browser.World, x *expression, byValue bool, subjects ...runtime.RemoteObjectID) (*runtime.RemoteObject, error) {
+	args := make([]*runtime.CallArgument, len(subjects))
+	for i, id := range subjects {
+		args[i] = &runtime.CallArgument{ObjectID: id}
+	}
+	return c.evaluateOn(ctx, w, x, byValue, args...)
+}
+
+// evaluateOn is evaluate with subjects that may be primitives.
+func (c *Client) evaluateOn(ctx context.Context, w *browser.World, x *expression, byValue bool, subjects ...*runtime.CallArgument) (*runtime.RemoteObject, error) {
 	e, err := c.automation.evaluatorOf(ctx, w)
 	if err != nil {
 		return nil, err
@@ -206,11 +213,11 @@ func (c *Client) onHandle(ctx context.Context, p *handleExpression, byValue bool
 	if err != nil {
 		return nil, nil, err
 	}
-	subject := h.object
-	if subject == "" { // a primitive goes the way of an argument
-		return nil, nil, errorf("evaluating on a primitive handle is not supported: use jsonValue()")
+	subject, err := h.argument(ctx, h.world)
+	if err != nil {
+		return nil, nil, err
 	}
-	o, err := c.evaluate(ctx, h.world, &p.expression, byValue, subject)
+	o, err := c.evaluateOn(ctx, h.world, &p.expression, byValue, subject)
 	return h, o, err
 }
 

@@ -44,10 +44,11 @@ type contextInit struct {
 }
 
 type clientInit struct {
-	Browser    browserInit `json:"browser"`
-	Context    contextInit `json:"context"`
-	Pages      []pageInit  `json:"pages"`
-	ActivePage string      `json:"activePage,omitempty"`
+	Browser    browserInit  `json:"browser"`
+	Context    contextInit  `json:"context"`
+	Pages      []pageInit   `json:"pages"`
+	Workers    []workerInit `json:"workers"`
+	ActivePage string       `json:"activePage,omitempty"`
 }
 
 // opInit gives what there is, and lets the events flow from exactly there on.
@@ -58,14 +59,20 @@ func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	if version == "" {
 		init.Browser.Version = name
 	}
+	var seen []*browser.Page
 	err := b.Do(ctx, func() {
 		init.Context.ID = c.idOf("context", c.options.Context)
 		for _, p := range b.Pages() {
 			if c.sees(p) {
 				init.Pages = append(init.Pages, c.describe(p))
+				seen = append(seen, p)
 			}
 		}
+		init.Workers = c.describeWorkers(seen)
 		c.mu.Lock()
+		if !c.told && !c.closed {
+			c.unhear = b.HearConsole()
+		}
 		c.told = true
 		c.mu.Unlock()
 	})
@@ -197,6 +204,8 @@ func (c *Client) observe(ev browser.Event) {
 		}
 	case browser.DialogClosed:
 		c.forget(ev.Dialog)
+	default:
+		c.observePage(ev)
 	}
 }
 
@@ -212,6 +221,11 @@ func (c *Client) navigated(ev browser.FrameNavigated) {
 		}
 	}
 	c.emit("frame.navigated", navigated)
+	if !ev.SameDocument && ev.Err == nil && ev.Frame == ev.Frame.Page().MainFrame() {
+		c.mu.Lock()
+		c.journalLocked(ev.Frame.Page()).navigation++
+		c.mu.Unlock()
+	}
 }
 
 // dropPage forgets a closed page, its frames and the handles in it.
@@ -219,7 +233,13 @@ func (c *Client) dropPage(p *browser.Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.inputs, p)
-	delete(c.listens, p)
+	delete(c.journals, p)
+	delete(c.carries, p)
+	for s := range c.listens {
+		if s.where == any(p) {
+			delete(c.listens, s)
+		}
+	}
 	for object, id := range c.ids {
 		f, isFrame := object.(*browser.Frame)
 		if object == any(p) || (isFrame && f.Page() == p) {
@@ -231,7 +251,7 @@ func (c *Client) dropPage(p *browser.Page) {
 		}
 	}
 	for id, object := range c.objects {
-		if h, ok := object.(*handle); ok && h.world.Frame().Page() == p {
+		if h, ok := object.(*handle); ok && h.world.Page() == p {
 			delete(c.objects, id)
 		}
 	}
@@ -248,9 +268,7 @@ func (c *Client) emit(event string, params any) {
 
 // offerDialog tells a listening client of a dialog, and says whether it listens.
 func (c *Client) offerDialog(d *browser.Dialog) bool {
-	c.mu.Lock()
-	listens := c.listens[d.Page()]
-	c.mu.Unlock()
+	listens := c.hears(d.Page(), eventDialog)
 	if listens {
 		c.emit("dialog.opened", map[string]any{
 			"dialog": c.idOf("dialog", d), "page": c.idOf("page", d.Page()),

@@ -42,7 +42,7 @@ type handleResult struct {
 
 // keep makes a handle of what an evaluation gave.
 func (c *Client) keep(w *browser.World, o *runtime.RemoteObject) (*handle, error) {
-	h := &handle{client: c, world: w, object: o.ObjectID, node: o.Subtype == runtime.RemoteObjectSubtypeNode, preview: previewOf(o)}
+	h := &handle{client: c, world: w, object: o.ObjectID, node: o.Subtype == runtime.RemoteObjectSubtypeNode, preview: previewText(o)}
 	if o.ObjectID == "" {
 		h.value = o
 	}
@@ -150,25 +150,10 @@ func (c *Client) keepCopy(ctx context.Context, w *browser.World, id runtime.Remo
 	return c.keep(w, o)
 }
 
-// previewOf is a value as JSHandle.toString shows it.
-func previewOf(o *runtime.RemoteObject) string {
-	if o.ObjectID == "" {
-		return primitiveText(o)
-	}
-	switch {
-	case o.Subtype == runtime.RemoteObjectSubtypeNode:
-		return "JSHandle@node"
-	case o.Subtype != "":
-		return "JSHandle@" + string(o.Subtype)
-	}
-	if o.Type == runtime.RemoteObjectTypeObject && o.ClassName != "" && o.ClassName != "Object" && o.Description != "" {
-		return "JSHandle@" + o.Description
-	}
-	return "JSHandle@" + string(o.Type)
-}
-
 func primitiveText(o *runtime.RemoteObject) string {
 	switch {
+	case o.UnserializableValue == "-0":
+		return "0"
 	case o.UnserializableValue != "":
 		return string(o.UnserializableValue)
 	case o.Type == runtime.RemoteObjectTypeUndefined:
@@ -244,11 +229,15 @@ func opGetProperty(ctx context.Context, c *Client, p *handleParams) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	args, err := arguments(h.object, p.Name)
+	args, err := arguments(p.Name)
 	if err != nil {
 		return nil, err
 	}
-	o, err := h.world.Call(ctx, browser.CallOptions{Function: "function(o,name){return o[name]}", Args: args})
+	object, err := h.argument(ctx, h.world)
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.world.Call(ctx, browser.CallOptions{Function: "function(name,o){return o[name]}", Args: append(args, object)})
 	if err != nil {
 		return nil, err
 	}

@@ -58,9 +58,34 @@ func init() {
 		"page.screenshot": op(false, opPageScreenshot),
 
 		// dialog.opened {dialog,page,type,message,defaultValue} is told to a client that listens; then it must answer.
-		"page.listenToDialogs": op(false, opListenToDialogs), // {page, on}
-		"dialog.accept":        op(true, opDialogAccept),     // {dialog, text}
-		"dialog.dismiss":       op(true, opDialogDismiss),    // {dialog}
+		// {page|context, event: "dialog"|"console"|"pageerror"|"filechooser", on}: events of the kind are told only to who listens
+		"listen":         op(false, opListen),
+		"dialog.accept":  op(true, opDialogAccept),  // {dialog, text}
+		"dialog.dismiss": op(true, opDialogDismiss), // {dialog}
+
+		// {page,filter: "all"|"since-navigation"} → {messages:[as console is told]}, {errors:[as pageerror is told]}
+		"page.consoleMessages":      op(false, opConsoleMessages),
+		"page.pageErrors":           op(false, opPageErrors),
+		"page.clearConsoleMessages": op(false, opClearConsole),
+		"page.clearPageErrors":      op(false, opClearErrors),
+
+		// {page|context,source,now} → {script}; it ends with the client at the latest
+		"addInitScript":    op(true, opAddInitScript),
+		"removeInitScript": op(true, opRemoveInitScript), // {script}
+		// {page|context,name} → {binding}: a function of pages whose calls are told as
+		// binding.called {binding,call,page,frame,args:[tagged]}; each wants one binding.settle {call,ok,value: arg}.
+		"expose":         op(true, opExpose),
+		"unexpose":       op(true, opUnexpose),      // {binding}
+		"pageFunction":   op(false, opPageFunction), // {frame|handle} → {binding, handle}: the same without a name
+		"binding.settle": op(false, opSettle),
+
+		"download.wait":   op(false, opDownloadWait),   // {download} → {name,failure} when it has ended
+		"download.cancel": op(false, opDownloadCancel), // {download}
+		"download.delete": op(false, opDownloadDelete), // {download}
+		"download.saveAs": op(false, opDownloadSaveAs), // {download,to}
+
+		"worker.evaluate":       op(true, opWorkerEvaluate), // {worker,expression,isFunction,arg}
+		"worker.evaluateHandle": op(true, opWorkerEvaluateHandle),
 
 		"files.write":  op(false, opFilesWrite),  // {name,data(base64)} → {name,size}: in place of one of the same name
 		"files.read":   op(false, opFilesRead),   // {name} → {data(base64)}

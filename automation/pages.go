@@ -166,22 +166,6 @@ func opSetViewport(ctx context.Context, c *Client, p *viewportParams) (any, erro
 	return emptyJSON, page.SetViewport(ctx, v)
 }
 
-type listenParams struct {
-	Page string `json:"page"`
-	On   bool   `json:"on"`
-}
-
-func opListenToDialogs(_ context.Context, c *Client, p *listenParams) (any, error) {
-	page, err := c.page(p.Page)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.listens[page] = p.On
-	return emptyJSON, nil
-}
-
 type dialogParams struct {
 	Dialog string `json:"dialog"`
 	Text   string `json:"text"`

@@ -35,14 +35,15 @@ var autoAttach = target.SetAutoAttachParams{
 // and the last of the commands that were sent with it.
 const setUpSteps = 2
 
-// attachment is the model's session with a page or with a frame of it that
-// lives in another process.
+// attachment is the model's session with a page, with a frame of it that lives
+// in another process, or with a worker. A service worker's has no page.
 type attachment struct {
 	browser *Browser
 	session *cdp.Session
 	page    *Page
 	root    proto.FrameID // the topmost frame of the target
 	parent  *attachment   // the one it was attached under; nil for a page
+	worker  *Worker       // whose session it is, or nil
 
 	// Guarded by the browser's lock.
 	steps   int               // of setUpSteps, done
@@ -66,6 +67,9 @@ func (b *Browser) attachedLocked(parent *attachment, e target.EventAttachedToTar
 		a.page = parent.page
 		f := a.page.frameLocked(parent, proto.FrameID(info.TargetID), info.ParentFrameID)
 		f.attachment = a
+	case info.Type == "worker" && parent != nil && parent.page != nil:
+		b.newWorkerLocked(parent, s, info)
+		return
 	default:
 		b.leave(parent, s)
 		return
@@ -107,9 +111,14 @@ func (a *attachment) setUpLocked() {
 		WorldName:      b.utilityName,
 		RunImmediately: new(true), // makes the world in the documents that are there
 	}))
+	a.sendInitScriptsLocked()
+	a.enableLog()
 	b.send(cdp.Send(s, network.Enable, network.EnableParams{}))
 	b.send(cdp.Send(s, target.SetAutoAttach, autoAttach))
 	b.send(cdp.Send(s, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
+	if a.page.choosers > 0 {
+		b.send(cdp.Send(s, page.SetInterceptFileChooserDialog, page.SetInterceptFileChooserDialogParams{Enabled: true}))
+	}
 	if a.parent == nil && a.page.viewport != (Viewport{}) {
 		a.sendViewport(a.page.viewport)
 	}
@@ -172,6 +181,11 @@ func (b *Browser) detachedLocked(id cdp.SessionID) {
 	}
 	delete(b.attachments, id)
 	a.destroyWorldsLocked()
+	if a.worker != nil {
+		a.worker.detachedLocked()
+		return
+	}
+	a.forgetInitScriptsLocked()
 	if a.parent == nil {
 		b.closePageLocked(a.page)
 		return

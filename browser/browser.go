@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	protobrowser "github.com/chromedp/cdproto/browser"
@@ -34,6 +35,7 @@ type Options struct {
 	Locale       string            // BCP 47, such as "de-DE"; default: Chromium's own
 	Timezone     string            // IANA name; default: the machine's
 	ExtraHeaders map[string]string // sent with every request of every page
+	Downloads    string            // folder that downloads go to, each under its GUID; default: Chromium decides
 	Logger       *slog.Logger      // default: discard
 }
 
@@ -54,6 +56,7 @@ type Browser struct {
 	logger      *slog.Logger
 	utilityName string        // of the utility worlds
 	done        chan struct{} // closed when the model's goroutine has ended
+	hearing     atomic.Int32  // how many hear consoles and exceptions
 
 	mu            sync.Mutex // guards what follows and all that hangs on it
 	closed        bool
@@ -64,9 +67,11 @@ type Browser struct {
 	subscriptions []*subscription
 	version       string
 	userAgent     string
-	fallback      *Context   // the default context
-	contexts      []*Context // the default one first
-	pages         []*Page    // attached, told of or not yet, the oldest first
+	fallback      *Context             // the default context
+	contexts      []*Context           // the default one first
+	pages         []*Page              // attached, told of or not yet, the oldest first
+	downloads     map[string]*Download // under way, by GUID
+	workers       []*Worker            // of pages and contexts, told of or not yet, the oldest first
 	attachments   map[cdp.SessionID]*attachment
 	generation    uint64 // of the newest world
 }
@@ -85,6 +90,7 @@ func Attach(ctx context.Context, conn *cdp.Conn, o *Options) (*Browser, error) {
 		utilityName: "takeover-utility-" + uuid.NewString(),
 		done:        make(chan struct{}),
 		attachments: map[cdp.SessionID]*attachment{},
+		downloads:   map[string]*Download{},
 	}
 	if b.logger == nil {
 		b.logger = slog.New(slog.DiscardHandler)
@@ -119,6 +125,8 @@ func (b *Browser) start(ctx context.Context) error {
 		post(s, target.GetBrowserContexts, proto.Empty{}, func(res target.GetBrowserContextsResult, _ error) {
 			b.fallback = b.contextLocked(res.DefaultBrowserContextID)
 		}),
+		cdp.Send(s, target.SetDiscoverTargets, serviceWorkers),
+		b.allowDownloads("", false),
 	)
 	if err != nil {
 		return err
@@ -184,6 +192,8 @@ func (b *Browser) NewContext(ctx context.Context, o ContextOptions) (*Context, e
 	c.options = o.over(b.options)
 	c.proxy = o.ProxyServer
 	c.owned = true
+	c.refusesDownloads = o.RefuseDownloads
+	b.send(b.allowDownloads(c.id, o.RefuseDownloads))
 	return c, nil
 }
 

@@ -14,12 +14,13 @@ import (
 // ContextOptions are a new context's own settings. A zero field takes the
 // browser's.
 type ContextOptions struct {
-	Viewport     *Viewport
-	UserAgent    string
-	Locale       string
-	Timezone     string
-	ExtraHeaders map[string]string
-	ProxyServer  string // such as "http://127.0.0.1:3128"; default: the browser's
+	Viewport        *Viewport
+	UserAgent       string
+	Locale          string
+	Timezone        string
+	ExtraHeaders    map[string]string
+	RefuseDownloads bool   // each ends at once
+	ProxyServer     string // such as "http://127.0.0.1:3128"; default: the browser's
 }
 
 // over returns the options of a context's pages.
@@ -43,10 +44,13 @@ type Context struct {
 	id      proto.BrowserContextID
 
 	// Guarded by the browser's lock.
-	options Options
-	proxy   string // its own; default: the browser's
-	owned   bool   // opened by NewContext
-	closed  bool
+	options          Options
+	proxy            string // its own; default: the browser's
+	owned            bool   // opened by NewContext
+	closed           bool
+	refusesDownloads bool
+
+	initScripts []*InitScript
 }
 
 // ID is Chromium's id of the context.

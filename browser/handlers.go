@@ -1,8 +1,10 @@
 package browser
 
 import (
+	protobrowser "github.com/chromedp/cdproto/browser"
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -15,6 +17,7 @@ import (
 // browser's own session.
 type handler struct {
 	method string
+	wanted func(*Browser) bool // nil for always
 	handle func(b *Browser, a *attachment, ev cdp.Event) error
 }
 
@@ -25,6 +28,12 @@ var handlers = table(
 	onBrowser(target.DetachedFromTarget, func(b *Browser, _ *attachment, e target.EventDetachedFromTarget) {
 		b.detachedLocked(cdp.SessionID(e.SessionID))
 	}),
+
+	onBrowser(target.TargetCreated, func(b *Browser, _ *attachment, e target.EventTargetCreated) { b.targetCreatedLocked(e) }),
+	onBrowser(target.TargetDestroyed, func(b *Browser, _ *attachment, e target.EventTargetDestroyed) { b.targetDestroyedLocked(e) }),
+
+	onBrowser(protobrowser.DownloadWillBegin, func(b *Browser, _ *attachment, e protobrowser.EventDownloadWillBegin) { b.downloadBeganLocked(e) }),
+	onBrowser(protobrowser.DownloadProgress, func(b *Browser, _ *attachment, e protobrowser.EventDownloadProgress) { b.downloadProgressLocked(e) }),
 
 	on(inspector.TargetCrashed, (*attachment).crashedLocked),
 	on(inspector.TargetReloadedAfterCrash, (*attachment).revivedLocked),
@@ -43,10 +52,16 @@ var handlers = table(
 
 	on(page.JavascriptDialogOpening, (*attachment).dialogOpeningLocked),
 	on(page.JavascriptDialogClosed, (*attachment).dialogClosedLocked),
+	on(page.FileChooserOpened, (*attachment).fileChooserOpenedLocked),
 
 	on(runtime.ExecutionContextCreated, (*attachment).worldCreatedLocked),
 	on(runtime.ExecutionContextDestroyed, (*attachment).worldDestroyedLocked),
 	on(runtime.ExecutionContextsCleared, (*attachment).worldsClearedLocked),
+
+	on(runtime.BindingCalled, (*attachment).bindingCalledLocked),
+	heard(on(runtime.ConsoleAPICalled, (*attachment).consoleCalledLocked)),
+	heard(on(runtime.ExceptionThrown, (*attachment).exceptionThrownLocked)),
+	heard(on(log.EntryAdded, (*attachment).logEntryLocked)),
 
 	// Decoded into our own types: Chromium sends many of these, and large ones.
 	on(proto.Event[requestSent]{Method: network.RequestWillBeSent.Method}, (*attachment).requestSentLocked),
@@ -74,6 +89,13 @@ func onBrowser[E any](e proto.Event[E], fn func(*Browser, *attachment, E)) handl
 	}}
 }
 
+// heard makes a handler one of events that pages may send without end, and that
+// are taken in only while somebody hears.
+func heard(h handler) handler {
+	h.wanted = (*Browser).hears
+	return h
+}
+
 // on makes a handler of an event of pages and their frames.
 func on[E any](e proto.Event[E], fn func(*attachment, E)) handler {
 	return handler{method: e.Method, handle: func(_ *Browser, a *attachment, ev cdp.Event) error {
@@ -91,7 +113,7 @@ func on[E any](e proto.Event[E], fn func(*attachment, E)) handler {
 // handleLocked takes in an event.
 func (b *Browser) handleLocked(ev cdp.Event) {
 	h, ok := handlers[ev.Method]
-	if !ok {
+	if !ok || h.wanted != nil && !h.wanted(b) {
 		ev.Release()
 		return
 	}

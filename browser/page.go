@@ -42,6 +42,10 @@ type Page struct {
 	attempts  map[proto.LoaderID]*attempt
 	requests  map[string]*request // under way, by request id
 	watches   []*NavigationWatch
+	early     []Event // to be told right after PageCreated
+	choosers  int     // how many intercept file choosers
+
+	initScripts []*InitScript
 }
 
 // newPageLocked adds the page of a new session. It is told when it is set up.
@@ -92,6 +96,10 @@ func (p *Page) readyLocked() {
 	if p.dialog != nil {
 		p.browser.tellLocked(DialogOpened{Dialog: p.dialog})
 	}
+	for _, e := range p.early {
+		p.browser.tellLocked(e)
+	}
+	p.early = nil
 }
 
 // tellLocked adds an event of the page to those of the turn. Before the page was
@@ -128,6 +136,9 @@ func (b *Browser) closePageLocked(p *Page) {
 // crashedLocked takes in the death of a session's renderer. For a frame in
 // another process that is the end of its worlds; for a page, of everything.
 func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
+	if a.worker != nil { // its session ends, too
+		return
+	}
 	p := a.page
 	if a.dead {
 		return
@@ -148,6 +159,9 @@ func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
 
 // revivedLocked takes in that a crashed page is navigated or reloaded.
 func (a *attachment) revivedLocked(inspector.EventTargetReloadedAfterCrash) {
+	if a.worker != nil {
+		return
+	}
 	a.crashed, a.dead = make(chan struct{}), false
 	if a.parent == nil {
 		a.page.crashed = false

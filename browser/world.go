@@ -27,10 +27,12 @@ const (
 	worldKinds = iota
 )
 
-// World is the execution context of one document. It is gone with its document.
+// World is the execution context of one document, or of a worker. It is gone
+// with that.
 // All methods may be called from any goroutine.
 type World struct {
-	frame      *Frame
+	frame      *Frame  // nil for a worker's
+	worker     *Worker // nil for a frame's
 	kind       Kind
 	attachment *attachment
 	id         runtime.ExecutionContextID
@@ -80,7 +82,15 @@ func (a *attachment) suspendedLocked() bool {
 	return at != nil && !at.ended
 }
 
-// Frame is the frame whose document it is.
+// Page is the page that it belongs to, or nil for a service worker's.
+func (w *World) Page() *Page {
+	if w.frame != nil {
+		return w.frame.page
+	}
+	return w.worker.page
+}
+
+// Frame is the frame whose document it is; nil for a worker's.
 func (w *World) Frame() *Frame { return w.frame }
 
 // Kind says whether it is the main or the utility world.
@@ -120,7 +130,7 @@ type CallOptions struct {
 func (w *World) Call(ctx context.Context, o CallOptions) (*runtime.RemoteObject, error) {
 	params := w.functionCall(o)
 	method := runtime.CallFunctionOn.Method
-	raw, err := w.frame.page.browser.callUnless(ctx, w.Session(), method, params, w.destroyed, ErrContextDestroyed)
+	raw, err := w.attachment.browser.callUnless(ctx, w.Session(), method, params, w.destroyed, ErrContextDestroyed)
 	if err != nil {
 		return nil, w.explain(err)
 	}
@@ -177,10 +187,23 @@ func (w *World) explain(err error) error {
 		}
 		err = fmt.Errorf("%w: %w", ErrContextDestroyed, err)
 	}
-	if gone := w.frame.gone(); gone != nil {
+	if gone := w.gone(); gone != nil {
 		return fmt.Errorf("%w: %w", gone, err)
 	}
 	return err
+}
+
+// gone is why nothing can be asked where the world was, or nil.
+func (w *World) gone() error {
+	if w.frame != nil {
+		return w.frame.gone()
+	}
+	w.worker.browser.lockTold()
+	defer w.worker.browser.mu.Unlock()
+	if w.worker.gone {
+		return ErrPageClosed
+	}
+	return nil
 }
 
 // Value returns what make made for key in this world; it is made once for each
@@ -225,6 +248,14 @@ type contextData struct {
 func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) {
 	var data contextData
 	if jsonv2.Unmarshal(e.Context.AuxData, &data) != nil {
+		return
+	}
+	if a.worker != nil {
+		a.browser.generation++
+		a.worker.worldLocked(&World{
+			worker: a.worker, attachment: a, id: e.Context.ID, uniqueID: e.Context.UniqueID,
+			generation: a.browser.generation, destroyed: newSignal(),
+		})
 		return
 	}
 	f := a.page.frames[data.FrameID]
@@ -281,8 +312,8 @@ func (w *World) destroyLocked() {
 		return
 	}
 	delete(w.attachment.worlds, w.uniqueID)
-	if w.frame.worlds[w.kind] == w {
+	if w.frame != nil && w.frame.worlds[w.kind] == w {
 		w.frame.worlds[w.kind] = nil
 	}
-	w.frame.page.browser.signalLocked(w.destroyed)
+	w.attachment.browser.signalLocked(w.destroyed)
 }

@@ -2,6 +2,7 @@
 //   dist/injected.js    Playwright's injected script, out of the pinned npm package, minified
 //   dist/layer.js       our own layer on top of it, for worlds where selectors are resolved
 //   dist/evaluator.js   our evaluator and serializer, for the page's own world
+//   dist/binding.js     the page's side of functions of scripts, for the page's own world
 //   dist/yaml.js        the YAML library, for ARIA snapshots
 //   dist/LICENSE.playwright.txt, dist/NOTICE.playwright.txt, dist/LICENSE.yaml.txt
 // None of Playwright's code is committed.
@@ -19,7 +20,7 @@ const marker = '// packages/playwright-core/src/generated/injectedScriptSource.t
 export async function build() {
   await mkdir(dist, { recursive: true });
   const yaml = path.dirname(createRequire(import.meta.url).resolve('yaml/package.json'));
-  await Promise.all([buildInjected(), bundle('layer'), bundle('evaluator'), bundle('yaml'), copyFile(path.join(yaml, 'LICENSE'), path.join(dist, 'LICENSE.yaml.txt'))]);
+  await Promise.all([buildInjected(), bundle('layer'), bundle('evaluator'), bundle('binding'), bundle('yaml'), copyFile(path.join(yaml, 'LICENSE'), path.join(dist, 'LICENSE.yaml.txt'))]);
 }
 
 async function buildInjected() {

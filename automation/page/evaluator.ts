@@ -1,4 +1,5 @@
 import { parse, serialize, type Tagged } from './serialize.ts';
+import { special } from './special.ts';
 
 /** A page's function that a script wants to run. */
 type Fn = (...args: unknown[]) => unknown;
@@ -94,19 +95,6 @@ export class Evaluator {
 
 function toData(value: unknown): Tagged {
   return serialize(value, special, { functions: 'undefined' });
-}
-
-// What only makes sense where it is: said by name, as Playwright says it.
-function special(value: unknown): Tagged | undefined {
-  if (typeof value !== 'object' || value === null)
-    return undefined;
-  if (typeof Window === 'function' && value instanceof Window)
-    return { s: 'ref: <Window>' };
-  if (typeof Document === 'function' && value instanceof Document)
-    return { s: 'ref: <Document>' };
-  if (typeof Node === 'function' && value instanceof Node)
-    return { s: 'ref: <Node>' };
-  return undefined;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -1,0 +1,349 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/google/uuid"
+
+	"takeover/browser"
+)
+
+// binding is a function of a script that pages can call.
+type binding struct {
+	id     string
+	name   string
+	where  any // *browser.Page or *browser.Context
+	script *browser.InitScript
+}
+
+// bindingCall is a page's call of a binding that waits for its result.
+type bindingCall struct {
+	world *browser.World
+	seq   int64
+}
+
+// scriptTarget names a page or a context.
+type scriptTarget struct {
+	Page    string `json:"page"`
+	Context string `json:"context"`
+}
+
+// initScripted is where init scripts can be added.
+type initScripted interface {
+	AddInitScript(context.Context, browser.InitScriptOptions) (*browser.InitScript, error)
+}
+
+// place is the page or context, and the context that it belongs to.
+func (t *scriptTarget) place(c *Client) (initScripted, *browser.Context, error) {
+	if t.Page != "" {
+		p, err := c.page(t.Page)
+		if err != nil {
+			return nil, nil, err
+		}
+		return p, p.Context(), nil
+	}
+	bc, err := c.contextOf(t.Context)
+	return bc, bc, err
+}
+
+// addScript adds an init script that goes with the client.
+func (c *Client) addScript(ctx context.Context, t *scriptTarget, o browser.InitScriptOptions) (*browser.InitScript, any, error) {
+	where, bc, err := t.place(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := where.AddInitScript(ctx, o)
+	c.undo(bc, "init script", s, func(context.Context) error {
+		s.Remove()
+		return nil
+	})
+	return s, where, err
+}
+
+type initScriptParams struct {
+	scriptTarget
+	Source string `json:"source"`
+	Now    bool   `json:"now"`
+	Script string `json:"script"`
+}
+
+func opAddInitScript(ctx context.Context, c *Client, p *initScriptParams) (any, error) {
+	s, _, err := c.addScript(ctx, &p.scriptTarget, browser.InitScriptOptions{Source: p.Source, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"script": c.idOf("script", s)}, nil
+}
+
+func opRemoveInitScript(_ context.Context, c *Client, p *initScriptParams) (any, error) {
+	s, err := lookup[*browser.InitScript](c, "script", p.Script)
+	if err == nil {
+		s.Remove()
+		c.forget(s)
+	}
+	return emptyJSON, nil //nolint:nilerr // it was removed before
+}
+
+type exposeParams struct {
+	scriptTarget
+	Name    string `json:"name"`
+	Binding string `json:"binding"`
+}
+
+// opExpose gives pages a function that calls the client.
+func opExpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
+	where, bc, err := p.place(c)
+	if err != nil {
+		return nil, err
+	}
+	b := &binding{name: p.Name, where: where}
+	if err := c.addBinding(b, bc); err != nil {
+		return nil, err
+	}
+	source, err := c.bindingSource("expose(" + literal(b.id) + "," + literal(b.name) + ")")
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := c.addScript(ctx, &p.scriptTarget, browser.InitScriptOptions{Source: source, Binding: c.rawBinding(), Now: true})
+	c.mu.Lock()
+	b.script = s
+	if err != nil {
+		delete(c.bindings, b.id)
+	}
+	c.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	c.undo(bc, "binding", b, func(ctx context.Context) error {
+		c.takeAway(ctx, b)
+		return nil
+	})
+	return map[string]string{"binding": b.id}, nil
+}
+
+// addBinding takes in a binding, unless its name is taken.
+func (c *Client) addBinding(b *binding, bc *browser.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range c.bindings {
+		if o.name != b.name {
+			continue
+		}
+		p, onPage := o.where.(*browser.Page)
+		switch {
+		case o.where == b.where:
+			return errorf("Function %q has been already registered", b.name)
+		case o.where == any(bc):
+			return errorf("Function %q has been already registered in the browser context", b.name)
+		case onPage && b.where == any(p.Context()):
+			return errorf("Function %q has been already registered in one of the pages", b.name)
+		}
+	}
+	c.lastID++
+	b.id = fmt.Sprintf("binding@%d", c.lastID)
+	if c.bindings == nil {
+		c.bindings = map[string]*binding{}
+	}
+	c.bindings[b.id] = b
+	return nil
+}
+
+// opUnexpose takes a function away from the pages that have it.
+func opUnexpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
+	c.mu.Lock()
+	b := c.bindings[p.Binding]
+	delete(c.bindings, p.Binding)
+	c.mu.Unlock()
+	if b != nil {
+		b.script.Remove()
+		c.takeAway(ctx, b)
+	}
+	return emptyJSON, nil
+}
+
+// takeAway removes a function from the documents that have it, as far as they
+// answer.
+func (c *Client) takeAway(ctx context.Context, b *binding) {
+	pages := c.automation.browser.Pages()
+	for _, p := range pages {
+		if b.where != any(p) && b.where != any(p.Context()) {
+			continue
+		}
+		for _, f := range p.Frames() {
+			if w, err := f.World(ctx, browser.WorldMain); err == nil {
+				_, _ = w.Call(ctx, browser.CallOptions{Function: "function(){globalThis[Symbol.for(" + literal(c.bindingKey) + ")]?.remove(" + literal(b.id) + ")}"}) // gone with its document
+			}
+		}
+	}
+}
+
+// rawBinding is the name of the function that carries calls of all the client's
+// bindings. It is taken off the page's global before any script runs.
+func (c *Client) rawBinding() string { return "binding" + strings.ReplaceAll(c.bindingKey, "-", "") }
+
+// bindingSource is a script that does something with the page's side of bindings.
+func (c *Client) bindingSource(what string) (string, error) {
+	s, err := scripts()
+	if err != nil {
+		return "", err
+	}
+	return "(()=>{" + s.binding + "\nreturn takeoverExports.controller(" + literal(c.bindingKey) + "," + literal(c.rawBinding()) + ")." + what + "})()", nil
+}
+
+func newBindingKey() string { return uuid.NewString() }
+
+// onBinding passes a page's call on. It runs on the model's goroutine.
+func (c *Client) onBinding(ev browser.BindingCalled) {
+	if ev.Name != c.rawBinding() || !c.drives(ev.World.Page()) {
+		return
+	}
+	var call struct {
+		ID   string            `json:"id"`
+		Seq  int64             `json:"seq"`
+		Args []json.RawMessage `json:"args"`
+	}
+	if json.Unmarshal([]byte(ev.Payload), &call) != nil {
+		return // no call of ours
+	}
+	c.mu.Lock()
+	_, known := c.bindings[call.ID]
+	c.mu.Unlock()
+	if !known {
+		return
+	}
+	frame := ev.World.Frame()
+	c.emit("binding.called", map[string]any{
+		"binding": call.ID, "call": c.idOf("call", &bindingCall{ev.World, call.Seq}),
+		"page": c.idOf("page", frame.Page()), "frame": c.idOf("frame", frame), "args": call.Args,
+	})
+}
+
+type settleParams struct {
+	Call  string    `json:"call"`
+	OK    bool      `json:"ok"`
+	Value *argument `json:"value"`
+}
+
+// opSettle gives a page what its call of a binding came to. A page that is gone
+// needs no answer.
+func opSettle(ctx context.Context, c *Client, p *settleParams) (any, error) {
+	call, err := lookup[*bindingCall](c, "call", p.Call)
+	if err != nil {
+		return emptyJSON, nil //nolint:nilerr // the page is closed
+	}
+	c.forget(call)
+	args := []*runtime.CallArgument{}
+	value := json.RawMessage(`{"v":"undefined"}`)
+	if p.Value != nil {
+		value = p.Value.Value
+		for _, id := range p.Value.Handles {
+			h, err := c.handle(id)
+			if err != nil {
+				return nil, err
+			}
+			a, err := h.argument(ctx, call.world)
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, a)
+		}
+	}
+	head, err := arguments(c.bindingKey, call.seq, p.OK, value)
+	if err != nil {
+		return nil, err
+	}
+	_, err = call.world.Call(ctx, browser.CallOptions{
+		Function: "function(key,...a){globalThis[Symbol.for(key)]?.settle(...a)}", Args: append(head, args...),
+	})
+	if err != nil && !retriable(err) {
+		return nil, err
+	}
+	return emptyJSON, nil
+}
+
+type pageFunctionParams struct {
+	Frame  string `json:"frame"`
+	Handle string `json:"handle"`
+}
+
+// opPageFunction makes a function in a frame that calls the client, and gives it
+// as a handle.
+func opPageFunction(ctx context.Context, c *Client, p *pageFunctionParams) (any, error) {
+	var frame *browser.Frame
+	if p.Handle != "" {
+		h, err := c.handle(p.Handle)
+		if err != nil {
+			return nil, err
+		}
+		frame = h.world.Frame()
+	} else {
+		f, err := c.frame(p.Frame)
+		if err != nil {
+			return nil, err
+		}
+		frame = f
+	}
+	if frame == nil {
+		return nil, errorf("functions can be passed to pages only")
+	}
+	if err := c.carryBindings(ctx, frame.Page()); err != nil {
+		return nil, err
+	}
+	b := &binding{where: frame}
+	c.mu.Lock()
+	c.lastID++
+	b.id = fmt.Sprintf("binding@%d", c.lastID)
+	b.name = b.id
+	if c.bindings == nil {
+		c.bindings = map[string]*binding{}
+	}
+	c.bindings[b.id] = b
+	c.mu.Unlock()
+	w, err := frame.World(ctx, browser.WorldMain)
+	if err != nil {
+		return nil, err
+	}
+	o, err := w.Call(ctx, browser.CallOptions{
+		Function: "function(key,id){return globalThis[Symbol.for(key)].make(id)}",
+		Args:     []*runtime.CallArgument{{Value: jsonv2.Value(literal(c.bindingKey))}, {Value: jsonv2.Value(literal(b.id))}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.keep(w, o)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"binding": b.id, "handle": h.id}, nil
+}
+
+// carryBindings puts the page's side of bindings into a page, once.
+func (c *Client) carryBindings(ctx context.Context, p *browser.Page) error {
+	c.mu.Lock()
+	done := c.carries[p]
+	if c.carries == nil {
+		c.carries = map[*browser.Page]bool{}
+	}
+	c.carries[p] = true
+	c.mu.Unlock()
+	if done {
+		return nil
+	}
+	source, err := c.bindingSource("ready()")
+	if err != nil {
+		return err
+	}
+	_, _, err = c.addScript(ctx, &scriptTarget{Page: c.idOf("page", p)}, browser.InitScriptOptions{Source: source, Binding: c.rawBinding(), Now: true})
+	return err
+}
+
+// literal is text as JavaScript has it.
+func literal(text string) string {
+	raw, _ := json.Marshal(text) // a string is always JSON
+	return string(raw)
+}

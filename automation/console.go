@@ -1,0 +1,280 @@
+package automation
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+)
+
+// keptMessages is how many console messages and how many errors of a page are
+// remembered; Playwright's number.
+const keptMessages = 200
+
+// journal is what a page's console has said to a client, and what went wrong.
+type journal struct {
+	messages   []*consoleMessage
+	errors     []*pageError
+	navigation int // counts documents of the page
+}
+
+type consoleMessage struct {
+	event      browser.ConsoleCalled
+	navigation int
+	told       *consoleInit // as the client knows it, or nil
+}
+
+// consoleInit is a console message as a client learns of it.
+type consoleInit struct {
+	Page      string         `json:"page"`
+	Worker    string         `json:"worker,omitempty"`
+	Type      string         `json:"type"`
+	Text      string         `json:"text"`
+	Location  location       `json:"location"`
+	Timestamp float64        `json:"timestamp"` // milliseconds since the epoch
+	Args      []handleResult `json:"args"`
+}
+
+type location struct {
+	URL    string `json:"url"`
+	Line   int64  `json:"line"` // from 0, as column
+	Column int64  `json:"column"`
+}
+
+type pageError struct {
+	navigation int
+	init       pageErrorInit
+}
+
+// pageErrorInit is an uncaught exception as a client learns of it.
+type pageErrorInit struct {
+	Page     string   `json:"page"`
+	Name     string   `json:"name"`
+	Message  string   `json:"message"`
+	Stack    string   `json:"stack"`
+	Location location `json:"location"`
+}
+
+func locationOf(p browser.Place) location { return location{p.URL, p.Line, p.Column} }
+
+func (c *Client) journalLocked(p *browser.Page) *journal {
+	j := c.journals[p]
+	if j == nil {
+		j = &journal{}
+		c.journals[p] = j
+	}
+	return j
+}
+
+// onConsole remembers a message and tells a client that listens. It runs on the
+// model's goroutine.
+func (c *Client) onConsole(ev browser.ConsoleCalled) {
+	c.mu.Lock()
+	j := c.journalLocked(ev.Page)
+	m := &consoleMessage{event: ev, navigation: j.navigation}
+	j.messages = append(j.messages, m)
+	var dropped *consoleMessage
+	if len(j.messages) > keptMessages {
+		dropped, j.messages = j.messages[0], j.messages[1:]
+	}
+	c.mu.Unlock()
+	if dropped != nil {
+		dropped.release()
+	}
+	if c.hears(ev.Page, eventConsole) {
+		c.emit("console", c.tellMessage(m))
+	}
+}
+
+// release lets go of the objects that no handle was made of.
+func (m *consoleMessage) release() {
+	if m.told != nil {
+		return
+	}
+	for _, o := range m.event.Args {
+		release(m.event.World, o.ObjectID)
+	}
+}
+
+// tellMessage describes a message. Its objects are the client's from then on.
+func (c *Client) tellMessage(m *consoleMessage) *consoleInit {
+	if m.told != nil {
+		return m.told
+	}
+	ev := m.event
+	init := &consoleInit{
+		Page: c.idOf("page", ev.Page), Type: ev.Type, Text: ev.Text, Location: locationOf(ev.Place),
+		Timestamp: float64(ev.At.UnixMicro()) / 1000, Args: []handleResult{},
+	}
+	if ev.Worker != nil {
+		init.Worker = c.idOf("worker", ev.Worker)
+	}
+	var texts []string
+	for _, o := range ev.Args {
+		h, err := c.keep(ev.World, o)
+		if err != nil {
+			break // the client is closing
+		}
+		init.Args = append(init.Args, h.result())
+		texts = append(texts, h.preview)
+	}
+	if ev.World != nil {
+		init.Text = strings.Join(texts, " ")
+	}
+	m.told = init
+	return init
+}
+
+// onException remembers an error and tells a client that listens.
+func (c *Client) onException(ev browser.ExceptionThrown) {
+	init := pageErrorInit{Page: c.idOf("page", ev.Page), Name: ev.Err.Name, Message: ev.Err.Message, Stack: ownFrames(ev.Err.Stack), Location: locationOf(ev.Place)}
+	if !strings.Contains(init.Stack, "\n    at ") {
+		init.Stack = "" // only says again what it is
+	}
+	c.mu.Lock()
+	j := c.journalLocked(ev.Page)
+	j.errors = append(j.errors, &pageError{j.navigation, init})
+	if len(j.errors) > keptMessages {
+		j.errors = j.errors[1:]
+	}
+	c.mu.Unlock()
+	if c.hears(ev.Page, eventPageError) {
+		c.emit("pageerror", init)
+	}
+}
+
+type journalParams struct {
+	Page   string `json:"page"`
+	Filter string `json:"filter"` // all or since-navigation
+}
+
+func (p *journalParams) since(j *journal) (int, error) {
+	switch p.Filter {
+	case "", "since-navigation":
+		return j.navigation, nil
+	case "all":
+		return 0, nil
+	}
+	return 0, errorf("filter: expected one of (all|since-navigation)")
+}
+
+// opConsoleMessages gives the messages that are remembered.
+func opConsoleMessages(ctx context.Context, c *Client, p *journalParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	told := []*consoleInit{}
+	var failed error
+	err = c.automation.browser.Do(ctx, func() { // no message comes or is told meanwhile
+		c.mu.Lock()
+		j := c.journalLocked(page)
+		since, err := p.since(j)
+		messages := j.messages
+		c.mu.Unlock()
+		failed = err
+		for _, m := range messages {
+			if err == nil && m.navigation >= since {
+				told = append(told, c.tellMessage(m))
+			}
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	return map[string]any{"messages": told}, err
+}
+
+// opPageErrors gives the errors that are remembered.
+func opPageErrors(_ context.Context, c *Client, p *journalParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	j := c.journalLocked(page)
+	since, err := p.since(j)
+	told := []pageErrorInit{}
+	for _, e := range j.errors {
+		if e.navigation >= since {
+			told = append(told, e.init)
+		}
+	}
+	return map[string]any{"errors": told}, err
+}
+
+func opClearConsole(ctx context.Context, c *Client, p *pageParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	return emptyJSON, c.automation.browser.Do(ctx, func() {
+		c.mu.Lock()
+		j := c.journalLocked(page)
+		messages := j.messages
+		j.messages = nil
+		c.mu.Unlock()
+		for _, m := range messages {
+			m.release()
+		}
+	})
+}
+
+func opClearErrors(_ context.Context, c *Client, p *pageParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.journalLocked(page).errors = nil
+	return emptyJSON, nil
+}
+
+// previewText is a value as JSHandle.toString shows it, with what Chromium says
+// of its inside, if it does.
+func previewText(o *runtime.RemoteObject) string {
+	switch {
+	case o.ObjectID == "":
+		return primitiveText(o)
+	case o.Subtype == runtime.RemoteObjectSubtypeNode:
+		return "JSHandle@node"
+	case o.Preview != nil && o.Subtype == runtime.RemoteObjectSubtypeArray:
+		return arrayText(o.Preview.Properties)
+	case o.Preview != nil && o.Description == "Object":
+		parts := make([]string, len(o.Preview.Properties))
+		for i, p := range o.Preview.Properties {
+			parts[i] = p.Name + ": " + p.Value
+			if p.Type == runtime.PropertyPreviewTypeAccessor {
+				parts[i] += "undefined"
+			}
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return o.Description
+}
+
+// arrayText lists an array's elements; holes are counted, those at its end left out.
+func arrayText(properties []*runtime.PropertyPreview) string {
+	parts := []string{}
+	next := 0
+	for _, p := range properties {
+		index, err := strconv.Atoi(p.Name)
+		if err != nil {
+			continue
+		}
+		switch holes := index - next; {
+		case holes == 1:
+			parts = append(parts, "empty")
+		case holes > 1:
+			parts = append(parts, "empty x "+strconv.Itoa(holes))
+		}
+		parts = append(parts, p.Value)
+		next = index + 1
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}

@@ -1,0 +1,77 @@
+package automation
+
+import (
+	"context"
+
+	"takeover/browser"
+)
+
+// subscription is what a client listens to, and where: a *browser.Page or a
+// *browser.Context with all its pages.
+type subscription struct {
+	where any
+	event string
+}
+
+type listenParams struct {
+	Page    string `json:"page"`
+	Context string `json:"context"`
+	Event   string `json:"event"`
+	On      bool   `json:"on"`
+}
+
+// opListen begins or ends telling the client of a kind of event. Pages send some
+// kinds without end, and others change how a page behaves while somebody listens.
+func opListen(ctx context.Context, c *Client, p *listenParams) (any, error) {
+	var s subscription
+	s.event = p.Event
+	if p.Page == "" {
+		bc, err := c.contextOf(p.Context)
+		if err != nil {
+			return nil, err
+		}
+		s.where = bc
+	} else {
+		page, err := c.page(p.Page)
+		if err != nil {
+			return nil, err
+		}
+		s.where = page
+	}
+	c.mu.Lock()
+	before := c.listens[s]
+	if p.On {
+		c.listens[s] = true
+	} else {
+		delete(c.listens, s)
+	}
+	c.mu.Unlock()
+	if page, ok := s.where.(*browser.Page); ok && s.event == eventFileChooser && before != p.On {
+		c.undo(page.Context(), "file choosers", page, func(ctx context.Context) error {
+			c.mu.Lock()
+			on := c.listens[s]
+			c.mu.Unlock()
+			if !on {
+				return nil
+			}
+			return page.InterceptFileChoosers(ctx, false)
+		})
+		return emptyJSON, page.InterceptFileChoosers(ctx, p.On)
+	}
+	return emptyJSON, nil
+}
+
+// Kinds of events that are told only to those who listen.
+const (
+	eventDialog      = "dialog"
+	eventConsole     = "console"
+	eventPageError   = "pageerror"
+	eventFileChooser = "filechooser"
+)
+
+// hears says whether the client listens to a kind of event of a page.
+func (c *Client) hears(p *browser.Page, event string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.listens[subscription{p, event}] || c.listens[subscription{p.Context(), event}]
+}

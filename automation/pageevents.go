@@ -1,0 +1,88 @@
+package automation
+
+import (
+	"context"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// observePage tells the client what pages do besides showing documents. It runs
+// on the model's goroutine.
+func (c *Client) observePage(ev browser.Event) {
+	switch ev := ev.(type) {
+	case browser.ConsoleCalled:
+		if c.drives(ev.Page) {
+			c.onConsole(ev)
+		}
+	case browser.ExceptionThrown:
+		if c.drives(ev.Page) {
+			c.onException(ev)
+		}
+	case browser.BindingCalled:
+		c.onBinding(ev)
+	case browser.WorkerCreated:
+		if c.knows(ev.Worker.Context()) {
+			c.emit("worker.created", c.describeWorker(ev.Worker))
+		}
+	case browser.WorkerClosed:
+		if c.knows(ev.Worker.Context()) {
+			c.emit("worker.closed", map[string]any{"worker": c.idOf("worker", ev.Worker)})
+		}
+		c.forget(ev.Worker)
+	case browser.DownloadBegan:
+		if d := ev.Download; c.drives(d.Page()) {
+			c.emit("download", map[string]any{
+				"download": c.idOf("download", d), "page": c.idOf("page", d.Page()), "url": d.URL(), "suggestedFilename": d.SuggestedName(),
+			})
+		}
+	case browser.FileChooserOpened:
+		if p := ev.Frame.Page(); c.drives(p) && c.hears(p, eventFileChooser) {
+			c.spawn(func(ctx context.Context) { c.onFileChooser(ctx, ev) })
+		}
+	}
+}
+
+// spawn runs what an event asks for on a goroutine that Close waits for.
+func (c *Client) spawn(do func(context.Context)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.calls.Go(func() { do(c.life) })
+}
+
+// knows says whether the client has begun, and is told of a context.
+func (c *Client) knows(bc *browser.Context) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.told && !c.closed && c.contexts[bc]
+}
+
+// onFileChooser gives a client that listens the input that asked for files.
+func (c *Client) onFileChooser(ctx context.Context, ev browser.FileChooserOpened) {
+	w, err := ev.Frame.World(ctx, browser.WorldMain)
+	if err != nil {
+		return // the page that asked is gone
+	}
+	h, err := c.keepNode(ctx, w, ev.Node)
+	if err != nil {
+		return
+	}
+	c.emit("filechooser", map[string]any{
+		"page": c.idOf("page", ev.Frame.Page()), "frame": c.idOf("frame", ev.Frame), "element": h.result(), "isMultiple": ev.Multiple,
+	})
+}
+
+// keepNode makes a handle of a node that Chromium named.
+func (c *Client) keepNode(ctx context.Context, w *browser.World, id proto.BackendNodeID) (*handle, error) {
+	got, err := cdp.Call(ctx, w.Session(), dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: id, ExecutionContextID: w.ContextID()})
+	if err != nil {
+		return nil, err
+	}
+	return c.keep(w, got.Object)
+}

@@ -1,0 +1,70 @@
+package automation
+
+import (
+	"context"
+
+	"takeover/browser"
+)
+
+// workerInit is a worker as a client learns of it.
+type workerInit struct {
+	ID      string `json:"id"`
+	Page    string `json:"page,omitempty"` // none for a service worker
+	Context string `json:"context"`
+	URL     string `json:"url"`
+}
+
+func (c *Client) describeWorker(w *browser.Worker) workerInit {
+	init := workerInit{ID: c.idOf("worker", w), Context: c.idOf("context", w.Context()), URL: w.URL()}
+	if w.Page() != nil {
+		init.Page = c.idOf("page", w.Page())
+	}
+	return init
+}
+
+// describeWorkers lists the workers that there are.
+func (c *Client) describeWorkers(pages []*browser.Page) []workerInit {
+	list := []workerInit{}
+	for _, p := range pages {
+		for _, w := range p.Workers() {
+			list = append(list, c.describeWorker(w))
+		}
+	}
+	for _, w := range c.options.Context.ServiceWorkers() {
+		list = append(list, c.describeWorker(w))
+	}
+	return list
+}
+
+type workerExpression struct {
+	Worker string `json:"worker"`
+	expression
+}
+
+func (c *Client) workerWorld(ctx context.Context, id string) (*browser.World, error) {
+	w, err := lookup[*browser.Worker](c, "worker", id)
+	if err != nil {
+		return nil, &Error{Name: nameTargetClosed, Message: textTargetClosed}
+	}
+	return w.World(ctx)
+}
+
+func opWorkerEvaluate(ctx context.Context, c *Client, p *workerExpression) (any, error) {
+	w, err := c.workerWorld(ctx, p.Worker)
+	if err != nil {
+		return nil, err
+	}
+	return evaluated(c.evaluate(ctx, w, &p.expression, true))
+}
+
+func opWorkerEvaluateHandle(ctx context.Context, c *Client, p *workerExpression) (any, error) {
+	w, err := c.workerWorld(ctx, p.Worker)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.evaluate(ctx, w, &p.expression, false)
+	if err != nil {
+		return nil, err
+	}
+	return kept(c.keep(w, o))
+}

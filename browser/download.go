@@ -1,0 +1,117 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	protobrowser "github.com/chromedp/cdproto/browser"
+	proto "github.com/chromedp/cdproto/cdp"
+
+	"takeover/cdp"
+)
+
+// Download is a file that Chromium downloads to Options.Downloads. All methods
+// may be called from any goroutine.
+type Download struct {
+	browser *Browser
+	page    *Page
+	guid    string
+	url     string
+	name    string
+	refused bool
+}
+
+// DownloadBegan tells of a download.
+type DownloadBegan struct{ Download *Download }
+
+// DownloadProgressed tells how many bytes there are.
+type DownloadProgressed struct {
+	Download *Download
+	Received int64
+}
+
+// DownloadEnded tells that the whole file is there, unless it was cancelled.
+type DownloadEnded struct {
+	Download  *Download
+	Cancelled bool // by somebody, by the network or because the context refuses downloads
+}
+
+func (DownloadBegan) event()      {}
+func (DownloadProgressed) event() {}
+func (DownloadEnded) event()      {}
+
+// Page is the page that began it; for one in a popup that shows nothing else,
+// the page that opened that.
+func (d *Download) Page() *Page { return d.page }
+
+// URL is where it comes from.
+func (d *Download) URL() string { return d.url }
+
+// SuggestedName is the name that the server or the page suggests; hostile.
+func (d *Download) SuggestedName() string { return d.name }
+
+// Refused says whether the context refuses downloads.
+func (d *Download) Refused() bool { return d.refused }
+
+// Path is where the file lies when the download has ended.
+func (d *Download) Path() string {
+	return filepath.Join(d.browser.options.Downloads, filepath.Base(d.guid))
+}
+
+// Cancel ends the download. One that has ended stays as it is.
+func (d *Download) Cancel(ctx context.Context) error {
+	params := protobrowser.CancelDownloadParams{GUID: d.guid, BrowserContextID: d.page.context.id}
+	_, err := Call(ctx, d.browser, d.browser.client.Browser(), protobrowser.CancelDownload, params)
+	if _, refused := errors.AsType[*cdp.Error](err); err == nil || refused { // it has ended
+		return nil
+	}
+	return fmt.Errorf("cancel download: %w", err)
+}
+
+// allowDownloads says what becomes of a context's downloads; empty is the
+// default context.
+func (b *Browser) allowDownloads(id proto.BrowserContextID, refuse bool) error {
+	if b.options.Downloads == "" {
+		return nil
+	}
+	params := protobrowser.SetDownloadBehaviorParams{
+		Behavior: protobrowser.SetDownloadBehaviorBehaviorAllowAndName, BrowserContextID: id,
+		DownloadPath: b.options.Downloads, EventsEnabled: new(true),
+	}
+	if refuse {
+		params.Behavior = protobrowser.SetDownloadBehaviorBehaviorDeny
+	}
+	return cdp.Send(b.client.Browser(), protobrowser.SetDownloadBehavior, params)
+}
+
+func (b *Browser) downloadBeganLocked(e protobrowser.EventDownloadWillBegin) {
+	var from *Page
+	for _, p := range b.pages {
+		if p.frames[e.FrameID] != nil {
+			from = p
+		}
+	}
+	if from == nil {
+		return // of somebody else's page
+	}
+	if !from.told && from.opener != nil {
+		from = from.opener
+	}
+	d := &Download{browser: b, page: from, guid: e.GUID, url: e.URL, name: e.SuggestedFilename, refused: from.context.refusesDownloads}
+	b.downloads[e.GUID] = d
+	from.tellLaterLocked(DownloadBegan{Download: d})
+}
+
+func (b *Browser) downloadProgressLocked(e protobrowser.EventDownloadProgress) {
+	d := b.downloads[e.GUID]
+	switch {
+	case d == nil:
+	case e.State == protobrowser.DownloadProgressStateInProgress:
+		d.page.tellLaterLocked(DownloadProgressed{Download: d, Received: int64(e.ReceivedBytes)})
+	default:
+		delete(b.downloads, e.GUID)
+		d.page.tellLaterLocked(DownloadEnded{Download: d, Cancelled: e.State == protobrowser.DownloadProgressStateCanceled})
+	}
+}

@@ -1,0 +1,194 @@
+package browser
+
+import (
+	"context"
+	"slices"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"takeover/cdp"
+)
+
+// Worker is a web worker of a page, or a service worker of a context. All
+// methods may be called from any goroutine.
+type Worker struct {
+	browser *Browser
+	id      target.ID
+	url     string
+	page    *Page    // nil for a service worker
+	context *Context // whose service worker it is, or the page's
+	closed  chan struct{}
+
+	// Guarded by the browser's lock.
+	attachment *attachment // nil for a service worker that nobody has asked
+	attaching  bool
+	world      *World
+	told       bool
+	gone       bool
+}
+
+// WorkerCreated tells of a worker that can be asked.
+type WorkerCreated struct{ Worker *Worker }
+
+// WorkerClosed tells that a worker is gone.
+type WorkerClosed struct{ Worker *Worker }
+
+func (WorkerCreated) event() {}
+func (WorkerClosed) event()  {}
+
+// URL is the address of the worker's script.
+func (w *Worker) URL() string { return w.url }
+
+// Page is the page whose worker it is, or nil for a service worker.
+func (w *Worker) Page() *Page { return w.page }
+
+// Context is the context it belongs to.
+func (w *Worker) Context() *Context { return w.context }
+
+// Closed is closed when the worker is gone.
+func (w *Worker) Closed() <-chan struct{} { return w.closed }
+
+// Workers are the page's web workers, the oldest first.
+func (p *Page) Workers() []*Worker {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.browser.workersLocked(func(w *Worker) bool { return w.page == p })
+}
+
+// ServiceWorkers are the context's service workers, the oldest first.
+func (c *Context) ServiceWorkers() []*Worker {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	return c.browser.workersLocked(func(w *Worker) bool { return w.page == nil && w.context == c })
+}
+
+func (b *Browser) workersLocked(which func(*Worker) bool) []*Worker {
+	var list []*Worker
+	for _, w := range b.workers {
+		if w.told && which(w) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// World is the worker's execution context. A service worker is attached to when
+// it is first asked: one with somebody attached is never stopped. The error is
+// ErrPageClosed when the worker is gone.
+func (w *Worker) World(ctx context.Context) (*World, error) {
+	b := w.browser
+	var world *World
+	err := b.await(ctx, func() (bool, error) {
+		if w.gone {
+			return false, ErrPageClosed
+		}
+		if w.attachment == nil && !w.attaching {
+			w.attachLocked()
+		}
+		world = w.world
+		return world != nil, nil
+	})
+	return world, err
+}
+
+func (w *Worker) attachLocked() {
+	b := w.browser
+	w.attaching = true
+	params := target.AttachToTargetParams{TargetID: w.id, Flatten: new(true)}
+	b.send(post(b.client.Browser(), target.AttachToTarget, params, func(res target.AttachToTargetResult, err error) {
+		if err != nil {
+			w.closeLocked()
+			return
+		}
+		w.enterLocked(&attachment{browser: b, session: b.client.Session(cdp.SessionID(res.SessionID)), root: proto.FrameID(w.id)})
+	}))
+}
+
+// enterLocked makes a session the worker's.
+func (w *Worker) enterLocked(a *attachment) {
+	b := w.browser
+	a.page, a.worker, a.steps = w.page, w, setUpSteps
+	a.worlds, a.crashed = map[string]*World{}, make(chan struct{})
+	w.attachment = a
+	b.attachments[a.session.ID()] = a
+	b.send(cdp.Send(a.session, runtime.Enable, proto.Empty{}))
+	if w.page != nil {
+		b.send(cdp.Send(a.session, target.SetAutoAttach, autoAttach)) // its own workers
+	}
+	b.send(cdp.Send(a.session, runtime.RunIfWaitingForDebugger, proto.Empty{}))
+}
+
+// newWorkerLocked adds a page's worker.
+func (b *Browser) newWorkerLocked(parent *attachment, s *cdp.Session, info *target.Info) {
+	w := &Worker{browser: b, id: info.TargetID, url: info.URL, page: parent.page, context: parent.page.context, closed: make(chan struct{})}
+	b.workers = append(b.workers, w)
+	w.enterLocked(&attachment{browser: b, session: s, root: proto.FrameID(info.TargetID), parent: parent})
+}
+
+// worldLocked takes in a worker's execution context: from then on it can
+// be asked.
+func (w *Worker) worldLocked(world *World) {
+	w.attachment.worlds[world.uniqueID] = world
+	w.world = world
+	if !w.told {
+		w.told = true
+		w.page.tellLaterLocked(WorkerCreated{Worker: w})
+	}
+}
+
+// closeLocked takes a worker out of the model.
+func (w *Worker) closeLocked() {
+	b := w.browser
+	if w.gone {
+		return
+	}
+	w.gone = true
+	b.workers = slices.DeleteFunc(b.workers, func(o *Worker) bool { return o == w })
+	b.signalLocked(w.closed)
+	switch {
+	case !w.told:
+	case w.page != nil:
+		w.page.tellLaterLocked(WorkerClosed{Worker: w})
+	default:
+		b.tellLocked(WorkerClosed{Worker: w})
+	}
+}
+
+// detachedLocked takes in the end of the worker's session, which for a page's is
+// its own end.
+func (w *Worker) detachedLocked() {
+	w.attachment, w.attaching, w.world = nil, false, nil
+	if w.page != nil {
+		w.closeLocked()
+	}
+}
+
+// serviceWorkers asks for the targets that are service workers.
+var serviceWorkers = target.SetDiscoverTargetsParams{Discover: true, Filter: target.Filter{{Type: "service_worker"}}}
+
+// targetCreatedLocked takes in a service worker.
+func (b *Browser) targetCreatedLocked(e target.EventTargetCreated) {
+	info := e.TargetInfo
+	if info.Type != "service_worker" {
+		return
+	}
+	w := &Worker{browser: b, id: info.TargetID, url: info.URL, context: b.contextLocked(info.BrowserContextID), closed: make(chan struct{}), told: true}
+	b.workers = append(b.workers, w)
+	b.tellLocked(WorkerCreated{Worker: w})
+}
+
+// targetDestroyedLocked takes in the end of a service worker.
+func (b *Browser) targetDestroyedLocked(e target.EventTargetDestroyed) {
+	for _, w := range b.workers {
+		if w.page == nil && w.id == e.TargetID {
+			w.closeLocked()
+			return
+		}
+	}
+}
+
+// enableLog makes Chromium tell of its own messages about a page.
+func (a *attachment) enableLog() { a.browser.send(cdp.Send(a.session, log.Enable, proto.Empty{})) }
