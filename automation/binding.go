@@ -70,10 +70,41 @@ type initScriptParams struct {
 	Source string `json:"source"`
 	Now    bool   `json:"now"`
 	Script string `json:"script"`
+
+	// Instead of Source: a function's, its argument, and the names of the bindings
+	// that {h: index} stands for in it.
+	Code      string          `json:"code"`
+	Arg       json.RawMessage `json:"arg"`
+	Functions []string        `json:"functions"`
+}
+
+// calling is the options of a script that calls a function with functions.
+func (p *initScriptParams) calling(c *Client) (browser.InitScriptOptions, error) {
+	ids, err := json.Marshal(p.Functions)
+	if err != nil {
+		return browser.InitScriptOptions{}, err
+	}
+	c.mu.Lock()
+	if c.bindings == nil {
+		c.bindings = map[string]*binding{}
+	}
+	for _, id := range p.Functions {
+		c.bindings[id] = &binding{id: id, name: id}
+	}
+	c.mu.Unlock()
+	source, err := c.bindingSource("run(" + p.Code + "\n," + string(p.Arg) + "," + string(ids) + ")")
+	return browser.InitScriptOptions{Source: source, Binding: c.rawBinding()}, err
 }
 
 func opAddInitScript(ctx context.Context, c *Client, p *initScriptParams) (any, error) {
-	s, _, err := c.addScript(ctx, &p.scriptTarget, browser.InitScriptOptions{Source: p.Source, Now: p.Now})
+	o := browser.InitScriptOptions{Source: p.Source, Now: p.Now}
+	if p.Code != "" {
+		var err error
+		if o, err = p.calling(c); err != nil {
+			return nil, err
+		}
+	}
+	s, _, err := c.addScript(ctx, &p.scriptTarget, o)
 	if err != nil {
 		return nil, err
 	}

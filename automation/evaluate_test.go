@@ -101,7 +101,7 @@ func TestHandles(t *testing.T) {
 		Properties []struct{ Name, Preview string }
 	}
 	r.do("handle.getProperties", params{"handle": obj.Handle}, &props)
-	equal(t, "properties", props.Properties, []map[string]string{{"Name": "a", "Preview": "1"}, {"Name": "b", "Preview": "JSHandle@array"}, {"Name": "c", "Preview": "x"}})
+	equal(t, "properties", props.Properties, []map[string]string{{"Name": "a", "Preview": "1"}, {"Name": "b", "Preview": "Array(1)"}, {"Name": "c", "Preview": "x"}})
 	var all struct{ Handles []struct{ Handle string } }
 	r.do("frame.querySelectorAll", params{"selector": "li"}, &all)
 	equal(t, "all", len(all.Handles), 2)

@@ -203,6 +203,9 @@ func (c *Client) observe(ev browser.Event) {
 			}
 		}
 	case browser.DialogClosed:
+		if p := ev.Dialog.Page(); c.drives(p) && c.hears(p, eventDialog) {
+			c.emit("dialog.closed", map[string]any{"page": c.idOf("page", p)})
+		}
 		c.forget(ev.Dialog)
 	default:
 		c.observePage(ev)

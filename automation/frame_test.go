@@ -161,7 +161,7 @@ func TestDialogs(t *testing.T) {
 	r.html(`<button onclick="window.answer = confirm('sure?')">ask</button>`)
 	r.do("frame.click", params{"selector": "button", "timeout": 5000}, nil)
 	equal(t, "answer without a listener", r.eval("window.answer"), false)
-	r.do("page.listenToDialogs", params{"on": true}, nil)
+	r.do("listen", params{"page": r.page, "event": "dialog", "on": true}, nil)
 	done := make(chan error, 1)
 	go func() { done <- r.call("frame.click", params{"selector": "button", "timeout": 5000}, nil) }()
 	var ev struct {

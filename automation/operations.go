@@ -69,7 +69,7 @@ func init() {
 		"page.clearConsoleMessages": op(false, opClearConsole),
 		"page.clearPageErrors":      op(false, opClearErrors),
 
-		// {page|context,source,now} → {script}; it ends with the client at the latest
+		// {page|context,source,now} or {page|context,code,arg,functions} → {script}; it ends with the client at the latest
 		"addInitScript":    op(true, opAddInitScript),
 		"removeInitScript": op(true, opRemoveInitScript), // {script}
 		// {page|context,name} → {binding}: a function of pages whose calls are told as

@@ -85,6 +85,9 @@ func (a *attachment) logEntryLocked(e log.EventEntryAdded) {
 	if entry == nil || entry.Source == log.EntrySourceWorker { // which the worker's own session tells
 		return
 	}
+	if entry.Source == log.EntrySourceNetwork && isFavicon(entry.URL) {
+		return
+	}
 	a.page.tellLaterLocked(ConsoleCalled{
 		Page: a.page, Type: string(entry.Level), Text: entry.Text,
 		Place: Place{URL: entry.URL, Line: entry.LineNumber}, At: timeOf(entry.Timestamp),

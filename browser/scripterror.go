@@ -26,8 +26,12 @@ func (e *ScriptError) Error() string {
 // gives the stack only, which begins with the name and the message.
 func newScriptError(d *runtime.ExceptionDetails) *ScriptError {
 	x := d.Exception
-	if x == nil {
-		return &ScriptError{Message: d.Text}
+	if x == nil { // as for one that a timer's function threw
+		e := &ScriptError{Message: strings.TrimPrefix(d.Text, "Uncaught ")}
+		if name, message, found := strings.Cut(e.Message, ": "); found && isErrorName(name) {
+			e.Name, e.Message = name, message
+		}
+		return e
 	}
 	if x.Subtype != runtime.RemoteObjectSubtypeError {
 		return &ScriptError{Message: thrownValue(x, d.Text)}

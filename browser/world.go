@@ -246,16 +246,16 @@ type contextData struct {
 // worldCreatedLocked takes in a new execution context, if it is one of a frame's
 // two: other clients make worlds, too.
 func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) {
-	var data contextData
-	if jsonv2.Unmarshal(e.Context.AuxData, &data) != nil {
-		return
-	}
 	if a.worker != nil {
 		a.browser.generation++
 		a.worker.worldLocked(&World{
 			worker: a.worker, attachment: a, id: e.Context.ID, uniqueID: e.Context.UniqueID,
 			generation: a.browser.generation, destroyed: newSignal(),
 		})
+		return
+	}
+	var data contextData
+	if jsonv2.Unmarshal(e.Context.AuxData, &data) != nil {
 		return
 	}
 	f := a.page.frames[data.FrameID]

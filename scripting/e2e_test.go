@@ -93,7 +93,7 @@ func runOn(t *testing.T, handler http.Handler, code string, l *logs) scripting.R
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	b, err := browser.Attach(t.Context(), browsertest.Start(t).Conn(), nil)
+	b, err := browser.Attach(t.Context(), browsertest.Start(t).Conn(), &browser.Options{Downloads: browsertest.Start(t).DownloadsDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

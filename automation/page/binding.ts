@@ -51,6 +51,9 @@ class Controller {
     });
   }
 
+  /** Calls a function with an argument that holds the functions of these ids. */
+  run(fn: (arg: unknown) => unknown, arg: Tagged, ids: string[]): void { fn(parse(arg, ids.map(id => this.make(id)))); }
+
   /** Ends a call. */
   settle(seq: number, ok: boolean, value: Tagged, ...handles: unknown[]): void {
     const pending = this.#pending.get(seq);

@@ -8,7 +8,23 @@ const now = Date.now;
 /** Sends one operation to the server and gives its answer. */
 export type Send = <T = unknown>(op: string, params?: object) => Promise<T>;
 
+/** What operations wait for that are called from now on. */
+let before: Promise<unknown> | undefined;
+
+/** Calls an operation that all later ones wait for. It tells nobody how it went. */
+export function first(op: string, params: object): void {
+  const mine: Promise<unknown> = send(op, params, host.trace()).catch(() => {}).then(() => {
+    if (before === mine)
+      before = undefined;
+  });
+  before = mine;
+}
+
 function send<T>(op: string, params: object | undefined, trace: Trace): Promise<T> {
+  return before ? before.then(() => sendNow<T>(op, params, trace)) : sendNow<T>(op, params, trace);
+}
+
+function sendNow<T>(op: string, params: object | undefined, trace: Trace): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const id = host.call(op, stringify(params ?? {}), trace, (failure, answer) => {
       done();

@@ -5,6 +5,10 @@ import type * as pw from 'playwright-core';
 import type { Browser, BrowserType } from './browser.ts';
 import type { BrowserContext } from './context.ts';
 import type { Dialog } from './dialog.ts';
+import type { Download } from './download.ts';
+import type { ConsoleMessage, Disposable, WebError } from './events.ts';
+import type { FileChooser } from './filechooser.ts';
+import type { Worker } from './worker.ts';
 import type { Frame } from './frame.ts';
 import type { ElementHandle, JSHandle } from './handle.ts';
 import type { Keyboard, Mouse, Touchscreen } from './input.ts';
@@ -32,12 +36,18 @@ interface Pairs {
   Mouse: [Mouse, pw.Mouse];
   Touchscreen: [Touchscreen, pw.Touchscreen];
   Dialog: [Dialog, pw.Dialog];
+  ConsoleMessage: [ConsoleMessage, pw.ConsoleMessage];
+  WebError: [WebError, pw.WebError];
+  Worker: [Worker, pw.Worker];
+  Download: [Download, pw.Download];
+  FileChooser: [FileChooser, pw.FileChooser];
+  Disposable: [Disposable, pw.Disposable];
   Request: [Request, pw.Request];
   Response: [Response, pw.Response];
 }
 
 /** Members of the emitter that Playwright's types leave out. */
-type Plumbing = `_${string}` | 'toJSON' | 'emit' | 'listenerCount' | 'addListener' | 'removeListener' | 'on' | 'once' | 'off' | 'removeAllListeners';
+type Plumbing = `_${string}` | 'toJSON' | 'emit' | 'listenerCount' | 'addListener' | 'prependListener' | 'removeListener' | 'on' | 'once' | 'off' | 'removeAllListeners';
 
 /** Our public members that Playwright's class does not have. */
 type Invented<Ours, Theirs> = Exclude<keyof Ours, keyof Theirs | Plumbing | 'toString' | 'page'>;
@@ -51,6 +61,7 @@ interface Known {
   'Frame.waitForFunction gives something else': true;
   'JSHandle.evaluateHandle gives something else': true;
   'ElementHandle.evaluateHandle gives something else': true;
+  'Worker.evaluateHandle gives something else': true;
   // Options hold locators, which are ours.
   'Page.locator refuses arguments': true;
   'Frame.locator refuses arguments': true;
@@ -62,15 +73,6 @@ interface Known {
   // A frame locator without a selector is for a later version.
   'Page.frameLocator refuses arguments': true;
   'Frame.frameLocator refuses arguments': true;
-  // exposeFunctions is for a later version.
-  'Page.evaluate takes fewer arguments': true;
-  'Page.evaluateHandle takes fewer arguments': true;
-  'Frame.evaluate takes fewer arguments': true;
-  'Frame.evaluateHandle takes fewer arguments': true;
-  'JSHandle.evaluate takes fewer arguments': true;
-  'JSHandle.evaluateHandle takes fewer arguments': true;
-  'ElementHandle.evaluate takes fewer arguments': true;
-  'ElementHandle.evaluateHandle takes fewer arguments': true;
 }
 
 type Common<Ours, Theirs> = Exclude<keyof Ours & keyof Theirs, Plumbing>;

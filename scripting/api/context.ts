@@ -1,6 +1,10 @@
 import type * as pw from 'playwright-core';
 import type { Browser } from './browser.ts';
+import { addInitScript, expose } from './bindings.ts';
 import { step, Timeouts } from './call.ts';
+import type { Disposable } from './events.ts';
+import { Subscriptions } from './subscriptions.ts';
+import type { Worker } from './worker.ts';
 import { refuse } from './errors.ts';
 import { hide, ApiObject } from './object.ts';
 import { type Page, waitForEvent } from './page.ts';
@@ -26,6 +30,7 @@ export class BrowserContext extends ApiObject {
   readonly request: APIRequestContext;
   #world: World;
   #closed = false;
+  readonly #subscriptions = new Subscriptions(this, this._where);
 
   constructor(world: World, id: string) {
     super(id);
@@ -88,14 +93,24 @@ export class BrowserContext extends ApiObject {
     };
   }
 
+  addInitScript(script: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<Disposable> { return addInitScript(this, script, arg, options); }
+  exposeFunction(name: string, callback: Function): Promise<Disposable> { return expose(this, 'exposeFunction', name, (_source, ...args) => callback(...args)); }
+  exposeBinding(name: string, callback: (source: any, ...args: any[]) => any): Promise<Disposable> { return expose(this, 'exposeBinding', name, callback); }
+  serviceWorkers(): Worker[] { return [...this.#world.workers.values()].filter(w => w._context === this && !w._page); }
+  isClosed(): boolean { return this.#closed; }
+  /** Extensions are off in a session. */
+  backgroundPages(): Page[] { return []; }
+
+  /** Names it to operations. @internal */
+  get _where(): { context: string } { return { context: this._guid }; }
+  /** @internal */
+  get _prefix(): string { return 'browserContext'; }
+
   waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number }): Promise<any> {
     return step('browserContext.waitForEvent', () => `context.waitForEvent(${quote(event)})`, () =>
       waitForEvent(this, event, optionsOrPredicate, this._timeouts, 'context'));
   }
 
   /** @internal */
-  override _listening(event: string | undefined): void {
-    if (event === undefined || event === 'dialog')
-      this._pages.forEach(p => p._listening('dialog'));
-  }
+  override _listening(event: string | undefined): void { this.#subscriptions.changed(event); }
 }

@@ -7,6 +7,11 @@ export class Emitter {
 
   on(event: string, listener: Listener): this { return this.#add(event, listener, false); }
   addListener(event: string, listener: Listener): this { return this.#add(event, listener, false); }
+  prependListener(event: string, listener: Listener): this {
+    this.#add(event, listener, false);
+    this._listeners.get(event)!.unshift(this._listeners.get(event)!.pop()!);
+    return this;
+  }
   once(event: string, listener: Listener): this { return this.#add(event, listener, true); }
   off(event: string, listener: Listener): this { return this.removeListener(event, listener); }
 

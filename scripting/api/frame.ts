@@ -1,6 +1,7 @@
 import { step, wait, type Send, type Timeouts } from './call.ts';
 import { TargetClosedError } from './errors.ts';
 import { listen } from './emitter.ts';
+import { tellBoth } from './events.ts';
 import type { Subject } from './actions.ts';
 import { handles, type ElementHandle, type HandleInit } from './handle.ts';
 import { Response, type ResponseInit } from './network.ts';
@@ -175,7 +176,7 @@ export class Frame extends Scope {
     }
     this.emit('navigated', e);
     if (!e.error)
-      this.#page.emit('framenavigated', this);
+      tellBoth(this.#page, 'framenavigated', this);
   }
 
   /** @internal */
@@ -201,7 +202,7 @@ export class Frame extends Scope {
       this.#parent.#children.delete(this);
     this._world.frames.delete(this._guid);
     this.emit('detached');
-    this.#page.emit('framedetached', this);
+    tellBoth(this.#page, 'framedetached', this);
   }
 }
 

@@ -1,5 +1,6 @@
 import type * as pw from 'playwright-core';
 import { act, inputFiles, screenshot, selectValues, type Extra, type Subject } from './actions.ts';
+import { evaluation } from './bindings.ts';
 import { quietly, step } from './call.ts';
 import type { Frame } from './frame.ts';
 import { ApiObject, hide } from './object.ts';
@@ -39,13 +40,15 @@ export class JSHandle extends ApiObject {
     markHandle(this);
   }
 
-  evaluate(code: unknown, arg?: unknown): Promise<any> {
+  evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
+    const target = { handle: this._handle };
     return step(`${this._prefix}.evaluate`, () => `${this._prefix}.evaluate()`, async send =>
-      result(await send('handle.evaluate', { handle: this._handle, ...expression(code, arg) })));
+      result(await send('handle.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
-  evaluateHandle(code: unknown, arg?: unknown): Promise<JSHandle> {
+  evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
+    const target = { handle: this._handle };
     return step(`${this._prefix}.evaluateHandle`, () => `${this._prefix}.evaluateHandle()`, async send =>
-      handles.make(this._frame, await send('handle.evaluateHandle', { handle: this._handle, ...expression(code, arg) })));
+      handles.make(this._frame, await send('handle.evaluateHandle', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
   getProperty(name: string): Promise<JSHandle> {
     return step(`${this._prefix}.getProperty`, () => `${this._prefix}.getProperty(${quote(name)})`, async send =>

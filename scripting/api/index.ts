@@ -5,6 +5,11 @@ import { answerOf } from './answer.ts';
 import { Browser, BrowserType } from './browser.ts';
 import { BrowserContext } from './context.ts';
 import { Dialog } from './dialog.ts';
+import { Download } from './download.ts';
+import { ConsoleMessage, Disposable, WebError } from './events.ts';
+import { FileChooser } from './filechooser.ts';
+import { addWorker } from './pageevents.ts';
+import { Worker } from './worker.ts';
 import { Frame } from './frame.ts';
 import { ElementHandle, JSHandle } from './handle.ts';
 import { Keyboard, Mouse, Touchscreen } from './input.ts';
@@ -41,7 +46,7 @@ onTakeover(() => {
 });
 
 /** The classes that Playwright has too, by its names. */
-export const classes = { APIRequest, APIRequestContext, APIResponse, Browser, BrowserContext, BrowserType, Dialog, ElementHandle, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen };
+export const classes = { APIRequest, APIRequestContext, APIResponse, Browser, BrowserContext, BrowserType, ConsoleMessage, Dialog, Disposable, Download, ElementHandle, FileChooser, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen, WebError, Worker };
 
 // The bundler gives classes that name themselves other names.
 for (const [name, c] of Object.entries(classes))
@@ -106,6 +111,7 @@ async function begin(args: string): Promise<void> {
   world.browser = new Browser(world, init.browser.version);
   const context = world.context(init.context.id);
   init.pages.forEach(p => world.page(p));
+  init.workers?.forEach(w => addWorker(world, w));
   begun = true;
   for (const [name, params] of early)
     event(name, params);

@@ -4,7 +4,12 @@ import type { Browser } from './browser.ts';
 import { pick, quietly, step, Timeouts, wait } from './call.ts';
 import type { BrowserContext } from './context.ts';
 import { Dialog, type DialogInit } from './dialog.ts';
-import { listen } from './emitter.ts';
+import { addInitScript, expose } from './bindings.ts';
+import { type Emitter, listen } from './emitter.ts';
+import { type ConsoleInit, type ConsoleMessage, type Disposable, pageError, type PageErrorInit, tellBoth } from './events.ts';
+import { consoleMessage } from './pageevents.ts';
+import { Subscriptions } from './subscriptions.ts';
+import type { Worker } from './worker.ts';
 import { TargetClosedError } from './errors.ts';
 import { Frame, type FrameInit } from './frame.ts';
 import { Keyboard, Mouse, Touchscreen } from './input.ts';
@@ -45,7 +50,8 @@ export class Page extends Scope {
   #opener: string | undefined;
   #viewport: { width: number; height: number } | null;
   #closed = false;
-  #dialogs = false;
+  readonly #subscriptions: Subscriptions;
+  #dialog: Dialog | undefined;
 
   constructor(world: World, context: BrowserContext, init: PageInit) {
     super(init.id);
@@ -54,6 +60,7 @@ export class Page extends Scope {
     this.#context = context;
     this.#opener = init.opener;
     this.#viewport = init.viewport ?? null;
+    this.#subscriptions = new Subscriptions(this, this._where);
     this.#main = new Frame(world, this, init.mainFrame);
     for (const f of init.frames ?? [])
       this._attach(f);
@@ -67,6 +74,8 @@ export class Page extends Scope {
   override get _target(): Frame { return this.#main; }
   /** @internal */
   override get _prefix(): string { return 'page'; }
+  /** Names it to operations. @internal */
+  get _where(): { page: string } { return { page: this._guid }; }
 
   // What is known without asking.
   url(): string { return this.#main.url(); }
@@ -115,6 +124,26 @@ export class Page extends Scope {
   /** Here, a pause is a takeover: a person may look and act, and ends it. */
   async pause(): Promise<void> { await requestTakeover('The script is paused'); }
 
+  // What runs in the page, and what it says.
+  addInitScript(script: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<Disposable> { return addInitScript(this, script, arg, options); }
+  exposeFunction(name: string, callback: Function): Promise<Disposable> { return expose(this, 'exposeFunction', name, (_source, ...args) => callback(...args)); }
+  exposeBinding(name: string, callback: (source: any, ...args: any[]) => any): Promise<Disposable> { return expose(this, 'exposeBinding', name, callback); }
+  workers(): Worker[] { return [...this._world.workers.values()].filter(w => w._page === this); }
+  consoleMessages(options?: Opt<'consoleMessages'>): Promise<ConsoleMessage[]> {
+    return step('page.consoleMessages', () => 'page.consoleMessages()', async send => {
+      const { messages } = await send<{ messages: ConsoleInit[] }>('page.consoleMessages', { page: this._guid, ...pick(options, ['filter']) });
+      return messages.map(m => consoleMessage(this._world, m));
+    });
+  }
+  pageErrors(options?: Opt<'pageErrors'>): Promise<Error[]> {
+    return step('page.pageErrors', () => 'page.pageErrors()', async send => {
+      const { errors } = await send<{ errors: PageErrorInit[] }>('page.pageErrors', { page: this._guid, ...pick(options, ['filter']) });
+      return errors.map(pageError);
+    });
+  }
+  clearConsoleMessages(): Promise<void> { return this.#do('clearConsoleMessages', {}); }
+  clearPageErrors(): Promise<void> { return this.#do('clearPageErrors', {}); }
+
   waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number }): Promise<any> {
     return step('page.waitForEvent', () => `page.waitForEvent(${quote(event)})`, () => waitForEvent(this, event, optionsOrPredicate, this._timeouts, 'page'));
   }
@@ -133,7 +162,7 @@ export class Page extends Scope {
   }
 
   /** @internal */
-  _attach(init: FrameInit): void { this.emit('frameattached', new Frame(this._world, this, init)); }
+  _attach(init: FrameInit): void { tellBoth(this, 'frameattached', new Frame(this._world, this, init)); }
 
   /** @internal */
   _onClosed(): void {
@@ -142,6 +171,7 @@ export class Page extends Scope {
     this.#closed = true;
     this.#context._pages = this.#context._pages.filter(p => p !== this);
     this.emit('close', this);
+    this.#context.emit('pageclose', this);
     for (const frame of this.frames())
       this._world.frames.delete(frame._guid);
   }
@@ -152,20 +182,23 @@ export class Page extends Scope {
   /** @internal */
   _onDialog(init: DialogInit): void {
     const dialog = new Dialog(this, init);
-    const heard = this.emit('dialog', dialog);
-    if (!this.#context.emit('dialog', dialog) && !heard)
+    this.#dialog = dialog;
+    if (!tellBoth(this, 'dialog', dialog))
       quietly('dialog.dismiss', { dialog: init.dialog }).catch(() => {}); // closed already
   }
 
-  /** Dialogs wait for the script only if it listens for them. @internal */
+  /** @internal */
+  _onDialogClosed(): void {
+    const dialog = this.#dialog;
+    this.#dialog = undefined;
+    if (dialog)
+      tellBoth(this, 'dialogclosed', dialog);
+  }
+
+  /** @internal */
   override _listening(event: string | undefined): void {
-    if (event !== undefined && event !== 'dialog' || this.#closed)
-      return;
-    const on = this.listenerCount('dialog') > 0 || this.#context.listenerCount('dialog') > 0;
-    if (on === this.#dialogs)
-      return;
-    this.#dialogs = on;
-    quietly('page.listenToDialogs', { page: this._guid, on }).catch(() => {}); // the page is gone
+    if (!this.#closed)
+      this.#subscriptions.changed(event);
   }
 
   /** @internal */
@@ -174,7 +207,7 @@ export class Page extends Scope {
 
 /** Waits for one event of a page or context, as waitForEvent does. */
 export function waitForEvent(
-  on: Page | BrowserContext, event: string,
+  on: Emitter, event: string,
   optionsOrPredicate: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number } | undefined,
   timeouts: Timeouts, what: string,
 ): Promise<any> {

@@ -1,5 +1,6 @@
 import type * as pw from 'playwright-core';
 import { act, inputFiles, selectValues, type Extra, type Subject } from './actions.ts';
+import { evaluation } from './bindings.ts';
 import { step } from './call.ts';
 import { refuse } from './errors.ts';
 import { readTextFile } from './files.ts';
@@ -96,12 +97,14 @@ export abstract class Scope extends ApiObject {
   }
 
   // With functions in the page.
-  evaluate(code: unknown, arg?: unknown): Promise<any> {
-    return this.#step('evaluate', [], async send => result(await send('frame.evaluate', { frame: this._target._guid, ...expression(code, arg) })));
+  evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
+    const target = { frame: this._target._guid };
+    return this.#step('evaluate', [], async send => result(await send('frame.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
-  evaluateHandle(code: unknown, arg?: unknown): Promise<JSHandle> {
+  evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
+    const target = { frame: this._target._guid };
     return this.#step('evaluateHandle', [], async send =>
-      handles.make(this._target, await send('frame.evaluateHandle', { frame: this._target._guid, ...expression(code, arg) })));
+      handles.make(this._target, await send('frame.evaluateHandle', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
   $eval(selector: string, code: unknown, arg?: unknown, options?: { strict?: boolean }): Promise<any> {
     return this.#step('$eval', [selector], async send =>

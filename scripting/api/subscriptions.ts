@@ -1,6 +1,6 @@
 // Events that the server tells only while a script listens to them.
 
-import { call } from './call.ts';
+import { first } from './call.ts';
 import type { Emitter } from './emitter.ts';
 
 /** Our events by Playwright's names, each with the kind that the server tells. */
@@ -32,7 +32,7 @@ export class Subscriptions {
         this.#on.add(kind);
       else
         this.#on.delete(kind);
-      call.first('listen', { ...this.#where, event: kind, on });
+      first('listen', { ...this.#where, event: kind, on });
     }
   }
 }

@@ -11,10 +11,13 @@ const handles = new WeakSet<object>();
 /** Marks an object as one that goes to the page by its id. */
 export function markHandle(handle: HandleLike): void { handles.add(handle); }
 
-/** An argument as operations take it. */
-export function argument(value: unknown): { value: Tagged; handles: string[] } {
+/** An argument as operations take it; special names the handles of further values. */
+export function argument(value: unknown, special?: (v: unknown) => string | undefined): { value: Tagged; handles: string[] } {
   const ids: string[] = [];
   const tagged = serialize(value, v => {
+    const id = special?.(v);
+    if (id !== undefined)
+      return ids.push(id) - 1;
     if (typeof v === 'object' && v !== null && handles.has(v))
       return ids.push((v as HandleLike)._handle) - 1;
     return undefined;
@@ -29,9 +32,14 @@ const sourceOf = Function.prototype.toString;
 
 /** A function or expression of the script's, with its argument, for the page. */
 export function expression(code: unknown, arg: unknown): { expression: string; isFunction?: boolean; arg: object } {
+  return withArgument(code, argument(arg));
+}
+
+/** The same with an argument that is ready. */
+export function withArgument(code: unknown, arg: object): { expression: string; isFunction?: boolean; arg: object } {
   if (typeof code === 'function')
-    return { expression: sourceOf.call(code), isFunction: true, arg: argument(arg) };
-  return { expression: String(code), arg: argument(arg) };
+    return { expression: sourceOf.call(code), isFunction: true, arg };
+  return { expression: String(code), arg };
 }
 
 /** Bytes of base64 as the Buffer that Playwright would give. */

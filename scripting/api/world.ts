@@ -2,12 +2,15 @@ import type { Browser } from './browser.ts';
 import { BrowserContext } from './context.ts';
 import type { Frame } from './frame.ts';
 import { Page, type PageInit } from './page.ts';
+import { pageHandlers } from './pageevents.ts';
+import type { Worker, WorkerInit } from './worker.ts';
 
 /** What init answers. */
 export interface WorldInit {
   browser: { name: string; version: string };
   context: { id: string };
   pages: PageInit[];
+  workers?: WorkerInit[];
   activePage?: string;
 }
 
@@ -19,6 +22,7 @@ export class World {
   readonly pages = new Map<string, Page>();
   readonly frames = new Map<string, Frame>();
   readonly contexts = new Map<string, BrowserContext>();
+  readonly workers = new Map<string, Worker>();
   browser!: Browser;
 
   /** The context of an id; one that is not known yet is made. */
@@ -77,5 +81,6 @@ const handlers: Record<string, (w: World, e: Record<string, any>) => void> = {
   'frame.detached': (w, e) => w.frames.get(e['frame'])?._onDetached(),
   'frame.navigated': (w, e) => w.frames.get(e['frame'])?._onNavigated(e as { url: string; name: string; error?: string; newDocument?: boolean }),
   'frame.loadstate': (w, e) => w.frames.get(e['frame'])?._onLoadState(e['add'], e['remove']),
+  ...pageHandlers,
   'dialog.opened': (w, e) => w.pages.get(e['page'])?._onDialog(e as any),
 };
