@@ -63,6 +63,7 @@ type Client struct {
 	closedIn map[string]bool        // names of frames that went with their page
 	api      *requests              // nil before the first one
 	undos    undoList
+	granted  map[grantKey][]string // permissions
 }
 
 // NewClient makes a client. End it with Close.

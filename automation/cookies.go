@@ -18,8 +18,15 @@ import (
 const maxExpires = 253402300799
 
 // contextOperations are on a browser context; {context} is its id, default: the
-// client's own.
+// client's own. What they set in one that the client did not open is taken back
+// with its end.
 var contextOperations = map[string]operation{
+	"context.setGeolocation":   op(true, opSetGeolocation),   // {context,geolocation:{latitude,longitude,accuracy}}
+	"context.grantPermissions": op(true, opGrantPermissions), // {context,permissions,origin}
+	"context.clearPermissions": op(true, opClearPermissions), // {context}
+	// {page,media,colorScheme,reducedMotion,forcedColors,contrast}, each "no-override" to take it back
+	"page.emulateMedia": op(true, opEmulateMedia),
+
 	"context.cookies":      op(false, opCookies),     // {context,urls} → {cookies}
 	"context.addCookies":   op(true, opAddCookies),   // {context,cookies:[{name,value,url|domain,path,…}]}
 	"context.clearCookies": op(true, opClearCookies), // {context,cookies}: those of the list, or all

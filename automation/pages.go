@@ -10,39 +10,6 @@ type contextParams struct {
 	Context string `json:"context"`
 }
 
-type newContextParams struct {
-	Viewport *struct {
-		Width, Height int
-	} `json:"viewport"`
-	DeviceScaleFactor float64           `json:"deviceScaleFactor"`
-	IsMobile          bool              `json:"isMobile"`
-	HasTouch          bool              `json:"hasTouch"`
-	UserAgent         string            `json:"userAgent"`
-	Locale            string            `json:"locale"`
-	Timezone          string            `json:"timezoneId"`
-	ExtraHeaders      map[string]string `json:"extraHTTPHeaders"`
-}
-
-// opNewContext opens an incognito context, which ends with the client.
-func opNewContext(ctx context.Context, c *Client, p *newContextParams) (any, error) {
-	o := browser.ContextOptions{UserAgent: p.UserAgent, Locale: p.Locale, Timezone: p.Timezone, ExtraHeaders: p.ExtraHeaders}
-	if p.Viewport != nil {
-		o.Viewport = &browser.Viewport{
-			Width: p.Viewport.Width, Height: p.Viewport.Height,
-			DeviceScaleFactor: p.DeviceScaleFactor, IsMobile: p.IsMobile, HasTouch: p.HasTouch,
-		}
-	}
-	bc, err := c.automation.browser.NewContext(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	c.contexts[bc] = true
-	c.own = append(c.own, bc)
-	c.mu.Unlock()
-	return map[string]string{"context": c.idOf("context", bc)}, nil
-}
-
 func (c *Client) contextOf(id string) (*browser.Context, error) {
 	if id == "" {
 		return c.options.Context, nil
@@ -154,16 +121,6 @@ type viewportParams struct {
 	Page   string `json:"page"`
 	Width  int    `json:"width"`
 	Height int    `json:"height"`
-}
-
-func opSetViewport(ctx context.Context, c *Client, p *viewportParams) (any, error) {
-	page, err := c.page(p.Page)
-	if err != nil {
-		return nil, err
-	}
-	v := page.Viewport()
-	v.Width, v.Height = p.Width, p.Height
-	return emptyJSON, page.SetViewport(ctx, v)
 }
 
 type dialogParams struct {

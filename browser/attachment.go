@@ -1,8 +1,6 @@
 package browser
 
 import (
-	"cmp"
-
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
@@ -119,21 +117,7 @@ func (a *attachment) setUpLocked() {
 	if a.page.choosers > 0 {
 		b.send(cdp.Send(s, page.SetInterceptFileChooserDialog, page.SetInterceptFileChooserDialogParams{Enabled: true}))
 	}
-	if a.parent == nil && a.page.viewport != (Viewport{}) {
-		a.sendViewport(a.page.viewport)
-	}
-	if o.UserAgent != "" || o.Locale != "" {
-		b.send(cdp.Send(s, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
-			UserAgent:      cmp.Or(o.UserAgent, b.userAgent),
-			AcceptLanguage: o.Locale,
-		}))
-	}
-	if o.Locale != "" {
-		b.send(cdp.Send(s, emulation.SetLocaleOverride, emulation.SetLocaleOverrideParams{Locale: o.Locale}))
-	}
-	if o.Timezone != "" {
-		b.send(cdp.Send(s, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: o.Timezone}))
-	}
+	a.emulateLocked()
 	if len(o.ExtraHeaders) > 0 {
 		headers := network.Headers{}
 		for name, value := range o.ExtraHeaders {
@@ -154,8 +138,12 @@ func (a *attachment) setUpStepLocked() {
 }
 
 func (a *attachment) sendViewport(v Viewport) {
-	a.browser.send(cdp.Send(a.session, emulation.SetDeviceMetricsOverride, v.metrics()))
-	a.browser.send(cdp.Send(a.session, emulation.SetTouchEmulationEnabled, v.touch()))
+	if v.Width > 0 {
+		a.browser.send(a.session.Send(emulation.SetDeviceMetricsOverride.Method, v.metrics()))
+	}
+	if v.Width > 0 || v.HasTouch {
+		a.browser.send(cdp.Send(a.session, emulation.SetTouchEmulationEnabled, v.touch()))
+	}
 }
 
 // send logs a command that could not be sent. The session's end, which is the

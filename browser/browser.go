@@ -37,15 +37,27 @@ type Options struct {
 	ExtraHeaders map[string]string // sent with every request of every page
 	Downloads    string            // folder that downloads go to, each under its GUID; default: Chromium decides
 	Logger       *slog.Logger      // default: discard
+
+	Media               Media        // of every page; default: Chromium's own
+	Geolocation         *Geolocation // default: the machine's, which pages have to ask for
+	BypassCSP           bool         // pages' Content-Security-Policy does not hold
+	IgnoreHTTPSErrors   bool         // certificates are not checked
+	JavaScriptDisabled  bool         // pages' own scripts do not run
+	BlockServiceWorkers bool         // none is registered
 }
 
-// Viewport is the size of a page, in CSS pixels.
+// Viewport is the size of a page, in CSS pixels. Without a width it has what the
+// window has.
 type Viewport struct {
 	Width, Height     int
+	Screen            Size    // of the screen it is on; default: its own
 	DeviceScaleFactor float64 // default 1
 	IsMobile          bool    // meta viewport tag, overlay scrollbars
 	HasTouch          bool
 }
+
+// Size is in CSS pixels.
+type Size struct{ Width, Height int }
 
 // Browser is the model of one Chromium. All methods may be called from any
 // goroutine.
@@ -181,7 +193,7 @@ func (b *Browser) DefaultContext() *Context {
 // with others. It stays when the model is closed.
 func (b *Browser) NewContext(ctx context.Context, o ContextOptions) (*Context, error) {
 	res, err := Call(ctx, b, b.client.Browser(), target.CreateBrowserContext, target.CreateBrowserContextParams{
-		ProxyServer: o.ProxyServer,
+		ProxyServer: o.ProxyServer, ProxyBypassList: o.ProxyBypass,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open context: %w", err)

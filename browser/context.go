@@ -21,6 +21,14 @@ type ContextOptions struct {
 	ExtraHeaders    map[string]string
 	RefuseDownloads bool   // each ends at once
 	ProxyServer     string // such as "http://127.0.0.1:3128"; default: the browser's
+	ProxyBypass     string // hosts that are reached directly, as Chromium's proxy-bypass-list takes them
+
+	Media               Media
+	Geolocation         *Geolocation
+	BypassCSP           bool
+	IgnoreHTTPSErrors   bool
+	JavaScriptDisabled  bool
+	BlockServiceWorkers bool
 }
 
 // over returns the options of a context's pages.
@@ -31,6 +39,9 @@ func (o ContextOptions) over(b Options) Options {
 	if o.ExtraHeaders != nil {
 		b.ExtraHeaders = o.ExtraHeaders
 	}
+	b.Media, b.Geolocation = o.Media, o.Geolocation
+	b.BypassCSP, b.IgnoreHTTPSErrors = o.BypassCSP, o.IgnoreHTTPSErrors
+	b.JavaScriptDisabled, b.BlockServiceWorkers = o.JavaScriptDisabled, o.BlockServiceWorkers
 	b.UserAgent = cmp.Or(o.UserAgent, b.UserAgent)
 	b.Locale = cmp.Or(o.Locale, b.Locale)
 	b.Timezone = cmp.Or(o.Timezone, b.Timezone)

@@ -37,6 +37,7 @@ type Page struct {
 	headRound uint64
 	favicon   string
 	viewport  Viewport
+	media     Media
 	dialog    *Dialog
 	frames    map[proto.FrameID]*Frame
 	attempts  map[proto.LoaderID]*attempt
@@ -65,6 +66,7 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	if v := p.context.options.Viewport; v != nil {
 		p.viewport = *v
 	}
+	p.media = p.context.options.Media
 	p.main = p.frameLocked(a, proto.FrameID(info.TargetID), "")
 	if info.OpenerID != "" {
 		p.opener = b.pageLocked(info.OpenerID)
@@ -276,7 +278,11 @@ func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 	s := p.Session()
 	err := s.Send(emulation.SetTouchEmulationEnabled.Method, v.touch())
 	if err == nil {
-		_, err = Call(ctx, p.browser, s, emulation.SetDeviceMetricsOverride, v.metrics())
+		method, params := emulation.SetDeviceMetricsOverride.Method, any(v.metrics())
+		if v.Width == 0 {
+			method, params = emulation.ClearDeviceMetricsOverride.Method, proto.Empty{}
+		}
+		_, err = p.browser.call(ctx, s, method, params)
 	}
 	if err != nil {
 		return fmt.Errorf("set viewport: %w", p.explain(err))
@@ -289,17 +295,40 @@ func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 	})
 }
 
-// metrics are the parameters of Emulation.setDeviceMetricsOverride, for which a
-// scale factor of 0 means the window's.
-func (v Viewport) metrics() emulation.SetDeviceMetricsOverrideParams {
-	return emulation.SetDeviceMetricsOverrideParams{
-		Width:             int64(v.Width),
-		Height:            int64(v.Height),
-		ScreenWidth:       int64(v.Width),
-		ScreenHeight:      int64(v.Height),
-		DeviceScaleFactor: cmp.Or(v.DeviceScaleFactor, 1),
-		Mobile:            v.IsMobile,
+// deviceMetrics is Emulation.setDeviceMetricsOverride; cdproto's own would lose
+// an angle of 0.
+type deviceMetrics struct {
+	Width             int               `json:"width"`
+	Height            int               `json:"height"`
+	ScreenWidth       int               `json:"screenWidth"`
+	ScreenHeight      int               `json:"screenHeight"`
+	DeviceScaleFactor float64           `json:"deviceScaleFactor"` // 0 means the window's
+	Mobile            bool              `json:"mobile"`
+	Orientation       screenOrientation `json:"screenOrientation"`
+}
+
+type screenOrientation struct {
+	Type  string `json:"type"`
+	Angle int    `json:"angle"`
+}
+
+func (v Viewport) metrics() deviceMetrics {
+	screen := v.Screen
+	if screen == (Size{}) {
+		screen = Size{v.Width, v.Height}
 	}
+	m := deviceMetrics{
+		Width: v.Width, Height: v.Height, ScreenWidth: screen.Width, ScreenHeight: screen.Height,
+		DeviceScaleFactor: cmp.Or(v.DeviceScaleFactor, 1), Mobile: v.IsMobile,
+		Orientation: screenOrientation{Type: "landscapePrimary"},
+	}
+	switch {
+	case v.IsMobile && screen.Width > screen.Height:
+		m.Orientation.Angle = 90
+	case v.IsMobile:
+		m.Orientation.Type = "portraitPrimary"
+	}
+	return m
 }
 
 func (v Viewport) touch() emulation.SetTouchEmulationEnabledParams {

@@ -1,5 +1,6 @@
 import { step } from './call.ts';
 import type { BrowserContext, ContextOptions } from './context.ts';
+import { contextParams, readState } from './contextoptions.ts';
 import { refuse } from './errors.ts';
 import { ApiObject, hide } from './object.ts';
 import type { Page } from './page.ts';
@@ -24,17 +25,26 @@ export class Browser extends ApiObject {
   isConnected(): boolean { return true; }
   contexts(): BrowserContext[] { return [...this.#world.contexts.values()]; }
 
-  newContext(options?: ContextOptions): Promise<BrowserContext> {
+  newContext(options: ContextOptions = {}): Promise<BrowserContext> {
     return step('browser.newContext', () => 'browser.newContext()', async send => {
-      const { context } = await send<{ context: string }>('browser.newContext');
+      const { context } = await send<{ context: string }>('browser.newContext', contextParams(options));
       const made = this.#world.context(context);
       made._own = true;
       made._options = { ...options };
+      if (options.storageState)
+        await send('context.setStorageState', { context, initial: true, state: await readState(send, options.storageState) });
+      this.emit('context', made);
       return made;
     });
   }
 
-  async newPage(options?: ContextOptions): Promise<Page> { return (await this.newContext(options)).newPage(); }
+  /** A page in a context of its own, which ends with the page. */
+  async newPage(options?: ContextOptions): Promise<Page> {
+    const context = await this.newContext(options);
+    const page = await context.newPage();
+    context._ownerPage = page;
+    return page;
+  }
 
   /** Ends the contexts that the script made. The browser itself belongs to the session and stays. */
   async close(_options?: { reason?: string }): Promise<void> {

@@ -2,14 +2,15 @@ import type * as pw from 'playwright-core';
 import type { Browser } from './browser.ts';
 import { addInitScript, expose } from './bindings.ts';
 import { step, Timeouts } from './call.ts';
+import { readState } from './contextoptions.ts';
 import type { Disposable } from './events.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { Worker } from './worker.ts';
-import { refuse } from './errors.ts';
 import { hide, ApiObject } from './object.ts';
 import { type Page, waitForEvent } from './page.ts';
 import { APIRequestContext, checkedCookies, clearCookies, type CookieFilter, credentialList, list, type RequestSource } from './request.ts';
 import { quote } from './selectors.ts';
+import { readStorage } from './storage.ts';
 import type { World } from './world.ts';
 
 /** The options of newContext. */
@@ -25,6 +26,8 @@ export class BrowserContext extends ApiObject {
   _options: ContextOptions = {};
   /** Made by the script, which may end it. @internal */
   _own = false;
+  /** The page of browser.newPage(), which the context ends with. @internal */
+  _ownerPage: Page | undefined;
   /** @internal */
   readonly _timeouts = new Timeouts();
   readonly request: APIRequestContext;
@@ -36,7 +39,7 @@ export class BrowserContext extends ApiObject {
     super(id);
     this.#world = world;
     this.request = new APIRequestContext(this.#requestSource());
-    hide(this, '_pages', '_options', '_own', '_timeouts', 'request');
+    hide(this, '_pages', '_options', '_own', '_ownerPage', '_timeouts', 'request');
   }
 
   browser(): Browser { return this.#world.browser; }
@@ -46,6 +49,8 @@ export class BrowserContext extends ApiObject {
 
   newPage(): Promise<Page> {
     return step('browserContext.newPage', () => 'context.newPage()', async send => {
+      if (this._ownerPage)
+        throw new Error('Please use browser.newContext()');
       const { page } = await send<{ page: string }>('context.newPage', { context: this._guid });
       const made = this.#world.pages.get(page);
       if (!made)
@@ -81,6 +86,29 @@ export class BrowserContext extends ApiObject {
       clearCookies(send, { id: { context: this._guid }, verb: 'context' }, options));
   }
 
+  // Storage, permissions, place.
+  storageState(options?: Parameters<pw.BrowserContext['storageState']>[0]): ReturnType<pw.BrowserContext['storageState']> {
+    return step('browserContext.storageState', () => 'context.storageState()', send => readStorage(send, this._guid, options));
+  }
+  setStorageState(state: Parameters<pw.BrowserContext['setStorageState']>[0]): Promise<void> {
+    return step('browserContext.setStorageState', () => 'context.setStorageState()', async send => {
+      await send('context.setStorageState', { context: this._guid, state: await readState(send, state) });
+    });
+  }
+  grantPermissions(permissions: readonly string[], options?: { origin?: string }): Promise<void> {
+    return step('browserContext.grantPermissions', () => `context.grantPermissions([${permissions.map(quote).join(', ')}])`, async send => {
+      await send('context.grantPermissions', { context: this._guid, permissions, ...options?.origin && { origin: options.origin } });
+    });
+  }
+  clearPermissions(): Promise<void> {
+    return step('browserContext.clearPermissions', () => 'context.clearPermissions()', async send => { await send('context.clearPermissions', { context: this._guid }); });
+  }
+  setGeolocation(geolocation: Parameters<pw.BrowserContext['setGeolocation']>[0]): Promise<void> {
+    return step('browserContext.setGeolocation', () => 'context.setGeolocation()', async send => {
+      await send('context.setGeolocation', { context: this._guid, ...geolocation && { geolocation } });
+    });
+  }
+
   #requestSource(): RequestSource {
     return {
       id: { context: this._guid },
@@ -88,7 +116,7 @@ export class BrowserContext extends ApiObject {
       baseURL: () => this._options.baseURL,
       defaults: () => ({ ignoreHTTPSErrors: !!this._options.ignoreHTTPSErrors, credentials: credentialList(this._options.httpCredentials) }),
       timeout: () => this._timeouts.action(),
-      storageState: async () => refuse('storageState', 'not there yet'),
+      storageState: (send, options) => readStorage(send, this._guid, options),
       closed: () => this.#closed ? '' : undefined,
     };
   }

@@ -3,6 +3,7 @@ import { picture } from './actions.ts';
 import type { Browser } from './browser.ts';
 import { pick, quietly, step, Timeouts, wait } from './call.ts';
 import type { BrowserContext } from './context.ts';
+import { mediaParams } from './contextoptions.ts';
 import { Dialog, type DialogInit } from './dialog.ts';
 import { addInitScript, expose } from './bindings.ts';
 import { type Emitter, listen } from './emitter.ts';
@@ -105,6 +106,8 @@ export class Page extends Scope {
   close(options?: Opt<'close'>): Promise<void> {
     if (this.#closed)
       return Promise.resolve();
+    if (this.#context._ownerPage === this)
+      return this.#context.close();
     return this.#do('close', pick(options, ['runBeforeUnload']));
   }
   setViewportSize(size: { width: number; height: number }): Promise<void> {
@@ -113,6 +116,7 @@ export class Page extends Scope {
       this.#viewport = { width: size.width, height: size.height };
     });
   }
+  emulateMedia(options?: Opt<'emulateMedia'>): Promise<void> { return this.#do('emulateMedia', mediaParams(options)); }
   screenshot(options?: Opt<'screenshot'>): Promise<any> {
     return step('page.screenshot', () => 'page.screenshot()', async send => {
       const { data } = await send<{ data: string }>('page.screenshot', {

@@ -1,0 +1,318 @@
+package automation
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"takeover/browser"
+)
+
+type newContextParams struct {
+	Viewport            *size                `json:"viewport"`
+	NoViewport          bool                 `json:"noViewport"` // pages are as large as the window
+	Screen              *size                `json:"screen"`
+	DeviceScaleFactor   float64              `json:"deviceScaleFactor"`
+	IsMobile            bool                 `json:"isMobile"`
+	HasTouch            bool                 `json:"hasTouch"`
+	UserAgent           string               `json:"userAgent"`
+	Locale              string               `json:"locale"`
+	Timezone            string               `json:"timezoneId"`
+	ExtraHeaders        map[string]string    `json:"extraHTTPHeaders"`
+	Geolocation         *browser.Geolocation `json:"geolocation"`
+	Permissions         []string             `json:"permissions"`
+	ColorScheme         *string              `json:"colorScheme"` // each: "no-override" for what it would be; default Playwright's
+	ReducedMotion       *string              `json:"reducedMotion"`
+	ForcedColors        *string              `json:"forcedColors"`
+	Contrast            *string              `json:"contrast"`
+	BypassCSP           bool                 `json:"bypassCSP"`
+	IgnoreHTTPSErrors   bool                 `json:"ignoreHTTPSErrors"`
+	JavaScriptDisabled  bool                 `json:"javaScriptDisabled"`
+	BlockServiceWorkers bool                 `json:"blockServiceWorkers"`
+	RefuseDownloads     bool                 `json:"refuseDownloads"`
+	Proxy               *proxyParams         `json:"proxy"`
+}
+
+type size struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// opNewContext opens an incognito context, which ends with the client.
+func opNewContext(ctx context.Context, c *Client, p *newContextParams) (any, error) {
+	o, err := c.contextOptions(p)
+	if err != nil {
+		return nil, err
+	}
+	bc, err := c.automation.browser.NewContext(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.contexts[bc] = true
+	c.own = append(c.own, bc)
+	c.mu.Unlock()
+	if len(p.Permissions) > 0 {
+		if err := c.grant(ctx, bc, p.Permissions, ""); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]string{"context": c.idOf("context", bc)}, nil
+}
+
+func (c *Client) contextOptions(p *newContextParams) (browser.ContextOptions, error) {
+	o := browser.ContextOptions{
+		UserAgent: p.UserAgent, Locale: p.Locale, Timezone: p.Timezone, ExtraHeaders: p.ExtraHeaders,
+		Geolocation: p.Geolocation, BypassCSP: p.BypassCSP, IgnoreHTTPSErrors: p.IgnoreHTTPSErrors,
+		JavaScriptDisabled: p.JavaScriptDisabled, BlockServiceWorkers: p.BlockServiceWorkers, RefuseDownloads: p.RefuseDownloads,
+		Media: browser.Media{ColorScheme: "light", ReducedMotion: "no-preference", ForcedColors: "none", Contrast: "no-preference"},
+	}
+	if err := (&mediaParams{ColorScheme: p.ColorScheme, ReducedMotion: p.ReducedMotion, ForcedColors: p.ForcedColors, Contrast: p.Contrast}).over(&o.Media); err != nil {
+		return o, err
+	}
+	if err := checkGeolocation(p.Geolocation); err != nil {
+		return o, err
+	}
+	if err := p.viewport(&o, c.automation.browser.DefaultContext().Options().Viewport); err != nil {
+		return o, err
+	}
+	if p.Proxy == nil {
+		return o, nil
+	}
+	proxy, err := scriptProxy(p.Proxy)
+	if err != nil {
+		return o, err
+	}
+	if p.Proxy.Username != "" {
+		return o, errorf("proxy: this version does not answer a proxy that asks for a password")
+	}
+	if check := c.automation.options.CheckURL; check != nil {
+		if err := check(proxy.Server); err != nil {
+			return o, &Error{Name: nameError, Message: err.Error(), cause: err}
+		}
+	}
+	// Without the last entry Chromium reaches this machine without the proxy.
+	o.ProxyServer, o.ProxyBypass = proxy.Server.Scheme+"://"+proxy.Server.Host, strings.Join(append(proxy.Bypass, "<-loopback>"), ",")
+	return o, nil
+}
+
+// viewport sets the size of the pages. What a script does not say is as in
+// other pages of the browser.
+func (p *newContextParams) viewport(o *browser.ContextOptions, usual *browser.Viewport) error {
+	v := browser.Viewport{}
+	if usual != nil {
+		v = *usual
+	}
+	switch {
+	case p.NoViewport && p.DeviceScaleFactor != 0:
+		return errorf(`"deviceScaleFactor" option is not supported with null "viewport"`)
+	case p.NoViewport && p.IsMobile:
+		return errorf(`"isMobile" option is not supported with null "viewport"`)
+	case p.NoViewport:
+		v = browser.Viewport{HasTouch: p.HasTouch}
+	case p.Viewport != nil || p.DeviceScaleFactor != 0 || p.IsMobile || p.HasTouch || p.Screen != nil || usual == nil:
+		v = browser.Viewport{Width: v.Width, Height: v.Height, DeviceScaleFactor: p.DeviceScaleFactor, IsMobile: p.IsMobile, HasTouch: p.HasTouch}
+		if p.Viewport != nil {
+			v.Width, v.Height = p.Viewport.Width, p.Viewport.Height
+		} else if v.Width == 0 {
+			v.Width, v.Height = defaultWidth, defaultHeight
+		}
+		if p.Screen != nil {
+			v.Screen = browser.Size(*p.Screen)
+		}
+	}
+	o.Viewport = &v
+	return nil
+}
+
+// defaultWidth and defaultHeight are Playwright's.
+const defaultWidth, defaultHeight = 1280, 720
+
+// noOverride takes an emulation back.
+const noOverride = "no-override"
+
+type mediaParams struct {
+	Page          string  `json:"page"`
+	Media         *string `json:"media"` // each: absent to leave it, "no-override" to take it back
+	ColorScheme   *string `json:"colorScheme"`
+	ReducedMotion *string `json:"reducedMotion"`
+	ForcedColors  *string `json:"forcedColors"`
+	Contrast      *string `json:"contrast"`
+}
+
+// over sets what is given.
+func (p *mediaParams) over(m *browser.Media) error {
+	for _, f := range []struct {
+		name  string
+		value *string
+		into  *string
+		known []string
+	}{
+		{"media", p.Media, &m.Media, []string{"screen", "print"}},
+		{"colorScheme", p.ColorScheme, &m.ColorScheme, []string{"dark", "light", "no-preference"}},
+		{"reducedMotion", p.ReducedMotion, &m.ReducedMotion, []string{"reduce", "no-preference"}},
+		{"forcedColors", p.ForcedColors, &m.ForcedColors, []string{"active", "none"}},
+		{"contrast", p.Contrast, &m.Contrast, []string{"no-preference", "more"}},
+	} {
+		switch {
+		case f.value == nil:
+		case *f.value == noOverride:
+			*f.into = ""
+		case !slices.Contains(f.known, *f.value):
+			return errorf("%s: expected one of (%s)", f.name, strings.Join(append(f.known, noOverride), "|"))
+		default:
+			*f.into = *f.value
+		}
+	}
+	return nil
+}
+
+func opEmulateMedia(ctx context.Context, c *Client, p *mediaParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	before := page.Media()
+	m := before
+	if err := p.over(&m); err != nil {
+		return nil, err
+	}
+	c.undo(page.Context(), "media", page, func(ctx context.Context) error { return page.SetMedia(ctx, before) })
+	return emptyJSON, page.SetMedia(ctx, m)
+}
+
+func opSetViewport(ctx context.Context, c *Client, p *viewportParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	before := page.Viewport()
+	v := before
+	v.Width, v.Height = p.Width, p.Height
+	v.Screen = browser.Size{}
+	c.undo(page.Context(), "viewport", page, func(ctx context.Context) error { return page.SetViewport(ctx, before) })
+	return emptyJSON, page.SetViewport(ctx, v)
+}
+
+type geolocationParams struct {
+	Context     string               `json:"context"`
+	Geolocation *browser.Geolocation `json:"geolocation"` // absent to take it back
+}
+
+func opSetGeolocation(ctx context.Context, c *Client, p *geolocationParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkGeolocation(p.Geolocation); err != nil {
+		return nil, err
+	}
+	before := bc.Options().Geolocation
+	c.undo(bc, "geolocation", bc, func(ctx context.Context) error { return bc.SetGeolocation(ctx, before) })
+	return emptyJSON, bc.SetGeolocation(ctx, p.Geolocation)
+}
+
+func checkGeolocation(g *browser.Geolocation) error {
+	switch {
+	case g == nil:
+	case g.Longitude < -180 || g.Longitude > 180:
+		return errorf("geolocation.longitude: precondition -180 <= LONGITUDE <= 180 failed.")
+	case g.Latitude < -90 || g.Latitude > 90:
+		return errorf("geolocation.latitude: precondition -90 <= LATITUDE <= 90 failed.")
+	case g.Accuracy < 0:
+		return errorf("geolocation.accuracy: precondition 0 <= ACCURACY failed.")
+	}
+	return nil
+}
+
+// permissions are Playwright's names of what a page may be granted, and
+// Chromium's (Browser.PermissionType).
+var permissions = map[string][]string{
+	"geolocation": {"geolocation"}, "midi": {"midi"}, "midi-sysex": {"midiSysex"}, "notifications": {"notifications"},
+	"camera": {"videoCapture"}, "microphone": {"audioCapture"}, "background-sync": {"backgroundSync"},
+	"ambient-light-sensor": {"sensors"}, "accelerometer": {"sensors"}, "gyroscope": {"sensors"}, "magnetometer": {"sensors"},
+	"clipboard-read": {"clipboardReadWrite"}, "clipboard-write": {"clipboardSanitizedWrite"}, "payment-handler": {"paymentHandler"},
+	"storage-access": {"storageAccess"}, "local-fonts": {"localFonts"}, "screen-wake-lock": {"wakeLockScreen"},
+	"local-network-access": {"localNetworkAccess", "localNetwork", "loopbackNetwork"},
+}
+
+type permissionParams struct {
+	Context     string   `json:"context"`
+	Permissions []string `json:"permissions"`
+	Origin      string   `json:"origin"` // the only one; default: all
+}
+
+// grantParams is Browser.grantPermissions with names that cdproto may not know.
+type grantParams struct {
+	Permissions []string `json:"permissions"`
+	Origin      string   `json:"origin,omitempty"`
+	Context     string   `json:"browserContextId"`
+}
+
+// grantKey is whom something is granted.
+type grantKey struct {
+	context *browser.Context
+	origin  string
+}
+
+// grant adds to what an origin may do. Chromium takes all of it at once and
+// forgets what was before, so it is kept here.
+func (c *Client) grant(ctx context.Context, bc *browser.Context, names []string, origin string) error {
+	if origin == "*" {
+		origin = ""
+	}
+	key := grantKey{bc, origin}
+	c.mu.Lock()
+	for _, name := range c.granted[key] {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	c.mu.Unlock()
+	p := grantParams{Permissions: []string{}, Origin: origin, Context: bc.ID()}
+	for _, name := range names {
+		known, ok := permissions[name]
+		if !ok {
+			return errorf("Unknown permission: %s", name)
+		}
+		p.Permissions = append(p.Permissions, known...)
+	}
+	if err := bc.Browser().Session().Call(ctx, "Browser.grantPermissions", p, nil); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.granted == nil {
+		c.granted = map[grantKey][]string{}
+	}
+	c.granted[key] = names
+	return nil
+}
+
+func resetPermissions(ctx context.Context, bc *browser.Context) error {
+	return bc.Browser().Session().Call(ctx, "Browser.resetPermissions", map[string]string{"browserContextId": bc.ID()}, nil)
+}
+
+func opGrantPermissions(ctx context.Context, c *Client, p *permissionParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	c.undo(bc, "permissions", bc, func(ctx context.Context) error { return resetPermissions(ctx, bc) })
+	return emptyJSON, c.grant(ctx, bc, p.Permissions, p.Origin)
+}
+
+func opClearPermissions(ctx context.Context, c *Client, p *contextParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	for key := range c.granted {
+		if key.context == bc {
+			delete(c.granted, key)
+		}
+	}
+	c.mu.Unlock()
+	return emptyJSON, resetPermissions(ctx, bc)
+}
