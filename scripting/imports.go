@@ -49,11 +49,17 @@ type extractor struct {
 	refused      *ScriptError
 }
 
-// peek gives the next token without taking it.
-func (x *extractor) peek() (token, bool) {
+// ahead is a scanner that goes on from here, apart.
+func (x *extractor) ahead() scanner {
 	s := x.scanner
 	s.stack = append([]byte(nil), s.stack...)
 	s.ifs = append([]bool(nil), s.ifs...)
+	return s
+}
+
+// peek gives the next token without taking it.
+func (x *extractor) peek() (token, bool) {
+	s := x.ahead()
 	return s.next()
 }
 
@@ -96,7 +102,8 @@ func (x *extractor) callAt() {
 	}
 }
 
-// exportAt blanks the word export before a declaration, and an empty export.
+// exportAt takes the word export away from a declaration, and export lists
+// altogether: nobody imports a script.
 func (x *extractor) exportAt(export token) {
 	if export.depth > 0 {
 		return
@@ -106,13 +113,70 @@ func (x *extractor) exportAt(export token) {
 		return
 	}
 	switch x.text(t) {
-	case "const", "let", "var", "function", "class", "async", "interface", "type", "enum", "namespace", "abstract", "declare":
-		x.blank(export.start, export.end)
-	case "{":
+	case "type":
 		x.next()
-		if t, ok := x.peek(); ok && x.text(t) == "}" {
-			x.next()
-			x.blank(export.start, x.pos)
+		if t, ok := x.peek(); ok && (x.text(t) == "{" || x.text(t) == "*") {
+			x.exportList(export, false)
+		} else {
+			x.blank(export.start, export.end)
+		}
+	case "const", "let", "var", "function", "class", "async", "interface", "enum", "namespace", "abstract", "declare":
+		x.blank(export.start, export.end)
+	case "default":
+		x.next()
+		x.blank(export.start, t.end)
+		if !x.isNamed() {
+			copy(x.body[t.start:], "void") // an expression, which may begin as a declaration does
+		}
+	case "{", "*":
+		x.exportList(export, true)
+	}
+}
+
+// exportList blanks what follows the word export, a list or a star, with the
+// module that it is from, which is checked if so wanted.
+func (x *extractor) exportList(export token, check bool) {
+	for {
+		t, ok := x.next()
+		if !ok {
+			return // not closed: the parser will say so
+		}
+		if t.kind == tokenString {
+			if check {
+				x.check(t)
+			}
+			x.attributes()
+			break
+		}
+		if x.text(t) != "}" {
+			continue
+		}
+		if t, ok := x.peek(); !ok || x.text(t) != "from" {
+			if ok && x.text(t) == ";" {
+				x.next()
+			}
+			break
+		}
+	}
+	x.blank(export.start, x.pos)
+	x.body[export.start] = ';'
+}
+
+// isNamed tells whether a declaration with a name follows.
+func (x *extractor) isNamed() bool {
+	s := x.ahead()
+	declares := false
+	for {
+		t, ok := s.next()
+		if !ok {
+			return false
+		}
+		switch text := s.text(t); text {
+		case "async", "abstract", "*":
+		case "function", "class", "interface":
+			declares = true
+		default:
+			return declares && t.kind == tokenName && text != "extends"
 		}
 	}
 }
@@ -140,7 +204,7 @@ func (x *extractor) importAt(start token) {
 		return // not closed: the parser will say so
 	}
 	x.blank(start.start, x.pos)
-	if clause.typeOnly {
+	if clause.typeOnly || clause.onlyTypes() {
 		return
 	}
 	module := x.check(clause.module)
@@ -167,10 +231,16 @@ type importClause struct {
 	defaultName, namespace string
 	names                  []importName
 	typeOnly, equals       bool
+	types                  bool // some names were types, and left out
 	module                 token
 }
 
 type importName struct{ imported, local string }
+
+// onlyTypes says whether the clause has names and all are types.
+func (c importClause) onlyTypes() bool {
+	return c.types && len(c.names) == 0 && c.defaultName == "" && c.namespace == ""
+}
 
 // clause reads an import declaration after the word import, up to and with the
 // module's name and a semicolon.
@@ -187,7 +257,9 @@ func (x *extractor) clause() importClause {
 			x.attributes()
 			return c
 		case text == "{":
-			c.names = append(c.names, x.names()...)
+			names, types := x.names()
+			c.names = append(c.names, names...)
+			c.types = c.types || types
 		case text == "*":
 			x.next() // as
 			if t, ok := x.next(); ok {
@@ -215,13 +287,12 @@ func (x *extractor) isTypeModifier() bool {
 }
 
 // names reads the names of an import up to the closing bracket. Types are left
-// out.
-func (x *extractor) names() []importName {
-	var list []importName
+// out, and types says so.
+func (x *extractor) names() (list []importName, types bool) {
 	var words []string
 	add := func() {
 		if len(words) > 1 && words[0] == "type" && words[1] != "as" {
-			words = nil
+			words, types = nil, true
 		}
 		switch {
 		case len(words) == 1:
@@ -234,12 +305,12 @@ func (x *extractor) names() []importName {
 	for {
 		t, ok := x.next()
 		if !ok {
-			return list
+			return list, types
 		}
 		switch text := x.text(t); text {
 		case "}":
 			add()
-			return list
+			return list, types
 		case ",":
 			add()
 		default:

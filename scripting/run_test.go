@@ -136,6 +136,7 @@ func TestErrorPositions(t *testing.T) {
 		{"require", "\n\nconst x = require(\"left-pad\")", 3, 19, "ImportError", `cannot import "left-pad" (line 3): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
 		{"dynamic import", "if (false) await import('./x')", 1, 25, "ImportError", `cannot import "./x" (line 1): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
 		{"computed require", "\nrequire('f' + 's')", 2, 0, "Error", `cannot import "fs": scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
+		{"export of another module", "export const a = 1;\nexport { b } from './b';", 2, 19, "ImportError", `cannot import "./b" (line 2): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
 		{"never", "await new Promise(() => {})", 0, 0, "Error", "the script waits for something that can never happen: a promise that nothing will settle"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

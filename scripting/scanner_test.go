@@ -41,7 +41,17 @@ func TestImports(t *testing.T) {
 		{`import 'playwright';`, `require("playwright");`, ``},
 		{`import a from 'playwright' with { type: 'json' }; x`, `require("playwright");const a=require("playwright").default;`, `                                                  x`},
 		{`import pw = require('playwright');`, ``, `const  pw = require('playwright');`},
-		{`export const a = 1; export {}; export function f() {}`, ``, `       const a = 1;          ;        function f() {}`},
+		{`export const a = 1; export {}; export function f() {}`, ``, `       const a = 1; ;                 function f() {}`},
+		{`export default defineConfig({ a: 1 }); x`, ``, `       void    defineConfig({ a: 1 }); x`},
+		{`export default async function f() {} x`, ``, `               async function f() {} x`},
+		{`export default function () {} x`, ``, `       void    function () {} x`},
+		{`export default class extends A {} x`, ``, `       void    class extends A {} x`},
+		{`export { a, b as c }; x`, ``, `;                     x`},
+		{`export { test, expect } from '@playwright/test'; x`, ``, `;                                                x`},
+		{`export * from "playwright"; x`, ``, `;                           x`},
+		{`export type { A } from './types'; x`, ``, `;                                 x`},
+		{`export type A = string; x`, ``, `       type A = string; x`},
+		{`import { type A, type B as C } from './types'; x`, ``, `                                               x`},
 		{"const s = `${`import x from 'fs'`}`; a.import = 1; ({ import: 2 })", ``, "const s = `${`import x from 'fs'`}`; a.import = 1; ({ import: 2 })"},
 		{`// import fs from 'fs'`, ``, `// import fs from 'fs'`},
 	} {
@@ -57,7 +67,7 @@ func TestImports(t *testing.T) {
 
 // Whatever is pasted, looking at it ends, keeps positions, and never fails.
 func FuzzExtractImports(f *testing.F) {
-	for _, s := range []string{"", "import", "import {", "import { a as", "import x from", "import x = ", "export {", "`${", "/[/", "require(", "import(\"x\")", "#!x", "import type", "'\\", "import a, { b } from 'playwright' with {"} {
+	for _, s := range []string{"", "import", "import {", "import { a as", "import x from", "import x = ", "export {", "export default", "export default class", "export type", "export * from", "`${", "/[/", "require(", "import(\"x\")", "#!x", "import type", "'\\", "import a, { b } from 'playwright' with {"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, code string) {

@@ -3,6 +3,7 @@
 // Each bundle is one function that takes the host (host.ts) and returns its exports.
 import { build as esbuild } from 'esbuild';
 import { readdirSync } from 'node:fs';
+import { devices } from 'playwright-core';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -41,6 +42,7 @@ export async function build() {
     platform: 'browser',
     target: 'esnext',
     supported,
+    define: { DEVICES: JSON.stringify(JSON.stringify(devices)) },
     // Names stay: classes are told apart by theirs.
     minifyWhitespace: true,
     minifySyntax: true,

@@ -2,20 +2,24 @@ import { type Browser, BrowserType } from './browser.ts';
 import { errors, refuse } from './errors.ts';
 import { expect, mergeExpects } from './expect.ts';
 import { APIRequest } from './request.ts';
+import { host } from './host.ts';
 import { builtinFixtures } from './runner/builtin.ts';
 import { defineConfig } from './runner/config.ts';
 import { makeTest, mergeTests } from './runner/testtype.ts';
 import { setTestIdAttribute } from './selectors.ts';
 
+const { parse } = JSON;
+
 /** Makes `require`: it knows Playwright's modules and nothing else. */
 export function makeRequire(browser: Browser): (name: string) => object {
   const chromium = new BrowserType(browser, 'chromium');
   browser._type = chromium;
+  let known: Record<string, object> | undefined;
   const playwright: Record<string, unknown> = {
     chromium,
     firefox: new BrowserType(browser, 'firefox'),
     webkit: new BrowserType(browser, 'webkit'),
-    devices: {},
+    get devices() { return known ??= parse(host.extras('devices')['devices'] as string) as Record<string, object>; },
     errors,
     selectors: { setTestIdAttribute, register: () => refuse('selectors.register', 'this version knows the built-in engines only') },
     request: new APIRequest(),
