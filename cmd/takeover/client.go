@@ -165,12 +165,20 @@ type (
 		ID     string          `json:"id"`
 		Status string          `json:"status"`
 		Result json.RawMessage `json:"result"`
-		Error  *struct {
-			Name    string `json:"name"`
-			Message string `json:"message"`
-			Line    int    `json:"line"`
-			Column  int    `json:"column"`
-		} `json:"error"`
+		Error  *runError       `json:"error"`
+		Tests  []testInfo      `json:"tests"`
+	}
+	runError struct {
+		Name    string `json:"name"`
+		Message string `json:"message"`
+		Line    int    `json:"line"`
+		Column  int    `json:"column"`
+	}
+	testInfo struct {
+		Title      string    `json:"title"`
+		Status     string    `json:"status"`
+		DurationMS float64   `json:"durationMs"`
+		Error      *runError `json:"error"`
 	}
 	logLine struct {
 		Level string `json:"level"`

@@ -129,6 +129,22 @@ func TestRunCommand(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, `{"event":"log",`) || !strings.Contains(stdout, `{"event":"end",`) {
 		t.Errorf("run --json: %d, %q", code, stdout)
 	}
+	tests := `import { test, expect } from '@playwright/test';
+test('adds', () => { expect(1 + 1).toBe(2); });
+test.describe('group', () => { test('fails', () => { throw new Error('boom'); }); });
+test.skip('later', () => {});`
+	code, stdout, stderr = command(t, tests, "run", "-")
+	if want := regexp.MustCompile(`^✓ adds \(\d+m?s\)\n✗ group › fails \(\d+m?s\)\n    Error: boom \(-:3:60\)\n– later\n1 passed, 1 failed, 1 skipped\n$`); code != 1 || !want.MatchString(stdout) || !strings.Contains(stderr, "1 of 3 tests failed") {
+		t.Errorf("failing tests: %d, %q, %q", code, stdout, stderr)
+	}
+	code, stdout, _ = command(t, strings.Replace(tests, "throw", "return; throw", 1), "run", "-")
+	if code != 0 || !strings.HasSuffix(stdout, "\n2 passed, 1 skipped\n") {
+		t.Errorf("tests that pass: %d, %q", code, stdout)
+	}
+	code, stdout, _ = command(t, tests, "--json", "run", "-")
+	if code != 1 || strings.Count(stdout, `{"event":"test",`) != 3 || strings.Contains(stdout, "✓") {
+		t.Errorf("tests as JSON: %d, %q", code, stdout)
+	}
 	for _, args := range [][]string{{"run"}, {"run", "/none/at/all.ts"}, {"run", "-", "--watch"}, {"run", "-", "--args", "{"}, {"run", "-", "--session", "x", "--url", "y"}, {"frobnicate"}, {"run", "--nothing"}} {
 		if code, _, stderr := command(t, "", args...); code != 2 || stderr == "" {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr)
@@ -137,7 +153,7 @@ func TestRunCommand(t *testing.T) {
 
 	code, stdout, _ = command(t, "", "--json", "sessions", "ls", "--all")
 	var sessions []sessionInfo
-	if err := json.Unmarshal([]byte(stdout), &sessions); err != nil || code != 0 || len(sessions) != 3 {
+	if err := json.Unmarshal([]byte(stdout), &sessions); err != nil || code != 0 || len(sessions) != 6 {
 		t.Errorf("sessions: %d, %v, %s", code, err, stdout)
 	}
 	for _, s := range sessions {

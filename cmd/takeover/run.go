@@ -170,6 +170,8 @@ func (r *runner) once(ctx context.Context, code string) error {
 				return false, err
 			}
 			r.say("%s", printable(l.Text))
+		case "test":
+			return true, r.test(data)
 		case "takeover":
 			return true, r.takeover(data, asked)
 		case "end":
@@ -207,6 +209,9 @@ func (r *runner) cancel(ctx context.Context, path string) {
 
 // finish prints the result, or why there is none.
 func (r *runner) finish(run runInfo) error {
+	if len(run.Tests) > 0 {
+		return r.finishTests(run)
+	}
 	if run.Status == "succeeded" {
 		if !r.json {
 			result := run.Result
@@ -220,10 +225,14 @@ func (r *runner) finish(run runInfo) error {
 	if r.json || run.Error == nil {
 		return &exitError{code: exitFailed, err: fmt.Errorf("the run ended: %s", run.Status)}
 	}
-	e := run.Error
+	return &exitError{code: exitFailed, err: errors.New(r.words(run.Error))}
+}
+
+// words is an error with where in the script it is.
+func (r *runner) words(e *runError) string {
 	where := ""
 	if e.Line > 0 {
 		where = fmt.Sprintf(" (%s:%d:%d)", r.Script, e.Line, e.Column)
 	}
-	return &exitError{code: exitFailed, err: fmt.Errorf("%s: %s%s", e.Name, e.Message, where)}
+	return fmt.Sprintf("%s: %s%s", e.Name, printable(e.Message), where)
 }

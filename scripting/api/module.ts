@@ -8,8 +8,6 @@ import { defineConfig } from './runner/config.ts';
 import { makeTest, mergeTests } from './runner/testtype.ts';
 import { setTestIdAttribute } from './selectors.ts';
 
-const { parse } = JSON;
-
 /** Makes `require`: it knows Playwright's modules and nothing else. */
 export function makeRequire(browser: Browser): (name: string) => object {
   const chromium = new BrowserType(browser, 'chromium');
@@ -19,7 +17,7 @@ export function makeRequire(browser: Browser): (name: string) => object {
     chromium,
     firefox: new BrowserType(browser, 'firefox'),
     webkit: new BrowserType(browser, 'webkit'),
-    get devices() { return known ??= parse(host.extras('devices')['devices'] as string) as Record<string, object>; },
+    get devices() { return known ??= JSON.parse(host.extras('devices')['devices'] as string) as Record<string, object>; },
     errors,
     selectors: { setTestIdAttribute, register: () => refuse('selectors.register', 'this version knows the built-in engines only') },
     request: new APIRequest(),

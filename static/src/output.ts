@@ -1,7 +1,8 @@
 import { codeFrame, type FrameLine } from './codeframe.js';
 import { byId, h, setText, show } from './dom.js';
 import { jsonView } from './panel/json.js';
-import type { LogLine, Run, RunError, Step, Takeover } from './protocol.js';
+import type { LogLine, Run, RunError, Step, Takeover, TestResult } from './protocol.js';
+import { tally, TestList } from './testlist.js';
 import { clock, timeOfDay, took } from './times.js';
 
 const SHAPES: Record<Run['status'], string> = {
@@ -26,13 +27,18 @@ export class Output {
   #startedAt = 0;
   #timer = 0;
   #result: HTMLElement[] = [];
+  #tests: TestList;
+  #status: Run['status'] = 'running';
 
   constructor(private readonly goto: (line: number, column: number) => void) {
+    this.#tests = new TestList(goto);
+    this.#body.before(this.#tests.element);
     byId('output-close').addEventListener('click', () => show(byId('output'), false));
   }
 
   begin(): void {
     this.#body.replaceChildren();
+    this.#tests.clear();
     this.#result = [];
     this.#startedAt = Date.now();
     show(byId('output'), true);
@@ -45,7 +51,8 @@ export class Output {
   }
 
   status(status: Run['status']): void {
-    setText(byId('output-words'), STATUS_WORDS[status] ?? status);
+    this.#status = status;
+    setText(byId('output-words'), [STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
     byId('output-shape').className = shapeOf(status);
   }
 
@@ -57,6 +64,11 @@ export class Output {
   step(step: Step): void {
     const error = typeof step.error === 'string' ? step.error : step.error?.message;
     this.#line(error ? 'error' : 'step', timeOf(step.startedAt), [error ? `${step.title}: ${error.split('\n')[0]}` : step.title], step.durationMs === undefined ? '' : took(step.durationMs));
+  }
+
+  test(test: TestResult): void {
+    this.#tests.add(test);
+    this.status(this.#status);
   }
 
   takeover(takeover: Takeover): void {
@@ -105,6 +117,7 @@ export class Output {
       ...(run.logs ?? []).map((line): [number, () => void] => [timeOf(line.ts), () => this.log(line)]),
       ...(run.steps ?? []).map((step): [number, () => void] => [timeOf(step.startedAt), () => this.step(step)]),
     ];
+    for (const test of run.tests ?? []) this.#tests.add(test);
     for (const [, write] of lines.sort((a, b) => a[0] - b[0])) write();
     this.end(run, code);
   }

@@ -84,6 +84,9 @@ export interface RunError { name: string; message: string; stack?: string; line?
 export interface LogLine { level: string; text: string; ts: string | number }
 export interface Step { title: string; startedAt: string | number; durationMs?: number; error?: string | { message: string } }
 
+/** One test of a Playwright Test file. */
+export interface TestResult { title: string; status: 'passed' | 'failed' | 'skipped'; durationMs?: number; error?: RunError | null }
+
 export interface Run {
   id: string;
   sessionId: string;
@@ -93,6 +96,7 @@ export interface Run {
   error?: RunError | null;
   logs?: LogLine[];
   steps?: Step[];
+  tests?: TestResult[];
   startedAt?: string;
   createdAt?: string;
   durationMs?: number;

@@ -4,8 +4,9 @@ import type { Editor } from './editor/editor.js';
 import type { Live } from './live.js';
 import { notice } from './notices.js';
 import { Output, shapeOf, STATUS_WORDS, timeOf } from './output.js';
-import type { LogLine, Run, Step, Takeover } from './protocol.js';
+import type { LogLine, Run, Step, Takeover, TestResult } from './protocol.js';
 import type { Scripts } from './saved.js';
+import { tally } from './testlist.js';
 import { EventStream } from './sse.js';
 import { ago, took } from './times.js';
 
@@ -114,6 +115,7 @@ export class Runner {
     }
     if (event === 'log') this.#output.log(value as LogLine);
     else if (event === 'step') this.#output.step(value as Step);
+    else if (event === 'test') this.#output.test(value as TestResult);
     else if (event === 'takeover') {
       const takeover = value as Takeover;
       this.#output.takeover(takeover);
@@ -203,7 +205,7 @@ export class Runner {
   }
 
   #row(run: Run): HTMLElement {
-    const summary = run.error && run.status !== 'cancelled' ? `${run.error.name}: ${run.error.message.split('\n')[0]}` : run.result !== undefined && run.result !== null ? JSON.stringify(run.result) : '';
+    const summary = run.tests?.length ? tally(run.tests) : run.error && run.status !== 'cancelled' ? `${run.error.name}: ${run.error.message.split('\n')[0]}` : run.result !== undefined && run.result !== null ? JSON.stringify(run.result) : '';
     const at = startOf(run);
     return h(
       'button',
