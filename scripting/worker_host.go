@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+	"golang.org/x/text/collate"
 )
 
 // host is what the API's TypeScript gets of the world (api/host.ts has the
@@ -61,6 +62,10 @@ func newHost(w *worker) *host {
 		"finish":     h.finish,
 		"fail":       h.fail,
 	} {
+		_ = h.object.Set(name, f)
+	}
+	i := &intl{w: w, zones: map[string]*time.Location{}, collators: map[string]*collate.Collator{}}
+	for name, f := range i.functions() {
 		_ = h.object.Set(name, f)
 	}
 	w.vm.SetPromiseRejectionTracker(func(p *goja.Promise, op goja.PromiseRejectionOperation) {

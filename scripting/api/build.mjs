@@ -2,10 +2,13 @@
 // one bundle for each file in extras: what is loaded when a script first needs it.
 // Each bundle is one function that takes the host (host.ts) and returns its exports.
 import { build as esbuild } from 'esbuild';
-import { readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { devices } from 'playwright-core';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { localeData, locales } from './intl/data.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -31,6 +34,7 @@ const intrinsics = [
 ];
 
 export async function build() {
+  buildLocales();
   const extras = readdirSync(join(here, 'extras')).map(file => basename(file, '.ts'));
   await esbuild({
     absWorkingDir: here,
@@ -52,6 +56,20 @@ export async function build() {
     footer: { js: 'return exports;})' },
     logLevel: 'warning',
   });
+}
+
+// What Intl knows of each locale: taken from this Node's, which takes seconds,
+// so only when how it is taken has changed.
+function buildLocales() {
+  const out = join(here, '../dist/locales');
+  const stamp = join(out, '.made-by');
+  const by = `${process.version} ${createHash('sha256').update(readFileSync(join(here, 'intl/data.mjs'))).digest('hex')}`;
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === by)
+    return;
+  mkdirSync(out, { recursive: true });
+  for (const locale of locales)
+    writeFileSync(join(out, `${locale}.json.gz`), gzipSync(JSON.stringify(localeData(locale)), { level: 9 }));
+  writeFileSync(stamp, by);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

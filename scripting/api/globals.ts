@@ -21,6 +21,7 @@ export function installGlobals(): void {
   });
   for (const [bundle, names] of Object.entries(onDemand))
     names.forEach(name => lazily(bundle, name));
+  localize();
 }
 
 /** Defines globals that a script may replace or shadow. */
@@ -34,6 +35,7 @@ const onDemand: Record<string, string[]> = {
   url: ['URL', 'URLSearchParams'],
   buffer: ['Buffer'],
   clone: ['structuredClone'],
+  intl: ['Intl'],
   web: ['fetch', 'Headers', 'Request', 'Response', 'FormData', 'Blob', 'File'],
 };
 
@@ -55,6 +57,28 @@ function lazily(bundle: string, name: string): void {
     get: () => load(bundle)[name],
     set(value: unknown) { define({ [name]: value }); },
   });
+}
+
+/** Methods that need Intl, which goja's own do without. */
+const localized: Record<string, string[]> = {
+  Number: ['toLocaleString'], BigInt: ['toLocaleString'], String: ['localeCompare'], Array: ['toLocaleString'],
+  Date: ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString'],
+};
+
+type Methods = Record<string, Record<string, (...args: unknown[]) => unknown>>;
+
+function localize(): void {
+  let methods: Methods | undefined;
+  for (const [name, members] of Object.entries(localized)) {
+    const { prototype } = (globalThis as unknown as Record<string, { prototype: object }>)[name]!;
+    for (const member of members) {
+      const value = { [member](this: unknown, ...args: unknown[]) {
+        methods ??= host.extras('intl')['methods'] as Methods;
+        return methods[name]![member]!.apply(this, args);
+      } }[member];
+      Object.defineProperty(prototype, member, { value, writable: true, configurable: true, enumerable: false });
+    }
+  }
 }
 
 function queueMicrotask(f: () => void): void {

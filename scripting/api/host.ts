@@ -34,6 +34,15 @@ export interface Host {
   random(bytes: number): ArrayBuffer;
   /** A Unicode property as the inside of a character class; null if there is none of that name. */
   unicode(property: string): string | null;
+  /** What is known of a locale, as JSON; null if nothing is. */
+  locale(name: string): string | null;
+  /** Which form goes with a number of these digits. */
+  plural(locale: string, ordinal: boolean, integer: string, fraction: string): string;
+  compare(locale: string, sensitivity: string, numeric: boolean, ignorePunctuation: boolean, a: string, b: string): number;
+  /** A time zone's name as it is written properly; null if there is none of that name. */
+  zoneName(name: string): string | null;
+  /** A time zone's offset from UTC in minutes and its abbreviation at a moment, with a space between. */
+  zone(name: string, ms: number): string;
   /** Loads a bundle of the folder extras and returns its exports. */
   extras(bundle: string): Record<string, unknown>;
   /** Ends the run well, at once or, without a result, when nothing is pending. */

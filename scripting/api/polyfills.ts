@@ -44,6 +44,12 @@ define(Promise, 'try', function (this: PromiseConstructor, f: (...args: unknown[
   return new this(resolve => resolve(f(...args)));
 });
 
+for (const name of ['toString', 'toTimeString'] as const) {
+  const { [name]: short } = Date.prototype;
+  const value = { [name](this: Date) { return short.call(this).replace('(UTC)', '(Coordinated Universal Time)'); } }[name];
+  Object.defineProperty(Date.prototype, name, { value, writable: true, configurable: true, enumerable: false });
+}
+
 const any = Promise.any;
 Promise.any = function (this: PromiseConstructor, items: Iterable<unknown>) {
   return any.call(this, items).catch((e: unknown) => {
