@@ -121,6 +121,37 @@ test('a second viewer sees who is in control and cannot act', async ({ page, bro
   await context.close();
 });
 
+test('two people pass control between them', async ({ page, browser, baseURL }) => {
+  await signIn(page);
+  await newSession(page);
+  const context = await browser.newContext({ baseURL });
+  const other = await context.newPage();
+  await signIn(other);
+  await other.goto(page.url());
+  await hasPicture(other);
+  const asks = page.getByRole('alert', { name: 'Somebody asks for control' });
+
+  await page.getByRole('button', { name: 'Take control' }).click();
+  const ask = other.getByRole('button', { name: 'Ask for control' });
+  await ask.click();
+  await expect(other.getByRole('button', { name: /^Asked, \d+ s$/ })).toBeDisabled();
+  await expect(asks).toContainText(/It goes to them in \d+ s/);
+  await accessible(page, 'asked for control');
+  await page.getByRole('button', { name: 'Keep it' }).click();
+  await expect(asks).toBeHidden();
+  await expect(other.getByText('The person in control keeps it for now')).toBeVisible();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+
+  // Somebody else asks: handed over at once. Back by waiting.
+  await page.getByRole('button', { name: 'Release' }).click();
+  await other.getByRole('button', { name: 'Take control' }).click();
+  await expect(page.locator('#control-words')).toHaveText('Another person is in control');
+  await page.getByRole('button', { name: 'Ask for control' }).click();
+  await other.getByRole('button', { name: 'Hand over' }).click();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await context.close();
+});
+
 test('a link without its secret, and one that was withdrawn', async ({ page, request, baseURL, browser }) => {
   await page.goto('/takeover/to_unknown');
   await expect(page.getByRole('heading', { name: 'This link is not complete' })).toBeVisible();

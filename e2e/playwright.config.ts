@@ -30,7 +30,7 @@ export default defineConfig({
     },
   },
   webServer: {
-    command: `${path.join(root, 'bin/takeover')} serve --addr 127.0.0.1:${process.env.E2E_PORT} --data-dir ${process.env.E2E_DATA} --log-level warn`,
+    command: `${path.join(root, 'bin/takeover')} serve --addr 127.0.0.1:${process.env.E2E_PORT} --data-dir ${process.env.E2E_DATA} --log-level warn --ask-timeout 5m`,
     url: `http://127.0.0.1:${process.env.E2E_PORT}/readyz`,
     env: { TAKEOVER_API_KEY: process.env.E2E_KEY },
     gracefulShutdown: { signal: 'SIGTERM', timeout: 15_000 },

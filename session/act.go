@@ -30,28 +30,24 @@ func (v *Viewer) may() error {
 	return nil
 }
 
-// Control takes or releases control. Taking it is possible while nobody or the
-// script has it; for a takeover link only while a takeover is open.
+// Control takes control, releases it, or keeps it from another person who asks
+// for it. Taking it is possible at once while nobody or the script has it; a
+// person who has it is asked and yields after a moment. With a takeover link it
+// is possible while that takeover is open.
 func (v *Viewer) Control(action string) error {
-	s := v.session
 	switch action {
 	case "take":
 		if err := v.may(); err != nil {
 			return err
 		}
-		t := s.openTakeover()
-		if !s.lease.give(v.holder(), func(from Holder) bool { return !from.isPerson() }) {
-			return errors.New("somebody else is in control")
-		}
-		if t != nil {
-			_ = t.Claim(string(v.holder())) // ended just now or another's: control is theirs all the same
-		}
-		return nil
+		return v.take()
 	case "release":
-		s.lease.release(v.holder())
+		v.release()
 		return nil
+	case "keep":
+		return v.keep()
 	}
-	return badField("action", "must be take or release")
+	return badField("action", "must be take, release or keep")
 }
 
 // Mouse sends a mouse event to the page if the viewer is in control under

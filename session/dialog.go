@@ -34,8 +34,12 @@ type dialogFor struct {
 	person bool
 }
 
-// answerableLocked reports whether somebody is there who may answer a dialog.
+// answerableLocked reports whether somebody is there who may answer a dialog, or
+// is about to be back.
 func (s *Session) answerableLocked() bool {
+	if len(s.seats) > 0 {
+		return true
+	}
 	for v := range s.viewers {
 		if v.role != RoleView {
 			return true

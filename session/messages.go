@@ -25,13 +25,21 @@ type (
 		Viewer   string `json:"viewer"`
 		Role     Role   `json:"role"`
 		Protocol int    `json:"protocol"`
+		Resume   string `json:"resume"` // a secret: with it as ?resume= a new connection keeps this one's control
 	}
 	// ControlMessage says who controls the session.
 	ControlMessage struct {
-		Type   string `json:"type"` // control
-		Holder Holder `json:"holder"`
-		Epoch  uint64 `json:"epoch"`
-		Mine   bool   `json:"mine"`
+		Type   string        `json:"type"` // control
+		Holder Holder        `json:"holder"`
+		Epoch  uint64        `json:"epoch"`
+		Mine   bool          `json:"mine"`
+		Away   bool          `json:"away,omitempty"`  // the holder's connection broke
+		Asked  *ControlAsked `json:"asked,omitempty"` // somebody asks the holder for control
+	}
+	// ErrorMessage says what could not be done, in words for a person.
+	ErrorMessage struct {
+		Type    string `json:"type"` // error
+		Message string `json:"message"`
 	}
 	// TabsMessage lists the tabs.
 	TabsMessage struct {
@@ -70,6 +78,13 @@ type (
 		Reason string `json:"reason"`
 	}
 )
+
+// ControlAsked is a question to the person in control.
+type ControlAsked struct {
+	By    Holder    `json:"by"`
+	Mine  bool      `json:"mine"`  // the viewer who is told asks
+	Until time.Time `json:"until"` // when the person yields unless they say no
+}
 
 // Tab is one tab of a session. Numbers rise by one and are never used again.
 type Tab struct {

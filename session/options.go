@@ -49,6 +49,8 @@ type Options struct {
 	Timeout         time.Duration        // default DefaultTimeout
 	IdleTimeout     time.Duration        // default: none
 	TakeoverTimeout time.Duration        // default DefaultTakeoverTimeout
+	AskTimeout      time.Duration        // default DefaultAskTimeout
+	LeaseGrace      time.Duration        // default DefaultLeaseGrace
 	Files           files.Limits         // of each session; default: those of package files
 	Store           *store.Store         // what outlives the process; default: none, and nothing can be saved
 	Logger          *slog.Logger         // default: discard
@@ -73,6 +75,12 @@ func (o *Options) setDefaults() {
 	}
 	if o.TakeoverTimeout == 0 {
 		o.TakeoverTimeout = DefaultTakeoverTimeout
+	}
+	if o.AskTimeout == 0 {
+		o.AskTimeout = DefaultAskTimeout
+	}
+	if o.LeaseGrace == 0 {
+		o.LeaseGrace = DefaultLeaseGrace
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,7 +60,9 @@ type Session struct {
 	focus     *focus // what viewers see; nil while there is no page
 	refocused chan struct{}
 	viewers   map[*Viewer]struct{}
-	running   *Run // under way
+	seats     map[string]*seat // by viewer id: who is in control and away
+	ask       *ask             // for control, of the person who has it
+	running   *Run             // under way
 	runs      []*Run
 	takeovers []*Takeover
 	dialogs   map[string]*openDialog
@@ -82,7 +85,7 @@ func newSession(m *Manager, o CreateOptions) *Session {
 	s := &Session{
 		id: uuid.NewString(), manager: m, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
 		status: StatusStarting, createdAt: now, activeAt: now, expiresAt: now.Add(o.Timeout), timeout: o.Timeout,
-		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{}, dialogs: map[string]*openDialog{},
+		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{}, seats: map[string]*seat{}, dialogs: map[string]*openDialog{},
 		refocused: make(chan struct{}), rearm: make(chan struct{}, 1),
 	}
 	if s.metadata == nil {
@@ -422,7 +425,10 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 	s.inputMu.Lock()
 	s.releaseInput()
 	s.inputMu.Unlock()
-	s.tell("control", func(v *Viewer) any { return s.controlMessage(v) })
+	s.mu.Lock()
+	s.settleLocked() // whoever was asked has it no more
+	s.mu.Unlock()
+	s.tellControl()
 	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})
 	s.wakeClock()
 }
@@ -430,17 +436,49 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 // controlMessage is who controls the session now.
 func (s *Session) controlMessage(v *Viewer) ControlMessage {
 	holder, epoch, _ := s.lease.state()
-	return ControlMessage{Type: "control", Holder: holder, Epoch: epoch, Mine: holder == v.holder()}
+	m := ControlMessage{Type: "control", Holder: holder, Epoch: epoch, Mine: holder == v.holder()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m.Away = s.seatLocked(holder) != nil
+	if a := s.ask; a != nil && a.of == holder {
+		m.Asked = &ControlAsked{By: a.by.holder(), Mine: a.by == v, Until: a.until}
+	}
+	return m
 }
 
-// present reports whether a holder is a viewer who is still there.
-func (s *Session) present(h Holder) bool { return s.viewerOf(h) != nil }
+// seatLocked is the seat kept for a holder, or nil.
+func (s *Session) seatLocked(h Holder) *seat {
+	id, ok := strings.CutPrefix(string(h), "viewer:")
+	if !ok {
+		return nil
+	}
+	return s.seats[id]
+}
+
+// present reports whether a holder is a viewer who is still there, or away with
+// a seat kept.
+func (s *Session) present(h Holder) bool {
+	_, ok := s.roleOf(h)
+	return ok
+}
 
 // cameToHelp reports whether a holder is a viewer who may act only while a
 // takeover is open.
 func (s *Session) cameToHelp(h Holder) bool {
-	v := s.viewerOf(h)
-	return v != nil && v.role == RoleTakeover
+	role, _ := s.roleOf(h)
+	return role == RoleTakeover
+}
+
+func (s *Session) roleOf(h Holder) (Role, bool) {
+	if v := s.viewerOf(h); v != nil {
+		return v.role, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if kept := s.seatLocked(h); kept != nil {
+		return kept.role, true
+	}
+	return "", false
 }
 
 func (s *Session) viewerOf(h Holder) *Viewer {

@@ -15,6 +15,7 @@ type ViewerOptions struct {
 	Role     Role
 	Name     string // for the record, such as "operator" or a link's id
 	Takeover string // the only takeover a visitor by a takeover's link came for
+	Resume   string // the word of an earlier view's HelloMessage, whose control this one goes on with
 }
 
 // Viewer is one person's open view of a session. NextPicture and NextMessage
@@ -25,7 +26,10 @@ type Viewer struct {
 	role     Role
 	name     string
 	takeover string
+	secret   string // with the id, the word that resumes this view
 	out      *outbox
+
+	mayAskAt time.Time // when it may ask for control again; guarded by session.mu
 
 	ctx    context.Context // the viewer's life
 	cancel context.CancelFunc
@@ -47,20 +51,32 @@ type Picture struct {
 // Join adds a viewer. Its first messages say how the session stands. End it
 // with Leave.
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
-	v := &Viewer{session: s, id: newID("v"), role: o.Role, name: o.Name, takeover: o.Takeover, out: newOutbox()}
+	v := &Viewer{session: s, id: newID("v"), secret: newSecret(), role: o.Role, name: o.Name, takeover: o.Takeover, out: newOutbox()}
 	v.ctx, v.cancel = context.WithCancel(context.WithoutCancel(s.ctx))
+	resumed := o.Resume != "" && s.resume(v, o.Resume)
+	if err := s.welcome(v); err != nil {
+		v.cancel()
+		if resumed {
+			s.lease.release(v.holder())
+		}
+		return nil, err
+	}
+	s.note("viewer_joined", map[string]any{"viewer": v.id, "role": string(v.role)})
+	return v, nil
+}
+
+// welcome adds a viewer to those who are told, and tells it how things stand.
+func (s *Session) welcome(v *Viewer) error {
 	s.tellMu.Lock()
 	defer s.tellMu.Unlock()
 	s.mu.Lock()
 	if err := s.aliveLocked(); err != nil {
 		s.mu.Unlock()
-		v.cancel()
-		return nil, err
+		return err
 	}
 	if len(s.viewers) >= maxViewers {
 		s.mu.Unlock()
-		v.cancel()
-		return nil, fmt.Errorf("%w viewers: a session has at most %d", ErrTooMany, maxViewers)
+		return fmt.Errorf("%w viewers: a session has at most %d", ErrTooMany, maxViewers)
 	}
 	s.viewers[v] = struct{}{}
 	s.activeAt = time.Now()
@@ -68,7 +84,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	run := s.running
 	s.mu.Unlock()
 
-	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1})
+	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Resume: v.id + "." + v.secret})
 	v.send("control", s.controlMessage(v))
 	v.send("tabs", s.tabsMessage())
 	v.send("takeover", s.takeoverMessage(v))
@@ -81,8 +97,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	if crashed {
 		v.send("", StateMessage{Type: "crashed"})
 	}
-	s.note("viewer_joined", map[string]any{"viewer": v.id, "role": string(v.role)})
-	return v, nil
+	return nil
 }
 
 // ID is the viewer's id, as it stands in a lease's holder.
@@ -275,7 +290,10 @@ func (v *Viewer) CastStats() screencast.Stats {
 
 // Leave ends the view: what the viewer held down is released, control is given
 // back. It may be called again.
-func (v *Viewer) Leave() {
+func (v *Viewer) Leave() { v.leave(true) }
+
+// leave ends the view, once.
+func (v *Viewer) leave(giveBack bool) {
 	s := v.session
 	v.mu.Lock()
 	left := v.left
@@ -294,8 +312,13 @@ func (v *Viewer) Leave() {
 	delete(s.viewers, v)
 	s.activeAt = time.Now()
 	alone := !s.answerableLocked()
+	if s.ask != nil && s.ask.by == v {
+		s.settleLocked()
+	}
 	s.mu.Unlock()
-	s.lease.release(v.holder())
+	if giveBack {
+		v.release()
+	}
 	if alone {
 		s.dismissDialogs()
 	}

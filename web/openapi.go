@@ -30,6 +30,7 @@ var queryParams = map[string]object{
 	"timeout":  {"description": "How long to wait, in milliseconds.", "schema": object{"type": "integer", "minimum": 0}},
 	"replay":   {"description": "all begins with the oldest event that is kept.", "schema": object{"type": "string", "enum": []string{"all"}}},
 	"session":  {"description": "The session; may be left out while just one is live.", "schema": object{"type": "string"}},
+	"resume":   {"description": "The resume word of an earlier view's hello: goes on with its control.", "schema": object{"type": "string"}},
 	"name":     {"description": "The file's name, when the form does not say it.", "schema": object{"type": "string"}},
 	"next":     {"description": "The path to go to afterwards.", "schema": object{"type": "string"}},
 	"code":     {"description": "The code of a sign-in link, for one use.", "schema": object{"type": "string"}},

@@ -71,7 +71,7 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/context", name: "getContext", does: "Cookies and storage.", slow: true, handler: s.getContext, answers: answer{body: map[string]any{}}},
 		{method: get, path: one + "/screenshot", name: "getScreenshot", does: "A picture of the active tab; ?format=png|jpeg|webp, ?fullPage=.", slow: true, query: []string{"format", "fullPage"}, handler: s.getScreenshot, answers: answer{mime: "image/png"}},
 		{method: get, path: one + "/thumbnail", name: "getThumbnail", does: "The newest picture that there is anyway.", access: guests, role: view, handler: s.getThumbnail, answers: answer{mime: "image/jpeg"}},
-		{method: get, path: one + "/view", name: "view", does: "The viewer's socket, subprotocol takeover.v1.", access: guests, role: view, kind: socket, handler: s.view, answers: answer{status: 101, mime: "application/octet-stream"}},
+		{method: get, path: one + "/view", name: "view", does: "The viewer's socket, subprotocol takeover.v1.", access: guests, role: view, kind: socket, query: []string{"resume"}, handler: s.view, answers: answer{status: 101, mime: "application/octet-stream"}},
 
 		{method: get, path: one + "/files", name: "listFiles", does: "The session's files, oldest first: downloads, uploads, what scripts wrote.", query: []string{"limit", "cursor"}, handler: s.listFiles, answers: answer{body: files.File{}, list: "files"}},
 		{method: post, path: one + "/files", name: "uploadFile", does: "Add a file: a form with it, or the file itself and ?name=.", slow: true, query: []string{"name"}, handler: s.uploadFile, body: uploadForm{}, answers: answer{status: 201, body: files.File{}}},

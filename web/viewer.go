@@ -39,8 +39,12 @@ const (
 	maxCloseReason = 120
 )
 
-// errViewerLeft is why a view ends whose socket the viewer closed.
-var errViewerLeft = errors.New("the viewer left")
+var (
+	// errViewerLeft is why a view ends whose socket the viewer closed.
+	errViewerLeft = errors.New("the viewer left")
+	// errViewerLost is why a view ends whose socket broke.
+	errViewerLost = errors.New("the viewer's connection broke")
+)
 
 // viewerSocket is one viewer's connection. run is its writer, and nothing else
 // writes messages; read is its reader.
@@ -78,7 +82,7 @@ func (s *Server) view(c echo.Context) error {
 	}
 	p := caller(c)
 	role, _ := p.role(one.ID())
-	joining := session.ViewerOptions{Role: role, Name: p.name}
+	joining := session.ViewerOptions{Role: role, Name: p.name, Resume: c.QueryParam("resume")}
 	if g, ok := p.grant(one.ID()); ok && !p.operator() {
 		joining.Takeover = g.Takeover
 	}
@@ -133,6 +137,9 @@ func (v *viewerSocket) serve() {
 	code, reason := v.closing(err)
 	_ = v.conn.Close(code, reason) // ends read; the peer may be gone
 	work.Wait()
+	if errors.Is(err, errViewerLost) || code == closeStalled {
+		v.viewer.Lost()
+	}
 	v.log.Debug("viewer left", "code", code, "reason", reason)
 }
 
@@ -142,7 +149,7 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 	switch {
 	case errors.As(err, &ended):
 		return websocket.StatusNormalClosure, clip(ended.Reason, maxCloseReason)
-	case errors.Is(err, errViewerLeft):
+	case errors.Is(err, errViewerLeft), errors.Is(err, errViewerLost):
 		return websocket.StatusNormalClosure, ""
 	case errors.Is(err, screencast.ErrStalled), errors.Is(err, errStalled):
 		v.server.metrics.dropped.WithLabelValues("stalled").Inc()
@@ -163,7 +170,7 @@ func (v *viewerSocket) read() {
 	for {
 		kind, raw, err := v.conn.Read(context.Background()) // run closes the socket
 		if err != nil {
-			v.cancel(errViewerLeft)
+			v.cancel(leftOrLost(err))
 			return
 		}
 		if err := v.pace(limit, len(raw)); err != nil {
@@ -189,6 +196,16 @@ func (v *viewerSocket) read() {
 			close(v.hello)
 		}
 	}
+}
+
+// leftOrLost tells a viewer that went, with a close frame, from one whose
+// connection broke and who may be back.
+func leftOrLost(err error) error {
+	switch websocket.CloseStatus(err) {
+	case websocket.StatusNormalClosure, websocket.StatusGoingAway:
+		return errViewerLeft
+	}
+	return errViewerLost
 }
 
 // pace slows down a viewer that sends too much; TCP makes it wait.
@@ -245,7 +262,7 @@ func (v *viewerSocket) doActs() {
 // complain tells the viewer what was wrong. What nothing knows is not for them.
 func (v *viewerSocket) complain(err error) {
 	v.server.metrics.malformed.Inc()
-	v.reply(errorMessage{Type: "error", Message: clip(err.Error(), 500)})
+	v.reply(session.ErrorMessage{Type: "error", Message: clip(err.Error(), 500)})
 }
 
 // reply hands a message to the writer; a viewer that does not take its replies

@@ -50,10 +50,16 @@ type testPicture struct {
 // dial opens a viewer's socket as an operator, or with the headers given.
 func (s *testServer) dial(one *session.Session, header http.Header) *testViewer {
 	s.t.Helper()
+	return s.dialAgain(one, header, "")
+}
+
+// dialAgain is dial with the word that resumes an earlier view.
+func (s *testServer) dialAgain(one *session.Session, header http.Header, resume string) *testViewer {
+	s.t.Helper()
 	if header == nil {
 		header = http.Header{"Authorization": {"Bearer " + testKey}}
 	}
-	conn, resp, err := websocket.Dial(s.t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view",
+	conn, resp, err := websocket.Dial(s.t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view?resume="+url.QueryEscape(resume),
 		&websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{subprotocol}})
 	if err != nil {
 		s.t.Fatal("dial:", err)
@@ -347,6 +353,42 @@ func TestOneControlsAtATime(t *testing.T) {
 	if stale := s.manager.Stats().StaleInput; stale == 0 {
 		t.Error("no input was counted as stale")
 	}
+}
+
+// TestControlOverABrokenConnection tells a viewer who closed the page from one
+// whose connection broke, and lets only that one go on.
+func TestControlOverABrokenConnection(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"url": site(t)})
+	watcher := s.join(one, nil)
+	a := s.join(one, nil)
+	a.wait("the page", at("/"))
+	a.until("a picture", func() bool { return len(a.pictures) > 0 })
+	epoch := a.takeControl()
+	hello := a.wait("hello", func(m map[string]any) bool { return m["type"] == "hello" })
+	word, _ := hello["resume"].(string)
+
+	if err := a.conn.CloseNow(); err != nil {
+		t.Fatal(err)
+	}
+	watcher.wait("that the controller is away", func(m map[string]any) bool { return m["type"] == "control" && m["away"] == true })
+	b := s.dialAgain(one, nil, word)
+	got := b.wait("control", func(m map[string]any) bool { return m["type"] == "control" })
+	if got["mine"] != true || got["epoch"] != float64(epoch) {
+		t.Errorf("back with %v, want epoch %d", got, epoch)
+	}
+	b.send(map[string]any{"type": "hello", "width": 1280, "height": 720, "dpr": 1})
+	b.click(200, 100, epoch)
+	b.wait("the click", at("#clicked-1"))
+	if strings.Contains(s.log.String(), word) {
+		t.Error("the word is in the log")
+	}
+
+	from := watcher.mark()
+	if err := b.conn.Close(websocket.StatusGoingAway, ""); err != nil {
+		t.Fatal(err)
+	}
+	watcher.waitFrom(from, "free control", func(m map[string]any) bool { return m["type"] == "control" && m["holder"] == "" })
 }
 
 func TestGuestWithViewOnlySees(t *testing.T) {

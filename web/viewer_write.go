@@ -20,10 +20,6 @@ type (
 		Type string         `json:"type"` // pong
 		T    jsontext.Value `json:"t"`
 	}
-	errorMessage struct {
-		Type    string `json:"type"` // error
-		Message string `json:"message"`
-	}
 	statsMessage struct {
 		Type    string  `json:"type"` // stats
 		FPS     float64 `json:"fps"`
@@ -164,7 +160,9 @@ func (v *viewerSocket) write(kind websocket.MessageType, raw []byte) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		return errViewerLeft
+		_ = v.conn.CloseNow() // ends the reader, if it has not ended: it knows how the viewer went
+		<-v.ctx.Done()
+		return context.Cause(v.ctx)
 	}
 	return nil
 }

@@ -48,6 +48,9 @@ type serveCommand struct {
 	MaxFiles     int   `help:"Files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
 	MaxFileBytes int64 `help:"Bytes of a session's files. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
 
+	AskTimeout time.Duration `help:"How long a person in control has to say no to another who asks for it." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
+	LeaseGrace time.Duration `help:"How long a person keeps control whose connection broke." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
+
 	AllowedOrigins []string      `help:"Other sites whose pages may call." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
 	FrameAncestors string        `help:"Sites that may frame the pages, as in CSP." default:"'none'" env:"TAKEOVER_FRAME_ANCESTORS"`
 	StallTimeout   time.Duration `help:"Drops a viewer or a stream's reader that takes nothing for so long." default:"30s" env:"TAKEOVER_STALL_TIMEOUT"`
@@ -168,6 +171,7 @@ func (s *serveCommand) options(addr net.Addr, kept *store.Store, log *slog.Logge
 		PublicURL: func() string { return strings.TrimSuffix(s.PublicURL, "/") },
 		CheckURL:  web.AddressGuard(addr.String(), s.PublicURL),
 		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
+		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:  kept,
 		Files:  files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
 		Logger: log,

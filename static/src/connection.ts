@@ -29,8 +29,8 @@ interface ConnectionEvents {
 }
 
 interface Options {
-  /** `ws:` or `wss:` address of the view. */
-  url: string;
+  /** `ws:` or `wss:` address of the view, made anew for each connection. */
+  url(): string;
   /** Address that answers with why a view cannot be opened, as a status code. */
   probe: string;
   /** Made anew for each connection, because the window may have changed. */
@@ -84,7 +84,7 @@ export class Connection extends Emitter<ConnectionEvents> {
   #connect(): void {
     window.clearTimeout(this.#retry);
     this.#setState({ phase: 'connecting' });
-    const socket = new WebSocket(this.options.url, SUBPROTOCOL);
+    const socket = new WebSocket(this.options.url(), SUBPROTOCOL);
     socket.binaryType = 'arraybuffer';
     this.#socket = socket;
     socket.onopen = () => {

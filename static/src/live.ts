@@ -1,6 +1,6 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
-import type { ClientMessage, DialogMessage, InputMessage, Rect, Role, Run, ServerMessage, Tab, Takeover } from './protocol.js';
+import type { Asked, ClientMessage, ControlMessage, DialogMessage, InputMessage, Rect, Role, Run, ServerMessage, Tab, Takeover } from './protocol.js';
 import type { Screen } from './screen.js';
 
 /** How long (ms) input waits for control that was asked for by using the page. */
@@ -32,6 +32,7 @@ interface LiveEvents {
   rtt: number;
   hello: Role;
   control: Party;
+  asked: Asked | null;
   tabs: { tabs: Tab[]; active: number };
   takeover: Takeover | null;
   run: Run;
@@ -49,6 +50,10 @@ export class Live extends Emitter<LiveEvents> {
   holder = '';
   epoch = 0;
   mine = false;
+  /** The holder's connection broke. */
+  away = false;
+  /** Somebody asks the person in control for it. */
+  asked: Asked | null = null;
   tabs: Tab[] = [];
   active = 0;
   takeover: Takeover | null = null;
@@ -57,19 +62,21 @@ export class Live extends Emitter<LiveEvents> {
   #asked = 0;
   /** Control was lost with the line, not given away. */
   #wantsBack = false;
+  /** Goes on with this view's control after a lost connection; a secret. */
+  #resume = '';
 
   constructor(readonly session: string, private readonly screen: Screen) {
     super();
     const base = `${location.origin}/v1/sessions/${encodeURIComponent(session)}`;
     this.connection = new Connection({
-      url: `${base.replace(/^http/, 'ws')}/view`,
+      url: () => `${base.replace(/^http/, 'ws')}/view${this.#resume ? `?resume=${encodeURIComponent(this.#resume)}` : ''}`,
       probe: base,
       hello: () => ({ type: 'hello', ...this.#size() }),
     });
     this.connection.on('state', (state) => {
       if (state.phase === 'waiting') {
         this.#wantsBack ||= this.mine;
-        this.#setControl('', this.epoch, false);
+        this.#setControl({ type: 'control', holder: '', epoch: this.epoch, mine: false });
       }
       this.emit('connection', state);
     });
@@ -112,12 +119,17 @@ export class Live extends Emitter<LiveEvents> {
     this.send(message);
   }
 
+  /** Takes control, or asks the person who has it. */
   takeControl(): void {
     this.send({ type: 'control', action: 'take' });
   }
 
   releaseControl(): void {
     this.send({ type: 'control', action: 'release' });
+  }
+
+  keepControl(): void {
+    this.send({ type: 'control', action: 'keep' });
   }
 
   answerTakeover(action: 'claim' | 'done' | 'fail', note?: string): boolean {
@@ -136,10 +148,11 @@ export class Live extends Emitter<LiveEvents> {
     switch (message.type) {
       case 'hello':
         this.role = message.role;
+        this.#resume = message.resume ?? '';
         this.emit('hello', message.role);
         break;
       case 'control':
-        this.#setControl(message.holder, message.epoch, message.mine);
+        this.#setControl(message);
         if (this.#wantsBack && message.holder === '' && this.mayControl) this.takeControl();
         this.#wantsBack = false;
         break;
@@ -187,10 +200,12 @@ export class Live extends Emitter<LiveEvents> {
     this.emit('trouble', { kind, why: why.charAt(0).toUpperCase() + why.slice(1) });
   }
 
-  #setControl(holder: string, epoch: number, mine: boolean): void {
+  #setControl({ holder, epoch, mine, away = false, asked }: ControlMessage): void {
     this.holder = holder;
     this.epoch = epoch;
     this.mine = mine;
+    this.away = away;
+    this.asked = asked ?? null;
     if (mine) {
       const queue = this.#queue;
       this.#queue = [];
@@ -198,6 +213,7 @@ export class Live extends Emitter<LiveEvents> {
     }
     this.#asked = 0;
     this.emit('control', this.party);
+    this.emit('asked', this.asked);
   }
 
   #size(): { width: number; height: number; dpr: number } {

@@ -44,7 +44,7 @@ export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMess
 export type ClientMessage =
   | { type: 'hello'; width: number; height: number; dpr: number; maxFps?: number }
   | { type: 'ack'; seq: number }
-  | { type: 'control'; action: 'take' | 'release' }
+  | { type: 'control'; action: 'take' | 'release' | 'keep' }
   | { type: 'navigate'; action: 'goto' | 'back' | 'forward' | 'reload' | 'stop'; url?: string }
   | { type: 'tab'; action: 'activate' | 'close' | 'new'; tab?: number }
   | { type: 'resize'; width: number; height: number; dpr: number }
@@ -114,10 +114,21 @@ export interface DialogMessage {
   closed?: boolean;
 }
 
-export interface ControlMessage { type: 'control'; holder: string; epoch: number; mine: boolean }
+/** Somebody asks the person in control for it; that person yields at `until` unless they say no. */
+export interface Asked { by: string; mine: boolean; until: string }
+
+export interface ControlMessage {
+  type: 'control';
+  holder: string;
+  epoch: number;
+  mine: boolean;
+  /** The holder's connection broke; control waits for them a while. */
+  away?: boolean;
+  asked?: Asked;
+}
 
 export type ServerMessage =
-  | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number }
+  | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number; resume?: string }
   | ControlMessage
   | { type: 'tabs'; tabs: Tab[]; active: number }
   | { type: 'takeover'; takeover: Takeover | null }

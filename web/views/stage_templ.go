@@ -33,6 +33,10 @@ func stage(title string, width, height int) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Err = asked().Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div id=\"stage-area\" class=\"stage-area\" data-party=\"nobody\"><div id=\"stage\" class=\"stage\" data-width=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -40,7 +44,7 @@ func stage(title string, width, height int) templ.Component {
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(width))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 9, Col: 64}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 10, Col: 64}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 		if templ_7745c5c3_Err != nil {
@@ -53,7 +57,7 @@ func stage(title string, width, height int) templ.Component {
 		var templ_7745c5c3_Var3 string
 		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(height))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 9, Col: 101}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 10, Col: 101}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 		if templ_7745c5c3_Err != nil {
@@ -66,7 +70,7 @@ func stage(title string, width, height int) templ.Component {
 		var templ_7745c5c3_Var4 string
 		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(width))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 11, Col: 51}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 12, Col: 51}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 		if templ_7745c5c3_Err != nil {
@@ -79,7 +83,7 @@ func stage(title string, width, height int) templ.Component {
 		var templ_7745c5c3_Var5 string
 		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(height))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 11, Col: 83}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 12, Col: 83}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {
@@ -92,13 +96,43 @@ func stage(title string, width, height int) templ.Component {
 		var templ_7745c5c3_Var6 string
 		templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs("Remote page: " + title)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 11, Col: 133}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 12, Col: 133}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard of the remote page. Control, Alt and Enter together give it back.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><a id=\"overlay-action\" class=\"button\" href=\"/\" hidden></a></div></div><p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p></div>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		return nil
+	})
+}
+
+// asked is what a person in control is told when another one would like it.
+func asked() templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
+				}
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var7 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var7 == nil {
+			templ_7745c5c3_Var7 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person would like to take control. It goes to them in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep it</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -123,12 +157,12 @@ func remoteDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var7 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var7 == nil {
-			templ_7745c5c3_Var7 = templ.NopComponent
+		templ_7745c5c3_Var8 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var8 == nil {
+			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<dialog id=\"remote-dialog\" class=\"dialog\" aria-labelledby=\"remote-dialog-title\" aria-describedby=\"remote-dialog-message\"><form id=\"remote-dialog-form\" method=\"dialog\"><h2 id=\"remote-dialog-title\"></h2><p id=\"remote-dialog-message\" class=\"remote-message\"></p><label class=\"field\" id=\"remote-dialog-field\" hidden><span>Answer</span> <input id=\"remote-dialog-input\" type=\"text\" autocomplete=\"off\"></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-dialog-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-dialog-accept\">OK</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<dialog id=\"remote-dialog\" class=\"dialog\" aria-labelledby=\"remote-dialog-title\" aria-describedby=\"remote-dialog-message\"><form id=\"remote-dialog-form\" method=\"dialog\"><h2 id=\"remote-dialog-title\"></h2><p id=\"remote-dialog-message\" class=\"remote-message\"></p><label class=\"field\" id=\"remote-dialog-field\" hidden><span>Answer</span> <input id=\"remote-dialog-input\" type=\"text\" autocomplete=\"off\"></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-dialog-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-dialog-accept\">OK</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -153,12 +187,12 @@ func failDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var8 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var8 == nil {
-			templ_7745c5c3_Var8 = templ.NopComponent
+		templ_7745c5c3_Var9 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var9 == nil {
+			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
