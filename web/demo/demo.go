@@ -1,6 +1,7 @@
 // Package demo is a small site of our own under /demo/: a sign-in form, a
-// slider captcha, a code from a phone, and a page that greets whoever got
-// through. The sample script and the tests use it, so that both work without
+// slider captcha, a code from a phone, a page that greets whoever got through,
+// and one small page for each kind of thing that scripts are written for. The
+// sample script, the examples and the tests use it, so that they work without
 // the internet. It needs no key and protects nothing.
 package demo
 
@@ -38,10 +39,23 @@ const (
 //go:embed site
 var files embed.FS
 
-var pages = template.Must(template.ParseFS(files, "site/*.html"))
+// pages are the templates of the pages by name: the frame of every page around
+// the page's own.
+var pages = parsePages()
+
+func parsePages() map[string]*template.Template {
+	all := template.Must(template.ParseFS(files, "site/*.html"))
+	parsed := map[string]*template.Template{}
+	for _, page := range all.Templates() {
+		whole := template.Must(all.Clone())
+		parsed[page.Name()] = template.Must(whole.AddParseTree("content", page.Tree))
+	}
+	return parsed
+}
 
 // view is what the pages are drawn from.
 type view struct {
+	Data     any // what only one page shows
 	Page     string
 	Title    string
 	Email    string
@@ -59,8 +73,8 @@ type view struct {
 // Register adds the site's routes to a group whose prefix is /demo.
 func Register(g *echo.Group) {
 	s := &site{visits: newVisits()}
-	g.GET("", func(c echo.Context) error { return c.Redirect(http.StatusFound, prefix+"login") })
-	g.GET("/", func(c echo.Context) error { return c.Redirect(http.StatusFound, prefix+"login") })
+	g.GET("", func(c echo.Context) error { return c.Redirect(http.StatusFound, prefix) })
+	g.GET("/", s.index)
 	g.GET("/login", s.showLogin)
 	g.POST("/login", s.login)
 	g.GET("/captcha", s.showCaptcha)
@@ -73,6 +87,10 @@ func Register(g *echo.Group) {
 	g.POST("/logout", s.logout)
 	g.GET("/demo.css", asset("site/demo.css", "text/css; charset=utf-8"))
 	g.GET("/demo.js", asset("site/demo.js", "text/javascript; charset=utf-8"))
+	g.GET("/pages.js", asset("site/pages.js", "text/javascript; charset=utf-8"))
+	s.registerShop(g)
+	s.registerService(g)
+	s.registerTransfer(g)
 }
 
 func asset(name, contentType string) echo.HandlerFunc {
@@ -104,7 +122,7 @@ func (s *site) render(c echo.Context, status int, v view) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	c.Response().Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
 	c.Response().WriteHeader(status)
-	if err := pages.ExecuteTemplate(c.Response(), "page", v); err != nil {
+	if err := pages[v.Page].ExecuteTemplate(c.Response(), "page", v); err != nil {
 		return fmt.Errorf("render demo page: %w", err)
 	}
 	return nil

@@ -1,14 +1,17 @@
 package demo
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"image/png"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -210,4 +213,87 @@ func jsonOf(t *testing.T, value any) io.Reader {
 		t.Fatal(err)
 	}
 	return strings.NewReader(string(data))
+}
+
+func TestPagesOfTheIndex(t *testing.T) {
+	server, client := newServer(t)
+	index := body(t)(client.Get(server.URL + "/demo/"))
+	links := regexp.MustCompile(`href="(/demo/\w+)"`).FindAllStringSubmatch(index, -1)
+	if len(links) < 18 {
+		t.Fatalf("the index names %d pages", len(links))
+	}
+	for _, link := range links {
+		r, err := client.Get(server.URL + link[1])
+		if page := bodyOf(t, r, err); r.StatusCode != http.StatusOK || !strings.Contains(page, "<h1>") {
+			t.Errorf("%s: %d %s", link[1], r.StatusCode, page)
+		}
+	}
+}
+
+func TestCatalogIsBounded(t *testing.T) {
+	server, client := newServer(t)
+	for path, want := range map[string]string{
+		"/demo/catalog":          "Page 1 of 4",
+		"/demo/catalog?page=4":   "Bird house",
+		"/demo/catalog?page=999": "Page 4 of 4",
+		"/demo/catalog?page=-1":  "Page 1 of 4",
+		"/demo/items/1":          "Desk lamp",
+	} {
+		if page := body(t)(client.Get(server.URL + path)); !strings.Contains(page, want) {
+			t.Errorf("%s does not show %q: %s", path, want, page)
+		}
+	}
+	for _, path := range []string{"/demo/items/0", "/demo/items/999", "/demo/items/x", "/demo/api/stats/none"} {
+		r, err := client.Get(server.URL + path)
+		if bodyOf(t, r, err); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", path, r.StatusCode)
+		}
+	}
+}
+
+func TestTodos(t *testing.T) {
+	server, client := newServer(t)
+	url := server.URL + "/demo/api/todos"
+	if answer := body(t)(client.Post(url, "application/json", strings.NewReader(`{"text":" Water <b>plants</b> "}`))); !strings.Contains(answer, `"id":1`) {
+		t.Fatalf("added: %s", answer)
+	}
+	if answer := body(t)(client.Post(url, "application/json", strings.NewReader(`{"text":" "}`))); !strings.Contains(answer, "missing") {
+		t.Errorf("an empty one: %s", answer)
+	}
+	for range maxTodos {
+		body(t)(client.Post(url, "application/json", strings.NewReader(`{"text":"more"}`)))
+	}
+	var all []todo
+	if err := json.Unmarshal([]byte(body(t)(client.Get(url))), &all); err != nil || len(all) != maxTodos || all[0].Text != "Water <b>plants</b>" {
+		t.Fatalf("%d to do, %v: %+v", len(all), err, all)
+	}
+	request, err := http.NewRequest(http.MethodDelete, url+"/1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{http.StatusNoContent, http.StatusNotFound} {
+		r, err := client.Do(request)
+		if bodyOf(t, r, err); r.StatusCode != want {
+			t.Errorf("delete: %d, want %d", r.StatusCode, want)
+		}
+	}
+}
+
+func TestFileIsCounted(t *testing.T) {
+	server, client := newServer(t)
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("file", "<i>.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(part, "one\ntwo\n")
+	_ = w.Close()
+	page := body(t)(client.Post(server.URL+"/demo/files", w.FormDataContentType(), &form))
+	if !strings.Contains(page, `id="file-bytes">8<`) || !strings.Contains(page, "&lt;i&gt;.txt") {
+		t.Errorf("after sending: %s", page)
+	}
+	if page := body(t)(client.PostForm(server.URL+"/demo/files", nil)); !strings.Contains(page, "Choose a file") {
+		t.Errorf("without a file: %s", page)
+	}
 }

@@ -74,6 +74,10 @@ type visit struct {
 	last   *puzzle
 	number int
 	secret string
+
+	name     string // as whom the visitor joined
+	todos    []todo
+	lastTodo int
 }
 
 func (v *visit) at() stage {
