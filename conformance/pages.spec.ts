@@ -63,6 +63,13 @@ test('window.close closes the popup', async ({ page }) => {
   expect(popup.isClosed()).toBe(true);
 });
 
+test('a click that closes its own page resolves', async ({ page }) => {
+  const [popup] = await Promise.all([page.waitForEvent('popup'), page.evaluate(() => { window.open('about:blank'); })]);
+  await popup.setContent('<button onclick="window.close()">x</button>');
+  await popup.locator('button').click();
+  await expect.poll(() => popup.isClosed()).toBe(true);
+});
+
 test('init scripts of the context run in popups before their own', async ({ context, page }) => {
   await context.addInitScript(() => { (window as any).early = document.documentElement === null || document.readyState; });
   await page.goto('/empty');

@@ -11,5 +11,5 @@ await page.mouse.move(track.x + track.width * 0.7, middle, { steps: 12 });
 await page.mouse.up();
 while (Number(await page.locator('#brightness').textContent()) < 75) await knob.press('ArrowRight');
 const brightness = Number(await page.locator('#brightness').textContent());
-expect(brightness).toBeGreaterThanOrEqual(75);
-return { brightness };
+expect(brightness).toBeLessThan(80);
+return { enough: brightness >= 75 };
