@@ -24,6 +24,8 @@ var contextOperations = map[string]operation{
 	"context.setGeolocation":   op(true, opSetGeolocation),   // {context,geolocation:{latitude,longitude,accuracy}}
 	"context.grantPermissions": op(true, opGrantPermissions), // {context,permissions,origin}
 	"context.clearPermissions": op(true, opClearPermissions), // {context}
+	"context.storageState":     op(false, opStorageState),    // {context,indexedDB,opfs} → {cookies,origins}
+	"context.setStorageState":  op(true, opSetStorageState),  // {context,state,initial}; initial adds to what is there
 	// {page,media,colorScheme,reducedMotion,forcedColors,contrast}, each "no-override" to take it back
 	"page.emulateMedia": op(true, opEmulateMedia),
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/target"
@@ -62,13 +63,53 @@ type Context struct {
 	refusesDownloads bool
 
 	initScripts []*InitScript
+	origins     []string // that its pages have shown, at most maxOrigins
 }
 
 // ID is Chromium's id of the context.
 func (c *Context) ID() string { return string(c.id) }
 
+// TargetContext is the same for commands that are typed.
+func (c *Context) TargetContext() proto.BrowserContextID { return c.id }
+
 // Browser is the browser the context belongs to.
 func (c *Context) Browser() *Browser { return c.browser }
+
+// maxOrigins bounds what is remembered of the origins that a context's pages
+// have shown; the oldest ones go.
+const maxOrigins = 1000
+
+// Origins are those of the web that the context's pages have shown, the oldest
+// first.
+func (c *Context) Origins() []string {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	return slices.Clone(c.origins)
+}
+
+// visitedLocked remembers the origin of a document.
+func (c *Context) visitedLocked(url string) {
+	origin := originOf(url)
+	if origin == "" || slices.Contains(c.origins, origin) {
+		return
+	}
+	if len(c.origins) == maxOrigins {
+		c.origins = slices.Delete(c.origins, 0, 1)
+	}
+	c.origins = append(c.origins, origin)
+}
+
+// originOf is the origin of a URL of the web, or empty.
+func originOf(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok || scheme != "http" && scheme != "https" {
+		return ""
+	}
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return scheme + "://" + rest
+}
 
 // Options are the settings of the context's pages, as new ones get them.
 func (c *Context) Options() Options {

@@ -123,6 +123,7 @@ func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.Navigati
 	f.attachment = a
 	f.initial = false
 	f.url = doc.URL + doc.URLFragment
+	p.context.visitedLocked(doc.URL)
 	f.name = doc.Name
 	f.failedURL = doc.UnreachableURL
 	f.loaderID = doc.LoaderID

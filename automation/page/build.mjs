@@ -1,5 +1,6 @@
 // Builds what automation puts into pages:
 //   dist/injected.js    Playwright's injected script, out of the pinned npm package, minified
+//   dist/storage.js     Playwright's storage script, which reads and writes an origin's storage
 //   dist/layer.js       our own layer on top of it, for worlds where selectors are resolved
 //   dist/evaluator.js   our evaluator and serializer, for the page's own world
 //   dist/binding.js     the page's side of functions of scripts, for the page's own world
@@ -15,33 +16,38 @@ import * as esbuild from 'esbuild';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.join(here, '..', 'dist');
-const marker = '// packages/playwright-core/src/generated/injectedScriptSource.ts';
+// Playwright's scripts that are taken, by the class that each exports.
+const taken = { injected: 'InjectedScript', storage: 'StorageScript' };
 
 export async function build() {
   await mkdir(dist, { recursive: true });
   const yaml = path.dirname(createRequire(import.meta.url).resolve('yaml/package.json'));
-  await Promise.all([buildInjected(), bundle('layer'), bundle('evaluator'), bundle('binding'), bundle('yaml'), copyFile(path.join(yaml, 'LICENSE'), path.join(dist, 'LICENSE.yaml.txt'))]);
+  await Promise.all([buildTaken(), bundle('layer'), bundle('evaluator'), bundle('binding'), bundle('yaml'), copyFile(path.join(yaml, 'LICENSE'), path.join(dist, 'LICENSE.yaml.txt'))]);
 }
 
-async function buildInjected() {
+async function buildTaken() {
   const root = path.dirname(createRequire(import.meta.url).resolve('playwright-core/package.json'));
   const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
-  const source = extract(await readFile(path.join(root, 'lib', 'coreBundle.js'), 'utf8'), version);
-  const { code } = await esbuild.transform(source, { minify: true, target: 'es2022', legalComments: 'none' });
-  if (!code.includes('InjectedScript'))
-    throw new Error(`playwright-core ${version}: the injected script does not export InjectedScript`);
-  await writeFile(path.join(dist, 'injected.js'), code);
+  const library = await readFile(path.join(root, 'lib', 'coreBundle.js'), 'utf8');
+  for (const [name, exported] of Object.entries(taken)) {
+    const source = extract(library, `${name}ScriptSource`, version);
+    const { code } = await esbuild.transform(source, { minify: true, target: 'es2022', legalComments: 'none' });
+    if (!code.includes(exported))
+      throw new Error(`playwright-core ${version}: the ${name} script does not export ${exported}`);
+    await writeFile(path.join(dist, `${name}.js`), code);
+  }
   await copyFile(path.join(root, 'LICENSE'), path.join(dist, 'LICENSE.playwright.txt'));
   await copyFile(path.join(root, 'NOTICE'), path.join(dist, 'NOTICE.playwright.txt'));
 }
 
-// The script stands in the bundle as a string literal, assigned to a variable
+// A script stands in the bundle as a string literal, assigned to a variable
 // whose name changes from version to version, below a comment that does not.
-function extract(bundle, version) {
+function extract(bundle, name, version) {
+  const marker = `// packages/playwright-core/src/generated/${name}.ts`;
   const at = bundle.indexOf(marker);
   const literal = at < 0 ? null : /\bsource\d* = ('(?:[^'\\\n]|\\.)*')/.exec(bundle.slice(at));
   if (!literal)
-    throw new Error(`playwright-core ${version} no longer holds its injected script where it is looked for (${marker} in lib/coreBundle.js): pin a version that does, or mend automation/page/build.mjs`);
+    throw new Error(`playwright-core ${version} no longer holds ${name} where it is looked for (${marker} in lib/coreBundle.js): pin a version that does, or mend automation/page/build.mjs`);
   return vm.runInNewContext(literal[1]);
 }
 

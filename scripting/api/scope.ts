@@ -30,7 +30,7 @@ export abstract class Scope extends ApiObject {
   #on(selector: string, options?: Strict): Subject {
     const frame = this._target;
     return {
-      get target() { return { frame: frame._guid, selector: text('selector', selector), strict: options?.strict }; },
+      get target() { return { frame: frame._guid, selector: text('selector', selector), strict: options?.strict ?? frame.page().context()._options.strictSelectors }; },
       frame,
       prefix: this._prefix,
       title: (method, args) => `${this._prefix}.${method}(${[selector, ...args].map(quote).join(', ')})`,

@@ -1,0 +1,331 @@
+package automation
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	fetchproto "github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/storage"
+	prototarget "github.com/chromedp/cdproto/target"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+const (
+	// openPagePatience is how long a page that is open may take to give its
+	// storage, before it is read elsewhere.
+	openPagePatience = 2 * time.Second
+
+	// originPatience bounds the reading or writing of one origin's storage.
+	originPatience = 30 * time.Second
+
+	// maxStateOrigins bounds the origins of a state that a script sets.
+	maxStateOrigins = 1000
+)
+
+// originState is one origin's storage, as Playwright's storage script gives and
+// takes it, with its origin.
+type originState map[string]json.RawMessage
+
+func (o originState) origin() string {
+	var origin string
+	_ = json.Unmarshal(o["origin"], &origin) // none is not one
+	return origin
+}
+
+// empty reports whether there is nothing in the storage.
+func (o originState) empty() bool {
+	for _, name := range []string{"localStorage", "indexedDB", "opfs"} {
+		if raw := string(o[name]); raw != "" && raw != "[]" && raw != "null" {
+			return false
+		}
+	}
+	return true
+}
+
+type storageParams struct {
+	Context   string `json:"context"`
+	IndexedDB bool   `json:"indexedDB"`
+	OPFS      bool   `json:"opfs"`
+}
+
+type storageState struct {
+	Cookies []json.RawMessage `json:"cookies"`
+	Origins []originState     `json:"origins"`
+}
+
+// storageScript calls a method of Playwright's storage script.
+func storageScript(method string, arg any) (string, error) {
+	s, err := scripts()
+	if err != nil {
+		return "", err
+	}
+	raw, err := json.Marshal(arg)
+	if err != nil {
+		return "", err
+	}
+	return "(()=>{const module={exports:{}};" + s.storage + "\nreturn new (module.exports.StorageScript())('chromium')." + method + "(" + string(raw) + ")})()", nil
+}
+
+// opStorageState reads a context's cookies and the storage of all origins that
+// its pages have shown.
+func opStorageState(ctx context.Context, c *Client, p *storageParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	cookies, err := opCookies(ctx, c, &cookiesParams{Context: p.Context})
+	if err != nil {
+		return nil, err
+	}
+	code, err := storageScript("collect", map[string]bool{"indexedDB": p.IndexedDB, "opfs": p.OPFS})
+	if err != nil {
+		return nil, err
+	}
+	left := bc.Origins()
+	found := []originState{}
+	add := func(origin string, raw json.RawMessage) error {
+		var state originState
+		if err := json.Unmarshal(raw, &state); err != nil {
+			return fmt.Errorf("storage of %s: %w", origin, err)
+		}
+		left = slices.DeleteFunc(left, func(o string) bool { return o == origin })
+		if !state.empty() {
+			state["origin"], _ = json.Marshal(origin) // a string always has JSON
+			found = append(found, state)
+		}
+		return nil
+	}
+	for _, page := range bc.Pages() {
+		origin, raw := readOpenPage(ctx, page, left, code)
+		if raw != nil {
+			if err := add(origin, raw); err != nil {
+				return nil, err
+			}
+		}
+	}
+	err = visitOrigins(ctx, bc, slices.Clone(left), func(string) (string, error) { return code, nil }, add)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Cookies any           `json:"cookies"`
+		Origins []originState `json:"origins"`
+	}{cookies.(map[string]any)["cookies"], found}, nil //nolint:forcetypeassert // forURLs' own
+}
+
+// readOpenPage reads the storage of an origin where a page shows it; nil when it
+// is none of those that are wanted, or the page does not answer.
+func readOpenPage(ctx context.Context, page *browser.Page, wanted []string, code string) (string, json.RawMessage) {
+	u, err := url.Parse(page.URL())
+	if err != nil || page.Crashed() || page.Dialog() != nil {
+		return "", nil
+	}
+	origin := u.Scheme + "://" + u.Host
+	if !slices.Contains(wanted, origin) {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, openPagePatience)
+	defer cancel()
+	w, err := page.MainFrame().World(ctx, browser.WorldUtility)
+	if err != nil {
+		return "", nil
+	}
+	res, err := w.Call(ctx, browser.CallOptions{Function: "() => location.origin === " + string(mustJSON(origin)) + " ? " + code + " : null", ByValue: true, AwaitPromise: true})
+	if err != nil || len(res.Value) == 0 || string(res.Value) == "null" {
+		return "", nil
+	}
+	return origin, json.RawMessage(res.Value)
+}
+
+func mustJSON(text string) []byte {
+	raw, _ := json.Marshal(text) // a string always has JSON
+	return raw
+}
+
+type setStorageParams struct {
+	Context string        `json:"context"`
+	State   *storageState `json:"state"`
+	Initial bool          `json:"initial"`
+}
+
+// opSetStorageState puts a state in the place of what a context holds.
+func opSetStorageState(ctx context.Context, c *Client, p *setStorageParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	if p.State == nil {
+		p.State = &storageState{}
+	}
+	origins := []string{}
+	states := map[string]originState{}
+	for _, o := range p.State.Origins {
+		origin := o.origin()
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, errorf("Error setting storage state:\nInvalid URL: %s", origin)
+		}
+		states[origin] = o
+		origins = append(origins, origin)
+	}
+	if len(origins) > maxStateOrigins {
+		return nil, errorf("Error setting storage state:\nmore than %d origins", maxStateOrigins)
+	}
+	if !p.Initial {
+		for _, known := range bc.Origins() {
+			if states[known] == nil {
+				origins = append(origins, known)
+			}
+		}
+		if err := bc.Browser().Session().Call(ctx, storage.ClearCookies.Method, map[string]string{"browserContextId": bc.ID()}, nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := setCookieState(ctx, bc, p.State.Cookies); err != nil {
+		return nil, err
+	}
+	return emptyJSON, visitOrigins(ctx, bc, origins, func(origin string) (string, error) {
+		state := states[origin]
+		if state == nil {
+			state = originState{}
+		}
+		return storageScript("restore", state)
+	}, func(string, json.RawMessage) error { return nil })
+}
+
+func setCookieState(ctx context.Context, bc *browser.Context, raw []json.RawMessage) error {
+	cookies := make([]wireCookie, 0, len(raw))
+	for _, r := range raw {
+		var n newCookie
+		if err := json.Unmarshal(r, &n); err != nil {
+			return errorf("Error setting storage state:\n%v", err)
+		}
+		w, err := n.wire()
+		if err != nil {
+			return err
+		}
+		cookies = append(cookies, w)
+	}
+	if len(cookies) == 0 {
+		return nil
+	}
+	return writeCookies(ctx, bc, cookies)
+}
+
+// visitOrigins runs code in an empty document of each origin, and tells what it
+// gave. The page that shows them is hidden, from the model and from people, and
+// requests nothing of anybody.
+func visitOrigins(ctx context.Context, bc *browser.Context, origins []string, code func(origin string) (string, error), told func(origin string, value json.RawMessage) error) (err error) {
+	if len(origins) == 0 {
+		return nil
+	}
+	root := bc.Browser().Session()
+	created, err := cdp.Call(ctx, root, prototarget.CreateTarget, prototarget.CreateTargetParams{
+		URL: "about:blank", BrowserContextID: bc.TargetContext(), Hidden: new(true), Background: new(true),
+	})
+	if err != nil {
+		return fmt.Errorf("open storage page: %w", err)
+	}
+	var client *cdp.Client
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer cancel()
+		_, closing := cdp.Call(end, root, prototarget.CloseTarget, prototarget.CloseTargetParams{TargetID: created.TargetID})
+		if client != nil {
+			closing = errors.Join(closing, client.Close(end))
+		}
+		if err == nil {
+			err = closing
+		}
+	}()
+	client, err = root.Client().Conn().NewClient(ctx, cdp.SinkFunc(answerEmpty(func() *cdp.Client { return client })))
+	if err != nil {
+		return err
+	}
+	s, err := client.Attach(ctx, created.TargetID)
+	if err != nil {
+		return err
+	}
+	for _, command := range []struct {
+		method string
+		params any
+	}{
+		{network.Enable.Method, network.EnableParams{}},
+		{network.SetBypassServiceWorker.Method, network.SetBypassServiceWorkerParams{Bypass: true}},
+		{fetchproto.Enable.Method, fetchproto.EnableParams{}},
+	} {
+		if err := s.Call(ctx, command.method, command.params, nil); err != nil {
+			return err
+		}
+	}
+	for _, origin := range origins {
+		source, err := code(origin)
+		if err != nil {
+			return err
+		}
+		value, err := visit(ctx, s, origin, source)
+		if err != nil {
+			return fmt.Errorf("storage of %s: %w", origin, err)
+		}
+		if err := told(origin, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visit shows an empty document of an origin and evaluates in it.
+func visit(ctx context.Context, s *cdp.Session, origin, code string) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, originPatience)
+	defer cancel()
+	nav, err := cdp.Call(ctx, s, page.Navigate, page.NavigateParams{URL: origin})
+	if err != nil {
+		return nil, err
+	}
+	if nav.ErrorText != "" {
+		return nil, errors.New(nav.ErrorText)
+	}
+	res, err := cdp.Call(ctx, s, runtime.Evaluate, runtime.EvaluateParams{Expression: code, AwaitPromise: new(true), ReturnByValue: new(true)})
+	if err != nil {
+		return nil, err
+	}
+	if e := res.ExceptionDetails; e != nil {
+		if e.Exception != nil && e.Exception.Description != "" {
+			return nil, errors.New(e.Exception.Description)
+		}
+		return nil, errors.New(e.Text)
+	}
+	return json.RawMessage(res.Result.Value), nil
+}
+
+// answerEmpty answers every request of a session with an empty document.
+func answerEmpty(client func() *cdp.Client) func(cdp.Event) {
+	body := base64.StdEncoding.EncodeToString([]byte("<html></html>"))
+	return func(ev cdp.Event) {
+		defer ev.Release()
+		if ev.Method != fetchproto.RequestPaused.Method {
+			return
+		}
+		var paused struct {
+			RequestID string `json:"requestId"`
+		}
+		if jsonv2.Unmarshal(ev.Params, &paused, jsonv2.AllowInvalidUTF8(true)) != nil {
+			return
+		}
+		_ = client().Session(ev.Session).Send(fetchproto.FulfillRequest.Method, map[string]any{ // a page that is gone needs none
+			"requestId": paused.RequestID, "responseCode": 200, "body": body,
+			"responseHeaders": []map[string]string{{"name": "content-type", "value": "text/html"}},
+		})
+	}
+}

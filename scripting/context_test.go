@@ -1,0 +1,75 @@
+package scripting_test
+
+import (
+	"net/http"
+	"testing"
+)
+
+// storageSite keeps things in the browser.
+func storageSite() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte(`<title>Storage</title><button onclick="this.textContent = 'clicked'" ontouchstart="document.title = 'touched'">Press</button>
+			<script>window.seen = localStorage.getItem('name')</script>`))
+	})
+	return mux
+}
+
+func TestStorageState(t *testing.T) {
+	evaluates(t, storageSite(), `
+		const store = p => p.evaluate(async () => {
+			localStorage.setItem('name', 'ä "1"'); document.cookie = 'visible=1';
+			await new Promise((f, r) => { const q = indexedDB.open('db', 2); q.onerror = r; q.onupgradeneeded = () => q.result.createObjectStore('things', { keyPath: 'id' });
+				q.onsuccess = () => { const t = q.result.transaction('things', 'readwrite'); t.objectStore('things').put({ id: 1, when: new Date(5), list: [1, 'b'] }); t.oncomplete = () => { q.result.close(); f(); } } });
+		});
+		const thing = p => p.evaluate(() => new Promise((f, r) => { const q = indexedDB.open('db'); q.onerror = r; q.onsuccess = () => {
+			const g = q.result.transaction('things').objectStore('things').get(1); g.onsuccess = () => f(g.result) } }));
+		const far = args.url.replace('127.0.0.1', 'localhost');
+		await page.goto(args.url); await store(page);
+		await page.goto(far); await page.evaluate(() => localStorage.setItem('name', 'far'));
+		const state = await context.storageState();
+		const whole = await context.storageState({ indexedDB: true, path: 'state.json' });
+		const second = await browser.newContext({ storageState: whole });
+		const two = await second.newPage();
+	`, [][2]string{
+		{`state.cookies.map(c => c.name + '=' + c.value)`, `["visible=1"]`},
+		{`state.origins.map(o => [o.origin.replace(args.url, 'near').replace(far, 'far'), o.localStorage]).sort()`, `[["far",[{"name":"name","value":"far"}]],["near",[{"name":"name","value":"ä \"1\""}]]]`},
+		{`Object.keys(state.origins[0]).sort()`, `["localStorage","origin"]`},
+		{`whole.origins.find(o => o.origin === args.url).indexedDB[0].stores[0].records.length`, `1`},
+		{`context.pages().length`, `1`},
+		{`await two.goto(args.url).then(() => two.evaluate(() => [window.seen, document.cookie]))`, `["ä \"1\"","visible=1"]`},
+		{`await thing(two).then(t => [t.id, t.when.getTime(), t.list])`, `[1,5,[1,"b"]]`},
+		{`await two.goto(far).then(() => two.evaluate(() => window.seen))`, `"far"`},
+		{`await second.setStorageState({ cookies: [], origins: [{ origin: args.url, localStorage: [{ name: 'name', value: 'new' }] }] }).then(async () => [
+			await two.goto(args.url).then(() => two.evaluate(() => window.seen)), await two.goto(far).then(() => two.evaluate(() => window.seen)), (await second.cookies()).length])`, `["new",null,0]`},
+		{`await browser.newContext({ storageState: 'state.json' }).then(async c => { const n = (await c.cookies()).length; await c.close(); return n })`, `1`},
+		{`await fails(() => browser.newContext({ storageState: { cookies: [], origins: [{ origin: 'file:///etc', localStorage: [] }] } }))`, `"Error: browser.newContext: Error setting storage state:\nInvalid URL: file:///etc"`},
+		{`await page.request.storageState().then(s => s.origins.length)`, `2`},
+	})
+}
+
+func TestContextOptions(t *testing.T) {
+	evaluates(t, storageSite(), `
+		const { devices } = require('playwright');
+		const phone = await browser.newContext({ ...devices['Pixel 7'], locale: 'de-DE', timezoneId: 'Europe/Berlin', colorScheme: 'dark', baseURL: args.url, strictSelectors: true,
+			permissions: ['geolocation'], geolocation: { latitude: 1, longitude: 2 } });
+		const p = await phone.newPage();
+		await p.goto('/');
+	`, [][2]string{
+		{`p.viewportSize()`, `{"width":412,"height":839}`},
+		{`await p.evaluate(() => [screen.width, devicePixelRatio, 'ontouchstart' in window, navigator.userAgent.includes('Pixel 7'), navigator.language, matchMedia('(prefers-color-scheme: dark)').matches])`,
+			`[412,2.625,true,true,"de-DE",true]`},
+		{`await p.evaluate(() => new Promise((f, r) => navigator.geolocation.getCurrentPosition(g => f(g.coords.latitude), r)))`, `1`},
+		{`await p.getByRole('button').tap().then(() => p.evaluate(() => [document.title, document.querySelector('button').textContent]))`, `["touched","clicked"]`},
+		{`await p.evaluate(() => { document.title = '' }).then(() => p.touchscreen.tap(20, 20)).then(() => p.title())`, `"touched"`},
+		{`(await fails(async () => { await p.setContent('<b>1</b><b>2</b>'); await p.click('b') })).split('\n')[0]`, `"Error: page.click: Error: strict mode violation: locator('b') resolved to 2 elements:"`},
+		{`[browser.contexts().length, phone.browser() === browser, browser.isConnected(), /^\d+\./.test(browser.version()), phone.isClosed()]`, `[2,true,true,true,false]`},
+		{`await (async () => { const events = []; phone.on('close', c => events.push(c === phone)); p.on('close', () => events.push('page')); await phone.close(); return [events, phone.isClosed(), p.isClosed(), browser.contexts().length] })()`, `[["page",true],true,true,1]`},
+		{`await browser.newPage({ viewport: { width: 300, height: 200 } }).then(async q => { const c = q.context(); const e = await fails(() => c.newPage()); await q.close(); return [e, c.isClosed()] })`, `["Error: browserContext.newPage: Please use browser.newContext()",true]`},
+		{`await browser.newContext({ viewport: null }).then(async c => { const q = await c.newPage(); const v = q.viewportSize(); await c.close(); return v })`, `null`},
+		{`await (async () => { await page.emulateMedia({ media: 'print', colorScheme: 'dark' }); const on = await page.evaluate(() => [matchMedia('print').matches, matchMedia('(prefers-color-scheme: dark)').matches]); await page.emulateMedia({ media: null, colorScheme: null }); return [on, await page.evaluate(() => matchMedia('print').matches)] })()`, `[[true,true],false]`},
+		{`await fails(() => page.emulateMedia({ colorScheme: 'pink' }))`, `"Error: page.emulateMedia: colorScheme: expected one of (dark|light|no-preference|no-override)"`},
+		{`Object.keys(devices).length > 100`, `true`},
+	})
+}
