@@ -15,10 +15,11 @@ import (
 // default.
 type Options struct {
 	// OnDialog is asked when a JavaScript dialog opens in a page that a client
-	// works with and no client listens for dialogs of. True means that somebody,
-	// such as a viewer, will answer it; otherwise it is dismissed. It is called on
-	// the model's goroutine and must not wait. Default: nobody answers.
-	OnDialog func(*browser.Dialog) bool
+	// works with; taken says that a client listens for dialogs and will answer.
+	// Otherwise true means that somebody, such as a viewer, will answer it, and
+	// false that it is dismissed. It is called on the model's goroutine and must
+	// not wait. Default: nobody answers.
+	OnDialog func(d *browser.Dialog, taken bool) bool
 
 	// CheckURL refuses addresses of the web (http and https) that clients want to
 	// open; its error is what they are told. Where such an address leads from there
@@ -122,7 +123,11 @@ func (a *Automation) dialogOpened(d *browser.Dialog, clients []*Client) {
 			taken = c.offerDialog(d) || taken
 		}
 	}
-	if taken || !driven || (a.options.OnDialog != nil && a.options.OnDialog(d)) {
+	if !driven {
+		return
+	}
+	answered := a.options.OnDialog != nil && a.options.OnDialog(d, taken)
+	if taken || answered {
 		return
 	}
 	a.work.Go(func() {

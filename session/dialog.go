@@ -17,13 +17,14 @@ type openDialog struct {
 const maxDialogText = 10_000
 
 // forPerson reports whether a dialog that opens now is for a person to answer
-// although a script drives the browser: the person is in control.
-// Automation asks it before dialogOpened is told, which keeps to the answer.
-func (s *Session) forPerson(d *browser.Dialog) bool {
+// although a script drives the browser: the script does not listen for dialogs,
+// and the person is in control. Automation asks it before dialogOpened is told,
+// which keeps to the answer.
+func (s *Session) forPerson(d *browser.Dialog, scriptAnswers bool) bool {
 	holder, _, _ := s.lease.state()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	yes := holder.isPerson() && s.answerableLocked()
+	yes := !scriptAnswers && holder.isPerson() && s.answerableLocked()
 	s.dialogFor = dialogFor{dialog: d, person: yes}
 	return yes
 }
