@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/chromedp/cdproto/runtime"
 
@@ -18,9 +19,14 @@ const (
 	arraySuffix    = ".array" // of those on all elements
 )
 
-// leastExpect is the least time, in milliseconds, for the first look at how things
-// stand.
-const leastExpect = 1
+const (
+	// leastExpect is the least time, in milliseconds, for an expectation.
+	leastExpect = 1
+
+	// firstLook is how long the first look at how things stand may take in any
+	// case: time is not over before it, but in a page that does not answer.
+	firstLook = 1500 * time.Millisecond
+)
 
 // textNotFound is why an expectation on an element is not met when there is none.
 const textNotFound = "element(s) not found"
@@ -48,12 +54,14 @@ type expectResult struct {
 
 // opExpect waits for an expectation. What is not met is a result, not an error.
 func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
-	timeout := t.Timeout
-	if timeout > 0 {
-		timeout = max(timeout, leastExpect)
-	}
-	p, cancel := c.begin(ctx, timeout, true)
+	p, cancel := c.begin(ctx, 0, true)
 	defer cancel()
+	if t.Timeout > 0 {
+		p.timeout = max(t.Timeout, leastExpect)
+		timeout := time.Duration(p.timeout * float64(time.Millisecond))
+		p.grace = max(p.grace, firstLook-timeout)
+		p.until(time.Now().Add(timeout))
+	}
 	p.absent = t.ofNothing() != t.IsNot
 	extra := t.question()
 	kind := browser.WorldUtility

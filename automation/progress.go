@@ -31,6 +31,7 @@ type progress struct {
 	page     bool            // the page keeps the time
 	guarded  bool            // a gesture is under way: it must not wait for the gate
 	absent   bool            // a target whose frame is not there is settled, without a place
+	grace    time.Duration   // how much later than the page's time is over it may tell so
 	cancel   context.CancelFunc
 	timeout  float64 // milliseconds, 0 for none
 	deadline time.Time
@@ -40,7 +41,7 @@ type progress struct {
 // begin starts an operation's time. page says that the page keeps the time, and
 // may tell of its end a little late.
 func (c *Client) begin(ctx context.Context, timeout float64, page bool) (*progress, context.CancelFunc) {
-	p := &progress{Context: ctx, client: c, parent: ctx, page: page, timeout: timeout, cancel: func() {}}
+	p := &progress{Context: ctx, client: c, parent: ctx, page: page, grace: replyGrace, timeout: timeout, cancel: func() {}}
 	if timeout > 0 {
 		p.until(time.Now().Add(time.Duration(timeout * float64(time.Millisecond))))
 	}
@@ -52,7 +53,7 @@ func (p *progress) until(deadline time.Time) {
 	p.cancel()
 	p.deadline = deadline
 	if p.page {
-		deadline = deadline.Add(replyGrace)
+		deadline = deadline.Add(p.grace)
 	}
 	p.Context, p.cancel = context.WithDeadlineCause(p.parent, deadline, timedOut{p.timeout})
 }
