@@ -119,7 +119,7 @@ func TestExpectPoll(t *testing.T) {
 		await run('passes not', () => expect(() => { throw new Error('boom') }).not.toPass({ timeout: 50 }));
 		await run('should not pass', () => expect(() => {}).not.toPass({ timeout: 50 }));
 		await run('passes never', () => expect(() => new Promise(() => {})).toPass({ timeout: 50 }));
-		await run('expectation inside', () => expect(async () => { await expect(page.locator('x')).toBeVisible({ timeout: 10 }) }).toPass({ timeout: 30, intervals: [100] }));`)
+		await run('expectation inside', () => expect(async () => { await expect(page.locator('x')).toBeVisible({ timeout: 10 }) }).toPass({ timeout: 9000, intervals: [10000] }));`)
 	const overdue = "Timeout 50ms exceeded while waiting on the predicate"
 	want := `holds: 3
 says more: Error: mine
@@ -177,7 +177,7 @@ Call log:
 
 
 Call Log:
-- Timeout 30ms exceeded while waiting on the predicate`
+- Timeout 9000ms exceeded while waiting on the predicate`
 	if got != want {
 		t.Errorf("got\n%s\n\nwant\n%s", got, want)
 	}
@@ -355,5 +355,104 @@ Received: 3
 				t.Error("the script did not go on")
 			}
 		})
+	}
+}
+
+// toBeOK says how the response was fetched, and what it says if that is text.
+func TestExpectOK(t *testing.T) {
+	got := lines(t, `
+		const ok = await request.get(args.url + '/'), missing = await request.get(args.url + '/missing');
+		const response = await page.goto(args.url + '/missing');
+		const shown = f => f().then(() => 'passes', e => [e.message.split('\n')[0], /\n→ GET http.*missing\n/.test(e.message), /\n← 404 Not Found\n/.test(e.message), e.message.endsWith('\n\nResponse text:\nnot here')]);
+		await run('is', () => expect(ok).toBeOK());
+		await run('is not', () => shown(() => expect(missing).toBeOK()));
+		await run('not', () => expect(missing).not.toBeOK());
+		await run('should not', () => shown(() => expect(ok).not.toBeOK()));
+		await run('of a page', async () => (await shown(() => expect(response).toBeOK())).slice(0, 3));
+		await run('something else', () => expect('x').toBeOK());`)
+	want := `is: "passes"
+is not: ["expect(response).toBeOK() failed",true,true,true]
+not: "passes"
+should not: ["expect(response).not.toBeOK() failed",false,false,false]
+of a page: ["expect(response).toBeOK() failed",true,true]
+something else: Error: toBeOK can be only used with APIResponse object, was called with x`
+	if got != want {
+		t.Errorf("got\n%s\n\nwant\n%s", got, want)
+	}
+}
+
+// An expectation ends with its signal.
+func TestExpectSignal(t *testing.T) {
+	got := lines(t, `
+		await page.setContent('<p>x</p>');
+		const c = new AbortController(); setTimeout(() => c.abort(new Error('why')), 50);
+		const asked = expect(page.locator('p')).toHaveText('y', { signal: c.signal, timeout: 60000 });
+		await run('waiting', () => asked);
+		await run('before', () => expect(page.locator('p')).toHaveText('y', { signal: c.signal }));
+		await run('unused', () => expect(page.locator('p')).toHaveText('x', { signal: new AbortController().signal }));`)
+	want := `waiting: Error: expect(locator).toHaveText(expected) failed
+
+Locator:  locator('p')
+Expected: "y"
+Received: "x"
+
+Call log:
+  - Expect "toHaveText" locator('p') with timeout 60000ms
+  - waiting for locator('p')
+  - operation was aborted: why
+
+before: Error: expect(locator).toHaveText(expected) failed
+
+Locator: locator('p')
+Expected: "y"
+Error: The assertion was aborted: why
+
+unused: "passes"`
+	if got != want {
+		t.Errorf("got\n%s\n\nwant\n%s", got, want)
+	}
+}
+
+// The log of an expectation says what was seen at each try.
+func TestExpectLog(t *testing.T) {
+	res := runIn(t, "await page.setContent('<p class=a>x</p>');\nawait expect(page.locator('p')).toHaveText('y', { timeout: 1000 });")
+	seen := regexp.MustCompile(`\n    \d+ × locator resolved to <p class="a">x</p>\n {6,8}- unexpected value "x"\n$`)
+	if res.Err == nil || !seen.MatchString(res.Err.Message) || res.Err.Line != 2 {
+		t.Errorf("got %+v", res.Err)
+	}
+}
+
+// An error is where the expectation stands in the code, through functions that
+// wait.
+func TestExpectPlace(t *testing.T) {
+	for _, tt := range []struct {
+		name, code   string
+		line, column int
+	}{
+		{"value", "const a = 1;\n  expect(a).toBe(2);", 2, 13},
+		{"element", "\n\nawait expect(page.locator('x')).toBeVisible({ timeout: 20 });", 3, 33},
+		{"in a function", "async function check() {\n  await expect(page.locator('x')).toBeVisible({ timeout: 20 });\n}\nawait page.title();\nawait check();", 2, 35},
+		{"after a wait", "const check = async (): Promise<void> => {\n  await page.title();\n  expect(1).toBe(2);\n};\nawait check();", 3, 13},
+		{"polled", "await page.title();\nawait expect.poll(() => 1, { timeout: 20 }).toBe(2);", 2, 45},
+		{"passing", "await expect(async () => {\n  expect(1).toBe(2);\n}).toPass({ timeout: 20 });", 3, 4},
+		{"rejected", "\nawait expect(Promise.reject(new Error('x'))).rejects.toThrow('y');", 2, 54},
+		{"thrown elsewhere", "function f() {\n  throw new Error('x');\n}\nexpect(f).toThrow('y');", 4, 11},
+	} {
+		res := runIn(t, tt.code)
+		if res.Err == nil || res.Err.Line != tt.line || res.Err.Column != tt.column {
+			t.Errorf("%s: %+v, want line %d, column %d", tt.name, res.Err, tt.line, tt.column)
+		}
+	}
+}
+
+// In a test file, soft errors are the test's, and all of them.
+func TestExpectSoftInTests(t *testing.T) {
+	l := &logs{}
+	res := runWith(t, `import { test, expect } from '@playwright/test';
+		test('goes on', async () => { expect.soft(1).toBe(2); expect.soft(3).toBe(4); test.info().annotations.push({ type: 'on' }); if (test.info().errors.length !== 2) throw new Error('errors: ' + test.info().errors.length); });
+		test('is another', async () => { expect(test.info().errors.length).toBe(0); });`, l)
+	want := "failed goes on: Error: expect(received).toBe(expected) // Object.is equality\npassed is another\n"
+	if got := outcome(l); got != want || res.Status != scripting.StatusFailed {
+		t.Errorf("got %s\n%s\nwant\n%s", res.Status, got, want)
 	}
 }

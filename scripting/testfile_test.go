@@ -72,7 +72,7 @@ func TestFilesWithBrowser(t *testing.T) {
 				page.locator('#never').click();
 			});`, `
 			failed waits for an element: Error: Test timeout of 700ms exceeded.
-			failed waits for nothing: Error: Test timeout of 700ms exceeded. (line 7, column 9)
+			failed waits for nothing: Error: Test timeout of 700ms exceeded. (line 7, column 4)
 			failed does not wait: Error: locator.click: Test ended.
 			`},
 		{"a page for all tests", `

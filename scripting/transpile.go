@@ -83,7 +83,7 @@ func compile(name, source string, sourceMap []byte) (*goja.Program, error) {
 			return nil, fmt.Errorf("read source map: %w", err)
 		}
 		tree.File.SetSourceMap(consumer)
-		mendArrows(tree, source)
+		mendTree(tree, source)
 	}
 	return goja.CompileAST(tree, false)
 }

@@ -3,7 +3,7 @@
 import { asymmetric, customAsymmetric, inverted } from './asymmetric.ts';
 import { step } from './call.ts';
 import { equals } from './equality.ts';
-import { dress } from './errors.ts';
+import { dress, refuse } from './errors.ts';
 import { host, type Trace } from './host.ts';
 import { matchers, type Matcher, type MatcherResult, type MatcherState } from './matchers.ts';
 import { pageMatchers } from './pagematchers.ts';
@@ -46,7 +46,7 @@ export class ExpectError extends Error {
 // Names that any expect knows, because some expect was extended by them.
 const registry: Record<string, Matcher> = Object.create(null) as Record<string, Matcher>;
 // Those that wait for their subject by themselves, and cannot be polled.
-const waiting: Readonly<Record<string, unknown>> = { ...pageMatchers, ...responseMatchers, toPass: true, toMatchSnapshot: true };
+const waiting: Readonly<Record<string, unknown>> = { ...pageMatchers, ...responseMatchers, toPass: true };
 const builtin = (name: string): boolean => Object.hasOwn(matchers, name) || Object.hasOwn(waiting, name);
 
 const about = Symbol('subject');
@@ -95,6 +95,14 @@ function know(name: string): void {
   });
 }
 [...Object.keys(matchers), ...Object.keys(waiting)].forEach(know);
+
+const noFiles = 'sessions store nothing to compare with';
+for (const [name, instead] of Object.entries({
+  toHaveScreenshot: `${noFiles}; take page.screenshot() or locator.screenshot(), or use toMatchAriaSnapshot() with a string`,
+  toMatchSnapshot: `${noFiles}; use toEqual() with the expected value`,
+})) {
+  Object.defineProperty(chain, name, { configurable: true, enumerable: true, writable: true, value: () => refuse(`expect().${name}`, instead) });
+}
 
 /** Calls a matcher: at once, or when its subject is there. */
 function invoke(subject: Subject, name: string, args: unknown[]): unknown {
@@ -170,8 +178,6 @@ function failed(subject: Subject, result: Omit<MatcherResult, 'message'> & { mes
 function wait(subject: Subject, name: string, args: unknown[], trace: Trace): unknown {
   if (name === 'toPass')
     return toPass(subject, args[0] as { timeout?: number; intervals?: number[] } | undefined, trace);
-  if (name === 'toMatchSnapshot')
-    throw dress(new Error('expect(…).toMatchSnapshot() is not available in Takeover: sessions store no snapshots; use toEqual() with the expected value'), '', trace);
   const matcher = Object.hasOwn(pageMatchers, name) ? pageMatchers[name]! : responseMatchers[name]!;
   const check = (value: unknown) => {
     const { config, isNot } = subject;

@@ -320,8 +320,6 @@ export const pageMatchers: Readonly<Record<string, PageMatcher>> = {
     const url = typeof expected === 'string' && base ? new URL(expected, base).href : expected as Text;
     return matchText(this, 'toHaveURL', page, url, { expression: 'to.have.url', page: true }, {}, options);
   },
-
-  toHaveScreenshot: async () => refuse('expect(…).toHaveScreenshot()', 'sessions store no pictures to compare with; take page.screenshot() or locator.screenshot(), or use toMatchAriaSnapshot()'),
 };
 
 const hasAttribute = word('toHaveAttribute', (name: string, options?: Common) => ({

@@ -28,7 +28,7 @@ export const responseMatchers: Readonly<Record<string, PageMatcher>> = {
       throw new Error(`toBeOK can be only used with APIResponse object, was called with ${type}${inspect(response)}`);
     }
     const pass = response.ok();
-    const body = pass === this.isNot && textual.test(response.headers()['content-type'] ?? '') ? await response.text() : undefined;
+    const body = pass === this.isNot && textual.test(response.headers()['content-type'] ?? '') ? await response.text().catch(() => undefined) : undefined; // a page may have let go of it
     const log = response._fetchLog?.() ?? [`→ GET ${response.url()}`, `← ${response.status()} ${response.statusText()}`];
     const head = hint('toBeOK', 'response', '', { isNot: this.isNot, promise: this.promise });
     return {

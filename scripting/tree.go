@@ -4,18 +4,20 @@ import (
 	"reflect"
 
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
 )
 
-// mendArrows corrects what goja takes for the text of arrow functions: it ends
-// them where their body's last node ends, before brackets that close it, so
-// that () => ({ a: 1 }) reads () => ({ a: 1 }. Functions go to the page as their
-// text.
-func mendArrows(program *ast.Program, source string) {
-	w := arrowWalk{source: source, base: program.File.Base(), seen: map[uintptr]bool{}}
+// mendTree corrects two things in goja's tree of a script. It takes for the text of
+// an arrow function what ends where its body's last node ends, before brackets that
+// close it, so that () => ({ a: 1 }) reads () => ({ a: 1 }; functions go to the page
+// as their text. And it takes the bracket for the place of a call; an error shall
+// be at the name of what was called, as in V8.
+func mendTree(program *ast.Program, source string) {
+	w := treeWalk{source: source, base: program.File.Base(), seen: map[uintptr]bool{}}
 	w.walk(reflect.ValueOf(program.Body))
 }
 
-type arrowWalk struct {
+type treeWalk struct {
 	source string
 	base   int
 	seen   map[uintptr]bool // pointers that were walked
@@ -25,7 +27,7 @@ var arrowType = reflect.TypeFor[*ast.ArrowFunctionLiteral]()
 
 // walk visits all that is reachable from a node. The tree has no visitor of its
 // own.
-func (w *arrowWalk) walk(v reflect.Value) {
+func (w *treeWalk) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface:
 		if !v.IsNil() {
@@ -42,6 +44,9 @@ func (w *arrowWalk) walk(v reflect.Value) {
 				arrow.Source = w.source[start:arrowEnd(w.source, start)]
 			}
 		}
+		if call, ok := v.Interface().(*ast.CallExpression); ok {
+			call.LeftParenthesis = placeOf(call)
+		}
 		w.walk(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -54,6 +59,17 @@ func (w *arrowWalk) walk(v reflect.Value) {
 			w.walk(v.Index(i))
 		}
 	}
+}
+
+// placeOf is where the name of what is called stands.
+func placeOf(call *ast.CallExpression) file.Idx {
+	switch callee := call.Callee.(type) {
+	case *ast.Identifier:
+		return callee.Idx
+	case *ast.DotExpression:
+		return callee.Identifier.Idx
+	}
+	return call.LeftParenthesis
 }
 
 // arrowEnd is where the arrow function that starts at start ends, if its body is
