@@ -3,6 +3,7 @@ package scripting
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -120,7 +121,7 @@ func denyFiles() error {
 // and network makes, and refuses all others with EPERM, in all threads.
 func filterSystemCalls() error {
 	const dataNumber, dataArch = 0, 4 // offsets in struct seccomp_data
-	const dataArg0 = 16               // its low half, on little-endian machines
+	const dataArg0, dataArg1 = 16, 24 // their low halves, on little-endian machines
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
@@ -144,9 +145,19 @@ func filterSystemCalls() error {
 		// clone3 hides its flags from filters; "not there" makes callers use clone.
 		jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), give(uint32(unix.SECCOMP_RET_ERRNO)|uint32(unix.ENOSYS)),
 		// clone may start threads, no processes.
-		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 3),
+		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4),
 		load(dataArg0),
 		jump(unix.BPF_JSET, unix.CLONE_THREAD, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+		give(refuse),
+		// tgkill may signal this process's own threads, no other process of its user.
+		jump(unix.BPF_JEQ, unix.SYS_TGKILL, 0, 4),
+		load(dataArg0),
+		jump(unix.BPF_JEQ, uint32(os.Getpid()), 0, 1), give(unix.SECCOMP_RET_ALLOW),
+		give(refuse),
+		// fcntl may not name an owner, whom the kernel would send signals.
+		jump(unix.BPF_JEQ, unix.SYS_FCNTL, 0, 3),
+		load(dataArg1),
+		jump(unix.BPF_JGT, unix.F_SETFL, 1, 0), give(unix.SECCOMP_RET_ALLOW),
 		give(refuse),
 	)
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
@@ -164,12 +175,12 @@ func filterSystemCalls() error {
 // allowedCalls are what the Go runtime needs once it runs: memory, threads,
 // signals to itself, clocks, and reading and writing what is open.
 var allowedCalls = append([]uint32{
-	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_CLOSE, unix.SYS_FCNTL,
+	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_CLOSE,
 	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MREMAP, unix.SYS_MINCORE, unix.SYS_BRK,
 	unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP,
 	unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_GETRES, unix.SYS_GETTIMEOFDAY, unix.SYS_RESTART_SYSCALL, unix.SYS_GETRANDOM,
 	unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_PWAIT2, unix.SYS_EVENTFD2, unix.SYS_PIPE2, unix.SYS_PPOLL,
-	unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_TGKILL,
+	unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK,
 	unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETPPID, unix.SYS_GETUID, unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ, unix.SYS_MEMBARRIER,
 	unix.SYS_TIMER_CREATE, unix.SYS_TIMER_SETTIME, unix.SYS_TIMER_DELETE, unix.SYS_SETITIMER, unix.SYS_GETRUSAGE,
 	unix.SYS_EXIT, unix.SYS_EXIT_GROUP,

@@ -205,11 +205,14 @@ func TestConfinement(t *testing.T) {
 	r.Wait()
 }
 
-// What a script could do that had broken out of goja: nothing.
+// What a script could do that had broken out of goja: nothing, even where the
+// worker is of the server's own user.
 func TestConfinedProcess(t *testing.T) {
-	out, err := exec.Command("/proc/self/exe", ProbeSubcommand).CombinedOutput()
-	if err != nil || strings.TrimSpace(string(out)) != "probed" {
-		t.Errorf("%v: %s", err, out)
+	for _, args := range [][]string{{ProbeSubcommand}, {ProbeSubcommand, "same-user"}} {
+		out, err := exec.Command("/proc/self/exe", args...).CombinedOutput()
+		if err != nil || strings.TrimSpace(string(out)) != "probed" {
+			t.Errorf("%v: %v: %s", args, err, out)
+		}
 	}
 }
 

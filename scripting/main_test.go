@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 		scripting.WorkerMain()
 	}
 	if len(os.Args) > 1 && os.Args[1] == scripting.ProbeSubcommand {
-		scripting.Probe()
+		scripting.Probe(len(os.Args) == 2)
 	}
 	if len(os.Args) > 2 && os.Args[1] == scripting.HostileSubcommand {
 		scripting.Hostile(os.Args[2])
