@@ -257,7 +257,7 @@ func (h *host) setTimer(c goja.FunctionCall) goja.Value {
 		h.throw("too many timers are pending (%d)", len(h.w.loop.timers))
 	}
 	ms := c.Argument(1).ToFloat()
-	if !(ms >= 1 && ms <= 1<<31-1) { // as in Node, NaN included
+	if !(ms >= 0 && ms <= 1<<31-1) { // NaN included
 		ms = 1
 	}
 	id := h.w.loop.add(time.Duration(ms*float64(time.Millisecond)), c.Argument(2).ToBoolean(), h.w.vm.CaptureCallStack(0, nil), func() error {
@@ -318,8 +318,8 @@ func (h *host) bytes(c goja.FunctionCall) []byte {
 // fromBase64 decodes text, of either alphabet and with or without padding, or
 // gives null.
 func (h *host) fromBase64(c goja.FunctionCall) goja.Value {
-	text := strings.TrimRight(c.Argument(0).String(), "=")
-	text = strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "", " ", "", "\t", "", "\f", "").Replace(text)
+	text := strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "", " ", "", "\t", "", "\f", "").Replace(c.Argument(0).String())
+	text = strings.TrimRight(text, "=")
 	data, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
 		return goja.Null()

@@ -25,7 +25,7 @@ type loop struct {
 	start    time.Time
 	timers   timerHeap
 	byID     map[int64]*timer
-	held     int // timers that keep the run from ending
+	held     int // timers that keep the run from ending once the main function has ended
 	lastID   int64
 	finished func() // ends the run once nothing is pending; nil while the script's main function runs
 }
@@ -66,7 +66,7 @@ func (l *loop) run() {
 		if l.w.out.flush() != nil {
 			return // the server is gone
 		}
-		if started && l.w.host.pending() == 0 && l.held == 0 {
+		if started && l.w.host.pending() == 0 && (len(l.timers) == 0 || l.finished != nil && l.held == 0) {
 			l.mu.Lock()
 			quiet := len(l.tasks) == 0
 			l.mu.Unlock()

@@ -1,6 +1,7 @@
-import { AbortController, AbortSignal, DOMException, Event, EventTarget } from './abort.ts';
+import { AbortController, AbortSignal, CustomEvent, DOMException, Event, EventTarget } from './abort.ts';
 import { console } from './console.ts';
 import { TextDecoder, TextEncoder } from './encoding.ts';
+import { refuse } from './errors.ts';
 import { host } from './host.ts';
 import { installRegExp } from './regexp.ts';
 import { timers } from './timers.ts';
@@ -15,9 +16,12 @@ export function installGlobals(): void {
     queueMicrotask,
     TextEncoder, TextDecoder,
     atob, btoa,
-    AbortController, AbortSignal, DOMException, Event, EventTarget,
-    performance: { now: () => host.now(), timeOrigin: Date.now() - host.now(), mark() {}, measure() {}, toJSON() { return {}; } },
-    crypto: { randomUUID, getRandomValues },
+    AbortController, AbortSignal, CustomEvent, DOMException, Event, EventTarget,
+    performance: {
+      now: () => host.now(), timeOrigin: Date.now() - host.now(), mark: entry('mark'), measure: entry('measure'), clearMarks() {}, clearMeasures() {},
+      getEntries: () => [], getEntriesByName: () => [], getEntriesByType: () => [], toJSON() { return {}; },
+    },
+    crypto: { randomUUID, getRandomValues, get subtle() { return refuse('crypto.subtle', 'use it in the page, with page.evaluate()'); } },
   });
   for (const [bundle, names] of Object.entries(onDemand))
     names.forEach(name => lazily(bundle, name));
@@ -85,6 +89,10 @@ function queueMicrotask(f: () => void): void {
   if (typeof f !== 'function')
     throw new TypeError('The "callback" argument must be of type function');
   void Promise.resolve().then(f);
+}
+
+function entry(entryType: string): (name: string) => object {
+  return name => ({ name, entryType, startTime: host.now(), duration: 0 });
 }
 
 function atob(text: string): string {

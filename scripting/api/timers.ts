@@ -38,11 +38,16 @@ export class Timeout {
 
 type Callback = (...args: unknown[]) => void;
 
-function timer(f: Callback, ms: number | undefined, args: unknown[], repeat: boolean): Timeout {
+/** A delay as Node takes it: at least a millisecond. */
+function delayOf(ms: unknown): number {
+  const n = Number(ms);
+  return n >= 1 && n <= 2 ** 31 - 1 ? n : 1;
+}
+
+function timer(f: Callback, delay: number, args: unknown[], repeat: boolean): Timeout {
   if (typeof f !== 'function')
     throw new TypeError(`The "callback" argument must be of type function. Received ${f === null ? 'null' : typeof f}`);
   const call = args.length ? () => f(...args) : () => f();
-  const delay = Number(ms ?? 0);
   return new Timeout(() => setTimer(call, delay, repeat));
 }
 
@@ -53,8 +58,8 @@ function clear(id: unknown): void {
 
 /** The timers that scripts find as globals. */
 export const timers = {
-  setTimeout: (f: Callback, ms?: number, ...args: unknown[]) => timer(f, ms, args, false),
-  setInterval: (f: Callback, ms?: number, ...args: unknown[]) => timer(f, ms, args, true),
+  setTimeout: (f: Callback, ms?: number, ...args: unknown[]) => timer(f, delayOf(ms), args, false),
+  setInterval: (f: Callback, ms?: number, ...args: unknown[]) => timer(f, delayOf(ms), args, true),
   setImmediate: (f: Callback, ...args: unknown[]) => timer(f, 0, args, false),
   clearTimeout: clear,
   clearInterval: clear,
