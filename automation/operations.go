@@ -54,7 +54,9 @@ func init() {
 		"page.goBack":          op(true, opGoBack),
 		"page.goForward":       op(true, opGoForward),
 		"page.setViewportSize": op(true, opSetViewport),
-		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,timeout} → {data}
+		"page.pdf":       op(false, opPDF),       // {page,scale,paperWidth,marginTop,…: inches} → {data}
+		"page.requestGC": op(false, opRequestGC), // {page}
+		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
 		"page.screenshot": op(false, opPageScreenshot),
 
 		// dialog.opened {dialog,page,type,message,defaultValue} is told to a client that listens; then it must answer.

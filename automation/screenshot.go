@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -22,6 +23,9 @@ type shotParams struct {
 	Caret          string `json:"caret"`      // hide or initial; default hide
 	Animations     string `json:"animations"` // disabled or allow; default allow
 	Style          string `json:"style"`      // stylesheet while the picture is taken
+
+	Mask      []target `json:"mask"`      // what is covered
+	MaskColor string   `json:"maskColor"` // CSS; default #FF00FF
 }
 
 type pageShot struct {
@@ -70,7 +74,7 @@ type metrics struct {
 	FullWidth, FullHeight float64 // of the document
 	ScrollX, ScrollY      float64
 	Ratio                 float64 // device pixels per CSS pixel
-	Changed               bool    // the page must be put back
+	Inner                 bool    // the focus is in a frame within
 }
 
 func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) {
@@ -142,21 +146,11 @@ func within(clip rect, width, height float64) (rect, error) {
 // shoot takes a picture: of what clip chooses, in the document's coordinates, or
 // of the viewport when it chooses nothing.
 func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(metrics) (*rect, error)) (any, error) {
-	pl, err := c.placeIn(p, pg.MainFrame(), browser.WorldUtility)
+	prepared := &preparation{client: c}
+	defer prepared.undo(p)
+	m, err := prepared.page(p, pg, o)
 	if err != nil {
 		return nil, err
-	}
-	var m metrics
-	prepare := map[string]any{"caret": o.Caret != "initial", "animations": o.Animations == "disabled", "style": o.Style}
-	if err := pl.layer.call(p, "beginScreenshot", &m, prepare); err != nil {
-		return nil, err
-	}
-	if m.Changed {
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(p), closeTimeout)
-			defer cancel()
-			_ = pl.layer.call(ctx, "endScreenshot", nil) // a page that is gone has nothing to put back
-		}()
 	}
 	area, err := clip(m)
 	if err != nil {
@@ -186,6 +180,60 @@ func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(m
 		}() // gone with its page
 	}
 	return capture(p, pg, params)
+}
+
+// preparation is what was changed in the documents of a page for a picture.
+type preparation struct {
+	client *Client
+	layers []*layer
+}
+
+// page prepares a page and the frames in it; it gives the page's sizes.
+func (q *preparation) page(p *progress, pg *browser.Page, o *shotParams) (m metrics, err error) {
+	options := map[string]any{"caret": o.Caret != "initial", "animations": o.Animations == "disabled", "style": o.Style}
+	pl, err := q.client.placeIn(p, pg.MainFrame(), browser.WorldUtility)
+	if err != nil {
+		return m, err
+	}
+	q.layers = append(q.layers, pl.layer)
+	if err := pl.layer.call(p, "beginScreenshot", &m, options); err != nil {
+		return m, err
+	}
+	if m.Inner || o.Style != "" || o.Animations == "disabled" {
+		for _, f := range pg.Frames()[1:] {
+			inner, err := q.client.placeIn(p, f, browser.WorldUtility)
+			if err != nil {
+				continue // it is gone, or shows nothing
+			}
+			q.layers = append(q.layers, inner.layer)
+			_ = inner.layer.call(p, "beginScreenshot", nil, options) // as above
+		}
+	}
+	for i := range o.Mask {
+		if err := q.mask(p, &o.Mask[i], cmp.Or(o.MaskColor, "#FF00FF")); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+// mask covers the elements of a target with a colour.
+func (q *preparation) mask(p *progress, t *target, color string) error {
+	pl, err := q.client.resolve(p, t, browser.WorldUtility)
+	if err != nil || pl == nil { // a frame on the way is not there
+		return err
+	}
+	q.layers = append(q.layers, pl.layer)
+	return pl.layer.call(p, "maskForScreenshot", nil, pl.request, color, pl.scope)
+}
+
+// undo puts the documents back.
+func (q *preparation) undo(p *progress) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p), closeTimeout)
+	defer cancel()
+	for _, l := range q.layers {
+		_ = l.call(ctx, "endScreenshot", nil) // a page that is gone has nothing to put back
+	}
 }
 
 // background overrides the colour behind the page. It is written out because

@@ -203,6 +203,7 @@ export class Layer {
   }
 
   beginScreenshot(o: ShotOptions) { return this.screenshots.begin(o); }
+  maskForScreenshot(r: Omit<Target, 'scope'>, color: string, scope?: Node) { this.screenshots.mask(this.queryAll(r, scope), color); }
   endScreenshot() { this.screenshots.end(); }
   isConnected(node: Node) { return node.isConnected; }
   preview(node: Node) { return this.injected.previewNode(node); }

@@ -7,8 +7,8 @@ export interface Metrics {
   FullWidth: number; FullHeight: number;
   ScrollX: number; ScrollY: number;
   Ratio: number;
-  /** Whether there is something to put back. */
-  Changed?: boolean;
+  /** Whether the focus is in a frame within. */
+  Inner?: boolean;
 }
 
 /** Prepares this document for a picture and puts everything back afterwards. */
@@ -24,12 +24,30 @@ export class Screenshots {
       this.hideCaret();
     if (o.animations)
       this.stopAnimations(roots);
-    return { ...measure(), Changed: this.undo.length > 0 };
+    return { ...measure(), Inner: document.activeElement instanceof HTMLIFrameElement };
   }
 
   end() {
     for (const undo of this.undo.splice(0))
       undo();
+  }
+
+  /** Covers elements with boxes of a colour, above everything else. */
+  mask(elements: Element[], color: string) {
+    const cover = document.createElement('div');
+    cover.popover = 'manual';
+    cover.style.cssText = 'all: initial; position: absolute; inset: 0 auto auto 0; width: 0; height: 0; overflow: visible; pointer-events: none;';
+    const root = cover.attachShadow({ mode: 'closed' });
+    for (const element of elements) {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      const box = document.createElement('div');
+      box.style.cssText = `position: absolute; left: ${x + globalThis.scrollX}px; top: ${y + globalThis.scrollY}px; width: ${width}px; height: ${height}px;`;
+      box.style.background = color;
+      root.append(box);
+    }
+    document.documentElement.append(cover);
+    this.undo.push(() => cover.remove());
+    try { cover.showPopover(); } catch { /* then it is on top by its place in the document */ }
   }
 
   private addStyle(roots: (Document | ShadowRoot)[], text: string) {

@@ -29,7 +29,6 @@ export const actions: Record<string, readonly string[]> = {
   count: [], allInnerTexts: [], allTextContents: [], boundingBox: [],
   ariaSnapshot: ['mode', 'depth'],
   waitForSelector: ['state', 'omitReturnValue'],
-  screenshot: ['type', 'quality', 'omitBackground', 'scale', 'caret', 'animations', 'style'],
 };
 
 /** Operations that give what is there now and wait for nothing. */
@@ -79,10 +78,27 @@ export function screenshot(s: Subject, options?: object): Promise<any> {
   return step(`${s.prefix}.screenshot`, () => s.title('screenshot', []), async send => {
     const verb = 'handle' in s.target ? 'handle' : 'frame';
     const { data } = await send<{ data: string }>(`${verb}.screenshot`, {
-      ...s.target, ...pick(options, actions['screenshot']!), timeout: s.frame._timeouts.action(options),
+      ...s.target, ...shotParams(options), timeout: s.frame._timeouts.action(options),
     });
     return picture(send, data, options);
   });
+}
+
+/** The options of screenshots, as their operations take them. */
+export function shotParams(options: object | undefined, more: readonly string[] = []): object {
+  const { path, type, mask } = (options ?? {}) as { path?: string; type?: string; mask?: { _subject: Subject }[] };
+  const params: Record<string, unknown> = pick(options, ['quality', 'omitBackground', 'scale', 'caret', 'animations', 'style', 'maskColor', ...more]);
+  params['type'] = type ?? (path === undefined ? undefined : typeOf(path));
+  params['mask'] = mask?.map(l => ({ ...l._subject.target, strict: false }));
+  return params;
+}
+
+function typeOf(path: string): string {
+  const extension = /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+  const type = { png: 'png', jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp' }[extension];
+  if (!type)
+    throw new Error(`path: unsupported mime type "${extension}"`);
+  return type;
 }
 
 /** The Buffer of what an operation made, which also is written to the file that options name. */

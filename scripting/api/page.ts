@@ -1,5 +1,5 @@
 import type * as pw from 'playwright-core';
-import { picture } from './actions.ts';
+import { picture, shotParams } from './actions.ts';
 import type { Browser } from './browser.ts';
 import { pick, quietly, step, Timeouts, wait } from './call.ts';
 import type { BrowserContext } from './context.ts';
@@ -17,6 +17,7 @@ import { Keyboard, Mouse, Touchscreen } from './input.ts';
 import { Response, type ResponseInit } from './network.ts';
 import { hide } from './object.ts';
 import type { APIRequestContext } from './request.ts';
+import { pdfParams } from './pdf.ts';
 import { Scope, waitUntil } from './scope.ts';
 import { quote } from './selectors.ts';
 import { urlMatches, type UrlMatch } from './urls.ts';
@@ -34,8 +35,6 @@ export interface PageInit {
 }
 
 type Opt<K extends keyof pw.Page, N extends number = 0> = pw.Page[K] extends (...a: infer A) => unknown ? A[N] : never;
-
-const screenshotOptions = ['type', 'quality', 'fullPage', 'clip', 'omitBackground', 'scale', 'caret', 'animations', 'style'];
 
 /** A tab. */
 export class Page extends Scope {
@@ -120,11 +119,18 @@ export class Page extends Scope {
   screenshot(options?: Opt<'screenshot'>): Promise<any> {
     return step('page.screenshot', () => 'page.screenshot()', async send => {
       const { data } = await send<{ data: string }>('page.screenshot', {
-        page: this._guid, ...pick(options, screenshotOptions), timeout: this._timeouts.action(options),
+        page: this._guid, ...shotParams(options, ['fullPage', 'clip']), timeout: this._timeouts.action(options),
       });
       return picture(send, data, options);
     });
   }
+  pdf(options?: Opt<'pdf'>): Promise<any> {
+    return step('page.pdf', () => 'page.pdf()', async send => {
+      const { data } = await send<{ data: string }>('page.pdf', { page: this._guid, ...pdfParams(options) });
+      return picture(send, data, options);
+    });
+  }
+  requestGC(): Promise<void> { return this.#do('requestGC', {}); }
   /** Here, a pause is a takeover: a person may look and act, and ends it. */
   async pause(): Promise<void> { await requestTakeover('The script is paused'); }
 
