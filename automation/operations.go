@@ -54,8 +54,8 @@ func init() {
 		"page.goBack":          op(true, opGoBack),
 		"page.goForward":       op(true, opGoForward),
 		"page.setViewportSize": op(true, opSetViewport),
-		"page.pdf":       op(false, opPDF),       // {page,scale,paperWidth,marginTop,…: inches} → {data}
-		"page.requestGC": op(false, opRequestGC), // {page}
+		"page.pdf":             op(false, opPDF),       // {page,scale,paperWidth,marginTop,…: inches} → {data}
+		"page.requestGC":       op(false, opRequestGC), // {page}
 		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
 		"page.screenshot": op(false, opPageScreenshot),
 
@@ -80,6 +80,9 @@ func init() {
 		"unexpose":       op(true, opUnexpose),      // {binding}
 		"pageFunction":   op(false, opPageFunction), // {frame|handle} → {binding, handle}: the same without a name
 		"binding.settle": op(false, opSettle),
+
+		// {context, method: "install"|"fastForward"|"runFor"|"pauseAt"|"resume"|"setFixedTime"|"setSystemTime", value in ms}
+		"clock": op(true, opClock),
 
 		"download.wait":   op(false, opDownloadWait),   // {download} → {name,failure} when it has ended
 		"download.cancel": op(false, opDownloadCancel), // {download}

@@ -71,6 +71,17 @@ func (f *Frame) World(ctx context.Context, kind Kind) (*World, error) {
 	return w, nil
 }
 
+// CurrentWorld is the execution context that World would give without waiting, or
+// nil.
+func (f *Frame) CurrentWorld(kind Kind) *World {
+	f.page.browser.lockTold()
+	defer f.page.browser.mu.Unlock()
+	if f.goneLocked() != nil || f.attachment.suspendedLocked() {
+		return nil
+	}
+	return f.worlds[kind]
+}
+
 // suspendedLocked reports whether Chromium holds back what is sent to the
 // session, because its topmost frame navigates.
 func (a *attachment) suspendedLocked() bool {

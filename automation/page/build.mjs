@@ -1,6 +1,7 @@
 // Builds what automation puts into pages:
 //   dist/injected.js    Playwright's injected script, out of the pinned npm package, minified
 //   dist/storage.js     Playwright's storage script, which reads and writes an origin's storage
+//   dist/clock.js       Playwright's clock for pages, likewise
 //   dist/layer.js       our own layer on top of it, for worlds where selectors are resolved
 //   dist/evaluator.js   our evaluator and serializer, for the page's own world
 //   dist/binding.js     the page's side of functions of scripts, for the page's own world
@@ -16,8 +17,8 @@ import * as esbuild from 'esbuild';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.join(here, '..', 'dist');
-// Playwright's scripts that are taken, by the class that each exports.
-const taken = { injected: 'InjectedScript', storage: 'StorageScript' };
+// What is taken of Playwright's scripts: the source's name, and what it exports.
+const taken = { injected: ['injectedScriptSource', 'InjectedScript'], storage: ['storageScriptSource', 'StorageScript'], clock: ['clockSource', 'inject'] };
 
 export async function build() {
   await mkdir(dist, { recursive: true });
@@ -29,8 +30,8 @@ async function buildTaken() {
   const root = path.dirname(createRequire(import.meta.url).resolve('playwright-core/package.json'));
   const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   const library = await readFile(path.join(root, 'lib', 'coreBundle.js'), 'utf8');
-  for (const [name, exported] of Object.entries(taken)) {
-    const source = extract(library, `${name}ScriptSource`, version);
+  for (const [name, [file, exported]] of Object.entries(taken)) {
+    const source = extract(library, file, version);
     const { code } = await esbuild.transform(source, { minify: true, target: 'es2022', legalComments: 'none' });
     if (!code.includes(exported))
       throw new Error(`playwright-core ${version}: the ${name} script does not export ${exported}`);

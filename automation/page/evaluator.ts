@@ -6,7 +6,7 @@ type Fn = (...args: unknown[]) => unknown;
 /** What Go calls with, as the arguments object has it. */
 type Given = [Evaluator, Tagged | null, number, ...unknown[]];
 
-const { requestAnimationFrame: raf, setTimeout: later } = globalThis;
+const native = { requestAnimationFrame: globalThis.requestAnimationFrame, setTimeout: globalThis.setTimeout };
 const pageEval = globalThis.eval;
 const SafePromise = Promise;
 
@@ -77,9 +77,9 @@ export class Evaluator {
             done();
             resolve(result);
           } else if (polling) {
-            later(next, polling);
+            trueTime().setTimeout(next, polling);
           } else {
-            raf(next);
+            trueTime().requestAnimationFrame(next);
           }
         } catch (e) {
           done();
@@ -95,6 +95,12 @@ export class Evaluator {
 
 function toData(value: unknown): Tagged {
   return serialize(value, special, { functions: 'undefined' });
+}
+
+// A faked clock keeps the functions whose place it took.
+function trueTime(): { requestAnimationFrame: (f: () => void) => void; setTimeout: (f: () => void, ms: number) => void } {
+  const { __pwClock: clock } = globalThis as unknown as { __pwClock?: { builtins: typeof native } };
+  return clock?.builtins ?? native;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -4,6 +4,7 @@
 import type * as pw from 'playwright-core';
 import type { Browser, BrowserType } from './browser.ts';
 import type { BrowserContext } from './context.ts';
+import type { Clock } from './clock.ts';
 import type { Dialog } from './dialog.ts';
 import type { Download } from './download.ts';
 import type { ConsoleMessage, Disposable, WebError } from './events.ts';
@@ -36,6 +37,7 @@ interface Pairs {
   Mouse: [Mouse, pw.Mouse];
   Touchscreen: [Touchscreen, pw.Touchscreen];
   Dialog: [Dialog, pw.Dialog];
+  Clock: [Clock, pw.Clock];
   ConsoleMessage: [ConsoleMessage, pw.ConsoleMessage];
   WebError: [WebError, pw.WebError];
   Worker: [Worker, pw.Worker];

@@ -1,5 +1,6 @@
 import type * as pw from 'playwright-core';
 import type { Browser } from './browser.ts';
+import { Clock } from './clock.ts';
 import { addInitScript, expose } from './bindings.ts';
 import { step, Timeouts } from './call.ts';
 import { readState } from './contextoptions.ts';
@@ -30,6 +31,7 @@ export class BrowserContext extends ApiObject {
   _ownerPage: Page | undefined;
   /** @internal */
   readonly _timeouts = new Timeouts();
+  readonly clock = new Clock(this);
   readonly request: APIRequestContext;
   #world: World;
   #closed = false;
@@ -39,7 +41,7 @@ export class BrowserContext extends ApiObject {
     super(id);
     this.#world = world;
     this.request = new APIRequestContext(this.#requestSource());
-    hide(this, '_pages', '_options', '_own', '_ownerPage', '_timeouts', 'request');
+    hide(this, '_pages', '_options', '_own', '_ownerPage', '_timeouts', 'clock', 'request');
   }
 
   browser(): Browser { return this.#world.browser; }

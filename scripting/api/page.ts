@@ -5,6 +5,7 @@ import { pick, quietly, step, Timeouts, wait } from './call.ts';
 import type { BrowserContext } from './context.ts';
 import { mediaParams } from './contextoptions.ts';
 import { Dialog, type DialogInit } from './dialog.ts';
+import type { Clock } from './clock.ts';
 import { addInitScript, expose } from './bindings.ts';
 import { type Emitter, listen } from './emitter.ts';
 import { type ConsoleInit, type ConsoleMessage, type Disposable, pageError, type PageErrorInit, tellBoth } from './events.ts';
@@ -80,6 +81,7 @@ export class Page extends Scope {
   // What is known without asking.
   url(): string { return this.#main.url(); }
   context(): BrowserContext { return this.#context; }
+  get clock(): Clock { return this.#context.clock; }
   get request(): APIRequestContext { return this.#context.request; }
   mainFrame(): Frame { return this.#main; }
   frames(): Frame[] { return [...this._world.frames.values()].filter(f => f.page() === this); }

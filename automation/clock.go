@@ -1,0 +1,102 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"takeover/browser"
+)
+
+// clockMethods are those of the clock in the page, Playwright's own, which fakes
+// the time of all pages of a context. Each takes milliseconds, or nothing.
+var clockMethods = map[string]bool{
+	"install": true, "fastForward": true, "runFor": true, "pauseAt": true, "resume": true, "setFixedTime": true, "setSystemTime": true,
+}
+
+type clockParams struct {
+	Context string   `json:"context"`
+	Method  string   `json:"method"`
+	Value   *float64 `json:"value"` // milliseconds; absent for now
+}
+
+// opClock changes the time of a context's pages. Documents that begin later are
+// told all that was done, with when, and come to the same time.
+func opClock(ctx context.Context, c *Client, p *clockParams) (any, error) {
+	if !clockMethods[p.Method] {
+		return nil, errorf("the clock cannot %q", p.Method)
+	}
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	where := &scriptTarget{Context: p.Context}
+	if err := c.installClock(ctx, where, bc); err != nil {
+		return nil, err
+	}
+	now := time.Now().UnixMilli()
+	value := strconv.FormatInt(now, 10)
+	if p.Value != nil {
+		value = milliseconds(*p.Value)
+	}
+	entry := "globalThis.__pwClock.controller.log(" + literal(p.Method) + "," + strconv.FormatInt(now, 10) + "," + value + ")"
+	if _, _, err := c.addScript(ctx, where, browser.InitScriptOptions{Source: entry}); err != nil {
+		return nil, err
+	}
+	return emptyJSON, c.inEveryDocument(ctx, bc, "async()=>{await globalThis.__pwClock?.controller."+p.Method+"("+value+")}")
+}
+
+// installClock puts the clock into a context's documents, once.
+func (c *Client) installClock(ctx context.Context, where *scriptTarget, bc *browser.Context) error {
+	c.mu.Lock()
+	known := c.clocks[bc]
+	if c.clocks == nil {
+		c.clocks = map[*browser.Context]bool{}
+	}
+	c.clocks[bc] = true
+	c.mu.Unlock()
+	if known {
+		return nil
+	}
+	s, err := scripts()
+	if err != nil {
+		return err
+	}
+	c.undo(bc, "clock", bc, func(ctx context.Context) error {
+		return c.inEveryDocument(ctx, bc, "()=>{globalThis.__pwClock?.controller.uninstall();delete globalThis.__pwClock}")
+	})
+	// The name is the one by which Playwright's injected script finds the true time.
+	source := "(()=>{if(globalThis.__pwClock)return;const module={exports:{}};{" + s.clock + "}\n" +
+		"Object.defineProperty(globalThis,'__pwClock',{value:(module.exports.inject())(globalThis,'chromium'),configurable:true})})()"
+	_, _, err = c.addScript(ctx, where, browser.InitScriptOptions{Source: source, Now: true})
+	return err
+}
+
+// inEveryDocument calls a function in all documents of a context that can answer
+// now; the others are on their way to one that begins anew. The error is one of
+// the page's.
+func (c *Client) inEveryDocument(ctx context.Context, bc *browser.Context, function string) error {
+	var wg sync.WaitGroup
+	var mu sync.Mutex // guards failed
+	var failed error
+	for _, p := range bc.Pages() {
+		for _, f := range p.Frames() {
+			w := f.CurrentWorld(browser.WorldMain)
+			if w == nil {
+				continue
+			}
+			wg.Go(func() {
+				_, err := w.Call(ctx, browser.CallOptions{Function: function, AwaitPromise: true})
+				if _, thrown := errors.AsType[*browser.ScriptError](err); thrown || ctx.Err() != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					failed = err
+				}
+			})
+		}
+	}
+	wg.Wait()
+	return failed
+}
