@@ -103,8 +103,8 @@ func TestFetchBodies(t *testing.T) {
 	if got := fmt.Sprint(err); !strings.HasPrefix(got, "500 Internal Server Error\nResponse text:\nbad thing\nCall log:\n  - → GET "+s.URL+"/500\n    - user-agent: Mozilla") {
 		t.Errorf("the error of a status: %s", got)
 	}
-	err = r.call("api.fetch", params{"url": s.URL + "/hang", "timeout": 20}, nil)
-	if got := fmt.Sprint(err); !strings.HasPrefix(got, "Timeout 20ms exceeded.\nCall log:\n") {
+	err = r.call("api.fetch", params{"url": s.URL + "/hang", "timeout": 1000}, nil)
+	if got := fmt.Sprint(err); !strings.HasPrefix(got, "Timeout 1000ms exceeded.\nCall log:\n") {
 		t.Errorf("timeout: %s", got)
 	}
 }
