@@ -1,0 +1,76 @@
+package session
+
+import "strings"
+
+// controlChanged tells everybody who controls the session now. What the former
+// controller held down is released before the new one can press anything.
+func (s *Session) controlChanged(holder Holder, epoch uint64) {
+	s.inputMu.Lock()
+	s.releaseInput()
+	s.inputMu.Unlock()
+	s.mu.Lock()
+	s.settleLocked() // whoever was asked has it no more
+	s.mu.Unlock()
+	s.tellControl()
+	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})
+	s.wakeClock()
+}
+
+// controlMessage is who controls the session now.
+func (s *Session) controlMessage(v *Viewer) ControlMessage {
+	holder, epoch, _ := s.lease.state()
+	m := ControlMessage{Type: "control", Holder: holder, Epoch: epoch, Mine: holder == v.holder()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m.Away = s.seatLocked(holder) != nil
+	if a := s.ask; a != nil && a.of == holder {
+		m.Asked = &ControlAsked{By: a.by.holder(), Mine: a.by == v, Until: a.until}
+	}
+	return m
+}
+
+// seatLocked is the seat kept for a holder, or nil.
+func (s *Session) seatLocked(h Holder) *seat {
+	id, ok := strings.CutPrefix(string(h), "viewer:")
+	if !ok {
+		return nil
+	}
+	return s.seats[id]
+}
+
+// present reports whether a holder is a viewer who is still there, or away with
+// a seat kept.
+func (s *Session) present(h Holder) bool {
+	_, ok := s.roleOf(h)
+	return ok
+}
+
+// cameToHelp reports whether a holder is a viewer who may act only while a
+// takeover is open.
+func (s *Session) cameToHelp(h Holder) bool {
+	role, _ := s.roleOf(h)
+	return role == RoleTakeover
+}
+
+func (s *Session) roleOf(h Holder) (Role, bool) {
+	if v := s.viewerOf(h); v != nil {
+		return v.role, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if kept := s.seatLocked(h); kept != nil {
+		return kept.role, true
+	}
+	return "", false
+}
+
+func (s *Session) viewerOf(h Holder) *Viewer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for v := range s.viewers {
+		if v.holder() == h {
+			return v
+		}
+	}
+	return nil
+}
