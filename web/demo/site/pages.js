@@ -239,11 +239,14 @@ const pages = {
   },
 
   shelf() {
+    const style = new CSSStyleSheet();
+    style.replaceSync('button { font: inherit; padding: 4px 12px; margin-left: 8px; border: 0; border-radius: 8px; background: #e6ebf1; cursor: pointer }');
     customElements.define('demo-counter', class extends HTMLElement {
       count = 0;
 
       connectedCallback() {
         const root = this.attachShadow({ mode: 'open' });
+        root.adoptedStyleSheets = [style];
         const shown = make('output', '0');
         const button = make('button', 'More', { type: 'button', ariaLabel: `More ${this.getAttribute('label')}`, onclick: () => {
           shown.value = String(++this.count);
