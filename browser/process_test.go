@@ -303,7 +303,7 @@ func TestStartThatNeverAnswers(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, why)
 	defer cancel()
 	mark := t.TempDir()
-	_, err := browser.Launch(ctx, browser.LaunchOptions{Dir: mark, ExecPath: script(t, "echo still here >&2; sleep 1000 & wait")})
+	_, err := browser.Launch(ctx, browser.LaunchOptions{Dir: mark, ExecPath: script(t, "[ \"$1\" = --version ] && exit; echo still here >&2; sleep 1000 & wait")})
 	if !errors.Is(err, why) || !strings.Contains(err.Error(), "still here") {
 		t.Errorf("got %v", err)
 	}

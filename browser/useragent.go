@@ -6,11 +6,12 @@ import (
 	"regexp"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 )
 
 // versionPatience is how long an executable may take to say its version.
-const versionPatience = 5 * time.Second
+const versionPatience = 2 * time.Second
 
 // agents remembers the user agent of each executable.
 var agents sync.Map // executable path → string, "" for one that does not say
@@ -31,7 +32,11 @@ func userAgent(ctx context.Context, execPath string) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionPatience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, execPath, "--version").Output()
+	cmd := exec.CommandContext(ctx, execPath, "--version")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with what it started
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
 	if err != nil {
 		return "" // the start will say what is wrong with it
 	}

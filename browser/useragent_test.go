@@ -25,3 +25,12 @@ func TestUserAgent(t *testing.T) {
 		t.Errorf("version %q, brands %q", got.Version, got.Brands)
 	}
 }
+
+// TestUserAgentOfASilentExecutable bounds how long an executable may take to say
+// its version: one that never does costs its start a moment, no more.
+func TestUserAgentOfASilentExecutable(t *testing.T) {
+	_, err := browser.Launch(t.Context(), browser.LaunchOptions{Dir: t.TempDir(), ExecPath: script(t, `[ "$1" = --version ] && { sleep 1000 & wait; }; exit 5`)})
+	if err == nil || !strings.Contains(err.Error(), "exit status 5") {
+		t.Errorf("got %v", err)
+	}
+}
