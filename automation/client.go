@@ -65,6 +65,7 @@ type Client struct {
 	api      *requests                 // nil before the first one
 	undos    undoList
 	granted  map[grantKey][]string // permissions
+	cdp      *ownSessions          // nil before the first one
 }
 
 // NewClient makes a client. End it with Close.
@@ -168,13 +169,17 @@ func (c *Client) Close() {
 
 	c.mu.Lock()
 	var handles []*handle
+	var sessions []*ownSession
 	for _, o := range c.objects {
-		if h, ok := o.(*handle); ok {
-			handles = append(handles, h)
+		switch o := o.(type) {
+		case *handle:
+			handles = append(handles, o)
+		case *ownSession:
+			sessions = append(sessions, o)
 		}
 	}
-	inputs, own, api, undos, unhear := c.inputs, c.own, c.api, c.undos, c.unhear
-	c.inputs, c.own, c.objects, c.ids, c.api, c.undos = nil, nil, nil, nil, nil, undoList{}
+	inputs, own, api, undos, unhear, cdp := c.inputs, c.own, c.api, c.undos, c.unhear, c.cdp
+	c.inputs, c.own, c.objects, c.ids, c.api, c.undos, c.cdp = nil, nil, nil, nil, nil, undoList{}, nil
 	c.mu.Unlock()
 	if unhear != nil {
 		unhear()
@@ -187,6 +192,9 @@ func (c *Client) Close() {
 	}
 	for _, h := range handles {
 		h.release()
+	}
+	if cdp != nil {
+		cdp.close(a, sessions)
 	}
 	undos.run(a)
 	for _, bc := range own {

@@ -140,6 +140,7 @@ func init() {
 	}
 	maps.Copy(operations, contextOperations)
 	maps.Copy(operations, apiOperations)
+	maps.Copy(operations, cdpOperations)
 	for name, o := range targetOperations {
 		operations["frame."+name] = o
 		operations["handle."+name] = o

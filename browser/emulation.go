@@ -208,9 +208,13 @@ func (p *Page) Reemulate(ctx context.Context) error {
 		p.browser.mu.Lock()
 		defer p.browser.mu.Unlock()
 		for _, a := range p.browser.attachments {
-			if a.page == p {
-				a.emulateLocked()
+			if a.page != p {
+				continue
 			}
+			if a.parent == nil { // one that it believes to be in force already would not be sent on
+				p.browser.send(a.session.Send(emulation.ClearDeviceMetricsOverride.Method, proto.Empty{}))
+			}
+			a.emulateLocked()
 		}
 	})
 }

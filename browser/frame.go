@@ -46,6 +46,14 @@ type Frame struct {
 // ID is Chromium's id of the frame.
 func (f *Frame) ID() proto.FrameID { return f.id }
 
+// HasTarget says whether the frame is the topmost one of a process, so that its
+// id is that of a target, too.
+func (f *Frame) HasTarget() bool {
+	f.page.browser.mu.Lock()
+	defer f.page.browser.mu.Unlock()
+	return f.attachment != nil && f.attachment.root == f.id
+}
+
 // Page is the page the frame belongs to.
 func (f *Frame) Page() *Page { return f.page }
 

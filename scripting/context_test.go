@@ -73,3 +73,21 @@ func TestContextOptions(t *testing.T) {
 		{`Object.keys(devices).length > 100`, `true`},
 	})
 }
+
+func TestCDPSession(t *testing.T) {
+	evaluates(t, storageSite(), `
+		await page.goto(args.url);
+		const session = await context.newCDPSession(page);
+		const heard = []; session.on('Runtime.consoleAPICalled', e => heard.push(e.args[0].value)); session.once('event', e => heard.push(e.method)); session.on('close', s => heard.push(s === session));
+	`, [][2]string{
+		{`(await session.send('Runtime.evaluate', { expression: '6 * 7' })).result.value`, `42`},
+		{`await session.send('Runtime.enable').then(() => page.evaluate(() => console.log('hey'))).then(() => heard.slice(0, 2))`, `["Runtime.executionContextCreated","hey"]`},
+		{`(await session.send('Browser.getVersion')).product.split('/')[0]`, `"Chrome"`},
+		{`await fails(() => session.send('Foo.bar'))`, `"Error: cdpSession.send: Protocol error (Foo.bar): 'Foo.bar' wasn't found"`},
+		{`await fails(() => session.send('DOM.setFileInputFiles', { files: ['/etc/passwd'], nodeId: 1 }))`, `"Error: cdpSession.send: DOM.setFileInputFiles is not available in Takeover: it reads files of the machine; use locator.setInputFiles()"`},
+		{`await session.detach().then(() => [heard.at(-1), session.constructor.name])`, `[true,"CDPSession"]`},
+		{`await fails(() => session.send('Runtime.enable'))`, `"TargetClosedError: cdpSession.send: Target page, context or browser has been closed"`},
+		{`await fails(() => context.newCDPSession({}))`, `"Error: browserContext.newCDPSession: page: expected Page or Frame"`},
+		{`await fails(() => browser.newBrowserCDPSession())`, `"Error: browser.newBrowserCDPSession is not available in Takeover: it would reach every page; use context.newCDPSession(page)"`},
+	})
+}

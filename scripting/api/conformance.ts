@@ -5,6 +5,7 @@ import type * as pw from 'playwright-core';
 import type { Browser, BrowserType } from './browser.ts';
 import type { BrowserContext } from './context.ts';
 import type { Clock } from './clock.ts';
+import type { CDPSession } from './cdp.ts';
 import type { Dialog } from './dialog.ts';
 import type { Download } from './download.ts';
 import type { ConsoleMessage, Disposable, WebError } from './events.ts';
@@ -27,6 +28,7 @@ interface Pairs {
   Browser: [Browser, pw.Browser];
   BrowserType: [BrowserType, pw.BrowserType];
   BrowserContext: [BrowserContext, pw.BrowserContext];
+  CDPSession: [CDPSession, pw.CDPSession];
   Page: [Page, pw.Page];
   Frame: [Frame, pw.Frame];
   Locator: [Locator, pw.Locator];

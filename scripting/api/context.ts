@@ -3,10 +3,12 @@ import type { Browser } from './browser.ts';
 import { Clock } from './clock.ts';
 import { addInitScript, expose } from './bindings.ts';
 import { step, Timeouts } from './call.ts';
+import { type CDPSession, newCDPSession } from './cdp.ts';
 import { readState } from './contextoptions.ts';
 import type { Disposable } from './events.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { Worker } from './worker.ts';
+import type { Frame } from './frame.ts';
 import { hide, ApiObject } from './object.ts';
 import { type Page, waitForEvent } from './page.ts';
 import { APIRequestContext, checkedCookies, clearCookies, type CookieFilter, credentialList, list, type RequestSource } from './request.ts';
@@ -110,6 +112,8 @@ export class BrowserContext extends ApiObject {
       await send('context.setGeolocation', { context: this._guid, ...geolocation && { geolocation } });
     });
   }
+
+  newCDPSession(page: Page | Frame): Promise<CDPSession> { return newCDPSession(this.#world, page); }
 
   #requestSource(): RequestSource {
     return {

@@ -5,6 +5,7 @@ import { answerOf } from './answer.ts';
 import { Browser, BrowserType } from './browser.ts';
 import { BrowserContext } from './context.ts';
 import { Clock } from './clock.ts';
+import { CDPSession } from './cdp.ts';
 import { Dialog } from './dialog.ts';
 import { Download } from './download.ts';
 import { ConsoleMessage, Disposable, WebError } from './events.ts';
@@ -47,7 +48,7 @@ onTakeover(() => {
 });
 
 /** The classes that Playwright has too, by its names. */
-export const classes = { APIRequest, APIRequestContext, APIResponse, Browser, BrowserContext, BrowserType, Clock, ConsoleMessage, Dialog, Disposable, Download, ElementHandle, FileChooser, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen, WebError, Worker };
+export const classes = { APIRequest, APIRequestContext, APIResponse, Browser, BrowserContext, BrowserType, CDPSession, Clock, ConsoleMessage, Dialog, Disposable, Download, ElementHandle, FileChooser, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen, WebError, Worker };
 
 // The bundler gives classes that name themselves other names.
 for (const [name, c] of Object.entries(classes))

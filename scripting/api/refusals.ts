@@ -17,6 +17,7 @@ export const refusals = {
     webmcp: 'use page.evaluate()',
   },
   Browser: {
+    newBrowserCDPSession: 'it would reach every page; use context.newCDPSession(page)',
     bind: ownProcess,
     unbind: ownProcess,
   },

@@ -1,4 +1,5 @@
 import type { Browser } from './browser.ts';
+import type { CDPSession } from './cdp.ts';
 import { BrowserContext } from './context.ts';
 import type { Frame } from './frame.ts';
 import { Page, type PageInit } from './page.ts';
@@ -22,6 +23,7 @@ export class World {
   readonly pages = new Map<string, Page>();
   readonly frames = new Map<string, Frame>();
   readonly contexts = new Map<string, BrowserContext>();
+  readonly sessions = new Map<string, CDPSession>();
   readonly workers = new Map<string, Worker>();
   browser!: Browser;
 
@@ -72,6 +74,8 @@ const handlers: Record<string, (w: World, e: Record<string, any>) => void> = {
     w.pages.delete(e['page']);
     page._onClosed();
   },
+  'cdp.event': (w, e) => w.sessions.get(e['session'])?._onEvent(e['method'], e['params']),
+  'cdp.closed': (w, e) => w.sessions.get(e['session'])?._onClosed(),
   'page.crashed': (w, e) => w.pages.get(e['page'])?._onCrashed(),
   'frame.attached'(w, e) {
     const page = w.pages.get(e['page']);

@@ -1,0 +1,237 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	prototarget "github.com/chromedp/cdproto/target"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// cdpOperations are a script's own sessions with pages and frames.
+var cdpOperations = map[string]operation{
+	// {page} or {frame} → {session}; then cdp.event {session,method,params} and cdp.closed {session} are told.
+	"cdp.attach": op(true, opAttachSession),
+	"cdp.send":   op(true, opSendCommand),    // {session,method,params,timeout} → {result}; what leaves the page is refused (cdppolicy.go)
+	"cdp.detach": op(false, opDetachSession), // {session}
+}
+
+// ownSession is a session that a script asked for.
+type ownSession struct {
+	page    *browser.Page
+	session *cdp.Session
+	target  string
+	used    map[string]bool // commands that leave something in the page; guarded by the client
+}
+
+// ownSessions are those of a client, on a connection client of their own: what
+// they enable and change is theirs alone and ends with them.
+type ownSessions struct {
+	client *cdp.Client
+	byID   map[cdp.SessionID]string // names of sessions, by Chromium's ids
+}
+
+// sessionsClient gives the connection client of a client's sessions.
+func (c *Client) sessionsClient(ctx context.Context) (*cdp.Client, error) {
+	c.mu.Lock()
+	known := c.cdp
+	c.mu.Unlock()
+	if known != nil {
+		return known.client, nil
+	}
+	made, err := c.automation.browser.Session().Client().Conn().NewClient(ctx, cdp.SinkFunc(c.tellSession))
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	if c.cdp == nil && !c.closed {
+		c.cdp = &ownSessions{client: made, byID: map[cdp.SessionID]string{}}
+		made = nil
+	}
+	known = c.cdp
+	c.mu.Unlock()
+	if made != nil { // another call was faster, or the client is closed
+		err = made.Close(ctx)
+	}
+	if known == nil {
+		return nil, errClientClosed
+	}
+	return known.client, err
+}
+
+type attachParams struct {
+	Page  string `json:"page"`
+	Frame string `json:"frame"`
+}
+
+func opAttachSession(ctx context.Context, c *Client, p *attachParams) (any, error) {
+	var pg *browser.Page
+	var target string
+	if p.Frame != "" {
+		f, err := c.frame(p.Frame)
+		if err != nil {
+			return nil, err
+		}
+		if !f.HasTarget() {
+			return nil, errorf("This frame does not have a separate CDP session, it is a part of the parent frame's session")
+		}
+		pg, target = f.Page(), string(f.ID())
+	} else {
+		found, err := c.page(p.Page)
+		if err != nil {
+			return nil, err
+		}
+		pg, target = found, string(found.ID())
+	}
+	client, err := c.sessionsClient(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := client.Attach(ctx, prototarget.ID(target))
+	if err != nil {
+		return nil, err
+	}
+	own := &ownSession{page: pg, session: s, target: target, used: map[string]bool{}}
+	id := c.idOf("session", own)
+	c.mu.Lock()
+	if c.cdp != nil {
+		c.cdp.byID[s.ID()] = id
+	}
+	c.mu.Unlock()
+	return map[string]string{"session": id}, nil
+}
+
+type commandParams struct {
+	Session string          `json:"session"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	Timeout float64         `json:"timeout"`
+}
+
+func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error) {
+	own, err := c.ownSession(p.Session)
+	if err != nil {
+		return nil, err
+	}
+	params, err := c.automation.checkCommand(p.Method, p.Params, own.page.Context().ID(), own.target)
+	if err != nil {
+		return nil, err
+	}
+	if domain, _, _ := strings.Cut(p.Method, "."); domain == "Emulation" || p.Method == page.SetWebLifecycleState.Method {
+		c.mu.Lock()
+		own.used[p.Method] = true
+		c.mu.Unlock()
+	}
+	progress, cancel := c.begin(ctx, p.Timeout, false)
+	defer cancel()
+	var result json.RawMessage
+	if err := own.session.Call(progress, p.Method, params, &result); err != nil {
+		if errors.Is(err, cdp.ErrDetached) { // it is the session that is gone
+			err = &Error{Name: nameTargetClosed, Message: textTargetClosed, cause: err}
+		}
+		return nil, progress.fail(err)
+	}
+	return map[string]json.RawMessage{"result": result}, nil
+}
+
+func (c *Client) ownSession(id string) (*ownSession, error) {
+	own, err := lookup[*ownSession](c, "session", id)
+	if err != nil {
+		return nil, &Error{Name: nameTargetClosed, Message: textTargetClosed}
+	}
+	return own, nil
+}
+
+type sessionParams struct {
+	Session string `json:"session"`
+}
+
+func opDetachSession(ctx context.Context, c *Client, p *sessionParams) (any, error) {
+	own, err := c.ownSession(p.Session)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	used, frozen := len(own.used) > 0, own.used[page.SetWebLifecycleState.Method]
+	c.mu.Unlock()
+	own.release(frozen)
+	_, err = cdp.Call(ctx, own.session.Client().Browser(), prototarget.DetachFromTarget, prototarget.DetachFromTargetParams{SessionID: prototarget.SessionID(own.session.ID())})
+	c.forget(own)
+	if err != nil || !used {
+		return emptyJSON, err
+	}
+	return emptyJSON, own.page.Reemulate(ctx)
+}
+
+// release lets a page run that the session may have halted.
+func (o *ownSession) release(frozen bool) {
+	_ = cdp.Send(o.session, runtime.RunIfWaitingForDebugger, proto.Empty{}) // a page that is gone runs no more
+	if frozen {
+		_ = o.session.Send(page.SetWebLifecycleState.Method, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateActive})
+	}
+}
+
+// tellSession passes a session's events on. It runs on the connection's read
+// loop.
+func (c *Client) tellSession(ev cdp.Event) {
+	defer ev.Release()
+	c.mu.Lock()
+	var id string
+	root := false
+	if c.cdp != nil {
+		id = c.cdp.byID[ev.Session]
+		root = ev.Session == c.cdp.client.Browser().ID()
+	}
+	c.mu.Unlock()
+	if id != "" {
+		c.emit("cdp.event", map[string]any{"session": id, "method": ev.Method, "params": json.RawMessage(ev.Params)})
+		return
+	}
+	if !root || ev.Method != prototarget.DetachedFromTarget.Method {
+		return
+	}
+	detached, err := cdp.Decode(ev, prototarget.DetachedFromTarget)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	if c.cdp != nil {
+		id = c.cdp.byID[cdp.SessionID(detached.SessionID)]
+		delete(c.cdp.byID, cdp.SessionID(detached.SessionID))
+	}
+	own := c.objects[id]
+	delete(c.objects, id)
+	delete(c.ids, own)
+	c.mu.Unlock()
+	if id != "" {
+		c.emit("cdp.closed", map[string]any{"session": id})
+	}
+}
+
+// close ends the sessions, and leaves the pages as they were.
+func (o *ownSessions) close(a *Automation, sessions []*ownSession) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.life), closeTimeout)
+	defer cancel()
+	pages := map[*browser.Page]bool{}
+	for _, s := range sessions {
+		s.release(s.used[page.SetWebLifecycleState.Method])
+		if len(s.used) > 0 {
+			pages[s.page] = true
+		}
+	}
+	if err := o.client.Close(ctx); err != nil && !vanished(err) {
+		a.log.Warn("close a client's sessions", "err", err)
+	}
+	for p := range pages {
+		if err := p.Reemulate(ctx); err != nil && !vanished(err) {
+			a.log.Warn("set a page up again", "err", err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package automation_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// command sends a command on a script's own session.
+func (r *rig) command(session, method string, p params) (map[string]any, error) {
+	r.Helper()
+	var out struct{ Result map[string]any }
+	err := r.call("cdp.send", params{"session": session, "method": method, "params": p, "timeout": 10_000}, &out)
+	return out.Result, err
+}
+
+func (r *rig) attach() string {
+	r.Helper()
+	var out struct{ Session string }
+	r.do("cdp.attach", params{"page": r.page}, &out)
+	return out.Session
+}
+
+func TestCDPSession(t *testing.T) {
+	s := site(t, map[string]string{"/": "<title>t</title><iframe></iframe>"})
+	r := newRig(t)
+	r.do("frame.goto", params{"url": s.URL}, nil)
+	session := r.attach()
+	result, err := r.command(session, "Runtime.evaluate", params{"expression": "6 * 7"})
+	equal(t, "evaluate", fmt.Sprint(result["result"], err), "map[description:42 type:number value:42] <nil>")
+	if _, err := r.command(session, "Runtime.enable", nil); err != nil {
+		t.Fatal(err)
+	}
+	r.eval("console.log('hey')")
+	var ev struct {
+		P struct{ Session, Method string }
+	}
+	r.await("cdp.event", &ev)
+	equal(t, "event", ev.P.Session, session)
+	_, err = r.command(session, "Foo.bar", nil)
+	equal(t, "unknown", fmt.Sprint(err), "Protocol error (Foo.bar): 'Foo.bar' wasn't found")
+	equal(t, "frame of the page's own process", fmt.Sprint(r.call("cdp.attach", params{"frame": r.child()}, nil)),
+		"This frame does not have a separate CDP session, it is a part of the parent frame's session")
+	r.do("cdp.detach", params{"session": session}, nil)
+	_, err = r.command(session, "Runtime.enable", nil)
+	equal(t, "detached", fmt.Sprint(err), "Target page, context or browser has been closed")
+}
+
+func TestCDPSessionOfClosedPage(t *testing.T) {
+	r := newRig(t)
+	session := r.attach()
+	r.do("page.close", params{}, nil)
+	var closed struct{ P struct{ Session string } }
+	r.await("cdp.closed", &closed)
+	equal(t, "closed", closed.P.Session, session)
+}
+
+// child is the id of the newest child frame.
+func (r *rig) child() string {
+	r.Helper()
+	var attached struct{ P struct{ Frame string } }
+	r.await("frame.attached", &attached)
+	return attached.P.Frame
+}
+
+// No command gives a script the machine's files, other contexts or the browser.
+func TestCDPSessionAttacks(t *testing.T) {
+	s := site(t, map[string]string{"/": `<title>t</title><input type="file" ondrop="window.dropped = event.dataTransfer.files.length">`})
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret.txt")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t)
+	r.do("frame.goto", params{"url": s.URL}, nil)
+	session := r.attach()
+	_, err := r.command(session, "DOM.enable", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := "file://" + secret
+	for _, attack := range []struct {
+		method string
+		params params
+	}{
+		{"Page.navigate", params{"url": file}},
+		{"Page.navigate", params{"url": " FILE:" + secret}},
+		{"Page.navigate", params{"url": "chrome://version"}},
+		{"Page.navigate", params{"url": []string{file}}},
+		{"Network.loadNetworkResource", params{"url": file, "options": params{"disableCache": true, "includeCredentials": true}}},
+		{"Fetch.continueRequest", params{"requestId": "1", "url": file}},
+		{"DOM.setFileInputFiles", params{"files": []string{secret}, "nodeId": 1}},
+		{"DOM.getFileInfo", params{"objectId": "1"}},
+		{"Input.dispatchDragEvent", params{"type": "drop", "x": 20, "y": 20, "data": params{"items": []any{}, "files": []string{secret}, "dragOperationsMask": 1}}},
+		{"Page.setDownloadBehavior", params{"behavior": "allow", "downloadPath": dir}},
+		{"Browser.setDownloadBehavior", params{"behavior": "allow", "downloadPath": dir}},
+		{"Browser.close", nil}, {"Browser.crash", nil}, {"Browser.crashGpuProcess", nil}, {"Browser.getBrowserCommandLine", nil},
+		{"Browser.grantPermissions", params{"permissions": []string{"geolocation"}}},
+		{"Target.createTarget", params{"url": file}}, {"Target.getTargets", nil}, {"Target.attachToBrowserTarget", nil},
+		{"Target.setAutoAttach", params{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": false}},
+		{"Target.sendMessageToTarget", params{"message": `{"id":1,"method":"Browser.close"}`}},
+		{"Target.exposeDevToolsProtocol", params{"targetId": "x"}}, {"Target.setRemoteLocations", params{"locations": []any{}}},
+		{"Target.getTargetInfo", params{"targetId": "another"}},
+		{"SystemInfo.getInfo", nil}, {"Tethering.bind", params{"port": 9999}}, {"Extensions.loadUnpacked", params{"path": dir}},
+		{"Page.createIsolatedWorld", params{"frameId": "x", "grantUniveralAccess": true}},
+		{"Tracing.start", params{"perfettoConfig": "AA=="}}, {"Tracing.start", params{"tracingBackend": "system"}},
+		{"Storage.getCookies", params{"browserContextId": "another"}}, {"Storage.overrideQuotaForOrigin", params{"origin": s.URL, "quotaSize": 1 << 50}},
+		{"PWA.install", params{"manifestId": "x"}}, {"Cast.enable", nil}, {"DeviceAccess.enable", nil},
+	} {
+		_, err := r.command(session, attack.method, attack.params)
+		if err == nil || strings.Contains(err.Error(), "Protocol error") {
+			raw, _ := json.Marshal(attack.params)
+			t.Errorf("%s %s was sent: %v", attack.method, raw, err)
+		}
+	}
+	equal(t, "the page", r.eval("[document.title, document.querySelector('input').files.length, window.dropped ?? 0]"), []any{"t", 0, 0})
+	// Its own keys do what a page's keys do, not what a browser's do.
+	if _, err := r.command(session, "Input.dispatchKeyEvent", params{"type": "rawKeyDown", "key": "u", "code": "KeyU", "windowsVirtualKeyCode": 85, "modifiers": 2}); err != nil {
+		t.Error(err)
+	}
+	if info, err := r.command(session, "Target.getTargetInfo", nil); err != nil || fmt.Sprint(info["targetInfo"]) == "" {
+		t.Errorf("its own target: %v, %v", info, err)
+	}
+}
+
+// What a session did to the page ends with it.
+func TestCDPSessionEnds(t *testing.T) {
+	s := site(t, map[string]string{"/": "<title>t</title>"})
+	r := newRig(t)
+	r.openIn(params{"viewport": params{"width": 500, "height": 400}, "colorScheme": "dark", "locale": "fr-FR", "userAgent": "me/1", "hasTouch": true})
+	r.do("frame.goto", params{"url": s.URL}, nil)
+	look := "[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches, navigator.language, navigator.userAgent, navigator.maxTouchPoints > 0]"
+	before := r.eval(look)
+	session := r.attach()
+	for method, p := range map[string]params{
+		"Emulation.setDeviceMetricsOverride": {"width": 300, "height": 300, "deviceScaleFactor": 1, "mobile": false},
+		"Emulation.setEmulatedMedia":         {"media": "print", "features": []params{{"name": "prefers-color-scheme", "value": "light"}}},
+		"Emulation.setUserAgentOverride":     {"userAgent": "other/1", "acceptLanguage": "de"},
+		"Emulation.setTouchEmulationEnabled": {"enabled": false},
+		"Page.setWebLifecycleState":          {"state": "active"},
+		"Debugger.enable":                    {},
+	} {
+		if _, err := r.command(session, method, p); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	if _, err := r.command(session, "Debugger.pause", nil); err != nil {
+		t.Error(err)
+	}
+	r.do("cdp.detach", params{"session": session}, nil)
+	equal(t, "as before", r.eval(look), before)
+}
