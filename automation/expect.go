@@ -26,6 +26,10 @@ const (
 	// firstLook is how long the first look at how things stand may take in any
 	// case: time is not over before it, but in a page that does not answer.
 	firstLook = 1500 * time.Millisecond
+
+	// lastLook is how long it may take to see how things stand when the client
+	// waits no longer.
+	lastLook = 300 * time.Millisecond
 )
 
 // textNotFound is why an expectation on an element is not met when there is none.
@@ -52,8 +56,26 @@ type expectResult struct {
 	Log          []string        `json:"log"` // as it is shown
 }
 
-// opExpect waits for an expectation. What is not met is a result, not an error.
+// opExpect waits for an expectation. What is not met is a result, not an error; so is
+// what the client does not wait for any more.
 func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
+	result, err := c.expect(ctx, t)
+	if err == nil || ctx.Err() == nil {
+		return result, err
+	}
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	last := *t
+	last.Timeout = leastExpect
+	if result, e := c.expect(look, &last); e == nil {
+		result.TimedOut = false
+		result.Log = append(result.Log, logLines([]string{context.Cause(ctx).Error()})...)
+		return result, nil
+	}
+	return nil, err
+}
+
+func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, error) {
 	p, cancel := c.begin(ctx, 0, true)
 	defer cancel()
 	if t.Timeout > 0 {
@@ -88,10 +110,10 @@ func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
 			return nil, p.fail(err)
 		}
 	}
-	result := expectResult{Matches: !t.IsNot} // a frame that is not there is enough
+	result := &expectResult{Matches: !t.IsNot} // a frame that is not there is enough
 	switch {
 	case value != nil:
-		if err := json.Unmarshal(value, &result); err != nil {
+		if err := json.Unmarshal(value, result); err != nil {
 			return nil, p.fail(err)
 		}
 	case err != nil:
@@ -138,8 +160,8 @@ func (t *expectParams) ofNothing() bool {
 
 // unmet is the result when time was over before the page could say how things
 // stood, because a frame on the way was not there.
-func (t *expectParams) unmet() expectResult {
-	r := expectResult{Matches: t.IsNot, TimedOut: true}
+func (t *expectParams) unmet() *expectResult {
+	r := &expectResult{Matches: t.IsNot, TimedOut: true}
 	switch {
 	case t.Expression == expectCount:
 		r.Received = json.RawMessage(`{"value":{"n":0}}`)

@@ -456,3 +456,26 @@ func TestExpectSoftInTests(t *testing.T) {
 		t.Errorf("got %s\n%s\nwant\n%s", res.Status, got, want)
 	}
 }
+
+// An expectation that waits when its test's time is over says how things stand.
+func TestExpectInTestTimeout(t *testing.T) {
+	l := &logs{}
+	runWith(t, `import { test, expect } from '@playwright/test';
+		let page;
+		test.beforeAll(async ({ browser }) => { page = await browser.newPage(); await page.setContent('<p>x</p>'); });
+		test('element', async () => { test.setTimeout(400); await expect(page.locator('p')).toHaveText('y'); });
+		test('value', async () => { test.setTimeout(400); await expect.poll(() => 1).toBe(2); });`, l)
+	want := []string{
+		"Test timeout of 400ms exceeded.\n\nexpect(locator).toHaveText(expected) failed\n\nLocator:  locator('p')\nExpected: \"y\"\nReceived: \"x\"\n\n" +
+			"Call log:\n  - Expect \"toHaveText\" locator('p') with timeout 5000ms\n  - waiting for locator('p')\n  - Test timeout of 400ms exceeded.",
+		"Test timeout of 400ms exceeded.\n\nexpect(received).toBe(expected) // Object.is equality\n\nExpected: 2\nReceived: 1\n\nCall Log:\n- Test timeout of 400ms exceeded",
+	}
+	if len(l.tests) != len(want) {
+		t.Fatalf("tests: %+v", l.tests)
+	}
+	for i, test := range l.tests {
+		if test.Err == nil || told(test.Err.Message) != want[i] {
+			t.Errorf("%s: %v\nwant\n%s", test.Title, test.Err, want[i])
+		}
+	}
+}

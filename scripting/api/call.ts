@@ -5,8 +5,8 @@ import { waiting } from './pending.ts';
 const { stringify, parse } = JSON;
 const now = Date.now;
 
-/** Sends one operation to the server and gives its answer. */
-export type Send = <T = unknown>(op: string, params?: object) => Promise<T>;
+/** Sends one operation to the server and gives its answer; a signal can end it. */
+export type Send = <T = unknown>(op: string, params?: object, signal?: AbortSignal) => Promise<T>;
 
 /** What operations wait for that are called from now on. */
 let before: Promise<unknown> | undefined;
@@ -20,21 +20,29 @@ export function first(op: string, params: object): void {
   before = mine;
 }
 
-function send<T>(op: string, params: object | undefined, trace: Trace): Promise<T> {
-  return before ? before.then(() => sendNow<T>(op, params, trace)) : sendNow<T>(op, params, trace);
+function send<T>(op: string, params: object | undefined, trace: Trace, signal?: AbortSignal): Promise<T> {
+  return before ? before.then(() => sendNow<T>(op, params, trace, signal)) : sendNow<T>(op, params, trace, signal);
 }
 
-function sendNow<T>(op: string, params: object | undefined, trace: Trace): Promise<T> {
+function sendNow<T>(op: string, params: object | undefined, trace: Trace, signal?: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const id = host.call(op, stringify(params ?? {}), trace, (failure, answer) => {
       done();
+      signal?.removeEventListener('abort', abort);
       if (failure !== null)
         reject(fromWire(failure));
       else
         resolve((answer === '' ? undefined : parse(answer)) as T);
     });
     const done = waiting(reason => host.abort(id, reason));
+    const abort = () => host.abort(id, `operation was aborted: ${reasonOf(signal!)}`);
+    signal?.addEventListener('abort', abort);
   });
+}
+
+/** Why a signal was given, in words. */
+export function reasonOf({ reason }: AbortSignal): string {
+  return reason instanceof Error ? reason.message : String(reason);
 }
 
 /**
@@ -48,7 +56,7 @@ export async function step<T>(name: string, title: () => string, body: (send: Se
   const start = host.now();
   const report = quiet ? () => {} : (error: string) => host.step(title(), startedAt, host.now() - start, error, trace);
   try {
-    const value = await body((op, params) => send(op, params, trace));
+    const value = await body((op, params, signal) => send(op, params, trace, signal));
     report('');
     return value;
   } catch (e) {

@@ -7,7 +7,7 @@ import { dress, refuse } from './errors.ts';
 import { host, type Trace } from './host.ts';
 import { matchers, type Matcher, type MatcherResult, type MatcherState } from './matchers.ts';
 import { pageMatchers } from './pagematchers.ts';
-import { overdue, poll, type Attempt } from './poll.ts';
+import { poll, type Attempt } from './poll.ts';
 import { hint, matcherUtils, stringify, withType } from './print.ts';
 import { responseMatchers } from './responsematchers.ts';
 import { softSink } from './soft.ts';
@@ -214,7 +214,7 @@ async function settled(subject: Subject, name: string, check: (value: unknown) =
 async function polled(subject: Subject, name: string, matcher: Matcher, args: unknown[], trace: Trace): Promise<void> {
   const { timeout, intervals } = subject.poll!;
   const value = subject.value as () => unknown;
-  const last = await poll(async (): Promise<Attempt<() => string>> => {
+  const { last, over } = await poll(async (): Promise<Attempt<() => string>> => {
     const received = await value();
     try {
       const result = await matcher.call(stateOf(subject), received, ...args);
@@ -225,13 +225,13 @@ async function polled(subject: Subject, name: string, matcher: Matcher, args: un
     }
   }, timeout, intervals);
   if (!last?.done)
-    throw failed(subject, { pass: subject.isNot, name, message: `${last ? `${last.value()}\n\nCall Log:\n- ` : ''}${overdue(timeout)}` }, trace);
+    throw failed(subject, { pass: subject.isNot, name, message: `${last ? `${last.value()}\n\nCall Log:\n- ` : ''}${over}` }, trace);
 }
 
 /** Calls a function again until it throws no more. */
 async function toPass(subject: Subject, o: { timeout?: number; intervals?: number[] } = {}, trace: Trace): Promise<void> {
   const timeout = o.timeout ?? 0;
-  const last = await poll(async (): Promise<Attempt<string | undefined>> => {
+  const { last, over } = await poll(async (): Promise<Attempt<string | undefined>> => {
     try {
       if (typeof subject.value !== 'function')
         throw new Error('callback is not a function');
@@ -244,7 +244,7 @@ async function toPass(subject: Subject, o: { timeout?: number; intervals?: numbe
   if (last?.done)
     return;
   const said = last?.value === undefined ? '' : `${last.value}\n\nCall Log:\n- `;
-  throw failed(subject, { pass: subject.isNot, name: 'toPass', message: said + overdue(timeout) }, trace);
+  throw failed(subject, { pass: subject.isNot, name: 'toPass', message: said + over }, trace);
 }
 
 type MessageOption = string | { message?: string };

@@ -1,6 +1,6 @@
 // expect's matchers of locators and pages, with what they ask of the page.
 
-import type { Send } from './call.ts';
+import { reasonOf, type Send } from './call.ts';
 import { failure, type Verdict } from './failure.ts';
 import { inspect } from './inspect.ts';
 import { Locator } from './locator.ts';
@@ -70,45 +70,20 @@ function subjectOf(name: string, subject: unknown, kinds: [string, Function][]):
 async function ask(state: PageState, subject: Locator | Page, q: Question, options: Common | undefined): Promise<Answer & { value: unknown; timeout: number }> {
   const timeout = options?.timeout ?? state.timeout;
   const [frame, selector] = subject instanceof Locator ? [subject._frame, subject._selector] : [subject.mainFrame(), undefined];
-  const question = { frame: frame._guid, selector, strict: selector === undefined ? undefined : true, ...q, isNot: state.isNot };
-  const expected = (over: number) => state.send<Answer>('frame.expect', { ...question, timeout: over });
   const signal = options?.signal;
-  let answer: Answer;
-  if (signal?.aborted) {
-    answer = { matches: state.isNot, log: [], errorMessage: `The assertion was aborted: ${reasonOf(signal)}` };
-    return { ...answer, value: undefined, timeout };
-  }
-  answer = await (signal ? unlessAborted(expected(timeout), signal, expected) : expected(timeout));
+  if (signal?.aborted)
+    return { matches: state.isNot, log: [], errorMessage: `The assertion was aborted: ${reasonOf(signal)}`, value: undefined, timeout };
+  const params = { frame: frame._guid, selector, strict: selector === undefined ? undefined : true, ...q, isNot: state.isNot, timeout };
+  const answer = await state.send<Answer>('frame.expect', params, signal).catch(unanswered(state.isNot));
   answer.log.unshift(`  - ${state.announced}${subject instanceof Locator ? ` ${subject}` : ''} with timeout ${timeout}ms`);
   return { ...answer, value: answer.received?.value === undefined ? undefined : result({ value: answer.received.value }), timeout };
 }
 
-// When the signal comes first, the last look tells how things stand; what was
-// begun ends by itself.
-async function unlessAborted(answer: Promise<Answer>, signal: AbortSignal, again: (timeout: number) => Promise<Answer>): Promise<Answer> {
-  const lastLook = 1; // ms
-  let stop = () => {};
-  const aborted = new Promise<undefined>(resolve => {
-    stop = () => resolve(undefined);
-    signal.addEventListener('abort', stop);
-  });
-  try {
-    const first = await Promise.race([answer, aborted]);
-    if (first)
-      return first;
-    answer.catch(() => {});
-    const last = await again(lastLook);
-    last.log.push(`  - operation was aborted: ${reasonOf(signal)}`);
-    delete last.timedOut;
-    return last;
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
-
-function reasonOf(signal: AbortSignal): string {
-  return signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
-}
+// What ends an operation, such as a page that is closed, ends the expectation.
+const unanswered = (isNot: boolean) => (e: Error): Answer => {
+  const [errorMessage, ...log] = e.message.split('\nCall log:\n');
+  return { matches: isNot, errorMessage, log: log.join('').split('\n').filter(Boolean) };
+};
 
 /** A verdict out of an answer. */
 function verdict(state: PageState, name: string, subject: Locator | Page, a: Answer & { timeout: number }, rest: Partial<Verdict> & { argument: string }): MatcherResult {
@@ -329,7 +304,7 @@ const hasAttribute = word('toHaveAttribute', (name: string, options?: Common) =>
 async function urlPredicate(state: PageState, page: Page, holds: (url: URL) => unknown, options: Common): Promise<MatcherResult> {
   const timeout = options.timeout ?? state.timeout;
   const wanted = !state.isNot;
-  const attempt = await poll(async () => {
+  const { last } = await poll(async () => {
     let value = false;
     try {
       value = await holds(new URL(page.url())) as boolean === true;
@@ -338,7 +313,7 @@ async function urlPredicate(state: PageState, page: Page, holds: (url: URL) => u
     }
     return { done: value === wanted, value };
   }, timeout);
-  const pass = attempt?.value ?? !wanted;
+  const pass = last?.value ?? !wanted;
   return failure(state, {
     name: 'toHaveURL', subject: page, pass, argument: 'expected', actual: page.url(),
     wanted: `Expected: predicate to ${state.isNot ? 'fail' : 'succeed'}`, got: `Received: ${stringify(page.url())}`, timeout,
