@@ -271,12 +271,13 @@ func kindOf(s state) int {
 	return 1
 }
 
-var emitted = regexp.MustCompile(`[eE]mit\w*\(["'](\w+)["']`)
+var quoted = regexp.MustCompile(`["'](\w+)["']`)
 
-// emittedEvents are the names of the events that the API's source emits.
+// emittedEvents are the words in quotes of the API's code: an event that is
+// emitted is among them.
 func emittedEvents() map[string]bool {
 	events := map[string]bool{}
-	for _, m := range emitted.FindAllStringSubmatch(apiSource(), -1) {
+	for _, m := range quoted.FindAllStringSubmatch(apiSource(), -1) {
 		events[m[1]] = true
 	}
 	return events

@@ -18,6 +18,7 @@ import type { FrameLocator, Locator } from './locator.ts';
 import type { Request, Response } from './network.ts';
 import type { Page } from './page.ts';
 import type { APIRequest, APIRequestContext, APIResponse } from './request.ts';
+import type { WebStorage } from './webstorage.ts';
 import type { refusals } from './refusals.ts';
 
 /** Our classes, each next to Playwright's. */
@@ -48,6 +49,7 @@ interface Pairs {
   Disposable: [Disposable, pw.Disposable];
   Request: [Request, pw.Request];
   Response: [Response, pw.Response];
+  WebStorage: [WebStorage, pw.WebStorage];
 }
 
 /** Members of the emitter that Playwright's types leave out. */

@@ -31,6 +31,7 @@ import { Page } from './page.ts';
 import { runTests } from './runner/run.ts';
 import { state } from './runner/state.ts';
 import { installRefusals } from './refusals.ts';
+import { WebStorage } from './webstorage.ts';
 import { SoftErrors, setSoftSink } from './soft.ts';
 import { onTakeover, requestTakeover, useWorld } from './takeover.ts';
 import { World, type WorldInit } from './world.ts';
@@ -48,7 +49,35 @@ onTakeover(() => {
 });
 
 /** The classes that Playwright has too, by its names. */
-export const classes = { APIRequest, APIRequestContext, APIResponse, Browser, BrowserContext, BrowserType, CDPSession, Clock, ConsoleMessage, Dialog, Disposable, Download, ElementHandle, FileChooser, Frame, FrameLocator, JSHandle, Keyboard, Locator, Mouse, Page, Request, Response, Touchscreen, WebError, Worker };
+export const classes = {
+  APIRequest,
+  APIRequestContext,
+  APIResponse,
+  Browser,
+  BrowserContext,
+  BrowserType,
+  CDPSession,
+  Clock,
+  ConsoleMessage,
+  Dialog,
+  Disposable,
+  Download,
+  ElementHandle,
+  FileChooser,
+  Frame,
+  FrameLocator,
+  JSHandle,
+  Keyboard,
+  Locator,
+  Mouse,
+  Page,
+  Request,
+  Response,
+  Touchscreen,
+  WebError,
+  WebStorage,
+  Worker,
+};
 
 // The bundler gives classes that name themselves other names.
 for (const [name, c] of Object.entries(classes))

@@ -22,6 +22,7 @@ import { pdfParams } from './pdf.ts';
 import { Scope, waitUntil } from './scope.ts';
 import { quote } from './selectors.ts';
 import { urlMatches, type UrlMatch } from './urls.ts';
+import { WebStorage } from './webstorage.ts';
 import { requestTakeover } from './takeover.ts';
 import type { World } from './world.ts';
 
@@ -42,6 +43,8 @@ export class Page extends Scope {
   readonly keyboard: Keyboard;
   readonly mouse: Mouse;
   readonly touchscreen: Touchscreen;
+  readonly localStorage = new WebStorage(this, 'localStorage');
+  readonly sessionStorage = new WebStorage(this, 'sessionStorage');
   /** @internal */
   readonly _world: World;
   /** @internal */
@@ -68,7 +71,7 @@ export class Page extends Scope {
     this.keyboard = new Keyboard(this);
     this.mouse = new Mouse(this);
     this.touchscreen = new Touchscreen(this);
-    hide(this, '_world', '_timeouts', 'keyboard', 'mouse', 'touchscreen');
+    hide(this, '_world', '_timeouts', 'keyboard', 'mouse', 'touchscreen', 'localStorage', 'sessionStorage');
   }
 
   /** @internal */
