@@ -6,7 +6,8 @@ type Fn = (...args: unknown[]) => unknown;
 /** What Go calls with, as the arguments object has it. */
 type Given = [Evaluator, Tagged | null, number, ...unknown[]];
 
-const native = { requestAnimationFrame: globalThis.requestAnimationFrame, setTimeout: globalThis.setTimeout };
+const { requestAnimationFrame: raf, setTimeout: later } = globalThis;
+const native = { requestAnimationFrame: (f: () => void) => { raf(f); }, setTimeout: (f: () => void, ms: number) => { later(f, ms); } };
 const pageEval = globalThis.eval;
 const SafePromise = Promise;
 
