@@ -15,6 +15,9 @@ import (
 // modifierBits are CDP's (Input.dispatchKeyEvent, modifiers).
 var modifierBits = map[string]int64{"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 
+// controlOrMeta is the modifier of shortcuts on whatever system it is.
+const controlOrMeta = "ControlOrMeta"
+
 // modifierOrder is the order in which modifiers are pressed for an action.
 var modifierOrder = []string{"Alt", "Control", "Meta", "Shift"}
 
@@ -37,6 +40,7 @@ type inputState struct {
 	x, y       float64
 	buttons    int64
 	lastButton input.MouseButton
+	drag       *drag // while the left button is down and the mouse moved
 }
 
 // input is the client's mouse and keyboard in a page.
@@ -80,7 +84,7 @@ func (s *inputState) releaseAll() {
 
 // define finds a key by a script's name for it, as the modifiers make it.
 func (s *inputState) defineLocked(name string) (*key, error) {
-	if name == "ControlOrMeta" {
+	if name == controlOrMeta {
 		name = "Control" // Meta is for macOS
 	}
 	k := keys[name]
@@ -164,6 +168,11 @@ func (s *inputState) press(ctx context.Context, chord string, delay float64) err
 	}
 	names := chordKeys(chord)
 	last := len(names) - 1
+	if names[last] == "Escape" {
+		if cancelled, err := s.dragCancel(ctx); cancelled || err != nil {
+			return err
+		}
+	}
 	for _, name := range names {
 		ev, err := s.keyDown(name)
 		if err != nil {
@@ -261,14 +270,10 @@ func (s *inputState) insertText(ctx context.Context, text string) error {
 func (s *inputState) hold(ctx context.Context, modifiers []string) (before []string, err error) {
 	want := int64(0)
 	for _, m := range modifiers {
-		if m == "ControlOrMeta" {
+		if m == controlOrMeta {
 			m = "Control"
 		}
-		bit, ok := modifierBits[m]
-		if !ok {
-			return nil, errorf("Unknown modifier %s", m)
-		}
-		want |= bit
+		want |= modifierBits[m]
 	}
 	s.mu.Lock()
 	held := s.modifiers

@@ -24,11 +24,11 @@ import (
 var dist embed.FS
 
 // scripts are the page's side as sources, put together once.
-var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, binding, clock, yaml, storage string }, err error) {
+var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, binding, clock, drag, yaml, storage string }, err error) {
 	for _, f := range []struct {
 		name string
 		into *string
-	}{{"injected", &s.injected}, {"layer", &s.layer}, {"evaluator", &s.evaluator}, {"binding", &s.binding}, {"clock", &s.clock}, {"yaml", &s.yaml}, {"storage", &s.storage}} {
+	}{{"injected", &s.injected}, {"layer", &s.layer}, {"evaluator", &s.evaluator}, {"binding", &s.binding}, {"clock", &s.clock}, {"drag", &s.drag}, {"yaml", &s.yaml}, {"storage", &s.storage}} {
 		b, e := dist.ReadFile("dist/" + f.name + ".js")
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%w (%w)", ErrNotBuilt, e))
@@ -219,6 +219,13 @@ func (l *layer) invoke(ctx context.Context, method string, byValue bool, args ..
 // call.
 var gestures = map[string]bool{
 	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "setContent": true,
+}
+
+// post calls one of the layer's methods without waiting.
+func (l *layer) post(method string) error {
+	return cdp.Send(l.world.Session(), runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: "function(){this." + method + "()}", ObjectID: l.object,
+	})
 }
 
 // request is what an operation on elements is called with on the page's side.

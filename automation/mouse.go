@@ -76,6 +76,12 @@ func (s *inputState) play(ctx context.Context, events ...input.DispatchMouseEven
 				return err
 			}
 		}
+		switch carried, err := s.carryOn(ctx, ev); {
+		case err != nil:
+			return err
+		case carried:
+			continue
+		}
 		if i < len(events)-1 && (ev.Type != input.DispatchMouseEventTypeMouseMoved || events[i+1].Type != ev.Type) {
 			if err := cdp.Send(s.page.Session(), input.DispatchMouseEvent, ev); err != nil {
 				return err

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -223,10 +225,37 @@ func decode(params json.RawMessage, into any) error {
 	d := json.NewDecoder(bytes.NewReader(params))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
+			return errors.New(mismatch(e))
+		}
 		return fmt.Errorf("bad parameters: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns it bare
 		return fmt.Errorf("bad parameters: more than one value")
 	}
 	return nil
+}
+
+// mismatch says of a parameter that it is of the wrong type, as Playwright does.
+func mismatch(e *json.UnmarshalTypeError) string {
+	var want string
+	switch e.Type.Kind() {
+	case reflect.Bool:
+		want = "boolean"
+	case reflect.String:
+		want = "string"
+	case reflect.Float32, reflect.Float64:
+		want = "float"
+	case reflect.Slice, reflect.Array:
+		want = "array"
+	case reflect.Map, reflect.Struct:
+		want = "object"
+	default:
+		want = "integer"
+	}
+	got, _, _ := strings.Cut(e.Value, " ") // of a number, the number follows
+	if got == "bool" {
+		got = "boolean"
+	}
+	return fmt.Sprintf("%s: expected %s, got %s", strings.TrimPrefix(e.Field, "target."), want, got)
 }

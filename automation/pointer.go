@@ -28,6 +28,21 @@ type pointerParams struct {
 	Delay       float64  `json:"delay"`
 	Steps       int      `json:"steps"`
 	NoWaitAfter bool     `json:"noWaitAfter"`
+	Scroll      string   `json:"scroll"` // auto (default), or none: not into view
+}
+
+// check refuses what the options may not be, before anything is done.
+func (o *pointerParams) check() error {
+	for i, name := range o.Modifiers {
+		if modifierBits[name] == 0 && name != controlOrMeta {
+			return errorf("modifiers[%d]: expected one of (Alt|Control|ControlOrMeta|Meta|Shift)", i)
+		}
+	}
+	switch o.Scroll {
+	case "", "auto", "none":
+		return nil
+	}
+	return errorf("scroll: expected one of (auto|none)")
 }
 
 // gesture is one kind of pointer action.
@@ -61,7 +76,10 @@ type aim struct {
 // guards it; the mouse moves; the page says what was hit. When it was something
 // else, all of that again.
 func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
-	extra := request{"name": g.name, "kind": g.kind, "waitForEnabled": g.enabled, "force": o.Force, "trial": o.Trial}
+	if err := o.check(); err != nil {
+		return err
+	}
+	extra := request{"name": g.name, "kind": g.kind, "waitForEnabled": g.enabled, "force": o.Force, "trial": o.Trial, "scroll": o.Scroll}
 	if o.Position != nil {
 		extra["position"] = o.Position
 	}
@@ -175,14 +193,17 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	case end.Lost:
 		return "", errLost
 	}
-	p.log = append(p.log, "  "+g.name+" action done")
+	done := g.name + " action done"
+	if o.Trial {
+		done = "trial " + done
+	}
+	p.log = append(p.log, "  "+done, "  waiting for scheduled navigations to finish")
 	if watch != nil {
-		p.log = append(p.log, "  waiting for scheduled navigations to finish")
-		if err := watch.Wait(p); err != nil {
+		if err := watch.Wait(p); err != nil && !gone(err) {
 			return "", err
 		}
-		p.log = append(p.log, "  navigations have finished")
 	}
+	p.log = append(p.log, "  navigations have finished")
 	if end.WrongState {
 		return "", errorf("Clicking the checkbox did not change its state")
 	}

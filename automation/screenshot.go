@@ -48,7 +48,7 @@ func (o *shotParams) check() error {
 		o.Type = "png"
 	case "png", "jpeg", "webp":
 	default:
-		return errorf("Unknown options.type value: %s", o.Type)
+		return errorf("type: expected one of (png|jpeg|webp)")
 	}
 	if o.Quality != nil && o.Type == "png" {
 		return errorf("options.quality is unsupported for the png screenshots")
@@ -87,7 +87,7 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 	}
 	p, cancel := c.begin(ctx, o.Timeout, true)
 	defer cancel()
-	p.log = append(p.log, "taking page screenshot")
+	p.log = append(p.log, "taking page screenshot", "waiting for fonts to load...", "fonts loaded")
 	data, err := c.shoot(p, pg, &o.shotParams, func(m metrics) (*rect, error) {
 		switch {
 		case o.FullPage:
@@ -114,7 +114,6 @@ func opElementScreenshot(ctx context.Context, c *Client, o *elementShot) (any, e
 	}
 	p, cancel := c.begin(ctx, o.Timeout, true)
 	defer cancel()
-	p.log = append(p.log, "taking element screenshot")
 	box, err := c.box(p, &o.target, "screenshotRect", request{})
 	if err == nil && (box == nil || box.Width == 0 || box.Height == 0) {
 		err = errorf("Node is either not visible or has 0 width or height.")

@@ -3,6 +3,7 @@ package browser
 import (
 	protobrowser "github.com/chromedp/cdproto/browser"
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -49,6 +50,8 @@ var handlers = table(
 	on(page.FrameStartedNavigating, (*attachment).startedNavigatingLocked),
 	on(page.FrameStartedLoading, (*attachment).startedLoadingLocked),
 	on(page.FrameStoppedLoading, (*attachment).stoppedLoadingLocked),
+
+	on(input.DragIntercepted, (*attachment).dragInterceptedLocked),
 
 	on(page.JavascriptDialogOpening, (*attachment).dialogOpeningLocked),
 	on(page.JavascriptDialogClosed, (*attachment).dialogClosedLocked),

@@ -9,6 +9,7 @@ import (
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
@@ -39,6 +40,7 @@ type Page struct {
 	viewport  Viewport
 	media     Media
 	dialog    *Dialog
+	dragged   *input.DragData // since InterceptDrags
 	frames    map[proto.FrameID]*Frame
 	attempts  map[proto.LoaderID]*attempt
 	requests  map[string]*request // under way, by request id

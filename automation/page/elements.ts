@@ -24,7 +24,7 @@ export class Elements {
   /** Waits for the element and reads one property. */
   get(task: Task, target: Target, property: Property, name?: string): Promise<unknown> {
     this.resolver.announce(task, target);
-    return this.resolver.find(task, target, {}, element => this.read(element, property, name));
+    return this.resolver.find(task, target, { late: true }, element => this.read(element, property, name));
   }
 
   private read(element: Element, property: Property, name?: string): unknown {
@@ -207,6 +207,8 @@ export class Elements {
           return missing;
         if (!this.ready(task, missing))
           return again;
+        if (!element.isConnected)
+          return 'error:notconnected';
         if (!element.getClientRects().length)
           return this.later(task, '  element is not visible');
         task.beforeChange();
@@ -256,9 +258,9 @@ export class Elements {
   frameForScreenshot(task: Task, target: Target, scroll: (element: Element) => void): Promise<unknown> {
     this.resolver.announce(task, target);
     return this.resolver.find<unknown>(task, target, { frameVisible: true }, async element => {
-      task.log.push('attempting scroll into view action');
-      const rect = await task.act<unknown>('screenshot', 0, async () => {
-        task.log.push('  waiting for element to be visible and stable');
+      task.log.push('taking element screenshot', ...await task.race(fontsLoaded()));
+      const rect = await task.act<unknown>('scroll into view', 0, async () => {
+        task.log.push('  waiting for element to be stable');
         const missing = await task.race(this.injected.checkElementStates(element, ['visible', 'stable'], target.frameVisible ?? true));
         if (missing === 'error:notconnected')
           return null;
@@ -270,4 +272,10 @@ export class Elements {
       return rect ?? this.resolver.detached(task, target, element);
     });
   }
+}
+
+/** Waits for the document's fonts and gives what the log says of it. */
+export async function fontsLoaded(): Promise<string[]> {
+  await document.fonts.ready;
+  return ['waiting for fonts to load...', 'fonts loaded'];
 }

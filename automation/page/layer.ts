@@ -1,4 +1,4 @@
-import { Elements, type ActOptions, type Property } from './elements.ts';
+import { Elements, fontsLoaded, type ActOptions, type Property } from './elements.ts';
 import { Expectations, Unmet, type ExpectOptions } from './expect.ts';
 import type { Injected, Point } from './injected.ts';
 import { Pointer, type PointerOptions } from './pointer.ts';
@@ -202,7 +202,10 @@ export class Layer {
     return { x, y, covered: result === 'done' ? undefined : result.hitTargetDescription };
   }
 
-  beginScreenshot(o: ShotOptions) { return this.screenshots.begin(o); }
+  async beginScreenshot(o: ShotOptions) {
+    await fontsLoaded();
+    return this.screenshots.begin(o);
+  }
   maskForScreenshot(r: Omit<Target, 'scope'>, color: string, scope?: Node) { this.screenshots.mask(this.queryAll(r, scope), color); }
   endScreenshot() { this.screenshots.end(); }
   isConnected(node: Node) { return node.isConnected; }

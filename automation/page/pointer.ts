@@ -10,6 +10,8 @@ export interface PointerOptions {
   force?: boolean;
   trial?: boolean;
   position?: Point;
+  /** none: the element is taken where it is. */
+  scroll?: 'auto' | 'none';
   /** Aim at the element of an attempt that was begun before, as its attempt number. */
   resume?: number;
   attempt?: number;
@@ -74,11 +76,14 @@ export class Pointer {
 
   // again means that the element is gone.
   private async aim(task: Task, element: Element, target: Target, o: PointerOptions): Promise<Aim | typeof again> {
-    const name = `${o.name}`;
     const gone = Symbol('gone');
-    const result = await task.act<Aim | typeof gone>(name, o.attempt ?? 0, async attempt => {
+    const result = await task.act<Aim | typeof gone>(o.name, o.attempt ?? 0, async attempt => {
+      const scroll = () => {
+        if (o.scroll !== 'none')
+          this.scroll(element, scrolls[attempt % scrolls.length]);
+      };
       if (inFrame()) // in a frame, the outer scroll positions settle later
-        this.scroll(element, scrolls[attempt % scrolls.length]);
+        scroll();
       if (!o.force) {
         const what = o.waitForEnabled ? 'visible, enabled and stable' : 'visible and stable';
         task.log.push(`  waiting for element to be ${what}`);
@@ -93,17 +98,15 @@ export class Pointer {
         task.log.push(`  element is ${what}`);
       }
       task.log.push('  scrolling into view if needed');
-      this.scroll(element, scrolls[attempt % scrolls.length]);
+      if (!element.isConnected)
+        return gone;
+      if (!boxes(element).length)
+        return this.cannot(task, o, 'not visible');
+      scroll();
       task.log.push('  done scrolling');
       const point = this.point(element, o.position);
-      if (typeof point === 'string') {
-        if (!element.isConnected)
-          return gone;
-        if (o.force)
-          throw new Fatal(point === 'notvisible' ? 'Element is not visible' : 'Element is outside of the viewport');
-        task.log.push(point === 'notvisible' ? '  element is not visible' : '  element is outside of the viewport');
-        return again;
-      }
+      if (!point)
+        return this.cannot(task, o, 'outside of the viewport');
       const id = ++this.lastId;
       if (o.force) {
         task.log.push('  forcing action');
@@ -119,8 +122,16 @@ export class Pointer {
       }
       this.attempts.set(id, { element, interceptor, arrival: inFrame() ? new Arrival() : undefined });
       return { id, ...point, attempt };
-    });
+    }, o.trial);
     return result === gone ? again : result as Aim;
+  }
+
+  // What cannot be pointed at may come to be, unless the action is forced.
+  private cannot(task: Task, o: PointerOptions, why: string): typeof again {
+    if (o.force)
+      throw new Fatal(`Element is ${why}`);
+    task.log.push(`  element is ${why}`);
+    return again;
   }
 
   /**
@@ -159,7 +170,8 @@ export class Pointer {
       scrollIfNeeded(element);
   }
 
-  private point(element: Element, position?: Point): Point | 'notvisible' | 'notinviewport' {
+  // Undefined when no part of the element is in the viewport.
+  private point(element: Element, position?: Point): Point | undefined {
     const { innerWidth, innerHeight } = globalThis;
     if (position) {
       const place = () => {
@@ -167,26 +179,30 @@ export class Pointer {
         const border = this.injected.getElementBorderWidth(element);
         return { x: round(box.x + border.left + position.x), y: round(box.y + border.top + position.y) };
       };
-      if (!element.getClientRects().length)
-        return 'notvisible';
       const p = place();
       if (p.x >= 0 && p.y >= 0 && p.x <= innerWidth && p.y <= innerHeight)
         return p;
       globalThis.scrollBy({ left: p.x - innerWidth / 2, top: p.y - innerHeight / 2, behavior: 'instant' });
       return place();
     }
-    const rects = element.getClientRects();
-    if (!rects.length)
-      return 'notvisible';
-    for (let i = 0; i < rects.length; i++) {
-      const r = rects[i]!;
+    for (const r of boxes(element)) {
       const left = clamp(r.left, innerWidth), right = clamp(r.right, innerWidth);
       const top = clamp(r.top, innerHeight), bottom = clamp(r.bottom, innerHeight);
       if ((right - left) * (bottom - top) > leastArea)
         return { x: round((left + right) / 2), y: round((top + bottom) / 2) };
     }
-    return 'notinviewport';
+    return undefined;
   }
+}
+
+/** An element's boxes, those of its contents when it has none of its own. */
+function boxes(element: Element): ArrayLike<DOMRect> & Iterable<DOMRect> {
+  const own = element.getClientRects();
+  if (own.length || getComputedStyle(element).display !== 'contents')
+    return own;
+  const contents = document.createRange();
+  contents.selectNodeContents(element);
+  return contents.getClientRects();
 }
 
 /**

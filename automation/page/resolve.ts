@@ -107,26 +107,29 @@ export class Resolver {
       task.log.push(`waiting for ${this.describe(target.selector)}${suffix}`);
   }
 
-  /** Waits for an element and gives it to body, which may ask for another round. */
-  find<T>(task: Task, target: Target, o: { frameVisible?: boolean }, body: (element: Element) => T | typeof again | Promise<T | typeof again>): Promise<T> {
+  /** Waits for an element and gives it to body, which may ask for another round; late: without a word in the log, because nothing is tried. */
+  find<T>(task: Task, target: Target, o: { frameVisible?: boolean; late?: boolean }, body: (element: Element) => T | typeof again | Promise<T | typeof again>): Promise<T> {
     return task.poll(() => {
       const elements = this.all(target);
       const element = elements[0];
       if (!element)
         return again;
-      if (target.scope === element && !element.isConnected)
-        throw new Fatal('Element is not attached to the DOM');
-      const preview = this.injected.previewNode(element);
-      if (elements.length > 1)
-        task.log.push(`  locator resolved to ${elements.length} elements. Proceeding with the first one: ${preview}`);
-      else if (target.selector !== ':scope')
-        task.log.push(`  locator resolved to ${preview}`);
+      if (!o.late)
+        this.resolved(task, target, elements);
       if (o.frameVisible && target.frameVisible === false) {
         task.log.push('  element is inside a hidden frame, retrying');
         return again;
       }
       return body(element);
     });
+  }
+
+  private resolved(task: Task, target: Target, elements: Element[]) {
+    const preview = this.injected.previewNode(elements[0]!);
+    if (elements.length > 1)
+      task.log.push(`  locator resolved to ${elements.length} elements. Proceeding with the first one: ${preview}`);
+    else if (target.selector !== ':scope')
+      task.log.push(`  locator resolved to ${preview}`);
   }
 
   /** What a body that found its element detached answers with. */

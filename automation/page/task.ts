@@ -99,18 +99,19 @@ export class Task {
   }
 
   /** Runs an action until it gives something else than again, saying so in the log. */
-  async act<T>(name: string, first: number, body: (attempt: number) => Promise<T | typeof again>): Promise<T> {
+  async act<T>(name: string, first: number, body: (attempt: number) => Promise<T | typeof again>, trial = false): Promise<T> {
+    const action = `${name} action${trial ? ' (trial run)' : ''}`;
     const from = this.resumed ?? first;
     for (let i = from; ; i++) {
       this.attempt = i;
       if (i && !(i === from && this.resumed !== undefined && !this.waited)) {
-        this.log.push(`retrying ${name} action`);
+        this.log.push(`retrying ${action}`);
         const pause = actionPauses[Math.min(i - 1, actionPauses.length - 1)]!;
         if (pause)
           this.log.push(`  waiting ${pause}ms`);
         await this.sleep(pause);
       } else {
-        this.log.push(`attempting ${name} action`);
+        this.log.push(`attempting ${action}`);
       }
       const result = await body(i);
       if (result !== again)

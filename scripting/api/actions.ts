@@ -4,11 +4,11 @@ import { pick, step, type Send } from './call.ts';
 import type { Frame } from './frame.ts';
 import { ElementHandle } from './handle.ts';
 
-const pointer = ['button', 'clickCount', 'delay', 'force', 'modifiers', 'noWaitAfter', 'position', 'trial', 'steps'];
+const pointer = ['button', 'clickCount', 'delay', 'force', 'modifiers', 'noWaitAfter', 'position', 'scroll', 'trial', 'steps'];
 const click = pointer;
 const dblclick = pointer.filter(o => o !== 'clickCount');
-const hover = ['force', 'modifiers', 'noWaitAfter', 'position', 'trial'];
-const check = ['force', 'noWaitAfter', 'position', 'trial'];
+const hover = ['force', 'modifiers', 'noWaitAfter', 'position', 'scroll', 'trial'];
+const check = ['force', 'noWaitAfter', 'position', 'scroll', 'trial'];
 
 /**
  * The operations on an element that Page, Frame, Locator and ElementHandle share,
@@ -49,9 +49,9 @@ export interface Subject {
 /** Further parameters; as a function they may throw, as a part of the step. */
 export type Extra = object | (() => object);
 
-/** Carries out one of the actions as a step of the script's; gives its value. */
-export function act(s: Subject, method: string, options?: object, extra?: Extra, shown: readonly unknown[] = []): Promise<any> {
-  return step(`${s.prefix}.${method}`, () => s.title(method, shown), send => perform(send, s, method, options, extra));
+/** Carries out one of the actions as a step of the script's, which called it name; gives its value. */
+export function act(s: Subject, method: string, options?: object, extra?: Extra, shown: readonly unknown[] = [], name = method): Promise<any> {
+  return step(`${s.prefix}.${name}`, () => s.title(name, shown), send => perform(send, s, method, options, extra));
 }
 
 /** The same without a step, within one. */

@@ -9,7 +9,7 @@ import { hide } from './object.ts';
 import type { Page } from './page.ts';
 import { pick } from './call.ts';
 import { Scope, waitUntil } from './scope.ts';
-import { argument } from './values.ts';
+import { argument, text } from './values.ts';
 import { urlMatches, type UrlMatch } from './urls.ts';
 import type { World } from './world.ts';
 
@@ -154,7 +154,7 @@ export class Frame extends Scope {
   _dispatch(s: Subject, type: string, eventInit?: unknown, options?: object): Promise<void> {
     const verb = 'handle' in s.target ? 'handle' : 'frame';
     return step(`${s.prefix}.dispatchEvent`, () => s.title('dispatchEvent', [type]), async send => {
-      await send(`${verb}.dispatchEvent`, { ...s.target, type, eventInit: argument(eventInit ?? {}), timeout: this._timeouts.action(options) });
+      await send(`${verb}.dispatchEvent`, { ...s.target, type: text('type', type), eventInit: argument(eventInit ?? {}), timeout: this._timeouts.action(options) });
     });
   }
 

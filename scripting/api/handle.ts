@@ -88,8 +88,8 @@ export class ElementHandle extends JSHandle {
     };
   }
 
-  #act(method: string, options?: object, extra?: Extra, shown?: readonly unknown[]): Promise<any> {
-    return act(this._subject, method, options, extra, shown);
+  #act(method: string, options?: object, extra?: Extra, shown?: readonly unknown[], name?: string): Promise<any> {
+    return act(this._subject, method, options, extra, shown, name);
   }
 
   click(options?: Opt<'click'>): Promise<void> { return this.#act('click', options); }
@@ -98,7 +98,7 @@ export class ElementHandle extends JSHandle {
   tap(options?: Opt<'tap'>): Promise<void> { return this.#act('tap', options); }
   check(options?: Opt<'check'>): Promise<void> { return this.#act('check', options); }
   uncheck(options?: Opt<'uncheck'>): Promise<void> { return this.#act('uncheck', options); }
-  setChecked(checked: boolean, options?: Opt<'setChecked', 1>): Promise<void> { return checked ? this.check(options) : this.uncheck(options); }
+  setChecked(checked: boolean, options?: Opt<'setChecked', 1>): Promise<void> { return this.#act(checked ? 'check' : 'uncheck', options, {}, [checked], 'setChecked'); }
   fill(value: string, options?: Opt<'fill', 1>): Promise<void> { return this.#act('fill', options, () => ({ value: text('value', value) }), [value]); }
   type(value: string, options?: Opt<'type', 1>): Promise<void> { return this.#act('type', options, () => ({ text: text('text', value) }), [value]); }
   press(key: string, options?: Opt<'press', 1>): Promise<void> { return this.#act('press', options, () => ({ key: text('key', key) }), [key]); }
@@ -114,7 +114,7 @@ export class ElementHandle extends JSHandle {
   innerText(): Promise<string> { return this.#act('innerText'); }
   innerHTML(): Promise<string> { return this.#act('innerHTML'); }
   inputValue(options?: Opt<'inputValue'>): Promise<string> { return this.#act('inputValue', options); }
-  getAttribute(name: string): Promise<string | null> { return this.#act('getAttribute', undefined, { name }, [name]); }
+  getAttribute(name: string): Promise<string | null> { return this.#act('getAttribute', undefined, () => ({ name: text('name', name) }), [name]); }
   isVisible(): Promise<boolean> { return this.#act('isVisible'); }
   isHidden(): Promise<boolean> { return this.#act('isHidden'); }
   isEnabled(): Promise<boolean> { return this.#act('isEnabled'); }

@@ -42,8 +42,8 @@ export class Locator {
     };
   }
 
-  #act(method: string, options?: object, extra?: Extra, shown?: readonly unknown[]): Promise<any> {
-    return act(this._subject, method, options, extra, shown);
+  #act(method: string, options?: object, extra?: Extra, shown?: readonly unknown[], name?: string): Promise<any> {
+    return act(this._subject, method, options, extra, shown, name);
   }
 
   page(): Page { return this._frame.page(); }
@@ -89,11 +89,11 @@ export class Locator {
   tap(options?: Opt<'tap'>): Promise<void> { return this.#act('tap', options); }
   check(options?: Opt<'check'>): Promise<void> { return this.#act('check', options); }
   uncheck(options?: Opt<'uncheck'>): Promise<void> { return this.#act('uncheck', options); }
-  setChecked(checked: boolean, options?: Opt<'setChecked', 1>): Promise<void> { return checked ? this.check(options) : this.uncheck(options); }
+  setChecked(checked: boolean, options?: Opt<'setChecked', 1>): Promise<void> { return this.#act(checked ? 'check' : 'uncheck', options, {}, [checked], 'setChecked'); }
   fill(value: string, options?: Opt<'fill', 1>): Promise<void> { return this.#act('fill', options, () => ({ value: text('value', value) }), [value]); }
-  clear(options?: Opt<'clear'>): Promise<void> { return this.#act('fill', options, { value: '' }, ['']); }
+  clear(options?: Opt<'clear'>): Promise<void> { return this.#act('fill', options, { value: '' }, [], 'clear'); }
   type(value: string, options?: Opt<'type', 1>): Promise<void> { return this.#act('type', options, () => ({ text: text('text', value) }), [value]); }
-  pressSequentially(value: string, options?: Opt<'pressSequentially', 1>): Promise<void> { return this.type(value, options); }
+  pressSequentially(value: string, options?: Opt<'pressSequentially', 1>): Promise<void> { return this.#act('type', options, () => ({ text: text('text', value) }), [value], 'pressSequentially'); }
   press(key: string, options?: Opt<'press', 1>): Promise<void> { return this.#act('press', options, () => ({ key: text('key', key) }), [key]); }
   focus(options?: Opt<'focus'>): Promise<void> { return this.#act('focus', options); }
   blur(options?: Opt<'blur'>): Promise<void> { return this.#act('blur', options); }
@@ -126,7 +126,7 @@ export class Locator {
   innerText(options?: Opt<'innerText'>): Promise<string> { return this.#act('innerText', options); }
   innerHTML(options?: Opt<'innerHTML'>): Promise<string> { return this.#act('innerHTML', options); }
   inputValue(options?: Opt<'inputValue'>): Promise<string> { return this.#act('inputValue', options); }
-  getAttribute(name: string, options?: Opt<'getAttribute', 1>): Promise<string | null> { return this.#act('getAttribute', options, { name }, [name]); }
+  getAttribute(name: string, options?: Opt<'getAttribute', 1>): Promise<string | null> { return this.#act('getAttribute', options, () => ({ name: text('name', name) }), [name]); }
   isVisible(options?: Opt<'isVisible'>): Promise<boolean> { return this.#act('isVisible', options); }
   isHidden(options?: Opt<'isHidden'>): Promise<boolean> { return this.#act('isHidden', options); }
   isEnabled(options?: Opt<'isEnabled'>): Promise<boolean> { return this.#act('isEnabled', options); }

@@ -37,8 +37,8 @@ export abstract class Scope extends ApiObject {
     };
   }
 
-  #act(method: string, selector: string, options?: object, extra?: Extra, shown?: readonly unknown[]): Promise<any> {
-    return act(this.#on(selector, options as Strict), method, options, extra, shown);
+  #act(method: string, selector: string, options?: object, extra?: Extra, shown?: readonly unknown[], name?: string): Promise<any> {
+    return act(this.#on(selector, options as Strict), method, options, extra, shown, name);
   }
 
   // Locators.
@@ -60,7 +60,7 @@ export abstract class Scope extends ApiObject {
   check(selector: string, options?: Opt<'check', 1>): Promise<void> { return this.#act('check', selector, options); }
   uncheck(selector: string, options?: Opt<'uncheck', 1>): Promise<void> { return this.#act('uncheck', selector, options); }
   setChecked(selector: string, checked: boolean, options?: Opt<'setChecked', 2>): Promise<void> {
-    return checked ? this.check(selector, options) : this.uncheck(selector, options);
+    return this.#act(checked ? 'check' : 'uncheck', selector, options, {}, [checked], 'setChecked');
   }
   fill(selector: string, value: string, options?: Opt<'fill', 2>): Promise<void> { return this.#act('fill', selector, options, () => ({ value: text('value', value) }), [value]); }
   type(selector: string, value: string, options?: Opt<'type', 2>): Promise<void> { return this.#act('type', selector, options, () => ({ text: text('text', value) }), [value]); }
@@ -82,7 +82,7 @@ export abstract class Scope extends ApiObject {
   innerText(selector: string, options?: Opt<'innerText', 1>): Promise<string> { return this.#act('innerText', selector, options); }
   innerHTML(selector: string, options?: Opt<'innerHTML', 1>): Promise<string> { return this.#act('innerHTML', selector, options); }
   inputValue(selector: string, options?: Opt<'inputValue', 1>): Promise<string> { return this.#act('inputValue', selector, options); }
-  getAttribute(selector: string, name: string, options?: Opt<'getAttribute', 2>): Promise<string | null> { return this.#act('getAttribute', selector, options, { name }, [name]); }
+  getAttribute(selector: string, name: string, options?: Opt<'getAttribute', 2>): Promise<string | null> { return this.#act('getAttribute', selector, options, () => ({ name: text('name', name) }), [name]); }
   isVisible(selector: string, options?: Opt<'isVisible', 1>): Promise<boolean> { return this.#act('isVisible', selector, options); }
   isHidden(selector: string, options?: Opt<'isHidden', 1>): Promise<boolean> { return this.#act('isHidden', selector, options); }
   isEnabled(selector: string, options?: Opt<'isEnabled', 1>): Promise<boolean> { return this.#act('isEnabled', selector, options); }
@@ -163,7 +163,11 @@ export abstract class Scope extends ApiObject {
     return this.#step('waitForNavigation', [], () => this._target._waitForNavigation(options));
   }
   waitForTimeout(ms: number): Promise<void> {
-    return this.#step('waitForTimeout', [ms], () => new Promise<void>(resolve => { setTimeout(resolve, ms); }));
+    return this.#step('waitForTimeout', [ms], () => {
+      if (typeof ms !== 'number')
+        throw new Error(`waitTimeout: expected float, got ${typeof ms}`);
+      return new Promise<void>(resolve => { setTimeout(resolve, ms); });
+    });
   }
 
   #tag(method: string, options?: { url?: string; content?: string; type?: string; path?: string }): Promise<ElementHandle> {

@@ -1,0 +1,37 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+// InterceptDrags begins or ends keeping what the page lets drag from the system:
+// a drag that begins is given by Dragged, and goes on with
+// Input.dispatchDragEvent. It does not wait for Chromium.
+func (p *Page) InterceptDrags(on bool) error {
+	p.browser.mu.Lock()
+	p.dragged = nil
+	p.browser.mu.Unlock()
+	// Written out, because cdproto leaves out a false.
+	err := p.Session().Send(input.SetInterceptDrags.Method, map[string]bool{"enabled": on})
+	if err != nil {
+		return fmt.Errorf("intercept drags: %w", p.explain(err))
+	}
+	return nil
+}
+
+// Dragged waits for what is dragged, after InterceptDrags.
+func (p *Page) Dragged(ctx context.Context) (*input.DragData, error) {
+	var data *input.DragData
+	err := p.browser.await(ctx, func() (bool, error) {
+		data = p.dragged
+		return data != nil, p.goneLocked()
+	})
+	return data, err
+}
+
+func (a *attachment) dragInterceptedLocked(e input.EventDragIntercepted) {
+	a.page.dragged = e.Data
+}
