@@ -66,6 +66,8 @@ type Client struct {
 	undos    undoList
 	granted  map[grantKey][]string // permissions
 	cdp      *ownSessions          // nil before the first one
+	traffic  []*browser.Request    // requests of pages with a name, the oldest first
+	routes   map[any]*routes       // by page or context
 }
 
 // NewClient makes a client. End it with Close.
@@ -83,6 +85,7 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 		automation: a, options: o, bindingKey: newBindingKey(),
 		ids: map[any]string{}, objects: map[string]any{}, contexts: map[*browser.Context]bool{o.Context: true},
 		inputs: map[*browser.Page]*inputState{}, listens: map[subscription]bool{}, journals: map[*browser.Page]*journal{}, closedIn: map[string]bool{},
+		routes: map[any]*routes{},
 	}
 	c.life, c.stop = context.WithCancelCause(a.life)
 	a.mu.Lock()
@@ -257,6 +260,8 @@ func lookup[T any](c *Client, kind, id string) (T, error) {
 		return o, errorf(textDetached)
 	case "handle":
 		return o, errorf("JSHandle is disposed!")
+	case "traffic":
+		return o, errorf(textCollected)
 	}
 	return o, errorf("no such %s: %q", kind, id)
 }

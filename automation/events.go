@@ -207,6 +207,14 @@ func (c *Client) observe(ev browser.Event) {
 			c.emit("dialog.closed", map[string]any{"page": c.idOf("page", p)})
 		}
 		c.forget(ev.Dialog)
+	case browser.RequestSent:
+		c.observeNetwork(eventRequest, ev.Request)
+	case browser.ResponseReceived:
+		c.observeNetwork(eventResponse, ev.Response.Request)
+	case browser.RequestFinished:
+		c.observeNetwork(eventRequestFinished, ev.Request)
+	case browser.RequestFailed:
+		c.observeNetwork(eventRequestFailed, ev.Request)
 	default:
 		c.observePage(ev)
 	}
@@ -222,6 +230,9 @@ func (c *Client) navigated(ev browser.FrameNavigated) {
 		if n, ok := errors.AsType[*browser.NavigationError](ev.Err); ok {
 			navigated["error"] = navigationMessage(n)
 		}
+	}
+	if ev.Response != nil {
+		navigated["request"] = c.describeRequest(ev.Response.Request)
 	}
 	c.emit("frame.navigated", navigated)
 	if !ev.SameDocument && ev.Err == nil && ev.Frame == ev.Frame.Page().MainFrame() {
@@ -243,6 +254,7 @@ func (c *Client) dropPage(p *browser.Page) {
 			delete(c.listens, s)
 		}
 	}
+	delete(c.routes, p)
 	for object, id := range c.ids {
 		f, isFrame := object.(*browser.Frame)
 		if object == any(p) || (isFrame && f.Page() == p) {

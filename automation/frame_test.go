@@ -18,15 +18,16 @@ func TestGoto(t *testing.T) {
 	})
 	r := newRig(t)
 	var nav struct {
-		Response *struct {
-			URL     string
-			Status  int
-			Headers map[string]string
+		Request struct {
+			Response *struct {
+				URL    string
+				Status int
+			}
 		}
 	}
 	r.do("frame.goto", params{"url": s.URL + "/", "timeout": 5000}, &nav)
-	if nav.Response == nil || nav.Response.Status != http.StatusOK || nav.Response.URL != s.URL+"/" {
-		t.Errorf("response: %+v", nav.Response)
+	if res := nav.Request.Response; res == nil || res.Status != http.StatusOK || res.URL != s.URL+"/" {
+		t.Errorf("response: %+v", res)
 	}
 	equal(t, "title", r.value("frame.title", nil), "Home")
 	r.do("frame.click", params{"selector": `internal:role=link[name="next"i]`, "timeout": 5000}, nil)

@@ -35,7 +35,7 @@ func opGoto(ctx context.Context, c *Client, g *gotoParams) (any, error) {
 	if err != nil {
 		return nil, p.fail(err)
 	}
-	return navigated(n), nil
+	return c.brought(n), nil
 }
 
 type frameParams struct {

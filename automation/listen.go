@@ -67,6 +67,11 @@ const (
 	eventConsole     = "console"
 	eventPageError   = "pageerror"
 	eventFileChooser = "filechooser"
+
+	eventRequest         = "request"
+	eventResponse        = "response"
+	eventRequestFinished = "requestfinished"
+	eventRequestFailed   = "requestfailed"
 )
 
 // hears says whether the client listens to a kind of event of a page.

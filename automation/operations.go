@@ -61,6 +61,19 @@ func init() {
 		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
 		"page.screenshot": op(false, opPageScreenshot),
 
+		"page.requests": op(false, opPageRequests), // {page} → {requests:[requestInit]}
+		// {page|context, patterns:[regular expression|null]}: route {request: requestInit} is told, and must be answered.
+		"page.setRoutes":    op(false, opSetRoutes),
+		"context.setRoutes": op(false, opSetRoutes),
+		// A page that waits for its route stands still for a person, too: these do not wait for the gate.
+		"route.continue":              op(false, opRouteContinue),
+		"route.fulfill":               op(false, opRouteFulfill),
+		"route.abort":                 op(false, opRouteAbort),
+		"page.setExtraHTTPHeaders":    op(true, opPageHeaders),
+		"context.setExtraHTTPHeaders": op(true, opContextHeaders),
+		"context.setOffline":          op(true, opSetOffline),
+		"context.setHTTPCredentials":  op(true, opSetCredentials),
+
 		// dialog.opened {dialog,page,type,message,defaultValue} is told to a client that listens; then it must answer.
 		// {page|context, event: "dialog"|"console"|"pageerror"|"filechooser", on}: events of the kind are told only to who listens
 		"listen":         op(false, opListen),
@@ -143,6 +156,7 @@ func init() {
 	maps.Copy(operations, contextOperations)
 	maps.Copy(operations, apiOperations)
 	maps.Copy(operations, cdpOperations)
+	maps.Copy(operations, requestOperations)
 	for name, o := range targetOperations {
 		operations["frame."+name] = o
 		operations["handle."+name] = o

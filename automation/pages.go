@@ -85,7 +85,7 @@ func navigating(do func(*browser.Page, context.Context, browser.NavigateOptions)
 		if err != nil {
 			return nil, p.fail(err)
 		}
-		return navigated(n), nil
+		return c.brought(n), nil
 	}
 }
 
@@ -94,28 +94,6 @@ var (
 	opGoBack    = navigating((*browser.Page).GoBack)
 	opGoForward = navigating((*browser.Page).GoForward)
 )
-
-// response is the answer that brought a document, as a client learns of it.
-type response struct {
-	URL        string            `json:"url"`
-	Status     int               `json:"status"`
-	StatusText string            `json:"statusText"`
-	Headers    map[string]string `json:"headers"`
-	FromCache  bool              `json:"fromCache"`
-	Redirects  []string          `json:"redirects,omitempty"`
-}
-
-type navigationResult struct {
-	Response *response `json:"response"`
-}
-
-func navigated(n *browser.Navigation) navigationResult {
-	if n == nil || n.Response == nil {
-		return navigationResult{}
-	}
-	r := n.Response
-	return navigationResult{&response{URL: r.URL, Status: r.Status, StatusText: r.StatusText, Headers: r.Headers, FromCache: r.FromCache, Redirects: r.Redirects}}
-}
 
 type viewportParams struct {
 	Page   string `json:"page"`

@@ -3,7 +3,6 @@ package browser
 import (
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
@@ -44,10 +43,11 @@ type attachment struct {
 	worker  *Worker       // whose session it is, or nil
 
 	// Guarded by the browser's lock.
-	steps   int               // of setUpSteps, done
-	worlds  map[string]*World // by unique id
-	dead    bool              // the renderer died
-	crashed chan struct{}     // closed when that was told; a new one when it lives again
+	steps      int               // of setUpSteps, done
+	worlds     map[string]*World // by unique id
+	dead       bool              // the renderer died
+	crashed    chan struct{}     // closed when that was told; a new one when it lives again
+	intercepts bool              // Chromium holds back its requests
 }
 
 // attachedLocked takes in a new session. What is not modelled is sent on its way.
@@ -95,7 +95,6 @@ func (b *Browser) leave(parent *attachment, s *cdp.Session) {
 // all of it in place.
 func (a *attachment) setUpLocked() {
 	s, b := a.session, a.browser
-	o := a.page.context.options
 	b.send(cdp.Send(s, page.Enable, page.EnableParams{}))
 	b.send(post(s, page.GetFrameTree, proto.Empty{}, func(res page.GetFrameTreeResult, err error) {
 		if err == nil {
@@ -111,20 +110,13 @@ func (a *attachment) setUpLocked() {
 	}))
 	a.sendInitScriptsLocked()
 	a.enableLog()
-	b.send(cdp.Send(s, network.Enable, network.EnableParams{}))
+	a.setUpNetworkLocked()
 	b.send(cdp.Send(s, target.SetAutoAttach, autoAttach))
 	b.send(cdp.Send(s, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
 	if a.page.choosers > 0 {
 		b.send(cdp.Send(s, page.SetInterceptFileChooserDialog, page.SetInterceptFileChooserDialogParams{Enabled: true}))
 	}
 	a.emulateLocked()
-	if len(o.ExtraHeaders) > 0 {
-		headers := network.Headers{}
-		for name, value := range o.ExtraHeaders {
-			headers[name] = value
-		}
-		b.send(cdp.Send(s, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers}))
-	}
 	b.send(post(s, runtime.RunIfWaitingForDebugger, proto.Empty{}, func(_ proto.Empty, err error) {
 		if err == nil {
 			a.setUpStepLocked()

@@ -26,7 +26,6 @@ type attempt struct {
 	frame     *Frame
 	loader    proto.LoaderID
 	url       string
-	redirects []string
 	response  *Response
 	errorText string // of its request, which failed
 	loading   bool   // the frame was told to load since it began

@@ -62,8 +62,11 @@ type Context struct {
 	closed           bool
 	refusesDownloads bool
 
-	initScripts []*InitScript
-	origins     []string // that its pages have shown, at most maxOrigins
+	initScripts  []*InitScript
+	origins      []string // that its pages have shown, at most maxOrigins
+	interceptors []*interceptor
+	offline      bool
+	credentials  []Credentials
 }
 
 // ID is Chromium's id of the context.

@@ -34,10 +34,11 @@ type FrameDetached struct{ Frame *Frame }
 // the same document, or, with Err, that a navigation ended without either.
 type FrameNavigated struct {
 	Frame        *Frame
-	URL          string // the frame's URL now, with fragment
-	Name         string // the frame's name now
-	SameDocument bool   // fragment or History API: document and worlds stay
-	Err          error  // a *NavigationError: the frame still shows what it showed
+	URL          string    // the frame's URL now, with fragment
+	Name         string    // the frame's name now
+	SameDocument bool      // fragment or History API: document and worlds stay
+	Response     *Response // that brought the document, if it was fetched
+	Err          error     // a *NavigationError: the frame still shows what it showed
 }
 
 // LifecycleChanged tells what a frame's current document has reached. A new
@@ -58,6 +59,23 @@ type DialogClosed struct {
 	Text     string // what was entered, for a prompt that was accepted
 }
 
+// RequestSent tells that a page made a request, or was redirected to one. It and
+// the three below are told of pages that were not told of themselves, too.
+type RequestSent struct{ Request *Request }
+
+// ResponseReceived tells of an answer's head.
+type ResponseReceived struct{ Response *Response }
+
+// RequestFinished tells that a request was answered whole.
+type RequestFinished struct{ Request *Request }
+
+// RequestFailed tells that a request ended otherwise; see Request.Failure.
+type RequestFailed struct{ Request *Request }
+
+func (RequestSent) event()      {}
+func (ResponseReceived) event() {}
+func (RequestFinished) event()  {}
+func (RequestFailed) event()    {}
 func (PageCreated) event()      {}
 func (PageClosed) event()       {}
 func (PageCrashed) event()      {}

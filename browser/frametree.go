@@ -138,7 +138,7 @@ func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.Navigati
 		f.selfIdle = true
 	}
 	f.setLifecycleLocked(reached)
-	p.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name})
+	p.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name, Response: f.response})
 	p.leaveLocalLocked(f)
 	if f == p.main {
 		p.title, p.favicon = "", ""

@@ -3,6 +3,7 @@ package browser
 import (
 	protobrowser "github.com/chromedp/cdproto/browser"
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
@@ -69,6 +70,10 @@ var handlers = table(
 	// Decoded into our own types: Chromium sends many of these, and large ones.
 	on(proto.Event[requestSent]{Method: network.RequestWillBeSent.Method}, (*attachment).requestSentLocked),
 	on(proto.Event[responseReceived]{Method: network.ResponseReceived.Method}, (*attachment).responseReceivedLocked),
+	on(proto.Event[headReceived]{Method: network.RequestWillBeSentExtraInfo.Method}, (*attachment).headSentLocked),
+	on(proto.Event[headReceived]{Method: network.ResponseReceivedExtraInfo.Method}, (*attachment).headReceivedLocked),
+	on(proto.Event[requestPaused]{Method: fetch.RequestPaused.Method}, (*attachment).requestPausedLocked),
+	on(proto.Event[authRequired]{Method: fetch.AuthRequired.Method}, (*attachment).authRequiredLocked),
 	on(proto.Event[requestEnded]{Method: network.LoadingFinished.Method}, (*attachment).requestFinishedLocked),
 	on(proto.Event[requestEnded]{Method: network.LoadingFailed.Method}, (*attachment).requestFailedLocked),
 )

@@ -64,6 +64,10 @@ func (b *Browser) turn(change func()) {
 		return
 	}
 	for _, e := range events {
+		if q, ok := e.(question); ok {
+			q.ask()
+			continue
+		}
 		for _, s := range subscriptions {
 			if !s.cancelled.Load() {
 				s.fn(e)

@@ -23,21 +23,6 @@ type Navigation struct {
 	Response     *Response // nil when nothing was fetched (about:blank, same document, …)
 }
 
-// Response is the answer that brought a document. It is not changed any more.
-type Response struct {
-	URL        string // after redirects, without fragment
-	Status     int    // such as 200
-	StatusText string
-	Headers    map[string]string // names in lower case; several values of one are separated by newlines
-	MimeType   string
-	FromCache  bool     // from disk cache or a service worker, not the network
-	Redirects  []string // the URLs that led here, the first one first
-	RequestID  string   // for Network.getResponseBody on the frame's session
-	RemoteIP   string
-	RemotePort int
-	Protocol   string // such as "http/1.1" or "h2"
-}
-
 // Navigate navigates the frame and waits until the new document has reached
 // o.WaitUntil, or the one that takes its place meanwhile, when a script goes on
 // from there. A navigation within the document (another fragment) returns as

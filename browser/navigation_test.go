@@ -37,12 +37,12 @@ func TestNavigate(t *testing.T) {
 	}
 
 	nav = open(t, f, s.URL+"/to-b")
-	if nav.URL != s.URL+"/b" || nav.Response.URL != s.URL+"/b" || !slices.Equal(nav.Response.Redirects, []string{s.URL + "/to-b"}) {
+	if nav.URL != s.URL+"/b" || nav.Response.URL != s.URL+"/b" || nav.Response.Request.From.URL != s.URL+"/to-b" {
 		t.Errorf("redirected: %+v, response %+v", nav, nav.Response)
 	}
 
 	nav = open(t, f, s.URL+"/teapot")
-	if nav.Response.Status != http.StatusTeapot || nav.Response.Headers["x-kind"] != "pot" || nav.Response.RemoteIP != "127.0.0.1" {
+	if nav.Response.Status != http.StatusTeapot || nav.Response.Header("x-kind") != "pot" || nav.Response.RemoteIP != "127.0.0.1" {
 		t.Errorf("teapot: %+v", nav.Response)
 	}
 

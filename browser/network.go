@@ -1,10 +1,12 @@
 package browser
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/network"
 )
 
@@ -13,24 +15,38 @@ import (
 // its frames, is told once and again for the old document when a navigation
 // begins, and ignores what a page fetches after it.
 
-// request is a request under way.
-type request struct {
-	frame  *Frame
-	loader proto.LoaderID // of the document that asked, or that is asked for
-}
-
 // requestSent is what is needed of Network.requestWillBeSent.
 type requestSent struct {
 	RequestID string         `json:"requestId"`
 	LoaderID  proto.LoaderID `json:"loaderId"`
 	FrameID   proto.FrameID  `json:"frameId"`
 	Type      string         `json:"type"`
-	Request   struct {
-		URL string `json:"url"`
-	} `json:"request"`
-	RedirectResponse *struct {
-		URL string `json:"url"`
-	} `json:"redirectResponse"`
+	Timestamp float64        `json:"timestamp"`
+	WallTime  float64        `json:"wallTime"`
+	Request   requestData    `json:"request"`
+	Initiator struct {
+		Type string `json:"type"`
+	} `json:"initiator"`
+	RedirectResponse *answer `json:"redirectResponse"`
+	RedirectHasExtra bool    `json:"redirectHasExtraInfo"`
+}
+
+// requestData is what is needed of a Network.Request.
+type requestData struct {
+	URL      string       `json:"url"`
+	Method   string       `json:"method"`
+	Headers  jsonv2.Value `json:"headers"`
+	PostData []struct {
+		Bytes []byte `json:"bytes"`
+	} `json:"postDataEntries"`
+}
+
+func (d requestData) body() []byte {
+	var body []byte
+	for _, e := range d.PostData {
+		body = append(body, e.Bytes...)
+	}
+	return body
 }
 
 // responseReceived is what is needed of Network.responseReceived.
@@ -39,28 +55,56 @@ type responseReceived struct {
 	LoaderID  proto.LoaderID `json:"loaderId"`
 	FrameID   proto.FrameID  `json:"frameId"`
 	Type      string         `json:"type"`
-	Response  documentAnswer `json:"response"`
+	HasExtra  bool           `json:"hasExtraInfo"`
+	Response  answer         `json:"response"`
 }
 
-// documentAnswer is what is needed of a Network.Response.
-type documentAnswer struct {
-	URL               string            `json:"url"`
-	Status            int               `json:"status"`
-	StatusText        string            `json:"statusText"`
-	Headers           map[string]string `json:"headers"`
-	MimeType          string            `json:"mimeType"`
-	RemoteIPAddress   string            `json:"remoteIPAddress"`
-	RemotePort        int               `json:"remotePort"`
-	FromDiskCache     bool              `json:"fromDiskCache"`
-	FromServiceWorker bool              `json:"fromServiceWorker"`
-	Protocol          string            `json:"protocol"`
+// answer is what is needed of a Network.Response.
+type answer struct {
+	URL               string           `json:"url"`
+	Status            int              `json:"status"`
+	StatusText        string           `json:"statusText"`
+	Headers           jsonv2.Value     `json:"headers"`
+	MimeType          string           `json:"mimeType"`
+	RemoteIPAddress   string           `json:"remoteIPAddress"`
+	RemotePort        int              `json:"remotePort"`
+	FromDiskCache     bool             `json:"fromDiskCache"`
+	FromServiceWorker bool             `json:"fromServiceWorker"`
+	EncodedDataLength float64          `json:"encodedDataLength"`
+	Timing            *resourceTiming  `json:"timing"`
+	Protocol          string           `json:"protocol"`
+	Security          *SecurityDetails `json:"securityDetails"`
+}
+
+// resourceTiming is what is needed of a Network.ResourceTiming: milliseconds
+// since RequestTime, which is in seconds on Chromium's monotonic clock.
+type resourceTiming struct {
+	RequestTime       float64 `json:"requestTime"`
+	DNSStart          float64 `json:"dnsStart"`
+	DNSEnd            float64 `json:"dnsEnd"`
+	ConnectStart      float64 `json:"connectStart"`
+	ConnectEnd        float64 `json:"connectEnd"`
+	SSLStart          float64 `json:"sslStart"`
+	SendStart         float64 `json:"sendStart"`
+	ReceiveHeadersEnd float64 `json:"receiveHeadersEnd"`
 }
 
 // requestEnded is what is needed of Network.loadingFinished and loadingFailed.
 type requestEnded struct {
-	RequestID string `json:"requestId"`
-	ErrorText string `json:"errorText"`
-	Canceled  bool   `json:"canceled"`
+	RequestID     string  `json:"requestId"`
+	Timestamp     float64 `json:"timestamp"`
+	EncodedLength float64 `json:"encodedDataLength"`
+	ErrorText     string  `json:"errorText"`
+	BlockedReason string  `json:"blockedReason"`
+	Canceled      bool    `json:"canceled"`
+}
+
+// headReceived is what is needed of Network.requestWillBeSentExtraInfo and
+// responseReceivedExtraInfo.
+type headReceived struct {
+	RequestID   string       `json:"requestId"`
+	Headers     jsonv2.Value `json:"headers"`
+	HeadersText string       `json:"headersText"`
 }
 
 var documentType = string(network.ResourceTypeDocument)
@@ -77,58 +121,154 @@ func (e requestSent) isDocument() bool {
 func (a *attachment) requestSentLocked(e requestSent) {
 	p := a.page
 	f := p.frames[e.FrameID]
-	if f == nil || isFavicon(e.Request.URL) {
+	if isFavicon(e.Request.URL) {
 		return
 	}
-	if e.isDocument() {
-		at := f.attemptLocked(e.LoaderID, e.Request.URL)
-		if e.RedirectResponse != nil {
-			at.redirects = append(at.redirects, e.RedirectResponse.URL)
+	if f != nil && e.isDocument() {
+		f.attemptLocked(e.LoaderID, e.Request.URL)
+	}
+	if strings.HasPrefix(e.Request.URL, "data:") { // nothing is fetched
+		return
+	}
+	c := p.chainLocked(e.RequestID)
+	if len(c.legs) > 0 && e.RedirectResponse == nil || c.preflight {
+		return // told by two processes
+	}
+	if e.Initiator.Type == "preflight" { // the network's own
+		c.preflight = true
+		a.answerPreflightLocked(c)
+		return
+	}
+	if len(c.legs) == 0 {
+		c.frame, c.loader = f, e.LoaderID
+		if f != nil {
+			c.counts = true
+			f.inflight++
+			f.stopIdleLocked()
 		}
 	}
-	if p.requests[e.RequestID] != nil {
-		return
+	from := c.last()
+	if from != nil {
+		a.redirectedLocked(from, e)
 	}
-	p.requests[e.RequestID] = &request{frame: f, loader: e.LoaderID}
-	f.inflight++
-	f.stopIdleLocked()
+	if f == nil && a.worker != nil {
+		f = p.main
+	}
+	r := &Request{
+		URL: e.Request.URL, Method: e.Request.Method, ResourceType: resourceType(e.Type), Navigation: e.isDocument(), From: from,
+		page: p, frame: f, chain: c, wall: e.WallTime, started: e.Timestamp,
+		headers: e.Request.Headers.Clone(), postData: e.Request.body(),
+	}
+	if from != nil {
+		from.to = r
+	}
+	c.legs = append(c.legs, r)
+	p.keepLocked(r)
+	paused := c.paused
+	c.paused = nil
+	if paused != nil {
+		paused.appliesLocked(r)
+	}
+	p.browser.tellLocked(RequestSent{Request: r})
+	if paused != nil {
+		paused.decideLocked(r)
+	}
+}
+
+// redirectedLocked ends a leg that was answered with a redirect.
+func (a *attachment) redirectedLocked(from *Request, e requestSent) {
+	from.response = a.responseLocked(from, *e.RedirectResponse, e.RedirectHasExtra)
+	from.ended = true
+	from.finishedAt = e.Timestamp
+	from.received = e.RedirectResponse.EncodedDataLength
+	a.browser.tellLocked(ResponseReceived{Response: from.response})
+	a.browser.tellLocked(RequestFinished{Request: from})
 }
 
 // isFavicon reports whether a URL is the tab's icon, which no document asked for.
 func isFavicon(url string) bool { return strings.HasSuffix(url, "/favicon.ico") }
 
-// responseReceivedLocked takes in the answer that brings a document.
+// resourceTypes are those that Playwright has a word for; a word of Chromium's
+// that is longer stands behind it.
+var resourceTypes = map[string]string{
+	"cspviolationreport": "cspreport", "document": "document", "stylesheet": "stylesheet", "image": "image", "media": "media",
+	"font": "font", "script": "script", "texttrack": "texttrack", "xhr": "xhr", "fetch": "fetch", "eventsource": "eventsource",
+	"websocket": "websocket", "manifest": "manifest", "ping": "ping",
+}
+
+func resourceType(kind string) string {
+	return cmp.Or(resourceTypes[strings.ToLower(kind)], "other")
+}
+
+// responseReceivedLocked takes in an answer.
 func (a *attachment) responseReceivedLocked(e responseReceived) {
-	f := a.page.frames[e.FrameID]
-	if f == nil || e.Type != documentType || e.RequestID != string(e.LoaderID) {
+	c := a.page.requests[e.RequestID]
+	if c == nil || c.last() == nil {
 		return
 	}
-	at := f.attemptLocked(e.LoaderID, e.Response.URL)
-	at.response = e.Response.response(e.RequestID, at.redirects)
-	if f.loaderID == e.LoaderID && !f.initial {
-		f.response = at.response
+	r := c.last()
+	if r.response != nil || r.ended {
+		return
+	}
+	r.response = a.responseLocked(r, e.Response, e.HasExtra)
+	if f := a.page.frames[e.FrameID]; f != nil && r.Navigation {
+		at := f.attemptLocked(e.LoaderID, e.Response.URL)
+		at.response = r.response
+		if f.loaderID == e.LoaderID && !f.initial {
+			f.response = at.response
+		}
+	}
+	a.browser.tellLocked(ResponseReceived{Response: r.response})
+}
+
+func (a *attachment) responseLocked(r *Request, d answer, hasExtra bool) *Response {
+	res := &Response{
+		Request: r, URL: d.URL, Status: d.Status, StatusText: d.StatusText, MimeType: d.MimeType,
+		FromCache: d.FromDiskCache || d.FromServiceWorker, FromServiceWorker: d.FromServiceWorker,
+		RemoteIP: strings.Trim(d.RemoteIPAddress, "[]"), RemotePort: d.RemotePort, Protocol: d.Protocol, Security: d.Security,
+		headers: d.Headers.Clone(), hasExtra: hasExtra, attachment: a,
+	}
+	res.Timing = Timing{r.wall * 1000, -1, -1, -1, -1, -1, -1, -1}
+	if t := d.Timing; t != nil && !d.FromDiskCache {
+		res.base = t.RequestTime
+		res.Timing = Timing{
+			Start:             roundish((t.RequestTime - r.started + r.wall) * 1000),
+			DomainLookupStart: t.DNSStart, DomainLookupEnd: t.DNSEnd,
+			ConnectStart: t.ConnectStart, SecureConnectionStart: t.SSLStart, ConnectEnd: t.ConnectEnd,
+			RequestStart: t.SendStart, ResponseStart: t.ReceiveHeadersEnd,
+		}
+	}
+	return res
+}
+
+func (a *attachment) headSentLocked(e headReceived) {
+	c := a.page.chainLocked(e.RequestID) // it may come before its request
+	c.sent = append(c.sent, extra{headers: e.Headers.Clone()})
+}
+
+func (a *attachment) headReceivedLocked(e headReceived) {
+	if c := a.page.requests[e.RequestID]; c != nil {
+		c.received = append(c.received, extra{headers: e.Headers.Clone(), text: len(e.HeadersText)})
 	}
 }
 
-func (r documentAnswer) response(id string, redirects []string) *Response {
-	headers := make(map[string]string, len(r.Headers))
-	for name, value := range r.Headers {
-		headers[strings.ToLower(name)] = value
-	}
-	return &Response{
-		URL: r.URL, Status: r.Status, StatusText: r.StatusText, Headers: headers, MimeType: r.MimeType,
-		FromCache: r.FromDiskCache || r.FromServiceWorker, Redirects: redirects, RequestID: id,
-		RemoteIP: r.RemoteIPAddress, RemotePort: r.RemotePort, Protocol: r.Protocol,
+func (a *attachment) requestFinishedLocked(e requestEnded) {
+	if r := a.page.requestEndedLocked(e); r != nil {
+		if r.response != nil {
+			r.response.attachment = a
+		}
+		a.browser.tellLocked(RequestFinished{Request: r})
 	}
 }
-
-func (a *attachment) requestFinishedLocked(e requestEnded) { a.page.requestEndedLocked(e.RequestID) }
 
 // requestFailedLocked takes in a failure. One of a document's request is the end
 // of its navigation, unless Chromium shows an error page in its place: that one
 // commits under the same loader id.
 func (a *attachment) requestFailedLocked(e requestEnded) {
-	a.page.requestEndedLocked(e.RequestID)
+	if r := a.page.requestEndedLocked(e); r != nil {
+		r.failure = cmp.Or(e.ErrorText, errFailed)
+		a.browser.tellLocked(RequestFailed{Request: r})
+	}
 	at := a.page.attempts[proto.LoaderID(e.RequestID)]
 	if at == nil {
 		return
@@ -139,24 +279,48 @@ func (a *attachment) requestFailedLocked(e requestEnded) {
 	}
 }
 
-func (p *Page) requestEndedLocked(id string) {
-	r := p.requests[id]
-	if r == nil {
+// requestEndedLocked takes in the end of a request and returns it, or nil for one
+// that is not known or has ended before.
+func (p *Page) requestEndedLocked(e requestEnded) *Request {
+	c := p.requests[e.RequestID]
+	if c == nil {
+		return nil
+	}
+	c.doneLocked()
+	r := c.last()
+	if r == nil { // a preflight
+		delete(p.requests, c.id)
+		return nil
+	}
+	if r.ended {
+		return nil
+	}
+	r.ended, r.finishedAt, r.received = true, e.Timestamp, e.EncodedLength
+	r.pause = nil
+	return r
+}
+
+// doneLocked takes a chain out of those under way in its frame.
+func (c *chain) doneLocked() {
+	if !c.counts {
 		return
 	}
-	delete(p.requests, id)
-	r.frame.inflight--
-	if r.frame.inflight == 0 && !r.frame.detached {
-		r.frame.startIdleLocked()
+	c.counts = false
+	c.frame.inflight--
+	if c.frame.inflight == 0 && !c.frame.detached {
+		c.frame.startIdleLocked()
 	}
 }
 
-// dropRequestsLocked forgets the frame's requests, except those of one load: what
-// an old document asked for may never be told to have ended.
+// dropRequestsLocked forgets that the frame's requests are under way, except those
+// of one load: what an old document asked for may never be told to have ended.
 func (f *Frame) dropRequestsLocked(except proto.LoaderID) {
-	for id, r := range f.page.requests {
-		if r.frame == f && (except == "" || r.loader != except) {
-			delete(f.page.requests, id)
+	for id, c := range f.page.requests {
+		if f == f.page.main && len(c.legs) == 0 && c.paused == nil && id != string(except) {
+			delete(f.page.requests, id) // of what nobody is told of
+		}
+		if c.counts && c.frame == f && (except == "" || c.loader != except) {
+			c.counts = false
 			f.inflight--
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/page"
@@ -43,12 +44,16 @@ type Page struct {
 	dragged   *input.DragData // since InterceptDrags
 	frames    map[proto.FrameID]*Frame
 	attempts  map[proto.LoaderID]*attempt
-	requests  map[string]*request // under way, by request id
+	requests  map[string]*chain // by request id: those under way and the newest ones
+	recent    []*Request        // the newest ones, the oldest first
 	watches   []*NavigationWatch
 	early     []Event // to be told right after PageCreated
 	choosers  int     // how many intercept file choosers
 
-	initScripts []*InitScript
+	initScripts  []*InitScript
+	interceptors []*interceptor
+	extraHeaders map[string]string
+	challenged   []fetch.RequestID // those that credentials were given for, the newest
 }
 
 // newPageLocked adds the page of a new session. It is told when it is set up.
@@ -62,7 +67,7 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 		title:      info.Title,
 		frames:     map[proto.FrameID]*Frame{},
 		attempts:   map[proto.LoaderID]*attempt{},
-		requests:   map[string]*request{},
+		requests:   map[string]*chain{},
 	}
 	a.page = p
 	if v := p.context.options.Viewport; v != nil {

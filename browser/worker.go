@@ -116,6 +116,7 @@ func (w *Worker) enterLocked(a *attachment) {
 	b.attachments[a.session.ID()] = a
 	b.send(cdp.Send(a.session, runtime.Enable, proto.Empty{}))
 	if w.page != nil {
+		a.setUpNetworkLocked()
 		b.send(cdp.Send(a.session, target.SetAutoAttach, autoAttach)) // its own workers
 	}
 	b.send(cdp.Send(a.session, runtime.RunIfWaitingForDebugger, proto.Empty{}))

@@ -115,8 +115,9 @@ func TestOperations(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	p := newPool(t, Limits{})
 	w := newWorld().
-		answer("frame.goto", map[string]any{"response": map[string]any{"url": "https://a.test/", "status": 404, "statusText": "Not Found", "headers": map[string]string{"Content-Type": "text/html"}}}).
-		answer("page.goBack", map[string]any{"response": nil}).
+		answer("frame.goto", json.RawMessage(`{"request":{"id":"request@1","page":"page@1","frame":"frame@1","url":"https://a.test/","method":"GET","headers":[],
+			"response":{"url":"https://a.test/","status":404,"statusText":"Not Found","headers":[{"name":"Content-Type","value":"text/html"}]}}}`)).
+		answer("page.goBack", map[string]any{"request": nil}).
 		answer("frame.evaluate", json.RawMessage(`{"value":{"o":[{"k":"d","v":{"d":"1970-01-01T00:00:00.000Z"}},{"k":"n","v":{"v":"NaN"}}],"id":1}}`)).
 		answer("frame.evaluateHandle", json.RawMessage(`{"handle":"handle@1","preview":"JSHandle@object","element":false}`)).
 		answer("frame.querySelector", json.RawMessage(`{"handle":"handle@2","preview":"JSHandle@<a>","element":true}`)).
@@ -228,7 +229,7 @@ func TestWaits(t *testing.T) {
 		{`await page.waitForURL('**/never', { timeout: 20 })`, "page.waitForURL: Timeout 20ms exceeded.\n=========================== logs ===========================\nwaiting for navigation to \"**/never\" until \"load\"\n============================================================"},
 		{`await page.waitForLoadState('networkidle', { timeout: 20 })`, "page.waitForLoadState: Timeout 20ms exceeded."},
 		{`await page.waitForLoadState('ready')`, "page.waitForLoadState: state: expected one of (load|domcontentloaded|networkidle|commit)"},
-		{`await page.waitForEvent('popup', { timeout: 20 })`, "page.waitForEvent: Timeout 20ms exceeded."},
+		{`await page.waitForEvent('popup', { timeout: 20 })`, "page.waitForEvent: Timeout 20ms exceeded while waiting for event \"popup\""},
 		{`const t = performance.now(); await page.waitForTimeout(30); return performance.now() - t >= 29 || fail`, ""},
 		{`await page.fill('a', 1)`, "page.fill: value: expected string, got number"},
 		{`await page.goto()`, "page.goto: url: expected string, got undefined"},

@@ -31,6 +31,7 @@ export class Browser extends ApiObject {
       const made = this.#world.context(context);
       made._own = true;
       made._options = { ...options };
+      await made._setUpNetwork(send);
       if (options.storageState)
         await send('context.setStorageState', { context, initial: true, state: await readState(send, options.storageState) });
       this.emit('context', made);

@@ -11,14 +11,19 @@ export type Send = <T = unknown>(op: string, params?: object, signal?: AbortSign
 /** What operations wait for that are called from now on. */
 let before: Promise<unknown> | undefined;
 
-/** Calls an operation that all later ones wait for. It tells nobody how it went. */
-export function first(op: string, params: object): void {
-  const mine: Promise<unknown> = send(op, params, host.trace()).catch(() => {}).then(() => {
+/** Calls an operation that all later ones wait for. */
+export function ahead<T>(op: string, params: object): Promise<T> {
+  const answer = send<T>(op, params, host.trace());
+  const mine: Promise<unknown> = answer.catch(() => {}).then(() => {
     if (before === mine)
       before = undefined;
   });
   before = mine;
+  return answer;
 }
+
+/** The same, and tells nobody how it went. */
+export function first(op: string, params: object): void { ahead(op, params).catch(() => {}); }
 
 function send<T>(op: string, params: object | undefined, trace: Trace, signal?: AbortSignal): Promise<T> {
   return before ? before.then(() => sendNow<T>(op, params, trace, signal)) : sendNow<T>(op, params, trace, signal);
@@ -107,11 +112,15 @@ export class Timeouts {
   }
 }
 
-/** What a wait watches: it settles by one of these and returns how to stop watching. */
-export type Watch<T> = (resolve: (value: T) => void, reject: (error: Error) => void) => () => void;
+/**
+ * What a wait watches: it settles by one of these and returns how to stop
+ * watching. abandon is reject for what ends the wait from outside: the log is
+ * added to the error.
+ */
+export type Watch<T> = (resolve: (value: T) => void, reject: (error: Error) => void, abandon: (error: Error) => void) => () => void;
 
-/** Waits for what watch resolves with, at most timeout ms (0: without end). */
-export function wait<T>(timeout: number, log: string[], watch: Watch<T>): Promise<T> {
+/** Waits for what watch resolves with, at most timeout ms (0: without end); event is the name of what it waits for, if it has one. */
+export function wait<T>(timeout: number, log: string[], watch: Watch<T>, event?: string): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let timer = 0;
     let stop: (() => void) | undefined;
@@ -127,12 +136,16 @@ export function wait<T>(timeout: number, log: string[], watch: Watch<T>): Promis
       stop?.();
       f();
     };
-    stop = watch(value => end(() => resolve(value)), error => end(() => reject(error)));
+    const fail = (error: Error) => end(() => reject(error));
+    stop = watch(value => end(() => resolve(value)), fail, error => {
+      error.message += formatLog(log);
+      fail(error);
+    });
     if (over)
       return stop();
     taken = waiting(reason => end(() => reject(new Error(reason + formatLog(log)))));
     if (timeout > 0)
-      timer = host.setTimer(() => end(() => reject(new TimeoutError(`Timeout ${timeout}ms exceeded.${formatLog(log)}`))), timeout, false);
+      timer = host.setTimer(() => end(() => reject(new TimeoutError(`Timeout ${timeout}ms exceeded${event === undefined ? '.' : ` while waiting for event "${event}"`}${formatLog(log)}`))), timeout, false);
   });
 }
 

@@ -19,6 +19,7 @@ import type { Request, Response } from './network.ts';
 import type { Page } from './page.ts';
 import type { APIRequest, APIRequestContext, APIResponse } from './request.ts';
 import type { WebStorage } from './webstorage.ts';
+import type { Route } from './route.ts';
 import type { refusals } from './refusals.ts';
 
 /** Our classes, each next to Playwright's. */
@@ -50,6 +51,7 @@ interface Pairs {
   Request: [Request, pw.Request];
   Response: [Response, pw.Response];
   WebStorage: [WebStorage, pw.WebStorage];
+  Route: [Route, pw.Route];
 }
 
 /** Members of the emitter that Playwright's types leave out. */
@@ -74,8 +76,6 @@ interface Known {
   'Locator.locator refuses arguments': true;
   'Locator.filter refuses arguments': true;
   'FrameLocator.locator refuses arguments': true;
-  // There is no URLPattern in scripts.
-  'Page.frame refuses arguments': true;
   // A frame locator without a selector is for a later version.
   'Page.frameLocator refuses arguments': true;
   'Frame.frameLocator refuses arguments': true;

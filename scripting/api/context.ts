@@ -2,18 +2,21 @@ import type * as pw from 'playwright-core';
 import type { Browser } from './browser.ts';
 import { Clock } from './clock.ts';
 import { addInitScript, expose } from './bindings.ts';
-import { step, Timeouts } from './call.ts';
+import { type Send, step, Timeouts } from './call.ts';
 import { type CDPSession, newCDPSession } from './cdp.ts';
 import { readState } from './contextoptions.ts';
 import type { Disposable } from './events.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { Worker } from './worker.ts';
 import type { Frame } from './frame.ts';
+import { checkHeaders } from './headers.ts';
 import { hide, ApiObject } from './object.ts';
 import { type Page, waitForEvent } from './page.ts';
 import { APIRequestContext, checkedCookies, clearCookies, type CookieFilter, credentialList, list, type RequestSource } from './request.ts';
 import { quote } from './selectors.ts';
 import { readStorage } from './storage.ts';
+import { type Behavior, type Handler, Routes, routeTitle } from './route.ts';
+import type { UrlMatch } from './urls.ts';
 import type { World } from './world.ts';
 
 /** The options of newContext. */
@@ -35,6 +38,8 @@ export class BrowserContext extends ApiObject {
   readonly _timeouts = new Timeouts();
   readonly clock = new Clock(this);
   readonly request: APIRequestContext;
+  /** @internal */
+  readonly _routes: Routes;
   #world: World;
   #closed = false;
   readonly #subscriptions = new Subscriptions(this, this._where);
@@ -43,7 +48,8 @@ export class BrowserContext extends ApiObject {
     super(id);
     this.#world = world;
     this.request = new APIRequestContext(this.#requestSource());
-    hide(this, '_pages', '_options', '_own', '_ownerPage', '_timeouts', 'clock', 'request');
+    this._routes = new Routes(this, 'context', () => this.#closed);
+    hide(this, '_pages', '_options', '_own', '_ownerPage', '_timeouts', 'clock', 'request', '_routes');
   }
 
   browser(): Browser { return this.#world.browser; }
@@ -73,6 +79,46 @@ export class BrowserContext extends ApiObject {
       this.#world.contexts.delete(this._guid);
       this.emit('close', this);
     });
+  }
+
+  // The network.
+  route(url: UrlMatch, handler: Handler, options?: { times?: number }): Promise<Disposable> {
+    return step('browserContext.route', () => routeTitle('context', 'route', url), () => this._routes.add(url, handler, options?.times, this._options.baseURL));
+  }
+  unroute(url: UrlMatch, handler?: Handler): Promise<void> {
+    return step('browserContext.unroute', () => routeTitle('context', 'unroute', url), () => this._routes.remove(url, handler));
+  }
+  unrouteAll(options?: { behavior?: Behavior }): Promise<void> {
+    return step('browserContext.unrouteAll', () => 'context.unrouteAll()', () => this._routes.removeAll(options?.behavior));
+  }
+  async setExtraHTTPHeaders(headers: Record<string, string>): Promise<void> {
+    checkHeaders(headers);
+    return step('browserContext.setExtraHTTPHeaders', () => 'context.setExtraHTTPHeaders()', async send => {
+      await send('context.setExtraHTTPHeaders', { context: this._guid, headers });
+    });
+  }
+  setOffline(offline: boolean): Promise<void> {
+    return step('browserContext.setOffline', () => `context.setOffline(${offline})`, async send => {
+      await send('context.setOffline', { context: this._guid, offline });
+    });
+  }
+  setHTTPCredentials(httpCredentials: Parameters<pw.BrowserContext['setHTTPCredentials']>[0]): Promise<void> {
+    return step('browserContext.setHTTPCredentials', () => 'context.setHTTPCredentials()', async send => {
+      this._options.httpCredentials = httpCredentials as ContextOptions['httpCredentials'] ?? undefined;
+      await send('context.setHTTPCredentials', { context: this._guid, credentials: credentialList(httpCredentials) });
+    });
+  }
+  /** Does what the options of a new context say of its network. @internal */
+  async _setUpNetwork(send: Send): Promise<void> {
+    const { extraHTTPHeaders, httpCredentials, offline } = this._options;
+    if (extraHTTPHeaders) {
+      checkHeaders(extraHTTPHeaders);
+      await send('context.setExtraHTTPHeaders', { context: this._guid, headers: extraHTTPHeaders });
+    }
+    if (httpCredentials)
+      await send('context.setHTTPCredentials', { context: this._guid, credentials: credentialList(httpCredentials) });
+    if (offline)
+      await send('context.setOffline', { context: this._guid, offline });
   }
 
   // Cookies.

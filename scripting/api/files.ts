@@ -3,7 +3,7 @@
 
 import type { Send } from './call.ts';
 import { host } from './host.ts';
-import { base64, buffer } from './values.ts';
+import { base64, buffer, utf8 } from './values.ts';
 
 /** Writes a file in place of one of the same name; gives its name. */
 export async function writeFile(send: Send, path: string, data: string | Uint8Array): Promise<string> {
@@ -20,6 +20,5 @@ export async function readFile(send: Send, path: string): Promise<Uint8Array> {
 
 /** A file's text. */
 export async function readTextFile(send: Send, path: string): Promise<string> {
-  const bytes = await readFile(send, path);
-  return host.decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteOffset + bytes.byteLength, false);
+  return utf8(await readFile(send, path));
 }

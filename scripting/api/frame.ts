@@ -4,7 +4,7 @@ import { listen } from './emitter.ts';
 import { tellBoth } from './events.ts';
 import type { Subject } from './actions.ts';
 import { handles, type ElementHandle, type HandleInit } from './handle.ts';
-import { Response, type ResponseInit } from './network.ts';
+import type { RequestInit, Response } from './network.ts';
 import { hide } from './object.ts';
 import type { Page } from './page.ts';
 import { pick } from './call.ts';
@@ -17,7 +17,7 @@ import type { World } from './world.ts';
 export interface FrameInit { id: string; parent?: string; url: string; name: string; loadStates?: string[] }
 
 /** What _onNavigated takes. */
-interface Navigated { url: string; name: string; error?: string; newDocument?: boolean }
+interface Navigated { url: string; name: string; error?: string; newDocument?: boolean; request?: RequestInit }
 
 /** A frame of a page. Its internal events: navigated, loadstate, detached. */
 export class Frame extends Scope {
@@ -69,10 +69,10 @@ export class Frame extends Scope {
     if (typeof url !== 'string')
       throw new Error(`url: expected string, got ${typeof url}`);
     const { referer } = (options ?? {}) as { referer?: string };
-    const answer = await send<{ response: ResponseInit | null } | undefined>('frame.goto', {
+    const answer = await send<{ request: RequestInit | null } | undefined>('frame.goto', {
       frame: this._guid, url: this._absolute(url), referer, waitUntil: waitUntil(options), timeout: this._timeouts.navigation(options),
     });
-    return answer?.response ? new Response(this, answer.response) : null;
+    return answer?.request ? this._world.request(answer.request).existingResponse() : null;
   }
 
   /** A URL as goto takes it, completed with the context's baseURL. */
@@ -116,20 +116,20 @@ export class Frame extends Scope {
     const base = this.#page.context()._options.baseURL;
     const deadline = Date.now() + timeout;
     const log = [`waiting for navigation${url === undefined ? '' : ` to "${String(url)}"`} until "${until}"`];
-    await this.#navigation(timeout, log, u => urlMatches(u, url, base));
+    const { request } = await this.#navigation(timeout, log, u => urlMatches(u, url, base));
     await this._waitForLoadState(until, left(timeout, deadline), log);
-    return null; // the server tells the response of goto and reload only
+    return request ? this._world.request(request).existingResponse() : null;
   }
 
-  #navigation(timeout: number, log: string[], wanted: (url: string) => boolean): Promise<void> {
-    return this.#watch<void>(timeout, log, (resolve, reject) => [
+  #navigation(timeout: number, log: string[], wanted: (url: string) => boolean): Promise<Navigated> {
+    return this.#watch<Navigated>(timeout, log, (resolve, reject) => [
       listen(this, 'navigated', (e: Navigated) => {
         if (!wanted(e.url)) {
           log.push(`  navigated to "${e.url}"`);
         } else if (e.error) {
           reject(new Error(e.error));
         } else {
-          resolve();
+          resolve(e);
         }
       }),
     ]);

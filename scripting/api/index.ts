@@ -18,6 +18,7 @@ import { Keyboard, Mouse, Touchscreen } from './input.ts';
 import { FrameLocator, Locator } from './locator.ts';
 import { Request, Response } from './network.ts';
 import { APIRequest, APIRequestContext, APIResponse } from './request.ts';
+import { Route } from './route.ts';
 import { quietly } from './call.ts';
 import { causesOf } from './causes.ts';
 import { TakeoverCancelledError, TakeoverFailedError, TakeoverTimeoutError } from './errors.ts';
@@ -73,6 +74,7 @@ export const classes = {
   Page,
   Request,
   Response,
+  Route,
   Touchscreen,
   WebError,
   WebStorage,

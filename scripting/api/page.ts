@@ -15,7 +15,10 @@ import type { Worker } from './worker.ts';
 import { TargetClosedError } from './errors.ts';
 import { Frame, type FrameInit } from './frame.ts';
 import { Keyboard, Mouse, Touchscreen } from './input.ts';
-import { Response, type ResponseInit } from './network.ts';
+import { checkHeaders } from './headers.ts';
+import type { Request, RequestInit, Response } from './network.ts';
+import { type UrlOrPredicate, waitForRequest, waitForResponse } from './networkevents.ts';
+import { type Behavior, type Handler, Routes, routeTitle } from './route.ts';
 import { hide } from './object.ts';
 import type { APIRequestContext } from './request.ts';
 import { pdfParams } from './pdf.ts';
@@ -53,6 +56,8 @@ export class Page extends Scope {
   #main: Frame;
   #opener: string | undefined;
   #viewport: { width: number; height: number } | null;
+  /** @internal */
+  readonly _routes: Routes;
   #closed = false;
   readonly #subscriptions: Subscriptions;
   #dialog: Dialog | undefined;
@@ -68,10 +73,11 @@ export class Page extends Scope {
     this.#main = new Frame(world, this, init.mainFrame);
     for (const f of init.frames ?? [])
       this._attach(f);
+    this._routes = new Routes(this, 'page', () => this.#closed);
     this.keyboard = new Keyboard(this);
     this.mouse = new Mouse(this);
     this.touchscreen = new Touchscreen(this);
-    hide(this, '_world', '_timeouts', 'keyboard', 'mouse', 'touchscreen', 'localStorage', 'sessionStorage');
+    hide(this, '_world', '_timeouts', '_routes', 'keyboard', 'mouse', 'touchscreen', 'localStorage', 'sessionStorage');
   }
 
   /** @internal */
@@ -136,6 +142,34 @@ export class Page extends Scope {
     });
   }
   requestGC(): Promise<void> { return this.#do('requestGC', {}); }
+
+  // The network.
+  requests(): Promise<Request[]> {
+    return step('page.requests', () => 'page.requests()', async send =>
+      (await send<{ requests: RequestInit[] }>('page.requests', { page: this._guid })).requests.map(r => this._world.request(r)));
+  }
+  waitForRequest(urlOrPredicate: Opt<'waitForRequest'>, options?: Opt<'waitForRequest', 1>): Promise<Request> {
+    return waitForRequest(this, urlOrPredicate as UrlOrPredicate<Request>, options);
+  }
+  waitForResponse(urlOrPredicate: Opt<'waitForResponse'>, options?: Opt<'waitForResponse', 1>): Promise<Response> {
+    return waitForResponse(this, urlOrPredicate as UrlOrPredicate<Response>, options);
+  }
+  route(url: UrlMatch, handler: Handler, options?: Opt<'route', 2>): Promise<Disposable> {
+    return step('page.route', () => routeTitle('page', 'route', url), () => this._routes.add(url, handler, options?.times, this.#context._options.baseURL));
+  }
+  unroute(url: UrlMatch, handler?: Handler): Promise<void> {
+    return step('page.unroute', () => routeTitle('page', 'unroute', url), () => this._routes.remove(url, handler));
+  }
+  unrouteAll(options?: { behavior?: Behavior }): Promise<void> {
+    return step('page.unrouteAll', () => 'page.unrouteAll()', () => this._routes.removeAll(options?.behavior));
+  }
+  async setExtraHTTPHeaders(headers: Record<string, string>): Promise<void> {
+    checkHeaders(headers);
+    return step('page.setExtraHTTPHeaders', () => 'page.setExtraHTTPHeaders()', async send => {
+      await send('page.setExtraHTTPHeaders', { page: this._guid, headers });
+    });
+  }
+
   /** Here, a pause is a takeover: a person may look and act, and ends it. */
   async pause(): Promise<void> { await requestTakeover('The script is paused'); }
 
@@ -169,10 +203,10 @@ export class Page extends Scope {
 
   #navigate(method: string, options: object | undefined): Promise<Response | null> {
     return step(`page.${method}`, () => `page.${method}()`, async send => {
-      const answer = await send<{ response: ResponseInit | null } | undefined>(`page.${method}`, {
+      const answer = await send<{ request: RequestInit | null } | undefined>(`page.${method}`, {
         page: this._guid, waitUntil: waitUntil(options), timeout: this._timeouts.navigation(options),
       });
-      return answer?.response ? new Response(this.#main, answer.response) : null;
+      return answer?.request ? this._world.request(answer.request).existingResponse() : null;
     });
   }
 
@@ -228,7 +262,8 @@ export function waitForEvent(
 ): Promise<any> {
   const options = typeof optionsOrPredicate === 'function' ? { predicate: optionsOrPredicate } : optionsOrPredicate ?? {};
   const { predicate } = options;
-  return wait(timeouts.action(options as { timeout?: number }), [`waiting for event "${event}"`], (resolve, reject) => {
+  const log = what === 'page' ? [`waiting for event "${event}"`] : [];
+  return wait(timeouts.action(options as { timeout?: number }), log, (resolve, reject, abandon) => {
     const stops = [listen(on, event, async arg => {
       try {
         if (!predicate || await predicate(arg))
@@ -238,9 +273,9 @@ export function waitForEvent(
       }
     })];
     if (event !== 'close')
-      stops.push(listen(on, 'close', () => reject(new TargetClosedError())));
+      stops.push(listen(on, 'close', () => abandon(new TargetClosedError())));
     if (event !== 'crash' && what === 'page')
-      stops.push(listen(on, 'crash', () => reject(new Error('Page crashed'))));
+      stops.push(listen(on, 'crash', () => abandon(new Error('Page crashed'))));
     return () => stops.forEach(stop => stop());
-  });
+  }, event);
 }

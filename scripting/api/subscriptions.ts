@@ -6,6 +6,7 @@ import type { Emitter } from './emitter.ts';
 /** Our events by Playwright's names, each with the kind that the server tells. */
 const kinds: Record<string, string> = {
   dialog: 'dialog', console: 'console', pageerror: 'pageerror', weberror: 'pageerror', filechooser: 'filechooser',
+  request: 'request', response: 'response', requestfinished: 'requestfinished', requestfailed: 'requestfailed', websocket: 'websocket',
 };
 
 /** What a page or a context listens to at the moment. */

@@ -1,7 +1,7 @@
 // How URLs are matched in waitForURL and the like: by glob, pattern or function.
 
-/** What a URL can be matched with. */
-export type UrlMatch = string | RegExp | ((url: URL) => boolean);
+/** What a URL can be matched with; an object with test is a URLPattern that the script has from somewhere. */
+export type UrlMatch = string | RegExp | { test(url: string): boolean } | ((url: URL) => boolean);
 
 const special = new Set('$^+.*()|\\?{}[]'.split(''));
 
@@ -54,8 +54,19 @@ export function urlMatches(url: string, match: UrlMatch | undefined, base?: stri
     return globToRegExp(absolute(match, base)).test(url) || url === match;
   if (typeof match === 'function')
     return match(new URL(url));
-  match.lastIndex = 0;
+  if (match instanceof RegExp)
+    match.lastIndex = 0;
   return match.test(url);
+}
+
+/** A regular expression for the URLs that match, or null when only the script can say. */
+export function patternOf(match: UrlMatch, base?: string): string | null {
+  return typeof match === 'string' && match !== '' ? globToRegExp(absolute(match, base)).source : null;
+}
+
+/** Whether two ways to match are the same. */
+export function sameMatch(a: UrlMatch, b: UrlMatch): boolean {
+  return a instanceof RegExp && b instanceof RegExp ? a.source === b.source && a.flags === b.flags : a === b;
 }
 
 function absolute(glob: string, base: string | undefined): string {

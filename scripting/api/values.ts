@@ -49,6 +49,11 @@ export function buffer(base64: string): unknown {
   return Buffer.from(bytes);
 }
 
+/** Bytes of UTF-8 as text. */
+export function utf8(bytes: Uint8Array): string {
+  return host.decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteOffset + bytes.byteLength, false);
+}
+
 /** Bytes as base64. */
 export function base64(data: Uint8Array): string {
   return host.toBase64(data.buffer as ArrayBuffer, data.byteOffset, data.byteOffset + data.byteLength);

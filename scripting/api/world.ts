@@ -2,9 +2,14 @@ import type { Browser } from './browser.ts';
 import type { CDPSession } from './cdp.ts';
 import { BrowserContext } from './context.ts';
 import type { Frame } from './frame.ts';
+import { Request, type RequestInit } from './network.ts';
+import { networkHandlers } from './networkevents.ts';
 import { Page, type PageInit } from './page.ts';
 import { pageHandlers } from './pageevents.ts';
 import type { Worker, WorkerInit } from './worker.ts';
+
+/** How many requests are known by their ids; older ones are forgotten. */
+const maxRequests = 10_000;
 
 /** What init answers. */
 export interface WorldInit {
@@ -25,6 +30,7 @@ export class World {
   readonly contexts = new Map<string, BrowserContext>();
   readonly sessions = new Map<string, CDPSession>();
   readonly workers = new Map<string, Worker>();
+  readonly #requests = new Map<string, Request>();
   browser!: Browser;
 
   /** The context of an id; one that is not known yet is made. */
@@ -49,6 +55,20 @@ export class World {
     return page;
   }
 
+  /** The request of a description, with what is known of it by now. */
+  request(init: RequestInit): Request {
+    const known = this.#requests.get(init.id);
+    if (known) {
+      known._update(init);
+      return known;
+    }
+    const request = new Request(this, init);
+    this.#requests.set(init.id, request);
+    if (this.#requests.size > maxRequests)
+      this.#requests.delete(this.#requests.keys().next().value!);
+    return request;
+  }
+
   /** Takes one event of the server (automation/events.go). */
   event(name: string, e: Record<string, any>): void {
     const handler = handlers[name];
@@ -58,6 +78,7 @@ export class World {
 }
 
 const handlers: Record<string, (w: World, e: Record<string, any>) => void> = {
+  ...networkHandlers,
   'page.created'(w, e) {
     if (w.pages.has(e['id']))
       return;
@@ -83,7 +104,7 @@ const handlers: Record<string, (w: World, e: Record<string, any>) => void> = {
       page._attach({ id: e['frame'], parent: e['parent'], name: e['name'], url: e['url'] });
   },
   'frame.detached': (w, e) => w.frames.get(e['frame'])?._onDetached(),
-  'frame.navigated': (w, e) => w.frames.get(e['frame'])?._onNavigated(e as { url: string; name: string; error?: string; newDocument?: boolean }),
+  'frame.navigated': (w, e) => w.frames.get(e['frame'])?._onNavigated(e as any),
   'frame.loadstate': (w, e) => w.frames.get(e['frame'])?._onLoadState(e['add'], e['remove']),
   ...pageHandlers,
   'dialog.opened': (w, e) => w.pages.get(e['page'])?._onDialog(e as any),

@@ -1,0 +1,236 @@
+package automation
+
+import (
+	"context"
+	"errors"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// maxRequests is how many requests a client can name; older ones are forgotten.
+const maxRequests = 10_000
+
+// textCollected is Playwright's word for an object that it has forgotten.
+const textCollected = "The object has been collected to prevent unbounded heap growth."
+
+// textNoBody is what Playwright says when Chromium does not have a body any more.
+const textNoBody = "Response body is not available for a response that was navigated away from. Read response.body() before triggering any navigation."
+
+// requestInit is a request as a client learns of it, with all that is known when
+// it is told.
+type requestInit struct {
+	ID           string           `json:"id"`
+	Page         string           `json:"page"`
+	Context      string           `json:"context"`
+	Frame        string           `json:"frame,omitempty"`
+	URL          string           `json:"url"`
+	Method       string           `json:"method"`
+	ResourceType string           `json:"resourceType"`
+	Navigation   bool             `json:"navigation,omitempty"`
+	Headers      []browser.Header `json:"headers"`
+	PostData     []byte           `json:"postData,omitempty"` // base64
+	From         *requestInit     `json:"redirectedFrom,omitempty"`
+	Response     *responseInit    `json:"response,omitempty"`
+	Failure      string           `json:"failure,omitempty"`
+	ResponseEnd  float64          `json:"responseEnd"` // -1 before
+}
+
+// responseInit is an answer as a client learns of it.
+type responseInit struct {
+	URL               string                   `json:"url"`
+	Status            int                      `json:"status"`
+	StatusText        string                   `json:"statusText"`
+	Headers           []browser.Header         `json:"headers"`
+	FromServiceWorker bool                     `json:"fromServiceWorker,omitempty"`
+	Protocol          string                   `json:"protocol,omitempty"`
+	ServerAddr        *serverAddr              `json:"serverAddr,omitempty"`
+	Security          *browser.SecurityDetails `json:"securityDetails,omitempty"`
+	Timing            browser.Timing           `json:"timing"`
+}
+
+type serverAddr struct {
+	IPAddress string `json:"ipAddress"`
+	Port      int    `json:"port"`
+}
+
+// describeRequest describes a request with those that led to it.
+func (c *Client) describeRequest(r *browser.Request) *requestInit {
+	init := &requestInit{
+		ID: c.requestID(r), Page: c.idOf("page", r.Page()), Context: c.idOf("context", r.Page().Context()),
+		URL: r.URL, Method: r.Method, ResourceType: r.ResourceType, Navigation: r.Navigation,
+		Headers: r.Headers(), PostData: r.PostData(), Failure: r.Failure(), ResponseEnd: r.ResponseEnd(),
+	}
+	if f := r.Frame(); f != nil {
+		init.Frame = c.idOf("frame", f)
+	}
+	if r.From != nil {
+		init.From = c.describeRequest(r.From)
+	}
+	if res := r.Response(); res != nil {
+		init.Response = describeResponse(res)
+	}
+	return init
+}
+
+func describeResponse(res *browser.Response) *responseInit {
+	init := &responseInit{
+		URL: res.URL, Status: res.Status, StatusText: res.StatusText, Headers: res.Headers(),
+		FromServiceWorker: res.FromServiceWorker, Protocol: res.Protocol, Security: res.Security, Timing: res.Timing,
+	}
+	if res.RemoteIP != "" {
+		init.ServerAddr = &serverAddr{res.RemoteIP, res.RemotePort}
+	}
+	return init
+}
+
+// requestID is the client's name for a request. Of many the oldest lose theirs.
+func (c *Client) requestID(r *browser.Request) string {
+	c.mu.Lock()
+	id, known := c.ids[r]
+	var old *browser.Request
+	if !known {
+		if c.traffic = append(c.traffic, r); len(c.traffic) > maxRequests {
+			old, c.traffic = c.traffic[0], c.traffic[1:]
+		}
+	}
+	c.mu.Unlock()
+	if old != nil {
+		c.forget(old)
+	}
+	if known {
+		return id
+	}
+	return c.idOf("request", r)
+}
+
+type requestParams struct {
+	Request string `json:"request"`
+}
+
+// onRequest makes an operation on a request.
+func onRequest(run func(ctx context.Context, c *Client, r *browser.Request) (any, error)) operation {
+	return op(false, func(ctx context.Context, c *Client, p *requestParams) (any, error) {
+		r, err := lookup[*browser.Request](c, "traffic", p.Request)
+		if err != nil {
+			return nil, err
+		}
+		return run(ctx, c, r)
+	})
+}
+
+// onResponse makes an operation on a request's answer.
+func onResponse(run func(ctx context.Context, res *browser.Response) (any, error)) operation {
+	return onRequest(func(ctx context.Context, _ *Client, r *browser.Request) (any, error) {
+		res := r.Response()
+		if res == nil {
+			return nil, errorf("the request has no response")
+		}
+		return run(ctx, res)
+	})
+}
+
+type requestResult struct {
+	Request *requestInit `json:"request"`
+}
+
+type sizesResult struct {
+	Request *requestInit `json:"request"`
+	Sizes   sizes        `json:"sizes"`
+}
+
+// sizes are browser.Sizes in Playwright's words.
+type sizes struct {
+	RequestHeaders  int `json:"requestHeadersSize"`
+	RequestBody     int `json:"requestBodySize"`
+	ResponseHeaders int `json:"responseHeadersSize"`
+	ResponseBody    int `json:"responseBodySize"`
+}
+
+type headersResult struct {
+	Headers []browser.Header `json:"headers"`
+}
+
+// requestOperations are those on requests and their answers.
+var requestOperations = map[string]operation{
+	"request.response": onRequest(func(ctx context.Context, c *Client, r *browser.Request) (any, error) {
+		if _, err := r.WaitResponse(ctx); err != nil {
+			return nil, err
+		}
+		return requestResult{c.describeRequest(r)}, nil
+	}),
+	"request.finished": onRequest(func(ctx context.Context, c *Client, r *browser.Request) (any, error) {
+		if _, err := r.WaitFinished(ctx); err != nil {
+			return nil, err
+		}
+		return requestResult{c.describeRequest(r)}, nil
+	}),
+	"request.headers": onRequest(func(ctx context.Context, _ *Client, r *browser.Request) (any, error) {
+		headers, err := r.WireHeaders(ctx)
+		return headersResult{headers}, err
+	}),
+	"request.sizes": onRequest(func(ctx context.Context, c *Client, r *browser.Request) (any, error) {
+		s, err := r.Sizes(ctx)
+		if errors.Is(err, browser.ErrNoResponse) {
+			return nil, errorf("Unable to fetch sizes for failed request")
+		}
+		return sizesResult{c.describeRequest(r), sizes(s)}, err
+	}),
+	"response.headers": onResponse(func(ctx context.Context, res *browser.Response) (any, error) {
+		headers, err := res.WireHeaders(ctx)
+		return headersResult{headers}, err
+	}),
+	"response.body": onResponse(func(ctx context.Context, res *browser.Response) (any, error) {
+		body, err := res.Body(ctx)
+		if err != nil {
+			return nil, bodyError(err)
+		}
+		return map[string][]byte{"data": body}, nil
+	}),
+}
+
+// bodyError says why there is no body.
+func bodyError(err error) error {
+	if errors.Is(err, browser.ErrRedirectBody) {
+		return errorf("Response body is unavailable for redirect responses")
+	}
+	if e, ok := errors.AsType[*cdp.Error](err); ok {
+		return &Error{Name: nameError, Message: "Protocol error (Network.getResponseBody): " + e.Message + "\n" + textNoBody, cause: err}
+	}
+	return err
+}
+
+type navigationResult struct {
+	Request *requestInit `json:"request"` // nil when nothing was fetched
+}
+
+// brought is what a navigation answers.
+func (c *Client) brought(n *browser.Navigation) navigationResult {
+	if n == nil || n.Response == nil {
+		return navigationResult{}
+	}
+	return navigationResult{c.describeRequest(n.Response.Request)}
+}
+
+// observeNetwork tells the client of requests, if it wants to know.
+func (c *Client) observeNetwork(event string, r *browser.Request) {
+	if c.hears(r.Page(), event) && c.drives(r.Page()) {
+		c.emit("network."+event, requestResult{c.describeRequest(r)})
+	}
+}
+
+type pageOnlyParams struct {
+	Page string `json:"page"`
+}
+
+func opPageRequests(_ context.Context, c *Client, p *pageOnlyParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	requests := []*requestInit{}
+	for _, r := range page.Requests() {
+		requests = append(requests, c.describeRequest(r))
+	}
+	return map[string]any{"requests": requests}, nil
+}

@@ -1,0 +1,298 @@
+package automation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/chromedp/cdproto/network"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// routes is what a client wants to be asked about, of a page or a context.
+type routes struct {
+	patterns []*regexp.Regexp // nil for all
+	remove   func(context.Context) error
+}
+
+type setRoutesParams struct {
+	Page    string `json:"page"`
+	Context string `json:"context"`
+	// Patterns are regular expressions for whole URLs; null asks about all, none
+	// about nothing.
+	Patterns []*string `json:"patterns"`
+}
+
+// opSetRoutes replaces what the client wants to be asked about. It is asked by the
+// event route {request}, and answers with one of the route operations.
+func opSetRoutes(ctx context.Context, c *Client, p *setRoutesParams) (any, error) {
+	var of any
+	var bc *browser.Context
+	var intercept func(context.Context, browser.Interceptor) (func(context.Context) error, error)
+	if p.Page != "" {
+		page, err := c.page(p.Page)
+		if err != nil {
+			return nil, err
+		}
+		of, bc, intercept = page, page.Context(), page.Intercept
+	} else {
+		var err error
+		if bc, err = c.contextOf(p.Context); err != nil {
+			return nil, err
+		}
+		of, intercept = bc, bc.Intercept
+	}
+	wanted := &routes{}
+	for _, text := range p.Patterns {
+		pattern := anyURL
+		if text != nil {
+			if compiled, err := regexp.Compile(*text); err == nil {
+				pattern = compiled
+			}
+		}
+		wanted.patterns = append(wanted.patterns, pattern)
+	}
+	c.mu.Lock()
+	before := c.routes[of]
+	if before != nil {
+		wanted.remove = before.remove
+	}
+	if len(wanted.patterns) > 0 {
+		c.routes[of] = wanted
+	} else {
+		delete(c.routes, of)
+	}
+	c.mu.Unlock()
+	switch {
+	case len(wanted.patterns) == 0 && before != nil:
+		return emptyJSON, before.remove(ctx)
+	case len(wanted.patterns) > 0 && before == nil:
+		c.undo(bc, "routes", of, func(ctx context.Context) error { return c.dropRoutes(ctx, of) })
+		remove, err := intercept(ctx, func(r *browser.Request) bool { return c.offerRequest(of, r) })
+		c.mu.Lock()
+		wanted.remove = remove
+		c.mu.Unlock()
+		return emptyJSON, err
+	}
+	return emptyJSON, nil
+}
+
+// anyURL is for what the client can only match itself.
+var anyURL = regexp.MustCompile(``)
+
+// offerRequest asks the client about a request, if it wants to be asked.
+func (c *Client) offerRequest(of any, r *browser.Request) bool {
+	c.mu.Lock()
+	wanted := c.routes[of]
+	told := c.told && !c.closed
+	c.mu.Unlock()
+	if wanted == nil || !told || !slices.ContainsFunc(wanted.patterns, func(p *regexp.Regexp) bool { return p.MatchString(r.URL) }) {
+		return false
+	}
+	c.emit("route", requestResult{c.describeRequest(r)})
+	return true
+}
+
+// dropRoutes lets the requests go that the client was asked about.
+func (c *Client) dropRoutes(ctx context.Context, of any) error {
+	c.mu.Lock()
+	r := c.routes[of]
+	delete(c.routes, of)
+	c.mu.Unlock()
+	if r == nil || r.remove == nil {
+		return nil
+	}
+	return r.remove(ctx)
+}
+
+type routeContinueParams struct {
+	Request  string            `json:"request"`
+	URL      *string           `json:"url"`
+	Method   *string           `json:"method"`
+	Headers  *[]browser.Header `json:"headers"`
+	PostData *[]byte           `json:"postData"` // base64
+}
+
+func opRouteContinue(ctx context.Context, c *Client, p *routeContinueParams) (any, error) {
+	r, err := lookup[*browser.Request](c, "traffic", p.Request)
+	if err != nil {
+		return nil, err
+	}
+	var o browser.Overrides
+	if p.URL != nil {
+		if o.URL, err = c.automation.instead(r.URL, *p.URL); err != nil {
+			return nil, err
+		}
+	}
+	if p.Method != nil {
+		o.Method = *p.Method
+	}
+	if p.PostData != nil {
+		o.PostData = append([]byte{}, *p.PostData...)
+	}
+	if p.Headers != nil {
+		o.Headers = allowedHeaders(r.Headers(), *p.Headers)
+	}
+	return emptyJSON, routeError(r.Continue(ctx, o))
+}
+
+// instead checks the URL that a request is sent to in place of its own.
+func (a *Automation) instead(before, after string) (string, error) {
+	old, err := url.Parse(before)
+	if err != nil {
+		return "", errorf("Invalid URL")
+	}
+	checked, err := a.address(after)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(checked)
+	if err != nil || u.Scheme == "" {
+		return "", errorf("Invalid URL")
+	}
+	if u.Scheme != old.Scheme {
+		return "", errorf("New URL must have same protocol as overridden URL")
+	}
+	return checked, nil
+}
+
+// forbiddenHeaders are those that the browser alone sets, by
+// https://fetch.spec.whatwg.org/#forbidden-request-header: an override is ignored.
+var forbiddenHeaders = map[string]bool{
+	"accept-charset": true, "accept-encoding": true, "access-control-request-headers": true, "access-control-request-method": true,
+	"connection": true, "content-length": true, "cookie": true, "cookie2": true, "date": true, "dnt": true, "expect": true, "host": true,
+	"keep-alive": true, "origin": true, "referer": true, "set-cookie": true, "te": true, "trailer": true, "transfer-encoding": true,
+	"upgrade": true, "via": true,
+}
+
+// allowedHeaders are the headers that a request is continued with.
+func allowedHeaders(own, wanted []browser.Header) []browser.Header {
+	isOwn := func(h browser.Header) bool {
+		name := strings.ToLower(h.Name)
+		return forbiddenHeaders[name] || strings.HasPrefix(name, "sec-") || strings.HasPrefix(name, "proxy-")
+	}
+	headers := slices.DeleteFunc(slices.Clone(wanted), isOwn)
+	for _, h := range own {
+		if isOwn(h) {
+			headers = append(headers, h)
+		}
+	}
+	if headers == nil {
+		headers = []browser.Header{}
+	}
+	return headers
+}
+
+type routeFulfillParams struct {
+	Request string           `json:"request"`
+	Status  int              `json:"status"`
+	Headers []browser.Header `json:"headers"`
+	Body    []byte           `json:"body"` // base64
+}
+
+func opRouteFulfill(ctx context.Context, c *Client, p *routeFulfillParams) (any, error) {
+	r, err := lookup[*browser.Request](c, "traffic", p.Request)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range p.Headers {
+		if strings.EqualFold(h.Name, "location") { // what it leads to is opened
+			if err := c.automation.checkRedirect(r.URL, h.Value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	headers := withCORS(r, p.Headers)
+	return emptyJSON, routeError(r.Fulfill(ctx, browser.Answer{
+		Status: p.Status, StatusText: cmp.Or(http.StatusText(p.Status), "Unknown"), Headers: headers, Body: p.Body,
+	}))
+}
+
+// checkRedirect refuses an answer that would send the browser where goto may not.
+func (a *Automation) checkRedirect(from, to string) error {
+	base, err := url.Parse(from)
+	if err != nil {
+		return errorf("Invalid URL")
+	}
+	u, err := base.Parse(strings.TrimSpace(to))
+	if err != nil {
+		return errorf("Invalid URL")
+	}
+	_, err = a.address(u.String())
+	return err
+}
+
+// withCORS adds to an answer for another site's page what makes the browser show
+// it to the page, unless the headers say something of it already.
+func withCORS(r *browser.Request, headers []browser.Header) []browser.Header {
+	origin := ""
+	for _, h := range r.Headers() {
+		if strings.EqualFold(h.Name, "origin") {
+			origin = strings.TrimSpace(h.Value)
+		}
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil || origin == "" || !strings.HasPrefix(u.Scheme, "http") || u.Scheme+"://"+u.Host == origin {
+		return headers
+	}
+	if slices.ContainsFunc(headers, func(h browser.Header) bool { return strings.EqualFold(h.Name, "access-control-allow-origin") }) {
+		return headers
+	}
+	return append(slices.Clip(headers),
+		browser.Header{Name: "access-control-allow-origin", Value: origin},
+		browser.Header{Name: "access-control-allow-credentials", Value: "true"},
+		browser.Header{Name: "vary", Value: "Origin"})
+}
+
+type routeAbortParams struct {
+	Request   string `json:"request"`
+	ErrorCode string `json:"errorCode"`
+}
+
+// errorReasons are Chromium's words for Playwright's error codes.
+var errorReasons = map[string]network.ErrorReason{
+	"aborted": network.ErrorReasonAborted, "accessdenied": network.ErrorReasonAccessDenied,
+	"addressunreachable": network.ErrorReasonAddressUnreachable, "blockedbyclient": network.ErrorReasonBlockedByClient,
+	"blockedbyresponse": network.ErrorReasonBlockedByResponse, "connectionaborted": network.ErrorReasonConnectionAborted,
+	"connectionclosed": network.ErrorReasonConnectionClosed, "connectionfailed": network.ErrorReasonConnectionFailed,
+	"connectionrefused": network.ErrorReasonConnectionRefused, "connectionreset": network.ErrorReasonConnectionReset,
+	"internetdisconnected": network.ErrorReasonInternetDisconnected, "namenotresolved": network.ErrorReasonNameNotResolved,
+	"timedout": network.ErrorReasonTimedOut, "failed": network.ErrorReasonFailed,
+}
+
+func opRouteAbort(ctx context.Context, c *Client, p *routeAbortParams) (any, error) {
+	r, err := lookup[*browser.Request](c, "traffic", p.Request)
+	if err != nil {
+		return nil, err
+	}
+	if p.ErrorCode == "" {
+		p.ErrorCode = "failed"
+	}
+	reason, ok := errorReasons[p.ErrorCode]
+	if !ok {
+		return nil, errorf("Unknown error code: %s", p.ErrorCode)
+	}
+	return emptyJSON, routeError(r.Abort(ctx, reason))
+}
+
+// routeError hides what no script can do anything about: the request was
+// cancelled, the page closed.
+func routeError(err error) error {
+	e, ok := errors.AsType[*cdp.Error](err)
+	if !ok {
+		return err
+	}
+	for _, text := range []string{"Invalid http status code or phrase", "Unsafe header"} {
+		if strings.Contains(e.Message, text) {
+			return &Error{Name: nameError, Message: "Protocol error (Fetch.fulfillRequest): " + e.Message, cause: err}
+		}
+	}
+	return nil
+}

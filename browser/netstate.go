@@ -1,0 +1,183 @@
+package browser
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+
+	"takeover/cdp"
+)
+
+// Credentials answer the question of a server for a name and a password.
+type Credentials struct {
+	Username, Password string
+	Origin             string // such as "https://example.com"; default: any
+}
+
+// SetExtraHeaders replaces the headers that are sent with every request of the
+// context's pages.
+func (c *Context) SetExtraHeaders(ctx context.Context, headers map[string]string) error {
+	c.browser.mu.Lock()
+	c.options.ExtraHeaders = maps.Clone(headers)
+	calls := c.browser.callsLocked(c.has, (*attachment).extraHeadersLocked)
+	c.browser.mu.Unlock()
+	return c.browser.callAll(ctx, calls)
+}
+
+// SetExtraHeaders replaces the page's own headers, which go before the context's.
+func (p *Page) SetExtraHeaders(ctx context.Context, headers map[string]string) error {
+	p.browser.mu.Lock()
+	p.extraHeaders = maps.Clone(headers)
+	calls := p.browser.callsLocked(func(a *attachment) bool { return a.page == p }, (*attachment).extraHeadersLocked)
+	p.browser.mu.Unlock()
+	return p.browser.callAll(ctx, calls)
+}
+
+// ExtraHeaders are the page's own headers, which go before the context's. They
+// are not to be changed.
+func (p *Page) ExtraHeaders() map[string]string {
+	defer p.locked()()
+	return p.extraHeaders
+}
+
+// SetOffline cuts the context's pages off the network, or connects them again.
+func (c *Context) SetOffline(ctx context.Context, offline bool) error {
+	c.browser.mu.Lock()
+	c.offline = offline
+	calls := c.browser.callsLocked(c.has, (*attachment).offlineLocked)
+	c.browser.mu.Unlock()
+	return c.browser.callAll(ctx, calls)
+}
+
+// Offline says whether the context's pages are cut off the network.
+func (c *Context) Offline() bool {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	return c.offline
+}
+
+// Credentials are what servers that ask for a name and a password get. They are
+// not to be changed.
+func (c *Context) Credentials() []Credentials {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	return c.credentials
+}
+
+// SetCredentials replaces what servers that ask for a name and a password get. Of
+// several that fit the first is taken.
+func (c *Context) SetCredentials(ctx context.Context, list []Credentials) error {
+	c.browser.mu.Lock()
+	c.credentials = slices.Clone(list)
+	c.browser.mu.Unlock()
+	return c.browser.updateInterception(ctx, c.has)
+}
+
+// callsLocked are the commands for some of the sessions.
+func (b *Browser) callsLocked(of func(*attachment) bool, call func(*attachment) sessionCall) []sessionCall {
+	var calls []sessionCall
+	for _, a := range b.attachments {
+		if of(a) {
+			calls = append(calls, call(a))
+		}
+	}
+	return calls
+}
+
+// setUpNetworkLocked sends what a new session needs of the network's state.
+func (a *attachment) setUpNetworkLocked() {
+	c := a.page.context
+	a.browser.send(cdp.Send(a.session, network.Enable, network.EnableParams{}))
+	calls := a.interceptionLocked()
+	if len(c.options.ExtraHeaders)+len(a.page.extraHeaders) > 0 {
+		calls = append(calls, a.extraHeadersLocked())
+	}
+	if c.offline {
+		calls = append(calls, a.offlineLocked())
+	}
+	for _, call := range calls {
+		a.browser.send(call.session.Send(call.method, call.params))
+	}
+}
+
+func (a *attachment) extraHeadersLocked() sessionCall {
+	headers := network.Headers{}
+	names := map[string]string{} // as they were first written, by lower case
+	for _, list := range []map[string]string{a.page.context.options.ExtraHeaders, a.page.extraHeaders} {
+		for name, value := range list {
+			if before, ok := names[strings.ToLower(name)]; ok {
+				delete(headers, before)
+			}
+			names[strings.ToLower(name)] = name
+			headers[name] = value
+		}
+	}
+	return sessionCall{a.session, network.SetExtraHTTPHeaders.Method, network.SetExtraHTTPHeadersParams{Headers: headers}}
+}
+
+// networkConditions are the parameters of Network.emulateNetworkConditions, which
+// cdproto does not have any more; its rules in their place leave navigator.onLine.
+type networkConditions struct {
+	Offline            bool    `json:"offline"`
+	Latency            float64 `json:"latency"`
+	DownloadThroughput float64 `json:"downloadThroughput"` // -1 is without limit
+	UploadThroughput   float64 `json:"uploadThroughput"`
+}
+
+func (a *attachment) offlineLocked() sessionCall {
+	return sessionCall{a.session, "Network.emulateNetworkConditions", networkConditions{
+		Offline: a.page.context.offline, DownloadThroughput: -1, UploadThroughput: -1,
+	}}
+}
+
+// authRequired is what is needed of Fetch.authRequired.
+type authRequired struct {
+	RequestID fetch.RequestID `json:"requestId"`
+	Request   struct {
+		URL string `json:"url"`
+	} `json:"request"`
+	Challenge struct {
+		Source string `json:"source"` // "Server" or "Proxy"
+		Origin string `json:"origin"`
+	} `json:"authChallenge"`
+}
+
+// authRequiredLocked answers a server that asks who it is. Credentials that were
+// wrong are not tried again.
+func (a *attachment) authRequiredLocked(e authRequired) {
+	p := a.page
+	response := &fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseDefault}
+	switch credentials := p.context.credentialsLocked(e.Request.URL); {
+	case slices.Contains(p.challenged, e.RequestID):
+		response.Response = fetch.AuthChallengeResponseResponseCancelAuth
+	case credentials != nil:
+		if p.challenged = append(p.challenged, e.RequestID); len(p.challenged) > keptRequests {
+			p.challenged = p.challenged[1:]
+		}
+		response.Response = fetch.AuthChallengeResponseResponseProvideCredentials
+		response.Username, response.Password = credentials.Username, credentials.Password
+	}
+	a.browser.send(cdp.Send(a.session, fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{
+		RequestID: e.RequestID, AuthChallengeResponse: response,
+	}))
+}
+
+// credentialsLocked are those for a URL, or nil.
+func (c *Context) credentialsLocked(text string) *Credentials {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil
+	}
+	for i := range c.credentials {
+		origin := strings.TrimSuffix(c.credentials[i].Origin, "/")
+		if origin == "" || strings.EqualFold(origin, u.Scheme+"://"+u.Host) {
+			return &c.credentials[i]
+		}
+	}
+	return nil
+}

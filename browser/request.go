@@ -1,0 +1,304 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/network"
+
+	"takeover/cdp"
+)
+
+var (
+	// ErrRedirectBody is the error of asking for the body of an answer that led
+	// elsewhere: Chromium does not keep it.
+	ErrRedirectBody = errors.New("body of a redirect")
+
+	// ErrNoResponse is the error of waiting for what only an answer has, of a
+	// request that got none.
+	ErrNoResponse = errors.New("request got no response")
+)
+
+// Request is one request of a page: each redirect makes another one. All methods
+// may be called from any goroutine. The exported fields never change.
+type Request struct {
+	URL          string // without fragment
+	Method       string
+	ResourceType string // Playwright's words: document, stylesheet, xhr, …
+	Navigation   bool   // it brings a frame's next document
+	From         *Request
+
+	page    *Page
+	frame   *Frame // nil when no frame of the page's made it
+	chain   *chain
+	wall    float64 // seconds since 1970, when it was sent
+	started float64 // the same on Chromium's monotonic clock
+
+	// Guarded by the browser's lock.
+	headers    jsonv2.Value // an object
+	postData   []byte
+	to         *Request
+	response   *Response
+	ended      bool
+	failure    string  // of one that has ended; empty when it did well
+	finishedAt float64 // monotonic
+	received   float64 // bytes of the answer, encoded
+	pause      *pause  // while interceptors are on
+}
+
+// Response is the answer to a request. All methods may be called from any
+// goroutine. The exported fields never change.
+type Response struct {
+	Request           *Request
+	URL               string // without fragment
+	Status            int    // such as 200
+	StatusText        string
+	MimeType          string
+	FromCache         bool // from disk cache or a service worker, not the network
+	FromServiceWorker bool
+	RemoteIP          string // empty when it was not fetched
+	RemotePort        int
+	Protocol          string // such as "http/1.1" or "h2"
+	Security          *SecurityDetails
+	Timing            Timing
+
+	headers  jsonv2.Value
+	hasExtra bool // the headers as they were on the wire are told, too
+	base     float64
+	// attachment is the session that has the body; guarded by the browser's lock.
+	attachment *attachment
+}
+
+// SecurityDetails are what is known of the connection a response came over.
+type SecurityDetails struct {
+	Protocol    string  `json:"protocol"`
+	SubjectName string  `json:"subjectName"`
+	Issuer      string  `json:"issuer"`
+	ValidFrom   float64 `json:"validFrom"` // seconds since 1970
+	ValidTo     float64 `json:"validTo"`
+}
+
+// Timing is when the parts of a request happened: Start in milliseconds since
+// 1970, all others in milliseconds since then, -1 for what did not happen.
+type Timing struct {
+	Start                 float64 `json:"startTime"`
+	DomainLookupStart     float64 `json:"domainLookupStart"`
+	DomainLookupEnd       float64 `json:"domainLookupEnd"`
+	ConnectStart          float64 `json:"connectStart"`
+	SecureConnectionStart float64 `json:"secureConnectionStart"`
+	ConnectEnd            float64 `json:"connectEnd"`
+	RequestStart          float64 `json:"requestStart"`
+	ResponseStart         float64 `json:"responseStart"`
+}
+
+// Sizes are in bytes; headers include the line before and the empty line after
+// them.
+type Sizes struct {
+	RequestHeaders, RequestBody, ResponseHeaders, ResponseBody int
+}
+
+// Page is the page that the request belongs to.
+func (r *Request) Page() *Page { return r.page }
+
+// Frame is the frame that made the request or that it navigates; nil for a
+// worker's.
+func (r *Request) Frame() *Frame { return r.frame }
+
+// Headers are those that the renderer asked for. The network adds to them: see
+// WireHeaders.
+func (r *Request) Headers() []Header {
+	defer r.page.locked()()
+	return parseHeaders(r.headers)
+}
+
+// PostData is the request's body, nil without one.
+func (r *Request) PostData() []byte {
+	defer r.page.locked()()
+	return r.postData
+}
+
+// To is the request that this one was redirected to, or nil.
+func (r *Request) To() *Request {
+	defer r.page.locked()()
+	return r.to
+}
+
+// Response is the answer, or nil while there is none.
+func (r *Request) Response() *Response {
+	defer r.page.locked()()
+	return r.response
+}
+
+// Failure is why the request failed, such as "net::ERR_FAILED"; empty for one
+// that did well or has not ended.
+func (r *Request) Failure() string {
+	defer r.page.locked()()
+	return r.failure
+}
+
+// ResponseEnd is when the request ended, in milliseconds since its Timing.Start;
+// -1 before.
+func (r *Request) ResponseEnd() float64 {
+	defer r.page.locked()()
+	return r.responseEndLocked()
+}
+
+func (r *Request) responseEndLocked() float64 {
+	if !r.ended || r.finishedAt == 0 {
+		return -1
+	}
+	base := r.started
+	if r.response != nil && r.response.base != 0 {
+		base = r.response.base
+	}
+	return roundish((r.finishedAt - base) * 1000)
+}
+
+// WaitResponse waits for the answer. It is nil when the request failed without.
+func (r *Request) WaitResponse(ctx context.Context) (*Response, error) {
+	var res *Response
+	err := r.await(ctx, func() bool {
+		res = r.response
+		return res != nil || r.ended
+	})
+	return res, err
+}
+
+// WaitFinished waits until the request has ended and returns why it failed, if
+// it did.
+func (r *Request) WaitFinished(ctx context.Context) (failure string, err error) {
+	err = r.await(ctx, func() bool {
+		failure = r.failure
+		return r.ended
+	})
+	return failure, err
+}
+
+// await waits for something of the request; the page's end is an error.
+func (r *Request) await(ctx context.Context, ready func() bool) error {
+	return r.page.browser.await(ctx, func() (bool, error) {
+		if ready() {
+			return true, nil
+		}
+		if err := r.page.goneLocked(); err != nil {
+			return false, err
+		}
+		return false, nil
+	})
+}
+
+// WireHeaders are the headers as they were sent, with cookies, waiting until they
+// are known. A request that never went out has those of Headers.
+func (r *Request) WireHeaders(ctx context.Context) ([]Header, error) {
+	var raw jsonv2.Value
+	err := r.await(ctx, func() bool {
+		sent, known := r.chain.sentLocked(r)
+		raw = sent
+		return known
+	})
+	return parseHeaders(raw), err
+}
+
+// Sizes are the sizes of the request, which it waits to end, and its answer.
+func (r *Request) Sizes(ctx context.Context) (Sizes, error) {
+	sent, err := r.WireHeaders(ctx)
+	if err != nil {
+		return Sizes{}, err
+	}
+	if _, err := r.WaitFinished(ctx); err != nil {
+		return Sizes{}, err
+	}
+	res := r.Response()
+	if res == nil {
+		return Sizes{}, ErrNoResponse
+	}
+	received, err := res.WireHeaders(ctx)
+	if err != nil {
+		return Sizes{}, err
+	}
+	defer r.page.locked()()
+	s := Sizes{RequestBody: len(r.postData)}
+	s.RequestHeaders = headersSize(r.Method+" "+pathOf(r.URL)+" HTTP/1.1", sent)
+	s.ResponseHeaders = r.chain.headersTextLocked(r)
+	if s.ResponseHeaders == 0 {
+		s.ResponseHeaders = headersSize(fmt.Sprintf("HTTP/1.1 %d %s", res.Status, res.StatusText), received) + len("\r\n")
+	}
+	s.ResponseBody = max(0, int(r.received)-s.ResponseHeaders)
+	return s, nil
+}
+
+// Header returns a header's value, the name in lower case.
+func (res *Response) Header(name string) string {
+	for _, h := range res.Headers() {
+		if equalFold(h.Name, name) {
+			return h.Value
+		}
+	}
+	return ""
+}
+
+// Headers are those that the renderer sees: no cookies are among them.
+func (res *Response) Headers() []Header { return parseHeaders(res.headers) }
+
+// WireHeaders are the headers as they came, waiting until they are known.
+func (res *Response) WireHeaders(ctx context.Context) ([]Header, error) {
+	raw := res.headers
+	if !res.hasExtra {
+		return parseHeaders(raw), nil
+	}
+	r := res.Request
+	err := r.await(ctx, func() bool {
+		if extra := r.chain.receivedLocked(r); extra != nil {
+			raw = extra.headers
+			return true
+		}
+		return false
+	})
+	return parseHeaders(raw), err
+}
+
+// Body is the body, decoded from its transfer, when the request has ended. It
+// returns ErrRedirectBody, a *cdp.Error when Chromium does not have it any more,
+// or what ended the page.
+func (res *Response) Body(ctx context.Context) ([]byte, error) {
+	r := res.Request
+	if res.redirect() {
+		return nil, ErrRedirectBody
+	}
+	if _, err := r.WaitFinished(ctx); err != nil {
+		return nil, err
+	}
+	unlock := r.page.locked()
+	session, id := res.attachment.session, network.RequestID(r.chain.id)
+	unlock()
+	body, err := Call(ctx, r.page.browser, session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: id})
+	if err != nil {
+		if errors.Is(err, cdp.ErrDetached) {
+			err = r.page.explain(err)
+		}
+		return nil, err
+	}
+	return body.Body, nil
+}
+
+// redirect reports whether the answer sent the request elsewhere.
+func (res *Response) redirect() bool {
+	return res.Request.To() != nil || res.Status >= 300 && res.Status <= 399 && res.Header("location") != ""
+}
+
+// Started is when the request was sent.
+func (r *Request) Started() time.Time { return time.UnixMicro(int64(r.wall * 1e6)) }
+
+// roundish keeps three digits after the point: what is below is noise of the
+// subtraction.
+func roundish(ms float64) float64 { return math.Round(ms*1000) / 1000 }
+
+// locked takes the browser's lock and returns how to give it back.
+func (p *Page) locked() func() {
+	p.browser.mu.Lock()
+	return p.browser.mu.Unlock
+}
