@@ -380,7 +380,7 @@ func TestRunnerRefuses(t *testing.T) {
 		{`test('x', async fixtures => {});`, `First argument must use the object destructuring pattern: fixtures`, 2},
 		{`test('x', ({ ...rest }) => {});`, `Rest property "...rest" is not supported. List all used fixtures explicitly, separated by comma.`, 2},
 		{`test.extend({ a: async (x, use) => {} })('x', ({ a }) => {});`, `First argument must use the object destructuring pattern: x`, 2},
-		{`test.extend({ a: async ({ b }, use) => {}, b: async ({ a }, use) => {} })('x', () => {});`, `Fixtures "a" -> "b" -> "a" form a dependency cycle: script.ts:2:13 -> script.ts:2:13 -> script.ts:2:13`, 2},
+		{`test.extend({ a: async ({ b }, use) => {}, b: async ({ a }, use) => {} })('x', () => {});`, `Fixtures "a" -> "b" -> "a" form a dependency cycle: script.ts:2:6 -> script.ts:2:6 -> script.ts:2:6`, 2},
 		{`test.extend({ a: async ({ a }, use) => {} })('x', () => {});`, `Fixture "a" references itself, but does not have a base implementation.`, 2},
 		{`test.extend({ w: [async ({ page }, use) => {}, { scope: 'worker' }] })('x', () => {});`, `worker fixture "w" cannot depend on a test fixture "page" defined in <builtin>.`, 2},
 		{`test.extend({ a: [1, { scope: 'foo' }] })('x', () => {});`, `Fixture "a" has unknown { scope: 'foo' }.`, 2},

@@ -92,28 +92,64 @@ func compile(name, source string, sourceMap []byte) (*goja.Program, error) {
 // a number is its sign, and bit 5 of a digit tells that there is another one.
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// shiftSourceMap moves all of a source map one source line up, and one column to
-// the right, because goja gives a map's columns, which count from 0, as they
-// are. Positions in a map are relative to the segment before, so it is enough to
-// change the first, which belongs to the opening line: its third field (the
-// line) from 0 to -1, its fourth (a small column) to one more.
+// shiftSourceMap moves all of a source map one source line up, and all columns
+// one to the right: goja looks a column up that it counts from 1 and gives a
+// map's columns as they are, and maps count from 0. Source positions are
+// relative to the segment before, so it is enough to change the first, which
+// belongs to the opening line: its third field (the line) from 0 to -1, its
+// fourth (a small column) to one more. Generated columns begin anew in each line.
 func shiftSourceMap(m []byte) []byte {
 	const key = `"mappings": "`
-	text := string(m)
-	i := strings.Index(text, key)
-	if i < 0 {
+	head, rest, ok := strings.Cut(string(m), key)
+	mappings, tail, closed := strings.Cut(rest, `"`)
+	first := len(mappings) - len(strings.TrimLeft(mappings, ";"))
+	if !ok || !closed || len(mappings) < first+4 || mappings[first+1:first+3] != "AA" {
 		return nil
 	}
-	i += len(key)
-	i += len(text[i:]) - len(strings.TrimLeft(text[i:], ";"))
-	if len(text) < i+4 || text[i+1:i+3] != "AA" {
-		return nil
-	}
-	column := strings.IndexByte(base64Digits, text[i+3]) + 2
+	column := strings.IndexByte(base64Digits, mappings[first+3]) + 2
 	if column >= 32 || column%2 != 0 {
 		return nil
 	}
-	return []byte(text[:i+2] + "D" + base64Digits[column:column+1] + text[i+4:])
+	mappings = mappings[:first+2] + "D" + base64Digits[column:column+1] + mappings[first+4:]
+
+	var b strings.Builder
+	b.Grow(len(m) + len(m)/8)
+	b.WriteString(head + key)
+	for i, line := range strings.Split(mappings, ";") {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		if line != "" {
+			column, length := decodeNumber(line)
+			writeNumber(&b, column+1)
+			line = line[length:]
+		}
+		b.WriteString(line)
+	}
+	b.WriteString(`"` + tail)
+	return []byte(b.String())
+}
+
+// decodeNumber reads the first number of a source map's line, which is not
+// negative, and tells how many digits it has.
+func decodeNumber(text string) (n, length int) {
+	for shift := 0; length < len(text); shift += 5 {
+		digit := strings.IndexByte(base64Digits, text[length])
+		n |= (digit & 31) << shift
+		length++
+		if digit < 32 {
+			break
+		}
+	}
+	return n >> 1, length
+}
+
+// writeNumber writes a number that is not negative as source maps have it.
+func writeNumber(b *strings.Builder, n int) {
+	for n <<= 1; n >= 32; n >>= 5 {
+		b.WriteByte(base64Digits[n&31|32])
+	}
+	b.WriteByte(base64Digits[n])
 }
 
 // syntaxError is an esbuild message in terms of the code as pasted.

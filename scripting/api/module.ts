@@ -29,6 +29,8 @@ export function makeRequire(browser: Browser): (name: string) => object {
   const runner = makeTest([builtinFixtures(browser, () => playwright as never)], expect);
   Object.assign(test, { test: runner, _baseTest: makeTest([], expect), default: runner, expect, defineConfig, mergeTests, mergeExpects });
   const modules: Record<string, object> = { 'playwright': playwright, 'playwright-core': playwright, '@playwright/test': test, 'playwright/test': test };
+  for (const module of [playwright, test])
+    Object.defineProperty(module, '__esModule', { value: true }); // for import(), which gives its default then
   return name => {
     const found = Object.hasOwn(modules, name) ? modules[name] : undefined;
     if (!found)

@@ -17,7 +17,10 @@ type Values = Record<string, unknown>;
 /** playwright.request, as far as the fixture needs it. */
 interface Requests { newContext(options: object): Promise<{ dispose(): Promise<void> }> }
 
-const defaults: Values = { acceptDownloads: true, viewport: { width: 1280, height: 720 }, locale: 'en-US' };
+const defaults: Values = {
+  acceptDownloads: true, bypassCSP: false, colorScheme: 'light', contrast: 'no-preference', forcedColors: 'none', hasTouch: false, ignoreHTTPSErrors: false,
+  isMobile: false, javaScriptEnabled: true, locale: 'en-US', offline: false, reducedMotion: 'no-preference', serviceWorkers: 'allow', viewport: { width: 1280, height: 720 },
+};
 
 /** Options of a worker. The session's browser runs already: they change nothing. */
 const workerOptions: Values = {
@@ -34,7 +37,7 @@ export function builtinFixtures(browser: Browser, playwright: () => { request: R
   for (const [name, value] of Object.entries(workerOptions))
     fixtures[name] = [value, { option: true, scope: 'worker' }];
   for (const name of optionNames)
-    fixtures[name] = [defaults[name], { option: true }];
+    fixtures[name] = [declareParameters(['contextOptions'], ofContext(name)), { option: true }];
   Object.assign(fixtures, {
     contextOptions: [{}, { option: true }],
     actionTimeout: [0, { option: true }],
@@ -48,6 +51,11 @@ export function builtinFixtures(browser: Browser, playwright: () => { request: R
     mount: ({}, use: Use) => use(() => refuse('mount', 'components are not built here; open a page that shows them')),
   });
   return { fixtures, location: undefined };
+}
+
+/** An option that says nothing else is as contextOptions say, or as it is everywhere. */
+function ofContext(name: string) {
+  return ({ contextOptions }: { contextOptions: Values }, use: Use) => use(contextOptions[name] === undefined ? defaults[name] : contextOptions[name]);
 }
 
 /** What newContext gets: options of a test under their own names win. */

@@ -81,11 +81,11 @@ export class Pool {
     const base = this.#registrations.get(name);
     const { location } = list;
     if (base) {
-      const was = { scope: base.scope, auto: !!base.auto };
-      for (const key of ['scope', 'auto'] as const) {
-        if (details?.[key] !== undefined && details[key] !== was[key])
-          throw errorAt(`Fixture "${name}" has already been registered as a { ${key}: '${was[key]}' } fixture defined in ${show(base.location)}.`, location);
-      }
+      const taken = (what: string) => errorAt(`Fixture "${name}" has already been registered as a { ${what} } fixture defined in ${show(base.location)}.`, location);
+      if (details?.scope !== undefined && details.scope !== base.scope)
+        throw taken(`scope: '${base.scope}'`);
+      if (details?.auto !== undefined && !!details.auto !== !!base.auto)
+        throw taken(`auto: '${base.auto ? base.scope : false}'`);
       details = { ...base, ...details };
     }
     const scope = details?.scope ?? 'test';
@@ -127,11 +127,11 @@ export class Pool {
   }
 }
 
-// A fixture is a value, a function, or one of both in a pair with its details.
+// A fixture is a value, a function, or one of both in a pair with an object of
+// details. As in Playwright, a list whose second item is an object is taken for
+// such a pair.
 function taken(entry: unknown): [unknown, Details | undefined] {
-  if (!Array.isArray(entry) || typeof entry[1] !== 'object' || entry[1] === null || !detailNames.some(n => n in entry[1]))
+  if (!Array.isArray(entry) || typeof entry[1] !== 'object' || entry[1] === null)
     return [entry, undefined];
   return [entry[0], entry[1] as Details];
 }
-
-const detailNames = ['scope', 'auto', 'option', 'timeout', 'title', 'box'];

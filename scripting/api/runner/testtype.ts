@@ -168,12 +168,10 @@ function group(name: string, how: { only?: boolean; mark?: 'skip' | 'fixme'; mod
 function setMode(of: Suite, mode: Mode): void {
   if (of.mode)
     throw new Error(`"${of.mode}" mode is already assigned for the enclosing scope.`);
-  for (let parent = of.parent; parent; parent = parent.parent) {
-    if (parent.mode === 'serial' && mode === 'parallel')
-      throw new Error('describe with parallel mode cannot be nested inside describe with serial mode');
-    if (parent.mode === 'default' && mode === 'parallel')
-      throw new Error('describe with parallel mode cannot be nested inside describe with default mode');
-  }
+  if (mode === 'parallel' && of.lineage().some(s => s.mode === 'serial'))
+    throw new Error('describe.parallel cannot be nested inside describe.serial');
+  if (mode === 'serial')
+    of.annotations.push({ type: mode, location: here() });
   of.mode = mode;
 }
 

@@ -76,8 +76,8 @@ export class Worker {
     deadlines.phase = new Slot(defaultTestTimeout);
     const inward = test.parent.lineage().reverse();
     if (reached) {
-      for (const hook of inward.flatMap(s => s.hooks.filter(h => h.type === 'afterEach')))
-        await this.#attempt(info, () => this.#each(hook, pool, info));
+      const hooks = inward.flatMap(s => s.hooks.filter(h => h.type === 'afterEach'));
+      await this.#attempt(info, () => this.#hooks(hooks, hook => this.#attempt(info, () => this.#each(hook, pool, info), SkipError)));
     }
     await this.#fixtures.tearDown('test', e => info._failed(e));
     if (!info._asExpected)
@@ -180,11 +180,13 @@ export class Worker {
     }
   }
 
-  /** Runs a part of a test; what it throws is the test's error. */
-  async #attempt(info: TestInfo, part: () => Promise<unknown>): Promise<void> {
+  /** Runs a part of a test; what it throws is the test's error, but for what is to go further. */
+  async #attempt(info: TestInfo, part: () => Promise<unknown>, further?: typeof SkipError): Promise<void> {
     try {
       await part();
     } catch (e) {
+      if (further && e instanceof further)
+        throw e;
       info._failed(e);
     }
   }
