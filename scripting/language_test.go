@@ -111,10 +111,10 @@ func TestGlobals(t *testing.T) {
 func TestErrorStacks(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, c := range []struct{ name, code, stack string }{
-		{"across awaits", "async function a() {\n  await page.title();\n  throw new Error('deep');\n}\nconst b = async () => {\n  await a();\n};\nawait b();", "Error: deep\n    at a (script.ts:3:9)\n    at b (script.ts:6:11)\n    at script.ts:8:9"},
-		{"in a callback", "[1].forEach(function each() { throw new RangeError('x') })", "RangeError: x\n    at each (script.ts:1:37)\n    at script.ts:1:13"},
+		{"across awaits", "async function a() {\n  await page.title();\n  throw new Error('deep');\n}\nconst b = async () => {\n  await a();\n};\nawait b();", "Error: deep\n    at a (script.ts:3:9)\n    at b (script.ts:6:9)\n    at script.ts:8:7"},
+		{"in a callback", "[1].forEach(function each() { throw new RangeError('x') })", "RangeError: x\n    at each (script.ts:1:37)\n    at script.ts:1:5"},
 		{"in a timer", "setTimeout(function later() {\n  throw new TypeError('x')\n}, 1);\nawait new Promise(r => setTimeout(r, 1000))", "TypeError: x\n    at later (script.ts:2:9)"},
-		{"in a listener", "page.on('x', () => {\n  throw new TypeError('x')\n});\npage.emit('x')", "TypeError: x\n    at script.ts:2:9\n    at script.ts:4:11"},
+		{"in a listener", "page.on('x', () => {\n  throw new TypeError('x')\n});\npage.emit('x')", "TypeError: x\n    at script.ts:2:9\n    at script.ts:4:6"},
 		{"with causes", "throw new Error('outer', { cause: new TypeError('inner', { cause: { code: 5 } }) })", "Error: outer\n    at script.ts:1:7\n  [cause]: TypeError: inner\n      at script.ts:1:35\n    [cause]: { code: 5 }"},
 		{"of several", "await Promise.any([Promise.reject(new Error('a')), Promise.reject('b')])", "AggregateError: All promises were rejected\n  [errors 0]: Error: a\n      at script.ts:1:35\n  [errors 1]: b"},
 		{"of an own class", "class NotFound extends Error { name = 'NotFound' }\nthrow new NotFound('x')", "NotFound: x\n    at script.ts:2:7"},

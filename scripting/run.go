@@ -237,6 +237,9 @@ func (r *Run) begin(f frame) bool {
 		r.mu.Unlock()
 		aborted, _ := errors.AsType[abortedError](context.Cause(ctx))
 		cancel(nil)
+		if r.ctx.Err() != nil {
+			return // the run is over, and so is the script: what it would say of this error is not why
+		}
 		if err != nil {
 			r.push(frame{kind: kindFailure, id: f.id, payload: encodeError(aborted.explain(err))})
 			return

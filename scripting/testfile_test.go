@@ -1,6 +1,7 @@
 package scripting_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,8 +20,10 @@ func outcome(l *logs) string {
 		}
 		b.WriteString("\n")
 	}
-	return b.String()
+	return duration.ReplaceAllString(b.String(), "Nms")
 }
+
+var duration = regexp.MustCompile(`\b\d+ms`)
 
 // text is a text of several lines without what indents them in the source.
 func text(s string) string {
@@ -61,18 +64,33 @@ func TestFilesWithBrowser(t *testing.T) {
 			`},
 		{"time", `
 			import { test } from '@playwright/test';
-			test.describe.configure({ timeout: 700 });
+			let began: number;
+			test.beforeEach(() => { began = Date.now(); });
+			const timeout = () => test.setTimeout(Date.now() - began + 500); // however long the page took
 			test('waits for an element', async ({ page }) => {
+				timeout();
 				await page.locator('#never').click();
 			});
 			test('waits for nothing', async ({ page }) => {
+				timeout();
 				await new Promise(() => {});
+			});
+			test('waits for time', async ({ page }) => {
+				timeout();
+				await page.waitForTimeout(100_000);
+			});
+			test('goes on', async ({ page }) => {
+				timeout();
+				await page.waitForEvent('popup').catch(() => {});
+				await page.title();
 			});
 			test('does not wait', async ({ page }) => {
 				page.locator('#never').click();
 			});`, `
-			failed waits for an element: Error: Test timeout of 700ms exceeded.
-			failed waits for nothing: Error: Test timeout of 700ms exceeded. (line 7, column 4)
+			failed waits for an element: Error: Test timeout of Nms exceeded.
+			failed waits for nothing: Error: Test timeout of Nms exceeded. (line 10, column 4)
+			failed waits for time: Error: Test timeout of Nms exceeded.
+			failed goes on: Error: Test timeout of Nms exceeded. (line 18, column 4)
 			failed does not wait: Error: locator.click: Test ended.
 			`},
 		{"a page for all tests", `

@@ -1,18 +1,24 @@
 // What the script waits for, so that it can be told to wait no longer.
 
-const waits = new Set<(reason: string) => void>();
+interface Wait { end: (reason: string) => void; over: Promise<void> }
 
-/** Registers a wait; end makes it fail with a reason. Returns how to take it back. */
+const waits = new Set<Wait>();
+
+/** Registers a wait; end makes it fail with a reason. Returns what is called when it is over. */
 export function waiting(end: (reason: string) => void): () => void {
-  waits.add(end);
-  return () => { waits.delete(end); };
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const wait: Wait = { end, over };
+  waits.add(wait);
+  return () => {
+    waits.delete(wait);
+    resolve();
+  };
 }
 
-/** Makes all that is waited for fail, and says how much that was. */
-export function interrupt(reason: string): number {
+/** Makes all that is waited for fail. Gives how much that was, and what settles when it has failed. */
+export function interrupt(reason: string): { count: number; over: Promise<unknown> } {
   const all = [...waits];
-  waits.clear();
-  for (const end of all)
-    end(reason);
-  return all.length;
+  for (const wait of all)
+    wait.end(reason);
+  return { count: all.length, over: Promise.all(all.map(w => w.over)) };
 }

@@ -1,9 +1,10 @@
 import type * as pw from 'playwright-core';
 import { act, inputFiles, selectValues, type Extra, type Subject } from './actions.ts';
 import { evaluation } from './bindings.ts';
-import { step } from './call.ts';
+import { step, wait } from './call.ts';
 import { refuse } from './errors.ts';
 import { readTextFile } from './files.ts';
+import { host } from './host.ts';
 import type { Frame } from './frame.ts';
 import { type ElementHandle, handles, type HandleInit, type JSHandle } from './handle.ts';
 import { FrameLocator, Locator } from './locator.ts';
@@ -166,7 +167,10 @@ export abstract class Scope extends ApiObject {
     return this.#step('waitForTimeout', [ms], () => {
       if (typeof ms !== 'number')
         throw new Error(`waitTimeout: expected float, got ${typeof ms}`);
-      return new Promise<void>(resolve => { setTimeout(resolve, ms); });
+      return wait<void>(0, [], resolve => {
+        const timer = host.setTimer(resolve, ms, false);
+        return () => host.clearTimer(timer);
+      });
     });
   }
 

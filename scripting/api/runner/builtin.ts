@@ -76,7 +76,7 @@ async function context(values: Values, use: Use): Promise<void> {
   made.setDefaultTimeout(values['actionTimeout'] as number);
   made.setDefaultNavigationTimeout(values['navigationTimeout'] as number);
   await use(made);
-  interrupt('Test ended.'); // what nobody awaited
+  await interrupt('Test ended.').over; // what nobody awaited
   await muted(() => made.close());
 }
 

@@ -104,7 +104,7 @@ export class Deadlines {
   async #giveUp(error: DeadlineError, running: Promise<unknown>): Promise<void> {
     this.#stop();
     this.late(error);
-    if (!interrupt(error.message))
+    if (!interrupt(error.message).count)
       return;
     const grace = Promise.withResolvers<void>();
     const timer = host.setTimer(() => grace.resolve(), graceTime, false);
