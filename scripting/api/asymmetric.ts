@@ -1,6 +1,6 @@
 // expect.any(), expect.objectContaining() and their kin.
 
-import { deepEqual, has, isAsymmetric, type Asymmetric } from './equality.ts';
+import { deepEqual, has, type Asymmetric } from './equality.ts';
 import { stringify } from './print.ts';
 
 const mark = Symbol.for('jest.asymmetricMatcher');
@@ -114,4 +114,3 @@ export function customAsymmetric(name: string, inverse: boolean, args: unknown[]
   return matcher(shown, inverse, args, pass, () => `${shown}<${args.map(String).join(', ')}>`, 'any');
 }
 
-export { isAsymmetric };
