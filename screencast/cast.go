@@ -246,19 +246,26 @@ func (f *Frame) describe(m metadata) {
 }
 
 // show publishes a moving picture unless it repeats the one before: Chromium
-// sends the same picture again after a screenshot.
+// sends the same picture again after a screenshot, and after a larger one the
+// same page drawn a little otherwise.
 func (c *Cast) show(frame *Frame, superseded uint32) {
 	last := c.lastCast
 	c.mu.Lock()
-	repeated := last != nil && c.newest != nil && last.ViewportWidth == frame.ViewportWidth &&
-		last.ViewportHeight == frame.ViewportHeight && bytes.Equal(last.Data(), frame.Data())
-	if repeated || !c.casting {
+	asked, echo := last != nil && c.newest != nil, c.still.echoes(frame.CapturedAt)
+	c.mu.Unlock()
+	repeated := asked && last.ViewportWidth == frame.ViewportWidth && last.ViewportHeight == frame.ViewportHeight && bytes.Equal(last.Data(), frame.Data())
+	echo = asked && !repeated && echo && looksLike(last, frame)
+	c.mu.Lock()
+	if repeated || echo || !c.casting {
+		c.still.doubt = c.still.doubt || echo && !c.still.sure
 		c.mu.Unlock()
 		frame.Release()
+		c.kick()
 		return
 	}
 	c.lastCast = frame.retain()
 	c.changedAt = time.Now()
+	c.still.sure = false
 	c.publishLocked(frame, superseded+1)
 	c.mu.Unlock()
 	if last != nil {

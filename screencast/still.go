@@ -1,6 +1,7 @@
 package screencast
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -35,14 +36,24 @@ type stillState struct {
 	done      time.Time // changedAt of the state that has its still
 	takenAt   time.Time
 	pause     time.Duration
-	echoUntil time.Time // the cast shows the page enlarged, until then
-	wide      float64   // how wide it then is, in CSS pixels
+	echoFrom  time.Time // between these the cast may show the page enlarged,
+	echoUntil time.Time // or drawn anew from its enlarged form
+	wide      float64   // how wide it is when enlarged, in CSS pixels
+	sum       [sha256.Size]byte
+	doubt     bool // a picture was taken for an echo that may have been a small change: look again
+	sure      bool // that was done
 }
 
 // hides reports whether a moving picture is only the echo of a capture at twice
 // the size: for its sake the page is laid out larger for a moment.
 func (s *stillState) hides(m metadata) bool {
 	return !s.echoUntil.IsZero() && time.Now().Before(s.echoUntil) && math.Abs(m.DeviceWidth-s.wide) < 2
+}
+
+// echoes reports whether a moving picture that looks like the one before it can
+// be what a capture at twice the size makes of an unchanged page.
+func (s *stillState) echoes(at time.Time) bool {
+	return !s.echoFrom.IsZero() && !at.Before(s.echoFrom) && at.Before(s.echoUntil)
 }
 
 // SetPixelRatio says how many device pixels the viewer's screen has per CSS
@@ -58,7 +69,8 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	c.mu.Lock()
 	state := c.changedAt
 	due := later(state.Add(StillAfter), c.still.takenAt.Add(c.still.pause))
-	skip := c.options.NoStills || c.hidden || c.newest == nil || c.still.done.Equal(state)
+	checking := c.still.doubt && c.still.done.Equal(state)
+	skip := c.options.NoStills || c.hidden || c.newest == nil || c.still.done.Equal(state) && !checking
 	if skip || now.Before(due) {
 		c.mu.Unlock()
 		if skip {
@@ -75,8 +87,9 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	width, height := c.newest.ViewportWidth, c.newest.ViewportHeight
 	if scale > 1 {
 		c.still.wide = scale * float64(width)
-		c.still.echoUntil = now.Add(time.Hour) // until the capture is done
+		c.still.echoFrom, c.still.echoUntil = now, now.Add(time.Hour) // until the capture is done
 	}
+	c.still.doubt, c.still.sure = false, checking
 	c.mu.Unlock()
 
 	frame, err := c.captureStill(width, height, scale)
@@ -86,20 +99,27 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	if scale > 1 {
 		c.still.echoUntil = taken.Add(stillEcho)
 	}
-	if taken.Sub(c.still.takenAt) < c.still.pause+2*StillAfter+stillPause {
+	switch {
+	case checking: // says nothing about how long stills last
+	case taken.Sub(c.still.takenAt) < c.still.pause+2*StillAfter+stillPause:
 		c.still.pause = min(c.still.pause*2, stillPauseMax)
-	} else {
+	default:
 		c.still.pause = stillPause
 	}
 	c.still.done, c.still.takenAt = state, taken
 	if err != nil {
 		return time.Time{}, err
 	}
-	if !c.casting || !c.changedAt.Equal(state) {
+	sum := sha256.Sum256(frame.Data())
+	if !c.casting || !c.changedAt.Equal(state) || checking && sum == c.still.sum {
 		frame.Release()
 		return time.Time{}, nil
 	}
+	c.still.sum = sum
 	c.publishLocked(frame, 1)
+	if c.still.doubt {
+		return taken.Add(c.still.pause), nil
+	}
 	return time.Time{}, nil
 }
 

@@ -63,7 +63,7 @@ export class Output {
 
   step(step: Step): void {
     const error = typeof step.error === 'string' ? step.error : step.error?.message;
-    this.#line(error ? 'error' : 'step', timeOf(step.startedAt), [error ? `${step.title}: ${error.split('\n')[0]}` : step.title], step.durationMs === undefined ? '' : took(step.durationMs));
+    this.#line(error ? 'error' : 'step', timeOf(step.startedAt), [error ? `${step.title}: ${error.split('\n').find((line) => line.trim() !== '') ?? ''}` : step.title], step.durationMs === undefined ? '' : took(step.durationMs));
   }
 
   test(test: TestResult): void {
