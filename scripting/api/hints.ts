@@ -19,6 +19,8 @@ const absent: Record<string, string> = {
 
 /** An error's message, with what to do if it names something that only exists elsewhere. */
 export function explained(message: string): string {
+  if (message === 'Value is not object coercible')
+    return 'Cannot take properties of undefined or null';
   const name = /^(\w+) is not defined$/.exec(message)?.[1];
   return name !== undefined && Object.hasOwn(absent, name) ? `${message}: ${absent[name]}` : message;
 }
