@@ -78,3 +78,23 @@ func TestStartTime(t *testing.T) {
 		t.Errorf("a run starts after %v, at most %v", best, startBudget)
 	}
 }
+
+// BenchmarkWorker measures what a worker costs until it is ready for a script.
+func BenchmarkWorker(b *testing.B) {
+	var cpu time.Duration
+	var own int64
+	for b.Loop() {
+		p, err := startProcess([]string{"/proc/self/exe", Subcommand}, workerSetup{Limits: Limits{}.withDefaults(), UID: DefaultUID})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if !p.peekReady() {
+			b.Fatal(p.stderr.String())
+		}
+		_, own = p.resident()
+		p.close()
+		cpu += p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+	}
+	b.ReportMetric(float64(cpu.Microseconds())/1000/float64(b.N), "CPU-ms")
+	b.ReportMetric(float64(own)/1e6, "own-MB")
+}

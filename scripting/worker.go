@@ -39,7 +39,7 @@ const (
 // WorkerMain is the main function of a worker process. It speaks frames over
 // stdin and stdout and does not return.
 func WorkerMain() {
-	debug.SetGCPercent(workerGCPercent)
+	debug.SetGCPercent(-1) // nothing of the API's bundle is garbage while it is loaded
 	debug.SetMaxStack(workerStack)
 	in := bufio.NewReaderSize(polled(os.Stdin), 64<<10)
 	f, err := readFrame(in)
@@ -65,6 +65,7 @@ func WorkerMain() {
 		fmt.Fprintln(os.Stderr, "transpile:", refused)
 		os.Exit(exitAPI)
 	}
+	debug.SetGCPercent(workerGCPercent)
 	debug.FreeOSMemory()
 	if err := w.out.write(frame{kind: kindReady}, true); err != nil {
 		os.Exit(exitProtocol)
