@@ -68,6 +68,7 @@ type Client struct {
 	cdp      *ownSessions          // nil before the first one
 	traffic  []*browser.Request    // requests of pages with a name, the oldest first
 	routes   map[any]*routes       // by page or context
+	engines  *engines              // selector engines of its own; nil without
 }
 
 // NewClient makes a client. End it with Close.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/text/language"
 
 	"takeover/browser"
 )
@@ -210,6 +213,24 @@ func opSetGeolocation(ctx context.Context, c *Client, p *geolocationParams) (any
 	before := bc.Options().Geolocation
 	c.undo(bc, "geolocation", bc, func(ctx context.Context) error { return bc.SetGeolocation(ctx, before) })
 	return emptyJSON, bc.SetGeolocation(ctx, p.Geolocation)
+}
+
+// checkPlace says what Chromium would refuse of a context's language and time
+// zone, in Playwright's words, where it says it: with the first page.
+func checkPlace(o browser.Options) error {
+	if o.Locale != "" {
+		if _, err := language.Parse(o.Locale); err != nil {
+			return errorf("Protocol error (Emulation.setLocaleOverride): Invalid locale name")
+		}
+	}
+	if o.Timezone == "" {
+		return nil
+	}
+	_, err := time.LoadLocation(o.Timezone)
+	if _, none := time.LoadLocation("Europe/Berlin"); err != nil && none == nil { // this machine knows zones
+		return errorf("Invalid timezone ID: %s", o.Timezone)
+	}
+	return nil
 }
 
 func checkGeolocation(g *browser.Geolocation) error {

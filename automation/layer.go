@@ -62,7 +62,7 @@ type layer struct {
 }
 
 type (
-	layerKey     struct{}
+	layerKey     struct{ engines *engines }
 	evaluatorKey struct{}
 	yamlKey      struct{}
 )
@@ -70,14 +70,14 @@ type (
 // lastTask numbers operations on the page's side.
 var lastTask atomic.Int64
 
-// layerOf gives the page's side for working with elements; the first to ask
-// puts it there.
-func (a *Automation) layerOf(ctx context.Context, w *browser.World) (*layer, error) {
-	return installed(ctx, w, layerKey{}, func() (string, any, error) {
+// layerOf gives the page's side for working with elements, for clients with
+// the same selector engines; the first to ask puts it there.
+func (a *Automation) layerOf(ctx context.Context, w *browser.World, own *engines) (*layer, error) {
+	return installed(ctx, w, layerKey{own}, func() (string, any, error) {
 		s, err := scripts()
 		options := map[string]any{
 			"isUnderTest": false, "sdkLanguage": "javascript", "testIdAttributeName": a.options.TestIDAttribute,
-			"stableRafCount": 1, "browserName": "chromium", "isUtilityWorld": w.Kind() == browser.WorldUtility, "customEngines": []any{},
+			"stableRafCount": 1, "browserName": "chromium", "isUtilityWorld": w.Kind() == browser.WorldUtility, "customEngines": own.forPage(),
 		}
 		return "function(options){const module={exports:{}};{" + s.injected + "}\n" +
 			"const injected=new (module.exports.InjectedScript())(globalThis,options);\n" +

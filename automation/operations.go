@@ -157,6 +157,7 @@ func init() {
 	maps.Copy(operations, apiOperations)
 	maps.Copy(operations, cdpOperations)
 	maps.Copy(operations, requestOperations)
+	maps.Copy(operations, selectorOperations)
 	for name, o := range targetOperations {
 		operations["frame."+name] = o
 		operations["handle."+name] = o

@@ -30,6 +30,9 @@ func opNewPage(ctx context.Context, c *Client, p *contextParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkPlace(bc.Options()); err != nil {
+		return nil, err
+	}
 	page, err := bc.NewPage(ctx)
 	if err != nil {
 		return nil, err

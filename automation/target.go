@@ -73,6 +73,9 @@ func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*place, err
 	if selector == "" && h != nil {
 		selector = ":scope"
 	}
+	if c.customEngines().needMain(selector) {
+		kind = browser.WorldMain
+	}
 	pl, err := c.placeIn(p, frame, kind)
 	if err != nil {
 		return nil, err
@@ -94,7 +97,7 @@ func (c *Client) placeIn(ctx context.Context, f *browser.Frame, kind browser.Kin
 	if err != nil {
 		return nil, err
 	}
-	l, err := c.automation.layerOf(ctx, w)
+	l, err := c.automation.layerOf(ctx, w, c.customEngines())
 	if err != nil {
 		return nil, err
 	}

@@ -91,3 +91,44 @@ func TestCDPSession(t *testing.T) {
 		{`await fails(() => browser.newBrowserCDPSession())`, `"Error: browser.newBrowserCDPSession is not available in Takeover: it would reach every page; use context.newCDPSession(page)"`},
 	})
 }
+
+func TestSelectorsRegister(t *testing.T) {
+	evaluates(t, storageSite(), `
+		const { selectors } = require('playwright');
+		await page.goto(args.url);
+		await page.evaluate(() => { window.mine = 'button'; });
+		const engine = () => ({ query: (root, s) => root.querySelector(s), queryAll: (root, s) => [...root.querySelectorAll(s)] });
+		const byGlobal = () => ({ query: () => document.querySelector(window.mine), queryAll: () => window.mine ? [...document.querySelectorAll(window.mine)] : [] });
+		await selectors.register('tag', engine);
+		await selectors.register('inside', byGlobal);
+		await selectors.register('outside', byGlobal, { contentScript: true });
+		await selectors.register('text-of', '({ queryAll: (root, s) => [...root.querySelectorAll("*")].filter(e => e.textContent === s), query: (root, s) => [...root.querySelectorAll("*")].find(e => e.textContent === s) })');
+	`, [][2]string{
+		{`await page.locator('tag=button').textContent()`, `"Press"`},
+		{`await page.locator('body >> tag=button').count()`, `1`},
+		{`await page.locator('text-of=Press').evaluate(e => e.tagName)`, `"BUTTON"`},
+		{`[await page.locator('inside=x').count(), await page.locator('outside=x').count()]`, `[1,0]`},
+		{`await page.click('inside=x').then(() => page.textContent('tag=button'))`, `"clicked"`},
+		{`await fails(() => selectors.register('tag', engine))`, `"Error: selectors.register: \"tag\" selector engine has been already registered"`},
+		{`await fails(() => selectors.register('css', engine))`, `"Error: selectors.register: \"css\" is a predefined selector engine"`},
+		{`await fails(() => selectors.register('$', engine))`, `"Error: selectors.register: Selector engine name may only contain [a-zA-Z0-9_] characters"`},
+	})
+}
+
+func TestBrowsers(t *testing.T) {
+	evaluates(t, storageSite(), `
+		const { chromium } = require('playwright');
+	`, [][2]string{
+		{`await (async () => { const b = await chromium.launch(); const events = []; b.on('context', () => events.push('context')); b.on('disconnected', x => events.push(x === b));
+			const before = b.contexts().length; const c = await b.newContext(); const p = await c.newPage(); await p.goto(args.url); const during = [b.contexts().length, c.browser() === b, await p.title()];
+			await b.close(); return [before, during, b.isConnected(), b.contexts().length, p.isClosed(), events, await fails(() => b.newContext()), await page.title() === ''] })()`,
+			`[0,[1,true,"Storage"],false,0,true,["context",true],"TargetClosedError: browser.newContext: Target page, context or browser has been closed",true]`},
+		{`(await chromium.connectOverCDP('http://localhost:9222')).contexts()[0] === context`, `true`},
+		{`(await chromium.launchPersistentContext('/tmp/profile', { headless: true })) === context`, `true`},
+		{`await chromium.launchPersistentContext('', { viewport: { width: 200, height: 100 } }).then(async c => { const n = [c === context, c.pages().length, c.pages()[0].viewportSize()]; await c.close(); return n })`, `[false,1,{"width":200,"height":100}]`},
+		{`await fails(async () => (await browser.newContext({ timezoneId: 'Foo/Bar' })).newPage())`, `"Error: browserContext.newPage: Invalid timezone ID: Foo/Bar"`},
+		{`await fails(async () => (await browser.newContext({ locale: '123' })).newPage())`, `"Error: browserContext.newPage: Protocol error (Emulation.setLocaleOverride): Invalid locale name"`},
+		{`await (async () => { const c = await browser.newContext(); const seen = []; for (const e of ['page', 'pageload', 'framenavigated', 'pageclose', 'close']) c.on(e, x => seen.push(e + ':' + x.constructor.name)); const p = await c.newPage(); await p.goto(args.url); await p.close(); await c.close(); return seen })()`,
+			`["page:Page","framenavigated:Frame","pageload:Page","pageclose:Page","close:BrowserContext"]`},
+	})
+}

@@ -32,6 +32,8 @@ export class BrowserContext extends ApiObject {
   _options: ContextOptions = {};
   /** Made by the script, which may end it. @internal */
   _own = false;
+  /** What it was made with; default: the session's browser. @internal */
+  _browser: Browser | undefined;
   /** The page of browser.newPage(), which the context ends with. @internal */
   _ownerPage: Page | undefined;
   /** @internal */
@@ -49,24 +51,29 @@ export class BrowserContext extends ApiObject {
     this.#world = world;
     this.request = new APIRequestContext(this.#requestSource());
     this._routes = new Routes(this, 'context', () => this.#closed);
-    hide(this, '_pages', '_options', '_own', '_ownerPage', '_timeouts', 'clock', 'request', '_routes');
+    hide(this, '_pages', '_options', '_own', '_browser', '_ownerPage', '_timeouts', 'clock', 'request', '_routes');
   }
 
-  browser(): Browser { return this.#world.browser; }
+  browser(): Browser { return this._browser ?? this.#world.browser; }
   pages(): Page[] { return [...this._pages]; }
   setDefaultTimeout(ms: number): void { this._timeouts.setGeneral(ms); }
   setDefaultNavigationTimeout(ms: number): void { this._timeouts.setNavigation(ms); }
 
   newPage(): Promise<Page> {
-    return step('browserContext.newPage', () => 'context.newPage()', async send => {
+    return step('browserContext.newPage', () => 'context.newPage()', send => {
       if (this._ownerPage)
         throw new Error('Please use browser.newContext()');
-      const { page } = await send<{ page: string }>('context.newPage', { context: this._guid });
-      const made = this.#world.pages.get(page);
-      if (!made)
-        throw new Error('the new page is gone already');
-      return made;
+      return this._newPage(send);
     });
+  }
+
+  /** @internal */
+  async _newPage(send: Send): Promise<Page> {
+    const { page } = await send<{ page: string }>('context.newPage', { context: this._guid });
+    const made = this.#world.pages.get(page);
+    if (!made)
+      throw new Error('the new page is gone already');
+    return made;
   }
 
   /** Ends a context that the script made. The session's own stays: the session ends it. */

@@ -187,8 +187,11 @@ export class Frame extends Scope {
       return;
     this._states.add(added);
     this.emit('loadstate', added);
-    if (!this.#parent && (added === 'load' || added === 'domcontentloaded'))
-      this.#page.emit(added, this.#page);
+    if (this.#parent || added !== 'load' && added !== 'domcontentloaded')
+      return;
+    this.#page.emit(added, this.#page);
+    if (added === 'load')
+      this.#page.context().emit('pageload', this.#page);
   }
 
   /** @internal */

@@ -6,7 +6,7 @@ import { host } from './host.ts';
 import { builtinFixtures } from './runner/builtin.ts';
 import { defineConfig } from './runner/config.ts';
 import { makeTest, mergeTests } from './runner/testtype.ts';
-import { setTestIdAttribute } from './selectors.ts';
+import { Selectors } from './engines.ts';
 
 /** Makes `require`: it knows Playwright's modules and nothing else. */
 export function makeRequire(browser: Browser): (name: string) => object {
@@ -19,7 +19,7 @@ export function makeRequire(browser: Browser): (name: string) => object {
     webkit: new BrowserType(browser, 'webkit'),
     get devices() { return known ??= JSON.parse(host.extras('devices')['devices'] as string) as Record<string, object>; },
     errors,
-    selectors: { setTestIdAttribute, register: () => refuse('selectors.register', 'this version knows the built-in engines only') },
+    selectors: new Selectors(),
     request: new APIRequest(),
     get _android() { return refuse('_android', 'sessions run Chromium on a desktop'); },
     get _electron() { return refuse('_electron', 'sessions run Chromium'); },

@@ -1,0 +1,94 @@
+package automation
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// selectorOperations are about selectors in general.
+var selectorOperations = map[string]operation{
+	// {name,source,contentScript}: the source is an expression that gives {query,queryAll}; a content script is out of the page's reach.
+	"selectors.register": op(false, opRegisterEngine),
+}
+
+// maxEngines bounds the selector engines of a client.
+const maxEngines = 100
+
+// engine is a selector engine of a client's own.
+type engine struct {
+	Name          string `json:"name"`
+	Source        string `json:"source"`
+	ContentScript bool   `json:"contentScript"`
+}
+
+// engines are those of a client. They never change: with one more they are
+// others, so that they can name what was made with them.
+type engines struct {
+	list []engine
+	main []string // how selectors begin that need the page's own world
+}
+
+// builtinInMain are the engines of Playwright's that look at what the page's own
+// scripts keep in elements.
+var builtinInMain = []string{"_react=", "_vue="}
+
+// builtinEngines are names that are taken.
+var builtinEngines = []string{
+	"css", "css:light", "xpath", "xpath:light", "_react", "_vue", "text", "text:light", "id", "id:light", "role",
+	"data-testid", "data-testid:light", "data-test-id", "data-test-id:light", "data-test", "data-test:light",
+	"nth", "visible", "zs", "zs:light", "aria-ref", "aria-template",
+}
+
+var engineName = regexp.MustCompile(`^[a-zA-Z_0-9-]+$`)
+
+func opRegisterEngine(_ context.Context, c *Client, e *engine) (any, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	set := engines{}
+	if c.engines != nil {
+		set = engines{slices.Clone(c.engines.list), slices.Clone(c.engines.main)}
+	}
+	switch {
+	case !engineName.MatchString(e.Name):
+		return nil, errorf("Selector engine name may only contain [a-zA-Z0-9_] characters")
+	case slices.Contains(builtinEngines, e.Name):
+		return nil, errorf("%q is a predefined selector engine", e.Name)
+	case slices.ContainsFunc(set.list, func(o engine) bool { return o.Name == e.Name }):
+		return nil, errorf("%q selector engine has been already registered", e.Name)
+	case len(set.list) == maxEngines:
+		return nil, errorf("more than %d selector engines", maxEngines)
+	}
+	set.list = append(set.list, *e)
+	if !e.ContentScript {
+		set.main = append(set.main, e.Name+"=")
+	}
+	c.engines = &set
+	return emptyJSON, nil
+}
+
+// customEngines are the client's own, or nil.
+func (c *Client) customEngines() *engines {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.engines
+}
+
+// needMain says whether a selector is resolved in the page's own world. It may
+// say so of one that only looks like it.
+func (e *engines) needMain(selector string) bool {
+	names := func(name string) bool { return strings.Contains(selector, name) }
+	return slices.ContainsFunc(builtinInMain, names) || e != nil && slices.ContainsFunc(e.main, names)
+}
+
+// forPage are the engines as Playwright's script takes them.
+func (e *engines) forPage() []map[string]string {
+	list := []map[string]string{}
+	if e != nil {
+		for _, known := range e.list {
+			list = append(list, map[string]string{"name": known.Name, "source": known.Source})
+		}
+	}
+	return list
+}
