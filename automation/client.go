@@ -59,7 +59,8 @@ type Client struct {
 	journals map[*browser.Page]*journal
 	unhear   func() // ends hearing consoles
 	bindings map[string]*binding
-	carries  map[*browser.Page]bool    // which have the page's side of bindings
+	carries  map[*browser.Page]bool // which have the page's side of bindings
+	overlays []*overlayHandler
 	clocks   map[*browser.Context]bool // whose time is faked
 	closedIn map[string]bool           // names of frames that went with their page
 	api      *requests                 // nil before the first one

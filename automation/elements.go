@@ -129,10 +129,20 @@ type ariaParams struct {
 	target
 	Mode  string `json:"mode"`
 	Depth int    `json:"depth"`
+	Boxes bool   `json:"boxes"` // with the place of each element
 }
 
 func opAriaSnapshot(ctx context.Context, c *Client, p *ariaParams) (any, error) {
-	extra := request{}
+	return c.aria(ctx, p, false)
+}
+
+// opAriaSnapshotJSON gives the same tree as data.
+func opAriaSnapshotJSON(ctx context.Context, c *Client, p *ariaParams) (any, error) {
+	return c.aria(ctx, p, true)
+}
+
+func (c *Client) aria(ctx context.Context, p *ariaParams, asJSON bool) (any, error) {
+	extra := request{"json": asJSON, "boxes": p.Boxes}
 	if p.Mode != "" {
 		extra["mode"] = p.Mode
 	}

@@ -249,6 +249,7 @@ func (c *Client) dropPage(p *browser.Page) {
 	delete(c.inputs, p)
 	delete(c.journals, p)
 	delete(c.carries, p)
+	c.overlays = slices.DeleteFunc(c.overlays, func(h *overlayHandler) bool { return h.page == p })
 	for s := range c.listens {
 		if s.where == any(p) {
 			delete(c.listens, s)

@@ -56,6 +56,7 @@ func init() {
 		"page.goBack":          op(true, opGoBack),
 		"page.goForward":       op(true, opGoForward),
 		"page.setViewportSize": op(true, opSetViewport),
+		"page.hideHighlight":   op(false, opHideHighlights),
 		"page.pdf":             op(false, opPDF),       // {page,scale,paperWidth,marginTop,…: inches} → {data}
 		"page.requestGC":       op(false, opRequestGC), // {page}
 		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
@@ -96,6 +97,10 @@ func init() {
 		"pageFunction":   op(false, opPageFunction), // {frame|handle} → {binding, handle}: the same without a name
 		"binding.settle": op(false, opSettle),
 
+		// {page,frame,selector,noWaitAfter} → {handler}; overlay {handler} is told when the element is visible before
+		// an action or an expectation, which goes on after page.locatorHandled {handler,remove}.
+		"page.addLocatorHandler": op(false, opAddOverlayHandler),
+		"page.locatorHandled":    op(false, opOverlayHandled),
 		// {context, method: "install"|"fastForward"|"runFor"|"pauseAt"|"resume"|"setFixedTime"|"setSystemTime", value in ms}
 		"clock": op(true, opClock),
 
@@ -205,14 +210,21 @@ var targetOperations = map[string]operation{
 	"isChecked":    op(false, getter("checked")),
 	// → {value}: a selector as Playwright's codegen would write it.
 	"generateSelector": op(false, getter("selector")),
-	"isVisible":        op(false, opIsVisible),
-	"isHidden":         op(false, opIsHidden),
-	"count":            op(false, opCount),
-	"allInnerTexts":    op(false, opAllInnerTexts),
-	"allTextContents":  op(false, opAllTextContents),
-	"boundingBox":      op(false, opBoundingBox), // → {value:{x,y,width,height}|null}, relative to the page's viewport
-	"ariaSnapshot":     op(false, opAriaSnapshot),
-	"screenshot":       op(false, opElementScreenshot),
+	"normalize":        op(false, opNormalize), // → {selector, text}: the same, and as a locator
+	// {…,expression,isFunction,arg,timeout}: until the function is truthy for the element.
+	"waitForFunctionOn": op(true, opWaitForFunctionOn),
+	"drop":              op(true, opDrop),       // {…,files:[as setInputFiles],data:{type: text},position}
+	"highlight":         op(false, opHighlight), // {…,style}
+	"hideHighlight":     op(false, opHideHighlight),
+	"isVisible":         op(false, opIsVisible),
+	"isHidden":          op(false, opIsHidden),
+	"count":             op(false, opCount),
+	"allInnerTexts":     op(false, opAllInnerTexts),
+	"allTextContents":   op(false, opAllTextContents),
+	"boundingBox":       op(false, opBoundingBox), // → {value:{x,y,width,height}|null}, relative to the page's viewport
+	"ariaSnapshot":      op(false, opAriaSnapshot),
+	"ariaSnapshotJSON":  op(false, opAriaSnapshotJSON),
+	"screenshot":        op(false, opElementScreenshot),
 	// {…,expression,expressionArg,expectedText,expectedNumber,expectedValue: arg,useInnerText,isNot,timeout}
 	// → {matches, received?:{value: tagged, ariaSnapshot}, log:[…], timedOut?, errorMessage?}
 	"expect": op(false, opExpect),

@@ -73,9 +73,14 @@ func (c *Client) onFileChooser(ctx context.Context, ev browser.FileChooserOpened
 	if err != nil {
 		return
 	}
-	c.emit("filechooser", map[string]any{
+	_ = c.tell(ctx, "filechooser", map[string]any{ // else the client is closing
 		"page": c.idOf("page", ev.Frame.Page()), "frame": c.idOf("frame", ev.Frame), "element": h.result(), "isMultiple": ev.Multiple,
 	})
+}
+
+// tell is emit for those who are not on the model's goroutine.
+func (c *Client) tell(ctx context.Context, event string, params any) error {
+	return c.automation.browser.Do(ctx, func() { c.emit(event, params) })
 }
 
 // keepNode makes a handle of a node that Chromium named.

@@ -43,6 +43,7 @@ type place struct {
 	scope   runtime.RemoteObjectID // root of the search, or empty
 	request request                // selector, and which part of it
 	framed  bool                   // reached through other frames
+	watched bool                   // something may come in the way, which is looked for now and then
 	task    any                    // number of the last operation
 }
 
@@ -182,7 +183,7 @@ func frameBehind(ctx context.Context, w *browser.World, element runtime.RemoteOb
 // changes are the methods of the page's side that change the page when the
 // element is ready. One that had to wait for that asks before it does.
 var changes = map[string]bool{
-	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "fileInput": true, "scrollIntoView": true, "aim": true,
+	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "fileInput": true, "drop": true, "scrollIntoView": true, "aim": true,
 }
 
 // settle runs an operation on a target until the page says how it went: across
@@ -224,6 +225,16 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 				continue
 			}
 		}
+		if err == nil {
+			handlers := c.guards(pl.frame.Page(), method, extra)
+			pl.watched = len(handlers) > 0
+			if e := c.clear(p, handlers, func() { quiet = c.announce(p, t, quiet) }); e != nil {
+				return nil, last, e
+			}
+			if left, ok = p.left(); !ok {
+				return nil, last, p.expired()
+			}
+		}
 		var got reply
 		if err == nil {
 			got, err = c.attempt(p, pl, method, extra, left, quiet, objects)
@@ -247,7 +258,7 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 		case got.Ready:
 			extra["resumed"] = got.Attempt
 			n = -1
-		case got.Expired && !pl.framed:
+		case got.Expired && !pl.framed && !pl.watched:
 			return nil, got.Value, p.expired()
 		case got.Expired:
 			n, last = -1, got.Value // the frame is looked up again, at once
@@ -265,7 +276,7 @@ func (c *Client) attempt(p *progress, pl *place, method string, extra request, l
 	}
 	r := maps.Clone(pl.request)
 	maps.Copy(r, extra)
-	if r["timeout"] = left; pl.framed && (left == 0 || left > frameSlice) {
+	if r["timeout"] = left; (pl.framed || pl.watched) && (left == 0 || left > frameSlice) {
 		r["timeout"] = frameSlice
 	}
 	r["quiet"] = quiet

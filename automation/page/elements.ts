@@ -1,3 +1,4 @@
+import { drop, type Dropped } from './drop.ts';
 import type { FilePayload, Injected } from './injected.ts';
 import { missingText } from './pointer.ts';
 import type { Resolver, Target } from './resolve.ts';
@@ -5,7 +6,7 @@ import { again, Fatal, type Task } from './task.ts';
 
 /** What can be read of an element. */
 export type Property = 'textContent' | 'innerText' | 'innerHTML' | 'inputValue' | 'attribute' | 'box'
-  | 'enabled' | 'disabled' | 'editable' | 'checked' | 'preview' | 'selector';
+  | 'enabled' | 'disabled' | 'editable' | 'checked' | 'preview' | 'selector' | 'normal';
 
 export interface ActOptions {
   force?: boolean;
@@ -34,6 +35,10 @@ export class Elements {
       case 'attribute': return element.getAttribute(name!);
       case 'preview': return this.injected.previewNode(element);
       case 'selector': return this.injected.generateSelectorSimple(element);
+      case 'normal': {
+        const selector = this.injected.generateSelectorSimple(element);
+        return { selector, text: this.resolver.describe(selector) };
+      }
       case 'innerText':
         if (element.namespaceURI !== 'http://www.w3.org/1999/xhtml')
           throw this.injected.createStacklessError('Node is not an HTMLElement');
@@ -227,6 +232,20 @@ export class Elements {
       if (problem && problem !== 'error:notconnected')
         throw this.injected.createStacklessError(problem);
       return problem ?? 'done';
+    });
+  }
+
+  /** Drops something on the element once it is visible and stable. */
+  drop(task: Task, target: Target, o: Dropped, scroll: (element: Element) => void): Promise<string> {
+    return this.change(task, target, {}, {
+      name: 'drop', states: ['visible', 'stable'], waiting: 'visible and stable',
+      act: element => {
+        scroll(element);
+        task.log.push('  performing drop action');
+        if (!drop(element, o))
+          throw new Fatal('Drop target did not accept the drop — its dragover handler did not call preventDefault()');
+        return 'done';
+      },
     });
   }
 

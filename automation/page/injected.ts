@@ -35,12 +35,15 @@ export interface Injected {
   setInputFiles(node: Node, files: FilePayload[]): string | undefined;
   dispatchEvent(node: Node, type: string, init: unknown): void;
   documentContent(includeShadow: boolean): string;
-  ariaSnapshot(node: Node, options: { mode: string; depth?: number }): string;
+  ariaSnapshot(node: Node, options: AriaOptions): string;
+  ariaSnapshotJSON(node: Node, options: AriaOptions): { json: unknown };
+  setHighlights(highlights: { selector: ParsedSelector; cssStyle?: string }[]): void;
   ariaSnapshotForExpectFailure(node: Node, options: { mode: string }): string;
   expect(element: Element | undefined, options: unknown, elements: Element[], frameVisible: boolean): Promise<{ matches: boolean; received?: unknown }>;
   generateSelectorSimple(element: Element): string;
 }
 
+export interface AriaOptions { mode: string; depth?: number; boxes?: boolean }
 export interface ParsedSelector { parts: SelectorPart[]; capture?: number }
 export interface SelectorPart { name: string; body: unknown; source: string }
 export interface Point { x: number; y: number }

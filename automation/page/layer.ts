@@ -1,6 +1,7 @@
 import { Elements, fontsLoaded, type ActOptions, type Property } from './elements.ts';
 import { Expectations, Unmet, type ExpectOptions } from './expect.ts';
-import type { Injected, Point } from './injected.ts';
+import type { Dropped } from './drop.ts';
+import type { Injected, ParsedSelector, Point } from './injected.ts';
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
 import { Screenshots, type ShotOptions } from './screenshot.ts';
@@ -47,6 +48,7 @@ export class Layer {
   private readonly elements: Elements;
   private readonly pointer: Pointer;
   private readonly expectations: Expectations;
+  private highlights: { source: string; selector: ParsedSelector; cssStyle?: string }[] = [];
   private readonly screenshots = new Screenshots();
 
   constructor(private readonly injected: Injected) {
@@ -111,6 +113,27 @@ export class Layer {
     return this.run(r, scope, (task, target) => this.elements.keepFileInput(task, target, r.count, input => { this.kept.set(r.task, input); }));
   }
 
+  drop(r: Request & Dropped, scope?: Node) {
+    return this.run(r, scope, (task, target) => this.elements.drop(task, target, r, e => this.pointer.scroll(e, undefined)));
+  }
+
+  highlight(r: Omit<Target, 'scope'>, style: string) {
+    this.hideHighlight(r);
+    const chunks = this.resolver.chunks(r.selector);
+    this.highlights.push({ source: r.selector, selector: chunks[r.chunk ?? chunks.length - 1]!, cssStyle: style || undefined });
+    this.injected.setHighlights(this.highlights);
+  }
+
+  hideHighlight(r: Omit<Target, 'scope'>) {
+    this.highlights = this.highlights.filter(h => h.source !== r.selector);
+    this.injected.setHighlights(this.highlights);
+  }
+
+  hideHighlights() {
+    this.highlights = [];
+    this.injected.setHighlights([]);
+  }
+
   scrollIntoView(r: Request, scope?: Node) {
     return this.run(r, scope, (task, target) => this.elements.scrollIntoView(task, target, e => this.pointer.scroll(e, undefined)));
   }
@@ -119,10 +142,11 @@ export class Layer {
     return this.run(r, scope, (task, target) => this.elements.frameForScreenshot(task, target, e => this.pointer.scroll(e, undefined)));
   }
 
-  ariaSnapshot(r: Request & { mode?: string; depth?: number }, scope?: Node) {
+  ariaSnapshot(r: Request & { mode?: string; depth?: number; boxes?: boolean; json?: boolean }, scope?: Node) {
     return this.run(r, scope, (task, target) => {
       this.resolver.announce(task, target);
-      return this.resolver.find(task, target, {}, e => this.injected.ariaSnapshot(e, { mode: r.mode ?? 'default', depth: r.depth }));
+      const options = { mode: r.mode ?? 'default', depth: r.depth, boxes: r.boxes };
+      return this.resolver.find<unknown>(task, target, {}, e => (r.json ? this.injected.ariaSnapshotJSON(e, options).json : this.injected.ariaSnapshot(e, options)));
     });
   }
 

@@ -1,4 +1,5 @@
 import { base64, expression, buffer, result, text } from './values.ts';
+import { readFile } from './files.ts';
 import { host } from './host.ts';
 import { pick, step, type Send } from './call.ts';
 import type { Frame } from './frame.ts';
@@ -27,7 +28,9 @@ export const actions: Record<string, readonly string[]> = {
   textContent: [], innerText: [], innerHTML: [], inputValue: [], getAttribute: [],
   isVisible: [], isHidden: [], isEnabled: [], isDisabled: [], isEditable: [], isChecked: [],
   count: [], allInnerTexts: [], allTextContents: [], boundingBox: [],
-  ariaSnapshot: ['mode', 'depth'],
+  ariaSnapshot: ['mode', 'depth', 'boxes'],
+  ariaSnapshotJSON: ['mode', 'depth', 'boxes'],
+  drop: ['position'],
   waitForSelector: ['state', 'omitReturnValue'],
 };
 
@@ -123,6 +126,14 @@ export function selectValues(values: unknown): { options: object[]; elements: st
       options.push(pick(v as object, ['value', 'label', 'index']));
   }
   return { options, elements };
+}
+
+/** The same where only contents will do: named files are read. */
+export async function filePayloads(send: Send, given: unknown): Promise<object[]> {
+  const { files, names } = inputFiles(given);
+  if (files)
+    return files;
+  return Promise.all((names ?? []).map(async name => ({ name: name.replace(/^.*[\\/]/, ''), mimeType: '', buffer: base64(await readFile(send, name)) })));
 }
 
 /** The most bytes that setInputFiles takes in buffers, as in Playwright. */

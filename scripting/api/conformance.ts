@@ -76,6 +76,7 @@ interface Known {
   'Locator.locator refuses arguments': true;
   'Locator.filter refuses arguments': true;
   'FrameLocator.locator refuses arguments': true;
+  'Page.addLocatorHandler refuses arguments': true;
   // A frame locator without a selector is for a later version.
   'Page.frameLocator refuses arguments': true;
   'Frame.frameLocator refuses arguments': true;

@@ -1,6 +1,7 @@
 import type * as pw from 'playwright-core';
-import { act, evaluateOn, inputFiles, screenshot, selectValues, type Extra, type Subject } from './actions.ts';
-import { step } from './call.ts';
+import { act, evaluateOn, filePayloads, inputFiles, perform, screenshot, selectValues, type Extra, type Subject } from './actions.ts';
+import { quietly, step } from './call.ts';
+import { Disposable } from './events.ts';
 import type { Frame } from './frame.ts';
 import { ElementHandle, handles, JSHandle } from './handle.ts';
 import { hide } from './object.ts';
@@ -10,6 +11,16 @@ import { expression, result, text } from './values.ts';
 
 /** The options of a Playwright method: its n-th parameter. */
 type Opt<K extends keyof pw.Locator, N extends number = 0> = pw.Locator[K] extends (...a: infer A) => unknown ? A[N] : never;
+
+/** What stands in a selector before what is in a frame. */
+const enter = ' >> internal:control=enter-frame >> ';
+
+/** A style as CSS. */
+function css(style: string | Record<string, string | number> | undefined): string | undefined {
+  if (typeof style !== 'object')
+    return style;
+  return Object.entries(style).map(([name, value]) => `${name.replace(/[A-Z]/g, c => '-' + c.toLowerCase())}: ${value}`).join('; ');
+}
 
 /** A way to find elements, looked up anew for each use. */
 export class Locator {
@@ -64,6 +75,11 @@ export class Locator {
   first(): Locator { return this.#with('nth=0', 'first()'); }
   last(): Locator { return this.#with('nth=-1', 'last()'); }
   nth(index: number): Locator { return this.#with(`nth=${index}`, `nth(${index})`); }
+  visible(): Locator { return this.#with('visible=true', 'visible()'); }
+  within(parent: Locator): Locator {
+    const chained = `internal:chain=${inner(this, parent._frame, 'Locators must belong to the same frame.')}`;
+    return new Locator(parent._frame, `${parent._selector} >> ${chained}`, `${parent}.locator(${this})`);
+  }
   describe(description: string): Locator {
     const locator = this.#with(`internal:describe=${JSON.stringify(description)}`, '');
     locator.#description = description;
@@ -121,6 +137,38 @@ export class Locator {
     });
   }
 
+  drop(payload: { files?: unknown; data?: Record<string, string> }, options?: { position?: { x: number; y: number }; timeout?: number }): Promise<void> {
+    return step('locator.drop', () => `${this}.drop()`, async send => {
+      if (payload.files === undefined && !Object.keys(payload.data ?? {}).length)
+        throw new Error('At least one of "files" or "data" must be provided.');
+      await perform(send, this._subject, 'drop', options, { files: await filePayloads(send, payload.files ?? []), data: payload.data });
+    });
+  }
+  highlight(options?: { style?: string | Record<string, string | number> }): Promise<Disposable> {
+    return step('locator.highlight', () => `${this}.highlight()`, async send => {
+      await send('frame.highlight', { ...this._every, style: css(options?.style) });
+      return new Disposable(() => quietly('frame.hideHighlight', this._every));
+    });
+  }
+  hideHighlight(): Promise<void> {
+    return step('locator.hideHighlight', () => `${this}.hideHighlight()`, async send => { await send('frame.hideHighlight', this._every); });
+  }
+  /** The locator that a person would choose for the element. */
+  normalize(): Promise<Locator> {
+    return step('locator.normalize', () => `${this}.normalize()`, async send => {
+      const { selector, text } = await send<{ selector: string; text: string }>('frame.normalize', { ...this._subject.target, timeout: this._frame._timeouts.action() });
+      const entered = this._selector.lastIndexOf(enter);
+      if (entered < 0)
+        return new Locator(this._frame, selector, text);
+      return new Locator(this._frame, this._selector.slice(0, entered + enter.length) + selector, text);
+    });
+  }
+  waitForFunction(code: unknown, arg?: unknown, options?: { timeout?: number }): Promise<void> {
+    return step('locator.waitForFunction', () => `${this}.waitForFunction()`, async send => {
+      await send('frame.waitForFunctionOn', { ...this._subject.target, ...expression(code, arg), timeout: this._frame._timeouts.action(options) });
+    });
+  }
+
   // What is read.
   textContent(options?: Opt<'textContent'>): Promise<string | null> { return this.#act('textContent', options); }
   innerText(options?: Opt<'innerText'>): Promise<string> { return this.#act('innerText', options); }
@@ -138,6 +186,7 @@ export class Locator {
   allTextContents(): Promise<string[]> { return act({ ...this._subject, target: this._every }, 'allTextContents'); }
   boundingBox(options?: Opt<'boundingBox'>): Promise<{ x: number; y: number; width: number; height: number } | null> { return this.#act('boundingBox', options); }
   ariaSnapshot(options?: Opt<'ariaSnapshot'>): Promise<string> { return this.#act('ariaSnapshot', options); }
+  ariaSnapshotJSON(options?: Opt<'ariaSnapshotJSON'>): Promise<any> { return this.#act('ariaSnapshotJSON', options); }
   async all(): Promise<Locator[]> { return Array.from({ length: await this.count() }, (_, i) => this.nth(i)); }
 
   // With functions in the page.

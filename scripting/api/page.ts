@@ -1,5 +1,5 @@
 import type * as pw from 'playwright-core';
-import { picture, shotParams } from './actions.ts';
+import { act, picture, shotParams, type Subject } from './actions.ts';
 import type { Browser } from './browser.ts';
 import { pick, quietly, step, Timeouts, wait } from './call.ts';
 import type { BrowserContext } from './context.ts';
@@ -11,6 +11,8 @@ import { type Emitter, listen } from './emitter.ts';
 import { type ConsoleInit, type ConsoleMessage, type Disposable, pageError, type PageErrorInit, tellBoth } from './events.ts';
 import { consoleMessage } from './pageevents.ts';
 import { Subscriptions } from './subscriptions.ts';
+import type { Locator } from './locator.ts';
+import { addLocatorHandler, removeLocatorHandler } from './overlays.ts';
 import type { Worker } from './worker.ts';
 import { TargetClosedError } from './errors.ts';
 import { Frame, type FrameInit } from './frame.ts';
@@ -173,10 +175,20 @@ export class Page extends Scope {
   /** Here, a pause is a takeover: a person may look and act, and ends it. */
   async pause(): Promise<void> { await requestTakeover('The script is paused'); }
 
+  ariaSnapshot(options?: Opt<'ariaSnapshot'>): Promise<string> { return act(this.#body, 'ariaSnapshot', options); }
+  ariaSnapshotJSON(options?: Opt<'ariaSnapshotJSON'>): Promise<any> { return act(this.#body, 'ariaSnapshotJSON', options); }
+  getByRef(ref: string): Locator { return this.locator(`aria-ref=${ref}`); }
+  hideHighlight(): Promise<void> { return this.#do('hideHighlight', {}); }
+  get #body(): Subject { return { ...this.locator('body')._subject, prefix: 'page', title: method => `page.${method}()` }; }
+
   // What runs in the page, and what it says.
   addInitScript(script: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<Disposable> { return addInitScript(this, script, arg, options); }
   exposeFunction(name: string, callback: Function): Promise<Disposable> { return expose(this, 'exposeFunction', name, (_source, ...args) => callback(...args)); }
   exposeBinding(name: string, callback: (source: any, ...args: any[]) => any): Promise<Disposable> { return expose(this, 'exposeBinding', name, callback); }
+  addLocatorHandler(locator: Locator, handler: (locator: Locator) => unknown, options?: { noWaitAfter?: boolean; times?: number }): Promise<void> {
+    return addLocatorHandler(this, locator, handler, options);
+  }
+  removeLocatorHandler(locator: Locator): Promise<void> { return removeLocatorHandler(this, locator); }
   workers(): Worker[] { return [...this._world.workers.values()].filter(w => w._page === this); }
   consoleMessages(options?: Opt<'consoleMessages'>): Promise<ConsoleMessage[]> {
     return step('page.consoleMessages', () => 'page.consoleMessages()', async send => {

@@ -7,6 +7,7 @@ import { type ConsoleInit, ConsoleMessage, pageError, type PageErrorInit, tellBo
 import { FileChooser } from './filechooser.ts';
 import type { Frame } from './frame.ts';
 import { type ElementHandle, type HandleInit, handles } from './handle.ts';
+import { overlayFound } from './overlays.ts';
 import { Worker, type WorkerInit } from './worker.ts';
 import type { World } from './world.ts';
 
@@ -69,5 +70,6 @@ export const pageHandlers: Record<string, (w: World, e: any) => void> = {
     if (page && frame)
       bindingCalled(e, { context: page.context(), page, frame });
   },
+  'overlay': (_w, e: { handler: string }) => { void overlayFound(e.handler); },
   'dialog.closed': (w, e: { page: string }) => w.pages.get(e.page)?._onDialogClosed(),
 };

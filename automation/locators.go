@@ -1,0 +1,144 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+)
+
+// opWaitForFunctionOn waits until a function says yes to an element, which is
+// looked up anew each time.
+func opWaitForFunctionOn(ctx context.Context, c *Client, t *targetExpression) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	for n := 0; ; n++ {
+		if n > 0 {
+			if err := p.sleep(n); err != nil {
+				return nil, p.fail(err)
+			}
+		}
+		log := len(p.log)
+		h, err := c.waitFor(p, &t.target, "attached")
+		if err != nil {
+			return nil, p.fail(err)
+		}
+		p.log = p.log[:min(len(p.log), max(log, 1))] // finding it again is nothing new
+		o, err := c.evaluate(p, h.world, &t.expression, false, h.object)
+		c.drop(h)
+		if err == nil {
+			release(h.world, o.ObjectID)
+			if truthy(o) {
+				return emptyJSON, nil
+			}
+		} else if !retriable(err) || p.Err() != nil {
+			return nil, p.fail(err)
+		}
+		if _, ok := p.left(); !ok {
+			return nil, p.fail(p.expired())
+		}
+	}
+}
+
+// truthy says whether a value counts as true in JavaScript.
+func truthy(o *runtime.RemoteObject) bool {
+	switch {
+	case o.ObjectID != "":
+		return true
+	case o.UnserializableValue != "":
+		return o.UnserializableValue != "NaN" && o.UnserializableValue != "-0" && o.UnserializableValue != "0n"
+	}
+	switch string(o.Value) {
+	case "", "null", "false", "0", `""`:
+		return false
+	}
+	return true
+}
+
+type dropParams struct {
+	target
+	Files    []file            `json:"files"`
+	Data     map[string]string `json:"data"`
+	Position *point            `json:"position"`
+}
+
+// opDrop drops files and data on an element, as if they came from outside.
+func opDrop(ctx context.Context, c *Client, t *dropParams) (any, error) {
+	if t.Files == nil {
+		t.Files = []file{}
+	}
+	extra := request{"files": t.Files, "data": t.Data}
+	if t.Position != nil {
+		extra["position"] = t.Position
+	}
+	return c.act(ctx, &t.target, "drop", extra)
+}
+
+type highlightParams struct {
+	target
+	Page  string `json:"page"`
+	Style string `json:"style"` // CSS
+}
+
+// opHighlight shows where the elements of a target are, to people who look.
+func opHighlight(ctx context.Context, c *Client, t *highlightParams) (any, error) {
+	return c.highlight(ctx, t, "highlight")
+}
+
+func opHideHighlight(ctx context.Context, c *Client, t *highlightParams) (any, error) {
+	return c.highlight(ctx, t, "hideHighlight")
+}
+
+func (c *Client) highlight(ctx context.Context, t *highlightParams, method string) (any, error) {
+	p, cancel := c.begin(ctx, 0, true)
+	defer cancel()
+	pl, err := c.resolve(p, &t.target, browser.WorldUtility)
+	if err != nil || pl == nil { // a frame on the way is not there
+		return emptyJSON, err
+	}
+	page := pl.frame.Page()
+	c.undo(page.Context(), "highlight", page, func(ctx context.Context) error { return c.hideHighlights(ctx, page) })
+	return emptyJSON, pl.layer.call(p, method, nil, pl.request, t.Style)
+}
+
+func opHideHighlights(ctx context.Context, c *Client, t *highlightParams) (any, error) {
+	page, err := c.page(t.Page)
+	if err != nil {
+		return nil, err
+	}
+	return emptyJSON, c.hideHighlights(ctx, page)
+}
+
+// hideHighlights takes highlights off the documents that have a layer.
+func (c *Client) hideHighlights(ctx context.Context, page *browser.Page) error {
+	for _, f := range page.Frames() {
+		if f.CurrentWorld(browser.WorldUtility) == nil {
+			continue
+		}
+		pl, err := c.placeIn(ctx, f, browser.WorldUtility)
+		if err == nil {
+			err = pl.layer.call(ctx, "hideHighlights", nil)
+		}
+		if err != nil && !retriable(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// opNormalize gives the selector that a person would choose for an element, and
+// the locator as code.
+func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
+	value, err := c.valueOf(ctx, t, "get", request{"property": "normal"})
+	if err != nil {
+		return nil, err
+	}
+	var out struct {
+		Selector string `json:"selector"`
+		Text     string `json:"text"`
+	}
+	got, _ := value.(valueResult)
+	return &out, json.Unmarshal(got.Value, &out)
+}

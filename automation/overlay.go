@@ -1,0 +1,139 @@
+package automation
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"takeover/browser"
+)
+
+// overlayHandler is a script's way to clear something off a page that stands in
+// the way of what it does.
+type overlayHandler struct {
+	id          string
+	page        *browser.Page
+	target      target
+	noWaitAfter bool
+	finished    chan struct{} // closed when the script is done with the run under way; nil while there is none
+}
+
+type overlayParams struct {
+	Page string `json:"page"`
+	target
+	NoWaitAfter bool   `json:"noWaitAfter"`
+	Handler     string `json:"handler"`
+	Remove      bool   `json:"remove"`
+}
+
+func opAddOverlayHandler(_ context.Context, c *Client, p *overlayParams) (any, error) {
+	page, err := c.page(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	h := &overlayHandler{page: page, target: p.target, noWaitAfter: p.NoWaitAfter}
+	h.target.Strict = false
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h.id = c.nameLocked("overlay", h)
+	c.overlays = append(c.overlays, h)
+	return map[string]string{"handler": h.id}, nil
+}
+
+// opOverlayHandled ends a handler's run, or the handler.
+func opOverlayHandled(_ context.Context, c *Client, p *overlayParams) (any, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h, ok := c.objects[p.Handler].(*overlayHandler)
+	if !ok {
+		return emptyJSON, nil
+	}
+	if h.finished != nil {
+		close(h.finished)
+		h.finished = nil
+	}
+	if p.Remove {
+		delete(c.objects, p.Handler)
+		c.overlays = slices.DeleteFunc(c.overlays, func(o *overlayHandler) bool { return o == h })
+	}
+	return emptyJSON, nil
+}
+
+// guards says whether what is about to be done wants its way clear: it acts on an
+// element or asks something of one, and handlers wait for that. While one runs,
+// what it does itself goes ahead.
+func (c *Client) guards(p *browser.Page, method string, extra request) []*overlayHandler {
+	if !changes[method] && method != "expect" || extra["force"] == true {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []*overlayHandler
+	for _, h := range c.overlays {
+		if h.page != p {
+			continue
+		}
+		if h.finished != nil {
+			return nil
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// clear lets the script remove what handlers are for and what is visible now.
+// begin is called before a handler runs.
+func (c *Client) clear(p *progress, handlers []*overlayHandler, begin func()) error {
+	for _, h := range handlers {
+		pl, err := c.resolve(p, &h.target, browser.WorldUtility)
+		if err != nil || pl == nil {
+			continue // not there now
+		}
+		var visible bool
+		if err := pl.ask(p, "isVisible", nil, &visible); err != nil || !visible {
+			continue
+		}
+		begin()
+		if err := c.runOverlayHandler(p, h, pl); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) runOverlayHandler(p *progress, h *overlayHandler, pl *place) error {
+	finished := make(chan struct{})
+	c.mu.Lock()
+	if h.finished != nil || !slices.Contains(c.overlays, h) {
+		c.mu.Unlock()
+		return nil
+	}
+	h.finished = finished
+	c.mu.Unlock()
+	locator := h.target.Selector
+	_ = pl.layer.call(p, "describe", &locator, h.target.Selector) // for the log only
+	p.log = append(p.log, "  found "+locator+", intercepting action to run the handler")
+	if err := c.tell(p, "overlay", map[string]any{"handler": h.id}); err != nil {
+		return err
+	}
+	select {
+	case <-finished:
+	case <-p.Done():
+		c.mu.Lock()
+		if h.finished == finished {
+			h.finished = nil
+		}
+		c.mu.Unlock()
+		return context.Cause(p)
+	}
+	if h.noWaitAfter {
+		p.log = append(p.log, "  locator handler has finished")
+		return nil
+	}
+	p.log = append(p.log, "  locator handler has finished, waiting for "+locator+" to be hidden")
+	t := h.target
+	mark := len(p.log)
+	_, _, err := c.settleGone(p, &t, "hidden", false)
+	p.log = slices.Concat(p.log[:mark], slices.DeleteFunc(p.log[mark:], func(line string) bool { return strings.HasPrefix(line, "waiting for ") }))
+	return err
+}
