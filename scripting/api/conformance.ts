@@ -20,7 +20,7 @@ import type { Page } from './page.ts';
 import type { APIRequest, APIRequestContext, APIResponse } from './request.ts';
 import type { WebStorage } from './webstorage.ts';
 import type { Route } from './route.ts';
-import type { refusals } from './refusals.ts';
+import type { later, refusals } from './refusals.ts';
 
 /** Our classes, each next to Playwright's. */
 interface Pairs {
@@ -134,7 +134,12 @@ type Problem = { [C in keyof Pairs]:
 /** Refused members are Playwright's, and not there as well. */
 type Misplaced = { [C in keyof typeof refusals]: C extends keyof Pairs ? `${C}.${Name<Exclude<keyof typeof refusals[C], Exclude<keyof Pairs[C][1], keyof Pairs[C][0]>>>} is refused but there, or not Playwright's` : C }[keyof typeof refusals];
 
+type Refused<C> = (C extends keyof typeof refusals ? keyof typeof refusals[C] : never) | (C extends keyof typeof later ? keyof typeof later[C] : never);
+
+/** Playwright's members that our class does not have, and that refusals.ts says nothing of. */
+type Missing = { [C in keyof Pairs]: `${C}.${Exclude<keyof Pairs[C][1], keyof Pairs[C][0] | Refused<C> | symbol | Plumbing>} is missing: write it, or refuse it in refusals.ts` }[keyof Pairs];
+
 type None<T extends never> = T;
 
 /** Unknown differences, and known ones that are none any more. */
-export type Checks = [None<Exclude<Problem, keyof Known>>, None<Exclude<keyof Known, Problem>>, None<Misplaced>];
+export type Checks = [None<Exclude<Problem, keyof Known>>, None<Exclude<keyof Known, Problem>>, None<Misplaced>, None<Missing>];
