@@ -75,6 +75,14 @@ func (a *attachment) emulateLocked() {
 	}
 }
 
+// emulateWorkerLocked does the same for a session of a worker, which takes the
+// rest from its page.
+func (a *attachment) emulateWorkerLocked(o Options) {
+	if o.UserAgent != "" || o.Locale != "" {
+		a.browser.send(a.session.Send(emulation.SetUserAgentOverride.Method, o.agent()))
+	}
+}
+
 // agentOverride is Emulation.setUserAgentOverride; without a user agent only the
 // languages change.
 type agentOverride struct {
@@ -182,13 +190,13 @@ func (c *Context) SetGeolocation(ctx context.Context, g *Geolocation) error {
 	return nil
 }
 
-// tellSessions sends a command to all sessions of pages that match, and returns
+// tellSessions sends a command to all sessions of frames that match, and returns
 // when they have carried it out. Those that go meanwhile are left out.
 func (b *Browser) tellSessions(ctx context.Context, match func(*attachment) bool, method string, params any) error {
 	b.mu.Lock()
 	var sessions []*cdp.Session
 	for _, a := range b.attachments {
-		if match(a) {
+		if a.worker == nil && match(a) {
 			sessions = append(sessions, a.session)
 		}
 	}
@@ -208,7 +216,7 @@ func (p *Page) Reemulate(ctx context.Context) error {
 		p.browser.mu.Lock()
 		defer p.browser.mu.Unlock()
 		for _, a := range p.browser.attachments {
-			if a.page != p {
+			if a.page != p || a.worker != nil {
 				continue
 			}
 			if a.parent == nil { // one that it believes to be in force already would not be sent on

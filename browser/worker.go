@@ -115,6 +115,7 @@ func (w *Worker) enterLocked(a *attachment) {
 	w.attachment = a
 	b.attachments[a.session.ID()] = a
 	b.send(cdp.Send(a.session, runtime.Enable, proto.Empty{}))
+	a.emulateWorkerLocked(w.context.options)
 	if w.page != nil {
 		a.setUpNetworkLocked()
 		b.send(cdp.Send(a.session, target.SetAutoAttach, autoAttach)) // its own workers
