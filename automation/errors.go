@@ -25,7 +25,7 @@ const (
 	textTargetClosed     = "Target page, context or browser has been closed"
 	textCrashed          = "Target crashed"
 	textDetached         = "Frame was detached"
-	textContextDestroyed = "Execution context was destroyed, most likely because of a navigation"
+	textContextDestroyed = "Execution context was destroyed, most likely because of a navigation."
 	textNotAttached      = "Element is not attached to the DOM"
 )
 
@@ -82,10 +82,7 @@ func explain(err error, log []string) error {
 		e.Message = navigationMessage(n)
 		return e
 	}
-	if r, ok := errors.AsType[*cdp.Error](err); ok {
-		e.Message = fmt.Sprintf("Protocol error (%s): %s", r.Method, r.Message)
-		return e
-	}
+	refusal, isRefusal := errors.AsType[*cdp.Error](err)
 	switch {
 	case errors.Is(err, browser.ErrPageCrashed):
 		e.Message = textCrashed
@@ -97,6 +94,8 @@ func explain(err error, log []string) error {
 		e.Message = textContextDestroyed
 	case errors.Is(err, context.Canceled):
 		e.Message = "The operation was cancelled"
+	case isRefusal:
+		e.Message = fmt.Sprintf("Protocol error (%s): %s", refusal.Method, refusal.Message)
 	default:
 		e.Message = err.Error()
 	}

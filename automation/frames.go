@@ -88,8 +88,9 @@ type contentParams struct {
 	Timeout   float64 `json:"timeout"`
 }
 
-// opSetContent writes a document into the frame. The document object stays, so
-// the page itself says when it has loaded.
+// opSetContent writes a document into the frame. Chromium tells that it begins
+// again before the call's answer, and then what it has reached: its readyState
+// is complete while its pictures still load.
 func opSetContent(ctx context.Context, c *Client, s *contentParams) (any, error) {
 	frame, err := c.frame(s.Frame)
 	if err != nil {
@@ -103,15 +104,11 @@ func opSetContent(ctx context.Context, c *Client, s *contentParams) (any, error)
 	defer cancel()
 	name := stateNames(until)[0]
 	p.log = append(p.log, fmt.Sprintf("setting frame content, waiting until %q", name))
-	inPage := name
-	if until == browser.LifecycleNetworkIdle {
-		inPage = "load"
-	}
 	pl, err := c.placeIn(p, frame, browser.WorldUtility)
 	if err == nil {
-		err = pl.layer.call(p, "setContent", nil, s.HTML, inPage)
+		err = pl.layer.call(p, "setContent", nil, s.HTML)
 	}
-	if err == nil && until == browser.LifecycleNetworkIdle {
+	if err == nil {
 		err = frame.WaitForLifecycle(p, until)
 	}
 	if err != nil {

@@ -174,6 +174,9 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	}
 	p.log = append(p.log, "  performing "+g.name+" action")
 	if err := g.perform(p, s, x, y); err != nil {
+		if errors.Is(err, browser.ErrPageClosed) { // by its own handlers, from what it got
+			return "", nil
+		}
 		return "", err
 	}
 	var end struct {

@@ -249,7 +249,7 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 			}
 			if err = c.reason(err, t); refusals > maxRefusals || (!retriable(err) && !c.innerGone(err, t)) {
 				if len(p.log) == 0 && t.Selector != "" { // the page did not come to say it
-					p.log = append(p.log, "waiting for locator('"+t.Selector+"')")
+					p.log = append(p.log, "waiting for locator('"+t.Selector+"')"+toBe(extra))
 				}
 				return nil, nil, err
 			}
@@ -377,4 +377,12 @@ func release(w *browser.World, id runtime.RemoteObjectID) {
 	if id != "" {
 		_ = cdp.Send(w.Session(), runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: id}) // gone with its world at the latest
 	}
+}
+
+// toBe says which state of an element an operation waits for, if it does.
+func toBe(extra request) string {
+	if state, ok := extra["state"].(string); ok && state != "attached" {
+		return " to be " + state
+	}
+	return ""
 }

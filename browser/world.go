@@ -8,6 +8,7 @@ import (
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/cdp"
@@ -143,7 +144,7 @@ func (w *World) Call(ctx context.Context, o CallOptions) (*runtime.RemoteObject,
 	method := runtime.CallFunctionOn.Method
 	raw, err := w.attachment.browser.callUnless(ctx, w.Session(), method, params, w.destroyed, ErrContextDestroyed)
 	if err != nil {
-		return nil, w.explain(err)
+		return nil, w.explain(ctx, err)
 	}
 	var res runtime.CallFunctionOnResult
 	if err := jsonv2.Unmarshal(raw, &res, jsonv2.AllowInvalidUTF8(true)); err != nil {
@@ -191,12 +192,16 @@ func (w *World) functionCall(o CallOptions) functionCall {
 }
 
 // explain says of an error that the world is gone, and why, if it is.
-func (w *World) explain(err error) error {
+func (w *World) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, ErrContextDestroyed) {
 		if !isContextGone(err) {
 			return err
 		}
 		err = fmt.Errorf("%w: %w", ErrContextDestroyed, err)
+		if w.frame != nil { // that it was removed is told behind that refusal
+			p := w.frame.page
+			_, _ = Call(ctx, p.browser, p.Session(), page.Enable, page.EnableParams{}) // what is gone is said below
+		}
 	}
 	if gone := w.gone(); gone != nil {
 		return fmt.Errorf("%w: %w", gone, err)

@@ -238,17 +238,11 @@ export class Layer {
   content() { return this.injected.documentContent(false); }
   describe(selector: string) { return this.resolver.describe(selector); }
 
-  /** Replaces the document and waits until it is parsed, or loaded. */
-  setContent(html: string, until: 'commit' | 'domcontentloaded' | 'load'): Promise<void> | undefined {
-    document.open(); // removes all listeners, so ours come after it
+  /** Replaces the document. */
+  setContent(html: string) {
+    document.open();
     document.write(html);
     document.close();
-    const reached = () => document.readyState === 'complete' || until !== 'load' && document.readyState === 'interactive';
-    if (until === 'commit' || reached())
-      return undefined;
-    return new Promise(done => {
-      document.addEventListener('readystatechange', () => { if (reached()) done(); });
-    });
   }
 
   private run(r: Request, scope: Node | undefined, body: (task: Task, target: Target) => unknown): Reply | Promise<Reply> {
