@@ -9,15 +9,16 @@ import { Suite, Test, type Annotation, type Body, type Hook, type Mode } from '.
 
 interface Details { tag?: string | string[]; annotation?: Annotation | Annotation[]; lock?: string | string[] }
 
+type Declare = (...args: unknown[]) => void;
+
 /** The fixtures behind a test object, for mergeTests and the runner. */
 const listsOf = new WeakMap<Function, readonly FixtureList[]>();
 
 /** A test object with these fixtures; expect is what it has as test.expect. */
-export function makeTest(lists: readonly FixtureList[], expect: unknown): any {
+export function makeTest(lists: readonly FixtureList[], expect: unknown) {
   const test = (...args: unknown[]) => declare('test()', lists, 'plain', args);
   listsOf.set(test, lists);
-  const describe = group('describe');
-  Object.assign(describe, {
+  const describe = Object.assign(group('describe'), {
     only: group('describe.only', { only: true }),
     skip: group('describe.skip', { mark: 'skip' }),
     fixme: group('describe.fixme', { mark: 'fixme' }),
@@ -43,7 +44,7 @@ export function makeTest(lists: readonly FixtureList[], expect: unknown): any {
     },
     step: Object.assign(step('pass'), { skip: step('skip') }),
     expect,
-    extend: (fixtures: Record<string, unknown>) => makeTest([...lists, { fixtures, location: here() }], expect),
+    extend: (fixtures: Record<string, unknown>): unknown => makeTest([...lists, { fixtures, location: here() }], expect),
     info,
   });
 }
@@ -141,7 +142,7 @@ function mark(lists: readonly FixtureList[], type: Mark, args: readonly unknown[
   parent.annotations.push({ type, ...description === undefined ? {} : { description }, location });
 }
 
-function group(name: string, how: { only?: boolean; mark?: 'skip' | 'fixme'; mode?: Mode } = {}): Function {
+function group(name: string, how: { only?: boolean; mark?: 'skip' | 'fixme'; mode?: Mode } = {}): Declare {
   return (...args: unknown[]) => {
     const parent = suite(`test.${name}()`);
     const location = here();
@@ -185,7 +186,7 @@ function configure(options: { mode?: Mode; retries?: number; timeout?: number; l
     setMode(of, options.mode);
 }
 
-function hook(type: Hook['type']): Function {
+function hook(type: Hook['type']): Declare {
   return (...args: unknown[]) => {
     const of = suite(`test.${type}()`);
     const [title, body] = typeof args[0] === 'string' ? [args[0], args[1]] : [`${type} hook`, args[0]];
@@ -202,7 +203,7 @@ function setTimeout(ms: number): void {
     suite('test.setTimeout()').timeout = ms;
 }
 
-function step(mode: 'pass' | 'skip'): Function {
+function step(mode: 'pass' | 'skip') {
   return (title: string, body: (step: TestStepInfo) => unknown, options?: StepOptions) => {
     if (!state.info)
       throw new Error('test.step() can only be called from a test');
