@@ -41,6 +41,7 @@ export class Deadlines {
   phase = new Slot(0);
   /** Told of what something throws after its time, because of that. */
   late: (error: unknown) => void = () => {};
+  #givenUp: Promise<unknown>[] = [];
   #running: { slot: Slot; expire: (error: Error) => void; what: Timed } | undefined;
   #since = 0;
   #timer = 0;
@@ -58,7 +59,7 @@ export class Deadlines {
       return await Promise.race([running, expired.promise]);
     } catch (e) {
       if (e instanceof DeadlineError)
-        await this.#giveUp(e, running);
+        this.#giveUp(e, running);
       throw e;
     } finally {
       this.#stop();
@@ -100,16 +101,22 @@ export class Deadlines {
 
   get #slot(): Slot { return this.#running?.slot ?? this.phase; }
 
-  /** Ends what the body waits for, and gives it a moment to say so. */
-  async #giveUp(error: DeadlineError, running: Promise<unknown>): Promise<void> {
-    this.#stop();
-    this.late(error);
-    if (!interrupt(error.message).count)
+  /** Waits for what was given up to say how that ended, for a moment. */
+  async settled(): Promise<void> {
+    if (!this.#givenUp.length)
       return;
     const grace = Promise.withResolvers<void>();
     const timer = host.setTimer(() => grace.resolve(), graceTime, false);
-    await Promise.race([running.catch(this.late), grace.promise]);
+    await Promise.race([Promise.all(this.#givenUp), grace.promise]);
     host.clearTimer(timer);
+    this.#givenUp = [];
+  }
+
+  /** Ends what the body waits for. What it throws then comes late. */
+  #giveUp(error: DeadlineError, running: Promise<unknown>): void {
+    this.late(error);
+    if (interrupt(error.message).count)
+      this.#givenUp.push(running.catch(this.late));
   }
 
   #start(): void {

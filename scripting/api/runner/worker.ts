@@ -80,6 +80,7 @@ export class Worker {
       await this.#attempt(info, () => this.#hooks(hooks, hook => this.#attempt(info, () => this.#each(hook, pool, info), SkipError)));
     }
     await this.#fixtures.tearDown('test', e => info._failed(e));
+    await deadlines.settled();
     if (!info._asExpected)
       next = undefined; // the worker ends
     for (const suite of [...this.#active.keys()].reverse()) {
