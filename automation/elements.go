@@ -125,33 +125,6 @@ func (c *Client) box(p *progress, t *target, method string, extra request) (*rec
 	return r, nil
 }
 
-type ariaParams struct {
-	target
-	Mode  string `json:"mode"`
-	Depth int    `json:"depth"`
-	Boxes bool   `json:"boxes"` // with the place of each element
-}
-
-func opAriaSnapshot(ctx context.Context, c *Client, p *ariaParams) (any, error) {
-	return c.aria(ctx, p, false)
-}
-
-// opAriaSnapshotJSON gives the same tree as data.
-func opAriaSnapshotJSON(ctx context.Context, c *Client, p *ariaParams) (any, error) {
-	return c.aria(ctx, p, true)
-}
-
-func (c *Client) aria(ctx context.Context, p *ariaParams, asJSON bool) (any, error) {
-	extra := request{"json": asJSON, "boxes": p.Boxes}
-	if p.Mode != "" {
-		extra["mode"] = p.Mode
-	}
-	if p.Depth > 0 {
-		extra["depth"] = p.Depth
-	}
-	return c.valueOf(ctx, &p.target, "ariaSnapshot", extra)
-}
-
 // query gives the first element of a target by reference, or nil.
 func (c *Client) query(ctx context.Context, t *target) (*place, *runtime.RemoteObject, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)

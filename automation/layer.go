@@ -78,6 +78,7 @@ func (a *Automation) layerOf(ctx context.Context, w *browser.World, own *engines
 		options := map[string]any{
 			"isUnderTest": false, "sdkLanguage": "javascript", "testIdAttributeName": a.options.TestIDAttribute,
 			"stableRafCount": 1, "browserName": "chromium", "isUtilityWorld": w.Kind() == browser.WorldUtility, "customEngines": own.forPage(),
+			"frameSeq": w.Frame().Seq(),
 		}
 		return "function(options){const module={exports:{}};{" + s.injected + "}\n" +
 			"const injected=new (module.exports.InjectedScript())(globalThis,options);\n" +

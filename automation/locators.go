@@ -2,7 +2,6 @@ package automation
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/chromedp/cdproto/runtime"
 
@@ -126,19 +125,4 @@ func (c *Client) hideHighlights(ctx context.Context, page *browser.Page) error {
 		}
 	}
 	return nil
-}
-
-// opNormalize gives the selector that a person would choose for an element, and
-// the locator as code.
-func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
-	value, err := c.valueOf(ctx, t, "get", request{"property": "normal"})
-	if err != nil {
-		return nil, err
-	}
-	var out struct {
-		Selector string `json:"selector"`
-		Text     string `json:"text"`
-	}
-	got, _ := value.(valueResult)
-	return &out, json.Unmarshal(got.Value, &out)
 }

@@ -210,7 +210,7 @@ var targetOperations = map[string]operation{
 	"isChecked":    op(false, getter("checked")),
 	// → {value}: a selector as Playwright's codegen would write it.
 	"generateSelector": op(false, getter("selector")),
-	"normalize":        op(false, opNormalize), // → {selector, text}: the same, and as a locator
+	"normalize":        op(false, opNormalize), // → {selector, text}: the same with the frames on the way, and as a locator
 	// {…,expression,isFunction,arg,timeout}: until the function is truthy for the element.
 	"waitForFunctionOn": op(true, opWaitForFunctionOn),
 	"drop":              op(true, opDrop),       // {…,files:[as setInputFiles],data:{type: text},position}
@@ -221,9 +221,9 @@ var targetOperations = map[string]operation{
 	"count":             op(false, opCount),
 	"allInnerTexts":     op(false, opAllInnerTexts),
 	"allTextContents":   op(false, opAllTextContents),
-	"boundingBox":       op(false, opBoundingBox), // → {value:{x,y,width,height}|null}, relative to the page's viewport
-	"ariaSnapshot":      op(false, opAriaSnapshot),
-	"ariaSnapshotJSON":  op(false, opAriaSnapshotJSON),
+	"boundingBox":       op(false, opBoundingBox),      // → {value:{x,y,width,height}|null}, relative to the page's viewport
+	"ariaSnapshot":      op(false, opAriaSnapshot),     // {…,mode,depth,boxes} → {value: YAML}
+	"ariaSnapshotJSON":  op(false, opAriaSnapshotJSON), // the same as a tree
 	"screenshot":        op(false, opElementScreenshot),
 	// {…,expression,expressionArg,expectedText,expectedNumber,expectedValue: arg,useInnerText,isNot,timeout}
 	// → {matches, received?:{value: tagged, ariaSnapshot}, log:[…], timedOut?, errorMessage?}

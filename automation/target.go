@@ -70,6 +70,9 @@ func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*place, err
 	if err != nil {
 		return nil, err
 	}
+	if frame, err = ariaFrame(frame, t.Selector); err != nil {
+		return nil, err
+	}
 	selector := t.Selector
 	if selector == "" && h != nil {
 		selector = ":scope"

@@ -16,6 +16,7 @@ import (
 type Frame struct {
 	page *Page
 	id   proto.FrameID
+	seq  int
 
 	// Guarded by the browser's lock.
 	parent     *Frame
@@ -53,6 +54,9 @@ func (f *Frame) HasTarget() bool {
 	defer f.page.browser.mu.Unlock()
 	return f.attachment != nil && f.attachment.root == f.id
 }
+
+// Seq numbers the page's frames as they came; the main frame is 0.
+func (f *Frame) Seq() int { return f.seq }
 
 // Page is the page the frame belongs to.
 func (f *Frame) Page() *Page { return f.page }

@@ -14,7 +14,8 @@ import (
 func (p *Page) frameLocked(a *attachment, id, parentID proto.FrameID) *Frame {
 	f := p.frames[id]
 	if f == nil {
-		f = &Frame{page: p, id: id, attachment: a, initial: true}
+		f = &Frame{page: p, id: id, seq: p.lastFrame, attachment: a, initial: true}
+		p.lastFrame++
 		p.frames[id] = f
 		if id != proto.FrameID(p.id) {
 			f.joinLocked(p.parentLocked(a, parentID))

@@ -43,6 +43,7 @@ type Page struct {
 	dialog    *Dialog
 	dragged   *input.DragData // since InterceptDrags
 	frames    map[proto.FrameID]*Frame
+	lastFrame int // frames so far
 	attempts  map[proto.LoaderID]*attempt
 	requests  map[string]*chain // by request id: those under way and the newest ones
 	recent    []*Request        // the newest ones, the oldest first

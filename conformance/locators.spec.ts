@@ -309,3 +309,23 @@ test.describe('members of Locator', () => {
     expect(await p.textContent()).toBe('b');
   });
 });
+
+test('locators are written as a person would', async ({ page }) => {
+  const p = page.locator('p');
+  for (const [locator, text] of [
+    [page.locator('p', { hasText: 'x', has: page.getByText('y') }), `locator('p').filter({ hasText: 'x' }).filter({ has: getByText('y') })`],
+    [p.filter({ visible: true }), `locator('p').visible()`],
+    [p.filter({ visible: false }), `locator('p').filter({ visible: false })`],
+    [p.nth(0), `locator('p').first()`],
+    [p.nth(-1), `locator('p').last()`],
+    [page.locator('css=p >> nth=2'), `locator('p').nth(2)`],
+    [page.locator('xpath=//p'), `locator('//p')`],
+    [page.getByText('a', { exact: false }), `getByText('a')`],
+    [page.getByText(/a\/b/i), `getByText(/a\\/b/i)`],
+    [page.getByText(`it's`), `getByText('it\\'s')`],
+    [page.getByRole('heading', { level: 2, name: 'x', exact: true }), `getByRole('heading', { name: 'x', exact: true, level: 2 })`],
+    [page.getByRole('button', { pressed: true, disabled: false }), `getByRole('button', { disabled: false, pressed: true })`],
+    [p.and(page.getByTitle('t')), `locator('p').and(getByTitle('t'))`],
+    [page.frameLocator('iframe').frameLocator('#in').getByText('x'), `locator('iframe').contentFrame().locator('#in').contentFrame().getByText('x')`],
+  ] as [Locator, string][]) expect(String(locator)).toBe(text);
+});

@@ -69,6 +69,32 @@ test('ariaSnapshot for machines has references that can be used', async ({ page 
   await expect(page.getByRole('button')).toHaveText('pressed');
 });
 
+test('references of frames', async ({ page }) => {
+  await page.goto('/framed');
+  const snapshot = await page.ariaSnapshot({ mode: 'ai' });
+  const ref = /button "Press" \[ref=(f\d+e\d+)\]/.exec(snapshot)![1];
+  await page.getByRef(ref).click();
+  await expect(page.frameLocator('iframe').locator('#text')).toHaveText('pressed');
+  expect(String(await page.getByRef(ref).normalize())).toBe(`locator('iframe[name="inner"]').contentFrame().getByRole('button', { name: 'Press' })`);
+});
+
+test('boxes and depth of a snapshot', async ({ page }) => {
+  await page.setContent('<div style="position:absolute;left:10px;top:20px;width:30px;height:40px" role="group" aria-label="g"><ul><li>a</li></ul></div>');
+  expect(await page.locator('body').ariaSnapshot({ boxes: true })).toContain('group "g" [box=10,20,30,40]');
+  expect(await page.locator('body').ariaSnapshot({ depth: 1 })).not.toContain('listitem');
+});
+
+test('locator.waitForFunction: timeout and errors', async ({ page }) => {
+  await page.setContent('<p>a</p>');
+  await expect(page.locator('p').waitForFunction(() => false, undefined, { timeout: 150 })).rejects.toThrow('locator.waitForFunction: Timeout 150ms exceeded.');
+  await expect(page.locator('p').waitForFunction(() => { throw new Error('boom'); })).rejects.toThrow('boom');
+});
+
+test('normalize of nothing', async ({ page }) => {
+  await page.setContent('<p></p>');
+  await expect(page.locator('#none').normalize()).rejects.toThrow('No element matching #none');
+});
+
 test('ariaSnapshotJSON', async ({ page }) => {
   await page.setContent('<h1>Hi</h1>');
   expect(await page.locator('body').ariaSnapshotJSON()).toMatchObject([{ role: 'heading', name: 'Hi', level: 1 }]);

@@ -6,7 +6,7 @@ import { again, Fatal, type Task } from './task.ts';
 
 /** What can be read of an element. */
 export type Property = 'textContent' | 'innerText' | 'innerHTML' | 'inputValue' | 'attribute' | 'box'
-  | 'enabled' | 'disabled' | 'editable' | 'checked' | 'preview' | 'selector' | 'normal';
+  | 'enabled' | 'disabled' | 'editable' | 'checked' | 'preview' | 'selector';
 
 export interface ActOptions {
   force?: boolean;
@@ -35,10 +35,6 @@ export class Elements {
       case 'attribute': return element.getAttribute(name!);
       case 'preview': return this.injected.previewNode(element);
       case 'selector': return this.injected.generateSelectorSimple(element);
-      case 'normal': {
-        const selector = this.injected.generateSelectorSimple(element);
-        return { selector, text: this.resolver.describe(selector) };
-      }
       case 'innerText':
         if (element.namespaceURI !== 'http://www.w3.org/1999/xhtml')
           throw this.injected.createStacklessError('Node is not an HTMLElement');

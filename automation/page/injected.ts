@@ -36,7 +36,7 @@ export interface Injected {
   dispatchEvent(node: Node, type: string, init: unknown): void;
   documentContent(includeShadow: boolean): string;
   ariaSnapshot(node: Node, options: AriaOptions): string;
-  ariaSnapshotJSON(node: Node, options: AriaOptions): { json: unknown };
+  ariaSnapshotJSON(node: Node, options: AriaOptions): { json: unknown[]; iframeRefs: string[]; iframeDepths: Record<string, number> };
   setHighlights(highlights: { selector: ParsedSelector; cssStyle?: string }[]): void;
   ariaSnapshotForExpectFailure(node: Node, options: { mode: string }): string;
   expect(element: Element | undefined, options: unknown, elements: Element[], frameVisible: boolean): Promise<{ matches: boolean; received?: unknown }>;

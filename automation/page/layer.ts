@@ -1,7 +1,7 @@
 import { Elements, fontsLoaded, type ActOptions, type Property } from './elements.ts';
 import { Expectations, Unmet, type ExpectOptions } from './expect.ts';
 import type { Dropped } from './drop.ts';
-import type { Injected, ParsedSelector, Point } from './injected.ts';
+import type { AriaOptions, Injected, ParsedSelector, Point } from './injected.ts';
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
 import { Screenshots, type ShotOptions } from './screenshot.ts';
@@ -142,11 +142,25 @@ export class Layer {
     return this.run(r, scope, (task, target) => this.elements.frameForScreenshot(task, target, e => this.pointer.scroll(e, undefined)));
   }
 
-  ariaSnapshot(r: Request & { mode?: string; depth?: number; boxes?: boolean; json?: boolean }, scope?: Node) {
+  ariaSnapshot(r: Request & Partial<AriaOptions>, scope?: Node) {
+    return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshot(e, options));
+  }
+
+  /** The same as a tree, with the frames in it. */
+  ariaTree(r: Request & Partial<AriaOptions>, scope?: Node) {
+    return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshotJSON(e, options));
+  }
+
+  /** The text of a tree, which may be of several frames: the injected script writes what it is told was found. */
+  ariaText(r: Request & { tree: unknown[] }) {
+    const found = { ariaSnapshotJSON: () => ({ json: r.tree }) };
+    return this.run(r, undefined, () => this.injected.ariaSnapshot.call(found, document, { mode: 'ai' }));
+  }
+
+  private snapshot(r: Request & Partial<AriaOptions>, scope: Node | undefined, take: (element: Element, options: AriaOptions) => unknown) {
     return this.run(r, scope, (task, target) => {
       this.resolver.announce(task, target);
-      const options = { mode: r.mode ?? 'default', depth: r.depth, boxes: r.boxes };
-      return this.resolver.find<unknown>(task, target, {}, e => (r.json ? this.injected.ariaSnapshotJSON(e, options).json : this.injected.ariaSnapshot(e, options)));
+      return this.resolver.find(task, target, {}, e => take(e, { mode: r.mode ?? 'default', depth: r.depth, boxes: r.boxes }));
     });
   }
 
@@ -237,6 +251,7 @@ export class Layer {
   title() { return document.title; }
   content() { return this.injected.documentContent(false); }
   describe(selector: string) { return this.resolver.describe(selector); }
+  spell(r: Request) { return this.run(r, undefined, () => this.resolver.describe(r.selector)); }
 
   /** Replaces the document. */
   setContent(html: string) {

@@ -6,7 +6,8 @@ import type { Frame } from './frame.ts';
 import { ElementHandle, handles, JSHandle } from './handle.ts';
 import { hide } from './object.ts';
 import type { Page } from './page.ts';
-import { by, filters, inner, quote, spell, type FilterOptions, type Text } from './selectors.ts';
+import { by, filters, inner, quote, type FilterOptions, type Text } from './selectors.ts';
+import { chain, spell, spellFilters, spellNth, spellSelector } from './spelling.ts';
 import { expression, result, text } from './values.ts';
 
 /** The options of a Playwright method: its n-th parameter. */
@@ -40,7 +41,7 @@ export class Locator {
   }
 
   #with(selector: string, text: string, options?: FilterOptions): Locator {
-    return new Locator(this._frame, `${this._selector} >> ${selector}`, `${this._text}.${text}`, options);
+    return new Locator(this._frame, `${this._selector} >> ${selector}`, chain(this._text, text), options);
   }
 
   /** @internal */
@@ -63,23 +64,20 @@ export class Locator {
   // Other locators.
   locator(selector: string | Locator, options?: FilterOptions): Locator {
     if (typeof selector === 'string')
-      return this.#with(selector, spell('locator', selector, options), options);
+      return this.#with(selector, spellSelector(selector, options), options);
     const chained = `internal:chain=${inner(selector, this._frame, 'Locators must belong to the same frame.')}`;
-    return this.#with(chained, `locator(${selector})`, options);
+    return this.#with(chained, chain(`locator(${selector._text})`, spellFilters(options)), options);
   }
   filter(options?: FilterOptions): Locator {
-    return new Locator(this._frame, this._selector, `${this._text}.${spell('filter', undefined, options)}`, options);
+    return new Locator(this._frame, this._selector, chain(this._text, spellFilters(options)), options);
   }
-  and(other: Locator): Locator { return this.#with(`internal:and=${inner(other, this._frame, 'Locators must belong to the same frame.')}`, `and(${other})`); }
-  or(other: Locator): Locator { return this.#with(`internal:or=${inner(other, this._frame, 'Locators must belong to the same frame.')}`, `or(${other})`); }
+  and(other: Locator): Locator { return this.#with(`internal:and=${inner(other, this._frame, 'Locators must belong to the same frame.')}`, `and(${other._text})`); }
+  or(other: Locator): Locator { return this.#with(`internal:or=${inner(other, this._frame, 'Locators must belong to the same frame.')}`, `or(${other._text})`); }
+  visible(): Locator { return this.filter({ visible: true }); }
+  within(locator: Locator): Locator { return locator.locator(this); }
   first(): Locator { return this.#with('nth=0', 'first()'); }
   last(): Locator { return this.#with('nth=-1', 'last()'); }
-  nth(index: number): Locator { return this.#with(`nth=${index}`, `nth(${index})`); }
-  visible(): Locator { return this.#with('visible=true', 'visible()'); }
-  within(parent: Locator): Locator {
-    const chained = `internal:chain=${inner(this, parent._frame, 'Locators must belong to the same frame.')}`;
-    return new Locator(parent._frame, `${parent._selector} >> ${chained}`, `${parent}.locator(${this})`);
-  }
+  nth(index: number): Locator { return this.#with(`nth=${index}`, spellNth(index)); }
   describe(description: string): Locator {
     const locator = this.#with(`internal:describe=${JSON.stringify(description)}`, '');
     locator.#description = description;
@@ -94,7 +92,7 @@ export class Locator {
   getByTestId(id: Text): Locator { return this.#with(by.testId(id), spell('getByTestId', id)); }
   getByRole(role: Opt<'getByRole'>, o?: Opt<'getByRole', 1>): Locator { return this.#with(by.role(role, o), spell('getByRole', role, o)); }
   frameLocator(selector: string): FrameLocator {
-    return new FrameLocator(this._frame, `${this._selector} >> ${selector}`, `${this._text}.${spell('locator', selector)}`);
+    return new FrameLocator(this._frame, `${this._selector} >> ${selector}`, chain(this._text, spellSelector(selector)));
   }
   contentFrame(): FrameLocator { return new FrameLocator(this._frame, this._selector, this._text, this); }
 
@@ -157,10 +155,7 @@ export class Locator {
   normalize(): Promise<Locator> {
     return step('locator.normalize', () => `${this}.normalize()`, async send => {
       const { selector, text } = await send<{ selector: string; text: string }>('frame.normalize', { ...this._subject.target, timeout: this._frame._timeouts.action() });
-      const entered = this._selector.lastIndexOf(enter);
-      if (entered < 0)
-        return new Locator(this._frame, selector, text);
-      return new Locator(this._frame, this._selector.slice(0, entered + enter.length) + selector, text);
+      return new Locator(this._frame.page().mainFrame(), selector, text);
     });
   }
   waitForFunction(code: unknown, arg?: unknown, options?: { timeout?: number }): Promise<void> {
@@ -235,14 +230,14 @@ export class FrameLocator {
   }
 
   #in(selector: string, text: string, options?: FilterOptions): Locator {
-    return new Locator(this.#frame, `${this.#selector} >> internal:control=enter-frame >> ${selector}`, `${this.#text}.contentFrame().${text}`, options);
+    return new Locator(this.#frame, `${this.#selector}${enter}${selector}`, `${this.#text}.contentFrame().${text}`, options);
   }
 
   locator(selector: string | Locator, options?: FilterOptions): Locator {
     if (typeof selector === 'string')
-      return this.#in(selector, spell('locator', selector, options), options);
+      return this.#in(selector, spellSelector(selector, options), options);
     inner(selector, this.#frame, 'Locators must belong to the same frame.');
-    return this.#in(selector._selector, `locator(${selector})`, options);
+    return this.#in(selector._selector, chain(`locator(${selector._text})`, spellFilters(options)), options);
   }
   getByText(text: Text, o?: { exact?: boolean }): Locator { return this.#in(by.text(text, o?.exact), spell('getByText', text, o)); }
   getByLabel(text: Text, o?: { exact?: boolean }): Locator { return this.#in(by.label(text, o?.exact), spell('getByLabel', text, o)); }
@@ -252,12 +247,12 @@ export class FrameLocator {
   getByTestId(id: Text): Locator { return this.#in(by.testId(id), spell('getByTestId', id)); }
   getByRole(role: Opt<'getByRole'>, o?: Opt<'getByRole', 1>): Locator { return this.#in(by.role(role, o), spell('getByRole', role, o)); }
   frameLocator(selector: string): FrameLocator {
-    return new FrameLocator(this.#frame, `${this.#selector} >> internal:control=enter-frame >> ${selector}`, `${this.#text}.contentFrame().${spell('locator', selector)}`);
+    return new FrameLocator(this.#frame, `${this.#selector}${enter}${selector}`, `${this.#text}.contentFrame().${spellSelector(selector)}`);
   }
   owner(): Locator { return this.#owner ?? new Locator(this.#frame, this.#selector, this.#text); }
   first(): FrameLocator { return this.#nth(0, 'first()'); }
   last(): FrameLocator { return this.#nth(-1, 'last()'); }
-  nth(index: number): FrameLocator { return this.#nth(index, `nth(${index})`); }
+  nth(index: number): FrameLocator { return this.#nth(index, spellNth(index)); }
 
   #nth(index: number, text: string): FrameLocator {
     return new FrameLocator(this.#frame, `${this.#selector} >> nth=${index}`, `${this.#text}.${text}`);

@@ -10,7 +10,8 @@ import { type ElementHandle, handles, type HandleInit, type JSHandle } from './h
 import { FrameLocator, Locator } from './locator.ts';
 import type { Response } from './network.ts';
 import { ApiObject } from './object.ts';
-import { by, quote, spell, type FilterOptions, type Text } from './selectors.ts';
+import { by, quote, type FilterOptions, type Text } from './selectors.ts';
+import { spell, spellSelector } from './spelling.ts';
 import { expression, result, text } from './values.ts';
 
 type Opt<K extends keyof pw.Page, N extends number = 0> = pw.Page[K] extends (...a: infer A) => unknown ? A[N] : never;
@@ -43,7 +44,7 @@ export abstract class Scope extends ApiObject {
   }
 
   // Locators.
-  locator(selector: string, options?: FilterOptions): Locator { return new Locator(this._target, selector, spell('locator', selector, options), options); }
+  locator(selector: string, options?: FilterOptions): Locator { return new Locator(this._target, selector, spellSelector(selector, options), options); }
   getByText(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.text(text, o?.exact), spell('getByText', text, o)); }
   getByLabel(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.label(text, o?.exact), spell('getByLabel', text, o)); }
   getByPlaceholder(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.placeholder(text, o?.exact), spell('getByPlaceholder', text, o)); }
@@ -51,7 +52,7 @@ export abstract class Scope extends ApiObject {
   getByTitle(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.title(text, o?.exact), spell('getByTitle', text, o)); }
   getByTestId(id: Text): Locator { return new Locator(this._target, by.testId(id), spell('getByTestId', id)); }
   getByRole(role: Opt<'getByRole'>, o?: Opt<'getByRole', 1>): Locator { return new Locator(this._target, by.role(role, o), spell('getByRole', role, o)); }
-  frameLocator(selector: string): FrameLocator { return new FrameLocator(this._target, selector, spell('locator', selector)); }
+  frameLocator(selector: string): FrameLocator { return new FrameLocator(this._target, selector, spellSelector(selector)); }
 
   // Actions.
   click(selector: string, options?: Opt<'click', 1>): Promise<void> { return this.#act('click', selector, options); }

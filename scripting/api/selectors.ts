@@ -76,8 +76,8 @@ export const by = {
 export interface FilterOptions {
   hasText?: Text;
   hasNotText?: Text;
-  has?: { _selector: string; _frame: unknown };
-  hasNot?: { _selector: string; _frame: unknown };
+  has?: { _selector: string; _frame: unknown; _text: string };
+  hasNot?: { _selector: string; _frame: unknown; _text: string };
   visible?: boolean;
 }
 
@@ -109,15 +109,4 @@ export function quote(text: unknown): string {
   if (typeof text !== 'string')
     return String(text);
   return `'${text.replace(/\\/g, '\\\\').replace(/'/g, "\\'").replace(/\n/g, '\\n')}'`;
-}
-
-/** A call as a person would write it, with the options that tell something. */
-export function spell(method: string, first: unknown, options?: object): string {
-  const parts: string[] = [];
-  for (const [k, v] of Object.entries(options ?? {})) {
-    if (v !== undefined && k !== 'has' && k !== 'hasNot')
-      parts.push(`${k}: ${quote(v)}`);
-  }
-  const args = [first === undefined ? '' : quote(first), parts.length ? `{ ${parts.join(', ')} }` : ''].filter(Boolean);
-  return `${method}(${args.join(', ')})`;
 }

@@ -1,0 +1,214 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"takeover/browser"
+)
+
+// ariaReference is a selector by a reference of a snapshot; those in frames
+// begin with the frame's number.
+var ariaReference = regexp.MustCompile(`^aria-ref=f(\d+)e\d+`)
+
+// ariaFrame is the frame in which a selector begins: the one given, unless the
+// selector is a reference into another.
+func ariaFrame(f *browser.Frame, selector string) (*browser.Frame, error) {
+	match := ariaReference.FindStringSubmatch(selector)
+	if match == nil {
+		return f, nil
+	}
+	seq, err := strconv.Atoi(match[1])
+	for _, other := range f.Page().Frames() {
+		if err == nil && other.Seq() == seq {
+			return other, nil
+		}
+	}
+	return nil, errorf("Invalid frame in aria-ref selector %q", selector)
+}
+
+type ariaParams struct {
+	target
+	Mode  string `json:"mode"`
+	Depth int    `json:"depth"`
+	Boxes bool   `json:"boxes"`
+}
+
+func (p *ariaParams) request() request {
+	r := request{}
+	if p.Mode != "" {
+		r["mode"] = p.Mode
+	}
+	if p.Depth > 0 {
+		r["depth"] = p.Depth
+	}
+	if p.Boxes {
+		r["boxes"] = true
+	}
+	return r
+}
+
+// opAriaSnapshot gives the text of a snapshot.
+func opAriaSnapshot(ctx context.Context, c *Client, p *ariaParams) (any, error) {
+	if p.Mode != "ai" { // it has no frames in it
+		return c.valueOf(ctx, &p.target, "ariaSnapshot", p.request())
+	}
+	pr, cancel := c.begin(ctx, p.Timeout, true)
+	defer cancel()
+	pl, tree, err := c.ariaTree(pr, p)
+	if err != nil {
+		return nil, pr.fail(err)
+	}
+	var text string
+	if err := pl.ask(pr, "ariaText", request{"tree": tree}, &text); err != nil {
+		return nil, pr.fail(err)
+	}
+	return map[string]string{"value": text}, nil
+}
+
+// opAriaSnapshotJSON gives a snapshot as a tree.
+func opAriaSnapshotJSON(ctx context.Context, c *Client, p *ariaParams) (any, error) {
+	pr, cancel := c.begin(ctx, p.Timeout, true)
+	defer cancel()
+	_, tree, err := c.ariaTree(pr, p)
+	if err != nil {
+		return nil, pr.fail(err)
+	}
+	return map[string]any{"value": tree}, nil
+}
+
+// ariaAnswer is the page's tree, and which frames it shows at which depth.
+type ariaAnswer struct {
+	JSON         []any          `json:"json"`
+	IframeRefs   []string       `json:"iframeRefs"`
+	IframeDepths map[string]int `json:"iframeDepths"`
+}
+
+// ariaTree takes a snapshot, with those of the frames in it.
+func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, []any, error) {
+	pl, value, err := c.settle(p, &o.target, "ariaTree", o.request())
+	if err != nil {
+		return nil, nil, err
+	}
+	var a ariaAnswer
+	if err := json.Unmarshal(value, &a); err != nil {
+		return nil, nil, fmt.Errorf("read snapshot: %w", err)
+	}
+	c.addFrames(p, pl.frame, &a, *o)
+	return pl, a.JSON, nil
+}
+
+// addFrames puts the snapshots of frames below their elements. A frame of which
+// none can be taken stays empty.
+func (c *Client) addFrames(p *progress, f *browser.Frame, a *ariaAnswer, o ariaParams) {
+	for _, ref := range a.IframeRefs {
+		depth, shown := a.IframeDepths[ref]
+		if !shown {
+			continue
+		}
+		inner := o
+		if o.Depth > 0 {
+			if inner.Depth = o.Depth - depth - 1; inner.Depth <= 0 {
+				continue
+			}
+		}
+		inner.target = target{Frame: c.idOf("frame", f), Selector: "aria-ref=" + ref + " >> " + enterFrame + " >> body,frameset"}
+		pl, err := c.resolve(p, &inner.target, browser.WorldUtility)
+		if err != nil || pl == nil {
+			continue
+		}
+		r := inner.request()
+		r["timeout"] = frameSlice
+		var answer ariaAnswer
+		if err := pl.ask(p, "ariaTree", r, &answer); err != nil || len(answer.JSON) == 0 {
+			continue
+		}
+		c.addFrames(p, pl.frame, &answer, inner)
+		fillFrame(a.JSON, ref, answer.JSON)
+	}
+}
+
+// fillFrame gives the node with a reference its children.
+func fillFrame(nodes []any, ref string, children []any) {
+	for _, n := range nodes {
+		node, ok := n.(map[string]any)
+		if !ok {
+			continue
+		}
+		if node["ref"] == ref {
+			delete(node, "text")
+			node["children"] = children
+			return
+		}
+		if below, ok := node["children"].([]any); ok {
+			fillFrame(below, ref, children)
+		}
+	}
+}
+
+// locatorText is a selector, and the same as code.
+type locatorText struct {
+	Selector string `json:"selector"`
+	Text     string `json:"text"`
+}
+
+// opNormalize finds the selector that codegen would write for an element,
+// through the frames on the way to it.
+func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	pl, err := c.resolve(p, t, browser.WorldUtility)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	none := errorf("No element matching %s", t.Selector)
+	if pl == nil {
+		return nil, none
+	}
+	o, err := pl.layer.reference(p, "query", pl.request, pl.scope)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	if o.ObjectID == "" {
+		return nil, none
+	}
+	defer release(pl.layer.world, o.ObjectID)
+	var selector string
+	at := &place{frame: pl.frame, layer: pl.layer, scope: o.ObjectID, request: request{"selector": ":scope"}}
+	for f := pl.frame; ; {
+		var part string
+		if err := at.ask(p, "get", request{"property": "selector"}, &part); err != nil {
+			return nil, p.fail(err)
+		}
+		if selector = part + selector; f.Parent() == nil {
+			break
+		}
+		selector = " >> " + enterFrame + " >> " + selector
+		if f, at, err = c.aroundFrame(p, f); err != nil {
+			return nil, p.fail(err)
+		}
+		defer release(at.layer.world, at.scope)
+	}
+	var text string
+	if err := pl.ask(p, "spell", request{"selector": selector}, &text); err != nil {
+		return nil, p.fail(err)
+	}
+	return locatorText{selector, text}, nil
+}
+
+// aroundFrame is a frame's own element, in the frame above it.
+func (c *Client) aroundFrame(ctx context.Context, f *browser.Frame) (*browser.Frame, *place, error) {
+	parent := f.Parent()
+	pl, err := c.placeIn(ctx, parent, browser.WorldUtility)
+	if err != nil {
+		return nil, nil, err
+	}
+	if pl.scope, err = c.owner(ctx, pl.layer.world, f); err != nil {
+		return nil, nil, err
+	}
+	pl.request = request{"selector": ":scope"}
+	return parent, pl, nil
+}
