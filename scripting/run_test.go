@@ -17,7 +17,7 @@ func TestForms(t *testing.T) {
 		{"nothing", `1`, `null`},
 		{"shadowed globals", `const page = 1, browser = 2; let context = 3; return page + browser + context`, `6`},
 		{"require", `const { chromium } = require('playwright');
-			const b = await chromium.launch(); return b === browser && b.browserType().name()`, `"chromium"`},
+			const b = await chromium.launch(); return b.version() === browser.version() && b.browserType().name()`, `"chromium"`},
 		{"import", "import { chromium as c, type Page } from 'playwright';\nimport type { Locator } from 'playwright-core'\nlet l: Locator; return (await c.connectOverCDP('x')).contexts()[0].pages()[0] === page", `true`},
 		{"import default", `import pw from "playwright-core"; import * as all from '@playwright/test'; return [typeof pw.chromium.launch, typeof all.expect, pw.errors.TimeoutError.name]`, `["function","function","TimeoutError"]`},
 		{"import with return", "import { expect } from '@playwright/test';\nexpect(1).toBe(1); return 'ok'", `"ok"`},
