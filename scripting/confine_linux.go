@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// workerThreads bounds how much of the machine one worker's Go runtime uses.
+// workerThreads bounds how much of the machine one worker's Go runtime uses: a
+// script runs on one, and more would only wake each other at each call.
 // Setting it also ends the runtime's own watching of cgroup files.
 const workerThreads = 1
 
@@ -47,7 +48,7 @@ func confine(setup workerSetup) error {
 
 func limitResources(l Limits) error {
 	// A run's clock stops during takeovers, processor time does not pass then
-	// either; twice the run time leaves room for two threads.
+	// either; twice the run time leaves room for what the runtime does in between.
 	cpu := uint64(2*l.RunTime.Seconds()) + 30
 	limits := []struct {
 		what  int
