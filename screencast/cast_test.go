@@ -181,12 +181,16 @@ func TestRate(t *testing.T) {
 			}
 			st := s.Stats()
 			t.Logf("%v of %v pictures, %+v", n, want, st)
-			most := want + 2
+			least, most := 0.8*want, want+2
 			if tt.max > 0 {
+				came := want
 				want = min(want, 2*float64(tt.max))
-				most = want + 3
+				least, most = 0.8*want, want+3
+				if came < 2*want { // a busy machine's pictures come in bunches, and of a bunch one is shown
+					least = 0.5 * want
+				}
 			}
-			if n < 0.8*want || n > most {
+			if n < least || n > most {
 				t.Errorf("%v pictures, want about %v", n, want)
 			}
 			time.AfterFunc(tt.delay+50*time.Millisecond, func() { close(acks) })
