@@ -41,8 +41,8 @@ node_modules/.installed: package.json package-lock.json
 
 test: browser go-test web-test e2e ## run every test
 
-go-test: $(BUILT)
-	go test -race -timeout 8m ./...
+go-test: build
+	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -timeout 8m ./...
 
 web-test: $(BUILT)
 	npm run --silent test
