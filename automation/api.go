@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -234,8 +236,8 @@ func (c *Client) fetchRequest(f *fetchParams) (fetch.Request, error) {
 		}
 		o := bc.Options()
 		agent = o.UserAgent
-		for name, value := range o.ExtraHeaders {
-			extra = append(extra, fetch.Header{Name: name, Value: value})
+		for _, name := range slices.Sorted(maps.Keys(o.ExtraHeaders)) {
+			extra = append(extra, fetch.Header{Name: name, Value: o.ExtraHeaders[name]})
 		}
 		r.Jar, r.Credentials = contextJar{bc}, f.Credentials
 		if r.Proxy, err = c.proxyOf(bc); err != nil {
