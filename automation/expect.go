@@ -78,7 +78,7 @@ func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
 func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, error) {
 	p, cancel := c.begin(ctx, 0, true)
 	defer cancel()
-	if t.Timeout > 0 {
+	if t.Timeout != 0 { // one that is negative is over at once
 		p.timeout = max(t.Timeout, leastExpect)
 		timeout := time.Duration(p.timeout * float64(time.Millisecond))
 		p.grace = max(p.grace, firstLook-timeout)

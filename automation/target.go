@@ -156,7 +156,7 @@ func (pl *place) ask(ctx context.Context, method string, extra request, out any)
 		return err
 	}
 	if got.Error != "" {
-		return &Error{Name: nameError, Message: got.Error, Log: got.Log}
+		return &Error{Name: nameError, Message: got.Error}
 	}
 	return json.Unmarshal(got.Value, out)
 }
@@ -252,7 +252,10 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 			}
 			if err = c.reason(err, t); refusals > maxRefusals || (!retriable(err) && !c.innerGone(err, t)) {
 				if len(p.log) == 0 && t.Selector != "" { // the page did not come to say it
-					p.log = append(p.log, "waiting for locator('"+t.Selector+"')"+toBe(extra))
+					if !c.announce(p, t, false) {
+						p.log = append(p.log, "waiting for locator('"+t.Selector+"')")
+					}
+					p.log[0] += toBe(extra)
 				}
 				return nil, nil, err
 			}

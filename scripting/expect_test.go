@@ -479,3 +479,61 @@ func TestExpectInTestTimeout(t *testing.T) {
 		}
 	}
 }
+
+// What ends an expectation is said in its place.
+func TestExpectEnds(t *testing.T) {
+	got := lines(t, `
+		const other = await context.newPage();
+		setTimeout(() => other.close(), 100);
+		await run('page closed', () => expect(other.locator('p')).toBeVisible());
+		await page.setContent('<iframe></iframe><iframe></iframe><div></div>');
+		await run('two frames', () => expect(page.frameLocator('iframe').locator('p')).toBeVisible());
+		await run('no frame', () => expect(page.frameLocator('div').locator('p')).toBeVisible());
+		await run('over at once', () => expect(page.locator('p')).toBeVisible({ timeout: -1 }));`)
+	want := `page closed: Error: expect(locator).toBeVisible() failed
+
+Locator: locator('p')
+Expected: visible
+Error: Target page, context or browser has been closed
+
+Call log:
+  - Expect "toBeVisible" locator('p') with timeout 5000ms
+  - waiting for locator('p')
+  - Target page, context or browser has been closed
+
+two frames: Error: expect(locator).toBeVisible() failed
+
+Locator: locator('iframe').contentFrame().locator('p')
+Expected: visible
+Error: strict mode violation: locator('iframe') resolved to 2 elements:
+    1) <iframe></iframe> aka locator('iframe').first()
+    2) <iframe></iframe> aka locator('iframe').nth(1)
+
+Call log:
+  - Expect "toBeVisible" locator('iframe').contentFrame().locator('p') with timeout 5000ms
+  - waiting for locator('iframe').contentFrame().locator('p')
+
+no frame: Error: expect(locator).toBeVisible() failed
+
+Locator: locator('div').contentFrame().locator('p')
+Expected: visible
+Error: Selector "div" resolved to <div></div>, <iframe> was expected
+
+Call log:
+  - Expect "toBeVisible" locator('div').contentFrame().locator('p') with timeout 5000ms
+  - waiting for locator('div').contentFrame().locator('p')
+
+over at once: Error: expect(locator).toBeVisible() failed
+
+Locator: locator('p')
+Expected: visible
+Timeout: -1ms
+Error: element(s) not found
+
+Call log:
+  - Expect "toBeVisible" locator('p') with timeout -1ms
+  - waiting for locator('p')`
+	if got != want {
+		t.Errorf("got\n%s\n\nwant\n%s", got, want)
+	}
+}

@@ -96,9 +96,16 @@ export class Resolver {
     const elements = this.all(target);
     for (const e of elements) {
       if (e.nodeName !== 'IFRAME' && e.nodeName !== 'FRAME')
-        throw this.injected.createStacklessError(`Selector "${target.selector}" resolved to ${this.injected.previewNode(e)}, <iframe> was expected`);
+        throw this.injected.createStacklessError(`Selector "${this.textOf(target)}" resolved to ${this.injected.previewNode(e)}, <iframe> was expected`);
     }
     return elements[0];
+  }
+
+  // The part of a selector that is about the target's own frame.
+  private textOf(target: Target): string {
+    const chunks = this.chunks(target.selector);
+    const { parts } = chunks[target.chunk ?? chunks.length - 1]!;
+    return parts.map(p => (p.name === 'css' ? p.source : `${p.name}=${p.source}`)).join(' >> ');
   }
 
   /** Logs what is waited for. */

@@ -81,8 +81,11 @@ async function ask(state: PageState, subject: Locator | Page, q: Question, optio
 
 // What ends an operation, such as a page that is closed, ends the expectation.
 const unanswered = (isNot: boolean) => (e: Error): Answer => {
-  const [errorMessage, ...log] = e.message.split('\nCall log:\n');
-  return { matches: isNot, errorMessage, log: log.join('').split('\n').filter(Boolean) };
+  const [message, ...rest] = e.message.split('\nCall log:\n');
+  const log = rest.join('').split('\n').filter(Boolean);
+  if (e.name === 'TargetClosedError')
+    log.push(`  - ${message}`);
+  return { matches: isNot, errorMessage: message!.replace(/^Error: /, ''), log };
 };
 
 /** A verdict out of an answer. */
