@@ -207,6 +207,8 @@ func (c *Client) observe(ev browser.Event) {
 			c.emit("dialog.closed", map[string]any{"page": c.idOf("page", p)})
 		}
 		c.forget(ev.Dialog)
+	case browser.WebSocketOpened, browser.WebSocketFrame, browser.WebSocketFailed, browser.WebSocketClosed:
+		c.observeSocket(ev)
 	case browser.RequestSent:
 		c.observeNetwork(eventRequest, ev.Request)
 	case browser.ResponseReceived:

@@ -62,7 +62,9 @@ func init() {
 		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
 		"page.screenshot": op(false, opPageScreenshot),
 
-		"page.requests": op(false, opPageRequests), // {page} → {requests:[requestInit]}
+		// {page|context}: WebSockets that pages make from now on are Playwright's, see opMockWebSockets.
+		"mockWebSockets": op(false, opMockWebSockets),
+		"page.requests":  op(false, opPageRequests), // {page} → {requests:[requestInit]}
 		// {page|context, patterns:[regular expression|null]}: route {request: requestInit} is told, and must be answered.
 		"page.setRoutes":    op(false, opSetRoutes),
 		"context.setRoutes": op(false, opSetRoutes),

@@ -74,6 +74,13 @@ var handlers = table(
 	on(proto.Event[headReceived]{Method: network.ResponseReceivedExtraInfo.Method}, (*attachment).headReceivedLocked),
 	on(proto.Event[requestPaused]{Method: fetch.RequestPaused.Method}, (*attachment).requestPausedLocked),
 	on(proto.Event[authRequired]{Method: fetch.AuthRequired.Method}, (*attachment).authRequiredLocked),
+	on(proto.Event[socketEvent]{Method: network.WebSocketCreated.Method}, (*attachment).socketCreatedLocked),
+	on(proto.Event[socketEvent]{Method: network.WebSocketWillSendHandshakeRequest.Method}, (*attachment).socketAskedLocked),
+	on(proto.Event[socketEvent]{Method: network.WebSocketHandshakeResponseReceived.Method}, (*attachment).socketAnsweredLocked),
+	on(proto.Event[socketEvent]{Method: network.WebSocketFrameSent.Method}, (*attachment).socketSentLocked),
+	on(proto.Event[socketEvent]{Method: network.WebSocketFrameReceived.Method}, (*attachment).socketReceivedLocked),
+	on(proto.Event[socketEvent]{Method: network.WebSocketFrameError.Method}, (*attachment).socketFailedLocked),
+	on(proto.Event[socketEvent]{Method: network.WebSocketClosed.Method}, (*attachment).socketClosedLocked),
 	on(proto.Event[requestEnded]{Method: network.LoadingFinished.Method}, (*attachment).requestFinishedLocked),
 	on(proto.Event[requestEnded]{Method: network.LoadingFailed.Method}, (*attachment).requestFailedLocked),
 )

@@ -47,6 +47,7 @@ type Page struct {
 	attempts  map[proto.LoaderID]*attempt
 	requests  map[string]*chain // by request id: those under way and the newest ones
 	recent    []*Request        // the newest ones, the oldest first
+	sockets   map[string]*WebSocket
 	watches   []*NavigationWatch
 	early     []Event // to be told right after PageCreated
 	choosers  int     // how many intercept file choosers
@@ -68,7 +69,7 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 		title:      info.Title,
 		frames:     map[proto.FrameID]*Frame{},
 		attempts:   map[proto.LoaderID]*attempt{},
-		requests:   map[string]*chain{},
+		requests:   map[string]*chain{}, sockets: map[string]*WebSocket{},
 	}
 	a.page = p
 	if v := p.context.options.Viewport; v != nil {

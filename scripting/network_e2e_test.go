@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
+
 	"takeover/scripting"
 )
 
@@ -60,6 +62,22 @@ func netSite(t *testing.T) *httptest.Server {
 			return
 		}
 		page(`<title>In</title>`)(w, r)
+	})
+	mux.HandleFunc("/socket", func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = conn.CloseNow() }()
+		for {
+			kind, data, err := conn.Read(r.Context())
+			if err != nil {
+				return
+			}
+			if err := conn.Write(r.Context(), kind, append([]byte("echo "), data...)); err != nil {
+				return
+			}
+		}
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -296,5 +314,54 @@ func TestRoutes(t *testing.T) {
 			second.goto(url).catch(() => {});
 			return said`,
 			`"no error"`},
+	})
+}
+
+func TestWebSockets(t *testing.T) {
+	const talk = `
+			const talk = (address, ...messages) => page.evaluate(([address, messages]) => new Promise(resolve => {
+				const heard = [];
+				const ws = new WebSocket(address);
+				ws.binaryType = 'arraybuffer';
+				ws.onopen = () => messages.forEach(m => ws.send(m));
+				ws.onmessage = e => {
+					heard.push(typeof e.data === 'string' ? e.data : e.data.byteLength);
+					if (heard.length === messages.length)
+						ws.close(1000, 'enough');
+				};
+				ws.onclose = e => resolve([...heard, 'closed ' + e.code]);
+			}), [address, messages]);
+			const socket = url.replace('http', 'ws') + '/socket';
+			await page.goto(url);
+`
+	runNetwork(t, []netCase{
+		{"events", talk + `
+			const out = [];
+			page.on('websocket', ws => {
+				out.push(ws.url() === socket, ws.isClosed());
+				ws.on('framesent', ({ payload }) => out.push('sent ' + payload));
+				ws.on('framereceived', ({ payload }) => out.push('received ' + payload));
+			});
+			const [ws] = await Promise.all([page.waitForEvent('websocket').then(async ws => { await ws.waitForEvent('close'); return ws; }), talk(socket, 'a')]);
+			return [...out, ws.isClosed(), await ws.waitForEvent('framesent', { timeout: 20 }).catch(e => e.message)]`,
+			`[true,false,"sent a","received echo a",true,"webSocket.waitForEvent: Timeout 20ms exceeded while waiting for event \"framesent\""]`},
+		{"a mocked server", talk + `
+			const out = [];
+			await page.routeWebSocket('**/mocked', ws => {
+				out.push(ws.url(), ws.protocols());
+				ws.onMessage(m => ws.send(m === 'bytes' ? Buffer.from([1, 2, 3]) : 'got ' + m));
+				ws.onClose((code, reason) => { out.push(code, reason); ws.close({ code, reason }); });
+			});
+			return [await talk('ws://none.test/mocked', 'x', 'bytes'), ...out, await talk(socket, 'passed through')]`,
+			`[["got x",3,"closed 1000"],"ws://none.test/mocked",[],1000,"enough",1000,"enough",["echo passed through","closed 1000"]]`},
+		{"between page and server", talk + `
+			await context.routeWebSocket(/socket$/, ws => {
+				const server = ws.connectToServer();
+				ws.onMessage(m => server.send(m + '!'));
+				server.onMessage(m => ws.send(m + '?'));
+			});
+			await context.routeWebSocket(/never$/, () => {});
+			return talk(socket, 'a', 'b')`,
+			`["echo a!?","echo b!?","closed 1000"]`},
 	})
 }

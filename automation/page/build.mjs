@@ -2,6 +2,7 @@
 //   dist/injected.js    Playwright's injected script, out of the pinned npm package, minified
 //   dist/storage.js     Playwright's storage script, which reads and writes an origin's storage
 //   dist/clock.js       Playwright's clock for pages, likewise
+//   dist/websockets.js  Playwright's WebSocket in the place of the page's own, likewise
 //   dist/layer.js       our own layer on top of it, for worlds where selectors are resolved
 //   dist/evaluator.js   our evaluator and serializer, for the page's own world
 //   dist/binding.js     the page's side of functions of scripts, for the page's own world
@@ -19,7 +20,7 @@ import * as esbuild from 'esbuild';
 const here = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.join(here, '..', 'dist');
 // What is taken of Playwright's scripts: the source's name, and what it exports.
-const taken = { injected: ['injectedScriptSource', 'InjectedScript'], storage: ['storageScriptSource', 'StorageScript'], clock: ['clockSource', 'inject'] };
+const taken = { injected: ['injectedScriptSource', 'InjectedScript'], storage: ['storageScriptSource', 'StorageScript'], clock: ['clockSource', 'inject'], websockets: ['webSocketMockSource', 'inject'] };
 
 export async function build() {
   await mkdir(dist, { recursive: true });
@@ -47,7 +48,7 @@ async function buildTaken() {
 function extract(bundle, name, version) {
   const marker = `// packages/playwright-core/src/generated/${name}.ts`;
   const at = bundle.indexOf(marker);
-  const literal = at < 0 ? null : /\bsource\d* = ('(?:[^'\\\n]|\\.)*')/.exec(bundle.slice(at));
+  const literal = at < 0 ? null : /\bsource\d* = ('(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[^])*`)/.exec(bundle.slice(at));
   if (!literal)
     throw new Error(`playwright-core ${version} no longer holds ${name} where it is looked for (${marker} in lib/coreBundle.js): pin a version that does, or mend automation/page/build.mjs`);
   return vm.runInNewContext(literal[1]);

@@ -20,6 +20,8 @@ import type { Page } from './page.ts';
 import type { APIRequest, APIRequestContext, APIResponse } from './request.ts';
 import type { WebStorage } from './webstorage.ts';
 import type { Route } from './route.ts';
+import type { WebSocket } from './websocket.ts';
+import type { WebSocketRoute } from './websocketroute.ts';
 import type { later, refusals } from './refusals.ts';
 
 /** Our classes, each next to Playwright's. */
@@ -52,6 +54,8 @@ interface Pairs {
   Response: [Response, pw.Response];
   WebStorage: [WebStorage, pw.WebStorage];
   Route: [Route, pw.Route];
+  WebSocket: [WebSocket, pw.WebSocket];
+  WebSocketRoute: [WebSocketRoute, pw.WebSocketRoute];
 }
 
 /** Members of the emitter that Playwright's types leave out. */

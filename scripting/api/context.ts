@@ -15,6 +15,7 @@ import { type Page, waitForEvent } from './page.ts';
 import { APIRequestContext, checkedCookies, clearCookies, type CookieFilter, credentialList, list, type RequestSource } from './request.ts';
 import { quote } from './selectors.ts';
 import { readStorage } from './storage.ts';
+import { type SocketHandler, SocketRoutes } from './websocketroute.ts';
 import { type Behavior, type Handler, Routes, routeTitle } from './route.ts';
 import type { UrlMatch } from './urls.ts';
 import type { World } from './world.ts';
@@ -42,6 +43,8 @@ export class BrowserContext extends ApiObject {
   readonly request: APIRequestContext;
   /** @internal */
   readonly _routes: Routes;
+  /** @internal */
+  readonly _socketRoutes: SocketRoutes = new SocketRoutes(() => this);
   #world: World;
   #closed = false;
   readonly #subscriptions = new Subscriptions(this, this._where);
@@ -51,7 +54,7 @@ export class BrowserContext extends ApiObject {
     this.#world = world;
     this.request = new APIRequestContext(this.#requestSource());
     this._routes = new Routes(this, 'context', () => this.#closed);
-    hide(this, '_pages', '_options', '_own', '_browser', '_ownerPage', '_timeouts', 'clock', 'request', '_routes');
+    hide(this, '_pages', '_options', '_own', '_browser', '_ownerPage', '_timeouts', 'clock', 'request', '_routes', '_socketRoutes');
   }
 
   browser(): Browser { return this._browser ?? this.#world.browser; }
@@ -97,6 +100,9 @@ export class BrowserContext extends ApiObject {
   }
   unrouteAll(options?: { behavior?: Behavior }): Promise<void> {
     return step('browserContext.unrouteAll', () => 'context.unrouteAll()', () => this._routes.removeAll(options?.behavior));
+  }
+  routeWebSocket(url: UrlMatch, handler: SocketHandler): Promise<void> {
+    return step('browserContext.routeWebSocket', () => routeTitle('context', 'routeWebSocket', url), send => this._socketRoutes.add(send, url, handler));
   }
   async setExtraHTTPHeaders(headers: Record<string, string>): Promise<void> {
     checkHeaders(headers);

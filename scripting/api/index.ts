@@ -19,6 +19,8 @@ import { FrameLocator, Locator } from './locator.ts';
 import { Request, Response } from './network.ts';
 import { APIRequest, APIRequestContext, APIResponse } from './request.ts';
 import { Route } from './route.ts';
+import { WebSocket } from './websocket.ts';
+import { WebSocketRoute } from './websocketroute.ts';
 import { quietly } from './call.ts';
 import { causesOf } from './causes.ts';
 import { TakeoverCancelledError, TakeoverFailedError, TakeoverTimeoutError } from './errors.ts';
@@ -77,6 +79,8 @@ export const classes = {
   Route,
   Touchscreen,
   WebError,
+  WebSocket,
+  WebSocketRoute,
   WebStorage,
   Worker,
 };

@@ -20,6 +20,7 @@ import { Keyboard, Mouse, Touchscreen } from './input.ts';
 import { checkHeaders } from './headers.ts';
 import type { Request, RequestInit, Response } from './network.ts';
 import { type UrlOrPredicate, waitForRequest, waitForResponse } from './networkevents.ts';
+import { type SocketHandler, SocketRoutes } from './websocketroute.ts';
 import { type Behavior, type Handler, Routes, routeTitle } from './route.ts';
 import { hide } from './object.ts';
 import type { APIRequestContext } from './request.ts';
@@ -60,6 +61,8 @@ export class Page extends Scope {
   #viewport: { width: number; height: number } | null;
   /** @internal */
   readonly _routes: Routes;
+  /** @internal */
+  readonly _socketRoutes = new SocketRoutes(() => this.#context);
   #closed = false;
   readonly #subscriptions: Subscriptions;
   #dialog: Dialog | undefined;
@@ -79,7 +82,7 @@ export class Page extends Scope {
     this.keyboard = new Keyboard(this);
     this.mouse = new Mouse(this);
     this.touchscreen = new Touchscreen(this);
-    hide(this, '_world', '_timeouts', '_routes', 'keyboard', 'mouse', 'touchscreen', 'localStorage', 'sessionStorage');
+    hide(this, '_world', '_timeouts', '_routes', '_socketRoutes', 'keyboard', 'mouse', 'touchscreen', 'localStorage', 'sessionStorage');
   }
 
   /** @internal */
@@ -164,6 +167,9 @@ export class Page extends Scope {
   }
   unrouteAll(options?: { behavior?: Behavior }): Promise<void> {
     return step('page.unrouteAll', () => 'page.unrouteAll()', () => this._routes.removeAll(options?.behavior));
+  }
+  routeWebSocket(url: UrlMatch, handler: SocketHandler): Promise<void> {
+    return step('page.routeWebSocket', () => routeTitle('page', 'routeWebSocket', url), send => this._socketRoutes.add(send, url, handler));
   }
   async setExtraHTTPHeaders(headers: Record<string, string>): Promise<void> {
     checkHeaders(headers);

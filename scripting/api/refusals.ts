@@ -39,7 +39,6 @@ const highlighting = 'a session is watched live; mark an element with locator.ev
 const aria = "use page.locator('body').ariaSnapshot()";
 const overlays = 'look whether the overlay is there before the action, with locator.isVisible()';
 const har = 'use route() and answer from args';
-const sockets = 'use route() for what the page asks by HTTP, addInitScript() for its WebSocket';
 
 /** Members that this version does not have yet, with what to use until then. One that a class has is not touched. */
 export const later = {
@@ -51,7 +50,6 @@ export const later = {
     getByRef: 'use a locator',
     hideHighlight: highlighting,
     routeFromHAR: har,
-    routeWebSocket: sockets,
   },
   Locator: {
     ariaSnapshotJSON: 'use locator.ariaSnapshot()',
@@ -65,7 +63,6 @@ export const later = {
   },
   BrowserContext: {
     routeFromHAR: har,
-    routeWebSocket: sockets,
     tracing: 'the steps and events of a session are recorded',
   },
 } as const;

@@ -4,6 +4,7 @@ import { BrowserContext } from './context.ts';
 import type { Frame } from './frame.ts';
 import { Request, type RequestInit } from './network.ts';
 import { networkHandlers } from './networkevents.ts';
+import { socketHandlers, type WebSocket } from './websocket.ts';
 import { Page, type PageInit } from './page.ts';
 import { pageHandlers } from './pageevents.ts';
 import type { Worker, WorkerInit } from './worker.ts';
@@ -30,6 +31,7 @@ export class World {
   readonly contexts = new Map<string, BrowserContext>();
   readonly sessions = new Map<string, CDPSession>();
   readonly workers = new Map<string, Worker>();
+  readonly sockets = new Map<string, WebSocket>();
   readonly #requests = new Map<string, Request>();
   browser!: Browser;
 
@@ -79,6 +81,7 @@ export class World {
 
 const handlers: Record<string, (w: World, e: Record<string, any>) => void> = {
   ...networkHandlers,
+  ...socketHandlers,
   'page.created'(w, e) {
     if (w.pages.has(e['id']))
       return;

@@ -1,0 +1,55 @@
+package automation
+
+import (
+	"context"
+
+	"takeover/browser"
+)
+
+// eventWebSocket is the kind of event of all that sockets do.
+const eventWebSocket = "websocket"
+
+// observeSocket tells the client of a page's web sockets, if it wants to know.
+func (c *Client) observeSocket(ev browser.Event) {
+	switch ev := ev.(type) {
+	case browser.WebSocketOpened:
+		if p := ev.Socket.Page(); c.hears(p, eventWebSocket) && c.drives(p) {
+			c.emit("websocket", map[string]any{"page": c.idOf("page", p), "socket": c.idOf("websocket", ev.Socket), "url": ev.Socket.URL()})
+		}
+	case browser.WebSocketFrame:
+		if id, ok := c.knownID(ev.Socket); ok {
+			c.emit("websocket.frame", map[string]any{"socket": id, "sent": ev.Sent, "binary": ev.Binary, "data": ev.Data})
+		}
+	case browser.WebSocketFailed:
+		if id, ok := c.knownID(ev.Socket); ok {
+			c.emit("websocket.error", map[string]any{"socket": id, "text": ev.Text})
+		}
+	case browser.WebSocketClosed:
+		if id, ok := c.knownID(ev.Socket); ok {
+			c.emit("websocket.closed", map[string]any{"socket": id})
+			c.forget(ev.Socket)
+		}
+	}
+}
+
+// knownID is the client's name for an object, if it has one.
+func (c *Client) knownID(object any) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id, ok := c.ids[object]
+	return id, ok
+}
+
+// opMockWebSockets puts Playwright's WebSocket in the place of the page's own. It
+// calls the binding __pwWebSocketBinding, and is spoken to by the function
+// __pwWebSocketDispatch.
+func opMockWebSockets(ctx context.Context, c *Client, p *scriptTarget) (any, error) {
+	s, err := scripts()
+	if err != nil {
+		return nil, err
+	}
+	_, _, err = c.addScript(ctx, p, browser.InitScriptOptions{
+		Source: "(() => { const module = {exports: {}}; " + s.websockets + "\nmodule.exports.inject()(globalThis); })()", Now: true,
+	})
+	return emptyJSON, err
+}
