@@ -14,9 +14,9 @@ import (
 // begin with the frame's number.
 var ariaReference = regexp.MustCompile(`^aria-ref=f(\d+)e\d+`)
 
-// ariaFrame is the frame in which a selector begins: the one given, unless the
+// frameOf is the frame in which a selector begins: the one given, unless the
 // selector is a reference into another.
-func ariaFrame(f *browser.Frame, selector string) (*browser.Frame, error) {
+func frameOf(f *browser.Frame, selector string) (*browser.Frame, error) {
 	match := ariaReference.FindStringSubmatch(selector)
 	if match == nil {
 		return f, nil
@@ -82,13 +82,13 @@ func opAriaSnapshotJSON(ctx context.Context, c *Client, p *ariaParams) (any, err
 
 // ariaAnswer is the page's tree, and which frames it shows at which depth.
 type ariaAnswer struct {
-	JSON         []any          `json:"json"`
-	IframeRefs   []string       `json:"iframeRefs"`
-	IframeDepths map[string]int `json:"iframeDepths"`
+	JSON         json.RawMessage `json:"json"` // as it came: its names have an order
+	IframeRefs   []string        `json:"iframeRefs"`
+	IframeDepths map[string]int  `json:"iframeDepths"`
 }
 
 // ariaTree takes a snapshot, with those of the frames in it.
-func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, []any, error) {
+func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, json.RawMessage, error) {
 	pl, value, err := c.settle(p, &o.target, "ariaTree", o.request())
 	if err != nil {
 		return nil, nil, err
@@ -97,13 +97,14 @@ func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, []any, error) {
 	if err := json.Unmarshal(value, &a); err != nil {
 		return nil, nil, fmt.Errorf("read snapshot: %w", err)
 	}
-	c.addFrames(p, pl.frame, &a, *o)
-	return pl, a.JSON, nil
+	tree, err := c.withFrames(p, pl, &a, *o)
+	return pl, tree, err
 }
 
-// addFrames puts the snapshots of frames below their elements. A frame of which
+// withFrames puts the snapshots of frames below their elements. A frame of which
 // none can be taken stays empty.
-func (c *Client) addFrames(p *progress, f *browser.Frame, a *ariaAnswer, o ariaParams) {
+func (c *Client) withFrames(p *progress, pl *place, a *ariaAnswer, o ariaParams) (json.RawMessage, error) {
+	frames := map[string]json.RawMessage{}
 	for _, ref := range a.IframeRefs {
 		depth, shown := a.IframeDepths[ref]
 		if !shown {
@@ -115,38 +116,36 @@ func (c *Client) addFrames(p *progress, f *browser.Frame, a *ariaAnswer, o ariaP
 				continue
 			}
 		}
-		inner.target = target{Frame: c.idOf("frame", f), Selector: "aria-ref=" + ref + " >> " + enterFrame + " >> body,frameset"}
-		pl, err := c.resolve(p, &inner.target, browser.WorldUtility)
-		if err != nil || pl == nil {
-			continue
+		if tree := c.ariaFrame(p, pl.frame, ref, inner); tree != nil {
+			frames[ref] = tree
 		}
-		r := inner.request()
-		r["timeout"] = frameSlice
-		var answer ariaAnswer
-		if err := pl.ask(p, "ariaTree", r, &answer); err != nil || len(answer.JSON) == 0 {
-			continue
-		}
-		c.addFrames(p, pl.frame, &answer, inner)
-		fillFrame(a.JSON, ref, answer.JSON)
 	}
+	if len(frames) == 0 {
+		return a.JSON, nil
+	}
+	var tree json.RawMessage
+	err := pl.ask(p, "ariaJoin", request{"tree": a.JSON, "frames": frames}, &tree)
+	return tree, err
 }
 
-// fillFrame gives the node with a reference its children.
-func fillFrame(nodes []any, ref string, children []any) {
-	for _, n := range nodes {
-		node, ok := n.(map[string]any)
-		if !ok {
-			continue
-		}
-		if node["ref"] == ref {
-			delete(node, "text")
-			node["children"] = children
-			return
-		}
-		if below, ok := node["children"].([]any); ok {
-			fillFrame(below, ref, children)
-		}
+// ariaFrame takes the snapshot of the frame that a reference means, if it can.
+func (c *Client) ariaFrame(p *progress, f *browser.Frame, ref string, o ariaParams) json.RawMessage {
+	o.target = target{Frame: c.idOf("frame", f), Selector: "aria-ref=" + ref + " >> " + enterFrame + " >> body,frameset"}
+	pl, err := c.resolve(p, &o.target, browser.WorldUtility)
+	if err != nil || pl == nil {
+		return nil
 	}
+	r := o.request()
+	r["timeout"] = frameSlice
+	var answer ariaAnswer
+	if err := pl.ask(p, "ariaTree", r, &answer); err != nil {
+		return nil
+	}
+	tree, err := c.withFrames(p, pl, &answer, o)
+	if err != nil {
+		return nil
+	}
+	return tree
 }
 
 // locatorText is a selector, and the same as code.

@@ -70,7 +70,7 @@ func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*place, err
 	if err != nil {
 		return nil, err
 	}
-	if frame, err = ariaFrame(frame, t.Selector); err != nil {
+	if frame, err = frameOf(frame, t.Selector); err != nil {
 		return nil, err
 	}
 	selector := t.Selector

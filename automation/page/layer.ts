@@ -35,6 +35,9 @@ interface Reply {
   fatal?: true;
 }
 
+/** An element of a snapshot, or a text. */
+type AriaNode = string | { ref?: string; text?: string; children?: AriaNode[] };
+
 const states = { attached: 1, detached: 1, visible: 1, hidden: 1 };
 
 /**
@@ -155,6 +158,23 @@ export class Layer {
   ariaText(r: Request & { tree: unknown[] }) {
     const found = { ariaSnapshotJSON: () => ({ json: r.tree }) };
     return this.run(r, undefined, () => this.injected.ariaSnapshot.call(found, document, { mode: 'ai' }));
+  }
+
+  /** A tree with the snapshots of frames below their elements, by reference. */
+  ariaJoin(r: Request & { tree: AriaNode[]; frames: Record<string, AriaNode[]> }) {
+    const fill = (node: AriaNode) => {
+      if (typeof node === 'string')
+        return;
+      const inside = r.frames[node.ref ?? ''];
+      if (!inside?.length)
+        return node.children?.forEach(fill);
+      delete node.text;
+      node.children = inside;
+    };
+    return this.run(r, undefined, () => {
+      r.tree.forEach(fill);
+      return r.tree;
+    });
   }
 
   private snapshot(r: Request & Partial<AriaOptions>, scope: Node | undefined, take: (element: Element, options: AriaOptions) => unknown) {
