@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // told is what a test file logged and what came of its tests, in order of each.
@@ -280,6 +281,7 @@ failed fixture: Test timeout of 40ms exceeded while setting up "f". @20
 passed longer
 passed none`},
 		{"errors that nobody awaits", `
+test('at once', () => { Promise.reject(new Error('at once')); });
 test('rejection', async () => { Promise.reject(new Error('lost')); await new Promise(f => setTimeout(f, 5)); log('on'); });
 test('exception', async () => { setTimeout(() => { throw new Error('thrown'); }, 1); await new Promise(f => setTimeout(f, 20)); log('on'); });
 test('no error', () => { throw 'text'; });
@@ -287,11 +289,12 @@ test('object', () => { throw { a: 1 }; });
 test('abort', async ({}, info) => { setTimeout(() => { try { test.abort('misuse'); } catch {} }, 5); await new Promise(() => {}); });
 test('next', () => log('next'));`,
 			`on on next
-failed rejection: lost @3
-failed exception: thrown @4
-failed no error: 'text' @5
-failed object: { a: 1 } @6
-failed abort: Test aborted: misuse @7
+failed at once: at once @3
+failed rejection: lost @4
+failed exception: thrown @5
+failed no error: 'text' @6
+failed object: { a: 1 } @7
+failed abort: Test aborted: misuse @8
 passed next`},
 		{"steps", `
 test('steps', async ({}, info) => {
@@ -399,6 +402,17 @@ func TestRunnerRefuses(t *testing.T) {
 		if res.Status != StatusFailed || res.Err == nil || res.Err.Message != c.want || res.Err.Line != c.line || len(w.tests) > 0 {
 			t.Errorf("%s\n got %v, and %d tests\nwant %s (line %d)", c.code, res.Err, len(w.tests), c.want, c.line)
 		}
+	}
+}
+
+// A file may take longer than a script may take without yielding.
+func TestLongFile(t *testing.T) {
+	w := newWorld()
+	res := run(t, newPool(t, Limits{TurnTime: time.Second}), w, testHead+`
+for (let i = 0; i < 4; i++)
+  test('busy ' + i, () => { const end = Date.now() + 400; while (Date.now() < end); });`)
+	if res.Status != StatusSucceeded || len(w.tests) != 4 {
+		t.Errorf("%s: %v, %d tests", res.Status, res.Err, len(w.tests))
 	}
 }
 

@@ -161,17 +161,16 @@ func (h *host) where() []goja.StackFrame {
 	return trace
 }
 
-// reportRejections fails the run for a promise that was rejected and that
-// nobody handles, as Node does.
+// reportRejections fails the run, or the test that runs, for promises that were
+// rejected and that nobody handles, as Node does.
 func (h *host) reportRejections() {
 	for p := range h.rejected {
-		clear(h.rejected)
+		delete(h.rejected, p)
 		h.w.enter(func() error {
 			f, _ := goja.AssertFunction(h.object.Get("unhandled"))
 			_, err := f(goja.Undefined(), p.Result())
 			return err
 		})
-		return
 	}
 }
 

@@ -57,10 +57,10 @@ func (l *loop) run() {
 		for _, task := range tasks {
 			task()
 		}
+		l.w.host.reportRejections()
 		started = started || len(tasks) > 0
 		fired := l.fire()
 		if len(tasks) > 0 || fired {
-			l.w.host.reportRejections()
 			continue
 		}
 		if l.w.out.flush() != nil {
@@ -115,6 +115,7 @@ func (l *loop) fire() bool {
 		}
 		fired = true
 		l.w.enter(t.call)
+		l.w.host.reportRejections()
 		l.mu.Lock()
 		waiting := len(l.tasks) > 0
 		l.mu.Unlock()

@@ -1,6 +1,7 @@
 // Runs tests one after the other, with their hooks and fixtures, as one of
 // Playwright's worker processes does.
 
+import { host } from '../host.ts';
 import { defaultTestTimeout } from './config.ts';
 import { DeadlineError, Slot, type Timed } from './deadline.ts';
 import { Fixtures, type Infos } from './fixtures.ts';
@@ -81,6 +82,7 @@ export class Worker {
     }
     await this.#fixtures.tearDown('test', e => info._failed(e));
     await deadlines.settled();
+    await turn();
     if (!info._asExpected)
       next = undefined; // the worker ends
     for (const suite of [...this.#active.keys()].reverse()) {
@@ -196,4 +198,9 @@ export class Worker {
 /** What is said when a test's time is over. */
 function exceeded(during?: string): (ms: number) => string {
   return ms => `Test timeout of ${ms}ms exceeded${during ? ` while running ${during}` : ''}.`;
+}
+
+/** A new turn of the loop: what the test left unhandled is found out, and a long file is no endless one. */
+function turn(): Promise<void> {
+  return new Promise(resolve => { host.setTimer(resolve, 0, false); });
 }
