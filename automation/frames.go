@@ -42,6 +42,8 @@ type frameParams struct {
 	Frame   string  `json:"frame"`
 	State   string  `json:"state"`
 	Timeout float64 `json:"timeout"`
+
+	IncludeShadow bool `json:"includeShadow"` // of content: open shadow roots as declarative ones
 }
 
 // opTitle reads the document's title; while a navigation takes the document
@@ -70,7 +72,7 @@ func (c *Client) read(ctx context.Context, f *frameParams, method string) (any, 
 		var value json.RawMessage
 		pl, err := c.placeIn(p, frame, browser.WorldUtility)
 		if err == nil {
-			err = pl.layer.call(p, method, &value)
+			err = pl.layer.call(p, method, &value, f.IncludeShadow)
 		}
 		if err == nil {
 			return valueResult{value}, nil

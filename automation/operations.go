@@ -96,7 +96,7 @@ func init() {
 		// binding.called {binding,call,page,frame,args:[tagged]}; each wants one binding.settle {call,ok,value: arg}.
 		"expose":         op(true, opExpose),
 		"unexpose":       op(true, opUnexpose),      // {binding}
-		"pageFunction":   op(false, opPageFunction), // {frame|handle} → {binding, handle}: the same without a name
+		"makeFunction":   op(false, opPageFunction), // {frame|handle} → {binding, handle}: the same without a name
 		"binding.settle": op(false, opSettle),
 
 		// {page,frame,selector,noWaitAfter} → {handler}; overlay {handler} is told when the element is visible before

@@ -96,7 +96,7 @@ func (b *Browser) downloadBeganLocked(e protobrowser.EventDownloadWillBegin) {
 	if from == nil {
 		return // of somebody else's page
 	}
-	if !from.told && from.opener != nil {
+	if from.main.commits == 0 && from.opener != nil { // Chromium closes it
 		from = from.opener
 	}
 	d := &Download{browser: b, page: from, guid: e.GUID, url: e.URL, name: e.SuggestedFilename, refused: from.context.refusesDownloads}

@@ -36,3 +36,19 @@ func TestClock(t *testing.T) {
 			`["clock.fastForward: Clock only understands numbers, 'mm:ss' and 'hh:mm:ss'","clock.runFor: Invalid time 99","clock.setFixedTime: Invalid date: garbage","clock.runFor: TypeError: Negative ticks are not supported"]`},
 	})
 }
+
+func TestTracingAndContent(t *testing.T) {
+	cases(t, []struct{ name, code, want string }{
+		{"scripts that trace run on", `
+			await context.tracing.start({ screenshots: true, snapshots: true });
+			await page.setContent('<p>x');
+			await context.tracing.stop({ path: 'trace.zip' });
+			return [context.tracing.constructor.name, await context.tracing.startHar('x').catch(e => e.message.split(':')[0])]`,
+			`["Tracing","tracing.startHar is not available in Takeover"]`},
+		{"content with shadow roots", `
+			await page.setContent('<div id=h></div>');
+			await page.evaluate(() => { h.attachShadow({ mode: 'open' }).innerHTML = '<i>in</i>' });
+			return [(await page.content()).includes('<i>in</i>'), (await page.content({ includeShadow: true })).includes('<template shadowrootmode="open"><i>in</i>')]`,
+			`[false,true]`},
+	})
+}

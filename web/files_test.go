@@ -86,3 +86,32 @@ func TestFiles(t *testing.T) {
 	s.do(request{method: "GET", path: base + "/a.html"}).problem(410)
 	s.do(request{method: "POST", path: base + "?name=x", body: "x"}).problem(410)
 }
+
+// TestFilesOfRuns has a script write and download, and use what was uploaded.
+func TestFilesOfRuns(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	base := "/v1/sessions/" + one.ID() + "/files"
+	s.call("POST", base+"?name=input.txt", "from outside", 201, nil)
+	var run struct {
+		Status string
+		Result []any
+		Error  any
+	}
+	s.call("POST", "/v1/sessions/"+one.ID()+"/scripts", map[string]any{"wait": true, "code": `
+		await page.setContent('<input type=file><a download="saved.txt" href="data:text/plain,downloaded">save</a>');
+		await page.setInputFiles('input', 'input.txt');
+		const read = await page.locator('input').evaluate(i => i.files[0].text());
+		const [download] = await Promise.all([page.waitForEvent('download'), page.click('a')]);
+		await page.screenshot({ path: 'shot.png' });
+		return [read, await download.path()]`}, 200, &run)
+	if run.Status != "succeeded" || len(run.Result) != 2 || run.Result[0] != "from outside" || run.Result[1] != "saved.txt" {
+		t.Fatalf("%+v", run)
+	}
+	if got := s.do(request{method: "GET", path: base + "/saved.txt"}); string(got.body) != "downloaded" {
+		t.Errorf("downloaded: %d %s", got.status, got.body)
+	}
+	if got := s.do(request{method: "GET", path: base + "/shot.png"}); !strings.HasPrefix(string(got.body), "\x89PNG") {
+		t.Errorf("picture: %d %.10q", got.status, got.body)
+	}
+}

@@ -269,7 +269,7 @@ export class Layer {
   isConnected(node: Node) { return node.isConnected; }
   preview(node: Node) { return this.injected.previewNode(node); }
   title() { return document.title; }
-  content() { return this.injected.documentContent(false); }
+  content(includeShadow: boolean) { return this.injected.documentContent(includeShadow); }
   describe(selector: string) { return this.resolver.describe(selector); }
   spell(r: Request) { return this.run(r, undefined, () => this.resolver.describe(r.selector)); }
 

@@ -74,7 +74,7 @@ async function exposing(send: Send, target: { frame: string } | { handle: string
   serialize(value, v => (typeof v === 'function' ? functions.push(v as () => unknown) : undefined));
   const made = new Map<unknown, string>();
   for (const fn of functions) {
-    const { binding, handle } = await send<{ binding: string; handle: string }>('pageFunction', target);
+    const { binding, handle } = await send<{ binding: string; handle: string }>('makeFunction', target);
     bindings.set(binding, (_source, ...args) => fn(...args));
     made.set(fn, handle);
   }

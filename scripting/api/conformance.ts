@@ -10,6 +10,7 @@ import type { Dialog } from './dialog.ts';
 import type { Download } from './download.ts';
 import type { ConsoleMessage, Disposable, WebError } from './events.ts';
 import type { FileChooser } from './filechooser.ts';
+import type { Tracing } from './tracing.ts';
 import type { Worker } from './worker.ts';
 import type { Frame } from './frame.ts';
 import type { ElementHandle, JSHandle } from './handle.ts';
@@ -44,6 +45,7 @@ interface Pairs {
   Touchscreen: [Touchscreen, pw.Touchscreen];
   Dialog: [Dialog, pw.Dialog];
   Clock: [Clock, pw.Clock];
+  Tracing: [Tracing, pw.Tracing];
   ConsoleMessage: [ConsoleMessage, pw.ConsoleMessage];
   WebError: [WebError, pw.WebError];
   Worker: [Worker, pw.Worker];

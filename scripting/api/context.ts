@@ -7,6 +7,7 @@ import { type CDPSession, newCDPSession } from './cdp.ts';
 import { readState } from './contextoptions.ts';
 import type { Disposable } from './events.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { Tracing } from './tracing.ts';
 import type { Worker } from './worker.ts';
 import type { Frame } from './frame.ts';
 import { checkHeaders } from './headers.ts';
@@ -40,6 +41,7 @@ export class BrowserContext extends ApiObject {
   /** @internal */
   readonly _timeouts = new Timeouts();
   readonly clock = new Clock(this);
+  readonly tracing = new Tracing();
   readonly request: APIRequestContext;
   /** @internal */
   readonly _routes: Routes;
@@ -54,7 +56,7 @@ export class BrowserContext extends ApiObject {
     this.#world = world;
     this.request = new APIRequestContext(this.#requestSource());
     this._routes = new Routes(this, 'context', () => this.#closed);
-    hide(this, '_pages', '_options', '_own', '_browser', '_ownerPage', '_timeouts', 'clock', 'request', '_routes', '_socketRoutes');
+    hide(this, '_pages', '_options', '_own', '_browser', '_ownerPage', '_timeouts', 'clock', 'tracing', 'request', '_routes', '_socketRoutes');
   }
 
   browser(): Browser { return this._browser ?? this.#world.browser; }

@@ -11,6 +11,7 @@ import { Download } from './download.ts';
 import { ConsoleMessage, Disposable, WebError } from './events.ts';
 import { FileChooser } from './filechooser.ts';
 import { addWorker } from './pageevents.ts';
+import { Tracing } from './tracing.ts';
 import { Worker } from './worker.ts';
 import { Frame } from './frame.ts';
 import { ElementHandle, JSHandle } from './handle.ts';
@@ -78,6 +79,7 @@ export const classes = {
   Response,
   Route,
   Touchscreen,
+  Tracing,
   WebError,
   WebSocket,
   WebSocketRoute,

@@ -1,8 +1,7 @@
 import type * as pw from 'playwright-core';
 import { act, inputFiles, selectValues, type Extra, type Subject } from './actions.ts';
 import { evaluation } from './bindings.ts';
-import { step, wait } from './call.ts';
-import { refuse } from './errors.ts';
+import { pick, step, wait } from './call.ts';
 import { readTextFile } from './files.ts';
 import { host } from './host.ts';
 import type { Frame } from './frame.ts';
@@ -95,7 +94,7 @@ export abstract class Scope extends ApiObject {
     return this.#step('title', [], async send => (await send<{ value: string }>('frame.title', { frame: this._target._guid })).value);
   }
   content(options?: { includeShadow?: boolean }): Promise<string> {
-    return this.#step('content', [], async send => options?.includeShadow ? refuse('includeShadow', 'this version gives the light DOM only') : (await send<{ value: string }>('frame.content', { frame: this._target._guid })).value);
+    return this.#step('content', [], async send => (await send<{ value: string }>('frame.content', { frame: this._target._guid, ...pick(options, ['includeShadow']) })).value);
   }
 
   // With functions in the page.
