@@ -108,7 +108,7 @@ func check(t *testing.T, test session.RunTest, gap string) {
 		case failed && gap == "":
 			t.Errorf("%s after %.0f ms, line %d: %s", test.Status, test.DurationMS, test.Error.Line, test.Error.Message)
 		case failed:
-			t.Skipf("known gap: %s", gap)
+			t.Skipf("known gap: %s (line %d: %s)", gap, test.Error.Line, test.Error.Message)
 		case gap != "":
 			t.Errorf("the list of gaps says that this fails (%s): take it off", gap)
 		}
