@@ -37,6 +37,7 @@ var handlers = table(
 	onBrowser(protobrowser.DownloadWillBegin, func(b *Browser, _ *attachment, e protobrowser.EventDownloadWillBegin) { b.downloadBeganLocked(e) }),
 	onBrowser(protobrowser.DownloadProgress, func(b *Browser, _ *attachment, e protobrowser.EventDownloadProgress) { b.downloadProgressLocked(e) }),
 
+	on(inspector.WorkerScriptLoaded, (*attachment).scriptLoadedLocked),
 	on(inspector.TargetCrashed, (*attachment).crashedLocked),
 	on(inspector.TargetReloadedAfterCrash, (*attachment).revivedLocked),
 

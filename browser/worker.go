@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
@@ -25,7 +26,9 @@ type Worker struct {
 	// Guarded by the browser's lock.
 	attachment *attachment // nil for a service worker that nobody has asked
 	attaching  bool
-	world      *World
+	pending    *World // of the worker, once it is there
+	loaded     bool   // its script has run
+	world      *World // the same from then on
 	told       bool
 	gone       bool
 }
@@ -134,7 +137,24 @@ func (b *Browser) newWorkerLocked(parent *attachment, s *cdp.Session, info *targ
 // be asked.
 func (w *Worker) worldLocked(world *World) {
 	w.attachment.worlds[world.uniqueID] = world
-	w.world = world
+	w.pending = world
+	w.readyLocked()
+}
+
+// scriptLoadedLocked takes in that a worker's script has run.
+func (a *attachment) scriptLoadedLocked(inspector.EventWorkerScriptLoaded) {
+	if a.worker != nil {
+		a.worker.loaded = true
+		a.worker.readyLocked()
+	}
+}
+
+// readyLocked lets a worker be asked once its script has run.
+func (w *Worker) readyLocked() {
+	if w.pending == nil || !w.loaded && w.page != nil { // a service worker is asked later than that
+		return
+	}
+	w.world = w.pending
 	if !w.told {
 		w.told = true
 		w.page.tellLaterLocked(WorkerCreated{Worker: w})
@@ -162,7 +182,7 @@ func (w *Worker) closeLocked() {
 // detachedLocked takes in the end of the worker's session, which for a page's is
 // its own end.
 func (w *Worker) detachedLocked() {
-	w.attachment, w.attaching, w.world = nil, false, nil
+	w.attachment, w.attaching, w.pending, w.world = nil, false, nil, nil
 	if w.page != nil {
 		w.closeLocked()
 	}
