@@ -27,7 +27,7 @@ func (e *ScriptError) Error() string {
 func newScriptError(d *runtime.ExceptionDetails) *ScriptError {
 	x := d.Exception
 	if x == nil { // as for one that a timer's function threw
-		e := &ScriptError{Message: strings.TrimPrefix(d.Text, "Uncaught ")}
+		e := &ScriptError{Message: strings.TrimPrefix(strings.TrimPrefix(d.Text, "Uncaught "), "(in promise) ")}
 		if name, message, found := strings.Cut(e.Message, ": "); found && isErrorName(name) {
 			e.Name, e.Message = name, message
 		}
