@@ -188,12 +188,14 @@ func (c *Client) addBinding(b *binding, bc *browser.Context) error {
 func opUnexpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
 	c.mu.Lock()
 	b := c.bindings[p.Binding]
+	if b == nil || b.script == nil { // no longer, not yet, or without a name
+		c.mu.Unlock()
+		return emptyJSON, nil
+	}
 	delete(c.bindings, p.Binding)
 	c.mu.Unlock()
-	if b != nil {
-		b.script.Remove()
-		c.takeAway(ctx, b)
-	}
+	b.script.Remove()
+	c.takeAway(ctx, b)
 	return emptyJSON, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"takeover/browser"
@@ -125,7 +126,7 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 			return nil, explain(err, nil)
 		}
 	}
-	value, err := o.run(ctx, c, params)
+	value, err := c.run(ctx, name, o, params)
 	if err != nil {
 		return nil, explain(err, nil)
 	}
@@ -137,6 +138,18 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 		return nil, fmt.Errorf("%s: encode result: %w", name, err)
 	}
 	return out, nil
+}
+
+// run runs an operation. Its parameters are a stranger's: a fault that they bring
+// out fails the operation, not the server with everybody's sessions.
+func (c *Client) run(ctx context.Context, name string, o operation, params json.RawMessage) (value any, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			c.automation.log.Error("an operation panicked", "operation", name, "fault", fault, "stack", string(debug.Stack()))
+			value, err = nil, errorf("internal error in %s", name)
+		}
+	}()
+	return o.run(ctx, c, params)
 }
 
 // ended is a context that is over.

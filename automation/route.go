@@ -18,8 +18,25 @@ import (
 
 // routes is what a client wants to be asked about, of a page or a context.
 type routes struct {
-	patterns []*regexp.Regexp // nil for all
-	remove   func(context.Context) error
+	patterns []*regexp.Regexp
+	hold     *hold
+}
+
+// hold is that Chromium holds requests back. Routes that replace others take it
+// over.
+type hold struct {
+	begun  chan struct{} // closed when remove is there
+	remove func(context.Context) error
+}
+
+// end lets the requests go.
+func (h *hold) end(ctx context.Context) error {
+	select {
+	case <-h.begun:
+		return h.remove(ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 type setRoutesParams struct {
@@ -49,7 +66,7 @@ func opSetRoutes(ctx context.Context, c *Client, p *setRoutesParams) (any, error
 		}
 		of, intercept = bc, bc.Intercept
 	}
-	wanted := &routes{}
+	wanted := &routes{hold: &hold{begun: make(chan struct{})}}
 	for _, text := range p.Patterns {
 		pattern := anyURL
 		if text != nil {
@@ -62,7 +79,7 @@ func opSetRoutes(ctx context.Context, c *Client, p *setRoutesParams) (any, error
 	c.mu.Lock()
 	before := c.routes[of]
 	if before != nil {
-		wanted.remove = before.remove
+		wanted.hold = before.hold
 	}
 	if len(wanted.patterns) > 0 {
 		c.routes[of] = wanted
@@ -72,13 +89,12 @@ func opSetRoutes(ctx context.Context, c *Client, p *setRoutesParams) (any, error
 	c.mu.Unlock()
 	switch {
 	case len(wanted.patterns) == 0 && before != nil:
-		return emptyJSON, before.remove(ctx)
+		return emptyJSON, before.hold.end(ctx)
 	case len(wanted.patterns) > 0 && before == nil:
 		c.undo(bc, "routes", of, func(ctx context.Context) error { return c.dropRoutes(ctx, of) })
-		remove, err := intercept(ctx, func(r *browser.Request) bool { return c.offerRequest(of, r) })
-		c.mu.Lock()
-		wanted.remove = remove
-		c.mu.Unlock()
+		var err error
+		wanted.hold.remove, err = intercept(ctx, func(r *browser.Request) bool { return c.offerRequest(of, r) })
+		close(wanted.hold.begun)
 		return emptyJSON, err
 	}
 	return emptyJSON, nil
@@ -106,10 +122,10 @@ func (c *Client) dropRoutes(ctx context.Context, of any) error {
 	r := c.routes[of]
 	delete(c.routes, of)
 	c.mu.Unlock()
-	if r == nil || r.remove == nil {
+	if r == nil {
 		return nil
 	}
-	return r.remove(ctx)
+	return r.hold.end(ctx)
 }
 
 type routeContinueParams struct {

@@ -1,0 +1,81 @@
+package automation_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/storage"
+)
+
+// Routes that are taken back before they have begun do no harm, and nothing is
+// held back afterwards.
+func TestRoutesInAHurry(t *testing.T) {
+	s := site(t, map[string]string{"/": "<title>here</title>"})
+	r := newRig(t)
+	for range 20 {
+		var wg sync.WaitGroup
+		for _, patterns := range [][]any{{nil}, {}, {"other"}, {}} {
+			wg.Go(func() {
+				if err := r.call("page.setRoutes", params{"patterns": patterns}, nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		r.do("page.setRoutes", params{"patterns": []any{}}, nil)
+	}
+	r.do("frame.goto", params{"url": s.URL}, nil)
+	equal(t, "title", r.eval("document.title"), any("here"))
+}
+
+// A function without a name cannot be taken away by one.
+func TestUnexposeOfAFunction(t *testing.T) {
+	r := newRig(t)
+	var f struct{ Binding string }
+	raw, err := json.Marshal(params{"frame": r.frame})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.client.Call(t.Context(), "pageFunction", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(res, &f); err != nil {
+		t.Fatal(err)
+	}
+	r.do("unexpose", params{"binding": f.Binding}, nil)
+}
+
+// A page's own session sees the cookies of its own context only.
+func TestCDPSessionCookiesOfItsContext(t *testing.T) {
+	r := newRig(t)
+	root := r.browser.Session()
+	cookie := func(value string) params {
+		return params{"cookies": []params{{"name": "whose", "value": value, "domain": "a.test", "path": "/"}}}
+	}
+	if err := root.Call(t.Context(), storage.SetCookies.Method, cookie("others"), nil); err != nil {
+		t.Fatal(err)
+	}
+	session := r.attach()
+	for method, p := range map[string]params{"Storage.getCookies": nil, "Storage.setCookies": cookie("own"), "Storage.clearCookies": nil} {
+		_, err := r.command(session, method, p)
+		if err == nil || !strings.Contains(err.Error(), "about another context's cookies") {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	var got struct {
+		Cookies []struct {
+			Value string `json:"value"`
+		} `json:"cookies"`
+	}
+	if err := root.Call(t.Context(), storage.GetCookies.Method, nil, &got); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "cookies of the others", fmt.Sprint(got.Cookies), "[{others}]")
+	if _, err := r.command(session, "Network.getCookies", nil); err != nil {
+		t.Error(err)
+	}
+}
