@@ -43,6 +43,9 @@ var addressParams = map[string]string{
 	"Page.navigate": "url", "Network.loadNetworkResource": "url", "Fetch.continueRequest": "url", "Network.continueInterceptedRequest": "url",
 }
 
+// contextCommands are about the default context, whichever the session's is.
+var contextCommands = map[string]bool{"Storage.getCookies": true, "Storage.setCookies": true, "Storage.clearCookies": true}
+
 // refusedParams are parameters that no command may have: with their value, or
 // with any when that is nil.
 var refusedParams = []struct {
@@ -83,6 +86,9 @@ func (a *Automation) checkCommand(method string, raw json.RawMessage, own, targe
 	}
 	if id, ok := params["browserContextId"]; ok && id != own {
 		return nil, refusal("it names another context")
+	}
+	if contextCommands[method] && own != a.browser.DefaultContext().ID() {
+		return nil, refusal("it is about another context's cookies; use context.cookies() or Network.getCookies")
 	}
 	if id, ok := params["targetId"]; ok && id != targetID {
 		return nil, refusal("it names another page")

@@ -23,6 +23,9 @@ var cdpOperations = map[string]operation{
 	"cdp.detach": op(false, opDetachSession), // {session}
 }
 
+// maxOwnSessions bounds the sessions that a client has at a time.
+const maxOwnSessions = 1000
+
 // ownSession is a session that a script asked for.
 type ownSession struct {
 	page    *browser.Page
@@ -93,6 +96,12 @@ func opAttachSession(ctx context.Context, c *Client, p *attachParams) (any, erro
 	client, err := c.sessionsClient(ctx)
 	if err != nil {
 		return nil, err
+	}
+	c.mu.Lock()
+	full := c.cdp != nil && len(c.cdp.byID) >= maxOwnSessions
+	c.mu.Unlock()
+	if full {
+		return nil, errorf("more than %d CDP sessions: detach() those that are not needed any more", maxOwnSessions)
 	}
 	s, err := client.Attach(ctx, prototarget.ID(target))
 	if err != nil {
