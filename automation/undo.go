@@ -28,7 +28,7 @@ type undoStep struct {
 func (c *Client) undo(bc *browser.Context, name string, key any, restore func(context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || slices.Contains(c.own, bc) { // which ends with the client
+	if slices.Contains(c.own, bc) { // which ends with the client
 		return
 	}
 	type named struct {
