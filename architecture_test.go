@@ -13,25 +13,26 @@ import (
 // allowed is the import table of ARCHITECTURE.md: which of our packages each of
 // them may import. Sub-packages follow the rule of the longest name here.
 var allowed = map[string][]string{
-	"cdp":                 {},
-	"browser":             {"cdp"},
-	"browser/browsertest": {"browser", "cdp", "files"},
-	"files":               {},
-	"automation":          {"browser", "cdp", "fetch", "files"},
-	"fetch":               {},
-	"screencast":          {"cdp"},
-	"input":               {"cdp"},
-	"scripting":           {},
-	"capture":             {"cdp"},
-	"static":              {},
-	"session":             {"automation", "browser", "capture", "cdp", "files", "input", "screencast", "scripting", "store"},
-	"store":               {},
-	"web":                 {"capture", "files", "input", "screencast", "session", "static", "web"},
-	"web/views":           {"static"},
-	"web/demo":            {},
-	"cmd":                 nil, // may import all
-	"bench":               {},
-	"conformance":         {"conformance"},
+	"cdp":                  {},
+	"browser":              {"cdp"},
+	"browser/browsertest":  {"browser", "cdp", "files"},
+	"files":                {},
+	"automation":           {"browser", "cdp", "fetch", "files"},
+	"fetch":                {},
+	"screencast":           {"cdp"},
+	"input":                {"cdp"},
+	"scripting":            {},
+	"scripting/workertest": {},
+	"capture":              {"cdp"},
+	"static":               {},
+	"session":              {"automation", "browser", "capture", "cdp", "files", "input", "screencast", "scripting", "store"},
+	"store":                {},
+	"web":                  {"capture", "files", "input", "screencast", "session", "static", "web"},
+	"web/views":            {"static"},
+	"web/demo":             {},
+	"cmd":                  nil, // may import all
+	"bench":                {},
+	"conformance":          {"conformance"},
 }
 
 // TestImports holds the import table.

@@ -16,6 +16,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/conformance/site"
 	"takeover/scripting"
+	"takeover/scripting/workertest"
 	"takeover/session"
 )
 
@@ -52,7 +53,7 @@ func TestConformance(t *testing.T) {
 	}
 	server := httptest.NewServer(site.Handler())
 	t.Cleanup(server.Close)
-	m, err := session.NewManager(session.Options{Dir: t.TempDir(), WarmBrowsers: -1, Executable: worker()})
+	m, err := session.NewManager(session.Options{Dir: t.TempDir(), WarmBrowsers: -1, Executable: workertest.Command(scripting.Subcommand)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,16 +89,6 @@ func TestConformance(t *testing.T) {
 			t.Errorf("the list of gaps names a case that there is not: %s", title)
 		}
 	}
-}
-
-// worker is the command of the scripts' workers: the program that make test has
-// built, whose JavaScript runs several times faster than under the race
-// detector. Without it, this test binary.
-func worker() []string {
-	if program := os.Getenv("TAKEOVER_TEST_PROGRAM"); program != "" {
-		return []string{program, scripting.Subcommand}
-	}
-	return nil
 }
 
 // check compares a case's result with what is known of it.

@@ -15,6 +15,7 @@ import (
 	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/scripting"
+	"takeover/scripting/workertest"
 )
 
 // site is the pages that the scripts below visit.
@@ -118,7 +119,7 @@ func runOn(t *testing.T, handler http.Handler, code string, l *logs) scripting.R
 		started.Emit(event, params)
 	}})
 	t.Cleanup(client.Close)
-	pool := scripting.NewPool(scripting.PoolOptions{})
+	pool := scripting.NewPool(scripting.PoolOptions{Executable: workertest.Command(scripting.Subcommand)})
 	t.Cleanup(func() { _ = pool.Close() })
 	args, err := json.Marshal(map[string]string{"url": server.URL})
 	if err != nil {

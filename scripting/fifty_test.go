@@ -14,6 +14,7 @@ import (
 	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/scripting"
+	"takeover/scripting/workertest"
 )
 
 // Fifty runs at once, each in a context of its own: none sees another's pages,
@@ -29,7 +30,7 @@ func TestFiftyContexts(t *testing.T) {
 	defer func() { _ = b.Close() }()
 	a := automation.New(b, automation.Options{Files: browsertest.Files(t)})
 	defer a.Close()
-	pool := scripting.NewPool(scripting.PoolOptions{Limits: scripting.Limits{TurnTime: 30 * time.Second}}) // all start at once
+	pool := scripting.NewPool(scripting.PoolOptions{Executable: workertest.Command(scripting.Subcommand), Limits: scripting.Limits{TurnTime: 30 * time.Second}}) // all start at once
 	defer func() { _ = pool.Close() }()
 
 	var wg sync.WaitGroup

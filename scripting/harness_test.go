@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"takeover/scripting/workertest"
 )
 
 // world answers operations as a browser with one empty page would. It is the
@@ -124,7 +126,7 @@ func newPool(t testing.TB, limits Limits) *Pool {
 	if apiSource() == "" {
 		t.Skip("the script API is not built: run make generate")
 	}
-	p := NewPool(PoolOptions{Limits: limits})
+	p := NewPool(PoolOptions{Executable: workertest.Command(Subcommand), Limits: limits})
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)

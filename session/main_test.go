@@ -15,6 +15,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/scripting"
+	"takeover/scripting/workertest"
 )
 
 func TestMain(m *testing.M) {
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 func startManager(t *testing.T, o Options) *Manager {
 	t.Helper()
 	o.Dir = t.TempDir()
+	o.Executable = workertest.Command(scripting.Subcommand)
 	m, err := NewManager(o)
 	if err != nil {
 		t.Fatal(err)
