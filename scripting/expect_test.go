@@ -119,7 +119,7 @@ func TestExpectPoll(t *testing.T) {
 		await run('passes not', () => expect(() => { throw new Error('boom') }).not.toPass({ timeout: 50 }));
 		await run('should not pass', () => expect(() => {}).not.toPass({ timeout: 50 }));
 		await run('passes never', () => expect(() => new Promise(() => {})).toPass({ timeout: 50 }));
-		await run('expectation inside', () => expect(async () => { await expect(page.locator('x')).toBeVisible({ timeout: 10 }) }).toPass({ timeout: 9000, intervals: [10000] }));`)
+		await run('expectation inside', () => expect(async () => { await expect(page.locator('x')).toBeVisible({ timeout: 500 }) }).toPass({ timeout: 9000, intervals: [10000] }));`)
 	const overdue = "Timeout 50ms exceeded while waiting on the predicate"
 	want := `holds: 3
 says more: Error: mine
@@ -168,11 +168,11 @@ expectation inside: Error: expect(locator).toBeVisible() failed
 
 Locator: locator('x')
 Expected: visible
-Timeout: 10ms
+Timeout: 500ms
 Error: element(s) not found
 
 Call log:
-  - Expect "toBeVisible" locator('x') with timeout 10ms
+  - Expect "toBeVisible" locator('x') with timeout 500ms
   - waiting for locator('x')
 
 
@@ -221,7 +221,7 @@ func TestExpectExtend(t *testing.T) {
 		await run('merged as well', () => mergeExpects(other, odd)(2).toBeDefined());
 		await run('configured', () => odd.configure({ message: 'mine' })(2).toBeOdd());
 		await run('result', async () => { try { await odd('x').toBeFoo(); } catch (e) { return e.matcherResult; } });
-		await run('page result', async () => { try { await expect(page.locator('x')).toHaveText('y', { timeout: 20 }); } catch (e) { const { message, log, ariaSnapshot, ...rest } = e.matcherResult; return [rest, log[0], typeof ariaSnapshot, e.message === message, e.constructor.name, e.name]; } });`)
+		await run('page result', async () => { try { await expect(page.locator('x')).toHaveText('y', { timeout: 300 }); } catch (e) { const { message, log, ariaSnapshot, ...rest } = e.matcherResult; return [rest, log[0], typeof ariaSnapshot, e.message === message, e.constructor.name, e.name]; } });`)
 	want := `odd: "passes"
 not odd: Error: odd 2 false,,5000
 not: Error: odd 3 true,,5000
@@ -285,7 +285,7 @@ configured: Error: mine
 
 odd 2 false,,5000
 result: {"name":"toBeFoo","pass":false,"expected":"foo","actual":"x","message":"expect(received).toBeFoo(expected)[]"}
-page result: [{"name":"toHaveText","pass":false,"expected":"y","timeout":20},"  - Expect \"toHaveText\" locator('x') with timeout 20ms","string",true,"ExpectError","Error"]`
+page result: [{"name":"toHaveText","pass":false,"expected":"y","timeout":300},"  - Expect \"toHaveText\" locator('x') with timeout 300ms","string",true,"ExpectError","Error"]`
 	if got != want {
 		t.Errorf("got\n%s\n\nwant\n%s", got, want)
 	}
@@ -297,15 +297,15 @@ func TestExpectSoft(t *testing.T) {
 		name, code, want string
 		line             int
 	}{
-		{"one", "await page.setContent('<p>x</p>');\nawait expect.soft(page.locator('p')).toHaveText('y', { timeout: 30 });\nconsole.log('on');\nreturn 5", `expect(locator).toHaveText(expected) failed
+		{"one", "await page.setContent('<p>x</p>');\nawait expect.soft(page.locator('p')).toHaveText('y', { timeout: 300 });\nconsole.log('on');\nreturn 5", `expect(locator).toHaveText(expected) failed
 
 Locator:  locator('p')
 Expected: "y"
 Received: "x"
-Timeout:  30ms
+Timeout:  300ms
 
 Call log:
-  - Expect "soft toHaveText" locator('p') with timeout 30ms
+  - Expect "soft toHaveText" locator('p') with timeout 300ms
   - waiting for locator('p')`, 2},
 		{"several", "expect.soft(1, 'mine').toBe(2);\nawait expect.soft.poll(() => 1, { timeout: 30 }).toBe(3);\nawait expect.configure({ soft: true })(async () => { throw new Error('x') }).toPass({ timeout: 30 })\nconsole.log('on')", `3 errors:
 

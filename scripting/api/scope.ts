@@ -43,7 +43,7 @@ export abstract class Scope extends ApiObject {
   }
 
   // Locators.
-  locator(selector: string, options?: FilterOptions): Locator { return new Locator(this._target, selector, spellSelector(selector, options), options); }
+  locator(selector: string, options?: FilterOptions): Locator { return new Locator(this._target, text('selector', selector), spellSelector(selector, options), options); }
   getByText(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.text(text, o?.exact), spell('getByText', text, o)); }
   getByLabel(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.label(text, o?.exact), spell('getByLabel', text, o)); }
   getByPlaceholder(text: Text, o?: { exact?: boolean }): Locator { return new Locator(this._target, by.placeholder(text, o?.exact), spell('getByPlaceholder', text, o)); }
