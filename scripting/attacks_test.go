@@ -23,7 +23,7 @@ func TestEndlessLoops(t *testing.T) {
 		"getter of the result's then": `return { get then() { for (;;); } }`,
 		"thenables without end":       `return { then(r) { r({ then: this.then }) } }`,
 		"toPrimitive":                 `console.log('' + { [Symbol.toPrimitive]() { for (;;); } })`,
-		"valueOf in our hands":        `await page.waitForTimeout({ valueOf() { for (;;); } })`,
+		"toString in our hands":       `atob({ toString() { for (;;); } })`,
 		"toString of an error":        `const e = new Error(); e.message = { toString() { for (;;); } }; throw e`,
 		"message of an error":         `class E extends Error { get message() { for (;;); } } throw new E()`,
 		"cause of an error":           `throw Object.defineProperty(new Error(), 'cause', { get() { for (;;); } })`,
