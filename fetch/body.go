@@ -9,12 +9,14 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/andybalholm/brotli"
 )
 
 // readBody reads an answer's body, decompresses it, and closes it.
-func readBody(res *http.Response, limit int64) (body []byte, err error) {
+func (c *Client) readBody(res *http.Response) (body []byte, err error) {
+	limit := c.options.MaxBody
 	defer func() { err = errors.Join(err, res.Body.Close()) }()
 	encoding := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding")))
 	raw := &wire{from: res.Body}
@@ -27,11 +29,15 @@ func readBody(res *http.Response, limit int64) (body []byte, err error) {
 		from, err = decoder(encoding, buffered)
 	}
 	if err == nil {
-		body, err = io.ReadAll(io.LimitReader(from, limit+1))
+		counted := &counted{from: io.LimitReader(from, limit+1), all: &c.reading, most: c.options.MaxBodies}
+		defer counted.done()
+		body, err = io.ReadAll(counted)
 	}
 	switch {
 	case raw.err != nil:
 		return nil, errAborted{raw.err}
+	case errors.Is(err, errBodies):
+		return nil, &Error{Text: fmt.Sprintf("the bodies of the responses under way are larger than %d bytes together, the most that is read here at a time", c.options.MaxBodies), cause: err}
 	case errors.Is(err, io.ErrUnexpectedEOF) && isCompressed(encoding): // cut off, but whole so far as it was sent
 		err = nil
 	case err != nil && isCompressed(encoding):
@@ -71,6 +77,30 @@ func decodeWords(err error) string {
 	}
 	return err.Error()
 }
+
+// errBodies says that the bodies that are being read are too large together.
+var errBodies = errors.New("too many bytes of bodies")
+
+// counted counts what is read with what others read, up to a bound.
+type counted struct {
+	from io.Reader
+	all  *atomic.Int64
+	most int64
+	own  int64
+}
+
+// Read reads on, if there is room.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.from.Read(b)
+	c.own += int64(n)
+	if c.all.Add(int64(n)) > c.most {
+		return n, errBodies
+	}
+	return n, err
+}
+
+// done gives the room back.
+func (c *counted) done() { c.all.Add(-c.own) }
 
 // wire tells errors of the connection from those of the decompression.
 type wire struct {

@@ -1,10 +1,12 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +18,13 @@ const (
 	// DefaultMaxBody bounds a response's body, decompressed, in bytes.
 	DefaultMaxBody = 64 << 20
 
+	// DefaultMaxBodies bounds the bodies, in bytes, that a client reads at a time.
+	DefaultMaxBodies = 128 << 20
+
+	// DefaultMaxRequests bounds the requests that a client has under way; others
+	// wait for their turn.
+	DefaultMaxRequests = 64
+
 	// maxHead bounds a response's status line and headers, in bytes.
 	maxHead = 1 << 20
 
@@ -24,6 +33,10 @@ const (
 
 	// connectTimeout bounds one attempt to connect, for requests without a timeout.
 	connectTimeout = 30 * time.Second
+
+	// maxTransports bounds the kinds of connections that are kept, each through a
+	// proxy of its own or without one.
+	maxTransports = 32
 
 	// maxIdle bounds the connections kept, for each kind of them.
 	maxIdle = 16
@@ -37,13 +50,17 @@ type Options struct {
 	// host's name before a connection to it is made. Default: none is refused.
 	CheckURL func(*url.URL) error
 
-	MaxBody int64 // bytes of a body, decompressed; default DefaultMaxBody
+	MaxBody     int64 // bytes of a body, decompressed; default DefaultMaxBody
+	MaxBodies   int64 // bytes of all bodies that are being read; default DefaultMaxBodies
+	MaxRequests int   // under way; default DefaultMaxRequests
 }
 
 // Client makes requests and keeps connections between them. All methods may be
 // called from any goroutine.
 type Client struct {
 	options Options
+	turns   chan struct{} // held by each request under way
+	reading atomic.Int64  // bytes of the bodies that are being read
 
 	mu         sync.Mutex // guards what follows; never held across I/O
 	transports map[transportKey]*http.Transport
@@ -55,10 +72,10 @@ func NewClient(o Options) *Client {
 	if o.CheckURL == nil {
 		o.CheckURL = func(*url.URL) error { return nil }
 	}
-	if o.MaxBody == 0 {
-		o.MaxBody = DefaultMaxBody
-	}
-	return &Client{options: o, transports: map[transportKey]*http.Transport{}}
+	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
+	o.MaxBodies = cmp.Or(o.MaxBodies, DefaultMaxBodies)
+	o.MaxRequests = cmp.Or(o.MaxRequests, DefaultMaxRequests)
+	return &Client{options: o, turns: make(chan struct{}, o.MaxRequests), transports: map[transportKey]*http.Transport{}}
 }
 
 // Close closes the connections that are kept. Requests under way go on until

@@ -11,6 +11,10 @@ import (
 	"time"
 )
 
+// maxCookie bounds a cookie's name and value together, in bytes; browsers' number
+// (RFC 6265bis, 5.7). Larger ones are left out.
+const maxCookie = 4096
+
 // maxExpires is the last second of the year 9999, the most that Expires may be.
 const maxExpires = 253402300799
 
@@ -91,7 +95,7 @@ func setCookies(u *url.URL, lines []string, now time.Time) []Cookie {
 	var cookies []Cookie
 	for _, line := range lines {
 		c, ok := parseSetCookie(line, now)
-		if !ok {
+		if !ok || len(c.Name)+len(c.Value) > maxCookie {
 			continue
 		}
 		switch {

@@ -29,6 +29,12 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	if r.Log == nil {
 		r.Log = func(string) {}
 	}
+	select {
+	case c.turns <- struct{}{}:
+		defer func() { <-c.turns }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	backoff := firstBackoff
 	for attempt := 0; ; attempt++ {
 		res, err := c.chain(ctx, r)
@@ -234,7 +240,7 @@ func (c *Client) once(ctx context.Context, r Request) (*answer, []string, error)
 	if isRedirect(out.Status) && r.MaxRedirects > 0 && out.get("location") != "" {
 		return out, lines, nil
 	}
-	out.Body, err = readBody(res, c.options.MaxBody)
+	out.Body, err = c.readBody(res)
 	if err != nil {
 		return nil, nil, err
 	}

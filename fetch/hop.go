@@ -26,11 +26,8 @@ type hop struct {
 	reused   bool
 }
 
-// mark notes that something happened now. h may be nil.
+// mark notes that something happened now.
 func (h *hop) mark(at *time.Time) {
-	if h == nil {
-		return
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	*at = time.Now()

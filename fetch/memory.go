@@ -30,7 +30,7 @@ func (m *Memory) SetCookies(_ context.Context, cookies []Cookie) error {
 	now := time.Now()
 	for _, c := range cookies {
 		m.cookies = slices.DeleteFunc(m.cookies, func(o Cookie) bool { return o.Name == c.Name && o.Domain == c.Domain && o.Path == c.Path })
-		if !c.expired(now) {
+		if !c.expired(now) && len(c.Name)+len(c.Value) <= maxCookie {
 			m.cookies = append(m.cookies, c)
 		}
 	}

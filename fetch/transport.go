@@ -38,10 +38,18 @@ func (c *Client) transport(key transportKey) (*http.Transport, error) {
 		return t, nil
 	}
 	t, err := c.newTransport(key)
-	if err == nil {
-		c.transports[key] = t
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	for old, unused := range c.transports {
+		if len(c.transports) < maxTransports {
+			break
+		}
+		delete(c.transports, old)
+		unused.CloseIdleConnections()
+	}
+	c.transports[key] = t
+	return t, nil
 }
 
 func (c *Client) newTransport(key transportKey) (*http.Transport, error) {
@@ -88,8 +96,9 @@ func (c *Client) newTransport(key transportKey) (*http.Transport, error) {
 		if err != nil {
 			return nil, err
 		}
-		h, _ := ctx.Value(hopKey{}).(*hop)
-		h.mark(&h.tlsStart)
+		if h, ok := ctx.Value(hopKey{}).(*hop); ok {
+			h.mark(&h.tlsStart)
+		}
 		own := config.Clone()
 		own.ServerName = strings.TrimSuffix(hostOf(address), ".")
 		conn := tls.Client(plain, own)

@@ -1,0 +1,72 @@
+package fetch_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"takeover/fetch"
+)
+
+// What is read at a time is bounded for all bodies together, and the room is given
+// back.
+func TestBodiesTogether(t *testing.T) {
+	s := server(t, map[string]http.HandlerFunc{
+		"/large": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20+1)) },
+		"/small": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) },
+	})
+	c := client(t, fetch.Options{MaxBodies: 1 << 20})
+	for range 2 {
+		if _, err := c.Do(t.Context(), get(t, s.URL+"/large")); err == nil || !strings.Contains(err.Error(), "larger than 1048576 bytes together") {
+			t.Errorf("too large: %v", err)
+		}
+		if res, err := c.Do(t.Context(), get(t, s.URL+"/small")); err != nil || len(res.Body) != 1<<20 {
+			t.Errorf("one after it: %v", err)
+		}
+	}
+}
+
+// More requests than may be under way wait for their turn.
+func TestRequestsTogether(t *testing.T) {
+	var now, most atomic.Int32
+	s := server(t, map[string]http.HandlerFunc{"/": func(http.ResponseWriter, *http.Request) {
+		n := now.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		now.Add(-1)
+	}})
+	c := client(t, fetch.Options{MaxRequests: 3})
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if _, err := c.Do(t.Context(), get(t, s.URL)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := most.Load(); n < 1 || n > 3 {
+		t.Errorf("%d requests at a time", n)
+	}
+}
+
+// A cookie that no browser would take is not kept.
+func TestLargeCookie(t *testing.T) {
+	s := server(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, _ *http.Request) {
+		for _, n := range []int{4095, 4096} {
+			w.Header().Add("Set-Cookie", fmt.Sprintf("%c=%s", 'a'+rune(n-4095), strings.Repeat("x", n)))
+		}
+	}})
+	var jar fetch.Memory
+	r := get(t, s.URL)
+	r.Jar = &jar
+	if _, err := client(t, fetch.Options{}).Do(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if all := jar.All(); len(all) != 1 || all[0].Name != "a" {
+		t.Errorf("%d cookies", len(all))
+	}
+}
