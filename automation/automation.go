@@ -55,7 +55,8 @@ type Automation struct {
 
 	mu        sync.Mutex // guards what follows; never held across I/O
 	clients   map[*Client]struct{}
-	downloads map[*browser.Download]*download // of pages that are there
+	downloads map[*browser.Download]*download
+	ended     []*browser.Download // the oldest first
 	closed    bool
 }
 

@@ -8,11 +8,15 @@ import (
 	"takeover/files"
 )
 
+// maxDownloads is how many downloads that have ended are remembered.
+const maxDownloads = 1000
+
 // download is how a download went, for all who ask.
 type download struct {
-	done    chan struct{} // closed when the rest is there
-	name    string        // in the folder of files
-	failure string        // empty when there is a file
+	done     chan struct{} // closed when the rest is there
+	name     string        // in the folder of files
+	failure  string        // empty when there is a file
+	received int64         // bytes that are not in the folder yet; guarded by the automation
 }
 
 // textRefused is Playwright's word about downloads of a context that refuses them.
@@ -25,7 +29,7 @@ func (a *Automation) observeDownload(ev browser.Event) {
 	case browser.DownloadBegan:
 		a.downloadOf(ev.Download)
 	case browser.DownloadProgressed:
-		if f := a.options.Files; f != nil && ev.Received > f.Room() {
+		if f := a.options.Files; f != nil && a.downloadProgressed(ev) > f.Room() {
 			a.work.Go(func() { _ = ev.Download.Cancel(a.life) }) // it ends by itself, and is not kept then
 		}
 	case browser.DownloadEnded:
@@ -33,8 +37,16 @@ func (a *Automation) observeDownload(ev browser.Event) {
 		a.work.Go(func() {
 			defer close(d.done)
 			a.keepDownload(ev, d)
+			a.downloadEnded(ev.Download, d)
 		})
 	}
+}
+
+// knownDownload is a download that was not forgotten, or nil.
+func (a *Automation) knownDownload(d *browser.Download) *download {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.downloads[d]
 }
 
 func (a *Automation) downloadOf(d *browser.Download) *download {
@@ -46,6 +58,30 @@ func (a *Automation) downloadOf(d *browser.Download) *download {
 		a.downloads[d] = known
 	}
 	return known
+}
+
+// downloadProgressed gives how many bytes all downloads under way have together.
+func (a *Automation) downloadProgressed(ev browser.DownloadProgressed) int64 {
+	a.downloadOf(ev.Download)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.downloads[ev.Download].received = ev.Received
+	var all int64
+	for _, d := range a.downloads {
+		all += d.received
+	}
+	return all
+}
+
+// downloadEnded forgets the oldest of many downloads that have ended.
+func (a *Automation) downloadEnded(of *browser.Download, d *download) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d.received = 0
+	if a.ended = append(a.ended, of); len(a.ended) > maxDownloads {
+		delete(a.downloads, a.ended[0])
+		a.ended = a.ended[1:]
+	}
 }
 
 func (a *Automation) keepDownload(ev browser.DownloadEnded, d *download) {
@@ -81,7 +117,10 @@ func (c *Client) downloaded(ctx context.Context, id string) (*download, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := c.automation.downloadOf(d)
+	known := c.automation.knownDownload(d)
+	if known == nil {
+		return nil, errorf(textCollected)
+	}
 	select {
 	case <-known.done:
 		return known, nil
