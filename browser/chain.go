@@ -104,6 +104,7 @@ func (p *Page) keepLocked(r *Request) {
 	old := p.recent[0]
 	p.recent[0] = nil
 	p.recent = p.recent[1:]
+	old.forgotten = true
 	if old.ended && old == old.chain.last() && p.requests[old.chain.id] == old.chain {
 		delete(p.requests, old.chain.id)
 	}

@@ -297,6 +297,9 @@ func (p *Page) requestEndedLocked(e requestEnded) *Request {
 	}
 	r.ended, r.finishedAt, r.received = true, e.Timestamp, e.EncodedLength
 	r.pause = nil
+	if r.forgotten && p.requests[c.id] == c {
+		delete(p.requests, c.id)
+	}
 	return r
 }
 

@@ -44,6 +44,7 @@ type Request struct {
 	to         *Request
 	response   *Response
 	ended      bool
+	forgotten  bool    // no longer among the page's newest
 	failure    string  // of one that has ended; empty when it did well
 	finishedAt float64 // monotonic
 	received   float64 // bytes of the answer, encoded
