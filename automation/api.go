@@ -26,6 +26,9 @@ const (
 	// maxRequestBody bounds the body of a request, in bytes.
 	maxRequestBody = 64 << 20
 
+	// maxFetchLog bounds the log of one request and its redirects, in bytes.
+	maxFetchLog = 1 << 20
+
 	// plainAgent is the user agent of requests that belong to no context.
 	plainAgent = "node"
 
@@ -165,7 +168,12 @@ func opFetch(ctx context.Context, c *Client, f *fetchParams) (any, error) {
 	}
 	p, cancel := c.begin(ctx, f.Timeout, false)
 	defer cancel()
-	r.Log = func(line string) { p.log = append(p.log, line) }
+	room := maxFetchLog
+	r.Log = func(line string) {
+		if room -= len(line); room >= 0 {
+			p.log = append(p.log, line)
+		}
+	}
 	res, err := api.client.Do(p, r)
 	if err != nil {
 		return nil, p.fail(err)
@@ -297,11 +305,16 @@ type responseParams struct {
 	Response string `json:"response"`
 }
 
-func opResponseBody(_ context.Context, c *Client, p *responseParams) (any, error) {
+func opResponseBody(ctx context.Context, c *Client, p *responseParams) (any, error) {
 	api, err := c.requests()
 	if err != nil {
 		return nil, err
 	}
+	end, err := c.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	api.mu.Lock()
 	body, ok := api.bodies[p.Response]
 	api.mu.Unlock()

@@ -13,6 +13,16 @@ import (
 
 var errClientClosed = errors.New("automation client closed")
 
+// maxKept bounds, in bytes, the parameters of a client's operations that keep them
+// until its end.
+const maxKept = 128 << 20
+
+// keeping are those operations.
+var keeping = map[string]bool{
+	"addInitScript": true, "expose": true, "selectors.register": true, "api.newContext": true, "browser.newContext": true,
+	"page.addLocatorHandler": true,
+}
+
 // ClientOptions are a client's ways to the one who drives it. The zero value of
 // each field is its default.
 type ClientOptions struct {
@@ -46,13 +56,16 @@ type Client struct {
 	stop       context.CancelCauseFunc
 	bindingKey string // known to nobody but the client and its page's side
 	calls      sync.WaitGroup
+	large      chan struct{} // held by who makes a large answer of what lies here
 
 	mu       sync.Mutex // guards what follows; never held across I/O
 	closed   bool
+	kept     int  // bytes of parameters of operations that keep them
 	told     bool // init was called: events go out
 	lastID   int
 	ids      map[any]string // *browser.Page, Frame, Context, Dialog
 	objects  map[string]any // the same the other way round, and *handle
+	handles  handleQueue
 	contexts map[*browser.Context]bool
 	own      []*browser.Context
 	inputs   map[*browser.Page]*inputState
@@ -85,7 +98,7 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 		o.Context = a.browser.DefaultContext()
 	}
 	c := &Client{
-		automation: a, options: o, bindingKey: newBindingKey(),
+		automation: a, options: o, bindingKey: newBindingKey(), large: make(chan struct{}, 1),
 		ids: map[any]string{}, objects: map[string]any{}, contexts: map[*browser.Context]bool{o.Context: true},
 		inputs: map[*browser.Page]*inputState{}, listens: map[subscription]bool{}, journals: map[*browser.Page]*journal{}, closedIn: map[string]bool{},
 		routes: map[any]*routes{},
@@ -114,8 +127,17 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 		c.mu.Unlock()
 		return nil, explain(errClientClosed, nil)
 	}
-	c.calls.Add(1)
+	if keeping[name] {
+		c.kept += len(params)
+	}
+	full := c.kept > maxKept
+	if !full {
+		c.calls.Add(1)
+	}
 	c.mu.Unlock()
+	if full {
+		return nil, errorf("what the operations of this client keep would take more than %d bytes", maxKept)
+	}
 	defer c.calls.Done()
 
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -150,6 +172,16 @@ func (c *Client) run(ctx context.Context, name string, o operation, params json.
 		}
 	}()
 	return o.run(ctx, c, params)
+}
+
+// turn waits until the client makes no other large answer; end ends it.
+func (c *Client) turn(ctx context.Context) (end func(), err error) {
+	select {
+	case c.large <- struct{}{}:
+		return func() { <-c.large }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // ended is a context that is over.

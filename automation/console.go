@@ -14,10 +14,16 @@ import (
 // remembered; Playwright's number.
 const keptMessages = 200
 
+// keptMessageBytes bounds what is remembered of a page's messages and of its
+// errors, in bytes each. The newest is kept in any case.
+const keptMessageBytes = 8 << 20
+
 // journal is what a page's console has said to a client, and what went wrong.
 type journal struct {
 	messages   []*consoleMessage
 	errors     []*pageError
+	size       int // bytes of the messages
+	errorSize  int // bytes of the errors
 	navigation int // counts documents of the page
 }
 
@@ -58,6 +64,8 @@ type pageErrorInit struct {
 	Location location `json:"location"`
 }
 
+func (i pageErrorInit) size() int { return len(i.Message) + len(i.Stack) }
+
 func locationOf(p browser.Place) location { return location{p.URL, p.Line, p.Column} }
 
 func (c *Client) journalLocked(p *browser.Page) *journal {
@@ -76,17 +84,30 @@ func (c *Client) onConsole(ev browser.ConsoleCalled) {
 	j := c.journalLocked(ev.Page)
 	m := &consoleMessage{event: ev, navigation: j.navigation}
 	j.messages = append(j.messages, m)
-	var dropped *consoleMessage
-	if len(j.messages) > keptMessages {
-		dropped, j.messages = j.messages[0], j.messages[1:]
+	j.size += m.size()
+	var dropped []*consoleMessage
+	for len(j.messages) > 1 && (len(j.messages) > keptMessages || j.size > keptMessageBytes) {
+		old := j.messages[0]
+		j.messages[0] = nil
+		dropped, j.messages = append(dropped, old), j.messages[1:]
+		j.size -= old.size()
 	}
 	c.mu.Unlock()
-	if dropped != nil {
-		dropped.release()
+	for _, old := range dropped {
+		old.release()
 	}
 	if c.hears(ev.Page, eventConsole) {
 		c.emit("console", c.tellMessage(m))
 	}
+}
+
+// size is about how many bytes a message takes.
+func (m *consoleMessage) size() int {
+	n := len(m.event.Text)
+	for _, o := range m.event.Args {
+		n += len(o.Value) + len(o.Description)
+	}
+	return n
 }
 
 // release lets go of the objects that no handle was made of.
@@ -137,7 +158,10 @@ func (c *Client) onException(ev browser.ExceptionThrown) {
 	c.mu.Lock()
 	j := c.journalLocked(ev.Page)
 	j.errors = append(j.errors, &pageError{j.navigation, init})
-	if len(j.errors) > keptMessages {
+	j.errorSize += init.size()
+	for len(j.errors) > 1 && (len(j.errors) > keptMessages || j.errorSize > keptMessageBytes) {
+		j.errorSize -= j.errors[0].init.size()
+		j.errors[0] = nil
 		j.errors = j.errors[1:]
 	}
 	c.mu.Unlock()
@@ -216,7 +240,7 @@ func opClearConsole(ctx context.Context, c *Client, p *pageParams) (any, error) 
 		c.mu.Lock()
 		j := c.journalLocked(page)
 		messages := j.messages
-		j.messages = nil
+		j.messages, j.size = nil, 0
 		c.mu.Unlock()
 		for _, m := range messages {
 			m.release()
@@ -231,7 +255,8 @@ func opClearErrors(_ context.Context, c *Client, p *pageParams) (any, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.journalLocked(page).errors = nil
+	j := c.journalLocked(page)
+	j.errors, j.errorSize = nil, 0
 	return emptyJSON, nil
 }
 

@@ -63,11 +63,16 @@ func opFilesWrite(_ context.Context, c *Client, p *fileParams) (any, error) {
 	return info, err
 }
 
-func opFilesRead(_ context.Context, c *Client, p *fileParams) (any, error) {
+func opFilesRead(ctx context.Context, c *Client, p *fileParams) (any, error) {
 	folder, err := c.folder()
 	if err != nil {
 		return nil, err
 	}
+	end, err := c.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	data, err := folder.Read(files.Name(p.Name), maxFileRead)
 	if err != nil {
 		return nil, fileError(p.Name, err)

@@ -53,7 +53,11 @@ func (c *Client) keep(w *browser.World, o *runtime.RemoteObject) (*handle, error
 		return nil, errClientClosed
 	}
 	h.id = c.nameLocked("handle", h)
+	old := c.handles.add(h, c.objects)
 	c.mu.Unlock()
+	for _, h := range old {
+		h.release()
+	}
 	return h, nil
 }
 

@@ -79,3 +79,43 @@ func TestCDPSessionCookiesOfItsContext(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A page that logs without end fills no memory here: the oldest messages go.
+func TestConsoleOfMuch(t *testing.T) {
+	r := newRig(t)
+	r.do("frame.evaluate", params{"expression": "for (let i = 0; i < 30; i++) console.log(i + 'x'.repeat(1 << 20))", "isFunction": false}, nil)
+	var out struct{ Messages []struct{ Text string } }
+	r.do("page.consoleMessages", params{"filter": "all"}, &out)
+	if n := len(out.Messages); n < 1 || n > 8 || !strings.HasPrefix(out.Messages[n-1].Text, "29x") {
+		t.Errorf("%d messages are kept", n)
+	}
+}
+
+// So it is with the handles that a script does not dispose of.
+func TestHandlesOfMuch(t *testing.T) {
+	r := newRig(t)
+	var first, last struct{ Handle string }
+	text := params{"expression": "'x'.repeat(8 << 20)", "isFunction": false}
+	r.do("frame.evaluateHandle", text, &first)
+	for range 6 {
+		r.do("frame.evaluateHandle", text, &last)
+	}
+	equal(t, "the oldest", fmt.Sprint(r.call("handle.getProperty", params{"handle": first.Handle, "name": "length"}, nil)), "JSHandle is disposed!")
+	r.do("handle.getProperty", params{"handle": last.Handle, "name": "length"}, nil)
+}
+
+// What operations keep of their parameters is bounded.
+func TestKeptParameters(t *testing.T) {
+	r := newRig(t)
+	large := json.RawMessage(`{"userAgent":"` + strings.Repeat("x", 50<<20) + `"}`)
+	var err error
+	for range 3 {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.client.Call(t.Context(), "api.newContext", large)
+	}
+	if err == nil || !strings.Contains(err.Error(), "would take more than 134217728 bytes") {
+		t.Errorf("kept: %v", err)
+	}
+}
