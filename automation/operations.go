@@ -63,7 +63,7 @@ func init() {
 		"page.screenshot": op(false, opPageScreenshot),
 
 		// {page|context}: WebSockets that pages make from now on are Playwright's, see opMockWebSockets.
-		"mockWebSockets": op(false, opMockWebSockets),
+		"mockWebSockets": op(true, opMockWebSockets),
 		"page.requests":  op(false, opPageRequests), // {page} → {requests:[requestInit]}
 		// {page|context, patterns:[regular expression|null]}: route {request: requestInit} is told, and must be answered.
 		"page.setRoutes":    op(false, opSetRoutes),
@@ -226,7 +226,7 @@ var targetOperations = map[string]operation{
 	"boundingBox":       op(false, opBoundingBox),      // → {value:{x,y,width,height}|null}, relative to the page's viewport
 	"ariaSnapshot":      op(false, opAriaSnapshot),     // {…,mode,depth,boxes} → {value: YAML}
 	"ariaSnapshotJSON":  op(false, opAriaSnapshotJSON), // the same as a tree
-	"screenshot":        op(false, opElementScreenshot),
+	"screenshot":        op(true, opElementScreenshot), // it scrolls
 	// {…,expression,expressionArg,expectedText,expectedNumber,expectedValue: arg,useInnerText,isNot,timeout}
 	// → {matches, received?:{value: tagged, ariaSnapshot}, log:[…], timedOut?, errorMessage?}
 	"expect": op(false, opExpect),
