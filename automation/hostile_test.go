@@ -39,7 +39,7 @@ func TestUnexposeOfAFunction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := r.client.Call(t.Context(), "pageFunction", raw)
+	res, err := r.client.Call(t.Context(), "makeFunction", raw)
 	if err != nil {
 		t.Fatal(err)
 	}
