@@ -20,6 +20,8 @@ var refusedDomains = map[string]string{
 	"Cast":          "it reaches devices of the machine's network",
 	"DeviceAccess":  "it reaches devices of the machine",
 	"HeadlessShell": "it is about the whole browser",
+	"Memory":        "it is about the whole browser",
+	"Tracing":       "it is about the whole browser",
 }
 
 // allowedCommands are those of refused domains that tell of the session's own
@@ -35,6 +37,9 @@ var refusedCommands = map[string]string{
 	"Page.setDownloadBehavior":       "it writes files of the machine; downloads are the session's files",
 	"Page.handleFileChooser":         "it reads files of the machine; use page.on('filechooser')",
 	"Storage.overrideQuotaForOrigin": "the disk is the machine's",
+	"Emulation.addScreen":            "the screens are the browser's",
+	"Emulation.removeScreen":         "the screens are the browser's",
+	"Emulation.updateScreen":         "the screens are the browser's",
 }
 
 // addressParams are parameters that say where a page goes or what is loaded:

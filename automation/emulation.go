@@ -41,11 +41,20 @@ type size struct {
 	Height int `json:"height"`
 }
 
+// maxContexts is how many contexts of its own a client may have at a time.
+const maxContexts = 100
+
 // opNewContext opens an incognito context, which ends with the client.
 func opNewContext(ctx context.Context, c *Client, p *newContextParams) (any, error) {
 	o, err := c.contextOptions(p)
 	if err != nil {
 		return nil, err
+	}
+	c.mu.Lock()
+	many := len(c.own) >= maxContexts
+	c.mu.Unlock()
+	if many {
+		return nil, errorf("a script may have %d contexts of its own; close some first", maxContexts)
 	}
 	bc, err := c.automation.browser.NewContext(ctx, o)
 	if err != nil {

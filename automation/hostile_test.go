@@ -119,3 +119,16 @@ func TestKeptParameters(t *testing.T) {
 		t.Errorf("kept: %v", err)
 	}
 }
+
+// Contexts of a client are bounded, and one that is closed makes room.
+func TestContextsAreBounded(t *testing.T) {
+	r := newRig(t)
+	var made struct{ Context string }
+	for range 100 {
+		r.do("browser.newContext", params{}, &made)
+	}
+	err := r.call("browser.newContext", params{}, nil)
+	equal(t, "one more", fmt.Sprint(err), "a script may have 100 contexts of its own; close some first")
+	r.do("context.close", params{"context": made.Context}, nil)
+	r.do("browser.newContext", params{}, nil)
+}

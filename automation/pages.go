@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"slices"
 
 	"takeover/browser"
 )
@@ -22,8 +23,17 @@ func opCloseContext(ctx context.Context, c *Client, p *contextParams) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return emptyJSON, bc.Close(ctx)
+	if err := bc.Close(ctx); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.own = slices.DeleteFunc(c.own, func(own *browser.Context) bool { return own == bc })
+	c.mu.Unlock()
+	return emptyJSON, nil
 }
+
+// maxPages is how many pages a browser may have for a client to open one more.
+const maxPages = 100
 
 func opNewPage(ctx context.Context, c *Client, p *contextParams) (any, error) {
 	bc, err := c.contextOf(p.Context)
@@ -32,6 +42,9 @@ func opNewPage(ctx context.Context, c *Client, p *contextParams) (any, error) {
 	}
 	if err := checkPlace(bc.Options()); err != nil {
 		return nil, err
+	}
+	if len(c.automation.browser.Pages()) >= maxPages {
+		return nil, errorf("the browser has %d pages; close some first", maxPages)
 	}
 	page, err := bc.NewPage(ctx)
 	if err != nil {
