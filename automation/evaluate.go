@@ -20,7 +20,7 @@ type argument struct {
 // expression is a script's code for the page.
 type expression struct {
 	Expression string    `json:"expression"`
-	IsFunction *bool     `json:"isFunction"` // absent: found out by evaluating it
+	IsFunction bool      `json:"isFunction"`
 	Arg        *argument `json:"arg"`
 }
 
@@ -86,7 +86,7 @@ func (c *Client) evaluateOn(ctx context.Context, w *browser.World, x *expression
 	call := func(function string) (*runtime.RemoteObject, error) {
 		return w.Call(ctx, browser.CallOptions{Function: function, Args: args, ByValue: byValue, AwaitPromise: true, UserGesture: true})
 	}
-	if x.IsFunction == nil || !*x.IsFunction {
+	if !x.IsFunction {
 		method := "source"
 		if byValue {
 			method = "sourceValue"
@@ -95,7 +95,7 @@ func (c *Client) evaluateOn(ctx context.Context, w *browser.World, x *expression
 		if err != nil {
 			return nil, err
 		}
-		return call("function(){return arguments[0]." + method + "(" + string(text) + "," + auto(x.IsFunction == nil) + ",arguments)}")
+		return call("function(){return arguments[0]." + method + "(" + string(text) + ")}")
 	}
 	method := "call"
 	if byValue {
@@ -104,13 +104,6 @@ func (c *Client) evaluateOn(ctx context.Context, w *browser.World, x *expression
 	return callable(x.Expression, func(code string) (*runtime.RemoteObject, error) {
 		return call("function(){return arguments[0]." + method + "((" + code + "\n),arguments)}")
 	})
-}
-
-func auto(b bool) string {
-	if b {
-		return "true"
-	}
-	return "false"
 }
 
 // callable tries code as a function expression, and, when that is no syntax, as
@@ -339,7 +332,7 @@ func (c *Client) poll(ctx context.Context, w *browser.World, p *waitForFunction)
 		}
 		return o, err
 	}
-	if p.IsFunction != nil && *p.IsFunction {
+	if p.IsFunction {
 		return callable(p.Expression, func(code string) (*runtime.RemoteObject, error) { return call("(" + code + "\n)") })
 	}
 	code := normal(p.Expression)

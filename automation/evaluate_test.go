@@ -11,7 +11,7 @@ func TestEvaluate(t *testing.T) {
 	r.html(`<b id=x>hi</b><script>window.five = 5</script>`)
 	for _, tt := range []struct {
 		expression string
-		isFunction any
+		isFunction bool
 		arg        any
 		want       string // the tagged value
 	}{
@@ -24,8 +24,8 @@ func TestEvaluate(t *testing.T) {
 		{"method(a) { return a + 1 }", true, params{"value": params{"n": 1}}, `{"n":2}`},
 		{"async method(a) { return a + 1 }", true, params{"value": params{"n": 1}}, `{"n":2}`},
 		{"a => a // done", true, params{"value": params{"s": "é😀"}}, `{"s":"é😀"}`},
-		{"() => 7", nil, nil, `{"n":7}`},
-		{"function() { return 8 }", nil, nil, `{"n":8}`},
+		{"() => 7", false, nil, `{"v":"undefined"}`},
+		{"function f() { return 8 }", false, nil, `{"v":"undefined"}`},
 		{"() => undefined", true, nil, `{"v":"undefined"}`},
 		{"() => null", true, nil, `{"v":"null"}`},
 		{"() => [NaN, -0, 1n, new Date(0), /a/g, new Uint8Array([1])]", true, nil,
@@ -37,10 +37,7 @@ func TestEvaluate(t *testing.T) {
 		{"() => Object.keys(window).filter(k => /takeover|evaluator|inject/i.test(k))", true, nil, `{"a":[],"id":1}`},
 		{"() => new DOMRect(1, 2, 3, 4)", true, nil, `{"id":2,"o":[{"k":"x","v":{"n":1}},{"k":"y","v":{"n":2}},{"k":"width","v":{"n":3}},{"k":"height","v":{"n":4}},{"k":"top","v":{"n":2}},{"k":"right","v":{"n":4}},{"k":"bottom","v":{"n":6}},{"k":"left","v":{"n":1}}]}`},
 	} {
-		p := params{"expression": tt.expression}
-		if tt.isFunction != nil {
-			p["isFunction"] = tt.isFunction
-		}
+		p := params{"expression": tt.expression, "isFunction": tt.isFunction}
 		if tt.arg != nil {
 			p["arg"] = tt.arg
 		}

@@ -217,5 +217,5 @@ func (c *Client) addTag(ctx context.Context, t *tagParams, code string) (any, er
 	if err != nil {
 		return nil, err
 	}
-	return opEvaluateHandle(ctx, c, &frameExpression{Frame: t.Frame, expression: expression{Expression: code, IsFunction: new(true), Arg: &argument{Value: arg}}})
+	return opEvaluateHandle(ctx, c, &frameExpression{Frame: t.Frame, expression: expression{Expression: code, IsFunction: true, Arg: &argument{Value: arg}}})
 }

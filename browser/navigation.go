@@ -11,7 +11,7 @@ import (
 
 // NavigateOptions says how to navigate.
 type NavigateOptions struct {
-	Referrer  string    // default: none; Reload, GoBack and GoForward do not use it
+	Referrer  string    // sent whole; default: none; Reload, GoBack and GoForward do not use it
 	WaitUntil Lifecycle // one of the four; default LifecycleLoad
 }
 
@@ -40,7 +40,7 @@ func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*N
 	// Not b.call: navigating revives a crashed page. And not on the frame's own
 	// session: that one ends when the new document belongs to another process.
 	raw, err := b.callUnless(ctx, f.page.Session(), page.Navigate.Method, page.NavigateParams{
-		URL: url, Referrer: o.Referrer, FrameID: f.id,
+		URL: url, Referrer: o.Referrer, ReferrerPolicy: page.ReferrerPolicyUnsafeURL, FrameID: f.id,
 	}, nil, nil)
 	if err != nil {
 		return nil, f.explain(err)

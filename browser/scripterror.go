@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
@@ -30,6 +31,7 @@ func newScriptError(d *runtime.ExceptionDetails) *ScriptError {
 		e := &ScriptError{Message: strings.TrimPrefix(strings.TrimPrefix(d.Text, "Uncaught "), "(in promise) ")}
 		if name, message, found := strings.Cut(e.Message, ": "); found && isErrorName(name) {
 			e.Name, e.Message = name, message
+			e.Stack = e.Error() + stackText(d.StackTrace)
 		}
 		return e
 	}
@@ -76,4 +78,20 @@ func thrownValue(x *runtime.RemoteObject, text string) string {
 		return x.Description
 	}
 	return text
+}
+
+// stackText is a stack as V8 writes it below an error's message.
+func stackText(stack *runtime.StackTrace) string {
+	if stack == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, f := range stack.CallFrames {
+		place := fmt.Sprintf("%s:%d:%d", f.URL, f.LineNumber+1, f.ColumnNumber+1)
+		if f.FunctionName != "" {
+			place = f.FunctionName + " (" + place + ")"
+		}
+		b.WriteString("\n    at " + place)
+	}
+	return b.String()
 }

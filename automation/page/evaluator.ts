@@ -33,16 +33,11 @@ export class Evaluator {
     return this.tag(this.call(fn, given));
   }
 
-  /** Evaluates a script's source text in the global scope; what is a function is called if auto says so. */
-  source(text: string, auto: boolean, given: Given): unknown {
-    const result: unknown = pageEval(text);
-    return auto && typeof result === 'function' ? this.call(result as Fn, given) : result;
-  }
+  /** Evaluates a script's source text in the global scope. */
+  source(text: string): unknown { return pageEval(text); }
 
   /** The same, as data. */
-  sourceValue(text: string, auto: boolean, given: Given): Tagged | Promise<Tagged> {
-    return this.tag(this.source(text, auto, given));
-  }
+  sourceValue(text: string): Tagged | Promise<Tagged> { return this.tag(this.source(text)); }
 
   /** Tags a value, or what it resolves to. */
   tag(value: unknown): Tagged | Promise<Tagged> {

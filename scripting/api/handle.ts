@@ -5,7 +5,7 @@ import { quietly, step } from './call.ts';
 import type { Frame } from './frame.ts';
 import { ApiObject, hide } from './object.ts';
 import { quote } from './selectors.ts';
-import { expression, markHandle, result, text } from './values.ts';
+import { expression, markHandle, onlyOne, result, text } from './values.ts';
 
 /** A handle as operations answer it. */
 export interface HandleInit { handle: string | null; preview?: string; element?: boolean }
@@ -40,12 +40,14 @@ export class JSHandle extends ApiObject {
     markHandle(this);
   }
 
-  evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
+  async evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
+    onlyOne(arguments, 3, options);
     const target = { handle: this._handle };
     return step(`${this._prefix}.evaluate`, () => `${this._prefix}.evaluate()`, async send =>
       result(await send('handle.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
-  evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
+  async evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
+    onlyOne(arguments, 3, options);
     const target = { handle: this._handle };
     return step(`${this._prefix}.evaluateHandle`, () => `${this._prefix}.evaluateHandle()`, async send =>
       handles.make(this._frame, await send('handle.evaluateHandle', { ...target, ...await evaluation(send, target, code, arg, options) })));
@@ -133,11 +135,13 @@ export class ElementHandle extends JSHandle {
       return list.map(h => new ElementHandle(this._frame, h));
     });
   }
-  $eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+  async $eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+    onlyOne(arguments, 3);
     return step('elementHandle.$eval', () => `elementHandle.$eval(${quote(selector)})`, async send =>
       result(await send('handle.evalOnSelector', { handle: this._handle, selector, ...expression(code, arg) })));
   }
-  $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+  async $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+    onlyOne(arguments, 3);
     return step('elementHandle.$$eval', () => `elementHandle.$$eval(${quote(selector)})`, async send =>
       result(await send('handle.evalOnSelectorAll', { handle: this._handle, selector, ...expression(code, arg) })));
   }

@@ -11,7 +11,7 @@ import type { Response } from './network.ts';
 import { ApiObject } from './object.ts';
 import { by, quote, type FilterOptions, type Text } from './selectors.ts';
 import { spell, spellSelector } from './spelling.ts';
-import { expression, result, text } from './values.ts';
+import { expression, onlyOne, result, text } from './values.ts';
 
 type Opt<K extends keyof pw.Page, N extends number = 0> = pw.Page[K] extends (...a: infer A) => unknown ? A[N] : never;
 
@@ -98,20 +98,24 @@ export abstract class Scope extends ApiObject {
   }
 
   // With functions in the page.
-  evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
+  async evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
+    onlyOne(arguments, 3, options);
     const target = { frame: this._target._guid };
     return this.#step('evaluate', [], async send => result(await send('frame.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
-  evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
+  async evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
+    onlyOne(arguments, 3, options);
     const target = { frame: this._target._guid };
     return this.#step('evaluateHandle', [], async send =>
       handles.make(this._target, await send('frame.evaluateHandle', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
-  $eval(selector: string, code: unknown, arg?: unknown, options?: { strict?: boolean }): Promise<any> {
+  async $eval(selector: string, code: unknown, arg?: unknown, options?: { strict?: boolean }): Promise<any> {
+    onlyOne(arguments, 3);
     return this.#step('$eval', [selector], async send =>
       result(await send('frame.evalOnSelector', { frame: this._target._guid, selector, strict: options?.strict, ...expression(code, arg) })));
   }
-  $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+  async $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+    onlyOne(arguments, 3);
     return this.#step('$$eval', [selector], async send =>
       result(await send('frame.evalOnSelectorAll', { frame: this._target._guid, selector, ...expression(code, arg) })));
   }

@@ -31,15 +31,20 @@ export function result(answer: { value: Tagged }): unknown { return parse(answer
 const sourceOf = Function.prototype.toString;
 
 /** A function or expression of the script's, with its argument, for the page. */
-export function expression(code: unknown, arg: unknown): { expression: string; isFunction?: boolean; arg: object } {
+export function expression(code: unknown, arg: unknown): { expression: string; isFunction: boolean; arg: object } {
   return withArgument(code, argument(arg));
 }
 
 /** The same with an argument that is ready. */
-export function withArgument(code: unknown, arg: object): { expression: string; isFunction?: boolean; arg: object } {
-  if (typeof code === 'function')
-    return { expression: sourceOf.call(code), isFunction: true, arg };
-  return { expression: String(code), arg };
+export function withArgument(code: unknown, arg: object): { expression: string; isFunction: boolean; arg: object } {
+  const isFunction = typeof code === 'function';
+  return { expression: isFunction ? sourceOf.call(code) : String(code), isFunction, arg };
+}
+
+/** Refuses a call that has further arguments for the page's function: more than it takes, or one in the place of options. */
+export function onlyOne(given: ArrayLike<unknown>, most: number, options?: unknown): void {
+  if (given.length > most || options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))
+    throw new Error('Too many arguments. If you need to pass more than 1 argument to the function wrap them in an object.');
 }
 
 /** Bytes of base64 as the Buffer that Playwright would give. */

@@ -6,7 +6,7 @@ import { handles, type JSHandle } from './handle.ts';
 import { ApiObject, hide } from './object.ts';
 import { type Page, waitForEvent } from './page.ts';
 import { quote } from './selectors.ts';
-import { expression, result } from './values.ts';
+import { expression, onlyOne, result } from './values.ts';
 
 /** A worker as the server describes it. */
 export interface WorkerInit { id: string; page?: string; context: string; url: string }
@@ -31,10 +31,12 @@ export class Worker extends ApiObject {
 
   url(): string { return this.#url; }
 
-  evaluate(code: unknown, arg?: unknown): Promise<any> {
+  async evaluate(code: unknown, arg?: unknown): Promise<any> {
+    onlyOne(arguments, 2);
     return step('worker.evaluate', () => 'worker.evaluate()', async send => result(await send('worker.evaluate', { worker: this._guid, ...expression(code, arg) })));
   }
-  evaluateHandle(code: unknown, arg?: unknown): Promise<JSHandle> {
+  async evaluateHandle(code: unknown, arg?: unknown): Promise<JSHandle> {
+    onlyOne(arguments, 2);
     return step('worker.evaluateHandle', () => 'worker.evaluateHandle()', async send =>
       handles.make(undefined as unknown as Frame, await send('worker.evaluateHandle', { worker: this._guid, ...expression(code, arg) })));
   }
