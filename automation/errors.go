@@ -82,6 +82,10 @@ func explain(err error, log []string) error {
 		e.Message = navigationMessage(n)
 		return e
 	}
+	if closed, ok := errors.AsType[*browser.ClosedError](err); ok {
+		e.Name, e.Message = nameTargetClosed, closed.Reason
+		return e
+	}
 	refusal, isRefusal := errors.AsType[*cdp.Error](err)
 	switch {
 	case errors.Is(err, browser.ErrPageCrashed):

@@ -170,7 +170,7 @@ func (c *Client) observe(ev browser.Event) {
 		}
 	case browser.PageClosed:
 		if c.drives(ev.Page) {
-			c.emit("page.closed", map[string]any{"page": c.idOf("page", ev.Page)})
+			c.emit("page.closed", map[string]any{"page": c.idOf("page", ev.Page), "reason": ev.Page.Reason()})
 		}
 		c.dropPage(ev.Page)
 	case browser.PageCrashed:

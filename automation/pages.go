@@ -9,6 +9,7 @@ import (
 
 type contextParams struct {
 	Context string `json:"context"`
+	Reason  string `json:"reason"` // of its end
 }
 
 func (c *Client) contextOf(id string) (*browser.Context, error) {
@@ -22,6 +23,11 @@ func opCloseContext(ctx context.Context, c *Client, p *contextParams) (any, erro
 	bc, err := c.contextOf(p.Context)
 	if err != nil {
 		return nil, err
+	}
+	if p.Reason != "" {
+		for _, page := range bc.Pages() {
+			page.GiveReason(p.Reason)
+		}
 	}
 	if err := bc.Close(ctx); err != nil {
 		return nil, err
@@ -63,6 +69,9 @@ func opPageClose(ctx context.Context, c *Client, p *pageParams) (any, error) {
 	page, err := c.page(p.Page)
 	if err != nil {
 		return emptyJSON, nil //nolint:nilerr // closing a closed page is no error
+	}
+	if p.Reason != "" {
+		page.GiveReason(p.Reason)
 	}
 	if p.RunBeforeUnload {
 		return emptyJSON, page.RequestClose(ctx)

@@ -195,7 +195,7 @@ func (q *preparation) page(p *progress, pg *browser.Page, o *shotParams) (m metr
 		return m, err
 	}
 	q.layers = append(q.layers, pl.layer)
-	if err := pl.layer.call(p, "beginScreenshot", &m, options); err != nil {
+	if err := pl.layer.call(p, "beginScreenshot", &m, options, o.FullPage); err != nil {
 		return m, err
 	}
 	if m.Inner || o.Style != "" || o.Animations == "disabled" {
@@ -205,7 +205,7 @@ func (q *preparation) page(p *progress, pg *browser.Page, o *shotParams) (m metr
 				continue // it is gone, or shows nothing
 			}
 			q.layers = append(q.layers, inner.layer)
-			_ = inner.layer.call(p, "beginScreenshot", nil, options) // as above
+			_ = inner.layer.call(p, "beginScreenshot", nil, options, false) // as above
 		}
 	}
 	for i := range o.Mask {

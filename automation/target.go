@@ -23,6 +23,8 @@ type target struct {
 	Selector string  `json:"selector"`
 	Strict   bool    `json:"strict"`
 	Timeout  float64 `json:"timeout"` // milliseconds, 0 for none
+
+	from *browser.Frame // what Frame named when the operation began
 }
 
 // enterFrame stands in a selector where it goes on inside a frame.
@@ -50,8 +52,12 @@ type place struct {
 // start is the frame a target begins in, and its handle if it has one.
 func (c *Client) start(t *target) (*browser.Frame, *handle, error) {
 	if t.Handle == "" {
-		f, err := c.frame(t.Frame)
-		return f, nil, err
+		if t.from != nil { // by now it may have no name any more, but it knows why
+			return t.from, nil, nil
+		}
+		var err error
+		t.from, err = c.frame(t.Frame)
+		return t.from, nil, err
 	}
 	h, err := c.handle(t.Handle)
 	if err != nil {

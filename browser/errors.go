@@ -36,6 +36,15 @@ var (
 	ErrDialogClosed = errors.New("dialog closed")
 )
 
+// ClosedError is ErrPageClosed of a page for whose end a reason was given.
+type ClosedError struct{ Reason string }
+
+// Error returns what happened and the reason.
+func (e *ClosedError) Error() string { return ErrPageClosed.Error() + ": " + e.Reason }
+
+// Unwrap returns ErrPageClosed.
+func (e *ClosedError) Unwrap() error { return ErrPageClosed }
+
 // NavigationError is the error of a navigation that did not bring the document
 // that was asked for.
 type NavigationError struct {

@@ -2,11 +2,14 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/page"
+
+	"takeover/cdp"
 )
 
 // NavigateOptions says how to navigate.
@@ -73,7 +76,9 @@ func (f *Frame) abortReason(ctx context.Context, url string, res page.NavigateRe
 	reason := &NavigationError{URL: url, Text: errAborted, Download: res.IsDownload}
 	b := f.page.browser
 	if _, err := Call(ctx, b, f.page.Session(), page.GetNavigationHistory, proto.Empty{}); err != nil {
-		return f.page.explain(err)
+		if _, refused := errors.AsType[*cdp.Error](err); !refused { // that is an answer, too
+			return f.page.explain(err)
+		}
 	}
 	return b.await(ctx, func() (bool, error) {
 		if err := f.goneLocked(); err != nil {

@@ -31,7 +31,8 @@ type Page struct {
 	// Guarded by the browser's lock.
 	told      bool // PageCreated was told
 	gone      bool
-	closing   bool // somebody called Close
+	closing   bool   // somebody called Close
+	reason    string // GiveReason's
 	crashed   bool
 	loading   bool
 	title     string
@@ -186,19 +187,44 @@ func (p *Page) goneLocked() error {
 	case p.browser.closed:
 		return ErrBrowserClosed
 	case p.gone:
-		return ErrPageClosed
+		return p.closedLocked()
 	case p.crashed:
 		return ErrPageCrashed
 	}
 	return nil
 }
 
+// closedLocked is ErrPageClosed, with the reason if there is one.
+func (p *Page) closedLocked() error {
+	if p.reason != "" {
+		return &ClosedError{p.reason}
+	}
+	return ErrPageClosed
+}
+
 // explain says of an error that the page is closed, if that is why.
 func (p *Page) explain(err error) error {
-	if errors.Is(err, cdp.ErrDetached) {
-		return fmt.Errorf("%w: %w", ErrPageClosed, err)
+	if !errors.Is(err, cdp.ErrDetached) {
+		return err
 	}
-	return err
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return fmt.Errorf("%w: %w", p.closedLocked(), err)
+}
+
+// GiveReason says why the page is about to be closed: what is under way by then
+// fails with a *ClosedError.
+func (p *Page) GiveReason(reason string) {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	p.reason = reason
+}
+
+// Reason is what GiveReason was told, or empty.
+func (p *Page) Reason() string {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.reason
 }
 
 // ID is the id of the page's target.

@@ -86,7 +86,7 @@ func TestCDPSession(t *testing.T) {
 		{`await fails(() => session.send('Foo.bar'))`, `"Error: cdpSession.send: Protocol error (Foo.bar): 'Foo.bar' wasn't found"`},
 		{`await fails(() => session.send('DOM.setFileInputFiles', { files: ['/etc/passwd'], nodeId: 1 }))`, `"Error: cdpSession.send: DOM.setFileInputFiles is not available in Takeover: it reads files of the machine; use locator.setInputFiles()"`},
 		{`await session.detach().then(() => [heard.at(-1), session.constructor.name])`, `[true,"CDPSession"]`},
-		{`await fails(() => session.send('Runtime.enable'))`, `"TargetClosedError: cdpSession.send: Target page, context or browser has been closed"`},
+		{`await fails(() => session.send('Runtime.enable'))`, `"Error: cdpSession.send: Target page, context or browser has been closed"`},
 		{`await fails(() => context.newCDPSession({}))`, `"Error: browserContext.newCDPSession: page: expected Page or Frame"`},
 		{`await fails(() => browser.newBrowserCDPSession())`, `"Error: browser.newBrowserCDPSession is not available in Takeover: it would reach every page; use context.newCDPSession(page)"`},
 	})
@@ -122,7 +122,7 @@ func TestBrowsers(t *testing.T) {
 		{`await (async () => { const b = await chromium.launch(); const events = []; b.on('context', () => events.push('context')); b.on('disconnected', x => events.push(x === b));
 			const before = b.contexts().length; const c = await b.newContext(); const p = await c.newPage(); await p.goto(args.url); const during = [b.contexts().length, c.browser() === b, await p.title()];
 			await b.close(); return [before, during, b.isConnected(), b.contexts().length, p.isClosed(), events, await fails(() => b.newContext()), await page.title() === ''] })()`,
-			`[0,[1,true,"Storage"],false,0,true,["context",true],"TargetClosedError: browser.newContext: Target page, context or browser has been closed",true]`},
+			`[0,[1,true,"Storage"],false,0,true,["context",true],"Error: browser.newContext: Target page, context or browser has been closed",true]`},
 		{`(await chromium.connectOverCDP('http://localhost:9222')).contexts()[0] === context`, `true`},
 		{`(await chromium.launchPersistentContext('/tmp/profile', { headless: true })) === context`, `true`},
 		{`await chromium.launchPersistentContext('', { viewport: { width: 200, height: 100 } }).then(async c => { const n = [c === context, c.pages().length, c.pages()[0].viewportSize()]; await c.close(); return n })`, `[false,1,{"width":200,"height":100}]`},

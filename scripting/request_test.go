@@ -143,8 +143,8 @@ func TestRequestContexts(t *testing.T) {
 		{`await api.newContext({ baseURL: args.url, extraHTTPHeaders: { 'x-own': 'v' }, userAgent: 'me', httpCredentials: { username: 'u', password: 'p', send: 'always' } }).then(async c => {
 			const got = await (await c.get('/set')).json(); return [got.cookie, got.own, got.agent, got.auth, (await c.storageState()).cookies.length, await names(c), (await context.cookies()).length] })`,
 			`["a=1; b=2","v","me","Basic dTpw",2,["a=1 Lax","b=2 httpOnly Strict"],0]`},
-		{`await fails(async () => { const c = await api.newContext(); await c.dispose(); await c.get(args.url) })`, `"TargetClosedError: apiRequestContext.get: Target page, context or browser has been closed"`},
-		{`await fails(async () => { const c = await api.newContext(); await c.dispose({ reason: 'enough' }); await c.get(args.url) })`, `"TargetClosedError: apiRequestContext.get: enough"`},
+		{`await fails(async () => { const c = await api.newContext(); await c.dispose(); await c.get(args.url) })`, `"Error: apiRequestContext.get: Target page, context or browser has been closed"`},
+		{`await fails(async () => { const c = await api.newContext(); await c.dispose({ reason: 'enough' }); await c.get(args.url) })`, `"Error: apiRequestContext.get: enough"`},
 		{`await fails(() => context.addCookies([{ name: 'a', value: 'b' }]))`, `"Error: browserContext.addCookies: Cookie should have a url or a domain/path pair"`},
 		{`await fails(() => context.addCookies([{ name: 'a', value: 'b', url: 'about:blank' }]))`, `"Error: browserContext.addCookies: Blank page can not have cookie \"a\""`},
 		{`await fails(() => context.addCookies([{ name: 'a', value: 1, url: 'about:blank' }]))`, `"Error: browserContext.addCookies: cookies[0].value: expected string, got number"`},

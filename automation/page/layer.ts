@@ -260,9 +260,9 @@ export class Layer {
     return { x, y, covered: result === 'done' ? undefined : result.hitTargetDescription };
   }
 
-  async beginScreenshot(o: ShotOptions) {
+  async beginScreenshot(o: ShotOptions, whole: boolean) {
     await fontsLoaded();
-    return this.screenshots.begin(o);
+    return this.screenshots.begin(o, whole);
   }
   maskForScreenshot(r: Omit<Target, 'scope'>, color: string, scope?: Node) { this.screenshots.mask(this.queryAll(r, scope), color); }
   endScreenshot() { this.screenshots.end(); }

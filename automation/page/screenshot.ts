@@ -15,8 +15,11 @@ export interface Metrics {
 export class Screenshots {
   private undo: (() => void)[] = [];
 
-  begin(o: ShotOptions): Metrics {
+  /** Gives the sizes of the document as it is then; whole says that all of it will be in the picture. */
+  begin(o: ShotOptions, whole: boolean): Metrics {
     this.end();
+    if (whole) // there is nothing to scroll, and a scroll bar would take room
+      this.override(document.documentElement, 'scrollbar-width', 'none');
     const roots = o.animations || o.style ? allRoots(document) : [];
     if (o.style)
       this.addStyle(roots, o.style);
@@ -66,11 +69,15 @@ export class Screenshots {
       element = element.shadowRoot.activeElement;
     if (!(element instanceof HTMLElement) || !element.matches('input,textarea,[contenteditable]'))
       return;
+    this.override(element, 'caret-color', 'transparent');
+  }
+
+  private override(element: HTMLElement, property: string, wanted: string) {
     const { style } = element, bare = !element.hasAttribute('style');
-    const value = style.getPropertyValue('caret-color'), priority = style.getPropertyPriority('caret-color');
-    style.setProperty('caret-color', 'transparent', 'important');
+    const value = style.getPropertyValue(property), priority = style.getPropertyPriority(property);
+    style.setProperty(property, wanted, 'important');
     this.undo.push(() => {
-      style.setProperty('caret-color', value, priority);
+      style.setProperty(property, value, priority);
       if (bare)
         element.removeAttribute('style');
     });

@@ -2,7 +2,8 @@ import type * as pw from 'playwright-core';
 import type { Browser } from './browser.ts';
 import { Clock } from './clock.ts';
 import { addInitScript, expose } from './bindings.ts';
-import { type Send, step, Timeouts } from './call.ts';
+import { pick, type Send, step, Timeouts } from './call.ts';
+import { TargetClosedError } from './errors.ts';
 import { type CDPSession, newCDPSession } from './cdp.ts';
 import { readState } from './contextoptions.ts';
 import type { Disposable } from './events.ts';
@@ -49,6 +50,7 @@ export class BrowserContext extends ApiObject {
   readonly _socketRoutes: SocketRoutes = new SocketRoutes(() => this);
   #world: World;
   #closed = false;
+  #reason: string | undefined;
   readonly #subscriptions = new Subscriptions(this, this._where);
 
   constructor(world: World, id: string) {
@@ -82,12 +84,13 @@ export class BrowserContext extends ApiObject {
   }
 
   /** Ends a context that the script made. The session's own stays: the session ends it. */
-  close(_options?: { reason?: string }): Promise<void> {
+  close(options?: { reason?: string }): Promise<void> {
     return step('browserContext.close', () => 'context.close()', async send => {
       if (this.#closed || !this._own)
         return;
       this.#closed = true;
-      await send('context.close', { context: this._guid });
+      this.#reason = options?.reason;
+      await send('context.close', { context: this._guid, ...pick(options, ['reason']) });
       this.#world.contexts.delete(this._guid);
       this.emit('close', this);
     });
@@ -193,6 +196,8 @@ export class BrowserContext extends ApiObject {
   exposeBinding(name: string, callback: (source: any, ...args: any[]) => any): Promise<Disposable> { return expose(this, 'exposeBinding', name, callback); }
   serviceWorkers(): Worker[] { return [...this.#world.workers.values()].filter(w => w._context === this && !w._page); }
   isClosed(): boolean { return this.#closed; }
+  /** What waits fail with when it is closed. @internal */
+  _closedError(): Error { return new TargetClosedError(this.#reason); }
   /** Extensions are off in a session. */
   backgroundPages(): Page[] { return []; }
 

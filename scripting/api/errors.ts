@@ -10,12 +10,9 @@ export class TimeoutError extends Error {
   }
 }
 
-/** The page, context or browser is gone. */
+/** The page, context or browser is gone. Its name is Error, as in Playwright. */
 export class TargetClosedError extends Error {
-  constructor(message = 'Target page, context or browser has been closed') {
-    super(message);
-    this.name = 'TargetClosedError';
-  }
+  constructor(message?: string) { super(message || 'Target page, context or browser has been closed'); }
 }
 
 /** The person who took over could not do it; reason is what they said. */
@@ -53,8 +50,10 @@ const classes: Record<string, new (message?: string) => Error> = {
 /** Makes the error that an operation failed with (wireError in wire.go). */
 export function fromWire(json: string): Error {
   const { name, message, fields } = parse(json) as { name: string; message: string; fields?: object };
-  const error = new (classes[name] ?? Error)(message);
-  error.name = name;
+  const known = classes[name];
+  const error = new (known ?? Error)(message);
+  if (!known)
+    error.name = name;
   return Object.assign(error, fields);
 }
 

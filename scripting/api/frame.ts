@@ -1,5 +1,4 @@
 import { step, wait, type Send, type Timeouts } from './call.ts';
-import { TargetClosedError } from './errors.ts';
 import { listen } from './emitter.ts';
 import { tellBoth } from './events.ts';
 import type { Subject } from './actions.ts';
@@ -139,11 +138,11 @@ export class Frame extends Scope {
   #watch<T>(timeout: number, log: string[], watch: (resolve: (v: T) => void, reject: (e: Error) => void) => (() => void)[]): Promise<T> {
     return wait<T>(timeout, log, (resolve, reject) => {
       if (this.#detached || this.#page.isClosed())
-        reject(this.#page.isClosed() ? new TargetClosedError() : new Error('Navigating frame was detached!'));
+        reject(this.#page.isClosed() ? this.#page._closedError() : new Error('Navigating frame was detached!'));
       const stops = [
         ...watch(resolve, reject),
         listen(this, 'detached', () => reject(new Error('Navigating frame was detached!'))),
-        listen(this.#page, 'close', () => reject(new TargetClosedError())),
+        listen(this.#page, 'close', () => reject(this.#page._closedError())),
         listen(this.#page, 'crash', () => reject(new Error('Navigation failed because page crashed!'))),
       ];
       return () => stops.forEach(stop => stop());

@@ -2,7 +2,6 @@
 
 import { step, type Timeouts, wait } from './call.ts';
 import { listen } from './emitter.ts';
-import { TargetClosedError } from './errors.ts';
 import type { Request, RequestInit, Response } from './network.ts';
 import type { Page } from './page.ts';
 import { offerRoute } from './route.ts';
@@ -46,7 +45,7 @@ function waitFor<T extends Request | Response>(
   const fits = typeof match === 'function' ? match : (subject: T) => urlMatches(requestOf(subject).url(), match, base);
   return step(`page.${method}`, () => `page.${method}(${wanted})`, () => wait<T>(timeouts.action(options), log, (resolve, reject, abandon) => {
     if (page.isClosed())
-      abandon(new TargetClosedError());
+      abandon(page._closedError());
     const signal = options?.signal;
     const aborted = () => abandon(signal!.reason instanceof Error ? signal!.reason : new Error(String(signal!.reason)));
     if (signal?.aborted)
@@ -61,7 +60,7 @@ function waitFor<T extends Request | Response>(
           reject(e as Error);
         }
       }),
-      listen(page, 'close', () => abandon(new TargetClosedError())),
+      listen(page, 'close', () => abandon(page._closedError())),
       listen(page, 'crash', () => abandon(new Error('Page crashed'))),
       () => signal?.removeEventListener('abort', aborted),
     ];

@@ -64,6 +64,7 @@ export class Page extends Scope {
   /** @internal */
   readonly _socketRoutes = new SocketRoutes(() => this.#context);
   #closed = false;
+  #reason: string | undefined;
   readonly #subscriptions: Subscriptions;
   #dialog: Dialog | undefined;
 
@@ -123,7 +124,7 @@ export class Page extends Scope {
       return Promise.resolve();
     if (this.#context._ownerPage === this)
       return this.#context.close();
-    return this.#do('close', pick(options, ['runBeforeUnload']));
+    return this.#do('close', pick(options, ['runBeforeUnload', 'reason']));
   }
   setViewportSize(size: { width: number; height: number }): Promise<void> {
     return step('page.setViewportSize', () => `page.setViewportSize({ width: ${size.width}, height: ${size.height} })`, async send => {
@@ -231,11 +232,15 @@ export class Page extends Scope {
   /** @internal */
   _attach(init: FrameInit): void { tellBoth(this, 'frameattached', new Frame(this._world, this, init)); }
 
+  /** What waits fail with when it is closed. @internal */
+  _closedError(): Error { return new TargetClosedError(this.#reason); }
+
   /** @internal */
-  _onClosed(): void {
+  _onClosed(reason?: string): void {
     if (this.#closed)
       return;
     this.#closed = true;
+    this.#reason = reason;
     this.#context._pages = this.#context._pages.filter(p => p !== this);
     this.emit('close', this);
     this.#context.emit('pageclose', this);
@@ -291,9 +296,11 @@ export function waitForEvent(
       }
     })];
     if (event !== 'close')
-      stops.push(listen(on, 'close', () => abandon(new TargetClosedError())));
+      stops.push(listen(on, 'close', () => abandon(closedError(on))));
     if (event !== 'crash' && what === 'page')
       stops.push(listen(on, 'crash', () => abandon(new Error('Page crashed'))));
     return () => stops.forEach(stop => stop());
   }, event);
 }
+
+function closedError(on: Emitter & { _closedError?(): Error }): Error { return on._closedError?.() ?? new TargetClosedError(); }

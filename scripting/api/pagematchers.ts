@@ -7,7 +7,7 @@ import { Locator } from './locator.ts';
 import type { MatcherResult, MatcherState } from './matchers.ts';
 import { Page } from './page.ts';
 import { poll } from './poll.ts';
-import { refuse } from './errors.ts';
+import { refuse, TargetClosedError } from './errors.ts';
 import { diffOrBoth, stringify, withType } from './print.ts';
 import { argument, result } from './values.ts';
 import type { Tagged } from '../../automation/page/serialize.ts';
@@ -83,7 +83,7 @@ async function ask(state: PageState, subject: Locator | Page, q: Question, optio
 const unanswered = (isNot: boolean) => (e: Error): Answer => {
   const [message, ...rest] = e.message.split('\nCall log:\n');
   const log = rest.join('').split('\n').filter(Boolean);
-  if (e.name === 'TargetClosedError')
+  if (e instanceof TargetClosedError)
     log.push(`  - ${message}`);
   return { matches: isNot, errorMessage: message!.replace(/^Error: /, ''), log };
 };

@@ -1,5 +1,6 @@
 import type * as pw from 'playwright-core';
 import type { BrowserContext } from './context.ts';
+import { TargetClosedError } from './errors.ts';
 import { ahead, quietly, type Send, step } from './call.ts';
 import { Disposable } from './events.ts';
 import { type Header, headerList, Headers } from './headers.ts';
@@ -182,7 +183,7 @@ class RouteHandler {
     } catch (e) {
       if (this.#ignoresErrors)
         return false;
-      if (e instanceof Error && e.name === 'TargetClosedError') {
+      if (e instanceof TargetClosedError) {
         e.message = `"${e.message}" while running route callback.\nConsider awaiting \`await page.unrouteAll({ behavior: 'ignoreErrors' })\`\nbefore the end of the test to ignore remaining routes in flight.`;
       }
       throw e;

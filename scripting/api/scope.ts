@@ -3,6 +3,7 @@ import { act, inputFiles, selectValues, type Extra, type Subject } from './actio
 import { evaluation } from './bindings.ts';
 import { pick, step, wait } from './call.ts';
 import { readTextFile } from './files.ts';
+import { listen } from './emitter.ts';
 import { host } from './host.ts';
 import type { Frame } from './frame.ts';
 import { type ElementHandle, handles, type HandleInit, type JSHandle } from './handle.ts';
@@ -171,9 +172,14 @@ export abstract class Scope extends ApiObject {
     return this.#step('waitForTimeout', [ms], () => {
       if (typeof ms !== 'number')
         throw new Error(`waitTimeout: expected float, got ${typeof ms}`);
-      return wait<void>(0, [], resolve => {
+      const page = this._target.page();
+      return wait<void>(0, [], (resolve, reject) => {
         const timer = host.setTimer(resolve, ms, false);
-        return () => host.clearTimer(timer);
+        const stop = listen(page, 'close', () => reject(page._closedError()));
+        return () => {
+          host.clearTimer(timer);
+          stop();
+        };
       });
     });
   }

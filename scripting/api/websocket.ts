@@ -2,7 +2,6 @@ import { ApiObject } from './object.ts';
 import type { Page } from './page.ts';
 import { step, wait } from './call.ts';
 import { listen } from './emitter.ts';
-import { TargetClosedError } from './errors.ts';
 import { quote } from './selectors.ts';
 import { buffer } from './values.ts';
 import type { World } from './world.ts';
@@ -35,7 +34,7 @@ export class WebSocket extends ApiObject {
               reject(e as Error);
             }
           }),
-          listen(this.#page, 'close', () => abandon(new TargetClosedError())),
+          listen(this.#page, 'close', () => abandon(this.#page._closedError())),
         ];
         if (event !== 'socketerror')
           stops.push(listen(this, 'socketerror', () => abandon(new Error('Socket error'))));

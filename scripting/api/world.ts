@@ -96,7 +96,7 @@ const handlers: Record<string, (w: World, e: Record<string, any>) => void> = {
     if (!page)
       return;
     w.pages.delete(e['page']);
-    page._onClosed();
+    page._onClosed(e['reason']);
   },
   'cdp.event': (w, e) => w.sessions.get(e['session'])?._onEvent(e['method'], e['params']),
   'cdp.closed': (w, e) => w.sessions.get(e['session'])?._onClosed(),
