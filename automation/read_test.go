@@ -66,7 +66,7 @@ func TestScreenshots(t *testing.T) {
 		w, h     int
 	}{
 		{"viewport", "page.screenshot", params{}, "png", 1280, 720},
-		{"full page", "page.screenshot", params{"fullPage": true}, "png", 1265, 2090},
+		{"full page", "page.screenshot", params{"fullPage": true}, "png", 1280, 2090},
 		{"clip", "page.screenshot", params{"clip": params{"x": 10, "y": 10, "width": 30, "height": 20}}, "png", 30, 20},
 		{"jpeg", "page.screenshot", params{"type": "jpeg", "quality": 50}, "jpeg", 1280, 720},
 		{"element", "frame.screenshot", params{"selector": "#d"}, "png", 100, 50},
