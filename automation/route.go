@@ -211,6 +211,8 @@ type routeFulfillParams struct {
 	Status  int              `json:"status"`
 	Headers []browser.Header `json:"headers"`
 	Body    []byte           `json:"body"` // base64
+	// AskAgain tells of the request that a redirect becomes, as of a new one.
+	AskAgain bool `json:"askAgain"`
 }
 
 func opRouteFulfill(ctx context.Context, c *Client, p *routeFulfillParams) (any, error) {
@@ -227,7 +229,7 @@ func opRouteFulfill(ctx context.Context, c *Client, p *routeFulfillParams) (any,
 	}
 	headers := withCORS(r, p.Headers)
 	return emptyJSON, routeError(r.Fulfill(ctx, browser.Answer{
-		Status: p.Status, StatusText: cmp.Or(http.StatusText(p.Status), "Unknown"), Headers: headers, Body: p.Body,
+		Status: p.Status, StatusText: cmp.Or(http.StatusText(p.Status), "Unknown"), Headers: headers, Body: p.Body, AskAgain: p.AskAgain,
 	}))
 }
 

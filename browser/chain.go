@@ -22,6 +22,7 @@ type chain struct {
 
 	preflight bool     // of the network's own: nobody is told
 	overrides []Header // that the first leg was continued with
+	askAgain  bool     // interceptors are asked about the next leg, too
 	paused    *pause   // of a leg that was not told of yet
 }
 

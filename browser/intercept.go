@@ -74,9 +74,10 @@ func (h *pause) appliesLocked(r *Request) {
 }
 
 // decideLocked has the interceptors asked, in the request's place among the turn's
-// events. Where a redirect leads is not asked, as in Playwright.
+// events. Where a redirect leads is not asked, as in Playwright, unless its answer
+// said so.
 func (h *pause) decideLocked(r *Request) {
-	if r.From != nil {
+	if r.From != nil && !r.chain.askAgain {
 		h.releaseLocked(r.chain.overrides)
 		return
 	}
@@ -191,10 +192,14 @@ type Answer struct {
 	StatusText string
 	Headers    []Header
 	Body       []byte
+	AskAgain   bool // interceptors are also asked about where a redirect leads
 }
 
 // Fulfill answers a request that an interceptor took.
 func (r *Request) Fulfill(ctx context.Context, a Answer) error {
+	unlock := r.page.locked()
+	r.chain.askAgain = a.AskAgain
+	unlock()
 	return r.decide(ctx, fetch.FulfillRequest.Method, func(id fetch.RequestID) any {
 		return fetch.FulfillRequestParams{
 			RequestID: id, ResponseCode: int64(a.Status), ResponsePhrase: a.StatusText, ResponseHeaders: entries(a.Headers), Body: a.Body,

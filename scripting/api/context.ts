@@ -11,6 +11,7 @@ import { Subscriptions } from './subscriptions.ts';
 import { Tracing } from './tracing.ts';
 import type { Worker } from './worker.ts';
 import type { Frame } from './frame.ts';
+import type { HarOptions } from './har.ts';
 import { checkHeaders } from './headers.ts';
 import { hide, ApiObject } from './object.ts';
 import { type Page, waitForEvent } from './page.ts';
@@ -105,6 +106,9 @@ export class BrowserContext extends ApiObject {
   }
   unrouteAll(options?: { behavior?: Behavior }): Promise<void> {
     return step('browserContext.unrouteAll', () => 'context.unrouteAll()', () => this._routes.removeAll(options?.behavior));
+  }
+  routeFromHAR(har: string, options?: HarOptions): Promise<void> {
+    return step('browserContext.routeFromHAR', () => `context.routeFromHAR(${quote(har)})`, send => this._routes.addHAR(send, har, options, this._options.baseURL));
   }
   routeWebSocket(url: UrlMatch, handler: SocketHandler): Promise<void> {
     return step('browserContext.routeWebSocket', () => routeTitle('context', 'routeWebSocket', url), send => this._socketRoutes.add(send, url, handler));

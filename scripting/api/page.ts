@@ -169,6 +169,9 @@ export class Page extends Scope {
   unrouteAll(options?: { behavior?: Behavior }): Promise<void> {
     return step('page.unrouteAll', () => 'page.unrouteAll()', () => this._routes.removeAll(options?.behavior));
   }
+  routeFromHAR(har: string, options?: Opt<'routeFromHAR', 1>): Promise<void> {
+    return step('page.routeFromHAR', () => `page.routeFromHAR(${quote(har)})`, send => this._routes.addHAR(send, har, options, this.#context._options.baseURL));
+  }
   routeWebSocket(url: UrlMatch, handler: SocketHandler): Promise<void> {
     return step('page.routeWebSocket', () => routeTitle('page', 'routeWebSocket', url), send => this._socketRoutes.add(send, url, handler));
   }

@@ -38,7 +38,6 @@ export const refusals = {
 const highlighting = 'a session is watched live; mark an element with locator.evaluate()';
 const aria = "use page.locator('body').ariaSnapshot()";
 const overlays = 'look whether the overlay is there before the action, with locator.isVisible()';
-const har = 'use route() and answer from args';
 
 /** Members that this version does not have yet, with what to use until then. One that a class has is not touched. */
 export const later = {
@@ -49,7 +48,6 @@ export const later = {
     ariaSnapshotJSON: aria,
     getByRef: 'use a locator',
     hideHighlight: highlighting,
-    routeFromHAR: har,
   },
   Locator: {
     ariaSnapshotJSON: 'use locator.ariaSnapshot()',
@@ -62,7 +60,6 @@ export const later = {
     within: 'use locator.locator()',
   },
   BrowserContext: {
-    routeFromHAR: har,
     tracing: 'the steps and events of a session are recorded',
   },
 } as const;

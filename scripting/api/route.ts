@@ -3,6 +3,7 @@ import type { BrowserContext } from './context.ts';
 import { TargetClosedError } from './errors.ts';
 import { ahead, quietly, type Send, step } from './call.ts';
 import { Disposable } from './events.ts';
+import { type HarOptions, harHandler } from './har.ts';
 import { type Header, headerList, Headers } from './headers.ts';
 import { hide } from './object.ts';
 import { type Overrides, postBuffer, type Request } from './network.ts';
@@ -73,6 +74,16 @@ export class Route {
       postData: postData === undefined ? undefined : base64(postBuffer(postData)),
     });
   }
+
+  /** Leads a navigation elsewhere, where routes are asked again. @internal */
+  _lead(status: number, url: string): Promise<void> {
+    return this.#handle('fulfill', async send => {
+      await send('route.fulfill', { request: this.#request._id, status, headers: [{ name: 'location', value: url }], body: '', askAgain: true });
+    });
+  }
+
+  /** Leaves the request waiting for good. @internal */
+  _wait(): void { this._failed = true; }
 
   /** A handler begins: settles with whether it handled the request. @internal */
   _begin(): Promise<boolean> {
@@ -225,6 +236,11 @@ export class Routes {
     return new Disposable(() => this.#remove([added], 'default'));
   }
 
+  async addHAR(send: Send, path: string, options: HarOptions = {}, base: string | undefined): Promise<void> {
+    const handler = await harHandler(send, path, options);
+    await this.add(options.url ?? '**/*', handler, undefined, base);
+  }
+
   async remove(url: UrlMatch, handler: Handler | undefined): Promise<void> {
     await this.#remove(this.#handlers.filter(h => sameMatch(h.url, url) && (!handler || h.handler === handler)), 'default');
   }
@@ -243,11 +259,11 @@ export class Routes {
   }
 
   /** Says whether one of the handlers took the request. @internal */
-  async offer(route: Route, url: string): Promise<boolean> {
+  async offer(route: Route): Promise<boolean> {
     for (const h of [...this.#handlers]) {
       if (this.#closed())
         return true; // nobody waits for it any more
-      if (!this.#handlers.includes(h) || !h.matches(url))
+      if (!this.#handlers.includes(h) || !h.matches(route.request().url()))
         continue;
       if (h.expires)
         this.#handlers = this.#handlers.filter(o => o !== h);
@@ -264,12 +280,11 @@ export class Routes {
 /** A request waits for its routes: those of its page come before the context's. */
 export async function offerRoute(request: Request): Promise<void> {
   const route = new Route(request);
-  const url = request.url();
   const page = request._page;
-  if (page && await page._routes.offer(route, url))
+  if (page && await page._routes.offer(route))
     return;
   const context = request._world.contexts.get(request._contextId);
-  if (context && await context._routes.offer(route, url))
+  if (context && await context._routes.offer(route))
     return;
   await route._go().catch(() => {}); // gone with its page
 }

@@ -1,0 +1,109 @@
+package scripting_test
+
+import "testing"
+
+// harPrelude gives scripts store(name, text), which makes a file of the session as
+// a download does, and recorded(method, path, status, text, more), an entry of a HAR.
+const harPrelude = `
+	const store = async (name, text) => {
+		const [download] = await Promise.all([page.waitForEvent('download'), page.evaluate(text => {
+			const a = document.createElement('a');
+			a.download = 'made';
+			a.href = URL.createObjectURL(new Blob([text]));
+			a.click();
+		}, text)]);
+		await download.saveAs(name);
+	};
+	const html = [{ name: 'Content-Type', value: 'text/html' }];
+	const recorded = (method, path, status, text, { asked = [], postData, headers = [], content } = {}) => ({
+		request: { method, url: url + path, headers: asked, postData },
+		response: { status, headers, content: { text, ...content } },
+	});
+	const record = (name, ...entries) => store(name, JSON.stringify({ log: { version: '1.2', entries } }));
+	const post = (path, body, headers = {}) => page.evaluate(([u, body, headers]) => fetch(u, { method: 'POST', body, headers }).then(r => r.text(), e => e.message), [url + path, body, headers]);
+	await page.goto(url);
+`
+
+func TestRouteFromHAR(t *testing.T) {
+	list := []netCase{
+		{"answers", `
+			await store('body.txt', 'attached');
+			await record('some/site.har',
+				recorded('GET', '/page', 200, '<title>Recorded</title>', { headers: [...html, { name: 'Set-Cookie', value: 'a=1' }, { name: 'set-cookie', value: 'b=2' }] }),
+				recorded('GET', '/bytes', 201, Buffer.from('häh').toString('base64'), { content: { encoding: 'base64' } }),
+				recorded('GET', '/attached', 200, undefined, { content: { _file: 'folder/body.txt' } }),
+				recorded('GET', '/zero', 0, 'no status'), recorded('get', '/lower', 200, 'of another method'));
+			const nothing = await page.routeFromHAR('site.har');
+			const response = await page.goto(url + '/page');
+			return [nothing, response.status(), response.statusText(), response.headers()['content-length'], await page.title(), await page.evaluate('document.cookie'),
+				await get('/bytes'), await get('/attached'), await get('/zero'), await get('/lower'), await get('/json')]`,
+			`[null,200,"OK","23","Recorded","a=1; b=2","häh","attached","no status","Failed to fetch","Failed to fetch"]`},
+		{"what is not found", `
+			await record('a.har', recorded('GET', '/json', 200, 'recorded'), recorded('GET', '/echo', 200, undefined, { content: { _file: 'none' } }),
+				recorded('GET', '/r1', 302, '', { headers: [{ name: 'location', value: '/nowhere' }] }), recorded('GET', '/204', 302, '', { headers: [{ name: 'location', value: '/204' }] }));
+			await context.route('**/json', route => route.fulfill({ body: 'the context\'s' }));
+			await page.routeFromHAR('a.har', { notFound: 'fallback' });
+			const out = [await get('/json'), await get('/echo'), await get('/r1'), (await get('/204')) === ''];
+			await page.unrouteAll();
+			await page.routeFromHAR('a.har', { notFound: 'fallback', url: '**/else' });
+			out.push(await get('/json'));
+			await page.routeFromHAR('a.har', { url: /nowhere/ });
+			out.push(await get('/nowhere'), await get('/json'));
+			await page.unrouteAll();
+			await context.routeFromHAR('a.har', { url: '**/{json,x}' });
+			out.push(await get('/json'), await get('/x'), (await get('/')).includes('Start'));
+			await page.route('**/json', route => route.fallback({ url: url + '/echo?changed' }));
+			return [...out, await get('/json')]`,
+			`["recorded","GET /echo |||URL/","<title>Start</title><body></body>",true,"the context's","Failed to fetch","the context's","recorded","Failed to fetch",true,"GET /echo?changed |||URL/"]`},
+		{"bodies and headers choose", `
+			const part = b => '--' + b + '\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--' + b + '--\r\n';
+			await record('a.har', recorded('POST', '/x', 200, 'one', { postData: { text: '1' } }), recorded('POST', '/x', 200, 'two', { postData: { text: '2' } }), recorded('POST', '/any', 200, 'any'),
+				recorded('POST', '/form', 200, 'form', { asked: [{ name: 'content-type', value: 'multipart/form-data; boundary=then' }], postData: { text: part('then') } }),
+				recorded('GET', '/h', 200, 'none'), recorded('GET', '/h', 200, 'a', { asked: [{ name: 'X-A', value: '1' }] }),
+				recorded('GET', '/h', 200, 'ab', { asked: [{ name: 'x-a', value: '1' }, { name: 'x-b', value: '2' }] }), recorded('GET', '/h', 200, 'later', { asked: [{ name: 'x-b', value: '3' }] }));
+			await page.routeFromHAR('a.har');
+			const h = headers => page.evaluate(headers => fetch('/h', { headers }).then(r => r.text()), headers);
+			const kind = b => ({ 'content-type': 'multipart/form-data; boundary=' + b });
+			return [await post('/x', '2'), await post('/x', '1'), await post('/x', '3'), await post('/x', null), await post('/any', 'some'), await post('/form', part('now'), kind('now')), await post('/form', part('now'), kind('other')),
+				await h({}), await h({ 'x-a': '1' }), await h({ 'x-a': '1', 'x-b': '2' }), await h({ 'x-a': '1', 'x-b': '3' }), await h({ 'x-b': '3' })]`,
+			`["two","one","Failed to fetch","one","any","form","Failed to fetch","none","a","ab","a","later"]`},
+		{"redirects", `
+			const to = value => ({ headers: [{ name: 'Location', value }] });
+			await record('a.har', recorded('GET', '/one', 302, '', to('/two')), recorded('GET', '/two', 301, '', to(url + '/end#part')), recorded('GET', '/end', 200, '<title>End</title>', { headers: html }),
+				recorded('POST', '/one', 303, '', to('/end')), recorded('POST', '/same', 307, '', to('/end')), recorded('POST', '/end', 200, '<title>Posted</title>', { headers: html }),
+				recorded('GET', '/no', 302, ''), recorded('GET', '/loop', 302, '', to('/loop')), recorded('GET', '/abroad', 302, '', to('file:///etc/passwd')));
+			await page.routeFromHAR('a.har');
+			const response = await page.goto(url + '/one');
+			const out = [response.url(), response.status(), page.url(), await page.title(), await get('/one'), await post('/one', 'x'), await post('/same', 'x'), await get('/loop'), await get('/abroad')];
+			for (const [action, title] of [['/one', 'End'], ['/same', 'Posted']]) {
+				await page.setContent('<form method=post action="' + url + action + '"><button>Send</button></form>');
+				await page.click('button');
+				await expect(page).toHaveTitle(title);
+			}
+			await page.setContent('<iframe src="' + url + '/one"></iframe>');
+			out.push(page.frames()[1].url(), await page.frames()[1].title());
+			return [...out, await page.evaluate(() => fetch('/no').then(r => r.status))]`,
+			`["URL/end",200,"URL/end#part","End","<title>End</title>","<title>End</title>","<title>Posted</title>","Failed to fetch","Failed to fetch","URL/end#part","End",302]`},
+		{"what was never answered waits", `
+			await record('a.har', recorded('GET', '/stalled', -1, ''));
+			await page.routeFromHAR('a.har');
+			const [request] = await Promise.all([page.waitForRequest('**/stalled'), page.evaluate(() => { fetch('/stalled').then(() => { window.came = true; }, () => { window.came = false; }); })]);
+			await page.unrouteAll({ behavior: 'wait' });
+			return [await page.evaluate('typeof came'), request.failure(), await get('/json')]`,
+			`["undefined",null,"{\"a\":1}"]`},
+		{"refusals", `
+			await store('bad.har', '{"log":');
+			const out = [];
+			for (const [on, ...a] of [[page, 'none.har'], [context, 'some/none.har'], [page, 'a.zip'], [context, 'a.har', { update: true }]])
+				await on.routeFromHAR(...a).catch(e => out.push(e.message));
+			return [...out, await page.routeFromHAR('bad.har').catch(e => e.name)]`,
+			`["page.routeFromHAR: ENOENT: no such file or directory, open 'none.har' (paths are names of the session's files)",` +
+				`"browserContext.routeFromHAR: ENOENT: no such file or directory, open 'some/none.har' (paths are names of the session's files)",` +
+				`"page.routeFromHAR: a HAR in a .zip is not available in Takeover: unpack it, and store the .har and the files that it names as files of the session",` +
+				`"browserContext.routeFromHAR: the option update is not available in Takeover: replay a recorded HAR; the events of a session hold its requests","SyntaxError"]`},
+	}
+	for i := range list {
+		list[i].code = harPrelude + list[i].code
+	}
+	runNetwork(t, list)
+}
