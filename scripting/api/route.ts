@@ -163,6 +163,8 @@ interface Invocation { route: Route; over: Promise<void> }
 class RouteHandler {
   readonly url: UrlMatch;
   readonly handler: Handler;
+  /** What the server is to ask about: a regular expression, or null for all. */
+  readonly pattern: string | null;
   readonly #base: string | undefined;
   readonly #times: number;
   #handled = 0;
@@ -174,10 +176,9 @@ class RouteHandler {
     this.handler = handler;
     this.#times = times ?? Infinity;
     this.#base = base;
+    this.pattern = patternOf(url, base);
   }
 
-  /** What the server is to ask about: a regular expression, or null for all. */
-  get pattern(): string | null { return patternOf(this.url, this.#base); }
   matches(url: string): boolean { return urlMatches(url, this.url, this.#base); }
   get expires(): boolean { return this.#handled + 1 >= this.#times; }
 

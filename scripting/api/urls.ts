@@ -32,9 +32,13 @@ export function globToRegExp(glob: string): RegExp {
         out += stars > 1 ? '(.*)' : '([^/]*)';
       }
     } else if (c === '{') {
+      if (inGroup)
+        throw invalid(glob, "nested '{' is not supported");
       inGroup = true;
       out += '(';
     } else if (c === '}') {
+      if (!inGroup)
+        throw invalid(glob, "unmatched '}'");
       inGroup = false;
       out += ')';
     } else if (c === ',' && inGroup) {
@@ -43,8 +47,12 @@ export function globToRegExp(glob: string): RegExp {
       out += special.has(c) ? '\\' + c : c;
     }
   }
+  if (inGroup)
+    throw invalid(glob, "unmatched '{'");
   return new RegExp(out + '$');
 }
+
+function invalid(glob: string, why: string): Error { return new Error(`Invalid glob pattern ${JSON.stringify(glob)}: ${why}`); }
 
 /** Whether a URL matches; relative globs are taken from base. */
 export function urlMatches(url: string, match: UrlMatch | undefined, base?: string): boolean {
@@ -69,19 +77,37 @@ export function sameMatch(a: UrlMatch, b: UrlMatch): boolean {
   return a instanceof RegExp && b instanceof RegExp ? a.source === b.source && a.flags === b.flags : a === b;
 }
 
+// A glob as browsers write URLs: whole, the host in lower case, without dots and
+// the usual port. What is no plain text has a stand-in meanwhile, folder by folder.
 function absolute(glob: string, base: string | undefined): string {
-  if (glob.startsWith('*') || /^[a-z][a-z0-9+.-]*:/i.test(glob))
-    return normalized(glob);
-  if (!base)
+  if (glob.startsWith('*') || opaque.test(glob))
     return glob;
+  const kept: string[] = [];
+  const keep = (text: string) => `glob${kept.push(text) - 1}part`;
+  let scheme = '';
+  const plain = glob.split('/').map((part, i, parts) => {
+    if (!/[*?{}\\]/.test(part))
+      return part;
+    if (i === 0 && part.endsWith(':')) {
+      scheme = part.toLowerCase();
+      return 'http:';
+    }
+    if (i === 2 && parts[0]!.endsWith(':') && !part.includes('?'))
+      return keep(part.toLowerCase());
+    const query = part.indexOf('?');
+    if (query < 0)
+      return keep(part);
+    // A host before a query is one still.
+    const before = part.slice(0, query);
+    return (before && (i === 2 && !parts[1] && !/[*{}\\]/.test(before) ? before : keep(before))) + '?' + keep(part.slice(query + 1));
+  }).join('/');
   try {
-    return new URL(glob, base).href;
+    const whole = new URL(plain, base).href.replace(/glob(\d+)part/g, (stand, i) => kept[i] ?? stand);
+    return scheme ? whole.replace('http:', () => scheme) : whole;
   } catch {
     return glob;
   }
 }
 
-// Browsers write an origin with a slash at its end.
-function normalized(glob: string): string {
-  return /^https?:\/\/[^/?#*{\\]+$/i.test(glob) ? glob + '/' : glob;
-}
+/** URLs that have no host, such as data:, whose text stays as it is. */
+const opaque = /^[a-z][a-z0-9+.-]*:(?!\/)/i;
