@@ -7,7 +7,9 @@ import (
 )
 
 // errURL is the error of a text that no browser takes for a URL.
-var errURL = errors.New("Invalid URL") //nolint:staticcheck // Node's words
+//
+//lint:ignore ST1005 these are Node's words
+var errURL = errors.New("Invalid URL")
 
 // breaks are what browsers leave out of a URL.
 var breaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
