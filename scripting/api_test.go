@@ -75,7 +75,7 @@ func TestOperations(t *testing.T) {
 		{`await page.locator('a').getAttribute('href')`, "frame.getAttribute", `{"frame":"frame@1","name":"href","selector":"a","strict":true,"timeout":30000}`},
 		{`await page.locator('a').waitFor({ state: 'hidden' })`, "frame.waitForSelector", `{"frame":"frame@1","omitReturnValue":true,"selector":"a","state":"hidden","strict":true,"timeout":30000}`},
 		{`await page.evaluate((x) => x.a, { a: [1, null] })`, "frame.evaluate", `{"arg":{"handles":[],"value":{"id":1,"o":[{"k":"a","v":{"a":[{"n":1},{"v":"null"}],"id":2}}]}},"expression":"(x) => x.a","frame":"frame@1","isFunction":true}`},
-		{`await page.evaluate('1 + 1')`, "frame.evaluate", `{"arg":{"handles":[],"value":{"v":"undefined"}},"expression":"1 + 1","frame":"frame@1"}`},
+		{`await page.evaluate('1 + 1')`, "frame.evaluate", `{"arg":{"handles":[],"value":{"v":"undefined"}},"expression":"1 + 1","frame":"frame@1","isFunction":false}`},
 		{`await page.keyboard.type('x', { delay: 1 })`, "keyboard.type", `{"delay":1,"page":"page@1","text":"x"}`},
 		{`await page.mouse.move(1, 2, { steps: 3 })`, "mouse.move", `{"page":"page@1","steps":3,"x":1,"y":2}`},
 		{`await page.mouse.wheel(0, 100)`, "mouse.wheel", `{"deltaX":0,"deltaY":100,"page":"page@1"}`},

@@ -43,13 +43,13 @@ export class JSHandle extends ApiObject {
   async evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
     onlyOne(arguments, 3, options);
     const target = { handle: this._handle };
-    return step(`${this._prefix}.evaluate`, () => `${this._prefix}.evaluate()`, async send =>
+    return await step(`${this._prefix}.evaluate`, () => `${this._prefix}.evaluate()`, async send =>
       result(await send('handle.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
   async evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
     onlyOne(arguments, 3, options);
     const target = { handle: this._handle };
-    return step(`${this._prefix}.evaluateHandle`, () => `${this._prefix}.evaluateHandle()`, async send =>
+    return await step(`${this._prefix}.evaluateHandle`, () => `${this._prefix}.evaluateHandle()`, async send =>
       handles.make(this._frame, await send('handle.evaluateHandle', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
   getProperty(name: string): Promise<JSHandle> {
@@ -137,12 +137,12 @@ export class ElementHandle extends JSHandle {
   }
   async $eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
     onlyOne(arguments, 3);
-    return step('elementHandle.$eval', () => `elementHandle.$eval(${quote(selector)})`, async send =>
+    return await step('elementHandle.$eval', () => `elementHandle.$eval(${quote(selector)})`, async send =>
       result(await send('handle.evalOnSelector', { handle: this._handle, selector, ...expression(code, arg) })));
   }
   async $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
     onlyOne(arguments, 3);
-    return step('elementHandle.$$eval', () => `elementHandle.$$eval(${quote(selector)})`, async send =>
+    return await step('elementHandle.$$eval', () => `elementHandle.$$eval(${quote(selector)})`, async send =>
       result(await send('handle.evalOnSelectorAll', { handle: this._handle, selector, ...expression(code, arg) })));
   }
   waitForSelector(selector: string, options?: Opt<'waitForSelector', 1>): Promise<ElementHandle | null> {

@@ -102,22 +102,22 @@ export abstract class Scope extends ApiObject {
   async evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
     onlyOne(arguments, 3, options);
     const target = { frame: this._target._guid };
-    return this.#step('evaluate', [], async send => result(await send('frame.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
+    return await this.#step('evaluate', [], async send => result(await send('frame.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
   async evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
     onlyOne(arguments, 3, options);
     const target = { frame: this._target._guid };
-    return this.#step('evaluateHandle', [], async send =>
+    return await this.#step('evaluateHandle', [], async send =>
       handles.make(this._target, await send('frame.evaluateHandle', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
   async $eval(selector: string, code: unknown, arg?: unknown, options?: { strict?: boolean }): Promise<any> {
     onlyOne(arguments, 3);
-    return this.#step('$eval', [selector], async send =>
+    return await this.#step('$eval', [selector], async send =>
       result(await send('frame.evalOnSelector', { frame: this._target._guid, selector, strict: options?.strict, ...expression(code, arg) })));
   }
   async $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
     onlyOne(arguments, 3);
-    return this.#step('$$eval', [selector], async send =>
+    return await this.#step('$$eval', [selector], async send =>
       result(await send('frame.evalOnSelectorAll', { frame: this._target._guid, selector, ...expression(code, arg) })));
   }
   waitForFunction(code: unknown, arg?: unknown, options?: { polling?: number | 'raf'; timeout?: number }): Promise<JSHandle> {

@@ -33,11 +33,11 @@ export class Worker extends ApiObject {
 
   async evaluate(code: unknown, arg?: unknown): Promise<any> {
     onlyOne(arguments, 2);
-    return step('worker.evaluate', () => 'worker.evaluate()', async send => result(await send('worker.evaluate', { worker: this._guid, ...expression(code, arg) })));
+    return await step('worker.evaluate', () => 'worker.evaluate()', async send => result(await send('worker.evaluate', { worker: this._guid, ...expression(code, arg) })));
   }
   async evaluateHandle(code: unknown, arg?: unknown): Promise<JSHandle> {
     onlyOne(arguments, 2);
-    return step('worker.evaluateHandle', () => 'worker.evaluateHandle()', async send =>
+    return await step('worker.evaluateHandle', () => 'worker.evaluateHandle()', async send =>
       handles.make(undefined as unknown as Frame, await send('worker.evaluateHandle', { worker: this._guid, ...expression(code, arg) })));
   }
   waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number }): Promise<any> {
