@@ -168,7 +168,12 @@ func opEvaluateHandle(ctx context.Context, c *Client, p *frameExpression) (any, 
 	if err != nil {
 		return nil, err
 	}
-	o, err := c.evaluate(ctx, w, &p.expression, false)
+	return c.evaluateKept(ctx, w, &p.expression)
+}
+
+// evaluateKept evaluates in a world and answers with a handle of the outcome.
+func (c *Client) evaluateKept(ctx context.Context, w *browser.World, e *expression) (any, error) {
+	o, err := c.evaluate(ctx, w, e, false)
 	if err != nil {
 		return nil, err
 	}

@@ -62,9 +62,5 @@ func opWorkerEvaluateHandle(ctx context.Context, c *Client, p *workerExpression)
 	if err != nil {
 		return nil, err
 	}
-	o, err := c.evaluate(ctx, w, &p.expression, false)
-	if err != nil {
-		return nil, err
-	}
-	return kept(c.keep(w, o))
+	return c.evaluateKept(ctx, w, &p.expression)
 }
