@@ -128,14 +128,14 @@ func (c *Client) press(p *progress, t *pressParams) error {
 	p.log = append(p.log, `elementHandle.press("`+t.Key+`")`)
 	page := pl.frame.Page()
 	if t.NoWaitAfter {
-		return c.input(page).press(p, t.Key, t.Delay)
+		return unlessClosed(c.input(page).press(p, t.Key, t.Delay))
 	}
 	watch := page.WatchNavigations()
 	defer watch.Close()
 	if err := c.input(page).press(p, t.Key, t.Delay); err != nil {
-		return err
+		return unlessClosed(err)
 	}
-	return watch.Wait(p)
+	return unlessClosed(watch.Wait(p))
 }
 
 type selectParams struct {

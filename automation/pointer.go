@@ -174,10 +174,7 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	}
 	p.log = append(p.log, "  performing "+g.name+" action")
 	if err := g.perform(p, s, x, y); err != nil {
-		if errors.Is(err, browser.ErrPageClosed) { // by its own handlers, from what it got
-			return "", nil
-		}
-		return "", err
+		return "", unlessClosed(err)
 	}
 	var end struct {
 		Hit        string `json:"hit"`
@@ -218,6 +215,15 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 func gone(err error) bool {
 	return errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, browser.ErrFrameDetached) ||
 		errors.Is(err, browser.ErrPageClosed) || errors.Is(err, cdp.ErrDetached)
+}
+
+// unlessClosed is the error of giving input to a page, but none when the page
+// has closed: by its own handlers, from what it got.
+func unlessClosed(err error) error {
+	if errors.Is(err, browser.ErrPageClosed) || errors.Is(err, cdp.ErrDetached) {
+		return nil
+	}
+	return err
 }
 
 // pointAt runs a gesture as an operation.

@@ -89,5 +89,8 @@ func (p *Page) dialogGoneLocked(accepted bool, text string) {
 	}
 	p.dialog = nil
 	d.closed = true
+	if d.kind == string(page.DialogTypeBeforeunload) && !accepted {
+		p.stayed = d.attachment
+	}
 	p.tellLocked(DialogClosed{Dialog: d, Accepted: accepted, Text: text})
 }

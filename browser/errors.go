@@ -93,8 +93,7 @@ var contextGone = []string{
 }
 
 // isContextGone reports whether a call failed because its execution context,
-// or the whole session with it, is gone. It is the only place that looks at
-// Chromium's words.
+// or the whole session with it, is gone.
 func isContextGone(err error) bool {
 	if errors.Is(err, cdp.ErrDetached) {
 		return true
@@ -115,4 +114,12 @@ func isContextGone(err error) bool {
 		}
 	}
 	return false
+}
+
+// isCommitting reports whether Chromium's browser process refused a command
+// because a document has just begun: the renderer tells of that first. The
+// protocol has no code of its own for it.
+func isCommitting(err error) bool {
+	e, ok := errors.AsType[*cdp.Error](err)
+	return ok && e.Code == codeServerError && e.Message == "Not attached to an active page"
 }

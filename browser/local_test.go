@@ -99,7 +99,7 @@ func TestLeavesLocalDocuments(t *testing.T) {
 	}
 	// Nor does the history lead back there for longer.
 	rec := record(t, b)
-	history, err := cdp.Call(wait(t, "history"), p.Session(), page.GetNavigationHistory, proto.Empty{})
+	history, err := browser.Call(wait(t, "history"), b, p.Session(), page.GetNavigationHistory, proto.Empty{})
 	must(t, err)
 	for _, e := range history.Entries {
 		if strings.HasPrefix(e.URL, "file:") {

@@ -9,6 +9,7 @@ import (
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/cdp"
 )
@@ -243,6 +244,30 @@ func (b *Browser) call(ctx context.Context, s *cdp.Session, method string, param
 // callUnless posts a command and waits for its reply, or until gone is closed,
 // which gives the error goneErr.
 func (b *Browser) callUnless(
+	ctx context.Context, s *cdp.Session, method string, params any, gone <-chan struct{}, goneErr error,
+) ([]byte, error) {
+	result, err := b.callOnce(ctx, s, method, params, gone, goneErr)
+	if !isCommitting(err) {
+		return result, err
+	}
+	if err := b.followRenderer(ctx, s, gone, goneErr); err != nil {
+		return nil, err
+	}
+	return b.callOnce(ctx, s, method, params, gone, goneErr)
+}
+
+// followRenderer returns when Chromium's browser process has taken in all that
+// the session's renderer has told so far: the reply that it waits for comes from
+// there, behind that.
+func (b *Browser) followRenderer(ctx context.Context, s *cdp.Session, gone <-chan struct{}, goneErr error) error {
+	_, err := b.callOnce(ctx, s, runtime.Evaluate.Method, runtime.EvaluateParams{Expression: "0"}, gone, goneErr)
+	if _, answered := errors.AsType[*cdp.Error](err); answered {
+		return nil
+	}
+	return err
+}
+
+func (b *Browser) callOnce(
 	ctx context.Context, s *cdp.Session, method string, params any, gone <-chan struct{}, goneErr error,
 ) ([]byte, error) {
 	reply := make(callToken, 1)

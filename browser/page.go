@@ -42,6 +42,7 @@ type Page struct {
 	viewport  Viewport
 	media     Media
 	dialog    *Dialog
+	stayed    *attachment     // where a beforeunload dialog was last dismissed, until somebody asks again
 	dragged   *input.DragData // since InterceptDrags
 	frames    map[proto.FrameID]*Frame
 	lastFrame int // frames so far
@@ -396,6 +397,22 @@ func (p *Page) Close(ctx context.Context) error {
 // RequestClose closes the page as a person would: beforeunload handlers run and
 // may open a dialog. It does not wait for the page to be gone; see Closed.
 func (p *Page) RequestClose(ctx context.Context) error {
+	b := p.browser
+	b.mu.Lock()
+	stayed := p.stayed
+	p.stayed = nil
+	var crashed <-chan struct{}
+	if stayed != nil {
+		crashed = stayed.crashed
+	}
+	b.mu.Unlock()
+	if stayed != nil {
+		// Chromium still asks about the last leave, until the renderer has passed
+		// the refusal on, and drops what comes meanwhile.
+		if err := b.followRenderer(ctx, stayed.session, crashed, ErrPageCrashed); err != nil && !errors.Is(err, cdp.ErrDetached) {
+			return fmt.Errorf("close page: %w", err)
+		}
+	}
 	if _, err := Call(ctx, p.browser, p.Session(), page.Close, proto.Empty{}); err != nil && !errors.Is(err, cdp.ErrDetached) {
 		return fmt.Errorf("close page: %w", err)
 	}

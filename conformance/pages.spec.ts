@@ -63,10 +63,19 @@ test('window.close closes the popup', async ({ page }) => {
   expect(popup.isClosed()).toBe(true);
 });
 
-test('a click that closes its own page resolves', async ({ page }) => {
+for (const event of ['click', 'mouseup', 'mousedown']) {
+  test(`a click that closes its own page resolves: ${event}`, async ({ page }) => {
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.evaluate(() => { window.open('about:blank'); })]);
+    await popup.setContent(`<button on${event}="window.close()">x</button>`);
+    await popup.locator('button').click();
+    await expect.poll(() => popup.isClosed()).toBe(true);
+  });
+}
+
+test('a key that closes its own page resolves', async ({ page }) => {
   const [popup] = await Promise.all([page.waitForEvent('popup'), page.evaluate(() => { window.open('about:blank'); })]);
-  await popup.setContent('<button onclick="window.close()">x</button>');
-  await popup.locator('button').click();
+  await popup.setContent('<input onkeydown="window.close()">');
+  await popup.locator('input').press('Enter');
   await expect.poll(() => popup.isClosed()).toBe(true);
 });
 
