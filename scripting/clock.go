@@ -13,6 +13,8 @@ type clock struct {
 	limit   time.Duration
 	elapsed time.Duration // before since
 	since   time.Time     // when it last began to go; zero while it stands
+	paused  time.Duration // of the pauses before the present one
+	stood   time.Time     // when the present pause began; zero while there is none
 	pauses  int
 	timer   *time.Timer
 }
@@ -37,7 +39,7 @@ func (c *clock) pause() {
 	defer c.mu.Unlock()
 	if c.pauses++; c.pauses == 1 && !c.since.IsZero() {
 		c.elapsed += time.Since(c.since)
-		c.since = time.Time{}
+		c.since, c.stood = time.Time{}, time.Now()
 		c.timer.Stop()
 	}
 }
@@ -51,19 +53,41 @@ func (c *clock) resume() {
 	}
 	if c.pauses--; c.pauses == 0 && c.timer != nil {
 		c.since = time.Now()
+		c.endPauseLocked()
 		c.timer.Reset(c.limit - c.elapsed)
 	}
 }
 
-// stop ends the clock and returns the time that it measured.
-func (c *clock) stop() time.Duration {
+func (c *clock) endPauseLocked() {
+	if !c.stood.IsZero() {
+		c.paused += time.Since(c.stood)
+		c.stood = time.Time{}
+	}
+}
+
+// read returns the time measured so far, and how long the clock was paused.
+func (c *clock) read() (elapsed, paused time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	elapsed, paused = c.elapsed, c.paused
+	if !c.since.IsZero() {
+		elapsed += time.Since(c.since)
+	}
+	if !c.stood.IsZero() {
+		paused += time.Since(c.stood)
+	}
+	return elapsed, paused
+}
+
+// stop ends the clock.
+func (c *clock) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.since.IsZero() {
 		c.elapsed += time.Since(c.since)
 		c.since = time.Time{}
 	}
+	c.endPauseLocked()
 	c.timer.Stop()
 	c.pauses++ // a late resume must not start it again
-	return c.elapsed
 }

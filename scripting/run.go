@@ -92,6 +92,10 @@ func (r *Run) Pause() { r.clock.pause() }
 // Resume ends one Pause.
 func (r *Run) Resume() { r.clock.resume() }
 
+// Times tells how long the run has taken so far, and how long its clock was
+// paused beside that.
+func (r *Run) Times() (ran, paused time.Duration) { return r.clock.read() }
+
 // Cancel ends the run at once, whatever the script is doing. cause is told in
 // the result; nil means no more than that somebody cancelled.
 func (r *Run) Cancel(cause error) {
@@ -126,7 +130,8 @@ func (r *Run) supervise() {
 	r.calls.Wait()
 	r.proc.close()
 	r.result = r.conclude(cause)
-	r.result.Duration = r.clock.stop()
+	r.clock.stop()
+	r.result.Duration, r.result.Paused = r.clock.read()
 	close(r.done)
 }
 

@@ -80,6 +80,7 @@ type Result struct {
 	Value     json.RawMessage // what the script returned; null if nothing
 	Err       *ScriptError    // nil if it succeeded
 	Duration  time.Duration   // of the run's clock, without pauses
+	Paused    time.Duration   // of its pauses
 	Truncated bool            // the value, a log or a step was cut or left out
 }
 

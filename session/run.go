@@ -93,7 +93,8 @@ type RunInfo struct {
 	Steps       []RunStep       `json:"steps"`
 	Tests       []RunTest       `json:"tests"`
 	Takeovers   []TakeoverInfo  `json:"takeovers"`
-	DurationMS  int64           `json:"durationMs"` // without the time spent waiting for a person
+	DurationMS  int64           `json:"durationMs"` // so far, without the time spent waiting for a person
+	WaitedMS    int64           `json:"waitedMs"`   // spent waiting for a person, so far
 	Truncated   bool            `json:"truncated"`
 }
 
@@ -141,6 +142,7 @@ func (r *Run) Info() RunInfo {
 	info := r.info
 	info.Logs, info.Steps, info.Tests = info.Logs[:len(info.Logs):len(info.Logs)], info.Steps[:len(info.Steps):len(info.Steps)], info.Tests[:len(info.Tests):len(info.Tests)]
 	r.mu.Unlock()
+	r.time(&info)
 	info.Takeovers = []TakeoverInfo{}
 	for _, t := range r.session.Takeovers() {
 		if ti := t.Info(); ti.RunID == info.ID {
@@ -148,6 +150,19 @@ func (r *Run) Info() RunInfo {
 		}
 	}
 	return info
+}
+
+// time fills in how long an open run has taken so far.
+func (r *Run) time(info *RunInfo) {
+	if info.Status.Ended() {
+		return
+	}
+	select {
+	case <-r.ready:
+		ran, waited := r.script.Times()
+		info.DurationMS, info.WaitedMS = msOf(ran), msOf(waited)
+	default: // not begun
+	}
 }
 
 // Status is where the run stands.
@@ -160,8 +175,9 @@ func (r *Run) Status() RunStatus {
 // brief is the run without what grows, for viewers.
 func (r *Run) brief() RunMessage {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	info := r.info
+	r.mu.Unlock()
+	r.time(&info)
 	info.Logs, info.Steps, info.Tests, info.Takeovers = []RunLog{}, []RunStep{}, []RunTest{}, []TakeoverInfo{}
 	return RunMessage{Type: "run", Run: info}
 }
@@ -325,7 +341,7 @@ func (r *Run) finish() {
 	r.info.Status = RunStatus(res.Status)
 	r.info.Result = res.Value
 	r.info.EndedAt = &now
-	r.info.DurationMS = msOf(res.Duration)
+	r.info.DurationMS, r.info.WaitedMS = msOf(res.Duration), msOf(res.Paused)
 	r.info.Truncated = r.info.Truncated || res.Truncated
 	if e := res.Err; e != nil {
 		r.info.Error = runError(e)

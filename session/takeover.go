@@ -53,6 +53,7 @@ type TakeoverInfo struct {
 	CreatedAt   time.Time     `json:"createdAt"`
 	Deadline    time.Time     `json:"deadline"`
 	ClaimedBy   string        `json:"claimedBy"` // empty while nobody did
+	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first was on it
 	EndedAt     *time.Time    `json:"endedAt"`
 	Note        string        `json:"note"`
 	URL         string        `json:"url"`
@@ -99,6 +100,9 @@ func (t *Takeover) Claim(by string) error {
 	}
 	again := t.info.State == TakeoverClaimed && t.info.ClaimedBy == by
 	t.info.State, t.info.ClaimedBy = TakeoverClaimed, by
+	if t.info.ClaimedAt == nil {
+		t.info.ClaimedAt = new(time.Now().UTC())
+	}
 	t.mu.Unlock()
 	if !again {
 		t.session.takeoverChanged(t)

@@ -390,6 +390,9 @@ func TestTakeoverThroughTheAPI(t *testing.T) {
 	if run.Status != session.RunWaiting {
 		t.Errorf("run is %s while a person works", run.Status)
 	}
+	if run.WaitedMS == 0 || run.WaitedMS > time.Since(run.CreatedAt).Milliseconds() {
+		t.Errorf("a run that waits has waited for %d ms", run.WaitedMS)
+	}
 	from = v.mark()
 	v.send(map[string]any{"type": "takeover", "action": "done", "id": asked.ID, "note": "pressed"})
 	v.waitFrom(from, "no takeover any more", func(m map[string]any) bool { return m["type"] == "takeover" && m["takeover"] == nil })
@@ -408,6 +411,11 @@ func TestTakeoverThroughTheAPI(t *testing.T) {
 	(<-waited).decode(&ended)
 	if ended.State != session.TakeoverDone || ended.Changes == nil || !strings.HasSuffix(ended.Changes.URLAfter, "#clicked-1") {
 		t.Errorf("after the long poll: %+v", ended)
+	}
+	if ended.ClaimedAt == nil || ended.ClaimedAt.Before(ended.CreatedAt) || ended.ClaimedAt.After(*ended.EndedAt) {
+		t.Errorf("claimed at %v", ended.ClaimedAt)
+	} else if worked := ended.EndedAt.Sub(*ended.ClaimedAt); run.WaitedMS < worked.Milliseconds() || run.DurationMS+run.WaitedMS > run.EndedAt.Sub(run.CreatedAt).Milliseconds()+1 {
+		t.Errorf("took %d ms and waited for %d ms while a person worked for %v", run.DurationMS, run.WaitedMS, worked)
 	}
 	s.do(request{method: "POST", path: base + "/takeovers/" + asked.ID + "/done"}).problem(409)
 	var page struct{ Events []capture.Event }
