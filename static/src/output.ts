@@ -1,9 +1,11 @@
 import { codeFrame, type FrameLine } from './codeframe.js';
 import { byId, h, setText, show } from './dom.js';
+import { Lines } from './lines.js';
 import { jsonView } from './panel/json.js';
 import type { LogLine, Run, RunError, Step, Takeover, TestResult } from './protocol.js';
+import { RunClock } from './runclock.js';
 import { tally, TestList } from './testlist.js';
-import { clock, timeOfDay, took } from './times.js';
+import { took } from './times.js';
 
 const SHAPES: Record<Run['status'], string> = {
   running: 'ring script', waiting: 'dot person', succeeded: 'tick good', failed: 'cross wrong', cancelled: 'cross', timeout: 'cross wrong',
@@ -21,78 +23,106 @@ export const timeOf = (at: string | number): number => (typeof at === 'number' ?
 /** Positions like `script.ts:3:14` or `line 3` in an error's text. */
 const POSITION = /(?:<script>|[\p{L}\p{Nd}_.-]+\.[jt]s):(\d+)(?::(\d+))?/gu;
 
+/** How a takeover ends, in words. */
+const ENDINGS: Partial<Record<Takeover['state'], string>> = { done: 'The person is done', failed: 'The person could not', expired: 'Nobody finished it in time', cancelled: 'The request was withdrawn' };
+
 /** What a run printed, did and gave back, under the editor. */
 export class Output {
-  #body = byId('output-body');
-  #startedAt = 0;
+  #lines = new Lines(byId('output-body'));
+  #clock = new RunClock();
   #timer = 0;
-  #result: HTMLElement[] = [];
   #tests: TestList;
   #status: Run['status'] = 'running';
+  /** What was said of takeovers, by their ids. */
+  #said = new Set<string>();
 
   constructor(private readonly goto: (line: number, column: number) => void) {
     this.#tests = new TestList(goto);
-    this.#body.before(this.#tests.element);
+    byId('output-body').before(this.#tests.element);
     byId('output-close').addEventListener('click', () => show(byId('output'), false));
   }
 
+  /** Makes room for a run that begins. */
   begin(): void {
-    this.#body.replaceChildren();
+    this.#clear();
+    this.status('running');
+    this.#timer = window.setInterval(() => this.#showTime(), 1_000);
+  }
+
+  #clear(): void {
+    window.clearInterval(this.#timer);
+    this.#lines.clear();
     this.#tests.clear();
-    this.#result = [];
-    this.#startedAt = Date.now();
+    this.#said.clear();
+    this.#clock.reset();
     show(byId('output'), true);
     show(byId('output-script'), false);
-    this.status('running');
-    window.clearInterval(this.#timer);
-    const tick = (): void => setText(byId('output-time'), clock(Math.floor((Date.now() - this.#startedAt) / 1000) * 1000));
-    tick();
-    this.#timer = window.setInterval(tick, 1_000);
+  }
+
+  /** What the server says of an open run's state and time. */
+  progress(run: Run): void {
+    this.#clock.set(run);
+    this.#say(run.status);
   }
 
   status(status: Run['status']): void {
+    this.#clock.status(status);
+    this.#say(status);
+  }
+
+  #say(status: Run['status']): void {
     this.#status = status;
     setText(byId('output-words'), [STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
     byId('output-shape').className = shapeOf(status);
+    this.#showTime();
+  }
+
+  #showTime(): void {
+    setText(byId('output-time'), this.#clock.words);
+    setText(byId('output-waited'), this.#clock.waitedWords);
   }
 
   log(line: LogLine): void {
-    const level = line.level === 'error' ? 'error' : line.level === 'warn' || line.level === 'warning' ? 'warn' : 'log';
-    this.#line(level, timeOf(line.ts), [line.text]);
+    const kind = line.level === 'error' ? 'error' : line.level === 'warn' || line.level === 'warning' ? 'warn' : 'log';
+    this.#lines.add({ kind, at: timeOf(line.ts), text: line.text });
   }
 
   step(step: Step): void {
     const error = typeof step.error === 'string' ? step.error : step.error?.message;
-    this.#line(error ? 'error' : 'step', timeOf(step.startedAt), [error ? `${step.title}: ${error.split('\n').find((line) => line.trim() !== '') ?? ''}` : step.title], step.durationMs === undefined ? '' : took(step.durationMs));
+    const text = error ? `${step.title}: ${error.split('\n').find((line) => line.trim() !== '') ?? ''}` : step.title;
+    this.#lines.add({ kind: error ? 'error' : 'step', at: timeOf(step.startedAt), text, took: step.durationMs === undefined ? '' : took(step.durationMs) });
   }
 
   test(test: TestResult): void {
     this.#tests.add(test);
-    this.status(this.#status);
+    this.#say(this.#status);
   }
 
+  /** Says what happened to a takeover, each thing once and at its own time. */
   takeover(takeover: Takeover): void {
-    const words: Record<Takeover['state'], string> = {
-      pending: `Waiting for a person: ${takeover.reason}`, claimed: 'A person is on it', done: 'The person is done', failed: `The person could not: ${takeover.note ?? ''}`,
-      expired: 'Nobody came in time', cancelled: 'The request was withdrawn',
+    const say = (what: string, at: string | null | undefined, text: string): void => {
+      if (!at || this.#said.has(`${takeover.id} ${what}`)) return;
+      this.#said.add(`${takeover.id} ${what}`);
+      this.#lines.add({ kind: 'asks', at: timeOf(at), text });
     };
-    this.#line('asks', timeOf(takeover.endedAt ?? takeover.createdAt), [words[takeover.state] ?? takeover.state]);
+    say('asked', takeover.createdAt, `Asked for a person: ${takeover.reason}`);
+    say('claimed', takeover.claimedAt, 'Somebody is on it');
+    say('ended', takeover.endedAt, [ENDINGS[takeover.state] ?? takeover.state, takeover.note].filter(Boolean).join(': '));
   }
 
   /** The end of a run of this code. */
   end(run: Run, code: string): void {
     window.clearInterval(this.#timer);
-    this.status(run.status);
-    if (run.durationMs !== undefined) setText(byId('output-time'), took(run.durationMs));
-    for (const element of this.#result) element.remove();
-    this.#result = [];
-    if (run.error) this.#append(this.#error(run.error, code));
+    this.progress(run);
+    const outcome: HTMLElement[] = [];
+    if (run.error) outcome.push(this.#error(run.error, code));
     else if (run.result !== undefined && run.result !== null) {
       const value = h('div', { class: 'output-result', 'data-result': true });
       value.append(jsonView(run.result));
-      this.#append(value);
+      outcome.push(value);
     }
-    if (run.truncated) this.#append(h('p', { class: 'meta', text: 'Some of the output was too long and was cut.' }));
+    if (run.truncated) outcome.push(h('p', { class: 'meta', text: 'Some of the output was too long and was cut.' }));
+    this.#lines.conclude(...outcome);
   }
 
   /** Something went wrong before there was a run. */
@@ -100,40 +130,39 @@ export class Output {
     window.clearInterval(this.#timer);
     this.status('failed');
     setText(byId('output-time'), '');
-    this.#append(h('div', { class: 'output-line error' }, h('span', { class: 'at' }), h('span', { class: 'what', text: message })));
+    this.#lines.conclude(h('div', { class: 'output-error', 'data-error': true, text: message }));
   }
 
   /** A run of before, whole; open puts its script into the editor. */
   replay(run: Run, code: string, open: (() => void) | null): void {
-    this.begin();
+    this.#clear();
     const button = byId('output-script');
     show(button, open !== null);
     button.onclick = () => {
       show(button, false);
       open?.();
     };
-    window.clearInterval(this.#timer);
     const lines: [number, () => void][] = [
       ...(run.logs ?? []).map((line): [number, () => void] => [timeOf(line.ts), () => this.log(line)]),
       ...(run.steps ?? []).map((step): [number, () => void] => [timeOf(step.startedAt), () => this.step(step)]),
     ];
     for (const test of run.tests ?? []) this.#tests.add(test);
     for (const [, write] of lines.sort((a, b) => a[0] - b[0])) write();
+    for (const takeover of run.takeovers ?? []) this.takeover(takeover);
     this.end(run, code);
   }
 
   #error(error: RunError, code: string): HTMLElement {
     const text = error.stack?.includes(error.message) ? error.stack : `${error.name}: ${error.message}`;
-    const what = h('span', { class: 'what' });
+    const line = error.line ?? 0;
+    const shown = h('div', { class: 'output-error', 'data-error': true });
+    if (line > 0) shown.append(this.#position(`line ${line}`, line, error.column ?? 1), '  ');
     let last = 0;
     for (const match of text.matchAll(POSITION)) {
-      what.append(text.slice(last, match.index), this.#position(match[0], Number(match[1]), Number(match[2] ?? 1)));
+      shown.append(text.slice(last, match.index), this.#position(match[0], Number(match[1]), Number(match[2] ?? 1)));
       last = match.index + match[0].length;
     }
-    what.append(text.slice(last));
-    const line = error.line ?? 0;
-    const link = line > 0 ? this.#position(`line ${line}`, line, error.column ?? 1) : h('span');
-    const shown = h('div', { class: 'output-line error', 'data-error': true }, link, what);
+    shown.append(text.slice(last));
     const frame = codeFrame(code, line, error.column ?? 1);
     if (frame.length) shown.append(this.#frame(frame, error.column ?? 1));
     return shown;
@@ -141,36 +170,19 @@ export class Output {
 
   // Wide lines scroll, by keyboard too.
   #frame(lines: FrameLine[], column: number): HTMLElement {
-    const pre = h('pre', { class: 'code-frame', 'data-frame': true, tabindex: 0, 'aria-label': 'The lines around the error' });
+    const pre = h('pre', { class: 'code-frame', 'data-frame': true, tabindex: 0, role: 'group', 'aria-label': 'The lines around the error' });
     for (const { line, text, caret } of lines) {
-      const row = h('span', { class: caret === null ? 'frame-line' : 'frame-line at-fault' }, h('span', { class: 'frame-number', text: String(line) }), h('span', { text }));
-      if (caret === null) pre.append(row, '\n');
-      else pre.append(this.#reach(row, line, column), '\n', h('span', { class: 'frame-line' }, h('span', { class: 'frame-number' }), h('span', { class: 'frame-caret', text: `${caret}^` })), '\n');
+      const parts = [h('span', { class: 'frame-number', text: String(line) }), h('span', { text })];
+      if (caret === null) pre.append(h('span', { class: 'frame-line' }, ...parts), '\n');
+      else {
+        const reach = { type: 'button', class: 'frame-line at-fault', title: `Go to line ${line}`, on: { click: () => this.goto(line, column) } };
+        pre.append(h('button', reach, ...parts), '\n', h('span', { class: 'frame-line', 'aria-hidden': 'true' }, h('span', { class: 'frame-number' }), h('span', { class: 'frame-caret', text: `${caret}^` })), '\n');
+      }
     }
     return pre;
   }
 
-  /** Makes the line at fault lead to its place in the editor. */
-  #reach(row: HTMLElement, line: number, column: number): HTMLElement {
-    row.addEventListener('click', () => this.goto(line, column));
-    return row;
-  }
-
   #position(text: string, line: number, column: number): HTMLElement {
     return h('button', { type: 'button', class: 'position', text, on: { click: () => this.goto(line, column) } });
-  }
-
-  #line(kind: string, at: number, what: string[], duration = ''): void {
-    this.#append(
-      h('div', { class: `output-line ${kind}` }, h('span', { class: 'at', text: Number.isNaN(at) ? '' : timeOfDay(at) }), h('span', { class: 'what', text: what.join(' ') }), h('span', { class: 'took', text: duration })),
-      kind === 'result',
-    );
-  }
-
-  #append(element: HTMLElement, keep = true): void {
-    const atEnd = this.#body.scrollTop + this.#body.clientHeight >= this.#body.scrollHeight - 24;
-    this.#body.append(element);
-    if (keep && !element.classList.contains('output-line')) this.#result.push(element);
-    if (atEnd) this.#body.scrollTop = this.#body.scrollHeight;
   }
 }

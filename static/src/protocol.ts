@@ -75,6 +75,8 @@ export interface Takeover {
   createdAt: string;
   deadline: string;
   claimedBy?: string;
+  /** When somebody first was on it. */
+  claimedAt?: string | null;
   endedAt?: string | null;
   note?: string;
   url?: string;
@@ -97,9 +99,12 @@ export interface Run {
   logs?: LogLine[];
   steps?: Step[];
   tests?: TestResult[];
+  takeovers?: Takeover[];
   startedAt?: string;
   createdAt?: string;
+  /** So far, without the time spent waiting for a person. */
   durationMs?: number;
+  waitedMs?: number;
   truncated?: boolean;
 }
 

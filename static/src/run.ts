@@ -81,6 +81,7 @@ export class Runner {
   async #join(run: Run): Promise<void> {
     this.#current = run.id;
     this.#output.begin();
+    this.#output.progress(run);
     this.#code = await this.#scriptOf(run.id).then(({ code }) => code, () => '');
     if (this.#current === run.id) this.#follow(run);
   }
@@ -95,6 +96,7 @@ export class Runner {
     show(this.#run, false);
     show(this.#stop, true);
     this.#stop.disabled = false;
+    this.#output.progress(run);
     this.#stream?.close();
     this.#stream = new EventStream({
       url: path`/v1/sessions/${this.session}/runs/${run.id}/stream`,
@@ -125,7 +127,7 @@ export class Runner {
 
   #changed(run: Run): void {
     if (run.id === this.#current) {
-      if (!isOver(run)) this.#output.status(run.status);
+      if (!isOver(run)) this.#output.progress(run);
     } else if (!this.#current && !isOver(run) && !this.#run.disabled) void this.#join(run);
   }
 
