@@ -1,5 +1,5 @@
 import { devices, expect, test, type Browser, type Page } from '@playwright/test';
-import { auth, codeOnPhone, explore, Fingers, hasPicture, newSession, PASSWORD, Remote, signIn, type Places } from './remote.js';
+import { accessible, auth, codeOnPhone, explore, Fingers, hasPicture, newSession, PASSWORD, Remote, signIn, type Places } from './remote.js';
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
 
@@ -23,6 +23,7 @@ async function askForHelp(page: Page): Promise<{ session: string; link: string }
   await page.getByRole('button', { name: 'Run' }).click();
   await expect(page.locator('#banner')).toBeVisible({ timeout: 20_000 });
   await expect(page.locator('#banner')).toContainText('Sign in to the demo site');
+  await expect(page.locator('#banner-note')).toContainText('The password is on the page.');
   await expect(page.locator('#banner-clock')).toHaveText(/^[45]:\d\d$/);
   await expect(page.locator('#output-words')).toHaveText('Waiting for a person');
 
@@ -43,6 +44,11 @@ async function hasFinished(page: Page): Promise<void> {
   await expect(page.locator('#output-words')).toHaveText('Succeeded', { timeout: 20_000 });
   await expect(page.locator('[data-result]')).toHaveText('"Demo User"');
   await expect(page.locator('#output-body')).toContainText('A person helped for');
+  await expect(page.locator('#output-waited')).toHaveText(/^\+ .* waiting for a person$/);
+  const said = await page.locator('.output-line').allTextContents();
+  const at = (text: string): number => said.findIndex((line) => line.includes(text));
+  expect([at('goto('), at('fill('), at('Asked for a person'), at('Somebody is on it'), at('The person is done'), at('A person helped for')].every((place, i, all) => place >= 0 && (i === 0 || place > (all[i - 1] ?? 0))), said.join('\n')).toBe(true);
+  expect(said.filter((line) => line.includes('Somebody is on it'))).toHaveLength(1);
   await expect(page.locator('#banner')).toBeHidden();
   await expect(page.locator('#control-words')).toHaveText('Nobody in control');
 
@@ -60,6 +66,15 @@ async function hasFinished(page: Page): Promise<void> {
 test('a person helps with the mouse', async ({ page, browser, request }) => {
   const places = await placesOf(browser);
   const { session, link } = await askForHelp(page);
+  // A page that is loaded again knows how long the run has waited.
+  const waited = page.locator('#output-waited');
+  await expect(waited).toHaveText(/^\+ (?!0:00)\d:\d\d waiting for a person$/);
+  const before = await waited.textContent() ?? '';
+  await page.reload();
+  await hasPicture(page);
+  await expect(page.locator('#output-body')).toContainText('Asked for a person');
+  expect(((await waited.textContent()) ?? '') >= before).toBe(true);
+  await expect(page.locator('#output-time')).toHaveText(/^0:\d\d$/);
 
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const theirs = await context.newPage();
@@ -88,12 +103,23 @@ test('a person helps on a phone', async ({ page, browser, request }) => {
   await hasPicture(theirs);
   await expect(theirs.getByText('This is a browser on another computer.')).toBeVisible();
   await theirs.getByRole('button', { name: 'OK' }).click();
-  await theirs.getByRole('button', { name: 'Note' }).click();
   await expect(theirs.locator('#note')).toContainText('The password is on the page.');
+  await expect(theirs.locator('#note')).toBeInViewport({ ratio: 1 });
   await theirs.getByRole('button', { name: 'Note' }).click();
+  await expect(theirs.locator('#note')).toBeHidden();
+  await accessible(theirs, 'takeover on a phone');
   await expect(theirs.locator('#control-words')).toHaveText('You are in control');
   // Nothing sticks out to the side.
   expect(await theirs.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+
+  // A page of 1280 pixels is too small there: one press brings it closer, another shows all of it.
+  const width = async (): Promise<number> => (await theirs.locator('#frame').boundingBox())?.width ?? 0;
+  const whole = await width();
+  expect(whole).toBeLessThan(390);
+  await theirs.getByRole('button', { name: 'Zoom in' }).click();
+  expect(await width()).toBeGreaterThan(1_000);
+  await theirs.getByRole('button', { name: 'Show all' }).click();
+  expect(await width()).toBe(whole);
 
   const fingers = await Fingers.on(theirs);
   await fingers.pinch({ x: 640, y: 360 }, 3);

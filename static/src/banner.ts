@@ -20,6 +20,8 @@ export function showBanner(live: Live): void {
     const mine = live.mine;
     setText(byId('banner-lead'), mine ? 'You are on it:' : takeover.state === 'claimed' ? 'Somebody is on it:' : 'Waiting for you:');
     setText(byId('banner-reason'), takeover.reason);
+    setText(byId('banner-note'), takeover.requestNote ?? '');
+    show(byId('banner-note'), Boolean(takeover.requestNote));
     const link = maybeById('banner-link');
     if (link) Object.assign(link.dataset, { link: takeover.url ?? '', takeover: takeover.id });
     setText(byId('banner-clock'), clock(Date.parse(takeover.deadline) - Date.now()));

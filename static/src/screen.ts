@@ -127,12 +127,20 @@ export class Screen extends Emitter<ScreenEvents> {
     this.setView(clamp({ ...this.view, x: this.view.x + dx, y: this.view.y + dy }, this.room, this.page));
   }
 
+  /** Whether text of the page, shown whole, is too small to be read. */
+  get small(): boolean {
+    return fit(this.room, this.page).scale < READABLE * 0.75;
+  }
+
   /** Back to the whole page, or closer to one point when it is shown whole. */
   toggleZoom(at: Point): void {
-    if (!this.fitted) {
-      this.fitted = true;
-      this.layout();
-    } else this.zoomBy(Math.max(2, 1 / this.view.scale), at);
+    if (this.fitted) this.zoomBy(Math.max(2, 1 / this.view.scale), at);
+    else this.showWhole();
+  }
+
+  showWhole(): void {
+    this.fitted = true;
+    this.layout();
   }
 
   reveal(rect: Rect): void {

@@ -8,6 +8,7 @@ import type { InputMessage } from './protocol.js';
 import { RemoteDialog } from './remotedialog.js';
 import { Screen } from './screen.js';
 import { Touch } from './touch.js';
+import { Zoom } from './zoom.js';
 
 /** How the on-screen keyboard of a phone looks for a kind of field. */
 const INPUT_MODES: Record<string, string> = { email: 'email', tel: 'tel', url: 'url', number: 'decimal', numeric: 'numeric', otp: 'numeric', search: 'search' };
@@ -41,6 +42,7 @@ export class Stage {
     this.#showState();
     this.#followField();
     this.#fillKeyboardButtons();
+    new Zoom(this.screen, this.live);
     this.live.on('clipboard', (text) => void this.#keep(text));
     this.live.on('trouble', ({ why }) => notice(why));
   }
@@ -155,12 +157,6 @@ export class Stage {
     for (const button of document.querySelectorAll<HTMLElement>('[data-key-tap]')) {
       const key = button.dataset.keyTap ?? '';
       button.addEventListener('click', () => this.keyboard.tap(key, key));
-    }
-    for (const button of document.querySelectorAll<HTMLElement>('[data-fit]')) {
-      button.addEventListener('click', () => {
-        this.screen.fitted = true;
-        this.screen.layout();
-      });
     }
     for (const button of document.querySelectorAll<HTMLElement>('[data-go]')) {
       button.addEventListener('click', () => this.live.navigate({ type: 'navigate', action: button.dataset.go as 'back' | 'forward' | 'reload' | 'stop' }));
