@@ -93,6 +93,21 @@ test.describe('expressions and functions', () => {
     expect(await page.evaluate(async () => { const out: number[] = []; for await (const v of (async function* () { yield 1; yield 2; })()) out.push(v); return out; })).toEqual([1, 2]);
   });
 
+  test('asynchronous iteration in functions of all shapes', async ({ page }) => {
+    const object = {
+      async method(n: number) { const out: number[] = []; for await (const v of [Promise.resolve(n), n + 1]) out.push(v); return out; },
+      async *values() { yield 1; },
+    };
+    expect(await page.evaluate(object.method, 4)).toEqual([4, 5]);
+    expect(await page.evaluate(async function () { async function* count() { try { yield 1; yield* [2, 3]; } finally { (window as any).generatorLeft = true; } } for await (const v of count()) if (v === 2) return v; })).toBe(2);
+    expect(await page.evaluate('generatorLeft')).toBe(true);
+    const iterator = await page.evaluateHandle(object.values);
+    expect(await iterator.evaluate(i => i.next())).toEqual({ value: 1, done: false });
+    await page.addInitScript(async () => { (window as any).seen = []; for await (const v of [Promise.resolve('early')]) (window as any).seen.push(v); });
+    await page.goto('/one');
+    await page.waitForFunction(async () => { for await (const v of (window as any).seen) if (v === 'early') return true; return false; });
+  });
+
   test('types are stripped', async ({ page }) => {
     type Point = { x: number };
     expect(await page.evaluate((p: Point): number => (p as Point).x!, { x: 4 } satisfies Point)).toBe(4);

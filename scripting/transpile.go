@@ -32,11 +32,13 @@ const opening = "(async function " + mainName + "() {"
 
 // transpile turns a script into a program whose value is an async function that
 // is the script's body. Positions in errors are those of the code as pasted.
-func transpile(code, filename string) (*goja.Program, *ScriptError) {
+// helpers is what the program begins with: the functions that stand in for
+// rewritten syntax.
+func transpile(code, filename string) (program *goja.Program, helpers string, refused *ScriptError) {
 	declarations, body, refused := extractImports(code)
 	if refused != nil {
 		refused.Stack = fmt.Sprintf("%s: %s\n    at %s:%d:%d", refused.Name, refused.Message, filename, refused.Line, refused.Column)
-		return nil, refused
+		return nil, "", refused
 	}
 	source := opening + declarations + "\n" + body + "\n})"
 	result := transform(source, filename, api.LoaderTS)
@@ -45,14 +47,15 @@ func transpile(code, filename string) (*goja.Program, *ScriptError) {
 		if js := transform(source, filename, api.LoaderJS); len(js.Errors) == 0 {
 			result = js
 		} else {
-			return nil, syntaxError(result.Errors[0], code, filename)
+			return nil, "", syntaxError(result.Errors[0], code, filename)
 		}
 	}
 	program, err := compile(filename, string(result.Code), shiftSourceMap(result.Map))
 	if err != nil {
-		return nil, &ScriptError{Name: "SyntaxError", Message: strings.TrimPrefix(err.Error(), "SyntaxError: "), Stack: err.Error()}
+		return nil, "", &ScriptError{Name: "SyntaxError", Message: strings.TrimPrefix(err.Error(), "SyntaxError: "), Stack: err.Error()}
 	}
-	return program, nil
+	helpers, _, _ = strings.Cut(string(result.Code), opening)
+	return program, helpers, nil
 }
 
 func transform(source, filename string, loader api.Loader) api.TransformResult {

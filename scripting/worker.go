@@ -61,7 +61,7 @@ func WorkerMain() {
 		os.Exit(exitAPI)
 	}
 	// The first transpiling costs several ms more than the next.
-	if _, refused := transpile("const warm: number = await 1", "warm.ts"); refused != nil {
+	if _, _, refused := transpile("const warm: number = await 1", "warm.ts"); refused != nil {
 		fmt.Fprintln(os.Stderr, "transpile:", refused)
 		os.Exit(exitAPI)
 	}
@@ -93,7 +93,9 @@ type worker struct {
 	vm     *goja.Runtime
 	loop   *loop
 	host   *host
-	script string // its filename, once it runs
+
+	// Of the script, once it runs: its filename, and what stands before it in the program.
+	script, helpers string
 
 	run, event goja.Callable // of the API
 }
@@ -184,11 +186,12 @@ func (w *worker) start(s workerScript) {
 	w.script = s.Filename
 	var main goja.Value
 	w.enter(func() error {
-		program, refused := transpile(s.Code, s.Filename)
+		program, helpers, refused := transpile(s.Code, s.Filename)
 		if refused != nil {
 			w.end(workerResult{Status: StatusFailed, Err: refused})
 			return nil
 		}
+		w.helpers = helpers
 		var err error
 		main, err = w.vm.RunProgram(program)
 		return err

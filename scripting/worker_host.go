@@ -59,6 +59,7 @@ func newHost(w *worker) *host {
 		"unicode":    h.unicode,
 		"extras":     h.extras,
 		"filename":   func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.script) },
+		"helpers":    func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.helpers) },
 		"finish":     h.finish,
 		"fail":       h.fail,
 	} {

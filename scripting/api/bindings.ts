@@ -8,10 +8,9 @@ import { readTextFile } from './files.ts';
 import type { Frame } from './frame.ts';
 import type { Page } from './page.ts';
 import { quote } from './selectors.ts';
+import { sourceText } from './sources.ts';
 import { argument, expression, withArgument } from './values.ts';
 import { parse, serialize, type Tagged } from '../../automation/page/serialize.ts';
-
-const sourceOf = Function.prototype.toString;
 
 /** Who called a binding. */
 export interface BindingSource { context: BrowserContext; page: Page; frame: Frame }
@@ -100,7 +99,7 @@ async function initSource(send: Send, script: unknown, arg: unknown, options: { 
     if (options?.exposeFunctions)
       return exposedSource(script, arg);
     const text = arg === undefined ? 'undefined' : JSON.stringify(arg);
-    return { source: `(${sourceOf.call(script)})(${text})` };
+    return { source: `(${sourceText(script)})(${text})` };
   }
   if (arg !== undefined)
     throw new Error('Cannot evaluate a string with arguments');
@@ -123,7 +122,7 @@ function exposedSource(script: Function, arg: unknown): object {
     bindings.set(id, (_source, ...args) => (fn as (...a: unknown[]) => unknown)(...args));
     return id;
   });
-  return { code: sourceOf.call(script), arg: tagged, functions: ids };
+  return { code: sourceText(script), arg: tagged, functions: ids };
 }
 
 let lastFunction = 0;

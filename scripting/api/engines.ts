@@ -1,6 +1,7 @@
 import { type Send, step } from './call.ts';
 import { readTextFile } from './files.ts';
 import { quote, setTestIdAttribute } from './selectors.ts';
+import { sourceText } from './sources.ts';
 
 type Script = string | Function | { path?: string; content?: string };
 
@@ -17,7 +18,7 @@ export class Selectors {
 
 async function sourceOf(send: Send, script: Script): Promise<string> {
   if (typeof script === 'function')
-    return `(${script})(undefined)`;
+    return `(${sourceText(script)})(undefined)`;
   if (typeof script === 'string')
     return script;
   if (script.content !== undefined)

@@ -47,6 +47,8 @@ export interface Host {
   extras(bundle: string): Record<string, unknown>;
   /** Ends the run well, at once or, without a result, when nothing is pending. */
   finish(json: string | undefined): void;
+  /** What the program begins with before the script: the functions that its rewritten parts call. */
+  helpers(): string;
   /** What the script is called in places of errors. */
   filename(): string;
   /** Ends the run with an error; causes is text to stand behind the stack. */

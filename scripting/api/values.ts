@@ -2,6 +2,7 @@
 
 import { parse, serialize, type Tagged } from '../../automation/page/serialize.ts';
 import { host } from './host.ts';
+import { sourceText } from './sources.ts';
 
 /** What can be a handle among arguments. */
 export interface HandleLike { _handle: string }
@@ -28,8 +29,6 @@ export function argument(value: unknown, special?: (v: unknown) => string | unde
 /** The value that an operation answered. */
 export function result(answer: { value: Tagged }): unknown { return parse(answer.value); }
 
-const sourceOf = Function.prototype.toString;
-
 /** A function or expression of the script's, with its argument, for the page. */
 export function expression(code: unknown, arg: unknown): { expression: string; isFunction: boolean; arg: object } {
   return withArgument(code, argument(arg));
@@ -38,7 +37,7 @@ export function expression(code: unknown, arg: unknown): { expression: string; i
 /** The same with an argument that is ready. */
 export function withArgument(code: unknown, arg: object): { expression: string; isFunction: boolean; arg: object } {
   const isFunction = typeof code === 'function';
-  return { expression: isFunction ? sourceOf.call(code) : String(code), isFunction, arg };
+  return { expression: isFunction ? sourceText(code) : String(code), isFunction, arg };
 }
 
 /** Refuses a call that has further arguments for the page's function: more than it takes, or one in the place of options. */
