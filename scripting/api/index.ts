@@ -1,6 +1,7 @@
 // What a worker loads: the script's globals, and how its run is started.
 
 import './polyfills.ts';
+import './json.ts';
 import { answerOf } from './answer.ts';
 import { Browser, BrowserType } from './browser.ts';
 import { BrowserContext } from './context.ts';
