@@ -298,15 +298,13 @@ func lookup[T any](c *Client, kind, id string) (T, error) {
 		return o, nil
 	}
 	switch kind {
-	case "page", "context":
+	case "page", "context", "handle":
 		return o, &Error{Name: nameTargetClosed, Message: textTargetClosed}
 	case "frame":
 		if c.closedIn[id] {
 			return o, &Error{Name: nameTargetClosed, Message: textTargetClosed}
 		}
 		return o, errorf(textDetached)
-	case "handle":
-		return o, errorf("JSHandle is disposed!")
 	case "traffic":
 		return o, errorf(textCollected)
 	}

@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 
 	"github.com/chromedp/cdproto/runtime"
@@ -101,7 +102,7 @@ func opBoundingBox(ctx context.Context, c *Client, t *target) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
 	box, err := c.box(p, t, "get", request{"property": "box"})
-	if err != nil {
+	if err != nil && !errors.Is(err, errDocumentGone) {
 		return nil, p.fail(err)
 	}
 	return map[string]*rect{"value": box}, nil

@@ -26,7 +26,9 @@ const (
 	textCrashed          = "Target crashed"
 	textDetached         = "Frame was detached"
 	textContextDestroyed = "Execution context was destroyed, most likely because of a navigation."
+	textContextGone      = "Execution context was destroyed, most likely because of a navigation" // before it was asked
 	textNotAttached      = "Element is not attached to the DOM"
+	textFrameGone        = "Frame has been detached."
 )
 
 // Error is an operation's error in Playwright's words.

@@ -207,7 +207,7 @@ func opHandleEvaluateHandle(ctx context.Context, c *Client, p *handleExpression)
 }
 
 func (c *Client) onHandle(ctx context.Context, p *handleExpression, byValue bool) (*handle, *runtime.RemoteObject, error) {
-	h, err := c.handle(p.Handle)
+	h, err := c.living(p.Handle)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -114,7 +114,7 @@ func TestHandles(t *testing.T) {
 		t.Errorf("click on what was removed: %v", err)
 	}
 	r.do("handle.dispose", params{"handle": h.Handle}, nil)
-	if err := r.call("handle.jsonValue", params{"handle": h.Handle}, nil); err == nil || err.Error() != "JSHandle is disposed!" {
+	if err := r.call("handle.jsonValue", params{"handle": h.Handle}, nil); err == nil || err.Error() != "Target page, context or browser has been closed" {
 		t.Errorf("after dispose: %v", err)
 	}
 }

@@ -61,6 +61,24 @@ func (c *Client) keep(w *browser.World, o *runtime.RemoteObject) (*handle, error
 	return h, nil
 }
 
+// alive says why the handle's value is no more, or nil.
+func (h *handle) alive() error {
+	err := h.world.Err()
+	if err == browser.ErrContextDestroyed { //nolint:errorlint // Err returns it bare
+		return errorf(textContextGone)
+	}
+	return err
+}
+
+// living is a client's handle whose document is there.
+func (c *Client) living(id string) (*handle, error) {
+	h, err := c.handle(id)
+	if err != nil {
+		return nil, err
+	}
+	return h, h.alive()
+}
+
 func (h *handle) result() handleResult {
 	return handleResult{Handle: h.id, Preview: h.preview, Element: h.node}
 }
@@ -212,7 +230,7 @@ func opDispose(_ context.Context, c *Client, p *handleParams) (any, error) {
 }
 
 func opJSONValue(ctx context.Context, c *Client, p *handleParams) (any, error) {
-	h, err := c.handle(p.Handle)
+	h, err := c.living(p.Handle)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +247,7 @@ func opJSONValue(ctx context.Context, c *Client, p *handleParams) (any, error) {
 }
 
 func opGetProperty(ctx context.Context, c *Client, p *handleParams) (any, error) {
-	h, err := c.handle(p.Handle)
+	h, err := c.living(p.Handle)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +272,7 @@ func opGetProperties(ctx context.Context, c *Client, p *handleParams) (any, erro
 		handleResult
 	}
 	properties := []property{}
-	h, err := c.handle(p.Handle)
+	h, err := c.living(p.Handle)
 	if err != nil {
 		return nil, err
 	}
@@ -307,11 +325,14 @@ func opContentFrame(ctx context.Context, c *Client, p *handleParams) (any, error
 		return nil, err
 	}
 	f, err := frameBehind(ctx, h.world, h.object)
+	if err != nil && retriable(err) {
+		return nil, errorf(textNotAttached)
+	}
 	return c.frameResult(f), err
 }
 
 func opOwnerFrame(_ context.Context, c *Client, p *handleParams) (any, error) {
-	h, err := c.handle(p.Handle)
+	h, err := c.living(p.Handle)
 	if err != nil {
 		return nil, err
 	}

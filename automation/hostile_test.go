@@ -100,7 +100,7 @@ func TestHandlesOfMuch(t *testing.T) {
 	for range 6 {
 		r.do("frame.evaluateHandle", text, &last)
 	}
-	equal(t, "the oldest", fmt.Sprint(r.call("handle.getProperty", params{"handle": first.Handle, "name": "length"}, nil)), "JSHandle is disposed!")
+	equal(t, "the oldest", fmt.Sprint(r.call("handle.getProperty", params{"handle": first.Handle, "name": "length"}, nil)), "Target page, context or browser has been closed")
 	r.do("handle.getProperty", params{"handle": last.Handle, "name": "length"}, nil)
 }
 

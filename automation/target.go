@@ -256,12 +256,16 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 			if refused(err) {
 				refusals++
 			}
-			if err = c.reason(err, t); refusals > maxRefusals || (!retriable(err) && !c.innerGone(err, t)) {
-				if len(p.log) == 0 && t.Selector != "" { // the page did not come to say it
+			if err = c.reason(err, t, method); refusals > maxRefusals || (!retriable(err) && !c.innerGone(err, t)) {
+				switch { // the page did not come to say it
+				case len(p.log) > 0:
+				case t.Selector != "":
 					if !c.announce(p, t, false) {
 						p.log = append(p.log, "waiting for locator('"+t.Selector+"')")
 					}
 					p.log[0] += toBe(extra)
+				case method == "get", method == "dispatch":
+					p.log = append(p.log, "waiting for locator(':scope')")
 				}
 				return nil, nil, err
 			}
@@ -318,10 +322,26 @@ func (c *Client) announce(p *progress, t *target, quiet bool) bool {
 	return true
 }
 
+// reads are the methods of the page's side that take an element as it is,
+// without the checks of an action.
+var reads = map[string]bool{"get": true, "dispatch": true, "waitFor": true, "setInputFiles": true, "fileInput": true}
+
+// errDocumentGone is the error of reading a handle whose document is gone.
+var errDocumentGone = errors.New("the handle's document is gone")
+
 // reason is what a failed attempt means for the target: a handle does not
 // outlive its document.
-func (c *Client) reason(err error, t *target) error {
-	if t.Handle != "" && retriable(err) {
+func (c *Client) reason(err error, t *target, method string) error {
+	if t.Handle == "" {
+		return err
+	}
+	switch {
+	case errors.Is(err, browser.ErrFrameDetached) && !reads[method]:
+		return errorf(textFrameGone)
+	case errors.Is(err, browser.ErrFrameDetached):
+	case retriable(err) && reads[method]:
+		return &Error{Name: nameError, Message: textContextGone, cause: errDocumentGone}
+	case retriable(err):
 		return errorf(textNotAttached)
 	}
 	return err

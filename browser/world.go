@@ -209,6 +209,20 @@ func (w *World) explain(ctx context.Context, err error) error {
 	return err
 }
 
+// Err is why nothing can be asked of the world any more: ErrContextDestroyed, or
+// why there will be no other in its place; nil while it lives.
+func (w *World) Err() error {
+	select {
+	case <-w.destroyed:
+	default:
+		return nil
+	}
+	if gone := w.gone(); gone != nil {
+		return gone
+	}
+	return ErrContextDestroyed
+}
+
 // gone is why nothing can be asked where the world was, or nil.
 func (w *World) gone() error {
 	if w.frame != nil {

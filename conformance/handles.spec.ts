@@ -100,6 +100,43 @@ test('a handle does not survive navigation', async ({ page }) => {
   await expect(h1.textContent()).rejects.toThrow(/Execution context was destroyed|JSHandles can be evaluated only in the context they were created/);
 });
 
+test('handles of a document that is gone', async ({ page }) => {
+  await page.goto('/one');
+  const h1 = (await page.$('h1'))!;
+  const object = await page.evaluateHandle(() => ({ a: 1 }));
+  await page.goto('/two');
+  const gone = 'Execution context was destroyed, most likely because of a navigation';
+  for (const call of [() => h1.evaluate(e => e.tagName), () => h1.getAttribute('id'), () => h1.isEnabled(), () => h1.dispatchEvent('click'), () => h1.ownerFrame(), () => object.jsonValue(), () => object.getProperties()])
+    await expect(call()).rejects.toThrow(gone);
+  for (const call of [() => h1.click(), () => h1.hover(), () => h1.focus(), () => h1.selectText(), () => h1.waitForElementState('hidden'), () => h1.contentFrame()])
+    await expect(call()).rejects.toThrow('Element is not attached to the DOM');
+  expect([await h1.boundingBox(), await h1.isVisible(), await h1.isHidden()]).toEqual([null, false, true]);
+});
+
+test('handles of a frame that was removed', async ({ page }) => {
+  await page.goto('/framed');
+  const text = (await page.frame('inner')!.$('#text'))!;
+  await page.evaluate(() => document.querySelector('iframe')!.remove());
+  await expect(text.textContent()).rejects.toThrow('Frame was detached');
+  await expect(text.evaluate(e => e.tagName)).rejects.toThrow('Frame was detached');
+  await expect(text.click()).rejects.toThrow('Frame has been detached.');
+});
+
+test('handles of an element that was removed', async ({ page }) => {
+  await page.setContent('<div><p>x</p></div>');
+  const div = (await page.$('div'))!;
+  await div.evaluate(e => e.remove());
+  await expect(div.waitForSelector('b')).rejects.toThrow('Element is not attached to the DOM');
+  expect(await div.textContent()).toBe('x');
+});
+
+test('what was disposed is closed', async ({ page }) => {
+  const object = await page.evaluateHandle(() => ({ a: 1 }));
+  await object.dispose();
+  await object.dispose();
+  await expect(object.jsonValue()).rejects.toThrow('jsHandle.jsonValue: Target page, context or browser has been closed');
+});
+
 test('a handle of another frame is refused', async ({ page }) => {
   await page.goto('/framed');
   const body = (await page.frame('inner')!.$('body'))!;

@@ -56,6 +56,6 @@ func TestMoreOfLocators(t *testing.T) {
 			const out = [await five.evaluate((x, y) => x + y, 3), String(await five.getProperty('constructor')).slice(0, 15), (await five.getProperties()).size, String(o), [...await o.getProperties()].map(([k, v]) => k + ':' + v), String(await o.getProperty('none'))];
 			await o.dispose();
 			return [...out, await o.jsonValue().catch(e => e.message), String(await page.evaluateHandle(() => window)), String(await page.evaluateHandle(() => [1, 2])), String(await page.evaluateHandle(() => document.body))]`,
-			`[8,"function Number",0,"Object",["a:1","f:() => 2","n:null","u:undefined","Symbol(s):3"],"undefined","jsHandle.jsonValue: JSHandle is disposed!","Window","Array(2)","JSHandle@node"]`},
+			`[8,"function Number",0,"Object",["a:1","f:() => 2","n:null","u:undefined","Symbol(s):3"],"undefined","jsHandle.jsonValue: Target page, context or browser has been closed","Window","Array(2)","JSHandle@node"]`},
 	})
 }

@@ -78,6 +78,8 @@ export class Elements {
   waitFor(task: Task, target: Target, state: 'attached' | 'detached' | 'visible' | 'hidden'): Promise<Element | undefined> {
     this.resolver.announce(task, target, state === 'attached' ? '' : ` to be ${state}`);
     return task.poll<Element | undefined>(() => {
+      if (target.scope && !target.scope.isConnected)
+        throw new Fatal('Element is not attached to the DOM');
       const elements = this.resolver.all(target);
       const element = elements[0];
       const visible = !!element && this.injected.elementState(element, 'visible', target.frameVisible ?? true).matches;
