@@ -81,7 +81,7 @@ type Client struct {
 	undos    undoList
 	granted  map[grantKey][]string // permissions
 	cdp      *ownSessions          // nil before the first one
-	traffic  []*browser.Request    // requests of pages with a name, the oldest first
+	traffic  trafficQueue          // requests of pages with a name
 	routes   map[any]*routes       // by page or context
 	engines  *engines              // selector engines of its own; nil without
 }

@@ -104,6 +104,47 @@ func TestHandlesOfMuch(t *testing.T) {
 	r.do("handle.getProperty", params{"handle": last.Handle, "name": "length"}, nil)
 }
 
+// So it is with requests: of much the bodies go, and the names of the oldest.
+func TestRequestsOfMuch(t *testing.T) {
+	s := site(t, map[string]string{"/": "<title>t</title>"})
+	r := newRig(t)
+	r.do("frame.goto", params{"url": s.URL}, nil)
+	r.do("listen", params{"page": r.page, "event": "request", "on": true}, nil)
+	fetch := func(query, options string) string {
+		r.Helper()
+		r.do("frame.evaluate", params{"expression": fmt.Sprintf("fetch('/?' + %s, %s).then(() => {}, () => {})", query, options), "isFunction": false}, nil)
+		var ev struct{ P struct{ Request told } }
+		r.await("network.request", &ev)
+		return ev.P.Request.ID
+	}
+	for range 3 {
+		fetch("''", "{method: 'POST', body: 'x'.repeat(6 << 20)}")
+	}
+	var kept struct{ Requests []told }
+	r.do("page.requests", params{}, &kept)
+	n := 0
+	for _, q := range kept.Requests {
+		n += len(q.PostData)
+	}
+	equal(t, "bytes of bodies", n, 6<<20)
+
+	first := fetch("'x'.repeat(1 << 20)", "{}")
+	r.do("request.finished", params{"request": first}, nil)
+	var last string
+	for range 33 {
+		last = fetch("'x'.repeat(1 << 20)", "{}")
+	}
+	r.do("request.finished", params{"request": last}, nil)
+	equal(t, "the oldest", fmt.Sprint(r.call("request.finished", params{"request": first}, nil)), "The object has been collected to prevent unbounded heap growth.")
+}
+
+// told is what a test looks at of a request.
+type told struct {
+	ID       string
+	URL      string
+	PostData []byte
+}
+
 // What operations keep of their parameters is bounded.
 func TestKeptParameters(t *testing.T) {
 	r := newRig(t)

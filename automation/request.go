@@ -3,13 +3,20 @@ package automation
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"takeover/browser"
 	"takeover/cdp"
 )
 
-// maxRequests is how many requests a client can name; older ones are forgotten.
-const maxRequests = 10_000
+const (
+	// maxRequests is how many requests a client can name; older ones are forgotten.
+	maxRequests = 10_000
+
+	// maxRequestBytes bounds, in bytes, what those requests keep: addresses, heads
+	// and bodies that went out.
+	maxRequestBytes = 32 << 20
+)
 
 // textCollected is Playwright's word for an object that it has forgotten.
 const textCollected = "The object has been collected to prevent unbounded heap growth."
@@ -86,22 +93,53 @@ func describeResponse(res *browser.Response) *responseInit {
 
 // requestID is the client's name for a request. Of many the oldest lose theirs.
 func (c *Client) requestID(r *browser.Request) string {
+	size := r.Size()
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	id, known := c.ids[r]
-	var old *browser.Request
 	if !known {
-		if c.traffic = append(c.traffic, r); len(c.traffic) > maxRequests {
-			old, c.traffic = c.traffic[0], c.traffic[1:]
+		id = c.nameLocked("request", r)
+		if c.ids == nil { // closed
+			return id
 		}
+		c.ids[r] = id
 	}
-	c.mu.Unlock()
-	if old != nil {
-		c.forget(old)
+	for _, old := range c.traffic.weigh(r, size) {
+		delete(c.objects, c.ids[old])
+		delete(c.ids, old)
 	}
-	if known {
-		return id
+	return id
+}
+
+// trafficQueue is the requests of pages that a client can name, the oldest first.
+type trafficQueue struct {
+	list  []*browser.Request
+	sizes map[*browser.Request]int
+	size  int // bytes of all
+}
+
+// weigh adds a request, or takes in that it has grown, and gives those that have
+// to go. The newest stays.
+func (q *trafficQueue) weigh(r *browser.Request, size int) []*browser.Request {
+	if q.sizes == nil {
+		q.sizes = map[*browser.Request]int{}
 	}
-	return c.idOf("request", r)
+	before, known := q.sizes[r]
+	if !known {
+		q.list = append(q.list, r)
+	}
+	q.sizes[r] = size
+	q.size += size - before
+	n := 0
+	for n < len(q.list)-1 && (len(q.list)-n > maxRequests || q.size > maxRequestBytes) {
+		q.size -= q.sizes[q.list[n]]
+		delete(q.sizes, q.list[n])
+		n++
+	}
+	old := slices.Clone(q.list[:n])
+	clear(q.list[:n])
+	q.list = q.list[n:]
+	return old
 }
 
 type requestParams struct {
@@ -216,6 +254,8 @@ func (c *Client) brought(n *browser.Navigation) navigationResult {
 func (c *Client) observeNetwork(event string, r *browser.Request) {
 	if c.hears(r.Page(), event) && c.drives(r.Page()) {
 		c.emit("network."+event, requestResult{c.describeRequest(r)})
+	} else if _, known := c.knownID(r); known {
+		c.requestID(r) // it has grown
 	}
 }
 

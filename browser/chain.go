@@ -5,9 +5,18 @@ import (
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// keptRequests is how many requests of a page that have ended are remembered;
-// Playwright's number for page.requests().
-const keptRequests = 100
+const (
+	// keptRequests is how many requests of a page that have ended are remembered;
+	// Playwright's number for page.requests().
+	keptRequests = 100
+
+	// keptRequestBytes bounds, in bytes, what is kept of them; of more the oldest go,
+	// and with them their bodies, which pages make as large as they like.
+	keptRequestBytes = 8 << 20
+
+	// maxHead bounds, in bytes, a head that is kept; of a larger one nothing is.
+	maxHead = 1 << 20
+)
 
 // chain is a request and what it was redirected to: Chromium gives all of them
 // one id. Guarded by the browser's lock.
@@ -95,23 +104,53 @@ func (p *Page) chainLocked(id string) *chain {
 	return c
 }
 
-// keepLocked adds to the page's newest requests and forgets the oldest chain when
-// there are too many.
+// keepLocked adds to the page's newest requests and forgets the oldest when there
+// are too many.
 func (p *Page) keepLocked(r *Request) {
 	p.recent = append(p.recent, r)
-	if len(p.recent) <= keptRequests {
+	p.weighLocked(r)
+	if len(p.recent) > keptRequests {
+		p.forgetOldestLocked()
+	}
+}
+
+// weighLocked counts what a request takes anew. The newest is kept, whatever it
+// takes.
+func (p *Page) weighLocked(r *Request) {
+	if r.forgotten {
+		r.postData = nil
 		return
 	}
+	size := len(r.URL) + len(r.headers) + len(r.postData)
+	p.recentSize += size - r.weight
+	r.weight = size
+	for len(p.recent) > 1 && p.recentSize > keptRequestBytes {
+		p.forgetOldestLocked().postData = nil
+	}
+}
+
+func (p *Page) forgetOldestLocked() *Request {
 	old := p.recent[0]
 	p.recent[0] = nil
 	p.recent = p.recent[1:]
+	p.recentSize -= old.weight
 	old.forgotten = true
 	if old.ended && old == old.chain.last() && p.requests[old.chain.id] == old.chain {
 		delete(p.requests, old.chain.id)
 	}
+	return old
 }
 
-// Requests are the page's newest requests, at most keptRequests, the oldest first.
+// keptHead is a copy of a head that came with a message.
+func keptHead(v jsonv2.Value) jsonv2.Value {
+	if len(v) > maxHead {
+		return nil
+	}
+	return v.Clone()
+}
+
+// Requests are the page's newest requests, at most keptRequests with
+// keptRequestBytes, the oldest first.
 func (p *Page) Requests() []*Request {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()

@@ -67,10 +67,12 @@ func (a *attachment) requestPausedLocked(e requestPaused) {
 // are more than before.
 func (h *pause) appliesLocked(r *Request) {
 	r.pause = h
-	r.headers = h.data.Headers.Clone()
+	r.headers = keptHead(h.data.Headers)
 	if body := h.data.body(); body != nil {
-		r.postData = body
+		r.postData, r.bodySize = body, len(body)
 	}
+	h.data = requestData{} // the request has it
+	r.page.weighLocked(r)
 }
 
 // decideLocked has the interceptors asked, in the request's place among the turn's

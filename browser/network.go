@@ -157,8 +157,9 @@ func (a *attachment) requestSentLocked(e requestSent) {
 	r := &Request{
 		URL: e.Request.URL, Method: e.Request.Method, ResourceType: resourceType(e.Type), Navigation: e.isDocument(), From: from,
 		page: p, frame: f, chain: c, wall: e.WallTime, started: e.Timestamp,
-		headers: e.Request.Headers.Clone(), postData: e.Request.body(),
+		headers: keptHead(e.Request.Headers), postData: e.Request.body(),
 	}
+	r.bodySize = len(r.postData)
 	if from != nil {
 		from.to = r
 	}
@@ -226,7 +227,7 @@ func (a *attachment) responseLocked(r *Request, d answer, hasExtra bool) *Respon
 		Request: r, URL: d.URL, Status: d.Status, StatusText: d.StatusText, MimeType: d.MimeType,
 		FromCache: d.FromDiskCache || d.FromServiceWorker, FromServiceWorker: d.FromServiceWorker,
 		RemoteIP: strings.Trim(d.RemoteIPAddress, "[]"), RemotePort: d.RemotePort, Protocol: d.Protocol, Security: d.Security,
-		headers: d.Headers.Clone(), hasExtra: hasExtra, attachment: a,
+		headers: keptHead(d.Headers), hasExtra: hasExtra, attachment: a,
 	}
 	res.Timing = Timing{r.wall * 1000, -1, -1, -1, -1, -1, -1, -1}
 	if t := d.Timing; t != nil && !d.FromDiskCache {
@@ -243,12 +244,12 @@ func (a *attachment) responseLocked(r *Request, d answer, hasExtra bool) *Respon
 
 func (a *attachment) headSentLocked(e headReceived) {
 	c := a.page.chainLocked(e.RequestID) // it may come before its request
-	c.sent = append(c.sent, extra{headers: e.Headers.Clone()})
+	c.sent = append(c.sent, extra{headers: keptHead(e.Headers)})
 }
 
 func (a *attachment) headReceivedLocked(e headReceived) {
 	if c := a.page.requests[e.RequestID]; c != nil {
-		c.received = append(c.received, extra{headers: e.Headers.Clone(), text: len(e.HeadersText)})
+		c.received = append(c.received, extra{headers: keptHead(e.Headers), text: len(e.HeadersText)})
 	}
 }
 

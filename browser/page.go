@@ -29,30 +29,31 @@ type Page struct {
 	closed     chan struct{}
 
 	// Guarded by the browser's lock.
-	told      bool // PageCreated was told
-	gone      bool
-	closing   bool   // somebody called Close
-	reason    string // GiveReason's
-	crashed   bool
-	loading   bool
-	title     string
-	headWorld *World // whose title and icon are followed
-	headRound uint64
-	favicon   string
-	viewport  Viewport
-	media     Media
-	dialog    *Dialog
-	stayed    *attachment     // where a beforeunload dialog was last dismissed, until somebody asks again
-	dragged   *input.DragData // since InterceptDrags
-	frames    map[proto.FrameID]*Frame
-	lastFrame int // frames so far
-	attempts  map[proto.LoaderID]*attempt
-	requests  map[string]*chain // by request id: those under way and the newest ones
-	recent    []*Request        // the newest ones, the oldest first
-	sockets   map[string]*WebSocket
-	watches   []*NavigationWatch
-	early     []Event // to be told right after PageCreated
-	choosers  int     // how many intercept file choosers
+	told       bool // PageCreated was told
+	gone       bool
+	closing    bool   // somebody called Close
+	reason     string // GiveReason's
+	crashed    bool
+	loading    bool
+	title      string
+	headWorld  *World // whose title and icon are followed
+	headRound  uint64
+	favicon    string
+	viewport   Viewport
+	media      Media
+	dialog     *Dialog
+	stayed     *attachment     // where a beforeunload dialog was last dismissed, until somebody asks again
+	dragged    *input.DragData // since InterceptDrags
+	frames     map[proto.FrameID]*Frame
+	lastFrame  int // frames so far
+	attempts   map[proto.LoaderID]*attempt
+	requests   map[string]*chain // by request id: those under way and the newest ones
+	recent     []*Request        // the newest ones, the oldest first
+	recentSize int               // bytes of them
+	sockets    map[string]*WebSocket
+	watches    []*NavigationWatch
+	early      []Event // to be told right after PageCreated
+	choosers   int     // how many intercept file choosers
 
 	initScripts  []*InitScript
 	interceptors []*interceptor

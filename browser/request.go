@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
@@ -40,7 +41,9 @@ type Request struct {
 
 	// Guarded by the browser's lock.
 	headers    jsonv2.Value // an object
-	postData   []byte
+	postData   []byte       // nil, too, of one that was forgotten because of much
+	bodySize   int          // bytes of it
+	weight     int          // bytes that count among the page's newest
 	to         *Request
 	response   *Response
 	ended      bool
@@ -116,10 +119,28 @@ func (r *Request) Headers() []Header {
 	return parseHeaders(r.headers)
 }
 
-// PostData is the request's body, nil without one.
+// PostData is the request's body, nil without one, or when newer requests had to
+// have its room.
 func (r *Request) PostData() []byte {
 	defer r.page.locked()()
 	return r.postData
+}
+
+// Size is about how many bytes the request, its answer's head and those that led
+// to it take here.
+func (r *Request) Size() int {
+	defer r.page.locked()()
+	n := 0
+	for _, e := range slices.Concat(r.chain.sent, r.chain.received) {
+		n += len(e.headers)
+	}
+	for ; r != nil; r = r.From {
+		n += len(r.URL) + len(r.headers) + len(r.postData)
+		if r.response != nil {
+			n += len(r.response.URL) + len(r.response.headers)
+		}
+	}
+	return n
 }
 
 // To is the request that this one was redirected to, or nil.
@@ -222,7 +243,7 @@ func (r *Request) Sizes(ctx context.Context) (Sizes, error) {
 		return Sizes{}, err
 	}
 	defer r.page.locked()()
-	s := Sizes{RequestBody: len(r.postData)}
+	s := Sizes{RequestBody: r.bodySize}
 	s.RequestHeaders = headersSize(r.Method+" "+pathOf(r.URL)+" HTTP/1.1", sent)
 	s.ResponseHeaders = r.chain.headersTextLocked(r)
 	if s.ResponseHeaders == 0 {
