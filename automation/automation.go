@@ -52,6 +52,7 @@ type Automation struct {
 	work    sync.WaitGroup // dialogs being answered, client goroutines
 	life    context.Context
 	stop    context.CancelCauseFunc
+	grants  *grants
 
 	mu        sync.Mutex // guards what follows; never held across I/O
 	clients   map[*Client]struct{}
@@ -68,7 +69,7 @@ func New(b *browser.Browser, o Options) *Automation {
 	if o.TestIDAttribute == "" {
 		o.TestIDAttribute = "data-testid"
 	}
-	a := &Automation{browser: b, options: o, log: o.Logger, clients: map[*Client]struct{}{}, downloads: map[*browser.Download]*download{}}
+	a := &Automation{browser: b, options: o, log: o.Logger, grants: newGrants(), clients: map[*Client]struct{}{}, downloads: map[*browser.Download]*download{}}
 	a.life, a.stop = context.WithCancelCause(context.Background())
 	a.cancel = b.Subscribe(a.observe)
 	return a

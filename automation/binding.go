@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/runtime"
@@ -12,6 +14,10 @@ import (
 
 	"takeover/browser"
 )
+
+// documentPatience is how long documents may take to let go of what a client put
+// into them. One that hangs has nobody who would notice.
+const documentPatience = 2 * time.Second
 
 // binding is a function of a script that pages can call.
 type binding struct {
@@ -199,20 +205,30 @@ func opUnexpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
 	return emptyJSON, nil
 }
 
-// takeAway removes a function from the documents that have it, as far as they
-// answer.
+// takeAway removes a function from the documents that have it.
 func (c *Client) takeAway(ctx context.Context, b *binding) {
-	pages := c.automation.browser.Pages()
-	for _, p := range pages {
-		if b.where != any(p) && b.where != any(p.Context()) {
+	c.inDocuments(ctx, b.where, "function(){globalThis[Symbol.for("+literal(c.bindingKey)+")]?.remove("+literal(b.id)+")}")
+}
+
+// inDocuments calls a function in all documents of a page or a context, as far as
+// they answer.
+func (c *Client) inDocuments(ctx context.Context, where any, function string) {
+	ctx, cancel := context.WithTimeout(ctx, documentPatience)
+	defer cancel()
+	var calls sync.WaitGroup
+	for _, p := range c.automation.browser.Pages() {
+		if where != any(p) && where != any(p.Context()) {
 			continue
 		}
 		for _, f := range p.Frames() {
-			if w, err := f.World(ctx, browser.WorldMain); err == nil {
-				_, _ = w.Call(ctx, browser.CallOptions{Function: "function(){globalThis[Symbol.for(" + literal(c.bindingKey) + ")]?.remove(" + literal(b.id) + ")}"}) // gone with its document
-			}
+			calls.Go(func() {
+				if w, err := f.World(ctx, browser.WorldMain); err == nil {
+					_, _ = w.Call(ctx, browser.CallOptions{Function: function}) // gone with its document
+				}
+			})
 		}
 	}
+	calls.Wait()
 }
 
 // rawBinding is the name of the function that carries calls of all the client's

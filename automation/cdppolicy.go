@@ -5,12 +5,84 @@ import (
 	"strings"
 )
 
-// A script's own session with a page (newCDPSession) takes Chromium's commands
-// as they are. The ones below would leave the page: for this machine, for other
-// contexts, or for what the server needs of the browser.
+// A script's own session with a page (newCDPSession) takes those of Chromium's
+// commands that concern the page, or the context it is in, and nothing else: what
+// is not named here is refused, also when a newer Chromium brings it. The others
+// would leave the page: for this machine, for other contexts, or for what the
+// server needs of the browser.
 
-// refusedDomains are closed but for the commands of allowedCommands.
-var refusedDomains = map[string]string{
+// allCommands opens a whole domain: all it can do happens inside the page.
+const allCommands = "*"
+
+// openDomains are the commands of each domain that scripts may send.
+var openDomains = map[string]string{
+	"Accessibility": allCommands, "Animation": allCommands, "CSS": allCommands, "CacheStorage": allCommands, "Console": allCommands,
+	"DOMDebugger": allCommands, "DOMSnapshot": allCommands, "DOMStorage": allCommands, "Debugger": allCommands,
+	"DeviceOrientation": allCommands, "EventBreakpoints": allCommands, "HeapProfiler": allCommands, "IndexedDB": allCommands,
+	"Input": allCommands, "Inspector": allCommands, "LayerTree": allCommands, "Log": allCommands, "Media": allCommands,
+	"Overlay": allCommands, "Performance": allCommands, "PerformanceTimeline": allCommands, "Preload": allCommands,
+	"FedCm": allCommands, "Profiler": allCommands, "Runtime": allCommands, "Schema": allCommands, "ServiceWorker": allCommands, "WebAudio": allCommands,
+	"WebAuthn": allCommands,
+
+	"Audits":  "enable disable getEncodedResponse checkFormsIssues checkContrast",
+	"Browser": "getVersion getWindowForTarget getWindowBounds",
+	"DOM": "enable disable collectClassNamesFromSubtree copyTo describeNode discardSearchResults focus forceShowPopover getAnchorElement " +
+		"getAttributes getBoxModel getContainerForNode getContentQuads getDetachedDomNodes getDocument getElementByRelation " +
+		"getFlattenedDocument getFrameOwner getNodeForLocation getNodeStackTraces getNodesForSubtreeByStyle getOuterHTML " +
+		"getQueryingDescendantsForContainer getRelayoutBoundary getSearchResults getTopLayerElements hideHighlight highlightNode " +
+		"highlightRect markUndoableState moveTo performSearch pushNodeByPathToFrontend pushNodesByBackendIdsToFrontend querySelector " +
+		"querySelectorAll redo removeAttribute removeNode requestChildNodes requestNode resolveNode scrollIntoViewIfNeeded " +
+		"setAttributeValue setAttributesAsText setInspectedNode setNodeName setNodeStackTracesEnabled setNodeValue setOuterHTML undo",
+	"Emulation": "canEmulate clearDeviceMetricsOverride clearDevicePostureOverride clearDisplayFeaturesOverride clearGeolocationOverride " +
+		"clearIdleOverride getOverriddenSensorInformation getScreenInfos resetPageScaleFactor setAutoDarkModeOverride " +
+		"setAutomationOverride setCPUThrottlingRate setDataSaverOverride setDefaultBackgroundColorOverride setDeviceMetricsOverride " +
+		"setDevicePostureOverride setDisabledImageTypes setDisplayFeaturesOverride setDocumentCookieDisabled " +
+		"setEmitTouchEventsForMouse setEmulatedMedia setEmulatedOSTextScale setEmulatedVisionDeficiency setFocusEmulationEnabled " +
+		"setGeolocationOverride setHardwareConcurrencyOverride setIdleOverride setLocaleOverride setNavigatorOverrides " +
+		"setPageScaleFactor setPressureDataOverride setPressureSourceOverrideEnabled setPressureStateOverride " +
+		"setSafeAreaInsetsOverride setScriptExecutionDisabled setScrollbarsHidden setSensorOverrideEnabled setSensorOverrideReadings " +
+		"setSmallViewportHeightDifferenceOverride setTimezoneOverride setTouchEmulationEnabled setUserAgentOverride " +
+		"setVirtualTimePolicy setVisibleSize",
+	"Fetch": "enable disable continueRequest continueResponse continueWithAuth failRequest fulfillRequest getResponseBody " +
+		"takeResponseBodyAsStream",
+	"IO":     "read close resolveBlob",
+	"Memory": "getDOMCounters",
+	"Network": "enable disable canClearBrowserCache canClearBrowserCookies canEmulateNetworkConditions clearAcceptedEncodingsOverride " +
+		"clearBrowserCache clearBrowserCookies deleteCookies emulateNetworkConditions emulateNetworkConditionsByRule " +
+		"enableReportingApi getAllCookies getCertificate getCookies getRequestPostData getResponseBody getSecurityIsolationStatus " +
+		"loadNetworkResource overrideNetworkState replayXHR searchInResponseBody setAcceptedEncodings setAttachDebugStack " +
+		"setBlockedURLs setBypassServiceWorker setCacheDisabled setCookie setCookies setExtraHTTPHeaders setUserAgentOverride " +
+		"streamResourceContent",
+	"Page": "enable disable addScriptToEvaluateOnLoad addScriptToEvaluateOnNewDocument bringToFront captureScreenshot captureSnapshot " +
+		"clearDeviceMetricsOverride clearGeolocationOverride close crash createIsolatedWorld deleteCookie generateTestReport " +
+		"getAdScriptAncestry getAppId getAppManifest getCookies getFrameTree getInstallabilityErrors getLayoutMetrics " +
+		"getManifestIcons getNavigationHistory getOriginTrials getPermissionsPolicyState getResourceContent getResourceTree " +
+		"handleJavaScriptDialog navigate navigateToHistoryEntry printToPDF reload removeScriptToEvaluateOnLoad " +
+		"removeScriptToEvaluateOnNewDocument resetNavigationHistory screencastFrameAck searchInResource setBypassCSP " +
+		"setDeviceMetricsOverride setDocumentContent setFontFamilies setFontSizes setGeolocationOverride " +
+		"setInterceptFileChooserDialog setLifecycleEventsEnabled setPrerenderingAllowed setTouchEmulationEnabled " +
+		"setWebLifecycleState startScreencast stopLoading stopScreencast waitForDebugger",
+	"Security": "enable disable setIgnoreCertificateErrors",
+	"Storage": "clearCookies clearDataForOrigin clearDataForStorageKey getCookies getStorageKey getStorageKeyForFrame getUsageAndQuota " +
+		"setCookies trackCacheStorageForOrigin trackCacheStorageForStorageKey trackIndexedDBForOrigin trackIndexedDBForStorageKey " +
+		"untrackCacheStorageForOrigin untrackCacheStorageForStorageKey untrackIndexedDBForOrigin untrackIndexedDBForStorageKey",
+	"Target": "getTargetInfo",
+}
+
+// allowedCommands are the same by their whole names.
+var allowedCommands = func() map[string]bool {
+	table := map[string]bool{}
+	for domain, names := range openDomains {
+		for name := range strings.FieldsSeq(names) {
+			table[domain+"."+name] = true
+		}
+	}
+	return table
+}()
+
+// refusals say of commands and domains that are closed why, and what to use
+// instead.
+var refusals = map[string]string{
 	"Browser":       "it is about the whole browser, and can write downloads anywhere on the machine",
 	"Target":        "it reaches other pages; use context.pages(), page.workers() and context.newCDPSession()",
 	"SystemInfo":    "it tells of the machine",
@@ -21,31 +93,64 @@ var refusedDomains = map[string]string{
 	"DeviceAccess":  "it reaches devices of the machine",
 	"HeadlessShell": "it is about the whole browser",
 	"Memory":        "it is about the whole browser",
-	"Tracing":       "it is about the whole browser",
+	"Tracing":       "it is about the whole browser; use context.tracing",
+
+	"Ads":                  textNotOpened,
+	"Autofill":             textNotOpened,
+	"BackgroundService":    textNotOpened,
+	"BluetoothEmulation":   "it reaches devices of the machine",
+	"CrashReportContext":   textNotOpened,
+	"DigitalCredentials":   textNotOpened,
+	"FileSystem":           textNotOpened,
+	"FindInPage":           textNotOpened,
+	"HeadlessExperimental": "it is about the whole browser",
+	"SmartCardEmulation":   "it reaches devices of the machine",
+	"WebMCP":               textNotOpened,
+
+	"DOM.setFileInputFiles":            "it reads files of the machine; use locator.setInputFiles()",
+	"DOM.getFileInfo":                  "it tells paths of the machine",
+	"Page.setDownloadBehavior":         "it writes files of the machine; downloads are the session's files",
+	"Page.handleFileChooser":           "it reads files of the machine; use page.on('filechooser')",
+	"Page.addCompilationCache":         "the page would run code that nobody compiled",
+	"Storage.overrideQuotaForOrigin":   "the disk is the machine's",
+	"Emulation.addScreen":              "the screens are the browser's",
+	"Emulation.removeScreen":           "the screens are the browser's",
+	"Emulation.updateScreen":           "the screens are the browser's",
+	"Emulation.setPrimaryScreen":       "the screens are the browser's",
+	"Network.setRequestInterception":   "use page.route() or the Fetch domain",
+	"Network.setCookieControls":        "it is about the whole browser",
+	"Network.configureDurableMessages": "it fills the browser's memory",
 }
 
-// allowedCommands are those of refused domains that tell of the session's own
-// page only, and change nothing.
-var allowedCommands = map[string]bool{
-	"Browser.getVersion": true, "Browser.getWindowForTarget": true, "Browser.getWindowBounds": true, "Target.getTargetInfo": true,
+// textNotOpened is why a command is refused that nobody has judged, or wanted.
+const textNotOpened = "it is not among the commands that are known to concern the script's own page alone"
+
+// checkAllowed says why a command is refused. Of a domain that nobody knows it says
+// what Chromium says of it.
+func checkAllowed(method string) error {
+	domain, _, _ := strings.Cut(method, ".")
+	if allowedCommands[method] || allowedCommands[domain+"."+allCommands] {
+		return nil
+	}
+	for _, name := range []string{method, domain} {
+		if reason, ok := refusals[name]; ok {
+			return refuse(method, reason)
+		}
+	}
+	if _, known := openDomains[domain]; known {
+		return refuse(method, textNotOpened)
+	}
+	return errorf("Protocol error (%s): '%[1]s' wasn't found", method)
 }
 
-// refusedCommands are closed, each with what to use instead.
-var refusedCommands = map[string]string{
-	"DOM.setFileInputFiles":          "it reads files of the machine; use locator.setInputFiles()",
-	"DOM.getFileInfo":                "it tells paths of the machine",
-	"Page.setDownloadBehavior":       "it writes files of the machine; downloads are the session's files",
-	"Page.handleFileChooser":         "it reads files of the machine; use page.on('filechooser')",
-	"Storage.overrideQuotaForOrigin": "the disk is the machine's",
-	"Emulation.addScreen":            "the screens are the browser's",
-	"Emulation.removeScreen":         "the screens are the browser's",
-	"Emulation.updateScreen":         "the screens are the browser's",
+func refuse(method, reason string) error {
+	return errorf("%s is not available in Takeover: %s", method, reason)
 }
 
 // addressParams are parameters that say where a page goes or what is loaded:
 // they are held to what scripts may open.
 var addressParams = map[string]string{
-	"Page.navigate": "url", "Network.loadNetworkResource": "url", "Fetch.continueRequest": "url", "Network.continueInterceptedRequest": "url",
+	"Page.navigate": "url", "Network.loadNetworkResource": "url", "Fetch.continueRequest": "url",
 }
 
 // contextCommands are about the default context, whichever the session's is.
@@ -60,23 +165,15 @@ var refusedParams = []struct {
 }{
 	{"grantUniveralAccess", true, "a world with universal access reads what pages of other sites hold"}, // Chromium's spelling
 	{"grantUniversalAccess", true, "a world with universal access reads what pages of other sites hold"},
-	{"perfettoConfig", nil, "it can write files of the machine"},
-	{"tracingBackend", "system", "it traces the machine"},
+	{"binaryResponseHeaders", nil, "use responseHeaders"}, // which are looked at
 }
 
 // checkCommand says why a command of a script's own session is refused, or gives
 // the parameters to send it with. own is the id of the page's context, targetID
 // the page's.
 func (a *Automation) checkCommand(method string, raw json.RawMessage, own, targetID string) (map[string]any, error) {
-	refusal := func(reason string) error {
-		return errorf("%s is not available in Takeover: %s", method, reason)
-	}
-	domain, _, _ := strings.Cut(method, ".")
-	if reason, ok := refusedDomains[domain]; ok && !allowedCommands[method] {
-		return nil, refusal(reason)
-	}
-	if reason, ok := refusedCommands[method]; ok {
-		return nil, refusal(reason)
+	if err := checkAllowed(method); err != nil {
+		return nil, err
 	}
 	params := map[string]any{}
 	if len(raw) > 0 && string(raw) != "null" {
@@ -86,38 +183,68 @@ func (a *Automation) checkCommand(method string, raw json.RawMessage, own, targe
 	}
 	for _, p := range refusedParams {
 		if value, ok := params[p.name]; ok && (p.value == nil || value == p.value) {
-			return nil, refusal(p.reason)
+			return nil, refuse(method, p.reason)
 		}
 	}
 	if id, ok := params["browserContextId"]; ok && id != own {
-		return nil, refusal("it names another context")
+		return nil, refuse(method, "it names another context")
 	}
 	if contextCommands[method] && own != a.browser.DefaultContext().ID() {
-		return nil, refusal("it is about another context's cookies; use context.cookies() or Network.getCookies")
+		return nil, refuse(method, "it is about another context's cookies; use context.cookies() or Network.getCookies")
 	}
 	if id, ok := params["targetId"]; ok && id != targetID {
-		return nil, refusal("it names another page")
+		return nil, refuse(method, "it names another page")
 	}
 	if method == "Input.dispatchDragEvent" {
 		if data, ok := params["data"].(map[string]any); ok && data["files"] != nil {
-			return nil, refusal("it drops files of the machine; use page.dispatchEvent() with a DataTransfer")
+			return nil, refuse(method, "it drops files of the machine; use page.dispatchEvent() with a DataTransfer")
 		}
 	}
 	if method == "Input.dispatchKeyEvent" && params["type"] == "rawKeyDown" {
 		params["type"] = "keyDown" // with a raw key Chromium carries out its own shortcuts
 	}
-	if name, ok := addressParams[method]; ok {
-		if value, ok := params[name]; ok {
-			text, ok := value.(string)
-			if !ok {
-				return nil, errorf("params.%s: expected string", name)
-			}
-			address, err := a.address(text)
-			if err != nil {
-				return nil, err
-			}
-			params[name] = address
+	if err := a.checkLocations(params["responseHeaders"]); err != nil {
+		return nil, err
+	}
+	return params, a.checkAddress(params, addressParams[method])
+}
+
+// checkAddress puts a parameter that is an address into the words that Chromium is
+// to read.
+func (a *Automation) checkAddress(params map[string]any, name string) error {
+	value, ok := params[name]
+	if !ok {
+		return nil
+	}
+	text, ok := value.(string)
+	if !ok {
+		return errorf("params.%s: expected string", name)
+	}
+	address, err := a.address(text)
+	if err == nil {
+		params[name] = address
+	}
+	return err
+}
+
+// checkLocations refuses the head of an answer that would send the browser where
+// goto may not.
+func (a *Automation) checkLocations(head any) error {
+	list, _ := head.([]any) // what is no list is Chromium's to refuse
+	for _, item := range list {
+		header, _ := item.(map[string]any)
+		name, _ := header["name"].(string)
+		value, _ := header["value"].(string)
+		if !strings.EqualFold(name, "location") {
+			continue
+		}
+		value = strings.ReplaceAll(strings.TrimSpace(value), `\`, "/")
+		if strings.HasPrefix(value, "//") {
+			value = "http:" + value
+		}
+		if _, err := a.address(value); err != nil {
+			return err
 		}
 	}
-	return params, nil
+	return nil
 }

@@ -133,7 +133,7 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	if err != nil {
 		return nil, err
 	}
-	if domain, _, _ := strings.Cut(p.Method, "."); domain == "Emulation" || p.Method == page.SetWebLifecycleState.Method {
+	if domain, _, _ := strings.Cut(p.Method, "."); domain == "Emulation" || p.Method == page.SetWebLifecycleState.Method || p.Method == "Network.setUserAgentOverride" {
 		c.mu.Lock()
 		own.used[p.Method] = true
 		c.mu.Unlock()

@@ -79,11 +79,10 @@ type Client struct {
 	closedIn map[string]bool           // names of frames that went with their page
 	api      *requests                 // nil before the first one
 	undos    undoList
-	granted  map[grantKey][]string // permissions
-	cdp      *ownSessions          // nil before the first one
-	traffic  trafficQueue          // requests of pages with a name
-	routes   map[any]*routes       // by page or context
-	engines  *engines              // selector engines of its own; nil without
+	cdp      *ownSessions    // nil before the first one
+	traffic  trafficQueue    // requests of pages with a name
+	routes   map[any]*routes // by page or context
+	engines  *engines        // selector engines of its own; nil without
 }
 
 // NewClient makes a client. End it with Close.
@@ -254,6 +253,7 @@ func (c *Client) Close() {
 		}
 		cancel()
 	}
+	a.grants.forget(c)
 }
 
 // idOf is the client's name for an object of the model; one is made when there

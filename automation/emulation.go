@@ -65,7 +65,7 @@ func opNewContext(ctx context.Context, c *Client, p *newContextParams) (any, err
 	c.own = append(c.own, bc)
 	c.mu.Unlock()
 	if len(p.Permissions) > 0 {
-		if err := c.grant(ctx, bc, p.Permissions, ""); err != nil {
+		if err := c.automation.grants.add(ctx, c, grantKey{bc, ""}, p.Permissions); err != nil {
 			return nil, err
 		}
 	}
@@ -253,96 +253,4 @@ func checkGeolocation(g *browser.Geolocation) error {
 		return errorf("geolocation.accuracy: precondition 0 <= ACCURACY failed.")
 	}
 	return nil
-}
-
-// permissions are Playwright's names of what a page may be granted, and
-// Chromium's (Browser.PermissionType).
-var permissions = map[string][]string{
-	"geolocation": {"geolocation"}, "midi": {"midi"}, "midi-sysex": {"midiSysex"}, "notifications": {"notifications"},
-	"camera": {"videoCapture"}, "microphone": {"audioCapture"}, "background-sync": {"backgroundSync"},
-	"ambient-light-sensor": {"sensors"}, "accelerometer": {"sensors"}, "gyroscope": {"sensors"}, "magnetometer": {"sensors"},
-	"clipboard-read": {"clipboardReadWrite"}, "clipboard-write": {"clipboardSanitizedWrite"}, "payment-handler": {"paymentHandler"},
-	"storage-access": {"storageAccess"}, "local-fonts": {"localFonts"}, "screen-wake-lock": {"wakeLockScreen"},
-	"local-network-access": {"localNetworkAccess", "localNetwork", "loopbackNetwork"},
-}
-
-type permissionParams struct {
-	Context     string   `json:"context"`
-	Permissions []string `json:"permissions"`
-	Origin      string   `json:"origin"` // the only one; default: all
-}
-
-// grantParams is Browser.grantPermissions with names that cdproto may not know.
-type grantParams struct {
-	Permissions []string `json:"permissions"`
-	Origin      string   `json:"origin,omitempty"`
-	Context     string   `json:"browserContextId"`
-}
-
-// grantKey is whom something is granted.
-type grantKey struct {
-	context *browser.Context
-	origin  string
-}
-
-// grant adds to what an origin may do. Chromium takes all of it at once and
-// forgets what was before, so it is kept here.
-func (c *Client) grant(ctx context.Context, bc *browser.Context, names []string, origin string) error {
-	if origin == "*" {
-		origin = ""
-	}
-	key := grantKey{bc, origin}
-	c.mu.Lock()
-	for _, name := range c.granted[key] {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	c.mu.Unlock()
-	p := grantParams{Permissions: []string{}, Origin: origin, Context: bc.ID()}
-	for _, name := range names {
-		known, ok := permissions[name]
-		if !ok {
-			return errorf("Unknown permission: %s", name)
-		}
-		p.Permissions = append(p.Permissions, known...)
-	}
-	if err := bc.Browser().Session().Call(ctx, "Browser.grantPermissions", p, nil); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.granted == nil {
-		c.granted = map[grantKey][]string{}
-	}
-	c.granted[key] = names
-	return nil
-}
-
-func resetPermissions(ctx context.Context, bc *browser.Context) error {
-	return bc.Browser().Session().Call(ctx, "Browser.resetPermissions", map[string]string{"browserContextId": bc.ID()}, nil)
-}
-
-func opGrantPermissions(ctx context.Context, c *Client, p *permissionParams) (any, error) {
-	bc, err := c.contextOf(p.Context)
-	if err != nil {
-		return nil, err
-	}
-	c.undo(bc, "permissions", bc, func(ctx context.Context) error { return resetPermissions(ctx, bc) })
-	return emptyJSON, c.grant(ctx, bc, p.Permissions, p.Origin)
-}
-
-func opClearPermissions(ctx context.Context, c *Client, p *contextParams) (any, error) {
-	bc, err := c.contextOf(p.Context)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	for key := range c.granted {
-		if key.context == bc {
-			delete(c.granted, key)
-		}
-	}
-	c.mu.Unlock()
-	return emptyJSON, resetPermissions(ctx, bc)
 }

@@ -1,6 +1,7 @@
 package automation_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -149,6 +150,43 @@ func TestGeolocationAndPermissions(t *testing.T) {
 	equal(t, "place", place.Value.S, "52.5 10")
 	r.do("context.clearPermissions", nil, nil)
 	equal(t, "as before", state("geolocation"), before)
+}
+
+// What other clients granted stays when one takes back what it granted, or ends.
+func TestPermissionsOfOthers(t *testing.T) {
+	s := site(t, map[string]string{"/": "<title>t</title>"})
+	r := newRig(t)
+	r.do("frame.goto", params{"url": s.URL}, nil)
+	states := func() string {
+		var out struct{ Value struct{ S string } }
+		r.do("frame.evaluate", params{"expression": "Promise.all(['geolocation', 'notifications', 'midi'].map(name => navigator.permissions.query({name}).then(s => s.state))).then(String)", "isFunction": false}, &out)
+		return out.Value.S
+	}
+	before := states()
+	other := r.automation.NewClient(automation.ClientOptions{Context: r.context})
+	t.Cleanup(other.Close)
+	grant := func(c *automation.Client, name string) {
+		t.Helper()
+		raw, err := json.Marshal(params{"permissions": []string{name}, "origin": s.URL})
+		if err == nil {
+			_, err = c.Call(t.Context(), "context.grantPermissions", raw)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	grant(other, "notifications")
+	grant(r.client, "geolocation")
+	grant(r.client, "notifications")
+	equal(t, "granted by both", strings.HasPrefix(states(), "granted,granted"), true)
+	r.do("context.clearPermissions", nil, nil)
+	equal(t, "of the other", strings.Split(states(), ",")[:2], []string{"denied", "granted"}) // Chromium denies what it was not told
+	grant(r.client, "midi")
+	equal(t, "together", strings.HasSuffix(states(), "granted,granted"), true)
+	other.Close()
+	equal(t, "without the other", strings.Split(states(), ",")[1:], []string{"denied", "granted"})
+	r.do("context.clearPermissions", nil, nil)
+	equal(t, "as before", states(), before)
 }
 
 // What a client set in pages and contexts of others ends with it.

@@ -3,6 +3,7 @@ package automation_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -119,6 +120,43 @@ func TestGateBetweenKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "text", person.eval(`x.value + '/' + y.value`), "abcdefghij/")
+}
+
+// TestGateOfScreenshots has a client take pictures while a person types.
+func TestGateOfScreenshots(t *testing.T) {
+	r, person, l := gated(t)
+	r.html(`<style>@keyframes k { to { opacity: 0 } } b { animation: k 1s infinite }</style><input id=x><b>moving</b><script>
+		x.focus();
+		window.changes = [];
+		new MutationObserver(list => changes.push(...list.map(m => m.attributeName ?? 'children'))).observe(document, {subtree: true, childList: true, attributes: true});
+	</script>`)
+	moving := `document.getAnimations()[0].playState`
+	changes := func() any { return person.eval(`changes.splice(0).length > 0`) }
+	changes() // of the document itself
+	r.do("page.screenshot", params{}, nil)
+	equal(t, "a picture without a caret", changes(), true)
+
+	l.take()
+	r.do("page.screenshot", params{}, nil)
+	equal(t, "a picture while a person is in control", changes(), false)
+	for _, p := range []params{{"style": "b { color: red }"}, {"animations": "disabled"}, {"fullPage": true}, {"omitBackground": true}, {"mask": []params{{"frame": r.frame, "selector": "b"}}}} {
+		done := make(chan error, 1)
+		go func() { done <- r.call("page.screenshot", p, nil) }()
+		select {
+		case <-l.blocks:
+		case err := <-done:
+			t.Fatalf("%v: done although a person is in control: %v", p, err)
+		}
+		equal(t, fmt.Sprint(p), []any{changes(), person.eval(moving)}, []any{false, "running"})
+		l.giveBack()
+		if err := <-done; err != nil {
+			t.Errorf("%v: %v", p, err)
+		}
+		equal(t, fmt.Sprint(p, " afterwards"), person.eval(`[document.querySelectorAll('style').length, x.hasAttribute('style'), document.documentElement.hasAttribute('style'), document.documentElement.children.length]`), []any{1, false, false, 2})
+		changes()
+		l.take()
+	}
+	l.giveBack()
 }
 
 // gated is a rig whose client has a gate, and one for the person.

@@ -24,11 +24,11 @@ import (
 var dist embed.FS
 
 // scripts are the page's side as sources, put together once.
-var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, binding, clock, drag, yaml, storage, websockets string }, err error) {
+var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, binding, clock, drag, yaml, storage, websockets, sockets string }, err error) {
 	for _, f := range []struct {
 		name string
 		into *string
-	}{{"injected", &s.injected}, {"layer", &s.layer}, {"evaluator", &s.evaluator}, {"binding", &s.binding}, {"clock", &s.clock}, {"drag", &s.drag}, {"yaml", &s.yaml}, {"storage", &s.storage}, {"websockets", &s.websockets}} {
+	}{{"injected", &s.injected}, {"layer", &s.layer}, {"evaluator", &s.evaluator}, {"binding", &s.binding}, {"clock", &s.clock}, {"drag", &s.drag}, {"yaml", &s.yaml}, {"storage", &s.storage}, {"websockets", &s.websockets}, {"sockets", &s.sockets}} {
 		b, e := dist.ReadFile("dist/" + f.name + ".js")
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%w (%w)", ErrNotBuilt, e))

@@ -60,6 +60,7 @@ func init() {
 		"page.pdf":             op(false, opPDF),       // {page,scale,paperWidth,marginTop,…: inches} → {data}
 		"page.requestGC":       op(false, opRequestGC), // {page}
 		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
+		// One that changes more than the caret waits for the gate.
 		"page.screenshot": op(false, opPageScreenshot),
 
 		// {page|context}: WebSockets that pages make from now on are Playwright's, see opMockWebSockets.

@@ -68,6 +68,12 @@ func (o *shotParams) check() error {
 	return nil
 }
 
+// disturbs reports whether a picture changes what somebody who uses the page sees
+// meanwhile, beyond the caret.
+func (o *shotParams) disturbs() bool {
+	return o.FullPage || o.OmitBackground || o.Style != "" || o.Animations == "disabled" || len(o.Mask) > 0
+}
+
 // metrics are the sizes of a page in CSS pixels.
 type metrics struct {
 	Width, Height         float64 // of the viewport
@@ -84,6 +90,14 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 	pg, err := c.page(o.Page)
 	if err != nil {
 		return nil, err
+	}
+	switch {
+	case o.disturbs():
+		if err := c.options.Gate(ctx); err != nil {
+			return nil, err
+		}
+	case !c.free():
+		o.Caret = "initial" // a person may be typing
 	}
 	p, cancel := c.begin(ctx, o.Timeout, true)
 	defer cancel()

@@ -40,16 +40,25 @@ func (c *Client) knownID(object any) (string, bool) {
 	return id, ok
 }
 
-// opMockWebSockets puts Playwright's WebSocket in the place of the page's own. It
-// calls the binding __pwWebSocketBinding, and is spoken to by the function
-// __pwWebSocketDispatch.
+// opMockWebSockets puts Playwright's WebSocket in the place of the page's own,
+// until the client's end. It calls the binding __pwWebSocketBinding, and is spoken to
+// by the function __pwWebSocketDispatch.
 func opMockWebSockets(ctx context.Context, c *Client, p *scriptTarget) (any, error) {
 	s, err := scripts()
 	if err != nil {
 		return nil, err
 	}
+	where, bc, err := p.place(c)
+	if err != nil {
+		return nil, err
+	}
+	key := literal("sockets" + c.bindingKey)
+	c.undo(bc, "web sockets", where, func(ctx context.Context) error {
+		c.inDocuments(ctx, where, "function(){globalThis[Symbol.for("+key+")]?.()}")
+		return nil
+	})
 	_, _, err = c.addScript(ctx, p, browser.InitScriptOptions{
-		Source: "(() => { const module = {exports: {}}; " + s.websockets + "\nmodule.exports.inject()(globalThis); })()", Now: true,
+		Source: "(() => { const module = {exports: {}}; " + s.websockets + "\n" + s.sockets + "\ntakeoverExports.mock(" + key + ", module.exports.inject()); })()", Now: true,
 	})
 	return emptyJSON, err
 }

@@ -7,6 +7,7 @@
 //   dist/evaluator.js   our evaluator and serializer, for the page's own world
 //   dist/binding.js     the page's side of functions of scripts, for the page's own world
 //   dist/drag.js        our watching for what a page lets drag
+//   dist/sockets.js    what puts that WebSocket there, and takes it away again
 //   dist/yaml.js        the YAML library, for ARIA snapshots
 //   dist/LICENSE.playwright.txt, dist/NOTICE.playwright.txt, dist/LICENSE.yaml.txt
 // None of Playwright's code is committed.
@@ -25,7 +26,7 @@ const taken = { injected: ['injectedScriptSource', 'InjectedScript'], storage: [
 export async function build() {
   await mkdir(dist, { recursive: true });
   const yaml = path.dirname(createRequire(import.meta.url).resolve('yaml/package.json'));
-  await Promise.all([buildTaken(), bundle('layer'), bundle('evaluator'), bundle('binding'), bundle('drag'), bundle('yaml'), copyFile(path.join(yaml, 'LICENSE'), path.join(dist, 'LICENSE.yaml.txt'))]);
+  await Promise.all([buildTaken(), bundle('layer'), bundle('evaluator'), bundle('binding'), bundle('drag'), bundle('sockets'), bundle('yaml'), copyFile(path.join(yaml, 'LICENSE'), path.join(dist, 'LICENSE.yaml.txt'))]);
 }
 
 async function buildTaken() {

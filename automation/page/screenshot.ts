@@ -78,7 +78,8 @@ export class Screenshots {
     style.setProperty(property, wanted, 'important');
     this.undo.push(() => {
       style.setProperty(property, value, priority);
-      if (bare)
+      // Chromium writes the attribute when it is asked for, and until then does not remove it.
+      if (bare && style.length === 0 && element.hasAttribute('style'))
         element.removeAttribute('style');
     });
   }

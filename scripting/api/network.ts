@@ -83,7 +83,7 @@ export class Request {
 
   /** Takes in what the server tells later of the same request. @internal */
   _update(init: RequestInit): void {
-    this.#init = { postData: this.#init.postData, ...init }; // the server forgets bodies when there are many
+    this.#init = init;
     this.#frame ??= init.frame ? this._world.frames.get(init.frame) : undefined;
     if (init.response && !this.#response)
       this.#response = new Response(this, init.response);

@@ -1,0 +1,84 @@
+package automation_test
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"takeover/automation"
+)
+
+// What a script's own session may send, and what it is told of the rest.
+func TestCDPSessionPolicy(t *testing.T) {
+	r := newRig(t)
+	session := r.attach()
+	for _, method := range []string{
+		"Accessibility.getFullAXTree", "Animation.enable", "CSS.enable", "DOM.getDocument", "DOMSnapshot.captureSnapshot", "Debugger.enable",
+		"Emulation.setCPUThrottlingRate", "Emulation.setTimezoneOverride", "Fetch.enable", "HeapProfiler.collectGarbage", "IO.read",
+		"Input.dispatchMouseEvent", "Log.enable", "Memory.getDOMCounters", "Network.clearBrowserCache", "Network.emulateNetworkConditions",
+		"Network.enable", "Network.getAllCookies", "Network.setBlockedURLs", "Network.setCacheDisabled", "Network.setUserAgentOverride",
+		"Overlay.enable", "Page.captureScreenshot", "Page.getLayoutMetrics", "Page.printToPDF", "Page.setWebLifecycleState",
+		"Page.startScreencast", "Performance.getMetrics", "Profiler.startPreciseCoverage", "Runtime.evaluate", "Security.enable",
+		"ServiceWorker.enable", "Storage.getUsageAndQuota", "Target.getTargetInfo", "WebAuthn.enable", "Browser.getVersion",
+	} {
+		if _, err := r.command(session, method, nil); err != nil && !strings.HasPrefix(err.Error(), "Protocol error ("+method+")") {
+			t.Errorf("%s: %v", method, err) // Chromium itself may want parameters
+		}
+	}
+	const unknown = "it is not among the commands that are known to concern the script's own page alone"
+	for method, reason := range map[string]string{
+		"Browser.setContentsSize":             "it is about the whole browser, and can write downloads anywhere on the machine",
+		"DOM.setFileInputFiles":               "it reads files of the machine; use locator.setInputFiles()",
+		"Emulation.setPrimaryScreen":          "the screens are the browser's",
+		"Memory.simulatePressureNotification": "it is about the whole browser",
+		"Network.setRequestInterception":      "use page.route() or the Fetch domain",
+		"Page.addCompilationCache":            "the page would run code that nobody compiled",
+		"Page.startScreenRecording":           unknown,
+		"Page.whateverComesNext":              unknown,
+		"Storage.setInterestGroupTracking":    unknown,
+		"Target.activateTarget":               "it reaches other pages; use context.pages(), page.workers() and context.newCDPSession()",
+		"FileSystem.getDirectory":             unknown,
+		"SmartCardEmulation.enable":           "it reaches devices of the machine",
+		"DOM.*":                               unknown,
+	} {
+		_, err := r.command(session, method, nil)
+		equal(t, method, fmt.Sprint(err), method+" is not available in Takeover: "+reason)
+	}
+	for _, method := range []string{"Nothing.here", "Nothing", "", "page.enable"} {
+		_, err := r.command(session, method, nil)
+		equal(t, method, fmt.Sprint(err), fmt.Sprintf("Protocol error (%s): '%[1]s' wasn't found", method))
+	}
+}
+
+// Nor do the heads of answers lead where goto may not.
+func TestCDPSessionLocations(t *testing.T) {
+	r := newRig(t, func(o *automation.Options) {
+		o.CheckURL = func(u *url.URL) error {
+			if u.Hostname() == "refused.test" {
+				return errors.New("refused.test is refused")
+			}
+			return nil
+		}
+	})
+	session := r.attach()
+	for value, want := range map[string]string{
+		"http://refused.test/":     "refused.test is refused",
+		"//refused.test/":          "refused.test is refused",
+		`\\refused.test/`:          "refused.test is refused",
+		"file:///etc/passwd":       "file: addresses cannot be opened here",
+		"/elsewhere":               "Protocol error (Fetch.fulfillRequest)", // Chromium knows no such request
+		"https://allowed.test/new": "Protocol error (Fetch.fulfillRequest)",
+	} {
+		for _, method := range []string{"Fetch.fulfillRequest", "Fetch.continueResponse"} {
+			_, err := r.command(session, method, params{"requestId": "1", "responseCode": 302, "responseHeaders": []params{{"name": "Location", "value": value}}})
+			want := strings.ReplaceAll(want, "Fetch.fulfillRequest", method)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s to %q: %v, want %q", method, value, err, want)
+			}
+		}
+	}
+	_, err := r.command(session, "Fetch.fulfillRequest", params{"requestId": "1", "responseCode": 302, "binaryResponseHeaders": "bG9jYXRpb246IC8="})
+	equal(t, "heads that nobody reads", fmt.Sprint(err), "Fetch.fulfillRequest is not available in Takeover: use responseHeaders")
+}

@@ -1,0 +1,159 @@
+package automation
+
+import (
+	"context"
+	"slices"
+
+	"takeover/browser"
+)
+
+// permissions are Playwright's names of what a page may be granted, and
+// Chromium's (Browser.PermissionType).
+var permissions = map[string][]string{
+	"geolocation": {"geolocation"}, "midi": {"midi"}, "midi-sysex": {"midiSysex"}, "notifications": {"notifications"},
+	"camera": {"videoCapture"}, "microphone": {"audioCapture"}, "background-sync": {"backgroundSync"},
+	"ambient-light-sensor": {"sensors"}, "accelerometer": {"sensors"}, "gyroscope": {"sensors"}, "magnetometer": {"sensors"},
+	"clipboard-read": {"clipboardReadWrite"}, "clipboard-write": {"clipboardSanitizedWrite"}, "payment-handler": {"paymentHandler"},
+	"storage-access": {"storageAccess"}, "local-fonts": {"localFonts"}, "screen-wake-lock": {"wakeLockScreen"},
+	"local-network-access": {"localNetworkAccess", "localNetwork", "loopbackNetwork"},
+}
+
+// grants are what clients have granted. Chromium takes all that an origin may do
+// at once, and takes back what a whole context was granted, so that what each
+// client granted is kept here.
+type grants struct {
+	turn chan struct{} // held by who tells Chromium; guards all
+	all  map[grantKey]map[*Client][]string
+}
+
+// grantKey is whom something is granted.
+type grantKey struct {
+	context *browser.Context
+	origin  string // empty for all
+}
+
+func newGrants() *grants {
+	return &grants{turn: make(chan struct{}, 1), all: map[grantKey]map[*Client][]string{}}
+}
+
+// take waits for the turn; end ends it.
+func (g *grants) take(ctx context.Context) (end func(), err error) {
+	select {
+	case g.turn <- struct{}{}:
+		return func() { <-g.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// add grants a client's permissions besides what was granted before.
+func (g *grants) add(ctx context.Context, c *Client, key grantKey, names []string) error {
+	for _, name := range names {
+		if permissions[name] == nil {
+			return errorf("Unknown permission: %s", name)
+		}
+	}
+	end, err := g.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	of := g.all[key]
+	if of == nil {
+		of = map[*Client][]string{}
+		g.all[key] = of
+	}
+	before := of[c]
+	of[c] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(before, names))))
+	if err := g.tell(ctx, key); err != nil {
+		of[c] = before
+		return err
+	}
+	return nil
+}
+
+// remove takes back what a client granted in a context; what others granted stays.
+func (g *grants) remove(ctx context.Context, c *Client, bc *browser.Context) error {
+	end, err := g.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	left := g.drop(c, bc)
+	if err := bc.Browser().Session().Call(ctx, "Browser.resetPermissions", map[string]string{"browserContextId": bc.ID()}, nil); err != nil {
+		return err
+	}
+	for _, key := range left {
+		if err := g.tell(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget drops what a client granted in contexts that have ended with it.
+func (g *grants) forget(c *Client) {
+	g.turn <- struct{}{}
+	defer func() { <-g.turn }()
+	g.drop(c, nil)
+}
+
+// drop forgets what a client granted in a context, in all of them without one, and
+// gives what is left there of others.
+func (g *grants) drop(c *Client, bc *browser.Context) (left []grantKey) {
+	for key, of := range g.all {
+		if bc != nil && key.context != bc {
+			continue
+		}
+		if delete(of, c); len(of) == 0 {
+			delete(g.all, key)
+		} else {
+			left = append(left, key)
+		}
+	}
+	return left
+}
+
+// grantParams is Browser.grantPermissions with names that cdproto may not know.
+type grantParams struct {
+	Permissions []string `json:"permissions"`
+	Origin      string   `json:"origin,omitempty"`
+	Context     string   `json:"browserContextId"`
+}
+
+// tell grants what all clients granted together.
+func (g *grants) tell(ctx context.Context, key grantKey) error {
+	p := grantParams{Permissions: []string{}, Origin: key.origin, Context: key.context.ID()}
+	for _, names := range g.all[key] {
+		for _, name := range names {
+			p.Permissions = append(p.Permissions, permissions[name]...)
+		}
+	}
+	return key.context.Browser().Session().Call(ctx, "Browser.grantPermissions", p, nil)
+}
+
+type permissionParams struct {
+	Context     string   `json:"context"`
+	Permissions []string `json:"permissions"`
+	Origin      string   `json:"origin"` // the only one; default: all
+}
+
+func opGrantPermissions(ctx context.Context, c *Client, p *permissionParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	c.undo(bc, "permissions", bc, func(ctx context.Context) error { return c.automation.grants.remove(ctx, c, bc) })
+	if p.Origin == "*" {
+		p.Origin = ""
+	}
+	return emptyJSON, c.automation.grants.add(ctx, c, grantKey{bc, p.Origin}, p.Permissions)
+}
+
+func opClearPermissions(ctx context.Context, c *Client, p *contextParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	return emptyJSON, c.automation.grants.remove(ctx, c, bc)
+}
