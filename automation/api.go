@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -28,6 +29,9 @@ const (
 
 	// maxFetchLog bounds the log of one request and its redirects, in bytes.
 	maxFetchLog = 1 << 20
+
+	// maxRequestContexts bounds the contexts for requests that a client has at a time.
+	maxRequestContexts = 200
 
 	// plainAgent is the user agent of requests that belong to no context.
 	plainAgent = "node"
@@ -56,9 +60,11 @@ var apiOperations = map[string]operation{
 type requests struct {
 	client *fetch.Client
 
-	mu     sync.Mutex // guards what follows
-	bodies map[string][]byte
-	kept   int // bytes of bodies
+	mu       sync.Mutex // guards what follows
+	bodies   map[string][]byte
+	kept     int // bytes of bodies
+	contexts int
+	last     int // names a body
 }
 
 // requestContext is what playwright.request.newContext makes: requests with
@@ -109,6 +115,16 @@ func opNewRequestContext(_ context.Context, c *Client, p *newRequestContext) (an
 	if err := rc.jar.SetCookies(context.Background(), p.Cookies); err != nil {
 		return nil, err
 	}
+	api, err := c.requests()
+	if err != nil {
+		return nil, err
+	}
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	if api.contexts >= maxRequestContexts {
+		return nil, errorf("a script may have %d request contexts; dispose() of some first", maxRequestContexts)
+	}
+	api.contexts++
 	return map[string]string{"request": c.idOf("request", rc)}, nil
 }
 
@@ -117,8 +133,15 @@ type requestContextParams struct {
 }
 
 func opDisposeRequestContext(_ context.Context, c *Client, p *requestContextParams) (any, error) {
+	api, err := c.requests()
+	if err != nil {
+		return nil, err
+	}
+	api.mu.Lock()
+	defer api.mu.Unlock()
 	if rc, err := lookup[*requestContext](c, "request", p.Request); err == nil {
 		c.forget(rc)
+		api.contexts--
 	}
 	return emptyJSON, nil
 }
@@ -198,7 +221,7 @@ func quoted(body []byte) string {
 	if len(body) == 0 {
 		return ""
 	}
-	text := string(body)
+	text := string(body[:min(len(body), shownBody*utf8.UTFMax+1)])
 	if utf8.RuneCountInString(text) > shownBody {
 		text = string([]rune(text)[:shownBody-3]) + "..."
 	}
@@ -288,15 +311,14 @@ func serverProxy(server string) (*fetch.Proxy, error) {
 }
 
 func (c *Client) keepBody(api *requests, body []byte) (string, error) {
-	c.mu.Lock()
-	id := c.nameLocked("response", nil)
-	c.mu.Unlock()
 	api.mu.Lock()
 	defer api.mu.Unlock()
 	if api.kept+len(body) > maxKeptBodies {
 		return "", errorf("the bodies of responses kept here would take more than %d bytes: dispose() of those that are not needed any more", maxKeptBodies)
 	}
 	api.kept += len(body)
+	api.last++
+	id := fmt.Sprintf("response@%d", api.last)
 	api.bodies[id] = body
 	return id, nil
 }

@@ -3,6 +3,7 @@ package automation_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -173,3 +174,36 @@ func TestContextsAreBounded(t *testing.T) {
 	r.do("context.close", params{"context": made.Context}, nil)
 	r.do("browser.newContext", params{}, nil)
 }
+
+// So are its contexts for requests.
+func TestRequestContextsAreBounded(t *testing.T) {
+	r := newRig(t)
+	var made struct{ Request string }
+	for range 200 {
+		r.do("api.newContext", params{}, &made)
+	}
+	err := r.call("api.newContext", params{}, nil)
+	equal(t, "one more", fmt.Sprint(err), "a script may have 200 request contexts; dispose() of some first")
+	for range 2 { // a second time is none
+		r.do("api.dispose", params{"request": made.Request}, nil)
+	}
+	r.do("api.newContext", params{}, &made)
+	equal(t, "one more again", r.call("api.newContext", params{}, nil) != nil, true)
+}
+
+// A file that is too large for a script to read stays a file.
+func TestFilesTooLargeToRead(t *testing.T) {
+	r, folder := newFilesRig(t)
+	if _, err := folder.Write("large.bin", io.LimitReader(zeros{}, 32<<20+1)); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "read", fmt.Sprint(r.call("files.read", params{"name": "large.bin"}, nil)), `read "large.bin": it has 33554433 bytes, more than 33554432`)
+	equal(t, "one that is not there", fmt.Sprint(r.call("files.read", params{"name": "/tmp/none.txt"}, nil)),
+		"ENOENT: no such file or directory, open '/tmp/none.txt' (paths are names of the session's files)")
+	r.do("files.copy", params{"name": "large.bin", "to": "copy.bin"}, nil)
+}
+
+// zeros reads without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

@@ -70,3 +70,43 @@ func TestLargeCookie(t *testing.T) {
 		t.Errorf("%d cookies", len(all))
 	}
 }
+
+// Nor are attributes that no browser takes, or more cookies than have room.
+func TestCookiesOfMuch(t *testing.T) {
+	s := server(t, map[string]http.HandlerFunc{
+		"/path": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Add("Set-Cookie", "long=1; Path=/"+strings.Repeat("x", 1024))
+			w.Header().Add("Set-Cookie", "just=1; Path=/"+strings.Repeat("x", 1023))
+		},
+		"/many": func(w http.ResponseWriter, req *http.Request) {
+			for i := range 100 {
+				w.Header().Add("Set-Cookie", fmt.Sprintf("%s%d=%s", req.URL.Query().Get("n"), i, strings.Repeat("x", 4000)))
+			}
+		},
+	})
+	var jar fetch.Memory
+	c := client(t, fetch.Options{})
+	ask := func(path string) []fetch.Cookie {
+		t.Helper()
+		r := get(t, s.URL+path)
+		r.Jar = &jar
+		if _, err := c.Do(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		return jar.All()
+	}
+	if all := ask("/path"); len(all) != 2 || all[0].Path != "/" || len(all[1].Path) != 1024 {
+		t.Errorf("paths: %v", all)
+	}
+	for n := range 4 {
+		ask(fmt.Sprintf("/many?n=%c", 'a'+n))
+	}
+	all := jar.All()
+	size := 0
+	for _, c := range all {
+		size += len(c.Name) + len(c.Value) + len(c.Domain) + len(c.Path)
+	}
+	if size > 1<<20 || size < 1<<20-5000 || all[len(all)-1].Name != "d99" {
+		t.Errorf("%d cookies with %d bytes, the last %q", len(all), size, all[len(all)-1].Name)
+	}
+}

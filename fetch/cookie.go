@@ -15,6 +15,10 @@ import (
 // (RFC 6265bis, 5.7). Larger ones are left out.
 const maxCookie = 4096
 
+// maxAttribute bounds the value of a cookie's attribute, in bytes; browsers' number
+// (RFC 6265bis, 5.6). Longer ones are left out.
+const maxAttribute = 1024
+
 // maxExpires is the last second of the year 9999, the most that Expires may be.
 const maxExpires = 253402300799
 
@@ -136,7 +140,9 @@ func parseSetCookie(line string, now time.Time) (Cookie, bool) {
 	maxAge := false
 	for attribute := range strings.SplitSeq(rest, ";") {
 		key, value, _ := strings.Cut(attribute, "=")
-		value = strings.TrimSpace(value)
+		if value = strings.TrimSpace(value); len(value) > maxAttribute {
+			continue
+		}
 		switch strings.ToLower(strings.TrimSpace(key)) {
 		case "expires":
 			if t, err := http.ParseTime(value); err == nil && !maxAge {

@@ -8,8 +8,13 @@ import (
 	"time"
 )
 
-// maxCookies bounds a Memory; the oldest ones go.
-const maxCookies = 3000
+const (
+	// maxCookies bounds a Memory; the oldest ones go.
+	maxCookies = 3000
+
+	// maxMemory bounds a Memory in bytes, likewise.
+	maxMemory = 1 << 20
+)
 
 // Memory is a Jar that lives as long as its requests. Its zero value is empty.
 // All methods may be called from any goroutine.
@@ -34,10 +39,27 @@ func (m *Memory) SetCookies(_ context.Context, cookies []Cookie) error {
 			m.cookies = append(m.cookies, c)
 		}
 	}
-	if over := len(m.cookies) - maxCookies; over > 0 {
-		m.cookies = slices.Delete(m.cookies, 0, over)
-	}
+	m.shrinkLocked()
 	return nil
+}
+
+// shrinkLocked takes the oldest cookies away when there are too many.
+func (m *Memory) shrinkLocked() {
+	size := 0
+	for _, c := range m.cookies {
+		size += c.size()
+	}
+	over := 0
+	for over < len(m.cookies) && (len(m.cookies)-over > maxCookies || size > maxMemory) {
+		size -= m.cookies[over].size()
+		over++
+	}
+	m.cookies = slices.Delete(m.cookies, 0, over)
+}
+
+// size is how many bytes of text a cookie has.
+func (c *Cookie) size() int {
+	return len(c.Name) + len(c.Value) + len(c.Domain) + len(c.Path) + len(c.PartitionKey)
 }
 
 // All are the cookies that have not expired.
