@@ -167,13 +167,19 @@ func (w *watched) requestWillBeSent(ev cdp.Event) {
 	short := make([]bool, 4)
 	data.URL, short[0] = cutURL(p.Request.URL + p.Request.Fragment)
 
-	previous := w.requests.byID[p.RequestID]
+	previous, owed := w.requests.byID[p.RequestID], 0
+	if previous != nil {
+		owed = previous.owed
+	}
 	if p.Redirect != nil {
 		data.RedirectedFrom, _ = cutURL(p.Redirect.URL)
 		data.RedirectResponse = &redirectData{Status: p.Redirect.Status, StatusText: p.Redirect.StatusText}
 		headers := p.Redirect.Headers
-		if extra := w.requests.extraOf(p.RequestID); p.HasExtra && len(extra.response) > 0 {
+		switch extra := w.requests.extraOf(p.RequestID); {
+		case p.HasExtra && len(extra.response) > 0:
 			headers, extra.response = extra.response[0], extra.response[1:]
+		case p.HasExtra:
+			owed++
 		}
 		data.RedirectResponse.Headers, short[3] = headers.flat()
 	}
@@ -203,7 +209,7 @@ func (w *watched) requestWillBeSent(ev cdp.Event) {
 
 	w.requests.add(&request{
 		id: p.RequestID, loader: p.LoaderID, url: data.URL, method: data.Method, kind: data.ResourceType, frame: p.FrameID,
-		started: time.Now(), sent: p.Timestamp, wall: p.WallTime,
+		started: time.Now(), sent: p.Timestamp, wall: p.WallTime, owed: owed,
 		counts: previous != nil && previous.counts || previous == nil && countsForIdle(p.Type),
 	})
 	w.m.writeLocked(e, TypeNetworkRequest, data)
@@ -249,9 +255,17 @@ func (w *watched) responseExtra(ev cdp.Event) {
 	if !w.m.config.Network || decode(ev.Params, &p) != nil {
 		return
 	}
+	r := w.requests.byID[p.RequestID]
+	if r != nil && r.owed > 0 { // of a redirect that was written without
+		r.owed--
+		return
+	}
 	extra := w.requests.extraOf(p.RequestID)
 	if len(extra.response) < 32 {
 		extra.response = append(extra.response, p.Headers)
+	}
+	if r != nil && r.ending != nil {
+		w.finish(r)
 	}
 }
 
@@ -266,6 +280,7 @@ func (w *watched) responseReceived(ev cdp.Event) {
 		RequestID string       `json:"requestId"`
 		Type      string       `json:"type"`
 		Response  *cdpResponse `json:"response"`
+		HasExtra  bool         `json:"hasExtraInfo"`
 	}
 	if !w.m.config.Network || decode(ev.Params, &p) != nil || p.Response == nil {
 		return
@@ -274,7 +289,7 @@ func (w *watched) responseReceived(ev cdp.Event) {
 	if r == nil || r.response != nil {
 		return
 	}
-	r.response = p.Response
+	r.response, r.hasExtra = p.Response, p.HasExtra
 	r.active = time.Now()
 	if p.Type != "" {
 		r.kind = resourceType(p.Type)
@@ -283,7 +298,7 @@ func (w *watched) responseReceived(ev cdp.Event) {
 		w.silentAt = r.active.Add(quiet)
 	}
 	if r.kind == "eventsource" {
-		w.finish(r, 0, 0) // it has no end
+		w.finish(r) // it has no end
 	}
 }
 
@@ -310,9 +325,20 @@ func (w *watched) loadingFinished(ev cdp.Event) {
 	if !w.m.config.Network || decode(ev.Params, &p) != nil {
 		return
 	}
-	if r := w.requests.byID[p.RequestID]; r != nil {
-		w.finish(r, p.Timestamp, int64(p.Encoded))
+	r := w.requests.byID[p.RequestID]
+	if r == nil {
+		return
 	}
+	r.ending = &ending{at: p.Timestamp, transferred: int64(p.Encoded)}
+	if extra := w.requests.extra[r.id]; r.hasExtra && !r.reported && (extra == nil || len(extra.response) == 0) {
+		r.counts, r.active = false, time.Now()
+		if due := r.active.Add(quiet); w.silentAt.IsZero() || due.Before(w.silentAt) {
+			w.silentAt = due
+		}
+		w.networkChanged()
+		return
+	}
+	w.finish(r)
 }
 
 func (w *watched) loadingFailed(ev cdp.Event) {
@@ -356,21 +382,25 @@ func (w *watched) requestOf(ev cdp.Event) *request {
 	return w.requests.byID[p.RequestID]
 }
 
-// finish writes the response of a request that has ended at a time (seconds,
-// Chromium's monotonic clock; 0 if it is not known), and forgets the request.
-func (w *watched) finish(r *request, ended float64, transferred int64) {
+// finish writes the response of a request that has ended, or of which no end is
+// expected any more, and forgets the request.
+func (w *watched) finish(r *request) {
 	w.requests.remove(r)
 	defer w.networkChanged()
 	if r.reported || r.response == nil {
 		return
 	}
 	r.reported = true
+	var end ending // not known
+	if r.ending != nil {
+		end = *r.ending
+	}
 	e := w.event(r.frame)
 	data := networkResponseData{
 		RequestID: r.id, Method: r.method, Status: r.response.Status, StatusText: r.response.StatusText,
 		MimeType: r.response.MimeType, ResourceType: r.kind, Protocol: r.response.Protocol, RemoteIP: r.response.RemoteIP,
-		Timing: r.response.Timing.data(r, ended), FromCache: r.cached || r.response.FromDisk || r.response.FromPrefetch,
-		BodySize: r.size, TransferSize: transferred,
+		Timing: r.response.Timing.data(r, end.at), FromCache: r.cached || r.response.FromDisk || r.response.FromPrefetch,
+		BodySize: r.size, TransferSize: end.transferred,
 	}
 	headers := r.response.Headers
 	if extra := w.requests.extra[r.id]; extra != nil && len(extra.response) > 0 {
@@ -381,7 +411,7 @@ func (w *watched) finish(r *request, ended float64, transferred int64) {
 	data.Headers, short[1] = headers.flat()
 	e.Truncated = short[0] || short[1]
 	delete(w.requests.extra, r.id)
-	if w.m.config.NetworkResponseBody && ended > 0 && textual(data.MimeType) {
+	if w.m.config.NetworkResponseBody && end.at > 0 && textual(data.MimeType) {
 		w.withBody(r, e, data)
 		return
 	}

@@ -16,8 +16,17 @@ type request struct {
 	size     int64     // bytes of body so far
 	cached   bool
 	response *cdpResponse
-	reported bool // its response was written
-	counts   bool // holds network_idle up
+	hasExtra bool    // the response's real headers come on their own
+	owed     int     // how many redirects' real headers are yet to come, too late for them
+	ending   *ending // it has ended, and waits for them
+	reported bool    // its response was written
+	counts   bool    // holds network_idle up
+}
+
+// ending is how a request ended.
+type ending struct {
+	at          float64 // Chromium's monotonic clock, seconds
+	transferred int64   // bytes over the wire
 }
 
 // requests are the requests of one target that are under way.
@@ -73,25 +82,25 @@ func (q *requests) extraOf(id string) *extraInfo {
 func (w *watched) abandonRequests() {
 	for _, id := range w.requests.order {
 		if r := w.requests.byID[id]; r != nil && r.response != nil && w.m.config.Network {
-			w.finish(r, 0, 0)
+			w.finish(r)
 		}
 	}
 	w.requests = newRequests()
 }
 
-// tickRequests writes the responses of fetches that fell silent, and returns
-// when to look again.
+// tickRequests writes the responses of fetches that fell silent, and of requests
+// whose real headers did not come, and returns when to look again.
 func (w *watched) tickRequests(now time.Time) (next time.Time) {
 	if w.silentAt.IsZero() || now.Before(w.silentAt) {
 		return w.silentAt
 	}
 	for _, r := range w.requests.byID {
-		if r.response == nil || r.kind != "fetch" || r.reported {
+		if r.response == nil || r.kind != "fetch" && r.ending == nil || r.reported {
 			continue
 		}
 		due := r.active.Add(quiet)
 		if !now.Before(due) {
-			w.finish(r, 0, 0)
+			w.finish(r)
 			continue
 		}
 		if next.IsZero() || due.Before(next) {

@@ -27,7 +27,7 @@ const (
 	scriptBodyLimit = 8 << 20
 	// bodyTime is how long a caller may take to send a body.
 	bodyTime = 30 * time.Second
-	// drainLimit and drainTime bound what is read of a body that is too large.
+	// drainLimit and drainTime bound what is read of a body that was refused.
 	drainLimit = 64 << 20
 	drainTime  = 5 * time.Second
 )
@@ -55,15 +55,21 @@ func readBody(c echo.Context, limit int64) ([]byte, error) {
 	if int64(len(raw)) <= limit {
 		return raw, nil
 	}
-	drain(c)
 	return nil, &failure{kind: kindTooLarge, detail: fmt.Sprintf("The body may have at most %d bytes.", limit)}
 }
 
-// drain reads on after a refusal: a caller that is still sending would not see
-// the answer, since closing the connection under it is a reset.
-func drain(c echo.Context) {
-	_ = http.NewResponseController(c.Response()).SetReadDeadline(time.Now().Add(drainTime)) // a test's recorder has none
-	_, _ = io.CopyN(io.Discard, c.Request().Body, drainLimit)                               // what comes of it changes nothing
+// drain reads on before a refusal: a caller that is still sending would not see
+// the answer, since closing the connection under it is a reset. One that waits to
+// be told to send (RFC 9110, section 10.1.1) is not told so.
+func drain(c echo.Context, refusal kind) {
+	r := c.Request()
+	if r.Body == nil || r.Body == http.NoBody || r.Header.Get("Expect") != "" && refusal != kindTooLarge {
+		return
+	}
+	rc := http.NewResponseController(c.Response())
+	_ = rc.SetReadDeadline(time.Now().Add(drainTime)) // a test's recorder has none
+	_, _ = io.CopyN(io.Discard, r.Body, drainLimit)   // what comes of it changes nothing
+	_ = rc.SetReadDeadline(time.Time{})
 }
 
 func decodeObject(raw []byte, into any) error {

@@ -41,12 +41,7 @@ func (s *Server) listFiles(c echo.Context) error {
 
 // uploadFile is POST /v1/sessions/:id/files: a form with a file in it, or the
 // file itself and ?name=.
-func (s *Server) uploadFile(c echo.Context) (err error) {
-	defer func() {
-		if err != nil {
-			drain(c)
-		}
-	}()
+func (s *Server) uploadFile(c echo.Context) error {
 	folder, err := s.filesOf(c)
 	if err != nil {
 		return err

@@ -227,6 +227,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
+	drain(c, f.kind)
 	h := c.Response().Header()
 	if f.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(max(1, int(f.retryAfter.Seconds()+0.999))))

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -36,6 +38,28 @@ func TestNotReadySaysWhen(t *testing.T) {
 	f := asFailure(fmt.Errorf("click: %w", session.ErrNotReady))
 	if f.kind.status != 503 || f.retryAfter <= 0 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestRefusalsAreReadByWhoStillSends holds that a caller is refused after it has
+// sent what it was sending, also where nothing reads a body.
+func TestRefusalsAreReadByWhoStillSends(t *testing.T) {
+	s := startServer(t, nil)
+	for _, path := range []string{"/v1/sessions/none/files/x", "/v1/no-such-path"} {
+		body := bytes.NewReader(make([]byte, 32<<20)) // more than the buffers between us hold
+		req, err := http.NewRequestWithContext(t.Context(), "DELETE", s.base+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+testKey)
+		resp, err := noRedirects.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusNotFound || body.Len() > 0 {
+			t.Errorf("%s: status %d with %d bytes still to send", path, resp.StatusCode, body.Len())
+		}
 	}
 }
 
