@@ -214,6 +214,7 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 		}
 		left, ok := p.left()
 		if !ok {
+			c.announceUnsaid(p, t, method, extra)
 			return nil, last, p.expired()
 		}
 		pl, err := c.resolve(p, t, kind)
@@ -241,6 +242,7 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 				return nil, last, e
 			}
 			if left, ok = p.left(); !ok {
+				c.announceUnsaid(p, t, method, extra)
 				return nil, last, p.expired()
 			}
 		}
@@ -257,16 +259,7 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 				refusals++
 			}
 			if err = c.reason(err, t, method); refusals > maxRefusals || (!retriable(err) && !c.innerGone(err, t)) {
-				switch { // the page did not come to say it
-				case len(p.log) > 0:
-				case t.Selector != "":
-					if !c.announce(p, t, false) {
-						p.log = append(p.log, "waiting for locator('"+t.Selector+"')")
-					}
-					p.log[0] += toBe(extra)
-				case method == "get", method == "dispatch":
-					p.log = append(p.log, "waiting for locator(':scope')")
-				}
+				c.announceUnsaid(p, t, method, extra)
 				return nil, nil, err
 			}
 		case got.Error != "":
@@ -328,6 +321,20 @@ var reads = map[string]bool{"get": true, "dispatch": true, "waitFor": true, "set
 
 // errDocumentGone is the error of reading a handle whose document is gone.
 var errDocumentGone = errors.New("the handle's document is gone")
+
+// announceUnsaid logs what is waited for when the page did not come to say it.
+func (c *Client) announceUnsaid(p *progress, t *target, method string, extra request) {
+	switch {
+	case len(p.log) > 0:
+	case t.Selector != "":
+		if !c.announce(p, t, false) {
+			p.log = append(p.log, "waiting for locator('"+t.Selector+"')")
+		}
+		p.log[0] += toBe(extra)
+	case method == "get", method == "dispatch":
+		p.log = append(p.log, "waiting for locator(':scope')")
+	}
+}
 
 // reason is what a failed attempt means for the target: a handle does not
 // outlive its document.

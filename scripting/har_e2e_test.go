@@ -88,9 +88,11 @@ func TestRouteFromHAR(t *testing.T) {
 			await record('a.har', recorded('GET', '/stalled', -1, ''));
 			await page.routeFromHAR('a.har');
 			const [request] = await Promise.all([page.waitForRequest('**/stalled'), page.evaluate(() => { fetch('/stalled').then(() => { window.came = true; }, () => { window.came = false; }); })]);
+			const meanwhile = await get('/json');
+			const came = await page.evaluate('typeof came');
 			await page.unrouteAll({ behavior: 'wait' });
-			return [await page.evaluate('typeof came'), request.failure(), await get('/json')]`,
-			`["undefined",null,"{\"a\":1}"]`},
+			return [meanwhile, came, request.failure(), await get('/json')]`,
+			`["Failed to fetch","undefined",null,"{\"a\":1}"]`},
 		{"refusals", `
 			await store('bad.har', '{"log":');
 			const out = [];
