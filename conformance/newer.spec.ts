@@ -35,6 +35,40 @@ test('an AbortSignal ends an action', async ({ page }) => {
   expect(error.message).toMatch(/abort/i);
 });
 
+test('an AbortSignal ends all that waits, and says why', async ({ page, request }) => {
+  await page.goto('/one');
+  const stopped = async (call: (options: { signal: AbortSignal }) => Promise<unknown>) => {
+    const controller = new AbortController();
+    const over = call({ signal: controller.signal }).catch((e: Error) => e);
+    setTimeout(() => controller.abort(new TypeError('enough')), 50);
+    const { name, message, cause } = await over as Error;
+    expect(name).toBe('AbortError');
+    expect(String(cause)).toBe('TypeError: enough');
+    return message;
+  };
+  expect(await stopped(o => page.locator('b').click(o))).toMatch(/^locator.click: enough\nCall log:\n.*waiting for locator\('b'\).*\n.*operation was aborted: enough/);
+  expect(await stopped(o => page.textContent('b', o))).toMatch(/^page.textContent: enough\n/);
+  expect(await stopped(o => page.waitForSelector('b', o))).toMatch(/^page.waitForSelector: enough\n/);
+  expect(await stopped(o => page.waitForFunction(() => false, null, o))).toMatch(/^page.waitForFunction: enough\n/);
+  expect(await stopped(o => page.locator('b').waitFor(o))).toMatch(/^locator.waitFor: enough\n/);
+  expect(await stopped(o => page.waitForURL('**/never', o))).toMatch(/^page.waitForURL: The operation was aborted\n=+ logs =+\nwaiting for navigation to /);
+  expect(await stopped(o => page.waitForRequest('**/never', o))).toMatch(/^page.waitForRequest: The operation was aborted\n/);
+  expect(await stopped(o => page.waitForEvent('popup', o))).toMatch(/^page.waitForEvent: The operation was aborted\n/);
+  expect(await stopped(o => request.get('/slow?ms=3000', o))).toMatch(/^apiRequestContext.get: enough\n/);
+  expect(await page.evaluate(() => 1 + 1)).toBe(2);
+  expect(await stopped(o => page.goto('/slow?ms=3000', o))).toMatch(/^page.goto: enough\nCall log:\n.*navigating to /);
+});
+
+test('an AbortSignal that was used', async ({ page }) => {
+  await page.setContent('<button onclick="this.textContent = 1">x</button>');
+  await expect(page.locator('button').click({ signal: AbortSignal.abort('before') })).rejects.toThrow('locator.click: The operation was aborted');
+  await expect(page.locator('button')).toHaveText('x');
+  const controller = new AbortController();
+  await page.locator('button').click({ signal: controller.signal });
+  controller.abort();
+  await expect(page.locator('button')).toHaveText('1');
+});
+
 test('locator.visible and locator.within', async ({ page }) => {
   await page.setContent('<div id="a"><p>in</p><p hidden>no</p></div><p>out</p>');
   expect(await page.locator('p').visible().allTextContents()).toEqual(['in', 'out']);

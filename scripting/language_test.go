@@ -80,6 +80,7 @@ func TestGlobals(t *testing.T) {
 		{"base64", `const bad = []; for (const f of [() => atob('a'), () => btoa('€')]) try { f() } catch (e) { bad.push(e.name, e.code) } return [btoa('hi'), atob(' aGk= '), bad]`, `["aGk=","hi",["InvalidCharacterError",5,"InvalidCharacterError",5]]`},
 		{"structuredClone", `const a = { d: new Date(0), m: new Map([[1, { x: 1 }]]), r: /x/g, e: new RangeError('m'), u: new Uint8Array([1]), n: 1n }; a.self = a; const b = structuredClone(a); try { structuredClone(() => {}) } catch (e) { return [b.self === b, b.d.getTime(), b.m.get(1), b.r.flags, b.e.message, b.u[0], b.n, e.name] }`,
 			`[true,0,{"x":1},"g","m",1,"1","DataCloneError"]`},
+		{"a signal that is none", `try { await page.click('b', { signal: 5 }) } catch (e) { return [e.name, e.message] }`, `["TypeError","page.click: signal.addEventListener is not a function"]`},
 		{"abort", `const c = new AbortController(), seen = []; c.signal.onabort = e => seen.push(e.type); c.signal.addEventListener('abort', () => seen.push('once'), { once: true }); const any = AbortSignal.any([c.signal, AbortSignal.timeout(60_000)]); c.abort(new Error('mine')); c.abort();
 			try { any.throwIfAborted() } catch (e) { seen.push(e.message) } return [seen, AbortSignal.abort().reason.name, any.reason === c.signal.reason]`, `[["abort","once","mine"],"AbortError",true]`},
 		{"abort in time", `const s = AbortSignal.timeout(5); await new Promise(r => s.addEventListener('abort', r)); return s.reason.name`, `"TimeoutError"`},

@@ -54,7 +54,7 @@ export type Extra = object | (() => object);
 
 /** Carries out one of the actions as a step of the script's, which called it name; gives its value. */
 export function act(s: Subject, method: string, options?: object, extra?: Extra, shown: readonly unknown[] = [], name = method): Promise<any> {
-  return step(`${s.prefix}.${name}`, () => s.title(name, shown), send => perform(send, s, method, options, extra));
+  return step(`${s.prefix}.${name}`, () => s.title(name, shown), send => perform(send, s, method, options, extra), options);
 }
 
 /** The same without a step, within one. */
@@ -73,7 +73,7 @@ export async function perform(send: Send, s: Subject, method: string, options?: 
 export function evaluateOn(s: Subject, code: unknown, arg: unknown, options?: object): Promise<any> {
   return step(`${s.prefix}.evaluate`, () => s.title('evaluate', []), async send => result(await send('frame.evaluateOnElement', {
     ...s.target, ...expression(code, arg), timeout: s.frame._timeouts.action(options),
-  })));
+  })), options);
 }
 
 /** The element's picture, as a Buffer. */
@@ -84,7 +84,7 @@ export function screenshot(s: Subject, options?: object): Promise<any> {
       ...s.target, ...shotParams(options), timeout: s.frame._timeouts.action(options),
     });
     return picture(send, data, options);
-  });
+  }, options);
 }
 
 /** The options of screenshots, as their operations take them. */

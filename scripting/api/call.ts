@@ -1,4 +1,4 @@
-import { dress, fromWire, TimeoutError } from './errors.ts';
+import { AbortError, dress, fromWire, TimeoutError } from './errors.ts';
 import { host, type Trace } from './host.ts';
 import { waiting } from './pending.ts';
 
@@ -40,9 +40,27 @@ function sendNow<T>(op: string, params: object | undefined, trace: Trace, signal
         resolve((answer === '' ? undefined : parse(answer)) as T);
     });
     const done = waiting(reason => host.abort(id, reason));
-    const abort = () => host.abort(id, `operation was aborted: ${reasonOf(signal!)}`);
+    const abort = () => host.abort(id, abortedText + reasonOf(signal!));
+    if (signal?.aborted) // while earlier ones were waited for
+      abort();
     signal?.addEventListener('abort', abort);
   });
+}
+
+/** Options with which the script may end a call before its time. */
+export interface Abortable { signal?: AbortSignal }
+
+const abortedText = 'operation was aborted: ';
+
+/** The error of a call that a signal may have ended, with the log of what was done until then. */
+function abortedError(error: unknown, signal: AbortSignal): unknown {
+  if (!signal.aborted || !(error instanceof Error) || !error.message.includes(abortedText))
+    return error;
+  const reason = reasonOf(signal);
+  const begin = '\nCall log:\n';
+  const at = error.message.indexOf(begin);
+  const log = at < 0 ? '' : error.message.slice(at + begin.length);
+  return new AbortError(`${reason}${begin}${log}  - ${abortedText}${reason}\n`, signal.reason);
 }
 
 /** Why a signal was given, in words. */
@@ -53,15 +71,27 @@ export function reasonOf({ reason }: AbortSignal): string {
 /**
  * One call of the API by the script: it is reported as a step when it ends, and
  * its errors say its name and where the script called. All public methods that
- * wait for something go through here.
+ * wait for something go through here. A signal among its options ends its
+ * operations; what it waits for itself, wait has to end.
  */
-export async function step<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>): Promise<T> {
+export async function step<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>, options?: object): Promise<T> {
+  const { signal } = (options ?? {}) as Abortable;
   const trace = host.trace();
   const startedAt = now();
   const start = host.now();
   const report = quiet ? () => {} : (error: string) => host.step(title(), startedAt, host.now() - start, error, trace);
   try {
-    const value = await body((op, params, signal) => send(op, params, trace, signal));
+    if (signal && typeof signal.addEventListener !== 'function')
+      throw new TypeError('signal.addEventListener is not a function');
+    if (signal?.aborted)
+      throw new AbortError(undefined, signal.reason);
+    const value = await body(async (op, params, own) => {
+      try {
+        return await send(op, params, trace, own ?? signal);
+      } catch (e) {
+        throw signal && !own ? abortedError(e, signal) : e;
+      }
+    });
     report('');
     return value;
   } catch (e) {
@@ -119,8 +149,9 @@ export class Timeouts {
  */
 export type Watch<T> = (resolve: (value: T) => void, reject: (error: Error) => void, abandon: (error: Error) => void) => () => void;
 
-/** Waits for what watch resolves with, at most timeout ms (0: without end); event is the name of what it waits for, if it has one. */
-export function wait<T>(timeout: number, log: string[], watch: Watch<T>, event?: string): Promise<T> {
+/** Waits for what watch resolves with, at most timeout ms (0: without end); event is the name of what it waits for, if it has one; a signal ends it. */
+export function wait<T>(timeout: number, log: string[], watch: Watch<T>, event?: string, options?: object): Promise<T> {
+  const { signal } = (options ?? {}) as Abortable;
   return new Promise<T>((resolve, reject) => {
     let timer = 0;
     let stop: (() => void) | undefined;
@@ -133,9 +164,11 @@ export function wait<T>(timeout: number, log: string[], watch: Watch<T>, event?:
       if (timer)
         host.clearTimer(timer);
       taken?.();
+      signal?.removeEventListener('abort', abort);
       stop?.();
       f();
     };
+    const abort = () => end(() => reject(new AbortError('The operation was aborted' + formatLog(log), signal!.reason)));
     const fail = (error: Error) => end(() => reject(error));
     stop = watch(value => end(() => resolve(value)), fail, error => {
       error.message += formatLog(log);
@@ -143,6 +176,7 @@ export function wait<T>(timeout: number, log: string[], watch: Watch<T>, event?:
     });
     if (over)
       return stop();
+    signal?.addEventListener('abort', abort);
     taken = waiting(reason => end(() => reject(new Error(reason + formatLog(log)))));
     if (timeout > 0)
       timer = host.setTimer(() => end(() => reject(new TimeoutError(`Timeout ${timeout}ms exceeded${event === undefined ? '.' : ` while waiting for event "${event}"`}${formatLog(log)}`))), timeout, false);

@@ -18,7 +18,7 @@ export class CDPSession extends ApiObject {
     return step('cdpSession.send', () => `cdpSession.send(${quote(method)})`, async send => {
       const { result } = await send<{ result: object }>('cdp.send', { session: this._guid, method, params, timeout: options?.timeout });
       return result;
-    });
+    }, options);
   }
 
   detach(): Promise<void> {

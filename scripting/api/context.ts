@@ -210,9 +210,9 @@ export class BrowserContext extends ApiObject {
   /** @internal */
   get _prefix(): string { return 'browserContext'; }
 
-  waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number }): Promise<any> {
+  waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number; signal?: AbortSignal }): Promise<any> {
     return step('browserContext.waitForEvent', () => `context.waitForEvent(${quote(event)})`, () =>
-      waitForEvent(this, event, optionsOrPredicate, this._timeouts, 'context'));
+      waitForEvent(this, event, optionsOrPredicate, this._timeouts, 'context'), optionsOrPredicate);
   }
 
   /** @internal */

@@ -15,6 +15,14 @@ export class TargetClosedError extends Error {
   constructor(message?: string) { super(message || 'Target page, context or browser has been closed'); }
 }
 
+/** A signal ended the call; its reason is the cause. */
+export class AbortError extends Error {
+  constructor(message = 'The operation was aborted', cause?: unknown) {
+    super(message, { cause });
+    this.name = 'AbortError';
+  }
+}
+
 /** The person who took over could not do it; reason is what they said. */
 export class TakeoverFailedError extends Error {
   reason = '';

@@ -20,8 +20,8 @@ export class FileChooser {
   page(): Page { return this.#page; }
   element(): ElementHandle { return this.#element; }
   isMultiple(): boolean { return this.#multiple; }
-  setFiles(files: unknown, options?: { noWaitAfter?: boolean; timeout?: number }): Promise<void> {
+  setFiles(files: unknown, options?: { noWaitAfter?: boolean; timeout?: number; signal?: AbortSignal }): Promise<void> {
     return step('fileChooser.setFiles', () => 'fileChooser.setFiles()', send =>
-      perform(send, this.#element._subject, 'setInputFiles', options, () => inputFiles(files)));
+      perform(send, this.#element._subject, 'setInputFiles', options, () => inputFiles(files)), options);
   }
 }

@@ -83,7 +83,7 @@ export class Frame extends Scope {
   }
 
   /** @internal */
-  _waitForLoadState(state: string, timeout: number, log = [`waiting for "${state}" of ${this.#url}`]): Promise<void> {
+  _waitForLoadState(state: string, timeout: number, options?: object, log = [`waiting for "${state}" of ${this.#url}`]): Promise<void> {
     if (state === 'networkidle0')
       state = 'networkidle';
     if (!['load', 'domcontentloaded', 'networkidle', 'commit'].includes(state))
@@ -92,7 +92,7 @@ export class Frame extends Scope {
       return Promise.resolve();
     return this.#watch<void>(timeout, log, resolve => [
       listen(this, 'loadstate', added => { if (added === state) resolve(); }),
-    ]);
+    ], options);
   }
 
   /** @internal */
@@ -103,8 +103,8 @@ export class Frame extends Scope {
     const deadline = Date.now() + timeout;
     const log = [`waiting for navigation to ${typeof url === 'function' ? 'a URL' : `"${String(url)}"`} until "${until}"`];
     if (!urlMatches(this.#url, url, base))
-      await this.#navigation(timeout, log, u => urlMatches(u, url, base));
-    await this._waitForLoadState(until, left(timeout, deadline), log);
+      await this.#navigation(timeout, log, u => urlMatches(u, url, base), options);
+    await this._waitForLoadState(until, left(timeout, deadline), options, log);
   }
 
   /** @internal */
@@ -115,12 +115,12 @@ export class Frame extends Scope {
     const base = this.#page.context()._options.baseURL;
     const deadline = Date.now() + timeout;
     const log = [`waiting for navigation${url === undefined ? '' : ` to "${String(url)}"`} until "${until}"`];
-    const { request } = await this.#navigation(timeout, log, u => urlMatches(u, url, base));
-    await this._waitForLoadState(until, left(timeout, deadline), log);
+    const { request } = await this.#navigation(timeout, log, u => urlMatches(u, url, base), options);
+    await this._waitForLoadState(until, left(timeout, deadline), options, log);
     return request ? this._world.request(request).existingResponse() : null;
   }
 
-  #navigation(timeout: number, log: string[], wanted: (url: string) => boolean): Promise<Navigated> {
+  #navigation(timeout: number, log: string[], wanted: (url: string) => boolean, options?: object): Promise<Navigated> {
     return this.#watch<Navigated>(timeout, log, (resolve, reject) => [
       listen(this, 'navigated', (e: Navigated) => {
         if (!wanted(e.url)) {
@@ -131,11 +131,11 @@ export class Frame extends Scope {
           resolve(e);
         }
       }),
-    ]);
+    ], options);
   }
 
   /** Waits on this frame's events; its end and the page's reject. */
-  #watch<T>(timeout: number, log: string[], watch: (resolve: (v: T) => void, reject: (e: Error) => void) => (() => void)[]): Promise<T> {
+  #watch<T>(timeout: number, log: string[], watch: (resolve: (v: T) => void, reject: (e: Error) => void) => (() => void)[], options?: object): Promise<T> {
     return wait<T>(timeout, log, (resolve, reject) => {
       if (this.#detached || this.#page.isClosed())
         reject(this.#page.isClosed() ? this.#page._closedError() : new Error('Navigating frame was detached!'));
@@ -146,7 +146,7 @@ export class Frame extends Scope {
         listen(this.#page, 'crash', () => reject(new Error('Navigation failed because page crashed!'))),
       ];
       return () => stops.forEach(stop => stop());
-    });
+    }, undefined, options);
   }
 
   /** @internal */
@@ -154,7 +154,7 @@ export class Frame extends Scope {
     const verb = 'handle' in s.target ? 'handle' : 'frame';
     return step(`${s.prefix}.dispatchEvent`, () => s.title('dispatchEvent', [type]), async send => {
       await send(`${verb}.dispatchEvent`, { ...s.target, type: text('type', type), eventInit: argument(eventInit ?? {}), timeout: this._timeouts.action(options) });
-    });
+    }, options);
   }
 
   /** @internal */
@@ -164,7 +164,7 @@ export class Frame extends Scope {
         frame: this._guid, sourceSelector, targetSelector, ...pick(options, ['strict', 'force', 'trial', 'sourcePosition', 'targetPosition', 'steps']),
         timeout: this._timeouts.action(options),
       });
-    });
+    }, options);
   }
 
   /** @internal */

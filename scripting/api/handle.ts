@@ -148,12 +148,12 @@ export class ElementHandle extends JSHandle {
   waitForSelector(selector: string, options?: Opt<'waitForSelector', 1>): Promise<ElementHandle | null> {
     const { state, strict } = (options ?? {}) as { state?: string; strict?: boolean };
     return step('elementHandle.waitForSelector', () => `elementHandle.waitForSelector(${quote(selector)})`, async send =>
-      handles.element(this._frame, await send('handle.waitForSelector', { handle: this._handle, selector, state, strict, timeout: this._frame._timeouts.action(options) })));
+      handles.element(this._frame, await send('handle.waitForSelector', { handle: this._handle, selector, state, strict, timeout: this._frame._timeouts.action(options) })), options);
   }
-  waitForElementState(state: string, options?: { timeout?: number }): Promise<void> {
+  waitForElementState(state: string, options?: { timeout?: number; signal?: AbortSignal }): Promise<void> {
     return step('elementHandle.waitForElementState', () => `elementHandle.waitForElementState(${quote(state)})`, async send => {
       await send('handle.waitForElementState', { handle: this._handle, state, timeout: this._frame._timeouts.action(options) });
-    });
+    }, options);
   }
   contentFrame(): Promise<Frame | null> { return this.#frame('contentFrame'); }
   ownerFrame(): Promise<Frame | null> { return this.#frame('ownerFrame'); }

@@ -132,15 +132,15 @@ export class Locator {
       await send('frame.waitForSelector', {
         ...this._subject.target, state, omitReturnValue: true, timeout: this._frame._timeouts.action(options),
       });
-    });
+    }, options);
   }
 
-  drop(payload: { files?: unknown; data?: Record<string, string> }, options?: { position?: { x: number; y: number }; timeout?: number }): Promise<void> {
+  drop(payload: { files?: unknown; data?: Record<string, string> }, options?: { position?: { x: number; y: number }; timeout?: number; signal?: AbortSignal }): Promise<void> {
     return step('locator.drop', () => `${this}.drop()`, async send => {
       if (payload.files === undefined && !Object.keys(payload.data ?? {}).length)
         throw new Error('At least one of "files" or "data" must be provided.');
       await perform(send, this._subject, 'drop', options, { files: await filePayloads(send, payload.files ?? []), data: payload.data });
-    });
+    }, options);
   }
   highlight(options?: { style?: string | Record<string, string | number> }): Promise<Disposable> {
     return step('locator.highlight', () => `${this}.highlight()`, async send => {
@@ -158,10 +158,10 @@ export class Locator {
       return new Locator(this._frame.page().mainFrame(), selector, text);
     });
   }
-  waitForFunction(code: unknown, arg?: unknown, options?: { timeout?: number }): Promise<void> {
+  waitForFunction(code: unknown, arg?: unknown, options?: { timeout?: number; signal?: AbortSignal }): Promise<void> {
     return step('locator.waitForFunction', () => `${this}.waitForFunction()`, async send => {
       await send('frame.waitForFunctionOn', { ...this._subject.target, ...expression(code, arg), timeout: this._frame._timeouts.action(options) });
-    });
+    }, options);
   }
 
   // What is read.
@@ -185,14 +185,14 @@ export class Locator {
   async all(): Promise<Locator[]> { return Array.from({ length: await this.count() }, (_, i) => this.nth(i)); }
 
   // With functions in the page.
-  evaluate(code: unknown, arg?: unknown, options?: { timeout?: number }): Promise<any> { return evaluateOn(this._subject, code, arg, options); }
+  evaluate(code: unknown, arg?: unknown, options?: { timeout?: number; signal?: AbortSignal }): Promise<any> { return evaluateOn(this._subject, code, arg, options); }
   evaluateAll(code: unknown, arg?: unknown): Promise<any> {
     return step('locator.evaluateAll', () => `${this}.evaluateAll()`, async send =>
       result(await send('frame.evalOnSelectorAll', { ...this._every, ...expression(code, arg) })));
   }
-  evaluateHandle(code: unknown, arg?: unknown, options?: { timeout?: number }): Promise<JSHandle> {
+  evaluateHandle(code: unknown, arg?: unknown, options?: { timeout?: number; signal?: AbortSignal }): Promise<JSHandle> {
     return step('locator.evaluateHandle', () => `${this}.evaluateHandle()`, async send =>
-      handles.make(this._frame, await send('frame.evaluateOnElementHandle', { ...this._subject.target, ...expression(code, arg), timeout: this._frame._timeouts.action(options) })));
+      handles.make(this._frame, await send('frame.evaluateOnElementHandle', { ...this._subject.target, ...expression(code, arg), timeout: this._frame._timeouts.action(options) })), options);
   }
   elementHandle(options?: Opt<'elementHandle'>): Promise<ElementHandle> {
     return step('locator.elementHandle', () => `${this}.elementHandle()`, async send => {

@@ -46,11 +46,6 @@ function waitFor<T extends Request | Response>(
   return step(`page.${method}`, () => `page.${method}(${wanted})`, () => wait<T>(timeouts.action(options), log, (resolve, reject, abandon) => {
     if (page.isClosed())
       abandon(page._closedError());
-    const signal = options?.signal;
-    const aborted = () => abandon(signal!.reason instanceof Error ? signal!.reason : new Error(String(signal!.reason)));
-    if (signal?.aborted)
-      aborted();
-    signal?.addEventListener('abort', aborted);
     const stops = [
       listen(page, event, async (subject: T) => {
         try {
@@ -62,10 +57,9 @@ function waitFor<T extends Request | Response>(
       }),
       listen(page, 'close', () => abandon(page._closedError())),
       listen(page, 'crash', () => abandon(new Error('Page crashed'))),
-      () => signal?.removeEventListener('abort', aborted),
     ];
     return () => stops.forEach(stop => stop());
-  }, event));
+  }, event, options), options);
 }
 
 /** As Playwright's logs shorten what they wait for. */

@@ -139,7 +139,7 @@ export class Page extends Scope {
         page: this._guid, ...shotParams(options, ['fullPage', 'clip']), timeout: this._timeouts.action(options),
       });
       return picture(send, data, options);
-    });
+    }, options);
   }
   pdf(options?: Opt<'pdf'>): Promise<any> {
     return step('page.pdf', () => 'page.pdf()', async send => {
@@ -215,8 +215,8 @@ export class Page extends Scope {
   clearConsoleMessages(): Promise<void> { return this.#do('clearConsoleMessages', {}); }
   clearPageErrors(): Promise<void> { return this.#do('clearPageErrors', {}); }
 
-  waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number }): Promise<any> {
-    return step('page.waitForEvent', () => `page.waitForEvent(${quote(event)})`, () => waitForEvent(this, event, optionsOrPredicate, this._timeouts, 'page'));
+  waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number; signal?: AbortSignal }): Promise<any> {
+    return step('page.waitForEvent', () => `page.waitForEvent(${quote(event)})`, () => waitForEvent(this, event, optionsOrPredicate, this._timeouts, 'page'), optionsOrPredicate);
   }
 
   #do(method: string, params: object): Promise<void> {
@@ -229,7 +229,7 @@ export class Page extends Scope {
         page: this._guid, waitUntil: waitUntil(options), timeout: this._timeouts.navigation(options),
       });
       return answer?.request ? this._world.request(answer.request).existingResponse() : null;
-    });
+    }, options);
   }
 
   /** @internal */
@@ -283,7 +283,7 @@ export class Page extends Scope {
 /** Waits for one event of a page or context, as waitForEvent does. */
 export function waitForEvent(
   on: Emitter, event: string,
-  optionsOrPredicate: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number } | undefined,
+  optionsOrPredicate: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number; signal?: AbortSignal } | undefined,
   timeouts: Timeouts, what: string,
 ): Promise<any> {
   const options = typeof optionsOrPredicate === 'function' ? { predicate: optionsOrPredicate } : optionsOrPredicate ?? {};
@@ -303,7 +303,7 @@ export function waitForEvent(
     if (event !== 'crash' && what === 'page')
       stops.push(listen(on, 'crash', () => abandon(new Error('Page crashed'))));
     return () => stops.forEach(stop => stop());
-  }, event);
+  }, event, options);
 }
 
 function closedError(on: Emitter & { _closedError?(): Error }): Error { return on._closedError?.() ?? new TargetClosedError(); }

@@ -124,7 +124,7 @@ export class APIRequestContext {
     return step(`apiRequestContext.${name}`, () => `request.${name}(${quote(typeof urlOrRequest === 'string' ? urlOrRequest : urlOrRequest?.url?.())})`, send => {
       this.#check();
       return this._fetch(send, urlOrRequest, method ? { ...options, method } : options ?? {});
-    });
+    }, options);
   }
 
   /** Makes a request within a step; route.fetch does, too. @internal */
@@ -136,16 +136,13 @@ export class APIRequestContext {
     checkOptions(options);
     const defaults = this._source.defaults();
     const headers = options.headers ?? request?.headers();
-    const { signal } = options;
-    if (signal?.aborted)
-      throw signal.reason;
     const lines = headerLines(headers);
     const { body, contentType } = await payload(options, lines, request);
     if (contentType && !lines.some(h => h.name.toLowerCase() === 'content-type'))
       lines.push({ name: 'content-type', value: contentType });
     if (body && !lines.some(h => h.name.toLowerCase() === 'content-length'))
       lines.push({ name: 'content-length', value: String(body.length) });
-    const answer = send<ResponseInit>('api.fetch', {
+    const answer = await send<ResponseInit>('api.fetch', {
       ...this._source.id,
       ...defaults,
       url: absoluteURL(url, this._source.baseURL(), options.params),
@@ -156,7 +153,7 @@ export class APIRequestContext {
       ...given({ failOnStatusCode: options.failOnStatusCode, maxRedirects: options.maxRedirects, maxRetries: options.maxRetries }),
       ignoreHTTPSErrors: !!(options.ignoreHTTPSErrors || defaults.ignoreHTTPSErrors),
     });
-    return new APIResponse(this, await (signal ? unlessAborted(answer, signal) : answer));
+    return new APIResponse(this, answer);
   }
 }
 
@@ -377,13 +374,6 @@ async function fields(form: object): Promise<Field[]> {
 
 function given(options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    promise.then(resolve, reject);
-  });
 }
 
 type NewContextOptions = NonNullable<Parameters<pw.APIRequest['newContext']>[0]>;

@@ -62,7 +62,7 @@ export class Route {
       const request = this.#request;
       const asked = { url: () => url ?? request.url(), method: () => request.method(), headers: () => request.headers(), postDataBuffer: () => request.postDataBuffer() };
       return request._world.context(request._contextId).request._fetch(send, asked, { ...rest, ...postData !== undefined && { data: postData as string } });
-    });
+    }, options);
   }
 
   /** Sends it to the network with what was overridden so far. @internal */

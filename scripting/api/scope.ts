@@ -120,7 +120,7 @@ export abstract class Scope extends ApiObject {
     return await this.#step('$$eval', [selector], async send =>
       result(await send('frame.evalOnSelectorAll', { frame: this._target._guid, selector, ...expression(code, arg) })));
   }
-  waitForFunction(code: unknown, arg?: unknown, options?: { polling?: number | 'raf'; timeout?: number }): Promise<JSHandle> {
+  waitForFunction(code: unknown, arg?: unknown, options?: { polling?: number | 'raf'; timeout?: number; signal?: AbortSignal }): Promise<JSHandle> {
     const polling = typeof options?.polling === 'number' ? options.polling : undefined;
     return this.#step('waitForFunction', [], async send => {
       if (typeof options?.polling === 'string' && options.polling !== 'raf')
@@ -128,7 +128,7 @@ export abstract class Scope extends ApiObject {
       return handles.make(this._target, await send('frame.waitForFunction', {
         frame: this._target._guid, ...expression(code, arg), polling, timeout: this._target._timeouts.action(options),
       }));
-    });
+    }, options);
   }
   $(selector: string, options?: { strict?: boolean }): Promise<ElementHandle | null> {
     return this.#step('$', [selector], async send =>
@@ -145,28 +145,28 @@ export abstract class Scope extends ApiObject {
     return this.#step('waitForSelector', [selector], async send =>
       handles.element(this._target, await send('frame.waitForSelector', {
         frame: this._target._guid, selector: text('selector', selector), state, strict, timeout: this._target._timeouts.action(options),
-      })));
+      })), options);
   }
   addScriptTag(options?: { url?: string; content?: string; type?: string; path?: string }): Promise<ElementHandle> { return this.#tag('addScriptTag', options); }
   addStyleTag(options?: { url?: string; content?: string; path?: string }): Promise<ElementHandle> { return this.#tag('addStyleTag', options); }
 
   // Navigation.
   goto(url: string, options?: Opt<'goto', 1>): Promise<Response | null> {
-    return this.#step('goto', [url], send => this._target._goto(send, url, options));
+    return this.#step('goto', [url], send => this._target._goto(send, url, options), options);
   }
   setContent(html: string, options?: Opt<'setContent', 1>): Promise<void> {
     return this.#step('setContent', [], async send => {
       await send('frame.setContent', { frame: this._target._guid, html, waitUntil: waitUntil(options), timeout: this._target._timeouts.navigation(options) });
-    });
+    }, options);
   }
-  waitForLoadState(state?: 'load' | 'domcontentloaded' | 'networkidle' | 'commit', options?: { timeout?: number }): Promise<void> {
-    return this.#step('waitForLoadState', state ? [state] : [], () => this._target._waitForLoadState(state ?? 'load', this._target._timeouts.navigation(options)));
+  waitForLoadState(state?: 'load' | 'domcontentloaded' | 'networkidle' | 'commit', options?: { timeout?: number; signal?: AbortSignal }): Promise<void> {
+    return this.#step('waitForLoadState', state ? [state] : [], () => this._target._waitForLoadState(state ?? 'load', this._target._timeouts.navigation(options), options), options);
   }
   waitForURL(url: Opt<'waitForURL'>, options?: Opt<'waitForURL', 1>): Promise<void> {
-    return this.#step('waitForURL', [url], () => this._target._waitForURL(url as string, options));
+    return this.#step('waitForURL', [url], () => this._target._waitForURL(url as string, options), options);
   }
   waitForNavigation(options?: Opt<'waitForNavigation'>): Promise<Response | null> {
-    return this.#step('waitForNavigation', [], () => this._target._waitForNavigation(options));
+    return this.#step('waitForNavigation', [], () => this._target._waitForNavigation(options), options);
   }
   waitForTimeout(ms: number): Promise<void> {
     return this.#step('waitForTimeout', [ms], () => {
@@ -195,8 +195,8 @@ export abstract class Scope extends ApiObject {
     });
   }
 
-  #step<T>(method: string, shown: readonly unknown[], body: Parameters<typeof step<T>>[2]): Promise<T> {
-    return step(`${this._prefix}.${method}`, () => `${this._prefix}.${method}(${shown.map(quote).join(', ')})`, body);
+  #step<T>(method: string, shown: readonly unknown[], body: Parameters<typeof step<T>>[2], options?: object): Promise<T> {
+    return step(`${this._prefix}.${method}`, () => `${this._prefix}.${method}(${shown.map(quote).join(', ')})`, body, options);
   }
 }
 

@@ -22,9 +22,10 @@ export class WebSocket extends ApiObject {
   isClosed(): boolean { return this.#closed; }
 
   waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number; signal?: AbortSignal }): Promise<any> {
-    const { predicate, timeout } = typeof optionsOrPredicate === 'function' ? { predicate: optionsOrPredicate, timeout: undefined } : optionsOrPredicate ?? {};
+    const options: { predicate?: (arg: any) => unknown; timeout?: number } = typeof optionsOrPredicate === 'function' ? { predicate: optionsOrPredicate } : optionsOrPredicate ?? {};
+    const { predicate } = options;
     return step('webSocket.waitForEvent', () => `webSocket.waitForEvent(${quote(event)})`, () =>
-      wait(this.#page._timeouts.action({ timeout }), [], (resolve, reject, abandon) => {
+      wait(this.#page._timeouts.action(options), [], (resolve, reject, abandon) => {
         const stops = [
           listen(this, event, async arg => {
             try {
@@ -41,7 +42,7 @@ export class WebSocket extends ApiObject {
         if (event !== 'close')
           stops.push(listen(this, 'close', () => abandon(new Error('Socket closed'))));
         return () => stops.forEach(stop => stop());
-      }, event));
+      }, event, options), options);
   }
 
   /** @internal */

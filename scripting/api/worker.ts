@@ -40,9 +40,9 @@ export class Worker extends ApiObject {
     return await step('worker.evaluateHandle', () => 'worker.evaluateHandle()', async send =>
       handles.make(undefined as unknown as Frame, await send('worker.evaluateHandle', { worker: this._guid, ...expression(code, arg) })));
   }
-  waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number }): Promise<any> {
+  waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number; signal?: AbortSignal }): Promise<any> {
     const timeouts = (this._page ?? this._context)._timeouts ?? new Timeouts();
-    return step('worker.waitForEvent', () => `worker.waitForEvent(${quote(event)})`, () => waitForEvent(this, event, optionsOrPredicate, timeouts, 'worker'));
+    return step('worker.waitForEvent', () => `worker.waitForEvent(${quote(event)})`, () => waitForEvent(this, event, optionsOrPredicate, timeouts, 'worker'), optionsOrPredicate);
   }
 
   /** @internal */
