@@ -16,8 +16,19 @@ import (
 var (
 	// errOwnAddress is why the server's own pages are not opened in a session.
 	errOwnAddress = errors.New("the server's own address is not opened here")
+	// errLinkLocal is why addresses are not opened that only this machine's link has:
+	// clouds tell their machines' secrets there.
+	errLinkLocal = errors.New("link-local and cloud metadata addresses are not opened here")
 	// errNoHost is the error for a host or port that no browser takes either.
 	errNoHost = errors.New("this is not an address")
+)
+
+// metadata is where clouds tell a machine of itself, besides link-local addresses.
+var (
+	metadataNames = []string{"metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"}
+	metadataIPs   = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"), netip.MustParseAddr("100.100.100.200")}
+	// nat64 holds IPv4 addresses in its last four bytes (RFC 6052).
+	nat64 = netip.MustParsePrefix("64:ff9b::/96")
 )
 
 // hostNames maps a host's name as browsers do (WHATWG URL, 3.3): full-width
@@ -27,7 +38,8 @@ var hostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.Str
 // AddressGuard says which addresses a session may be sent to: not the server's
 // own, whose pages would be used with the rights of whoever watches, but for
 // the demo site. addr is where the server listens, publicURL where people
-// reach it. A name of others that DNS resolves to this machine is not noticed.
+// reach it. Nor to link-local addresses and those of cloud metadata. A name of
+// others that DNS resolves to one of them is not noticed.
 func AddressGuard(addr, publicURL string) func(*url.URL) error {
 	own := endpoint{}
 	if host, port, err := net.SplitHostPort(addr); err == nil { // a listener's address is one
@@ -49,11 +61,13 @@ func AddressGuard(addr, publicURL string) func(*url.URL) error {
 		if err != nil {
 			return err
 		}
-		if isDemo(u.Path) {
+		switch own := to == public || to.port == own.port && (to == own || to.isLocal()); {
+		case own && isDemo(u.Path):
 			return nil
-		}
-		if to == public || to.port == own.port && (to == own || to.isLocal()) {
+		case own:
 			return errOwnAddress
+		case to.isLinkLocal():
+			return errLinkLocal
 		}
 		return nil
 	}
@@ -190,6 +204,20 @@ func (e endpoint) isLocal() bool {
 		prefix, err := netip.ParsePrefix(a.String())
 		return err == nil && prefix.Addr().WithZone("").Unmap() == e.ip
 	})
+}
+
+// isLinkLocal reports whether an endpoint is on this machine's link only, or tells
+// of the machine.
+func (e endpoint) isLinkLocal() bool {
+	if !e.ip.IsValid() {
+		return slices.Contains(metadataNames, e.host)
+	}
+	ip := e.ip
+	if nat64.Contains(ip) {
+		bytes := ip.As16()
+		ip = netip.AddrFrom4([4]byte(bytes[12:]))
+	}
+	return ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || slices.Contains(metadataIPs, ip)
 }
 
 // localURL is the address that a Chromium on this machine reaches the server

@@ -85,6 +85,42 @@ func TestAddressGuard(t *testing.T) {
 	}
 }
 
+// TestAddressGuardLinkLocal holds that nobody reaches what clouds tell their
+// machines, however it is written.
+func TestAddressGuardLinkLocal(t *testing.T) {
+	guard := AddressGuard("127.0.0.1:8191", "")
+	for text, refused := range map[string]bool{
+		"http://169.254.169.254/latest/meta-data/": true,
+		"http://169.254.169.254/demo/":             true,
+		"https://169.254.0.1:8443/":                true,
+		"http://2852039166/":                       true,
+		"http://0xa9fea9fe/":                       true,
+		"http://0251.0376.0251.0376/":              true,
+		"http://１６９.254.169.254/":                  true,
+		"http://[::ffff:169.254.169.254]/":         true,
+		"http://[64:ff9b::a9fe:a9fe]/":             true,
+		"http://[fe80::1]/":                        true,
+		"http://[fe80::1%25eth0]/":                 true,
+		"http://[fd00:ec2::254]/":                  true,
+		"http://100.100.100.200/":                  true,
+		"http://metadata.google.internal/":         true,
+		"http://Metadata.Google.Internal./":        true,
+
+		"http://169.253.169.254/":              false,
+		"http://[64:ff9b::c000:207]/":          false,
+		"http://100.100.100.201/":              false,
+		"http://metadata.google.internal.com/": false,
+		"http://10.0.0.1/":                     false,
+	} {
+		u, err := url.Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if err := guard(u); errors.Is(err, errLinkLocal) != refused || err != nil && !refused {
+			t.Errorf("%s: %v, refused %v", text, err, refused)
+		}
+	}
+}
+
 // TestAddressGuardInterfaces holds that a server on all addresses is not
 // reached by any of them.
 func TestAddressGuardInterfaces(t *testing.T) {

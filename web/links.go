@@ -100,12 +100,12 @@ func (s *Server) redeemLink(c echo.Context) error {
 		return badField("secret", "is required")
 	}
 	peer := peerOf(c.Request())
-	if wait := s.signIns.empty(peer); wait > 0 {
+	if wait := s.signIns.empty(limitedAs(c.Request())); wait > 0 {
 		return s.tooMany(s.signIns, wait)
 	}
 	grant, err := s.manager.RedeemLink(req.Secret)
 	if err != nil {
-		s.signIns.take(peer)
+		s.signIns.take(limitedAs(c.Request()))
 		return err
 	}
 	s.log.Info("link used", "session", grant.SessionID, "link", grant.LinkID, "role", grant.Role, "from", peer)

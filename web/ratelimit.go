@@ -3,6 +3,7 @@ package web
 import (
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -83,6 +84,18 @@ func (s *Server) tooMany(l *limiter, wait time.Duration) error {
 		detail:     "The limit " + l.name + " was reached; try again in " + wait.Round(time.Second).String() + ".",
 		retryAfter: max(wait, time.Second),
 	}
+}
+
+// limitedAs is whom a limit counts for a caller: the address, of IPv6 the network,
+// since who has one address there has 2^64.
+func limitedAs(r *http.Request) string {
+	const network = 64
+	ip, err := netip.ParseAddr(peerOf(r))
+	if err != nil || ip.Unmap().Is4() {
+		return peerOf(r)
+	}
+	prefix, _ := ip.WithZone("").Prefix(network) // an IPv6 address has that many bits
+	return prefix.String()
 }
 
 // peerOf is the caller's address without its port.
