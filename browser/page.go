@@ -61,6 +61,10 @@ type Page struct {
 	challenged   []fetch.RequestID // those that credentials were given for, the newest
 }
 
+// maxOpened is how many pages a browser may have for pages to open one more: each may
+// be a process, and nothing else stops a page that opens windows without end.
+const maxOpened = 100
+
 // newPageLocked adds the page of a new session. It is told when it is set up.
 func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	p := &Page{
@@ -88,7 +92,10 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 			w.popups = append(w.popups, p)
 		}
 	}
-	b.pages = append(b.pages, p)
+	if b.pages = append(b.pages, p); info.OpenerID != "" && len(b.pages) > maxOpened {
+		b.logger.Debug("a page opened too many windows", "pages", len(b.pages))
+		b.send(cdp.Send(b.Session(), target.CloseTarget, target.CloseTargetParams{TargetID: p.id}))
+	}
 	return p
 }
 

@@ -382,3 +382,24 @@ func TestDo(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A page that opens windows without end does not take the machine's memory.
+func TestWindowsWithoutEnd(t *testing.T) {
+	s := newSite(t, map[string]string{"/a": "<title>A</title>"})
+	b := attach(t)
+	p := newPage(t, b)
+	open(t, p.MainFrame(), s.URL+"/a")
+	evalMain[any](t, p.MainFrame(), "void (window.opened = Array.from({length: 115}, () => window.open('about:blank')))")
+	// The last ones are closed again; the page is told of it as of any other.
+	ctx := wait(t, "windows that are closed")
+	for evalMain[int](t, p.MainFrame(), "opened.filter(w => w && !w.closed).length") > 99 && ctx.Err() == nil {
+		evalMain[any](t, p.MainFrame(), "new Promise(requestAnimationFrame)")
+	}
+	if n := len(b.Pages()); n > 100 {
+		t.Errorf("%d pages", n)
+	}
+	if n := evalMain[int](t, p.MainFrame(), "opened.filter(w => w && !w.closed).length"); n > 99 || n < 50 {
+		t.Errorf("%d windows are open", n)
+	}
+	evalMain[any](t, p.MainFrame(), "opened.forEach(w => w?.close())")
+}
