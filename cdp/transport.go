@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"syscall"
+
+	"takeover/pipes"
 )
 
 const (
@@ -48,8 +49,7 @@ type tryWriter interface {
 // NUL byte (content/browser/devtools/devtools_pipe_handler.cc).
 type pipe struct {
 	r    *bufio.Reader
-	w    io.Writer
-	raw  syscall.RawConn // of w, or nil
+	w    *pipes.Writer
 	in   io.Closer
 	out  io.Closer
 	long []byte // a message longer than the reader's buffer, owned by Read
@@ -61,13 +61,7 @@ type pipe struct {
 // what Chromium writes (its fd 4), w is what it reads (its fd 3). Close closes
 // both.
 func NewPipe(r io.ReadCloser, w io.WriteCloser) Transport {
-	p := &pipe{r: bufio.NewReaderSize(r, pipeBuffer), w: w, in: r, out: w}
-	if f, ok := w.(syscall.Conn); ok {
-		if raw, err := f.SyscallConn(); err == nil {
-			p.raw = raw
-		}
-	}
-	return p
+	return &pipe{r: bufio.NewReaderSize(pipes.NewReader(r), pipeBuffer), w: pipes.NewWriter(w), in: r, out: w}
 }
 
 func (p *pipe) Read() ([]byte, error) {
@@ -108,15 +102,8 @@ func (p *pipe) Write(msg []byte) error {
 
 func (p *pipe) TryWrite(msg []byte) bool {
 	p.hold(msg)
-	if p.raw == nil {
-		return false
-	}
-	err := p.raw.Write(func(fd uintptr) bool {
-		n, _ := syscall.Write(int(fd), p.rest) // full or broken: Write will tell which
-		p.rest = p.rest[max(n, 0):]
-		return true // done, whatever came of it
-	})
-	return err == nil && len(p.rest) == 0
+	p.rest = p.rest[p.w.Try(p.rest):]
+	return len(p.rest) == 0
 }
 
 // hold makes msg and its NUL what is to be written.

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+
+	"takeover/pipes"
 )
 
 // stderrKept is how much of a worker's stderr is kept: its first bytes, where
@@ -46,7 +48,7 @@ func startProcess(command []string, setup workerSetup) (*process, error) {
 	cmd.Stdout = theirs
 	p := &process{
 		cmd:    cmd,
-		in:     bufio.NewReaderSize(stdout, 64<<10),
+		in:     bufio.NewReaderSize(pipes.NewReader(stdout), 64<<10),
 		stderr: &headBuffer{},
 		stdout: stdout,
 		ended:  make(chan struct{}),

@@ -3,7 +3,8 @@ package scripting
 import (
 	"io"
 	"sync"
-	"syscall"
+
+	"takeover/pipes"
 )
 
 // maxDirect is the largest frame that the pusher itself writes.
@@ -14,8 +15,8 @@ const maxDirect = 16 << 10
 // worker does not read any more, and the queue is over. A frame that the pipe
 // has room for is written by its sender, which saves it the way over run.
 type frameQueue struct {
-	w     io.WriteCloser
-	raw   syscall.RawConn // of w, or nil
+	pipe  io.Closer // under w
+	w     *pipes.Writer
 	limit int
 	wake  chan struct{} // holds one token when there is something to do
 
@@ -31,13 +32,7 @@ type frameQueue struct {
 }
 
 func newFrameQueue(w io.WriteCloser, limit int) *frameQueue {
-	q := &frameQueue{w: w, limit: limit, wake: make(chan struct{}, 1)}
-	if f, ok := w.(syscall.Conn); ok {
-		if raw, err := f.SyscallConn(); err == nil {
-			q.raw = raw
-		}
-	}
-	return q
+	return &frameQueue{pipe: w, w: pipes.NewWriter(w), limit: limit, wake: make(chan struct{}, 1)}
 }
 
 // push appends a frame. It reports false if the queue is full or closed.
@@ -47,7 +42,7 @@ func (q *frameQueue) push(f frame) bool {
 		q.mu.Unlock()
 		return false
 	}
-	if q.raw != nil && !q.writing && len(q.waiting) == 0 && len(q.rest) == 0 && f.size() <= maxDirect {
+	if !q.writing && len(q.waiting) == 0 && len(q.rest) == 0 && f.size() <= maxDirect {
 		q.writing = true
 		q.mu.Unlock()
 		q.tryWrite(f)
@@ -68,12 +63,7 @@ func (q *frameQueue) push(f frame) bool {
 // tryWrite writes as much of a frame as goes without waiting.
 func (q *frameQueue) tryWrite(f frame) {
 	q.memory = f.append(q.memory[:0])
-	q.rest = q.memory
-	_ = q.raw.Write(func(fd uintptr) bool { // broken: run will learn it
-		n, _ := syscall.Write(int(fd), q.rest)
-		q.rest = q.rest[max(n, 0):]
-		return true // done, whatever came of it
-	})
+	q.rest = q.memory[q.w.Try(q.memory):] // broken: run will learn it
 }
 
 // release ends a turn to write.
@@ -105,7 +95,7 @@ func (q *frameQueue) run() {
 		}
 		q.release()
 	}
-	_ = q.w.Close()
+	_ = q.pipe.Close()
 }
 
 // send writes what waits. It is for run.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
+
+	"takeover/pipes"
 )
 
 // What a worker grants itself below its limits, so that it fails in an orderly
@@ -41,7 +43,7 @@ const (
 func WorkerMain() {
 	debug.SetGCPercent(-1) // nothing of the API's bundle is garbage while it is loaded
 	debug.SetMaxStack(workerStack)
-	in := bufio.NewReaderSize(polled(os.Stdin), 64<<10)
+	in := bufio.NewReaderSize(pipes.NewReader(polled(os.Stdin)), 64<<10)
 	f, err := readFrame(in)
 	if err != nil || f.kind != kindSetup {
 		os.Exit(exitProtocol)
@@ -55,7 +57,7 @@ func WorkerMain() {
 		fmt.Fprintln(os.Stderr, "confine script worker:", err)
 		os.Exit(exitConfine)
 	}
-	w := newWorker(setup.Limits, newFrameWriter(os.Stdout))
+	w := newWorker(setup.Limits, newFrameWriter(pipes.NewWriter(polled(os.Stdout))))
 	if err := w.load(); err != nil {
 		fmt.Fprintln(os.Stderr, "load script API:", err)
 		os.Exit(exitAPI)
@@ -75,7 +77,7 @@ func WorkerMain() {
 	os.Exit(0)
 }
 
-// polled makes reading from a pipe wait in the runtime's poller and not in a
+// polled makes who waits for a pipe wait in the runtime's poller and not in a
 // thread of its own, which takes longer to come back from.
 func polled(pipe *os.File) *os.File {
 	fd := pipe.Fd()
