@@ -114,7 +114,7 @@ func newWorker(limits Limits, out *frameWriter) *worker {
 // load runs the API's bundle, which gives the functions that start a run and
 // take its events.
 func (w *worker) load() error {
-	exports, err := w.module(apiName, apiSource())
+	exports, err := w.module(apiName, distFile("api.js"))
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"math/big"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -40,10 +41,9 @@ const (
 var files embed.FS
 
 // pages are the templates of the pages by name: the frame of every page around
-// the page's own.
-var pages = parsePages()
-
-func parsePages() map[string]*template.Template {
+// the page's own. They are read when the first page is asked for, because most
+// processes of this program, such as the workers of scripts, show none.
+var pages = sync.OnceValue(func() map[string]*template.Template {
 	all := template.Must(template.ParseFS(files, "site/*.html"))
 	parsed := map[string]*template.Template{}
 	for _, page := range all.Templates() {
@@ -51,7 +51,7 @@ func parsePages() map[string]*template.Template {
 		parsed[page.Name()] = template.Must(whole.AddParseTree("content", page.Tree))
 	}
 	return parsed
-}
+})
 
 // view is what the pages are drawn from.
 type view struct {
@@ -122,7 +122,7 @@ func (s *site) render(c echo.Context, status int, v view) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	c.Response().Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
 	c.Response().WriteHeader(status)
-	if err := pages[v.Page].ExecuteTemplate(c.Response(), "page", v); err != nil {
+	if err := pages()[v.Page].ExecuteTemplate(c.Response(), "page", v); err != nil {
 		return fmt.Errorf("render demo page: %w", err)
 	}
 	return nil
