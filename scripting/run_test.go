@@ -91,7 +91,7 @@ func TestResultValues(t *testing.T) {
 		`return page`:                                `{"_type":"Page","_guid":"page@1"}`,
 		`return { toJSON() { return 'mine' } }`:      `"mine"`,
 		`return 'ü😀'`:                                `"ü😀"`,
-		`return args`:                                `null`,
+		`return [args, args.none === undefined]`:     `[{},true]`,
 	} {
 		if got := mustSucceed(t, p, newWorld(), code); got != want {
 			t.Errorf("%s returned %s, want %s", code, got, want)

@@ -22,7 +22,7 @@ var (
 type Script struct {
 	Code     string
 	Filename string          // as errors shall name it; default script.ts
-	Args     json.RawMessage // what the script sees as args; default null
+	Args     json.RawMessage // what the script sees as args; default {}
 	Timeout  time.Duration   // run time, at most and by default Limits.RunTime
 }
 

@@ -96,8 +96,8 @@ type worker struct {
 	loop   *loop
 	host   *host
 
-	// Of the script, once it runs: its filename, and what stands before it in the program.
-	script, helpers string
+	// Of the script, once it runs: its filename, itself as pasted, and what stands before it in the program.
+	script, code, helpers string
 
 	run, event goja.Callable // of the API
 }
@@ -185,7 +185,7 @@ func (w *worker) listen(in *bufio.Reader) {
 
 // start transpiles and runs the script.
 func (w *worker) start(s workerScript) {
-	w.script = s.Filename
+	w.script, w.code = s.Filename, s.Code
 	var main goja.Value
 	w.enter(func() error {
 		program, helpers, refused := transpile(s.Code, s.Filename)
@@ -202,8 +202,8 @@ func (w *worker) start(s workerScript) {
 		return
 	}
 	args := string(s.Args)
-	if args == "" {
-		args = "null"
+	if args == "" || args == "null" {
+		args = "{}" // so that args.name is undefined, and no error
 	}
 	w.enter(func() error {
 		_, err := w.run(goja.Undefined(), main, w.vm.ToValue(args))

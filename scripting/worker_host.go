@@ -25,7 +25,8 @@ type host struct {
 	logBytes int
 	cut      bool // a log was left out
 
-	rejected map[*goja.Promise]bool // without a handler so far
+	rejected  map[*goja.Promise]bool // without a handler so far
+	unawaited *unawaited
 }
 
 // hostCall is one operation under way.
@@ -38,6 +39,7 @@ type hostCall struct {
 func newHost(w *worker) *host {
 	h := &host{w: w, object: w.vm.NewObject(), calls: map[uint64]*hostCall{}, rejected: map[*goja.Promise]bool{}}
 	h.newError = w.vm.Get("Error")
+	h.unawaited = &unawaited{w: w, calls: map[*goja.Promise]watchedCall{}}
 	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
 		"call":       h.call,
 		"abort":      h.abort,
@@ -60,6 +62,11 @@ func newHost(w *worker) *host {
 		"extras":     h.extras,
 		"filename":   func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.script) },
 		"helpers":    func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.helpers) },
+		"watch":      h.unawaited.watch,
+		"excuse":     h.unawaited.excuse,
+		"settled":    h.settled,
+		"reword":     h.reword,
+		"mending":    func(goja.FunctionCall) goja.Value { return w.vm.ToValue(mendingName) },
 		"finish":     h.finish,
 		"fail":       h.fail,
 	} {
@@ -218,21 +225,25 @@ func (h *host) test(c goja.FunctionCall) goja.Value {
 
 // log reports a console line: log(level, text).
 func (h *host) log(c goja.FunctionCall) goja.Value {
-	text := tidyLines(strings.ToValidUTF8(c.Argument(1).String(), "\uFFFD"), h.w.script)
+	h.write(c.Argument(0).String(), tidyLines(strings.ToValidUTF8(c.Argument(1).String(), "\uFFFD"), h.w.script))
+	return goja.Undefined()
+}
+
+// write sends a line of the log, or as much of it as there is room for.
+func (h *host) write(level, text string) {
 	room := h.w.limits.LogSize - h.logBytes - lineCost
 	if room < 0 {
 		h.cut = true
-		return goja.Undefined()
+		return
 	}
 	if len(text) > room {
 		h.cut = true
 		text = strings.ToValidUTF8(text[:room], "")
 	}
 	h.logBytes += len(text) + lineCost
-	if err := h.w.out.write(frame{kind: kindLog, name: c.Argument(0).String(), payload: []byte(text)}, true); err != nil {
+	if err := h.w.out.write(frame{kind: kindLog, name: level, payload: []byte(text)}, true); err != nil {
 		panic(h.w.vm.NewGoError(err))
 	}
-	return goja.Undefined()
 }
 
 // trace remembers the current stack, cheaply; frames makes it readable.
@@ -359,9 +370,13 @@ func (h *host) extras(c goja.FunctionCall) goja.Value {
 func (h *host) finish(c goja.FunctionCall) goja.Value {
 	value := c.Argument(0)
 	if goja.IsUndefined(value) {
-		h.w.loop.finished = func() { h.w.end(workerResult{Status: StatusSucceeded, Truncated: h.cut}) }
+		h.w.loop.finished = func() {
+			h.unawaited.tell(false)
+			h.w.end(workerResult{Status: StatusSucceeded, Truncated: h.cut})
+		}
 		return value
 	}
+	h.unawaited.tell(false)
 	text := value.String()
 	result := workerResult{Status: StatusSucceeded, Value: json.RawMessage(text), Truncated: h.cut}
 	if len(text) > h.w.limits.ResultSize {
@@ -375,6 +390,7 @@ func (h *host) finish(c goja.FunctionCall) goja.Value {
 // fail takes the error that ended the script: fail(name, message, stack,
 // causes), where causes is text to stand behind the stack.
 func (h *host) fail(c goja.FunctionCall) goja.Value {
+	h.unawaited.tell(true)
 	h.w.end(workerResult{Status: StatusFailed, Err: h.scriptError(c.Arguments), Truncated: h.cut})
 	return goja.Undefined()
 }
@@ -393,6 +409,20 @@ func (h *host) scriptError(args []goja.Value) *ScriptError {
 	}
 	e.Line, e.Column = position(lines, h.w.script)
 	return e
+}
+
+// settled tells what came of a promise: settled(promise) gives its state and its
+// result.
+func (h *host) settled(c goja.FunctionCall) goja.Value {
+	p, ok := c.Argument(0).Export().(*goja.Promise)
+	if !ok || p.State() == goja.PromiseStatePending {
+		return h.w.vm.NewArray("pending")
+	}
+	state := "fulfilled"
+	if p.State() == goja.PromiseStateRejected {
+		state = "rejected"
+	}
+	return h.w.vm.NewArray(state, p.Result())
 }
 
 // tidy gives the frames of an error's stack that lie in the script, one a line,

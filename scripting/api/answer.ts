@@ -1,6 +1,7 @@
 // The value that a script returned, as JSON for whoever asked for the run.
 
 import { inspect } from './inspect.ts';
+import { mended } from './wording.ts';
 import { host } from './host.ts';
 
 const { stringify } = JSON;
@@ -28,8 +29,10 @@ export function answerOf(value: unknown): string | undefined {
       parents.pop();
     if (parents.includes(item))
       return '[Circular]';
+    if (item instanceof Promise)
+      return inspect(item);
     if (item instanceof Error)
-      return Object.assign({ name: item.name, message: item.message }, item);
+      return Object.assign({ name: item.name, message: mended(item).message }, item);
     const plain = item instanceof Map ? Object.fromEntries(item) : item instanceof Set ? [...item] : item;
     parents.push(plain as object);
     return plain;

@@ -72,11 +72,19 @@ export function reasonOf({ reason }: AbortSignal): string {
  * One call of the API by the script: it is reported as a step when it ends, and
  * its errors say its name and where the script called. All public methods that
  * wait for something go through here. A signal among its options ends its
- * operations; what it waits for itself, wait has to end.
+ * operations; what it waits for itself, wait has to end. label is what the call is
+ * named if nobody awaits it, by default its name.
  */
-export async function step<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>, options?: object): Promise<T> {
-  const { signal } = (options ?? {}) as Abortable;
+export function step<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>, options?: object, label = name): Promise<T> {
   const trace = host.trace();
+  const promise = perform(name, title, body, trace, options);
+  if (!quiet)
+    host.watch(promise, label, trace);
+  return promise;
+}
+
+async function perform<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>, trace: Trace, options?: object): Promise<T> {
+  const { signal } = (options ?? {}) as Abortable;
   const startedAt = now();
   const start = host.now();
   const report = quiet ? () => {} : (error: string) => host.step(title(), startedAt, host.now() - start, error, trace);

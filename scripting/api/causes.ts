@@ -2,6 +2,7 @@
 
 import { host } from './host.ts';
 import { inspect } from './inspect.ts';
+import { mended } from './wording.ts';
 
 /** How many causes of causes are shown. */
 const depthLimit = 8;
@@ -27,5 +28,5 @@ export function causesOf(e: Error, depth = 0): string {
 function one(x: unknown, depth: number): string {
   if (!(x instanceof Error))
     return inspect(x);
-  return `${x.name}: ${x.message}${host.tidy(String(x.stack))}${causesOf(x, depth + 1)}`;
+  return `${x.name}: ${mended(x).message}${host.tidy(String(x.stack))}${causesOf(x, depth + 1)}`;
 }

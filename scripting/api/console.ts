@@ -22,7 +22,7 @@ export const console = {
   warn: (...args: unknown[]) => write('warn', format(args)),
   error: (...args: unknown[]) => write('error', format(args)),
   trace: (...args: unknown[]) => write('debug', `Trace: ${format(args)}${host.frames(host.trace())}`),
-  dir: (value: unknown) => write('log', inspect(value)),
+  dir: (value: unknown, options?: { depth?: number | null }) => write('log', inspect(value, options?.depth === null ? Infinity : options?.depth)),
   dirxml: (...args: unknown[]) => write('log', format(args)),
   assert(condition?: unknown, ...args: unknown[]) {
     if (!condition)
@@ -35,7 +35,7 @@ export const console = {
   },
   countReset(label = 'default') { counts.delete(label); },
   time(label = 'default') { timers.set(label, host.now()); },
-  timeLog(label = 'default', ...args: unknown[]) { write('log', [`${label}: ${elapsed(label)}`, ...args.map(inspect)].join(' ')); },
+  timeLog(label = 'default', ...args: unknown[]) { write('log', [`${label}: ${elapsed(label)}`, ...args.map(a => inspect(a))].join(' ')); },
   timeEnd(label = 'default') {
     write('log', `${label}: ${elapsed(label)}`);
     timers.delete(label);
@@ -54,14 +54,17 @@ export const console = {
 function table(rows: unknown): string {
   if (typeof rows !== 'object' || rows === null)
     return inspect(rows);
-  const entries = Object.entries(rows);
-  const columns = [...new Set(entries.flatMap(([, r]) => (typeof r === 'object' && r !== null ? Object.keys(r) : [])))];
-  const plain = entries.some(([, r]) => typeof r !== 'object' || r === null);
-  const head = ['(index)', ...columns, ...plain ? ['Values'] : []];
-  const lines = entries.map(([k, r]) => {
-    const isRow = typeof r === 'object' && r !== null;
-    return [k, ...columns.map(c => (isRow && c in r ? inspect((r as Record<string, unknown>)[c]) : '')), ...plain ? [isRow ? '' : inspect(r)] : []];
-  });
-  const widths = head.map((h, i) => Math.max(h.length, ...lines.map(l => l[i]!.length)));
-  return [head, ...lines].map(l => l.map((c, i) => c.padEnd(widths[i]!)).join(' | ').trimEnd()).join('\n');
+  const isMap = rows instanceof Map;
+  const entries: [string, unknown][] = rows instanceof Map ? [...rows].map(([k, v], i) => [String(i), { Key: k, Values: v }]) : rows instanceof Set ? [...rows].map((v, i) => [String(i), v]) : Object.entries(rows);
+  const isRow = (r: unknown): r is Record<string, unknown> => typeof r === 'object' && r !== null;
+  const columns = [...new Set(entries.flatMap(([, r]) => (isRow(r) ? Object.keys(r) : [])))];
+  const plain = entries.some(([, r]) => !isRow(r));
+  // In one line, and with quotes if it is a text.
+  const cell = (v: unknown) => (typeof v === 'string' ? format(['%O', v]) : inspect(v, 0)).replace(/\s*\n\s*/g, ' ');
+  const head = [isMap || rows instanceof Set ? '(iteration index)' : '(index)', ...columns, ...plain ? ['Values'] : []];
+  const body = entries.map(([k, r]) => [k, ...columns.map(c => (isRow(r) && Object.hasOwn(r, c) ? cell(r[c]) : '')), ...plain ? [isRow(r) ? '' : cell(r)] : []]);
+  const widths = head.map((h, i) => Math.max(h.length, ...body.map(l => l[i]!.length)) + 2);
+  const row = (l: string[]) => `│${l.map((c, i) => ` ${c}`.padEnd(widths[i]!)).join('│')}│`;
+  const rule = (a: string, b: string, c: string) => a + widths.map(w => '─'.repeat(w)).join(b) + c;
+  return [rule('┌', '┬', '┐'), row(head), rule('├', '┼', '┤'), ...body.map(row), rule('└', '┴', '┘')].join('\n');
 }

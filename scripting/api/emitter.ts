@@ -1,3 +1,5 @@
+import { host } from './host.ts';
+
 export type Listener = (...args: any[]) => unknown;
 
 /** The part of Node's EventEmitter that Playwright's objects have. */
@@ -42,7 +44,9 @@ export class Emitter {
     for (const l of list) {
       if (l.once)
         this.removeListener(event, l.listener);
-      l.listener.apply(this, args);
+      const result = l.listener.apply(this, args);
+      if (result instanceof Promise)
+        host.excuse(result);
     }
     return true;
   }

@@ -183,7 +183,7 @@ function wait(subject: Subject, name: string, args: unknown[], trace: Trace): un
     const { config, isNot } = subject;
     const announced = config.message ?? `Expect "${config.soft ? 'soft ' : ''}${isNot ? 'not ' : ''}${name}"`;
     return step('', () => `${announced}${isLocator(value) ? ` ${value}` : ''}`, async send =>
-      judge(subject, name, await matcher.call({ ...stateOf(subject), send, announced }, value, ...args), trace));
+      judge(subject, name, await matcher.call({ ...stateOf(subject), send, announced }, value, ...args), trace), undefined, `expect(${isLocator(value) ? value : 'page'}).${isNot ? 'not.' : ''}${name}`);
   };
   return subject.promise ? settled(subject, name, check, trace) : check(subject.value);
 }

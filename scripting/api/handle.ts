@@ -40,16 +40,14 @@ export class JSHandle extends ApiObject {
     markHandle(this);
   }
 
-  async evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
-    onlyOne(arguments, 3, options);
+  evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
     const target = { handle: this._handle };
-    return await step(`${this._prefix}.evaluate`, () => `${this._prefix}.evaluate()`, async send =>
+    return onlyOne(arguments, 3, options) ?? step(`${this._prefix}.evaluate`, () => `${this._prefix}.evaluate()`, async send =>
       result(await send('handle.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
-  async evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
-    onlyOne(arguments, 3, options);
+  evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
     const target = { handle: this._handle };
-    return await step(`${this._prefix}.evaluateHandle`, () => `${this._prefix}.evaluateHandle()`, async send =>
+    return onlyOne(arguments, 3, options) ?? step(`${this._prefix}.evaluateHandle`, () => `${this._prefix}.evaluateHandle()`, async send =>
       handles.make(this._frame, await send('handle.evaluateHandle', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
   getProperty(name: string): Promise<JSHandle> {
@@ -135,14 +133,12 @@ export class ElementHandle extends JSHandle {
       return list.map(h => new ElementHandle(this._frame, h));
     });
   }
-  async $eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
-    onlyOne(arguments, 3);
-    return await step('elementHandle.$eval', () => `elementHandle.$eval(${quote(selector)})`, async send =>
+  $eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+    return onlyOne(arguments, 3) ?? step('elementHandle.$eval', () => `elementHandle.$eval(${quote(selector)})`, async send =>
       result(await send('handle.evalOnSelector', { handle: this._handle, selector, ...expression(code, arg) })));
   }
-  async $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
-    onlyOne(arguments, 3);
-    return await step('elementHandle.$$eval', () => `elementHandle.$$eval(${quote(selector)})`, async send =>
+  $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+    return onlyOne(arguments, 3) ?? step('elementHandle.$$eval', () => `elementHandle.$$eval(${quote(selector)})`, async send =>
       result(await send('handle.evalOnSelectorAll', { handle: this._handle, selector, ...expression(code, arg) })));
   }
   waitForSelector(selector: string, options?: Opt<'waitForSelector', 1>): Promise<ElementHandle | null> {

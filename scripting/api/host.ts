@@ -45,6 +45,18 @@ export interface Host {
   zone(name: string, ms: number): string;
   /** Loads a bundle of the folder extras and returns its exports. */
   extras(bundle: string): Record<string, unknown>;
+  /** Remembers a call's promise, to tell at the end of the run if nobody awaited it. */
+  watch(promise: Promise<unknown>, name: string, trace: Trace): void;
+  /** Forgets a promise that nobody can await. */
+  excuse(promise: unknown): void;
+  /** What came of a promise: its state and its result. */
+  settled(promise: Promise<unknown>): ['pending' | 'fulfilled' | 'rejected', unknown];
+  /** An error's message in V8's words. */
+  reword(message: string, stack: unknown): string;
+  /** The name of the global that catch clauses call with what they caught. */
+  mending(): string;
+  /** Set by the API: the names of a class's members, of all classes for '', as JSON. */
+  members?(name: string): string;
   /** Ends the run well, at once or, without a result, when nothing is pending. */
   finish(json: string | undefined): void;
   /** What the program begins with before the script: the functions that its rewritten parts call. */

@@ -36,6 +36,7 @@ import { Page } from './page.ts';
 import { runTests } from './runner/run.ts';
 import { state } from './runner/state.ts';
 import { installRefusals } from './refusals.ts';
+import { installWording, mended } from './wording.ts';
 import { WebStorage } from './webstorage.ts';
 import { SoftErrors, setSoftSink } from './soft.ts';
 import { onTakeover, requestTakeover, useWorld } from './takeover.ts';
@@ -93,8 +94,17 @@ for (const [name, c] of Object.entries(classes))
   Object.defineProperty(c, 'name', { value: name, configurable: true });
 installRefusals(classes);
 
+host.members = name => stringify([...new Set(Object.entries(classes).filter(([n]) => !name || n === name).flatMap(([, c]) => membersOf(c.prototype as object)))]);
+installWording(define);
+
+function membersOf(prototype: object | null): string[] {
+  if (!prototype || prototype === Object.prototype)
+    return [];
+  return [...Object.getOwnPropertyNames(prototype).filter(n => !n.startsWith('_') && n !== 'constructor'), ...membersOf(Object.getPrototypeOf(prototype) as object | null)];
+}
+
 const world = new World();
-const { parse } = JSON;
+const { parse, stringify } = JSON;
 let begun = false;
 
 /** Starts the script: main is its body, args the JSON of its arguments. */
@@ -171,7 +181,7 @@ async function begin(args: string): Promise<void> {
 
 function fail(e: unknown): void {
   if (e instanceof Error)
-    host.fail(text(e.name, 'Error'), explained(text(e.message, '')), stackOf(e), causesOf(e));
+    host.fail(text(e.name, 'Error'), explained(text(mended(e).message, '')), stackOf(e), causesOf(e));
   else
     host.fail('Error', `thrown: ${inspect(e)}`, '', '');
 }

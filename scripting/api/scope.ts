@@ -99,25 +99,21 @@ export abstract class Scope extends ApiObject {
   }
 
   // With functions in the page.
-  async evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
-    onlyOne(arguments, 3, options);
+  evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
     const target = { frame: this._target._guid };
-    return await this.#step('evaluate', [], async send => result(await send('frame.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
+    return onlyOne(arguments, 3, options) ?? this.#step('evaluate', [], async send => result(await send('frame.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
-  async evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
-    onlyOne(arguments, 3, options);
+  evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
     const target = { frame: this._target._guid };
-    return await this.#step('evaluateHandle', [], async send =>
+    return onlyOne(arguments, 3, options) ?? this.#step('evaluateHandle', [], async send =>
       handles.make(this._target, await send('frame.evaluateHandle', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
-  async $eval(selector: string, code: unknown, arg?: unknown, options?: { strict?: boolean }): Promise<any> {
-    onlyOne(arguments, 3);
-    return await this.#step('$eval', [selector], async send =>
+  $eval(selector: string, code: unknown, arg?: unknown, options?: { strict?: boolean }): Promise<any> {
+    return onlyOne(arguments, 3) ?? this.#step('$eval', [selector], async send =>
       result(await send('frame.evalOnSelector', { frame: this._target._guid, selector, strict: options?.strict, ...expression(code, arg) })));
   }
-  async $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
-    onlyOne(arguments, 3);
-    return await this.#step('$$eval', [selector], async send =>
+  $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
+    return onlyOne(arguments, 3) ?? this.#step('$$eval', [selector], async send =>
       result(await send('frame.evalOnSelectorAll', { frame: this._target._guid, selector, ...expression(code, arg) })));
   }
   waitForFunction(code: unknown, arg?: unknown, options?: { polling?: number | 'raf'; timeout?: number; signal?: AbortSignal }): Promise<JSHandle> {

@@ -4,11 +4,13 @@ import { isAsymmetric } from './equality.ts';
 import { host } from './host.ts';
 import { constructors, hintOf, refuseValue, type MatcherResult, type MatcherState } from './matchers.ts';
 import { stringify } from './print.ts';
+import { mended } from './wording.ts';
 
 /** What a function threw, or a promise was rejected with. */
 interface Thrown { value: any; hasMessage: boolean; message: string }
 
-function thrown(value: any): Thrown {
+function thrown(caught: any): Thrown {
+  const value = mended(caught);
   const hasMessage = value !== null && value !== undefined && typeof value.message === 'string';
   return { value, hasMessage, message: hasMessage ? value.message : String(value) };
 }

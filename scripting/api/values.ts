@@ -40,10 +40,11 @@ export function withArgument(code: unknown, arg: object): { expression: string; 
   return { expression: isFunction ? sourceText(code) : String(code), isFunction, arg };
 }
 
-/** Refuses a call that has further arguments for the page's function: more than it takes, or one in the place of options. */
-export function onlyOne(given: ArrayLike<unknown>, most: number, options?: unknown): void {
+/** Refuses a call that has further arguments for the page's function, by a promise that is rejected: more than it takes, or one in the place of options. */
+export function onlyOne(given: ArrayLike<unknown>, most: number, options?: unknown): Promise<never> | undefined {
   if (given.length > most || options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))
-    throw new Error('Too many arguments. If you need to pass more than 1 argument to the function wrap them in an object.');
+    return Promise.reject(new Error('Too many arguments. If you need to pass more than 1 argument to the function wrap them in an object.'));
+  return undefined;
 }
 
 /** Bytes of base64 as the Buffer that Playwright would give. */

@@ -31,13 +31,11 @@ export class Worker extends ApiObject {
 
   url(): string { return this.#url; }
 
-  async evaluate(code: unknown, arg?: unknown): Promise<any> {
-    onlyOne(arguments, 2);
-    return await step('worker.evaluate', () => 'worker.evaluate()', async send => result(await send('worker.evaluate', { worker: this._guid, ...expression(code, arg) })));
+  evaluate(code: unknown, arg?: unknown): Promise<any> {
+    return onlyOne(arguments, 2) ?? step('worker.evaluate', () => 'worker.evaluate()', async send => result(await send('worker.evaluate', { worker: this._guid, ...expression(code, arg) })));
   }
-  async evaluateHandle(code: unknown, arg?: unknown): Promise<JSHandle> {
-    onlyOne(arguments, 2);
-    return await step('worker.evaluateHandle', () => 'worker.evaluateHandle()', async send =>
+  evaluateHandle(code: unknown, arg?: unknown): Promise<JSHandle> {
+    return onlyOne(arguments, 2) ?? step('worker.evaluateHandle', () => 'worker.evaluateHandle()', async send =>
       handles.make(undefined as unknown as Frame, await send('worker.evaluateHandle', { worker: this._guid, ...expression(code, arg) })));
   }
   waitForEvent(event: string, optionsOrPredicate?: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number; signal?: AbortSignal }): Promise<any> {

@@ -1,7 +1,9 @@
 // Runs the tests that a file declared, and reports each as it ends.
 
 import { host } from '../host.ts';
+import { explained } from '../hints.ts';
 import { inspect } from '../inspect.ts';
+import { mended } from '../wording.ts';
 import { TestInfo } from './info.ts';
 import { firstOf, show } from './location.ts';
 import { state } from './state.ts';
@@ -127,6 +129,6 @@ function resultOf(info: TestInfo): Result {
 
 function wordsOf(error: unknown): Words {
   if (error instanceof Error)
-    return [String(error.name), String(error.message), String(error.stack)];
+    return [String(error.name), explained(String(mended(error).message)), String(error.stack)];
   return ['Error', typeof error === 'string' ? `'${error}'` : inspect(error), ''];
 }

@@ -1,5 +1,6 @@
-import { host } from '../host.ts';
+import { host, type Trace } from '../host.ts';
 import { TimeoutError } from '../errors.ts';
+import { quote } from '../selectors.ts';
 import { attachment, SkipError, TestInfo } from './info.ts';
 import { firstOf, type Location } from './location.ts';
 import { state } from './state.ts';
@@ -41,8 +42,14 @@ class StepSkipError extends Error {}
 const now = Date.now;
 
 /** test.step: a part of a test that has a title in the report. */
-export async function runStep<T>(mode: 'pass' | 'skip', info: TestInfo, title: string, body: (step: TestStepInfo) => T | Promise<T>, options: StepOptions = {}): Promise<T | undefined> {
+export function runStep<T>(mode: 'pass' | 'skip', info: TestInfo, title: string, body: (step: TestStepInfo) => T | Promise<T>, options: StepOptions = {}): Promise<T | undefined> {
   const trace = host.trace();
+  const promise = perform(mode, info, title, body, options, trace);
+  host.watch(promise, `test.step(${quote(title)})`, trace);
+  return promise;
+}
+
+async function perform<T>(mode: 'pass' | 'skip', info: TestInfo, title: string, body: (step: TestStepInfo) => T | Promise<T>, options: StepOptions, trace: Trace): Promise<T | undefined> {
   const called = host.frames(trace);
   const startedAt = now();
   const start = host.now();

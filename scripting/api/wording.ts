@@ -1,0 +1,47 @@
+// Errors of the language in the words that V8 has for them.
+
+import { host } from './host.ts';
+
+/** An error's message. One that goja worded is put into V8's words, on the error as well. */
+export function worded(e: Error): string {
+  const { message } = e;
+  if (typeof message !== 'string')
+    return message === undefined ? '' : String(message);
+  const better = host.reword(message, e.stack);
+  if (better === message)
+    return message;
+  const stack = String(e.stack);
+  const at = stack.indexOf(message);
+  if (at >= 0)
+    define(e, 'stack', stack.slice(0, at) + better + stack.slice(at + message.length));
+  define(e, 'message', better);
+  return better;
+}
+
+const { defineProperty } = Object;
+
+function define(e: Error, name: string, value: string): void {
+  try {
+    defineProperty(e, name, { value, writable: true, configurable: true, enumerable: false });
+  } catch {} // of a frozen error
+}
+
+/** The same for whatever was thrown; gives it back. */
+export function mended<T>(thrown: T): T {
+  if (thrown instanceof Error && natives.has(thrown.constructor))
+    worded(thrown);
+  return thrown;
+}
+
+const natives = new Set<Function>([TypeError, ReferenceError, RangeError, SyntaxError, URIError]);
+
+const { catch: original } = Promise.prototype;
+
+/** Lets functions that handle rejections see the better words too. */
+export function installWording(define: (values: Record<string, unknown>) => void): void {
+  define({ [host.mending()]: mended });
+  const value = { catch<T, U>(this: Promise<T>, f?: ((e: any) => U | PromiseLike<U>) | null): Promise<T | U> {
+    return original.call(this, typeof f === 'function' ? (e: unknown) => f(mended(e)) : f) as Promise<T | U>;
+  } }.catch;
+  defineProperty(Promise.prototype, 'catch', { value, writable: true, configurable: true, enumerable: false });
+}

@@ -1,0 +1,240 @@
+package scripting
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+)
+
+// maxReceiver is how much of what is before a method's name is shown, in bytes.
+const maxReceiver = 120
+
+// offsetOf is the offset of a line and column, as frames have them, in source; -1
+// if there is no such place.
+func offsetOf(source, line, column string) int {
+	l, _ := strconv.Atoi(line)
+	c, _ := strconv.Atoi(column)
+	at := 0
+	for ; l > 1; l-- {
+		next := strings.IndexByte(source[at:], '\n')
+		if next < 0 {
+			return -1
+		}
+		at += next + 1
+	}
+	for ; c > 1 && at < len(source); c-- {
+		_, size := utf8.DecodeRuneInString(source[at:])
+		at += size
+	}
+	if l < 1 || c < 1 || at >= len(source) {
+		return -1
+	}
+	return at
+}
+
+// receiverBefore is what a method's name that begins at an offset is called on, as
+// V8 shows it: page.locator(...); empty if nothing is before it. start is where it
+// begins.
+func receiverBefore(source string, at int) (text string, start int) {
+	var parts []string
+	start = at
+	rest := strings.TrimRightFunc(source[:at], unicode.IsSpace)
+	for {
+		dot := strings.TrimSuffix(strings.TrimSuffix(rest, "."), "?")
+		if !strings.HasSuffix(rest, ".") && !strings.HasSuffix(rest, "[") {
+			break
+		}
+		if strings.HasSuffix(rest, "[") {
+			dot = strings.TrimSuffix(rest, "[")
+		}
+		part, before := operandBefore(strings.TrimRightFunc(dot, unicode.IsSpace))
+		parts, start = append(parts, part), len(before)
+		rest = strings.TrimRightFunc(before, unicode.IsSpace)
+		if part == intermediate {
+			break
+		}
+	}
+	slices.Reverse(parts)
+	if text = strings.Join(parts, "."); len(text) > maxReceiver {
+		text = intermediate
+	}
+	return text, start
+}
+
+// intermediate is what V8 calls a value that has no name.
+const intermediate = "(intermediate value)"
+
+// operandBefore is a name, with the calls and indexes behind it, at the end of
+// text, and what is before it.
+func operandBefore(text string) (operand, before string) {
+	tail := ""
+	for {
+		text = strings.TrimRightFunc(text, unicode.IsSpace)
+		if !strings.HasSuffix(text, ")") && !strings.HasSuffix(text, "]") {
+			break
+		}
+		open := openingBracket(text)
+		if open < 0 {
+			return intermediate, ""
+		}
+		inside := text[open+1 : len(text)-1]
+		switch {
+		case text[len(text)-1] == ']':
+			tail = "[" + inside + "]" + tail
+		case strings.TrimSpace(inside) == "":
+			tail = "()" + tail
+		default:
+			tail = "(...)" + tail
+		}
+		text = text[:open]
+	}
+	start := len(text)
+	for start > 0 {
+		r, size := utf8.DecodeLastRuneInString(text[:start])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' {
+			break
+		}
+		start -= size
+	}
+	name := text[start:]
+	if name == "" || keywords[name] {
+		return intermediate, ""
+	}
+	return name + tail, text[:start]
+}
+
+// keywords can stand before a bracket without being called.
+var keywords = map[string]bool{"await": true, "return": true, "typeof": true, "void": true, "new": true, "in": true, "of": true, "case": true, "if": true, "while": true, "for": true, "yield": true, "delete": true, "throw": true, "else": true, "do": true, "async": true}
+
+// openingBracket is where the bracket opens that text ends with; -1 if it does not.
+// Of what is in quotes it takes no notice.
+func openingBracket(text string) int {
+	depth := 0
+	for i := len(text) - 1; i >= 0; i-- {
+		switch text[i] {
+		case ')', ']', '}':
+			depth++
+		case '(', '[', '{':
+			if depth--; depth == 0 {
+				return i
+			}
+		case '"', '\'', '`':
+			open := strings.LastIndexByte(text[:i], text[i])
+			for open > 0 && text[open-1] == '\\' {
+				open = strings.LastIndexByte(text[:open], text[i])
+			}
+			if open < 0 {
+				return -1
+			}
+			i = open
+		}
+	}
+	return -1
+}
+
+// chainAfter is the name, with its members and calls, that text begins with.
+func chainAfter(text string) string {
+	out := ""
+	for len(out) <= maxReceiver {
+		name := identifier.FindString(text)
+		if name == "" {
+			return out
+		}
+		out, text = out+name, text[len(name):]
+		if strings.HasPrefix(text, "(") {
+			s := scanner{src: text}
+			end := 0
+			for t, ok := s.next(); ok; t, ok = s.next() {
+				if end = t.end; len(s.stack) == 0 {
+					break
+				}
+			}
+			out, text = out+"(...)", text[end:]
+		}
+		text = strings.TrimLeftFunc(text, unicode.IsSpace)
+		if !strings.HasPrefix(text, ".") || strings.HasPrefix(text, "..") {
+			return out
+		}
+		out, text = out+".", strings.TrimLeftFunc(text[1:], unicode.IsSpace)
+	}
+	return ""
+}
+
+// receiverClass tells the class of a receiver by how it is written: the name of a global,
+// or the method that gave it.
+func receiverClass(receiver string) string {
+	last := receiver[strings.LastIndexByte(receiver, '.')+1:]
+	name, _, isCall := strings.Cut(last, "(")
+	if isCall {
+		switch {
+		case name == "locator", strings.HasPrefix(name, "getBy"), name == "first", name == "last", name == "nth", name == "filter":
+			return "Locator"
+		case name == "frameLocator":
+			return "FrameLocator"
+		}
+		return ""
+	}
+	return map[string]string{"page": "Page", "popup": "Page", "context": "BrowserContext", "browser": "Browser", "request": "APIRequestContext", "keyboard": "Keyboard", "mouse": "Mouse",
+		"touchscreen": "Touchscreen", "download": "Download", "dialog": "Dialog", "route": "Route", "response": "Response", "frame": "Frame"}[name]
+}
+
+// members are the names of the members of a receiver's class; those of all classes
+// if it cannot be told.
+func (w *worker) members(receiver string) []string {
+	f, ok := goja.AssertFunction(w.host.object.Get("members"))
+	if !ok {
+		return nil
+	}
+	v, err := f(goja.Undefined(), w.vm.ToValue(receiverClass(receiver)))
+	var names []string
+	if err != nil || json.Unmarshal([]byte(v.String()), &names) != nil {
+		return nil
+	}
+	return names
+}
+
+// closest is the name that a misspelt one was probably meant to be; empty if none
+// is like it.
+func closest(name string, names []string) string {
+	if len(name) < 3 || len(name) > 40 {
+		return ""
+	}
+	best, least := "", max(1, len(name)/4)+1
+	for _, n := range names {
+		if d := distance(strings.ToLower(name), strings.ToLower(n)); n != name && d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters are to be put in, left out, replaced or swapped with
+// the next to make one name of another.
+func distance(a, b string) int {
+	var older []int
+	last := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(row[j]+1, last[j+1]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], older[j-1]+1)
+			}
+		}
+		older, last = last, row
+	}
+	return last[len(b)]
+}

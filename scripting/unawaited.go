@@ -1,0 +1,128 @@
+package scripting
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// What bounds the promises that are watched.
+const (
+	maxWatched    = 2000 // that nobody has awaited so far; those beyond are not told of
+	sweepEvery    = 256  // calls between looks at which were awaited since
+	maxUnawaited  = 10   // calls that are named; the others are counted
+	maxCallName   = 200  // bytes of a call's name
+	unawaitedHelp = "put await before it, or the script goes on, and may end, without it"
+)
+
+// unawaited are the promises that the API gave the script and that nobody has
+// awaited so far. It belongs to the loop's goroutine.
+type unawaited struct {
+	w     *worker
+	calls map[*goja.Promise]watchedCall
+	since int // calls since the last sweep
+	seq   int
+	told  bool
+}
+
+// watchedCall is a call of the API.
+type watchedCall struct {
+	name  string
+	trace []goja.StackFrame
+	seq   int
+}
+
+// watch remembers a call's promise: watch(promise, name, trace).
+func (u *unawaited) watch(c goja.FunctionCall) goja.Value {
+	p, ok := c.Argument(0).Export().(*goja.Promise)
+	trace, _ := c.Argument(2).Export().([]goja.StackFrame)
+	if u.since++; u.since >= sweepEvery {
+		u.sweep()
+	}
+	if ok && len(u.calls) < maxWatched+sweepEvery {
+		u.seq++
+		u.calls[p] = watchedCall{name: clip(c.Argument(1).String(), maxCallName), trace: trace, seq: u.seq}
+	}
+	return goja.Undefined()
+}
+
+// excuse forgets a promise that a listener returned: nobody can await it.
+func (u *unawaited) excuse(c goja.FunctionCall) goja.Value {
+	if p, ok := c.Argument(0).Export().(*goja.Promise); ok {
+		delete(u.calls, p)
+	}
+	return goja.Undefined()
+}
+
+// sweep forgets what was awaited.
+func (u *unawaited) sweep() {
+	u.since = 0
+	for p := range u.calls {
+		if awaited(p) {
+			delete(u.calls, p)
+		}
+	}
+}
+
+// awaited says whether somebody waits for a promise, or did. goja knows, and does
+// not tell otherwise.
+func awaited(p *goja.Promise) bool {
+	return reflect.ValueOf(p).Elem().FieldByName("handled").Bool()
+}
+
+// answers are calls that listeners and handlers make and rarely wait for.
+var answers = []string{"dialog.", "route.", "webSocketRoute."}
+
+// counts says whether it is worth telling that a call was not awaited. Of a
+// script that failed, waits that were begun for later are not: it did not come
+// that far.
+func (c watchedCall) counts(p *goja.Promise, failed bool) bool {
+	if p.State() == goja.PromiseStateFulfilled {
+		for _, prefix := range answers {
+			if strings.HasPrefix(c.name, prefix) {
+				return false
+			}
+		}
+	}
+	return !failed || !strings.Contains(c.name, ".waitFor")
+}
+
+// tell logs, once, which calls nobody awaited.
+func (u *unawaited) tell(failed bool) {
+	if u.told {
+		return
+	}
+	u.told = true
+	u.sweep()
+	var left []watchedCall
+	for p, call := range u.calls {
+		if call.counts(p, failed) {
+			left = append(left, call)
+		}
+	}
+	slices.SortFunc(left, func(a, b watchedCall) int { return cmp.Compare(a.seq, b.seq) })
+	var lines []string
+	for _, call := range left {
+		where := ""
+		if line, column := position(u.w.userFrames(call.trace, 1), u.w.script); line > 0 {
+			where = fmt.Sprintf(" (%s:%d:%d)", u.w.script, line, column)
+		}
+		if text := call.name + " was not awaited" + where; !slices.Contains(lines, text) {
+			lines = append(lines, text)
+		}
+	}
+	for i, text := range lines {
+		if i == maxUnawaited {
+			u.w.host.write("warn", fmt.Sprintf("%d more calls were not awaited", len(lines)-i))
+			return
+		}
+		if i == 0 {
+			text += ": " + unawaitedHelp
+		}
+		u.w.host.write("warn", text)
+	}
+}

@@ -1,0 +1,205 @@
+package scripting
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// wordings are the messages of goja that V8 words differently, each with what
+// tells the words of V8. The first group of a pattern is what the message names.
+// goja does not tell undefined and null apart.
+var wordings = []struct {
+	begins  string // so that few messages are looked at more closely
+	pattern *regexp.Regexp
+	words   func(e *goError) string
+}{
+	{"Object has no member '", regexp.MustCompile(`(?s)^Object has no member '(.*)'$`), (*goError).noMember},
+	{"Value is not an object: ", regexp.MustCompile(`(?s)^Value is not an object: (.*)$`), (*goError).notCallable},
+	{"Not a function: ", regexp.MustCompile(`(?s)^Not a function: (.*)$`), (*goError).notCallable},
+	{"Value is not a constructor", regexp.MustCompile(`^Value is not (a constructor)$`), (*goError).notCallable},
+	{"Cannot read property '", regexp.MustCompile(`(?s)^Cannot read property '(.*)' of undefined(?: or null)?$`), func(e *goError) string {
+		return "Cannot read properties of undefined or null (reading '" + e.named + "')"
+	}},
+	{"Cannot convert undefined or null to object", regexp.MustCompile(`^(Cannot convert undefined or null to object)$`), (*goError).notObject},
+	{"object is not iterable", regexp.MustCompile(`^(object) is not iterable$`), (*goError).notIterable},
+	{"Cannot access a variable before initialization", regexp.MustCompile(`^Cannot access (a variable) before initialization$`), func(e *goError) string {
+		return "Cannot access '" + e.orIdentifier("a variable") + "' before initialization"
+	}},
+	{"Class constructor cannot be", regexp.MustCompile(`^(Class constructor) cannot be invoked without 'new'$`), func(e *goError) string {
+		return "Class constructor " + e.orIdentifier("") + " cannot be invoked without 'new'"
+	}},
+	{"invalid character ", regexp.MustCompile(`(?s)^invalid character ('.*?') (?:looking|after|in )`), func(e *goError) string {
+		return "Unexpected token " + e.named + " in JSON"
+	}},
+	{"Unexpected end of JSON input (", regexp.MustCompile(`^(Unexpected end of JSON input) \(`), func(e *goError) string { return e.named }},
+	{"No initial value", regexp.MustCompile(`^(No initial value)$`), func(*goError) string { return "Reduce of empty array with no initial value" }},
+	{"Malformed URI", regexp.MustCompile(`^(Malformed URI)$`), func(*goError) string { return "URI malformed" }},
+	{"Promise self-resolution", regexp.MustCompile(`^(Promise self-resolution)$`), func(*goError) string { return "Chaining cycle detected for promise #<Promise>" }},
+}
+
+// goError is an error as goja made it, with where in the script that was.
+type goError struct {
+	w       *worker
+	named   string // what its message names
+	source  string // of the script
+	at      int    // offset of the innermost frame in it; -1 if it is not known
+	builtin string // the function of the language's that threw it; empty for the script itself
+}
+
+// reword gives an error's message in V8's words: reword(message, stack).
+func (h *host) reword(c goja.FunctionCall) goja.Value {
+	message := c.Argument(0).String()
+	if len(message) > maxErrorText {
+		return c.Argument(0)
+	}
+	for _, w := range wordings {
+		if !strings.HasPrefix(message, w.begins) {
+			continue
+		}
+		if m := w.pattern.FindStringSubmatch(message); m != nil {
+			e := h.w.goError(m[1], c.Argument(1).String())
+			if better := w.words(e); better != "" {
+				return h.w.vm.ToValue(better)
+			}
+		}
+	}
+	if name, ok := strings.CutSuffix(message, " is not defined"); ok {
+		if guess := closest(name, scriptGlobals); guess != "" {
+			return h.w.vm.ToValue(message + ": did you mean " + guess + "?")
+		}
+	}
+	return c.Argument(0)
+}
+
+// scriptGlobals are the names that a script finds.
+var scriptGlobals = []string{"page", "context", "browser", "request", "expect", "requestTakeover", "console", "args", "require", "setTimeout", "JSON", "Promise", "fetch"}
+
+var nativeFrame = regexp.MustCompile(`^\s*at (.*) \(native\)$`)
+
+func (w *worker) goError(named, stack string) *goError {
+	e := &goError{w: w, named: named, source: w.code, at: -1}
+	for line := range strings.SplitSeq(stack, "\n") {
+		if m := nativeFrame.FindStringSubmatch(line); m != nil {
+			e.builtin = m[1]
+			return e
+		}
+		m := stackFrame.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if m[2] == w.script {
+			e.at = offsetOf(w.code, m[3], m[4])
+		}
+		break
+	}
+	return e
+}
+
+// noMember words a call of a method that there is not.
+func (e *goError) noMember() string {
+	callee := e.named
+	receiver := ""
+	if e.at >= 0 && strings.HasPrefix(e.source[e.at:], e.named) {
+		receiver, _ = receiverBefore(e.source, e.at)
+	} else if e.at >= 0 {
+		receiver, _ = receiverBefore(e.source, strings.LastIndexByte(e.source[:e.at], '[')+1)
+	}
+	if receiver != "" {
+		callee = receiver + "." + e.named
+	}
+	text := callee + " is not a function"
+	if promised.MatchString(receiver) {
+		return text + ": " + receiver + " gives a promise, put await before it"
+	}
+	if guess := closest(e.named, e.w.members(receiver)); guess != "" {
+		return text + ": did you mean " + guess + "?"
+	}
+	return text
+}
+
+// promised are calls that scripts forget to await when they go on with what they
+// read.
+var promised = regexp.MustCompile(`\.(title|content|textContent|innerText|innerHTML|inputValue|getAttribute|count|all|allTextContents|allInnerTexts|evaluate|\$|\$\$|\$eval|\$\$eval|cookies|boundingBox|json|text|body|path|goto|newPage|newContext|waitFor\w+)\([^()]*\)$`)
+
+// takesCallback are functions of the language's that say of what they were given
+// that it is no function.
+var takesCallback = regexp.MustCompile(`^(map|forEach|filter|reduce|reduceRight|some|every|find\w*|flatMap|sort|toSorted|from|then|Promise)$`)
+
+// notCallable words a call of what is no function.
+func (e *goError) notCallable() string {
+	if e.builtin != "" {
+		if takesCallback.MatchString(e.builtin) {
+			return e.named + " is not a function"
+		}
+		return ""
+	}
+	if e.at < 0 {
+		return ""
+	}
+	text := e.source[e.at:]
+	if m := afterNew.FindStringSubmatch(text); m != nil {
+		if m[1] == "Promise" {
+			return "Promise resolver " + e.named + " is not a function"
+		}
+		return m[1] + " is not a constructor"
+	}
+	name := identifier.FindString(text)
+	if name == "" || keywords[name] || !strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(text[len(name):], "?."), " \t\r\n"), "(") {
+		return ""
+	}
+	if receiver, _ := receiverBefore(e.source, e.at); receiver != "" {
+		name = receiver + "." + name
+	}
+	return name + " is not a function"
+}
+
+// notObject words an assignment to a property of nothing.
+func (e *goError) notObject() string {
+	if e.builtin != "" || e.at <= 0 || e.source[e.at-1] != '.' {
+		return ""
+	}
+	name := identifier.FindString(e.source[e.at:])
+	if name == "" || !assignment.MatchString(e.source[e.at+len(name):]) {
+		return ""
+	}
+	return "Cannot set properties of undefined or null (setting '" + name + "')"
+}
+
+// notIterable names what is iterated over in a loop, a spread or a pattern.
+func (e *goError) notIterable() string {
+	if e.builtin != "" || e.at < 0 {
+		return ""
+	}
+	receiver, start := receiverBefore(e.source, e.at)
+	name := chainAfter(e.source[e.at:])
+	if name == "" || !iterates.MatchString(e.source[max(0, start-16):start]) {
+		return ""
+	}
+	if receiver != "" {
+		name = receiver + "." + name
+	}
+	if locates.MatchString(name) {
+		return name + " is not iterable: loop over what its all() gives, with await"
+	}
+	return name + " is not iterable"
+}
+
+var (
+	identifier = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*`)
+	afterNew   = regexp.MustCompile(`^new\s+([\p{L}_$][\p{L}\p{N}_$.]*)`)
+	assignment = regexp.MustCompile(`^\s*([-+*/%&|^]|\*\*|<<|>>>?|&&|\|\||\?\?)?=[^=>]`)
+	iterates   = regexp.MustCompile(`(\bof\s+|\.\.\.|[^=!<>]=\s*)$`)
+	locates    = regexp.MustCompile(`\.(locator|getBy\w+|filter)\(\.\.\.\)$`)
+)
+
+// orIdentifier is the name at the error's place.
+func (e *goError) orIdentifier(otherwise string) string {
+	if e.at >= 0 {
+		if name := identifier.FindString(e.source[e.at:]); name != "" {
+			return name
+		}
+	}
+	return otherwise
+}
