@@ -132,7 +132,7 @@ func TestErrorStacks(t *testing.T) {
 	}
 	w := newWorld()
 	mustSucceed(t, p, w, "try { null.x } catch (e) { console.log(e.stack); console.error('failed', e) }")
-	if want := "log: TypeError: Cannot read property 'x' of undefined\n    at script.ts:1:12\nerror: failed TypeError: Cannot read property 'x' of undefined\n    at script.ts:1:12\n"; w.logged() != want {
+	if want := "log: TypeError: Cannot read properties of undefined or null (reading 'x')\n    at script.ts:1:12\nerror: failed TypeError: Cannot read properties of undefined or null (reading 'x')\n    at script.ts:1:12\n"; w.logged() != want {
 		t.Errorf("logged %q", w.logged())
 	}
 }

@@ -30,10 +30,6 @@ var wordings = []struct {
 	{"Class constructor cannot be", regexp.MustCompile(`^(Class constructor) cannot be invoked without 'new'$`), func(e *goError) string {
 		return "Class constructor " + e.orIdentifier("") + " cannot be invoked without 'new'"
 	}},
-	{"invalid character ", regexp.MustCompile(`(?s)^invalid character ('.*?') (?:looking|after|in )`), func(e *goError) string {
-		return "Unexpected token " + e.named + " in JSON"
-	}},
-	{"Unexpected end of JSON input (", regexp.MustCompile(`^(Unexpected end of JSON input) \(`), func(e *goError) string { return e.named }},
 	{"No initial value", regexp.MustCompile(`^(No initial value)$`), func(*goError) string { return "Reduce of empty array with no initial value" }},
 	{"Malformed URI", regexp.MustCompile(`^(Malformed URI)$`), func(*goError) string { return "URI malformed" }},
 	{"Promise self-resolution", regexp.MustCompile(`^(Promise self-resolution)$`), func(*goError) string { return "Chaining cycle detected for promise #<Promise>" }},
