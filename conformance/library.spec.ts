@@ -100,6 +100,47 @@ test('coverage of JavaScript', async ({ page }) => {
   expect(entries.map(e => new URL(e.url).pathname)).toContain('/script.js');
 });
 
+test('coverage of JavaScript tells functions, ranges and sources', async ({ page }) => {
+  expect(await page.coverage.stopJSCoverage()).toEqual([]);
+  await page.coverage.startJSCoverage();
+  await expect(page.coverage.startJSCoverage()).rejects.toThrow('coverage.startJSCoverage: JSCoverage is already enabled');
+  await page.setContent('<script>function used() { if (0) { never() } } used(); function unused() {}\n//# sourceURL=named.js</script><script>1 + 1</script>');
+  await page.evaluate(() => 1 + 1);
+  const [entry, ...others] = await page.coverage.stopJSCoverage();
+  expect(others).toEqual([]);
+  expect(entry.url).toBe('named.js');
+  expect(entry.source).toContain('function used()');
+  const counts = Object.fromEntries(entry.functions.map(f => [f.functionName, f.ranges.map(r => r.count)]));
+  expect(counts).toMatchObject({ used: [1, 0], unused: [0] });
+});
+
+test('coverage of JavaScript begins anew with a document', async ({ page }) => {
+  for (const [resetOnNavigation, names] of [[true, []], [false, ['/script.js']]] as const) {
+    await page.coverage.startJSCoverage({ resetOnNavigation });
+    await page.goto('/assets');
+    await page.evaluate(() => { history.pushState(null, '', '/assets?again'); });
+    expect(await page.evaluate(() => (window as any).scriptRan)).toBe(true);
+    if (resetOnNavigation)
+      await page.goto('/one');
+    expect((await page.coverage.stopJSCoverage()).map(e => new URL(e.url).pathname)).toEqual(names);
+  }
+});
+
+test('coverage of styles', async ({ page }) => {
+  expect(await page.coverage.stopCSSCoverage()).toEqual([]);
+  await page.coverage.startCSSCoverage();
+  await expect(page.coverage.startCSSCoverage()).rejects.toThrow('coverage.startCSSCoverage: CSSCoverage is already enabled');
+  await page.goto('/assets');
+  const text = 'body { background: rgb(1, 2, 3) }';
+  expect(await page.coverage.stopCSSCoverage()).toEqual([{ url: expect.stringMatching(/\/style\.css$/), text, ranges: [{ start: 0, end: text.length }] }]);
+  await page.goto('/one');
+  await page.coverage.startCSSCoverage();
+  await page.setContent('<style>b { color: red } p { color: red } i { color: red }\n/*# sourceURL=named.css */</style><p>x</p>');
+  expect(await page.locator('p').isVisible()).toBe(true);
+  const [entry] = await page.coverage.stopCSSCoverage();
+  expect(entry.ranges.map(r => entry.text!.slice(r.start, r.end))).toEqual(['p { color: red }']);
+});
+
 test('Playwright knows its browsers', async ({ playwright }) => {
   expect(Object.keys(playwright.devices)).toContain('Pixel 5');
   expect([playwright.firefox.name(), playwright.webkit.name()]).toEqual(['firefox', 'webkit']);

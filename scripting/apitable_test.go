@@ -45,7 +45,7 @@ var classRefused = []struct{ names, instead string }{
 	{"Electron, ElectronApplication", "sessions run Chromium"},
 	{"BrowserServer", "the session is the server"},
 	{"Video, Screencast", "a session is watched live"},
-	{"Coverage, Debugger, Credentials, WebMCP, Logger", "see the member that would give one"},
+	{"Debugger, Credentials, WebMCP, Logger", "see the member that would give one"},
 }
 
 // TestAPITable holds docs/api-table.md to what the API has: it compares the

@@ -6,6 +6,7 @@ import type { Browser, BrowserType } from './browser.ts';
 import type { BrowserContext } from './context.ts';
 import type { Clock } from './clock.ts';
 import type { CDPSession } from './cdp.ts';
+import type { Coverage } from './coverage.ts';
 import type { Dialog } from './dialog.ts';
 import type { Download } from './download.ts';
 import type { ConsoleMessage, Disposable, WebError } from './events.ts';
@@ -43,6 +44,7 @@ interface Pairs {
   Keyboard: [Keyboard, pw.Keyboard];
   Mouse: [Mouse, pw.Mouse];
   Touchscreen: [Touchscreen, pw.Touchscreen];
+  Coverage: [Coverage, pw.Coverage];
   Dialog: [Dialog, pw.Dialog];
   Clock: [Clock, pw.Clock];
   Tracing: [Tracing, pw.Tracing];

@@ -28,6 +28,7 @@ import { pdfParams } from './pdf.ts';
 import { Scope, waitUntil } from './scope.ts';
 import { quote } from './selectors.ts';
 import { urlMatches, type UrlMatch } from './urls.ts';
+import { Coverage } from './coverage.ts';
 import { WebStorage } from './webstorage.ts';
 import { requestTakeover } from './takeover.ts';
 import type { World } from './world.ts';
@@ -51,6 +52,7 @@ export class Page extends Scope {
   readonly touchscreen: Touchscreen;
   readonly localStorage = new WebStorage(this, 'localStorage');
   readonly sessionStorage = new WebStorage(this, 'sessionStorage');
+  readonly coverage = new Coverage(this);
   /** @internal */
   readonly _world: World;
   /** @internal */
@@ -83,7 +85,7 @@ export class Page extends Scope {
     this.keyboard = new Keyboard(this);
     this.mouse = new Mouse(this);
     this.touchscreen = new Touchscreen(this);
-    hide(this, '_world', '_timeouts', '_routes', '_socketRoutes', 'keyboard', 'mouse', 'touchscreen', 'localStorage', 'sessionStorage');
+    hide(this, '_world', '_timeouts', '_routes', '_socketRoutes', 'keyboard', 'mouse', 'touchscreen', 'localStorage', 'sessionStorage', 'coverage');
   }
 
   /** @internal */

@@ -12,7 +12,6 @@ const asking = 'use requestTakeover() to let a person act in the page';
 /** By class and member, what to use instead. conformance.ts holds the names. */
 export const refusals = {
   Page: {
-    coverage: 'use context.newCDPSession(page) with the domains Profiler and CSS',
     screencast: recording,
     video: recording,
     pickLocator: asking,
@@ -65,7 +64,7 @@ export const later = {
 } as const;
 
 /** Properties among them; all others are methods. */
-const properties = new Set(['coverage', 'screencast', 'webmcp', 'credentials', 'debugger', 'tracing']);
+const properties = new Set(['screencast', 'webmcp', 'credentials', 'debugger', 'tracing']);
 
 /** Gives the classes the members that they refuse. */
 export function installRefusals(classes: Record<string, { prototype: object }>): void {
