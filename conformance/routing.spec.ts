@@ -4,6 +4,16 @@ import { test, expect, type Route } from '@playwright/test';
 const get = (url: string) => `fetch(${JSON.stringify(url)}).then(r => r.text())`;
 
 test.describe('fulfill', () => {
+  test('a file that is not there is an error, and the request can still be answered', async ({ page }) => {
+    await page.goto('/empty');
+    const failed = new Promise<string>(resolve => page.route('**/api', async route => {
+      await route.fulfill({ path: 'not-there.json' }).catch(error => resolve(error.message));
+      await route.fulfill({ body: 'instead' });
+    }));
+    expect(await page.evaluate(get('/api'))).toBe('instead');
+    expect(await failed).toMatch(/ENOENT: no such file or directory, open '.*not-there\.json'/);
+  });
+
   test('with status, headers, content type and body', async ({ page }) => {
     await page.goto('/empty');
     await page.route('**/api', route => route.fulfill({ status: 201, headers: { 'x-made': 'yes' }, contentType: 'text/plain', body: 'made up' }));

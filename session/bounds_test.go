@@ -64,6 +64,9 @@ func TestTakeoverLinkEndsWithItsTakeover(t *testing.T) {
 	if v.maySee() {
 		t.Error("still sees the session")
 	}
+	if m := s.tabsFor(v); len(m.Tabs) > 0 || m.Tabs == nil {
+		t.Errorf("told of the tabs: %+v", m)
+	}
 	for range 3 { // refused ones leave no link behind
 		if _, err := s.RequestTakeover(TakeoverOptions{Reason: "third"}); !errors.Is(err, ErrTakeoverOpen) {
 			t.Fatal(err)
@@ -187,5 +190,28 @@ func TestReady(t *testing.T) {
 	_, err := m.Create(t.Context(), CreateOptions{})
 	if !errors.Is(err, ErrNotReady) || strings.Contains(err.Error(), "/nonexistent") {
 		t.Errorf("create gave %v after %v", err, time.Since(start))
+	}
+}
+
+// A link that leaked locks nobody out who has a key.
+func TestGuestsLeaveRoom(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	join := func(guest bool) error {
+		v, err := s.Join(ViewerOptions{Role: RoleView, Guest: guest})
+		if err == nil {
+			t.Cleanup(v.Leave)
+		}
+		return err
+	}
+	for range maxGuests {
+		if err := join(true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := join(true); !errors.Is(err, ErrTooMany) {
+		t.Errorf("one more guest: %v", err)
+	}
+	if err := join(false); err != nil {
+		t.Errorf("an operator: %v", err)
 	}
 }

@@ -235,7 +235,15 @@ func (s *Session) tabsMessage() TabsMessage {
 	return TabsMessage{Type: "tabs", Tabs: s.tabs.list(), Active: s.tabs.active}
 }
 
-func (s *Session) sendTabs() { s.tell("tabs", func(*Viewer) any { return s.tabsMessage() }) }
+// tabsFor is the list as a viewer may see it.
+func (s *Session) tabsFor(v *Viewer) TabsMessage {
+	if !v.maySee() {
+		return TabsMessage{Type: "tabs", Tabs: []Tab{}}
+	}
+	return s.tabsMessage()
+}
+
+func (s *Session) sendTabs() { s.tell("tabs", func(v *Viewer) any { return s.tabsFor(v) }) }
 
 // refocus makes viewers look again whether they may see what they see.
 func (s *Session) refocus() {

@@ -14,6 +14,7 @@ import (
 type ViewerOptions struct {
 	Role     Role
 	Name     string // for the record, such as "operator" or a link's id
+	Guest    bool   // came by a link
 	Takeover string // the only takeover a visitor by a takeover's link came for
 	Resume   string // the word of an earlier view's HelloMessage, whose control this one goes on with
 }
@@ -25,6 +26,7 @@ type Viewer struct {
 	id       string
 	role     Role
 	name     string
+	guest    bool
 	takeover string
 	secret   string // with the id, the word that resumes this view
 	out      *outbox
@@ -51,7 +53,7 @@ type Picture struct {
 // Join adds a viewer. Its first messages say how the session stands. End it
 // with Leave.
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
-	v := &Viewer{session: s, id: newID("v"), secret: newSecret(), role: o.Role, name: o.Name, takeover: o.Takeover, out: newOutbox()}
+	v := &Viewer{session: s, id: newID("v"), secret: newSecret(), role: o.Role, name: o.Name, guest: o.Guest, takeover: o.Takeover, out: newOutbox()}
 	v.ctx, v.cancel = context.WithCancel(context.WithoutCancel(s.ctx))
 	resumed := o.Resume != "" && s.resume(v, o.Resume)
 	if err := s.welcome(v); err != nil {
@@ -78,6 +80,10 @@ func (s *Session) welcome(v *Viewer) error {
 		s.mu.Unlock()
 		return fmt.Errorf("%w viewers: a session has at most %d", ErrTooMany, maxViewers)
 	}
+	if v.guest && s.guestsLocked() >= maxGuests {
+		s.mu.Unlock()
+		return fmt.Errorf("%w viewers by links: a session has at most %d", ErrTooMany, maxGuests)
+	}
 	s.viewers[v] = struct{}{}
 	s.activeAt = time.Now()
 	crashed := s.status == StatusCrashed
@@ -86,18 +92,31 @@ func (s *Session) welcome(v *Viewer) error {
 
 	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Resume: v.id + "." + v.secret})
 	v.send("control", s.controlMessage(v))
-	v.send("tabs", s.tabsMessage())
+	v.send("tabs", s.tabsFor(v))
 	v.send("takeover", s.takeoverMessage(v))
 	if run != nil {
 		v.send("run", run.brief())
 	}
-	for _, d := range s.openDialogs() {
-		v.send("", d)
+	if v.maySee() {
+		for _, d := range s.openDialogs() {
+			v.send("", d)
+		}
 	}
 	if crashed {
 		v.send("", StateMessage{Type: "crashed"})
 	}
 	return nil
+}
+
+// guestsLocked is how many viewers came by links.
+func (s *Session) guestsLocked() int {
+	n := 0
+	for v := range s.viewers {
+		if v.guest {
+			n++
+		}
+	}
+	return n
 }
 
 // ID is the viewer's id, as it stands in a lease's holder.

@@ -332,10 +332,18 @@ func TestLinks(t *testing.T) {
 	if got := as("POST", base+"/takeovers/"+first.ID+"/claim"); got.status != 200 {
 		t.Errorf("claim: %d: %s", got.status, got.body)
 	}
+	if got := as("GET", base+"/thumbnail"); got.status != 200 || len(seen.Tabs) == 0 {
+		t.Errorf("while the takeover is open: thumbnail %d, tabs %v", got.status, seen.Tabs)
+	}
 	if got := as("POST", base+"/takeovers/"+first.ID+"/done"); got.status != 200 {
 		t.Errorf("done: %d: %s", got.status, got.body)
 	}
 	s.call("POST", base+"/takeovers", map[string]any{"reason": "second"}, 201, &second)
+	as("GET", base+"/thumbnail").problem(409)
+	as("GET", base).decode(&seen)
+	if len(seen.Tabs) > 0 || seen.URL != "" || seen.Title != "" {
+		t.Errorf("after its takeover a guest sees %q, %q, %v", seen.URL, seen.Title, seen.Tabs)
+	}
 	if got := as("POST", base+"/takeovers/"+second.ID+"/done"); got.status != 403 {
 		t.Errorf("another takeover with a link for the first: %d, want 403", got.status)
 	}

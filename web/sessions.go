@@ -56,9 +56,23 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		if v.Takeover != nil {
 			v.Takeover = new(guestTakeover(*v.Takeover))
 		}
+		if !mayLook(c, one) {
+			v.URL, v.Title, v.Tabs = "", "", []session.Tab{}
+		}
 		return v
 	}
 	return v
+}
+
+// mayLook reports whether the caller may see what the session shows: who came by the
+// link of one takeover only while that one is open.
+func mayLook(c echo.Context, one *session.Session) bool {
+	grant, guest := caller(c).grant(one.ID())
+	if !guest || grant.Takeover == "" {
+		return true
+	}
+	t, err := one.Takeover(grant.Takeover)
+	return err == nil && t.Info().State.Open()
 }
 
 var statuses = []string{"starting", "live", "crashed", "released", "failed"}
@@ -199,6 +213,9 @@ func (s *Server) getThumbnail(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {
 		return err
+	}
+	if !mayLook(c, one) {
+		return session.ErrTakeoverState
 	}
 	image, mime, err := one.Thumbnail(c.Request().Context())
 	if err != nil {

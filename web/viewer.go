@@ -82,7 +82,7 @@ func (s *Server) view(c echo.Context) error {
 	}
 	p := caller(c)
 	role, _ := p.role(one.ID())
-	joining := session.ViewerOptions{Role: role, Name: p.name, Resume: c.QueryParam("resume")}
+	joining := session.ViewerOptions{Role: role, Name: p.name, Guest: !p.operator(), Resume: c.QueryParam("resume")}
 	if g, ok := p.grant(one.ID()); ok && !p.operator() {
 		joining.Takeover = g.Takeover
 	}

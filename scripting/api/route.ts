@@ -22,6 +22,8 @@ export class Route {
   #request: Request;
   /** Set while a handler has it: called with whether it was handled. */
   #report: ((handled: boolean) => void) | null = null;
+  /** Chromium was told, or nobody is to be. */
+  #tried = false;
   /** @internal */
   _failed = false;
 
@@ -51,7 +53,10 @@ export class Route {
     if (options.json !== undefined && options.body !== undefined)
       throw new Error('Can specify either body or json parameters');
     await this.#handle('fulfill', async send => {
-      const { status, headers, body } = await answerOf(send, options);
+      const { status, headers, body } = await answerOf(send, options).catch(e => {
+        this.#tried = false; // a file that cannot be read, say: there may be another answer
+        throw e;
+      });
       await send('route.fulfill', { request: this.#request._id, status, headers, body });
     });
   }
@@ -83,10 +88,11 @@ export class Route {
   }
 
   /** Leaves the request waiting for good. @internal */
-  _wait(): void { this._failed = true; }
+  _wait(): void { this._failed = this.#tried = true; }
 
   /** A handler begins: settles with whether it handled the request. @internal */
   _begin(): Promise<boolean> {
+    this.#tried = false;
     return new Promise(resolve => { this.#report = resolve; });
   }
 
@@ -100,8 +106,9 @@ export class Route {
     if (!this.#report)
       throw new Error('Route is already handled!');
     await step(`route.${method}`, () => `route.${method}()`, async send => {
-      if (this._failed) // the request waits for good
+      if (this.#tried) // when that failed the request waits for good
         throw new Error('Route is already handled!');
+      this.#tried = true;
       try {
         await body(send);
         this.#report?.(handled);
