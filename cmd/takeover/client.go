@@ -3,12 +3,15 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +26,7 @@ const maxEvent = 32 << 20
 type client struct {
 	base string
 	key  string
+	from string // where the key comes from, in words
 	http *http.Client
 }
 
@@ -43,23 +47,48 @@ func (p *problem) Error() string {
 // client makes a client of the flags. Without a key it looks where the server
 // finds its own.
 func (c *cli) client() (*client, error) {
-	key := c.Key
+	base, err := serverURL(c.Server)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	key, from := c.Key, "--key"
 	if key == "" {
 		key, _, _ = strings.Cut(os.Getenv("TAKEOVER_API_KEY"), ",")
+		from = "TAKEOVER_API_KEY"
+	}
+	dir := os.Getenv("TAKEOVER_DATA_DIR")
+	if dir == "" {
+		dir = defaultDataDir()
 	}
 	if key == "" {
-		dir := os.Getenv("TAKEOVER_DATA_DIR")
-		if dir == "" {
-			dir = defaultDataDir()
-		}
-		if raw, err := os.ReadFile(filepath.Join(dir, "api-key")); err == nil {
+		from = filepath.Join(dir, keyFile)
+		if raw, err := os.ReadFile(from); err == nil {
 			key = string(raw)
 		}
 	}
 	if key = strings.TrimSpace(key); key == "" {
-		return nil, usage("no API key: set TAKEOVER_API_KEY, or give --key")
+		return nil, usage("no API key: set TAKEOVER_API_KEY, or give --key. It is the server's; one that was started without keeps its own in its data directory, and %s is not there", from)
 	}
-	return &client{base: strings.TrimSuffix(c.Server, "/"), key: key, http: &http.Client{}}, nil
+	return &client{base: base, key: key, from: from, http: &http.Client{}}, nil
+}
+
+// keyFile is where a server keeps its key, in its data directory.
+const keyFile = "api-key"
+
+// defaultServer is where serve listens unless it is told otherwise.
+const defaultServer = "http://127.0.0.1:8080"
+
+// serverURL is a server's address as it was given, with http:// if it has no scheme.
+func serverURL(given string) (string, error) {
+	text := cmp.Or(strings.TrimSpace(given), defaultServer)
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("%q is no server's address: write http://host:port in --server or TAKEOVER_URL", given)
+	}
+	return strings.TrimRight(text, "/"), nil
 }
 
 // call sends in as JSON and decodes the answer into out; either may be nil.
@@ -72,8 +101,13 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 	if out == nil {
 		return nil
 	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return fmt.Errorf("%s %s: read answer: %w", method, path, err)
+	return decode(resp.Body, out)
+}
+
+// decode reads an answer's JSON.
+func decode(body io.Reader, out any) error {
+	if err := json.NewDecoder(body).Decode(out); err != nil {
+		return fmt.Errorf("read answer: %w", err)
 	}
 	return nil
 }
@@ -92,20 +126,42 @@ func (c *client) do(ctx context.Context, method, path string, in any) (*http.Res
 	if err != nil {
 		return nil, usage("%s: %w", c.base, err)
 	}
-	req.Header.Set("Authorization", "Bearer "+c.key)
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	return c.send(req)
+}
+
+// send adds the key to a request, sends it, and turns an error answer into a
+// *problem.
+func (c *client) send(req *http.Request) (*http.Response, error) {
+	req.Header.Set("Authorization", "Bearer "+c.key)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("is the server running? %w", err)
+		if req.Context().Err() != nil {
+			return nil, context.Cause(req.Context())
+		}
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err
+		}
+		return nil, fmt.Errorf("%s does not answer: is the server running? Start one with takeover serve, or name another with --server or TAKEOVER_URL (%w)", c.base, err)
 	}
 	if resp.StatusCode < http.StatusBadRequest {
 		return resp, nil
 	}
 	defer resp.Body.Close()
 	p := &problem{Title: resp.Status, Status: resp.StatusCode}
-	_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(p) // else the status says it
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case kind != "application/problem+json":
+		p.Title, p.Detail = c.base+" answers, but is no Takeover server", resp.Status+" for "+req.URL.Path
+	case resp.StatusCode == http.StatusUnauthorized:
+		p.Title = "the server does not take this key"
+		p.Detail = fmt.Sprintf("it comes from %s. The server's own is TAKEOVER_API_KEY where it runs, or in the file %s of its data directory; give it with --key or TAKEOVER_API_KEY", c.from, keyFile)
+	default:
+		_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(p) // else the status says it
+	}
 	return nil, p
 }
 

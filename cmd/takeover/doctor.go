@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -90,7 +91,11 @@ func health(ctx context.Context, server string) finding {
 	failed := func(err error) finding {
 		return good("health", "%v", err).as("failed", "Start the server, or name it with --server.")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+"/healthz", nil)
+	server, err := serverURL(server)
+	if err != nil {
+		return failed(err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/healthz", nil)
 	if err != nil {
 		return failed(err)
 	}
@@ -115,6 +120,11 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(ctx, launchTime)
 	defer cancel()
+	if d.Chromium != "" {
+		if info, err := os.Stat(d.Chromium); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
+			return []finding{good("chromium", "%s is no program that can be started", d.Chromium).as("failed", "Install it there: apt-get install chromium. Or name another with --chromium or TAKEOVER_CHROMIUM; without both it is found on PATH.")}
+		}
+	}
 	start := time.Now()
 	p, err := browser.Launch(ctx, browser.LaunchOptions{ExecPath: d.Chromium, Dir: dir})
 	if err != nil {
@@ -166,8 +176,19 @@ func assets() finding {
 
 func (d *doctorCommand) port() finding {
 	ln, err := net.Listen("tcp", d.Addr)
-	if err != nil {
-		return good("port", "%v", err).as("warning", "Something listens there: the server itself, or choose another with --addr.")
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return good("port", "%s is taken", d.Addr).as("warning", "Something listens there: the server itself, or choose another with --addr.")
+	case errors.Is(err, syscall.EACCES):
+		return good("port", "%s may not be listened on", d.Addr).as("failed", "Ports below 1024 are for root: choose another with --addr.")
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return good("port", "%s is no address of this machine", d.Addr).as("failed", "Choose one of its own with --addr, or 0.0.0.0 for all.")
+	case err != nil:
+		var why *net.AddrError
+		if errors.As(err, &why) {
+			err = errors.New(why.Err)
+		}
+		return good("port", "%s is no address: %v", d.Addr, err).as("failed", "Write host:port, such as 127.0.0.1:8080, or :8080 for all of this machine's addresses.")
 	}
 	_ = ln.Close()
 	return good("port", "%s is free", d.Addr)

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -17,25 +19,34 @@ import (
 )
 
 // Exit codes: exitFailed is for what was tried and did not succeed, exitUsage
-// for what was not understood.
+// for what was not understood, exitInterrupted for what Ctrl-C ended.
 const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
 )
+
+const about = `A remote browser that scripts drive and people take over.
+
+Exit codes: 0 when it went well, 1 when what was tried failed, 2 for a call that was not understood, 130 when it was interrupted.`
 
 // cli is every command and the flags that all of them have.
 type cli struct {
-	Server string `help:"Address of the server that the other commands talk to." default:"http://127.0.0.1:8080" env:"TAKEOVER_URL" group:"Connection"`
-	Key    string `help:"API key; by default the first of TAKEOVER_API_KEY, or the one kept in the data directory." placeholder:"KEY" group:"Connection"`
-	JSON   bool   `help:"Write JSON." name:"json"`
+	Server  string      `help:"Address of the server that the other commands talk to." default:"${server}" env:"TAKEOVER_URL" group:"Connection"`
+	Key     string      `help:"API key; by default the first of TAKEOVER_API_KEY, or the one kept in the data directory." placeholder:"KEY" group:"Connection"`
+	JSON    bool        `help:"Write JSON." name:"json"`
+	Release versionFlag `help:"Print the version." name:"version"`
 
 	Serve     serveCommand     `cmd:"" help:"Run the server."`
-	Run       runCommand       `cmd:"" help:"Run a script: prints its logs, the link when it asks for a person, and the result as JSON. Exit code 0 when it succeeded, 1 when it failed, 2 for a wrong call."`
-	Sessions  sessionsCommand  `cmd:"" help:"List, show, release and open sessions."`
+	Run       runCommand       `cmd:"" help:"Run a script: prints its logs and the link when it asks for a person to standard error, and the result as JSON to standard output. Exit code 0 when it succeeded, 1 when it failed, 2 for a wrong call, 130 when it was interrupted."`
+	Sessions  sessionsCommand  `cmd:"" aliases:"list" help:"List, show, release and open sessions."`
+	Files     filesCommand     `cmd:"" help:"List, fetch, add and remove a session's files."`
 	Takeovers takeoversCommand `cmd:"" help:"List the takeovers that wait for a person."`
 	Doctor    doctorCommand    `cmd:"" help:"Check what the server needs on this machine, and say how to mend it."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
+	Version   versionCommand   `cmd:"" help:"Print the version, and which Chromium would be used."`
+
+	Completion completionCommand `cmd:"" help:"Print what makes a shell complete commands and flags."`
 
 	ScriptWorker struct{} `cmd:"" hidden:"" help:"What the server starts for each run."`
 }
@@ -84,9 +95,10 @@ func main() {
 func realMain(ctx context.Context, args []string, std streams) int {
 	var c cli
 	exited := -1
-	parser, err := kong.New(&c, kong.Name("takeover"), kong.Description("A remote browser that scripts drive and people take over."),
+	parser, err := kong.New(&c, kong.Name("takeover"), kong.Description(about),
 		kong.UsageOnError(), kong.Writers(std.out, std.err), kong.Exit(func(code int) { exited = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"data_dir": defaultDataDir()})
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Help(printHelp), kong.Vars{"data_dir": defaultDataDir(), "server": defaultServer},
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(duration)))
 	if err != nil {
 		fmt.Fprintln(std.err, "takeover:", err)
 		return exitFailed
@@ -96,12 +108,27 @@ func realMain(ctx context.Context, args []string, std streams) int {
 		return exited
 	}
 	if err != nil {
+		command := ""
+		if failed, ok := errors.AsType[*kong.ParseError](err); ok {
+			for _, step := range failed.Context.Path {
+				if step.Command != nil {
+					command += step.Command.Name + " "
+				}
+			}
+		}
 		fmt.Fprintln(std.err, "takeover:", err)
-		fmt.Fprintln(std.err, "Try: takeover --help")
+		fmt.Fprintf(std.err, "Try: takeover %s--help\n", command)
 		return exitUsage
 	}
+	if err := misplaced(parsed); err != nil {
+		return report(err, std)
+	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return report(parsed.Run(&c, std), std)
+	err = parsed.Run(&c, std)
+	if err != nil && ctx.Err() != nil && commandOf(parsed) != "serve" {
+		err = &exitError{code: exitInterrupted, err: errors.New("interrupted")}
+	}
+	return report(err, std)
 }
 
 // report prints why a command failed, and gives its exit code.

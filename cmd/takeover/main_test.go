@@ -134,7 +134,7 @@ test('adds', () => { expect(1 + 1).toBe(2); });
 test.describe('group', () => { test('fails', () => { throw new Error('boom'); }); });
 test.skip('later', () => {});`
 	code, stdout, stderr = command(t, tests, "run", "-")
-	if want := regexp.MustCompile(`^✓ adds \(\d+m?s\)\n✗ group › fails \(\d+m?s\)\n    Error: boom \(-:3:60\)\n– later\n1 passed, 1 failed, 1 skipped\n$`); code != 1 || !want.MatchString(stdout) || !strings.Contains(stderr, "1 of 3 tests failed") {
+	if want := regexp.MustCompile(`^✓ adds \(\d+m?s\)\n✗ group › fails \(\d+m?s\)\n    Error: boom \(-:3:60\)\n(      .*\|.*\n|    >.*\n){5}– later\n1 passed, 1 failed, 1 skipped\n$`); code != 1 || !want.MatchString(stdout) || !strings.Contains(stderr, "1 of 3 tests failed") {
 		t.Errorf("failing tests: %d, %q, %q", code, stdout, stderr)
 	}
 	code, stdout, _ = command(t, strings.Replace(tests, "throw", "return; throw", 1), "run", "-")

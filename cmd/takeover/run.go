@@ -6,26 +6,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
 // watchEvery is how often --watch looks at the file.
 const watchEvery = 300 * time.Millisecond
 
+// beginTime is how long the server may take to begin with a run.
+const beginTime = time.Minute
+
 // cleanUpTime is how long cancelling and releasing may take at the end.
 const cleanUpTime = 15 * time.Second
 
 // runCommand runs a script on a server.
 type runCommand struct {
-	Script  string          `arg:"" help:"The script; - reads it from standard input."`
-	Session string          `help:"Run in this session instead of a new one." placeholder:"ID"`
-	URL     string          `help:"Open this address first (in a new session)." placeholder:"URL"`
-	Args    json.RawMessage `help:"JSON that the script sees as args." placeholder:"JSON"`
-	Timeout time.Duration   `help:"How long the script may run, without the time it waits for a person." default:"5m"`
-	Keep    bool            `help:"Leave the new session open afterwards."`
-	Watch   bool            `help:"Run again in the same session whenever the file changes."`
+	Script   string          `arg:"" help:"The script; - reads it from standard input."`
+	Session  string          `help:"Run in this session instead of a new one." placeholder:"ID"`
+	URL      string          `help:"Open this address first (in a new session)." placeholder:"URL"`
+	Args     json.RawMessage `help:"JSON that the script sees as args, such as '{\"name\": \"Ada\"}'." placeholder:"JSON"`
+	Timeout  time.Duration   `help:"How long the script may run, without the time it waits for a person." default:"5m"`
+	Download string          `help:"Afterwards, fetch the files that the run left in the session to this folder; files of the same names are replaced." placeholder:"DIR" type:"path"`
+	Keep     bool            `help:"Leave the new session open afterwards, with its files."`
+	Watch    bool            `help:"Run again in the same session whenever the file changes."`
 }
 
 // runner is one call of the command.
@@ -35,6 +43,8 @@ type runner struct {
 	json    bool
 	std     streams
 	session string
+	code    string     // of the run that goes on
+	had     []fileInfo // the session's files before it
 }
 
 // Run runs the script once, or again and again.
@@ -46,11 +56,20 @@ func (r *runCommand) Run(ctx context.Context, c *cli, std streams) (err error) {
 		return usage("--watch needs a file")
 	}
 	if len(r.Args) > 0 && !json.Valid(r.Args) {
-		return usage("--args is not JSON")
+		return usage(`--args is not JSON: write it as in --args '{"name": "Ada"}'`)
+	}
+	if r.Timeout == 0 {
+		return usage("--timeout: a run needs some time, such as 90s or 5m")
+	}
+	if r.Script == "-" && isTerminal(std.in) {
+		fmt.Fprintln(std.err, "reading the script from standard input; Ctrl-D ends it")
 	}
 	code, err := r.read(std.in)
 	if err != nil {
 		return usage("%w", err)
+	}
+	if strings.TrimSpace(code) == "" && !r.Watch {
+		return usage("the script is empty")
 	}
 	api, err := c.client()
 	if err != nil {
@@ -63,12 +82,24 @@ func (r *runCommand) Run(ctx context.Context, c *cli, std streams) (err error) {
 		}
 		if !r.Keep {
 			defer func() { err = errors.Join(err, run.release(ctx)) }()
+		} else {
+			defer run.say("session %s stays open; takeover sessions release %s ends it", run.session, run.session)
 		}
 	}
 	if r.Watch {
 		return run.watch(ctx, code)
 	}
 	return run.once(ctx, code)
+}
+
+// isTerminal says whether a person types what is read.
+func isTerminal(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Name() != os.DevNull && info.Name() != filepath.Base(os.DevNull)
 }
 
 func (r *runCommand) read(in io.Reader) (string, error) {
@@ -153,13 +184,17 @@ func (r *runner) once(ctx context.Context, code string) error {
 	if len(r.Args) > 0 {
 		body["args"] = r.Args
 	}
-	base := "/v1/sessions/" + r.session
-	var run runInfo
-	if err := r.client.call(ctx, "POST", base+"/scripts", body, &run); err != nil {
+	base := "/v1/sessions/" + url.PathEscape(r.session)
+	r.code = code
+	if err := r.lookAtFiles(ctx); err != nil {
+		return err
+	}
+	run, err := r.begin(ctx, base, body)
+	if err != nil {
 		return err
 	}
 	asked := map[string]bool{}
-	err := r.client.stream(ctx, base+"/runs/"+run.ID+"/stream", func(event string, data []byte) (bool, error) {
+	err = r.client.stream(ctx, base+"/runs/"+run.ID+"/stream", func(event string, data []byte) (bool, error) {
 		if r.json {
 			fmt.Fprintf(r.std.out, `{"event":%q,"data":%s}`+"\n", event, data)
 		}
@@ -183,7 +218,80 @@ func (r *runner) once(ctx context.Context, code string) error {
 		r.cancel(ctx, base+"/runs/"+run.ID)
 		return err
 	}
-	return r.finish(run)
+	return errors.Join(r.finish(run), r.collect(ctx))
+}
+
+// begin starts the run. It waits for the answer even if ctx ends meanwhile: the run
+// is to be known, to be cancelled.
+func (r *runner) begin(ctx context.Context, base string, body any) (run runInfo, err error) {
+	begin, done := context.WithTimeout(context.WithoutCancel(ctx), beginTime)
+	defer done()
+	return run, r.client.call(begin, "POST", base+"/scripts", body, &run)
+}
+
+// lookAtFiles remembers what files a session has that others use as well.
+func (r *runner) lookAtFiles(ctx context.Context) (err error) {
+	if r.Session != "" && r.Download != "" {
+		r.had, err = r.client.files(ctx, r.session)
+	}
+	return err
+}
+
+// collect fetches the files that the run left, or says that they go.
+func (r *runner) collect(ctx context.Context) error {
+	goes := r.Session == "" && !r.Keep && !r.Watch
+	if r.Download == "" && !goes || ctx.Err() != nil {
+		return nil
+	}
+	all, err := r.client.files(ctx, r.session)
+	if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusGone {
+		return nil // the script ended its session
+	} else if err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(all, func(f fileInfo) bool {
+		return slices.ContainsFunc(r.had, func(g fileInfo) bool { return g.Name == f.Name && g.Size == f.Size && g.ModifiedAt.Equal(f.ModifiedAt) })
+	})
+	if r.Download != "" {
+		return r.download(ctx, left)
+	}
+	if len(left) > 0 {
+		r.say("the session's files go with it: %s\n  --download DIR fetches them, --keep leaves the session open", list(left))
+	}
+	return nil
+}
+
+// list names files, as many as one cares to read.
+func list(files []fileInfo) string {
+	const most = 10
+	var names []string
+	for i, f := range files {
+		if i == most {
+			names = append(names, fmt.Sprintf("and %d more", len(files)-most))
+			break
+		}
+		names = append(names, f.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// download fetches files to the folder that was given for them.
+func (r *runner) download(ctx context.Context, files []fileInfo) error {
+	if err := os.MkdirAll(r.Download, 0o755); err != nil { //nolint:gosec // the person's own folder
+		return err
+	}
+	dir, err := os.OpenRoot(r.Download)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	for _, f := range files {
+		if err := r.client.fetchInto(ctx, r.session, f.Name, dir, os.O_TRUNC); err != nil {
+			return fmt.Errorf("download: %w", err)
+		}
+		r.say("downloaded %s", filepath.Join(r.Download, f.String()))
+	}
+	return nil
 }
 
 // takeover prints the link for a person, the first time it is asked for one.
@@ -197,7 +305,16 @@ func (r *runner) takeover(data []byte, asked map[string]bool) error {
 		asked[t.ID] = true
 		r.say("a person is needed: %s\n  %s", printable(t.Reason), t.URL)
 	}
+	if over := endings[t.State]; over != "" && asked[t.ID] {
+		asked[t.ID] = false
+		r.say("%s", over)
+	}
 	return nil
+}
+
+// endings say how a takeover ended.
+var endings = map[string]string{
+	"done": "the person is done; the script goes on", "failed": "the person could not do it", "expired": "nobody came in time", "cancelled": "nobody is asked any more",
 }
 
 // cancel stops a run that nobody waits for any more.
@@ -228,11 +345,17 @@ func (r *runner) finish(run runInfo) error {
 	return &exitError{code: exitFailed, err: errors.New(r.words(run.Error))}
 }
 
-// words is an error with where in the script it is.
+// words is an error with where in the script it is, and the lines around.
 func (r *runner) words(e *runError) string {
-	where := ""
-	if e.Line > 0 {
-		where = fmt.Sprintf(" (%s:%d:%d)", r.Script, e.Line, e.Column)
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.Name, printable(e.Message))
 	}
-	return fmt.Sprintf("%s: %s%s", e.Name, printable(e.Message), where)
+	first, more, _ := strings.Cut(strings.TrimRight(printable(e.Message), "\n"), "\n")
+	text := fmt.Sprintf("%s: %s (%s:%d:%d)", e.Name, first, r.Script, e.Line, e.Column)
+	for _, part := range []string{more, around(r.code, e.Line, e.Column)} {
+		if part != "" {
+			text += "\n" + part
+		}
+	}
+	return text
 }

@@ -68,6 +68,14 @@ func (s *sessionsList) Run(ctx context.Context, c *cli, std streams) error {
 		}
 		return writeJSON(std.out, all)
 	}
+	if len(all) == 0 {
+		more := "takeover sessions --all shows those that have ended."
+		if s.All {
+			more = "One lives as long as somebody uses it."
+		}
+		fmt.Fprintf(std.err, "No sessions. takeover run SCRIPT starts one, and so does %s in your browser. %s\n", api.base, more)
+		return nil
+	}
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATUS\tAGE\tCONTROL\tVIEWERS\tPAGE")
 	for _, one := range all {
@@ -179,6 +187,14 @@ func (t *takeoversCommand) Run(ctx context.Context, c *cli, std streams) error {
 	slices.SortFunc(list, func(a, b takeoverInfo) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	if c.JSON {
 		return writeJSON(std.out, list)
+	}
+	if len(list) == 0 {
+		more := " takeover takeovers --all shows those that are over."
+		if t.All {
+			more = ""
+		}
+		fmt.Fprintln(std.err, "No takeovers: no script waits for a person. One does after await requestTakeover('what to do')."+more)
+		return nil
 	}
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tAGE\tLEFT\tREASON\tLINK")

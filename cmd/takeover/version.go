@@ -1,10 +1,19 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"takeover/browser"
 )
 
 // release is the version of a release; make sets it.
@@ -34,13 +43,52 @@ func version() string {
 	return "dev-" + commit + dirty
 }
 
+// chromiumTime is how long Chromium may take to say its version.
+const chromiumTime = 10 * time.Second
+
 type versionCommand struct{}
 
 // Run prints the version.
-func (versionCommand) Run(c *cli, std streams) error {
+func (versionCommand) Run(ctx context.Context, c *cli, std streams) error {
+	found, path := chromiumVersion(ctx)
 	if c.JSON {
-		return json.NewEncoder(std.out).Encode(map[string]string{"version": version(), "go": runtime.Version()})
+		return json.NewEncoder(std.out).Encode(map[string]string{"version": version(), "go": runtime.Version(), "chromium": found, "chromiumPath": path})
 	}
-	_, err := fmt.Fprintln(std.out, "takeover", version(), runtime.Version())
+	if found == "" {
+		found = "no Chromium found: install it, or name it with TAKEOVER_CHROMIUM"
+	} else {
+		found += " (" + path + ")"
+	}
+	_, err := fmt.Fprintf(std.out, "takeover %s %s\n%s\n", version(), runtime.Version(), found)
+	return err
+}
+
+// chromiumVersion is what the Chromium that serve would start says of itself, and
+// where it is; both are empty without one.
+func chromiumVersion(ctx context.Context) (found, path string) {
+	path = os.Getenv("TAKEOVER_CHROMIUM")
+	if path == "" {
+		var err error
+		if path, err = browser.FindExecutable(); err != nil {
+			return "", ""
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, chromiumTime)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output() //nolint:gosec // the operator's own choice of Chromium
+	if err != nil {
+		return "", ""
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(printable(line)), path
+}
+
+// versionFlag is --version, the same as the command.
+type versionFlag bool
+
+// BeforeReset prints the version and ends the program.
+func (versionFlag) BeforeReset(ctx *kong.Context) error {
+	err := versionCommand{}.Run(context.Background(), &cli{}, streams{out: ctx.Stdout, err: ctx.Stderr})
+	ctx.Exit(exitOK)
 	return err
 }

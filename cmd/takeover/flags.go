@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// duration reads the value of a flag that is a time: a number alone is seconds.
+func duration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(text)
+	if seconds, notNumber := strconv.ParseFloat(text, 64); notNumber == nil && math.Abs(seconds) < float64(math.MaxInt64/time.Second) {
+		d, err = time.Duration(seconds*float64(time.Second)), nil
+	}
+	if err != nil {
+		return fmt.Errorf("%q is no time: write 90s, 5m or 1h30m; a number alone is seconds", text)
+	}
+	if d < 0 {
+		return fmt.Errorf("%q is less than no time", text)
+	}
+	target.SetInt(int64(d))
+	return nil
+}
+
+// foreign are the flags of all commands that one has no use for.
+var foreign = map[string][]string{
+	"serve":      {"server", "key", "json"},
+	"version":    {"server", "key"},
+	"doctor":     {"key"},
+	"completion": {"server", "key", "json"},
+}
+
+// commandOf is the name of the command that was chosen; empty for none.
+func commandOf(ctx *kong.Context) string {
+	for _, step := range ctx.Path {
+		if step.Command != nil {
+			return step.Command.Name
+		}
+	}
+	return ""
+}
+
+// printHelp prints help without the flags that the command has no use for.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	command := commandOf(ctx)
+	for _, flag := range ctx.Model.Flags {
+		for _, name := range foreign[command] {
+			flag.Hidden = flag.Hidden || flag.Name == name
+		}
+		flag.Hidden = flag.Hidden || flag.Name == "version" && command != ""
+	}
+	return kong.DefaultHelpPrinter(options, ctx)
+}
+
+// misplaced is the error of a flag that the command has no use for.
+func misplaced(ctx *kong.Context) error {
+	command := commandOf(ctx)
+	for _, step := range ctx.Path {
+		for _, name := range foreign[command] {
+			switch {
+			case step.Flag == nil || step.Resolved || step.Flag.Name != name:
+			case command == "serve" && name == "key":
+				return usage("--key is what clients send; serve takes its key from TAKEOVER_API_KEY, or keeps one in its data directory")
+			case command == "serve" && name == "server":
+				return usage("--server is where clients find a server; serve listens on --addr")
+			case command == "serve":
+				return usage("serve has no --json; --log-format is for its log")
+			default:
+				return usage("%s has no use for --%s", command, name)
+			}
+		}
+	}
+	return nil
+}
