@@ -88,6 +88,12 @@ func NewManager(o Options) (*Manager, error) {
 	return m, nil
 }
 
+// Timeouts are how long a session lives and a takeover waits that say nothing
+// else.
+func (m *Manager) Timeouts() (life, takeover time.Duration) {
+	return m.opts.Timeout, m.opts.TakeoverTimeout
+}
+
 // Create starts a session and returns when its browser is there. The session
 // lives on after ctx. The error is an *InputError, ErrFull, or why Chromium did
 // not start.

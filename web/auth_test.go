@@ -12,7 +12,7 @@ import (
 )
 
 // openToAll are the routes that need no key.
-var openToAll = []string{"redeemLink", "health", "ready", "pageLogin", "login", "logout", "static"}
+var openToAll = []string{"favicon", "redeemLink", "health", "ready", "pageLogin", "login", "logout", "static"}
 
 // openToGuests says which routes a share link opens in its own session, and the
 // least role for each. Every other route refuses every link.

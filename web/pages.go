@@ -60,6 +60,7 @@ func (s *Server) problemPage(c echo.Context, p problem) views.ProblemPage {
 // pageSessions is GET /.
 func (s *Server) pageSessions(c echo.Context) error {
 	p := views.SessionsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request())}
+	p.SessionTimeout, p.TakeoverTimeout = s.manager.Timeouts()
 	for _, t := range s.manager.Takeovers("") {
 		info := t.Info()
 		if !info.State.Open() {
@@ -129,6 +130,21 @@ func (s *Server) pageTakeover(c echo.Context) error {
 		Page: s.page(c), ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, Note: info.RequestNote, State: string(info.State),
 		Deadline: info.Deadline, Width: of.Dimensions.Width, Height: of.Dimensions.Height,
 	}))
+}
+
+// favicon is GET /favicon.ico: what browsers ask for beside answers that are no
+// pages of ours, such as pictures and JSON.
+func (s *Server) favicon(c echo.Context) error {
+	content, err := openAsset(path.Base(static.Asset("icon.svg")))
+	if err != nil {
+		return echo.ErrNotFound
+	}
+	defer content.Close()
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, mime.TypeByExtension(".svg"))
+	h.Set(echo.HeaderCacheControl, "public, max-age=86400")
+	http.ServeContent(c.Response(), c.Request(), "icon.svg", time.Time{}, content)
+	return nil
 }
 
 // static is GET /static/*. Only files of the build are served, by their names,

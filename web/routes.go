@@ -131,6 +131,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/login", name: "pageLogin", does: "Page: sign in; ?code= trades a sign-in link.", access: public, query: []string{"next", "code"}, handler: s.pageLogin, answers: answer{mime: mimeHTML}},
 		{method: post, path: "/login", name: "login", does: "Trade a key for a cookie.", access: public, handler: s.login, answers: answer{status: 303, mime: mimeHTML}},
 		{method: post, path: "/logout", name: "logout", does: "End the sign-in.", access: public, handler: s.logout, answers: answer{status: 303, mime: mimeHTML}},
+		{method: get, path: "/favicon.ico", name: "favicon", does: "The pages' icon.", access: public, handler: s.favicon, answers: answer{mime: "image/svg+xml"}},
 		{method: get, path: "/static/*", name: "static", does: "Scripts, style and pictures of the pages.", access: public, handler: s.static, answers: answer{mime: "*/*"}},
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/labstack/echo/v4"
 )
@@ -267,11 +266,8 @@ func newID() string {
 // demo site, asking a person for what it cannot do. baseURL is the server's
 // address as the session's browser reaches it, without a slash at the end.
 func SampleScript(baseURL string) string {
-	return fmt.Sprintf(sample, baseURL, Email, TakeoverTimeout.Milliseconds())
+	return fmt.Sprintf(sample, baseURL, Email)
 }
-
-// TakeoverTimeout is how long the sample script waits for a person.
-const TakeoverTimeout = 5 * time.Minute
 
 const sample = `// Signs in to the demo site, with a person's help
 // for the slider and the code.
@@ -280,7 +276,6 @@ await page.getByLabel('Email').fill('%s');
 
 const help = await requestTakeover('Sign in to the demo site', {
   note: 'The password is on the page. Then comes a slider, then a code.',
-  timeout: %d,
 });
 console.log('A person helped for', Math.round(help.durationMs / 1000), 's');
 

@@ -25,12 +25,15 @@ func (p Page) asset(name string) string {
 
 func (p Page) built() bool { return p.asset("takeover.css") != "" }
 
+// blank is the address of a page that went nowhere yet.
+const blank = "about:blank"
+
 // host is what a person calls a page's address: the host, and the path where
 // there is one. Addresses that are no web pages are given as they are.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		if address == "" || address == "about:blank" {
+		if address == "" || address == blank {
 			return "Empty page"
 		}
 		return address
@@ -38,11 +41,50 @@ func host(address string) string {
 	return strings.TrimPrefix(u.Host, "www.") + strings.TrimSuffix(u.Path, "/")
 }
 
+// name is what the session's page calls itself. One without a title, which
+// Chromium calls by its address, is told by its host.
 func (s SessionInfo) name() string {
-	if t := strings.TrimSpace(s.Title); t != "" {
+	if t := strings.TrimSpace(s.Title); t != "" && t != s.URL && t != blank {
 		return t
 	}
-	return "Untitled"
+	return host(s.URL)
+}
+
+// place is where the session's page is, to stand under its name.
+func (s SessionInfo) place() string {
+	if s.URL == "" {
+		return blank
+	}
+	if where := host(s.URL); where != s.name() {
+		return where
+	}
+	return s.URL
+}
+
+// pageMinutes is the least that a session lives which is started on the page:
+// whoever writes a script beside it wants it longer than a program does.
+const pageMinutes = 30
+
+// sessionMinutes is what the page chooses.
+func (p SessionsPage) sessionMinutes() int { return max(pageMinutes, int(p.SessionTimeout.Minutes())) }
+
+// sessionChoices are the lives of a session that the page offers, in minutes.
+func (p SessionsPage) sessionChoices() []int {
+	all := []int{5, pageMinutes, 120, p.sessionMinutes()}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// inWords is a length of time as a sentence has it: "5 minutes", "2 hours".
+func inWords(d time.Duration) string {
+	switch {
+	case d >= time.Hour && d%time.Hour == 0:
+		return count(int(d/time.Hour), "hour", "hours")
+	case d >= time.Minute && d%time.Minute == 0:
+		return count(int(d/time.Minute), "minute", "minutes")
+	default:
+		return count(int(d/time.Second), "second", "seconds")
+	}
 }
 
 // party is who controls a session, in the page's four words.

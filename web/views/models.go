@@ -30,6 +30,9 @@ type SessionsPage struct {
 	// BaseURL of the server, without a slash at the end, for the examples of
 	// the empty page.
 	BaseURL string
+	// SessionTimeout is how long a session lives that says nothing else,
+	// TakeoverTimeout how long a request in it waits for a person.
+	SessionTimeout, TakeoverTimeout time.Duration
 }
 
 // Waiting is one open takeover in the inbox.
@@ -59,6 +62,35 @@ type SessionInfo struct {
 	ExpiresAt  time.Time
 	EndedAt    time.Time // zero while it lives
 	EndReason  string
+}
+
+// DocsPage is `/docs`.
+type DocsPage struct {
+	Page
+	BaseURL  string // of the server, without a slash at the end
+	Sections []DocsSection
+	Problems []DocsProblem
+}
+
+// DocsSection is some of the calls, in the order they are shown.
+type DocsSection struct {
+	ID, Title string
+	Calls     []DocsCall
+}
+
+// DocsCall is one call of the API. ID is its anchor.
+type DocsCall struct {
+	ID, Method, Path, Does string
+	Answers                int // status of success
+	Who                    string
+}
+
+// DocsProblem is one class of failure. ID is its anchor, to which the type of
+// such an answer leads.
+type DocsProblem struct {
+	ID     string
+	Status int
+	Title  string
 }
 
 // SessionPage is `/sessions/:id`.

@@ -62,7 +62,7 @@ func Scripts(p ScriptsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h3>Nothing is saved yet</h3><p>Write or paste a script beside a session’s browser and choose <b>Save</b> in its menu. It then stands here, can be opened in any session, and run by its id from a program.</p><a class=\"button\" href=\"/\">Go to the sessions</a></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2>Nothing is saved yet</h2><p>Write or paste a script beside a session’s browser and choose <b>Save</b> in its menu. It then stands here, can be opened in any session, and run by its id <a href=\"/docs#scripts\">from a program</a>.</p><a class=\"button\" href=\"/\">Go to the sessions</a></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -26,6 +26,7 @@ func every(asset func(string) string) map[string]templ.Component {
 	return map[string]templ.Component{
 		"sessions": Sessions(SessionsPage{Page: p, Waiting: []Waiting{w}, Live: []SessionInfo{s}, Ended: []SessionInfo{s}, BaseURL: hostile}),
 		"empty":    Sessions(SessionsPage{Page: p, BaseURL: hostile}),
+		"docs":     Docs(DocsPage{Page: p, BaseURL: hostile, Sections: []DocsSection{{ID: "a", Title: hostile, Calls: []DocsCall{{ID: hostile, Path: hostile, Does: hostile, Who: hostile}}}}, Problems: []DocsProblem{{ID: hostile, Title: hostile}}}),
 		"session":  Session(SessionPage{Page: p, Session: s, Sample: hostile}),
 		"guest":    Session(SessionPage{Page: p, Session: s, Guest: true}),
 		"takeover": Takeover(TakeoverPage{Page: p, ID: hostile, SessionID: hostile, Reason: hostile, Note: hostile, State: "pending", Deadline: now}),
@@ -105,6 +106,33 @@ func TestTimes(t *testing.T) {
 	} {
 		if got := clock(d); got != want {
 			t.Errorf("clock %v: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct{ title, url, name, place string }{
+		{"Sign in", "https://www.example.com/login", "Sign in", "example.com/login"},
+		{"", "https://example.com/login", "example.com/login", "https://example.com/login"},
+		{"about:blank", "about:blank", "Empty page", "about:blank"},
+		{" ", "", "Empty page", "about:blank"},
+	} {
+		s := SessionInfo{Title: c.title, URL: c.url}
+		if s.name() != c.name || s.place() != c.place {
+			t.Errorf("%q at %q is called %q at %q, want %q at %q", c.title, c.url, s.name(), s.place(), c.name, c.place)
+		}
+	}
+}
+
+// TestSessionLife holds what the page offers against what the server does.
+func TestSessionLife(t *testing.T) {
+	for life, want := range map[time.Duration]string{5 * time.Minute: "30 minutes", time.Hour: "1 hour", 24 * time.Hour: "24 hours"} {
+		html := render(t, Sessions(SessionsPage{Page: Page{Asset: built}, SessionTimeout: life, TakeoverTimeout: 90 * time.Second}))
+		if !strings.Contains(html, " selected>"+want+"</option>") {
+			t.Errorf("a server whose sessions live %v does not offer %s first", life, want)
+		}
+		if !strings.Contains(html, "waits 90 seconds") {
+			t.Error("the page does not say how long a takeover waits")
 		}
 	}
 }

@@ -65,15 +65,21 @@ function dividers(): void {
   const side = byId('side');
   movable({
     handle: byId('divider'), host: root, property: '--side', key: 'takeover.side', unit: 'px', step: 24, reverse: true,
-    initial: Math.round(Math.min(560, Math.max(400, window.innerWidth * 0.34))),
+    initial: () => Math.min(560, Math.max(400, window.innerWidth * 0.34)),
     min: NARROWEST,
     max: () => Math.max(NARROWEST, window.innerWidth - STAGE_AT_LEAST),
     at: (event) => window.innerWidth - event.clientX,
   });
   movable({
     handle: byId('split'), host: side, property: '--split', key: 'takeover.split', unit: '%', step: 4, reverse: false,
-    initial: 56, min: 20, max: () => 80,
+    initial: () => (byId('output').hidden ? 56 : 68), min: 20, max: () => 80,
     at: (event) => ((event.clientY - side.getBoundingClientRect().top) / side.clientHeight) * 100,
+  });
+  const panel = byId('panel-script');
+  movable({
+    handle: byId('output-split'), host: panel, property: '--output', key: 'takeover.output', unit: '%', step: 4, reverse: true,
+    initial: () => 46, min: 16, max: () => 80,
+    at: (event) => ((panel.getBoundingClientRect().bottom - event.clientY) / panel.clientHeight) * 100,
   });
 }
 

@@ -10,8 +10,6 @@ import { startTicking, tick } from '../times.js';
 /** How often (ms) the list is asked for, in sight and out of it, where the title still counts who waits. */
 const REFRESH = 2_000;
 const REFRESH_HIDDEN = 10_000;
-/** A session started from this page lives this long unless something else is chosen. */
-const DEFAULT_MINUTES = 30;
 
 const thumbnails = new Thumbnails();
 const title = document.title;
@@ -59,7 +57,7 @@ async function create(options: NewSession): Promise<void> {
 
 function newSession(): void {
   const button = byId('new-session');
-  button.addEventListener('click', () => void busy(button, notice, () => create({ timeout: DEFAULT_MINUTES * 60_000 })));
+  button.addEventListener('click', () => void busy(button, notice, () => create({ timeout: Number(button.dataset.minutes) * 60_000 })));
 
   const form = byId<HTMLFormElement>('new-form');
   form.addEventListener('submit', (event) => {

@@ -1,0 +1,5 @@
+import { enableCopying } from '../copying.js';
+import { enableMenus } from '../menus.js';
+
+enableMenus();
+enableCopying();
