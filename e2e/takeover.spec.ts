@@ -68,7 +68,7 @@ test('a person helps with the mouse', async ({ page, browser, request }) => {
   const { session, link } = await askForHelp(page);
   // A page that is loaded again knows how long the run has waited.
   const waited = page.locator('#output-waited');
-  await expect(waited).toHaveText(/^\+ (?!0:00)\d:\d\d waiting for a person$/);
+  await expect(waited).toHaveText(/^\+ (?!0:00)\d:\d\d waiting$/);
   const before = await waited.textContent() ?? '';
   await page.reload();
   await hasPicture(page);

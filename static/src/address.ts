@@ -5,3 +5,9 @@ export function addressOf(typed: string): string {
   const local = /^(localhost|\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:]+\])(:\d+)?(\/|$)/i.test(text);
   return `${local ? 'http' : 'https'}://${text}`;
 }
+
+/** What to call a page: its title, else where it is. Chromium calls one without a title by its address. */
+export function titleOf(page: { title: string; url: string } | undefined): string {
+  if (!page?.url || page.url === 'about:blank') return page?.title && page.title !== 'about:blank' ? page.title : 'Empty page';
+  return page.title || page.url;
+}

@@ -13,24 +13,32 @@ interface Divider {
   max(): number;
   step: number;
   unit: 'px' | '%';
-  initial: number;
+  /** The size while nobody has chosen one; the stylesheet says the same. */
+  initial(): number;
   /** Whether arrow left or up makes the size larger. */
   reverse: boolean;
 }
 
 export function movable(divider: Divider): void {
   const { handle, host, property, key } = divider;
-  let size = divider.initial;
+  /** What somebody chose, or null. */
+  let chosen = read(key);
 
-  const set = (value: number, keep: boolean): void => {
-    size = Math.round(Math.max(divider.min, Math.min(divider.max(), value)));
-    host.style.setProperty(property, `${size}${divider.unit}`);
-    handle.setAttribute('aria-valuenow', String(size));
+  const size = (): number => Math.round(Math.max(divider.min, Math.min(divider.max(), chosen ?? divider.initial())));
+  const lay = (): void => {
+    if (chosen === null) host.style.removeProperty(property);
+    else host.style.setProperty(property, `${size()}${divider.unit}`);
+    handle.setAttribute('aria-valuenow', String(size()));
     handle.setAttribute('aria-valuemin', String(divider.min));
     handle.setAttribute('aria-valuemax', String(Math.round(divider.max())));
-    if (keep) store(key, size);
   };
-  set(read(key) ?? divider.initial, false);
+  const choose = (value: number | null, keep: boolean): void => {
+    chosen = value;
+    if (value !== null) chosen = size();
+    lay();
+    if (keep) store(key, chosen);
+  };
+  lay();
 
   handle.addEventListener('pointerdown', (event) => {
     event.preventDefault();
@@ -38,21 +46,21 @@ export function movable(divider: Divider): void {
     handle.dataset.moving = '';
   });
   handle.addEventListener('pointermove', (event) => {
-    if (handle.hasPointerCapture(event.pointerId)) set(divider.at(event), false);
+    if (handle.hasPointerCapture(event.pointerId)) choose(divider.at(event), false);
   });
   handle.addEventListener('lostpointercapture', () => {
     delete handle.dataset.moving;
-    store(key, size);
+    store(key, chosen);
   });
-  handle.addEventListener('dblclick', () => set(divider.initial, true));
+  handle.addEventListener('dblclick', () => choose(null, true));
   handle.addEventListener('keydown', (event) => {
     const less = event.key === 'ArrowLeft' || event.key === 'ArrowUp';
     const more = event.key === 'ArrowRight' || event.key === 'ArrowDown';
     if (!less && !more) return;
     event.preventDefault();
-    set(size + divider.step * (less === divider.reverse ? 1 : -1), true);
+    choose(size() + divider.step * (less === divider.reverse ? 1 : -1), true);
   });
-  window.addEventListener('resize', () => set(size, false));
+  window.addEventListener('resize', lay);
 }
 
 function read(key: string): number | null {
@@ -64,9 +72,10 @@ function read(key: string): number | null {
   }
 }
 
-function store(key: string, value: number): void {
+function store(key: string, value: number | null): void {
   try {
-    localStorage.setItem(key, String(value));
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, String(value));
   } catch {
     // Not remembered then.
   }

@@ -10,7 +10,7 @@ test('a run counts on from what the server says, and people apart', () => {
   // A page that is loaded while the run waits.
   clock.set({ status: 'waiting', durationMs: 12_300, waitedMs: 60_000 });
   now += 5_500;
-  assert.deepEqual([clock.words, clock.waitedWords], ['0:12', '+ 1:05 waiting for a person']);
+  assert.deepEqual([clock.words, clock.waitedWords], ['0:12', '+ 1:05 waiting']);
 
   clock.status('running');
   now += 1_000;

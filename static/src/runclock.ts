@@ -55,7 +55,8 @@ export class RunClock {
 
   /** The time that people took, or nothing. */
   get waitedWords(): string {
-    if (this.#counter !== 'waited' && this.#waited === 0) return '';
+    if (this.#counter === 'waited') return `+ ${seconds(this.waited)} waiting`; // beside it stands for whom
+    if (this.#waited === 0) return '';
     return `+ ${this.#counter ? seconds(this.waited) : took(this.waited)} waiting for a person`;
   }
 }

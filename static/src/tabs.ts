@@ -1,4 +1,4 @@
-import { addressOf } from './address.js';
+import { addressOf, titleOf } from './address.js';
 import { byId, h, icon, setText } from './dom.js';
 import type { Live } from './live.js';
 import type { Tab } from './protocol.js';
@@ -29,7 +29,7 @@ export function showTabs(live: Live): void {
     reload.title = loading ? 'Stop loading' : 'Reload';
     reload.setAttribute('aria-label', reload.title);
     reload.querySelector('use')?.setAttribute('href', loading ? '#i-close' : '#i-reload');
-    const title = current?.title || current?.url || 'Empty page';
+    const title = titleOf(current);
     setText(byId('session-title'), title);
     byId('screen').setAttribute('aria-label', `Remote page: ${title}`);
     if (!document.title.startsWith('(')) document.title = `${title} · Takeover`;
@@ -59,7 +59,7 @@ export function showTabs(live: Live): void {
 }
 
 function tabElement(live: Live, tab: Tab, active: boolean): HTMLElement {
-  const title = tab.title || tab.url || 'Empty page';
+  const title = titleOf(tab);
   const picture = SAFE_ICON.test(tab.favicon ?? '') ? h('img', { src: tab.favicon, alt: '', width: 16, height: 16 }) : icon('globe');
   return h(
     'div',

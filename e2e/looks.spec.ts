@@ -1,0 +1,135 @@
+import { devices, expect, test, type Browser, type BrowserContext, type Page } from '@playwright/test';
+import { accessible, auth, hasPicture, signIn } from './remote.js';
+
+/** Every page, in three widths and both themes: axe is content, nothing sticks out, fingers hit what they aim at. */
+
+const WIDTHS = [1440, 1024, 390] as const;
+
+/** The least (CSS px) that a finger can aim at. */
+const TAP = 44;
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+async function windowOf(browser: Browser, width: (typeof WIDTHS)[number]): Promise<BrowserContext> {
+  if (width > 390) return browser.newContext({ viewport: { width, height: 800 } });
+  return browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: { width, height: 844 } } as object);
+}
+
+/** Things to press that are too small. Links and buttons inside of running text may be: they are as high as it. */
+async function tooSmall(page: Page): Promise<string[]> {
+  return page.evaluate((least) => {
+    const text = 'p, pre, .output-body, .monaco-editor, .toasts';
+    return [...document.querySelectorAll<HTMLElement>('a, button, input, select, textarea, summary')]
+      .filter((element) => element.checkVisibility() && !element.closest(text) && element.id !== 'keys')
+      // A field is reached by touching what is drawn around it.
+      .map((element): [HTMLElement, DOMRect] => [element, (element.closest('.address-field, .filter-text') ?? element).getBoundingClientRect()])
+      .filter(([, { width, height }]) => width > 0 && height > 0 && Math.min(width, height) < least - 0.5)
+      .map(([element, { width, height }]) => `${element.outerHTML.slice(0, 90)} ${Math.round(width)}×${Math.round(height)}`);
+  }, TAP);
+}
+
+async function looksRight(page: Page, name: string): Promise<void> {
+  const window = page.viewportSize()?.width ?? 0;
+  if (window !== 1024) await accessible(page, name); // between the two others, nothing looks different
+  // A phone shows a page that is too wide smaller: then the window is wider than the phone.
+  const width = await page.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth));
+  expect(width, `${name}: nothing sticks out`).toBe(window);
+  if (window <= 390) expect(await tooSmall(page), `${name}: too small for a finger`).toEqual([]);
+}
+
+for (const width of WIDTHS) {
+  test(`pages without a session, ${width} px`, async ({ browser }) => {
+    const context = await windowOf(browser, width);
+    const page = await context.newPage();
+    await page.goto('/login');
+    await looksRight(page, 'login');
+    await page.goto('/takeover/none');
+    await expect(page.getByRole('link', { name: 'Sign in with a key' })).toBeVisible();
+    await looksRight(page, 'locked');
+    await signIn(page);
+    await looksRight(page, 'sessions');
+    await page.getByRole('button', { name: 'Options' }).click();
+    await looksRight(page, 'options');
+    await page.goto('/');
+    await page.getByRole('button', { name: 'Key', exact: true }).click();
+    await looksRight(page, 'account menu');
+    await page.locator('#account-menu').getByRole('link', { name: 'API' }).click();
+    await expect(page.getByRole('heading', { name: 'API' })).toBeVisible();
+    await looksRight(page, 'API');
+    await page.getByRole('link', { name: 'Takeovers' }).click();
+    await expect(page.getByRole('heading', { name: 'Takeovers' })).toBeInViewport();
+    await page.goto('/scripts');
+    await looksRight(page, 'scripts');
+    await page.goto('/sessions/none');
+    await looksRight(page, 'nothing here');
+    await context.close();
+  });
+
+  test(`a session, ${width} px`, async ({ browser, request }) => {
+    const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+    const context = await windowOf(browser, width);
+    const page = await context.newPage();
+    await signIn(page);
+    await page.goto(`/sessions/${id}`);
+    await hasPicture(page);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Empty page');
+    await looksRight(page, 'session');
+    await page.locator('#connection').click();
+    await expect(page.locator('#figure-trip')).toHaveText(/^\d+ ms$/);
+    await expect(page.locator('#connection-menu')).toContainText('to the server and back');
+    await looksRight(page, 'connection');
+    await context.close();
+  });
+
+  test(`a run that failed, ${width} px`, async ({ browser, request, baseURL }) => {
+    const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+    const context = await windowOf(browser, width);
+    const page = await context.newPage();
+    await signIn(page);
+    await page.goto(`/sessions/${id}`);
+    await hasPicture(page);
+    const failed = `console.log('one'); await page.goto('${baseURL}/demo/login'); await page.locator('#none').click({ timeout: 100 });`;
+    await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: failed, wait: true } });
+    if (width < 1024) await page.locator('.dock').getByRole('button', { name: 'Script' }).click();
+    await expect(page.locator('[data-error]')).toBeVisible();
+    await expect(page.locator('[data-error]')).toBeInViewport();
+    const editor = (await page.locator('#editor').boundingBox())?.height ?? 0;
+    expect(editor, 'room for the script beside the output').toBeGreaterThan(170);
+    await looksRight(page, 'a run that failed');
+    await page.getByRole('tab', { name: 'Runs' }).click();
+    await expect(page.locator('.run-row')).toHaveCount(1);
+    await looksRight(page, 'runs');
+    if (width < 1024) {
+      await page.locator('.dock').getByRole('button', { name: 'Events' }).click();
+      await looksRight(page, 'events');
+      await page.keyboard.press('Escape');
+    }
+
+    await context.close();
+  });
+
+  test(`a takeover, ${width} px`, async ({ browser, request }) => {
+    const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+    const context = await windowOf(browser, width);
+    const page = await context.newPage();
+    await signIn(page);
+    const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Look at this' } })).json();
+    await page.goto(`/sessions/${id}`);
+    await hasPicture(page);
+    await expect(page.locator('#banner')).toBeVisible();
+    await looksRight(page, 'banner');
+    await page.goto(`/takeover/${asked.id}`);
+    await hasPicture(page);
+    await expect(page.locator('#control-words')).toHaveText('You are in control');
+    await looksRight(page, 'takeover');
+    await page.getByRole('button', { name: 'I can’t' }).click();
+    await looksRight(page, 'takeover, cannot');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+    await looksRight(page, 'farewell');
+    await context.close();
+  });
+}
