@@ -118,6 +118,14 @@ func navigationMessage(n *browser.NavigationError) string {
 	return fmt.Sprintf("%s at %s", n.Text, n.URL)
 }
 
+// failedMessage is the same of a navigation that the page had begun.
+func failedMessage(n *browser.NavigationError) string {
+	if n.Text == "net::ERR_ABORTED" {
+		return n.Text + "; maybe frame was detached?"
+	}
+	return n.Text
+}
+
 // scriptMessage is an exception of the page's, with where it was thrown.
 func scriptMessage(s *browser.ScriptError) string {
 	if s.Stack != "" {

@@ -230,7 +230,7 @@ func (c *Client) navigated(ev browser.FrameNavigated) {
 	if ev.Err != nil {
 		navigated["error"] = ev.Err.Error()
 		if n, ok := errors.AsType[*browser.NavigationError](ev.Err); ok {
-			navigated["error"] = navigationMessage(n)
+			navigated["error"] = failedMessage(n)
 		}
 	}
 	if ev.Response != nil {

@@ -45,6 +45,7 @@ func (f *Frame) attemptLocked(id proto.LoaderID, url string) *attempt {
 	if last := f.newestAttemptLocked(); last != nil {
 		f.interruptLocked(last, url)
 	}
+	f.wanted = false
 	p.attempts[id] = at
 	f.attempts = append(f.attempts, at)
 	if len(f.attempts) > keptAttempts {
@@ -84,7 +85,9 @@ func (f *Frame) endAttemptLocked(at *attempt, text string) {
 	at.err = &NavigationError{URL: at.url, Text: text}
 	f.failures++
 	f.lastFailure = at.err
-	f.page.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name, Err: at.err})
+	if !at.aborted || !f.wanted { // else it gives way to another one, whose end will be told
+		f.page.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name, Err: at.err})
+	}
 	if f != f.page.main {
 		return
 	}
@@ -111,6 +114,7 @@ func (f *Frame) commitAttemptLocked(doc *proto.Frame) *Response {
 	at.ended, at.committed = true, true
 	if doc.UnreachableURL != "" {
 		at.err = &NavigationError{URL: doc.UnreachableURL, Text: cmp.Or(at.errorText, errFailed)}
+		f.page.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name, Err: at.err})
 	}
 	return at.response
 }

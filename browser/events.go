@@ -31,14 +31,15 @@ type FrameAttached struct{ Frame *Frame }
 type FrameDetached struct{ Frame *Frame }
 
 // FrameNavigated tells that a frame shows another document, or another URL of
-// the same document, or, with Err, that a navigation ended without either.
+// the same document, or, with Err, that a navigation ended without what was asked
+// for; an error page is told of next.
 type FrameNavigated struct {
 	Frame        *Frame
 	URL          string    // the frame's URL now, with fragment
 	Name         string    // the frame's name now
 	SameDocument bool      // fragment or History API: document and worlds stay
 	Response     *Response // that brought the document, if it was fetched
-	Err          error     // a *NavigationError: the frame still shows what it showed
+	Err          error     // a *NavigationError: the frame shows what it showed
 }
 
 // LifecycleChanged tells what a frame's current document has reached. A new

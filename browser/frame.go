@@ -35,6 +35,7 @@ type Frame struct {
 	moves       uint64 // commits and navigations within a document so far
 	failures    uint64 // navigations that ended without either so far
 	lastFailure *NavigationError
+	wanted      bool       // Chromium said that another navigation is about to begin
 	attempts    []*attempt // the last few navigations to another document, the newest last
 
 	lifecycle Lifecycle

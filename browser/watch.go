@@ -92,6 +92,9 @@ func (w *NavigationWatch) settledLocked() bool {
 func (a *attachment) requestedNavigationLocked(e page.EventFrameRequestedNavigation) {
 	p := a.page
 	here := e.Disposition == page.ClientNavigationDispositionCurrentTab
+	if f := p.frames[e.FrameID]; f != nil && here && !strings.HasPrefix(e.URL, "javascript:") {
+		f.wanted = true
+	}
 	if e.FrameID != p.main.id || !here || strings.HasPrefix(e.URL, "javascript:") {
 		return
 	}

@@ -254,3 +254,26 @@ test.describe('content', () => {
     await expect(page.addScriptTag({})).rejects.toThrow('Provide an object with a `url`, `path` or `content` property');
   });
 });
+
+test('waiting for a navigation that fails', async ({ page }) => {
+  await page.goto('/one');
+  for (const [end, text] of [
+    ["location.href = '/status/204'", 'net::ERR_ABORTED; maybe frame was detached?'],
+    ["location.href = '/download'", 'net::ERR_ABORTED; maybe frame was detached?'],
+    ["location.href = '/slow?ms=5000'; setTimeout(() => window.stop(), 100)", 'net::ERR_ABORTED; maybe frame was detached?'],
+    ["location.href = 'http://127.0.0.1:1/'", 'net::ERR_UNSAFE_PORT'],
+  ]) {
+    const waiting = Promise.allSettled([page.waitForNavigation(), page.waitForURL('**/never')]);
+    await page.evaluate(code => { setTimeout(code, 0); }, end);
+    const reasons = (await waiting).map(r => (r as PromiseRejectedResult).reason.message);
+    expect(reasons[0]).toContain(`page.waitForNavigation: ${text}\n=========================== logs ===========================\nwaiting for navigation until "load"`);
+    expect(reasons[1]).toContain(`page.waitForURL: ${text}\n=========================== logs ===========================\nwaiting for navigation to "**/never" until "load"`);
+  }
+});
+
+test('waiting for a navigation that gives way to another one', async ({ page }) => {
+  await page.goto('/one');
+  const waiting = page.waitForNavigation();
+  await page.evaluate(() => { setTimeout(() => { location.href = '/slow?ms=5000'; setTimeout(() => { location.href = '/two'; }, 100); }, 0); });
+  expect((await waiting)!.url()).toMatch(/\/two$/);
+});

@@ -121,26 +121,25 @@ export class Frame extends Scope {
   }
 
   #navigation(timeout: number, log: string[], wanted: (url: string) => boolean, options?: object): Promise<Navigated> {
-    return this.#watch<Navigated>(timeout, log, (resolve, reject) => [
+    return this.#watch<Navigated>(timeout, log, (resolve, _reject, abandon) => [
       listen(this, 'navigated', (e: Navigated) => {
-        if (!wanted(e.url)) {
+        if (e.error)
+          return abandon(new Error(e.error));
+        if (!wanted(e.url))
           log.push(`  navigated to "${e.url}"`);
-        } else if (e.error) {
-          reject(new Error(e.error));
-        } else {
+        else
           resolve(e);
-        }
       }),
     ], options);
   }
 
   /** Waits on this frame's events; its end and the page's reject. */
-  #watch<T>(timeout: number, log: string[], watch: (resolve: (v: T) => void, reject: (e: Error) => void) => (() => void)[], options?: object): Promise<T> {
-    return wait<T>(timeout, log, (resolve, reject) => {
+  #watch<T>(timeout: number, log: string[], watch: (resolve: (v: T) => void, reject: (e: Error) => void, abandon: (e: Error) => void) => (() => void)[], options?: object): Promise<T> {
+    return wait<T>(timeout, log, (resolve, reject, abandon) => {
       if (this.#detached || this.#page.isClosed())
         reject(this.#page.isClosed() ? this.#page._closedError() : new Error('Navigating frame was detached!'));
       const stops = [
-        ...watch(resolve, reject),
+        ...watch(resolve, reject, abandon),
         listen(this, 'detached', () => reject(new Error('Navigating frame was detached!'))),
         listen(this.#page, 'close', () => reject(this.#page._closedError())),
         listen(this.#page, 'crash', () => reject(new Error('Navigation failed because page crashed!'))),
