@@ -105,7 +105,7 @@ test.describe('expressions and functions', () => {
     expect(await iterator.evaluate(i => i.next())).toEqual({ value: 1, done: false });
     await page.addInitScript(async () => { (window as any).seen = []; for await (const v of [Promise.resolve('early')]) (window as any).seen.push(v); });
     await page.goto('/one');
-    await page.waitForFunction(async () => { for await (const v of (window as any).seen) if (v === 'early') return true; return false; });
+    expect(await page.evaluate(async () => { for await (const v of (window as any).seen) if (v === 'early') return true; return false; })).toBe(true);
   });
 
   test('types are stripped', async ({ page }) => {

@@ -179,6 +179,16 @@ test.describe('waiting', () => {
     await expect(page.waitForFunction('false', undefined, { timeout: 150 })).rejects.toThrow('page.waitForFunction: Timeout 150ms exceeded.');
   });
 
+  test('waitForFunction waits for a promise, and takes it for truthy', async ({ page }) => {
+    await page.evaluate(() => {
+      (window as any).printed = new Promise<void>(f => { window.print = f; });
+      setTimeout(() => window.print(), 50);
+    });
+    expect(await (await page.waitForFunction('window.printed', undefined, { timeout: 3000 })).jsonValue()).toBe(undefined);
+    expect(await (await page.waitForFunction(async () => false)).jsonValue()).toBe(false);
+    await expect(page.waitForFunction(async () => { throw new Error('boom'); })).rejects.toThrow('boom');
+  });
+
   test('waitForFunction survives a navigation', async ({ page }) => {
     await page.goto('/one');
     const waiting = page.waitForFunction(() => document.title === 'Two');

@@ -54,7 +54,7 @@ export class Evaluator {
     return [given[1] ?? undefined, before, handles];
   }
 
-  /** Calls fn, or evaluates text, until the result is truthy, and gives that. */
+  /** Calls fn, or evaluates text, until the result is truthy, and gives that. A promise is, whatever it settles with. */
   poll(fn: Fn | string, given: Given, task: number, polling: number): Promise<unknown> {
     const [arg, before, handles] = this.unpack(given);
     const argument = parse(arg, handles);
@@ -62,13 +62,11 @@ export class Evaluator {
       let stopped = false;
       const done = () => { this.polls.delete(task); };
       this.polls.set(task, () => { stopped = true; done(); reject(new Error('aborted')); });
-      const next = async () => {
+      const next = () => {
         if (stopped)
           return;
         try {
-          let result = typeof fn === 'string' ? pageEval(fn) : fn(...before, argument);
-          if (isThenable(result))
-            result = await result;
+          const result = typeof fn === 'string' ? pageEval(fn) : fn(...before, argument);
           if (result) {
             done();
             resolve(result);
@@ -82,7 +80,7 @@ export class Evaluator {
           reject(e);
         }
       };
-      void next();
+      next();
     });
   }
 
