@@ -46,19 +46,6 @@ type Options struct {
 	BlockServiceWorkers bool         // none is registered
 }
 
-// Viewport is the size of a page, in CSS pixels. Without a width it has what the
-// window has.
-type Viewport struct {
-	Width, Height     int
-	Screen            Size    // of the screen it is on; default: its own
-	DeviceScaleFactor float64 // default 1
-	IsMobile          bool    // meta viewport tag, overlay scrollbars
-	HasTouch          bool
-}
-
-// Size is in CSS pixels.
-type Size struct{ Width, Height int }
-
 // Browser is the model of one Chromium. All methods may be called from any
 // goroutine.
 type Browser struct {

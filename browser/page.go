@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	proto "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/inspector"
@@ -308,75 +307,6 @@ func (p *Page) Dialog() *Dialog {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.dialog
-}
-
-// Viewport is the viewport that was set, or the zero value when none was.
-func (p *Page) Viewport() Viewport {
-	p.browser.mu.Lock()
-	defer p.browser.mu.Unlock()
-	return p.viewport
-}
-
-// SetViewport changes the page's size and returns when Chromium has done it.
-func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
-	s := p.Session()
-	err := s.Send(emulation.SetTouchEmulationEnabled.Method, v.touch())
-	if err == nil {
-		method, params := emulation.SetDeviceMetricsOverride.Method, any(v.metrics())
-		if v.Width == 0 {
-			method, params = emulation.ClearDeviceMetricsOverride.Method, proto.Empty{}
-		}
-		_, err = p.browser.call(ctx, s, method, params)
-	}
-	if err != nil {
-		return fmt.Errorf("set viewport: %w", p.explain(err))
-	}
-	return p.browser.Do(ctx, func() {
-		p.browser.turn(func() {
-			p.viewport = v
-			p.tellLocked(PageChanged{Page: p})
-		})
-	})
-}
-
-// deviceMetrics is Emulation.setDeviceMetricsOverride; cdproto's own would lose
-// an angle of 0.
-type deviceMetrics struct {
-	Width             int               `json:"width"`
-	Height            int               `json:"height"`
-	ScreenWidth       int               `json:"screenWidth"`
-	ScreenHeight      int               `json:"screenHeight"`
-	DeviceScaleFactor float64           `json:"deviceScaleFactor"` // 0 means the window's
-	Mobile            bool              `json:"mobile"`
-	Orientation       screenOrientation `json:"screenOrientation"`
-}
-
-type screenOrientation struct {
-	Type  string `json:"type"`
-	Angle int    `json:"angle"`
-}
-
-func (v Viewport) metrics() deviceMetrics {
-	screen := v.Screen
-	if screen == (Size{}) {
-		screen = Size{v.Width, v.Height}
-	}
-	m := deviceMetrics{
-		Width: v.Width, Height: v.Height, ScreenWidth: screen.Width, ScreenHeight: screen.Height,
-		DeviceScaleFactor: cmp.Or(v.DeviceScaleFactor, 1), Mobile: v.IsMobile,
-		Orientation: screenOrientation{Type: "landscapePrimary"},
-	}
-	switch {
-	case v.IsMobile && screen.Width > screen.Height:
-		m.Orientation.Angle = 90
-	case v.IsMobile:
-		m.Orientation.Type = "portraitPrimary"
-	}
-	return m
-}
-
-func (v Viewport) touch() emulation.SetTouchEmulationEnabledParams {
-	return emulation.SetTouchEmulationEnabledParams{Enabled: v.HasTouch}
 }
 
 // Close closes the page without asking its beforeunload handlers and returns

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -227,118 +224,6 @@ func TestProblems(t *testing.T) {
 	page := s.do(request{method: "GET", path: "/nothing", header: map[string]string{"Accept": "text/html"}})
 	if page.status != 404 || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") {
 		t.Errorf("problem page: %d %s", page.status, page.header.Get("Content-Type"))
-	}
-}
-
-func TestHeadersOfEveryAnswer(t *testing.T) {
-	s := startServer(t, nil)
-	for _, path := range []string{"/", "/login", "/v1/sessions", "/v1/nothing", "/static/none.js", "/demo/login", "/healthz", "/docs", "/openapi.json", "/takeover/none", "/sessions/none"} {
-		for _, key := range []string{"", "-"} {
-			h := s.do(request{method: "GET", path: path, key: key, header: map[string]string{"Accept": "text/html"}}).header
-			csp := h.Get("Content-Security-Policy")
-			for _, rule := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "'nonce-"} {
-				if !strings.Contains(csp, rule) {
-					t.Errorf("%s: CSP without %s: %s", path, rule, csp)
-				}
-			}
-			if strings.Contains(csp, "unsafe-") {
-				t.Errorf("%s: CSP %s", path, csp)
-			}
-			for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"} {
-				if h.Get(name) != want {
-					t.Errorf("%s: %s is %q", path, name, h.Get(name))
-				}
-			}
-			if strings.HasPrefix(path, "/v1") && h.Get("Cache-Control") != "no-store" {
-				t.Errorf("%s: Cache-Control %q", path, h.Get("Cache-Control"))
-			}
-			if h.Get("Access-Control-Allow-Origin") != "" {
-				t.Errorf("%s: CORS", path)
-			}
-		}
-	}
-	one := s.do(request{method: "GET", path: "/login", key: "-"})
-	two := s.do(request{method: "GET", path: "/login", key: "-"})
-	if one.header.Get("Content-Security-Policy") == two.header.Get("Content-Security-Policy") {
-		t.Error("a nonce was used twice")
-	}
-	head := s.do(request{method: "HEAD", path: "/healthz", key: "-"})
-	if head.status != 200 || len(head.body) > 0 {
-		t.Errorf("HEAD: %d, %q", head.status, head.body)
-	}
-}
-
-func TestAssetsAreCachedForEver(t *testing.T) {
-	if err := static.Check(); err != nil {
-		t.Skip("the assets are not here: ", err)
-	}
-	s := startServer(t, nil)
-	got := s.do(request{method: "GET", path: static.Asset("takeover.css"), key: "-"})
-	if got.status != 200 || got.header.Get("Cache-Control") != immutable || !strings.HasPrefix(got.header.Get("Content-Type"), "text/css") || len(got.body) == 0 {
-		t.Errorf("style: %d %v", got.status, got.header)
-	}
-	if got := s.do(request{method: "GET", path: static.Asset("session.js"), key: "-"}); !strings.HasPrefix(got.header.Get("Content-Type"), "text/javascript") {
-		t.Errorf("script: %d %s", got.status, got.header.Get("Content-Type"))
-	}
-}
-
-// TestAssetsAreCompressed compares both forms of a script.
-func TestAssetsAreCompressed(t *testing.T) {
-	if err := static.Check(); err != nil {
-		t.Skip("the assets are not here: ", err)
-	}
-	s := startServer(t, nil)
-	get := func(encoding string) reply {
-		return s.do(request{method: "GET", path: static.Asset("session.js"), key: "-", header: map[string]string{"Accept-Encoding": encoding}})
-	}
-	plain, small := get("identity"), get("br;q=1, gzip;q=0.5")
-	if plain.header.Get("Content-Encoding") != "" || small.header.Get("Content-Encoding") != "gzip" || plain.header.Get("Vary") != "Accept-Encoding" {
-		t.Errorf("encodings %v, %v", plain.header, small.header)
-	}
-	if plain.header.Get("Content-Type") != small.header.Get("Content-Type") {
-		t.Errorf("types %v, %v", plain.header, small.header)
-	}
-	unpacked, err := gzip.NewReader(bytes.NewReader(small.body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := io.ReadAll(unpacked); err != nil || !bytes.Equal(text, plain.body) || 2*len(small.body) > len(plain.body) {
-		t.Errorf("%d bytes of %d, the same: %v, %v", len(small.body), len(plain.body), bytes.Equal(text, plain.body), err)
-	}
-	if got := get("gzip;q=0"); got.header.Get("Content-Encoding") != "" {
-		t.Error("compressed for a caller that takes no gzip")
-	}
-}
-
-// TestPagesRender looks at the pages as a browser gets them.
-func TestPagesRender(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(map[string]any{"metadata": map[string]any{}})
-	var asked session.TakeoverInfo
-	s.call("POST", "/v1/sessions/"+one.ID()+"/takeovers", map[string]any{"reason": "<b>sign in</b>"}, 201, &asked)
-	html := map[string]string{"Accept": "text/html"}
-	for path, want := range map[string]string{
-		"/": "&lt;b&gt;sign in&lt;/b&gt;", "/sessions/" + one.ID(): "requestTakeover", "/takeover/" + asked.ID: "&lt;b&gt;sign in&lt;/b&gt;", "/login": `name="key"`, "/docs": "/v1/sessions/:id/view",
-	} {
-		got := s.do(request{method: "GET", path: path, header: html})
-		if got.status != 200 || !strings.Contains(string(got.body), want) || strings.Contains(string(got.body), "<b>sign in") {
-			t.Errorf("%s: %d, has %s: %v", path, got.status, want, strings.Contains(string(got.body), want))
-		}
-		csp := got.header.Get("Content-Security-Policy")
-		for _, tag := range strings.Split(string(got.body), "<script")[1:] {
-			tag, _, _ = strings.Cut(tag, ">")
-			_, nonce, _ := strings.Cut(tag, `nonce="`)
-			nonce, _, _ = strings.Cut(nonce, `"`)
-			if nonce == "" || !strings.Contains(csp, "'nonce-"+nonce+"'") {
-				t.Errorf("%s: script without this answer's nonce: %s", path, tag)
-			}
-		}
-	}
-	for path, want := range map[string]string{"/": "login-form", "/takeover/" + asked.ID: "locked", "/sessions/" + one.ID(): "locked", "/takeover/none": "locked"} {
-		got := s.do(request{method: "GET", path: path, header: html, key: "-"})
-		if got.status != 401 || !strings.Contains(string(got.body), want) || strings.Contains(string(got.body), "sign in&lt;") {
-			t.Errorf("%s without a key: %d, has %s: %v", path, got.status, want, strings.Contains(string(got.body), want))
-		}
 	}
 }
 

@@ -1,0 +1,85 @@
+package capture
+
+import (
+	"takeover/cdp"
+)
+
+type rect struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
+
+type shiftSource struct {
+	Element      string `json:"element"`
+	PreviousRect rect   `json:"previous_rect"`
+	CurrentRect  rect   `json:"current_rect"`
+}
+
+type layoutShiftData struct {
+	Score          float64       `json:"score"`
+	HadRecentInput bool          `json:"had_recent_input"`
+	Sources        []shiftSource `json:"sources"`
+}
+
+type lcpData struct {
+	Time    int64   `json:"time"` // Unix ms
+	Size    float64 `json:"size"` // pixels painted
+	Element string  `json:"element,omitempty"`
+	URL     string  `json:"url,omitempty"` // of the picture, if it is one
+}
+
+// timelineEvent maps Chromium's performance entries.
+func (w *watched) timelineEvent(ev cdp.Event) {
+	var p struct {
+		Event struct {
+			FrameID string  `json:"frameId"`
+			Type    string  `json:"type"`
+			Time    float64 `json:"time"` // seconds since the epoch
+			Shift   *struct {
+				Value   float64 `json:"value"`
+				Input   bool    `json:"hadRecentInput"`
+				Sources []struct {
+					Previous rect  `json:"previousRect"`
+					Current  rect  `json:"currentRect"`
+					Node     int64 `json:"nodeId"`
+				} `json:"sources"`
+			} `json:"layoutShiftDetails"`
+			LCP *struct {
+				Size    float64 `json:"size"`
+				Element string  `json:"elementId"`
+				URL     string  `json:"url"`
+			} `json:"lcpDetails"`
+		} `json:"event"`
+	}
+	if !w.m.running || decode(ev.Params, &p) != nil || p.Event.Time*1000 < w.m.shiftsSince {
+		return
+	}
+	e := w.event(p.Event.FrameID)
+	e.TS = int64(p.Event.Time * 1000)
+	switch {
+	case p.Event.Shift != nil:
+		if w.m.config.LayoutShifts {
+			data := layoutShiftData{Score: p.Event.Shift.Value, HadRecentInput: p.Event.Shift.Input, Sources: []shiftSource{}}
+			nodes := []int64{}
+			for i, s := range p.Event.Shift.Sources {
+				if i == maxShiftSources {
+					e.Truncated = true
+					break
+				}
+				data.Sources = append(data.Sources, shiftSource{PreviousRect: s.Previous, CurrentRect: s.Current})
+				nodes = append(nodes, s.Node)
+			}
+			w.withElements(e, data, nodes)
+		}
+		if page := w.page(); page != nil {
+			page.settle.shifted()
+		}
+	case p.Event.LCP != nil && w.m.config.Navigation:
+		data := lcpData{Time: e.TS, Size: p.Event.LCP.Size}
+		data.Element, _ = cut(p.Event.LCP.Element, 256)
+		data.URL, _ = cutURL(p.Event.LCP.URL)
+		w.m.writeLocked(e, TypePageLCP, data)
+	}
+}

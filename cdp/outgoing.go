@@ -1,0 +1,138 @@
+package cdp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+)
+
+// maxDirect is the largest message that the sender itself writes.
+const maxDirect = 16 << 10
+
+// send writes a command at once if that takes no waiting, and queues it for the
+// writing goroutine otherwise. waiting is nil when nobody awaits the reply.
+func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int64, error) {
+	body, err := marshalParams(params)
+	if err != nil {
+		return 0, err
+	}
+	n := c.nextID.Add(1)
+	msg := encodeCommand(n, id, method, body)
+	if len(msg) > MaxMessageBytes {
+		return 0, ErrMessageTooLarge
+	}
+	direct, err := c.enqueue(n, id, msg, waiting)
+	if direct {
+		c.release(!c.try.TryWrite(msg))
+	}
+	return n, err
+}
+
+// enqueue registers a command and queues it, unless the caller is to write it:
+// then nobody else writes until release.
+func (c *Conn) enqueue(n int64, id SessionID, msg []byte, waiting *call) (direct bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ending:
+		return false, c.err
+	case c.sessions[id] == nil:
+		return false, ErrDetached
+	case c.queued+len(msg) > MaxQueuedBytes:
+		return false, ErrBacklog
+	}
+	if waiting != nil {
+		c.pending[n] = waiting
+	}
+	if c.try != nil && !c.writing && !c.left && len(c.outgoing) == 0 && len(msg) <= maxDirect {
+		c.writing = true
+		return true, nil
+	}
+	c.outgoing = append(c.outgoing, msg)
+	c.queued += len(msg)
+	if !c.writing {
+		c.wakeWriter()
+	}
+	return false, nil
+}
+
+// release ends the caller's turn to write. What came meanwhile, or is left of
+// its own message, goes to the writing goroutine.
+func (c *Conn) release(left bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writing = false
+	c.left = left
+	if left || len(c.outgoing) > 0 {
+		c.wakeWriter()
+	}
+}
+
+func (c *Conn) wakeWriter() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// writeLoop writes what could not be written at once. It ends with the read
+// loop.
+func (c *Conn) writeLoop(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-c.wake:
+		}
+		c.mu.Lock()
+		if c.writing {
+			c.mu.Unlock() // release will wake us
+			continue
+		}
+		batch := c.outgoing
+		if c.left {
+			batch = append([][]byte{nil}, batch...)
+		}
+		c.writing = len(batch) > 0
+		c.outgoing, c.queued = nil, 0
+		c.mu.Unlock()
+		for _, msg := range batch {
+			if err := c.transport.Write(msg); err != nil {
+				c.end(fmt.Errorf("write: %w", err))
+				return
+			}
+		}
+		if len(batch) > 0 {
+			c.release(false)
+		}
+	}
+}
+
+func marshalParams(params any) ([]byte, error) {
+	switch p := params.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		return p, nil
+	}
+	return jsonv2.Marshal(params, jsonv2.AllowInvalidUTF8(true))
+}
+
+func encodeCommand(n int64, id SessionID, method string, params []byte) []byte {
+	msg := make([]byte, 0, len(params)+len(method)+len(id)+64)
+	msg = append(msg, `{"id":`...)
+	msg = strconv.AppendInt(msg, n, 10)
+	msg = append(msg, `,"method":`...)
+	msg = strconv.AppendQuote(msg, method)
+	if len(params) > 0 {
+		msg = append(msg, `,"params":`...)
+		msg = append(msg, params...)
+	}
+	if id != "" {
+		msg = append(msg, `,"sessionId":`...)
+		msg = strconv.AppendQuote(msg, string(id))
+	}
+	return append(msg, '}')
+}

@@ -1,0 +1,147 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"takeover/session"
+)
+
+// TestGuestsReachOnlyTheirSession goes through every route with links of every
+// role, to the link's session and to another.
+func TestGuestsReachOnlyTheirSession(t *testing.T) {
+	s := startServer(t, nil)
+	mine, other := s.create(nil), s.create(nil)
+	ask := func(one *session.Session) string {
+		var info session.TakeoverInfo
+		s.call("POST", "/v1/sessions/"+one.ID()+"/takeovers", map[string]any{"reason": "sign in"}, 201, &info)
+		return info.ID
+	}
+	myTakeover, otherTakeover := ask(mine), ask(other)
+	for _, role := range []session.Role{session.RoleView, session.RoleTakeover, session.RoleControl} {
+		header := map[string]string{"Cookie": s.guestCookie(mine, role, ""), "Origin": s.base, "Accept": "application/json"}
+		for _, r := range s.table {
+			if r.access == public || r.name == "finishTakeover" || r.name == "failTakeover" {
+				continue
+			}
+			least, open := openToGuests[r.name]
+			want := open && rank(role) >= rank(least)
+			got := s.do(request{method: r.method, path: fill(r, mine.ID(), myTakeover), header: header, key: "-"})
+			if allowed := !refused(got.status); allowed != want {
+				t.Errorf("%s, own session: %s %s: status %d, allowed should be %v: %s", role, r.method, r.path, got.status, want, got.body)
+			}
+			if got := s.do(request{method: r.method, path: fill(r, other.ID(), otherTakeover), header: header, key: "-"}); got.status != 403 {
+				t.Errorf("%s, other session: %s %s: status %d, want 403", role, r.method, r.path, got.status)
+			}
+			if got := s.do(request{method: r.method, path: fill(r, "unknown", "unknown"), header: header, key: "-"}); got.status != 403 {
+				t.Errorf("%s, unknown session: %s %s: status %d, want 403", role, r.method, r.path, got.status)
+			}
+		}
+	}
+}
+
+// guestCookie makes a link, redeems it, and returns the header that says so.
+func (s *testServer) guestCookie(one *session.Session, role session.Role, takeover string) string {
+	s.t.Helper()
+	var link linkCreated
+	s.call("POST", "/v1/sessions/"+one.ID()+"/links", map[string]any{"role": role, "takeover": takeover}, 201, &link)
+	return s.redeem(link.URL)
+}
+
+// redeem trades the secret of a link as its page does, and returns the header
+// with the cookie.
+func (s *testServer) redeem(link string) string {
+	s.t.Helper()
+	_, secret, _ := strings.Cut(link, "#")
+	got := s.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret}, key: "-", header: map[string]string{"Origin": s.base}})
+	if got.status != 200 {
+		s.t.Fatalf("redeem: %d: %s", got.status, got.body)
+	}
+	cookie := got.header.Get("Set-Cookie")
+	if !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") {
+		s.t.Errorf("cookie of a link: %s", cookie)
+	}
+	value, _, _ := strings.Cut(cookie, ";")
+	return value
+}
+
+func TestLinks(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"metadata": map[string]any{"secret": "plan"}})
+	base := "/v1/sessions/" + one.ID()
+	var first, second session.TakeoverInfo
+	s.call("POST", base+"/takeovers", map[string]any{"reason": "first"}, 201, &first)
+	cookie := s.guestCookie(one, session.RoleTakeover, first.ID)
+	header := map[string]string{"Cookie": cookie, "Origin": s.base, "Accept": "application/json"}
+	as := func(method, path string) reply {
+		return s.do(request{method: method, path: path, header: header, key: "-"})
+	}
+
+	var seen sessionView
+	got := as("GET", base)
+	got.decode(&seen)
+	if got.status != 200 || len(seen.Metadata) > 0 || seen.WebsocketURL != "" || seen.Takeover == nil || seen.Takeover.URL != "" {
+		t.Errorf("what a guest sees: %s", got.body)
+	}
+	if got := as("POST", base+"/takeovers/"+first.ID+"/claim"); got.status != 200 {
+		t.Errorf("claim: %d: %s", got.status, got.body)
+	}
+	if got := as("GET", base+"/thumbnail"); got.status != 200 || len(seen.Tabs) == 0 {
+		t.Errorf("while the takeover is open: thumbnail %d, tabs %v", got.status, seen.Tabs)
+	}
+	if got := as("POST", base+"/takeovers/"+first.ID+"/done"); got.status != 200 {
+		t.Errorf("done: %d: %s", got.status, got.body)
+	}
+	s.call("POST", base+"/takeovers", map[string]any{"reason": "second"}, 201, &second)
+	as("GET", base+"/thumbnail").problem(409)
+	as("GET", base).decode(&seen)
+	if len(seen.Tabs) > 0 || seen.URL != "" || seen.Title != "" {
+		t.Errorf("after its takeover a guest sees %q, %q, %v", seen.URL, seen.Title, seen.Tabs)
+	}
+	if got := as("POST", base+"/takeovers/"+second.ID+"/done"); got.status != 403 {
+		t.Errorf("another takeover with a link for the first: %d, want 403", got.status)
+	}
+	if got := as("GET", "/takeover/"+second.ID); got.status != 403 {
+		t.Errorf("page of another takeover: %d, want 403", got.status)
+	}
+
+	var links struct {
+		Links []session.LinkInfo `json:"links"`
+	}
+	s.call("GET", base+"/links", nil, 200, &links)
+	mine := slices.IndexFunc(links.Links, func(l session.LinkInfo) bool { return l.CreatedBy != "takeover" })
+	if len(links.Links) != 3 || mine < 0 || links.Links[mine].Uses != 1 || len(links.Links[mine].UsedAt) != 1 {
+		t.Fatalf("links: %+v", links)
+	}
+	s.call("DELETE", base+"/links/"+links.Links[mine].ID, nil, 204, nil)
+	if got := as("GET", base); got.status != 401 {
+		t.Errorf("with a revoked link: %d, want 401", got.status)
+	}
+	s.do(request{method: "DELETE", path: base + "/links/" + links.Links[mine].ID}).problem(404)
+
+	var once linkCreated
+	s.call("POST", base+"/links", map[string]any{"role": "view", "maxUses": 1, "expiresIn": 60_000}, 201, &once)
+	_, secret, ok := strings.Cut(once.URL, "#")
+	if !ok || !strings.HasPrefix(once.URL, s.base+"/sessions/"+one.ID()+"#") || strings.Contains(s.log.String(), secret) {
+		t.Errorf("link: %s", once.URL)
+	}
+	redeem := func() reply {
+		return s.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret}, key: "-"})
+	}
+	if got := redeem(); got.status != 200 {
+		t.Errorf("first use: %d", got.status)
+	}
+	redeem().problem(403)
+	for field, body := range map[string]map[string]any{
+		"role":      {"role": "admin"},
+		"expiresIn": {"role": "view", "expiresIn": 1},
+		"maxUses":   {"role": "view", "maxUses": -1},
+		"takeover":  {"role": "takeover", "takeover": "none"},
+	} {
+		p := s.do(request{method: "POST", path: base + "/links", body: body}).problem(400)
+		if len(p.Errors) != 1 || p.Errors[0].Field != field {
+			t.Errorf("bad %s: %+v", field, p.Errors)
+		}
+	}
+}
