@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	"takeover/automation"
 	"takeover/browser"
@@ -62,7 +61,7 @@ func newRig(t testing.TB, options ...func(*automation.Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 		defer cancel()
 		if err := bc.Close(ctx); err != nil {
 			t.Error(err)
@@ -127,7 +126,7 @@ func (r *rig) emit(event string, params json.RawMessage) {
 // await waits for an event that was not there before, and decodes the newest.
 func (r *rig) await(event string, out any) {
 	r.Helper()
-	ctx := browsertest.Context(r, 10*time.Second, event)
+	ctx := browsertest.Context(r, event)
 	for {
 		if line := r.last(event); line != "" {
 			if err := json.Unmarshal([]byte(line), out); err != nil {
@@ -166,7 +165,7 @@ func (r *rig) call(op string, p params, out any) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(r.Context(), browsertest.Patience)
 	defer cancel()
 	res, err := r.client.Call(ctx, op, raw)
 	if err != nil || out == nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"takeover/automation"
 	"takeover/browser"
@@ -159,7 +158,7 @@ func TestDownloadsOfAllKinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+				ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 				defer cancel()
 				_ = r.context.Close(ctx)
 			})

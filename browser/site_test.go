@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 
@@ -18,11 +17,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// patience bounds each wait of these tests.
-const patience = 20 * time.Second
-
 func wait(t testing.TB, what string) context.Context {
-	return browsertest.Context(t, patience, what)
+	return browsertest.Context(t, what)
 }
 
 // site is a test's own web site: pages by path. 127.0.0.1 and localhost are two
@@ -93,7 +89,7 @@ func newPage(t testing.TB, b *browser.Browser) *browser.Page {
 	c, err := b.NewContext(wait(t, "new context"), browser.ContextOptions{})
 	must(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 		defer cancel()
 		if err := c.Close(ctx); err != nil && !errors.Is(err, browser.ErrBrowserClosed) {
 			t.Error(err)

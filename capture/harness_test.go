@@ -9,14 +9,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/cdp"
 )
-
-const patience = 20 * time.Second
 
 // recording is one test's monitor on the shared Chromium, and a reader of all
 // that it writes.
@@ -52,7 +49,7 @@ func recordOn(t *testing.T, conn *cdp.Conn, config capture.Config) *recording {
 // await returns the next event of a type that match accepts; nil accepts any.
 func (r *recording) await(eventType string, match func(e capture.Event, data map[string]any) bool) (capture.Event, map[string]any) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.t.Context(), browsertest.Patience)
 	defer cancel()
 	for {
 		e, err := r.reader.Next(ctx)

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
@@ -45,7 +44,7 @@ func newClient(t *testing.T, conn *cdp.Conn, id target.ID) (*cdp.Client, *cdp.Se
 
 func evaluate(t *testing.T, s *cdp.Session, expression string) string {
 	t.Helper()
-	res, err := cdp.Call(browsertest.Context(t, 20*time.Second, "evaluate"), s, runtime.Evaluate,
+	res, err := cdp.Call(browsertest.Context(t, "evaluate"), s, runtime.Evaluate,
 		runtime.EvaluateParams{Expression: expression, ReturnByValue: new(true)})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +72,7 @@ func TestClientsDoNotSeeEachOther(t *testing.T) {
 	}
 	evaluate(t, quiet, `console.log("for the one who asked")`)
 	for {
-		ev, err := heard.Next(browsertest.Context(t, 20*time.Second, "the console event"))
+		ev, err := heard.Next(browsertest.Context(t, "the console event"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +142,7 @@ func TestPostedReplyStandsAmongTheEvents(t *testing.T) {
 	}
 	var got []string
 	for len(got) < 5 {
-		ev, err := events.Next(browsertest.Context(t, 20*time.Second, "an event"))
+		ev, err := events.Next(browsertest.Context(t, "an event"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +305,7 @@ func testHugeMessages(t *testing.T, session *cdp.Session) {
 		})
 	}
 	text := strings.Repeat("0123456789abcdef", hugeBytes/16)
-	res, err := cdp.Call(browsertest.Context(t, time.Minute, "a huge message"), session, runtime.Evaluate,
+	res, err := cdp.Call(browsertest.Context(t, "a huge message"), session, runtime.Evaluate,
 		runtime.EvaluateParams{Expression: `"` + text + `"`, ReturnByValue: new(true)})
 	small.Wait()
 	if err != nil {

@@ -3,7 +3,6 @@ package cdp_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -26,7 +25,7 @@ func TestPost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := browsertest.Context(t, 20*time.Second, "replies")
+	ctx := browsertest.Context(t, "replies")
 	next := func() cdp.Event {
 		t.Helper()
 		ev, err := q.Next(ctx)

@@ -2,10 +2,8 @@ package screencast
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
@@ -54,7 +52,7 @@ func openPage(t *testing.T, o Options) *testPage {
 	cast.Store(p.cast)
 	t.Cleanup(func() {
 		p.cast.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 		defer cancel()
 		if err := client.Close(ctx); err != nil {
 			t.Error(err)
@@ -80,14 +78,13 @@ func (p *testPage) show(html string) {
 	p.Eval(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))`, nil)
 }
 
-// next returns the next picture and fails the test if none comes soon.
+// next returns the next picture and fails the test if none comes.
 func (p *testPage) next(s *Subscription) *Frame {
 	p.Helper()
-	ctx, cancel := context.WithTimeoutCause(p.T.Context(), 5*time.Second, fmt.Errorf("no picture in time"))
-	defer cancel()
+	ctx := browsertest.Context(p.T, "a picture")
 	f, err := s.Next(ctx)
 	if err != nil {
-		p.Fatal(err)
+		p.Fatal(context.Cause(ctx), err)
 	}
 	return f
 }

@@ -2,6 +2,8 @@ package session
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,7 +148,18 @@ func TestEndDuringRestart(t *testing.T) {
 // TestDialogs checks that a dialog goes to somebody who may answer it, and
 // never halts a page that nobody can help.
 func TestDialogs(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	scriptGone := make(chan struct{}, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/later" { // answered once the script is gone
+			select {
+			case <-scriptGone:
+			case <-r.Context().Done():
+			}
+		}
+	}))
+	t.Cleanup(srv.Close)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: srv.URL})
 	watcher := join(t, s, RoleView)
 	watcher.picture("the page")
 	if got := resultOf[bool](t, startRun(t, s, `return page.evaluate(() => confirm('really?'))`)); got {
@@ -157,10 +170,11 @@ func TestDialogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func() {
-		runLater := startRun(t, s, `await page.evaluate(() => { setTimeout(() => { document.title = 'said ' + confirm('now?') }, 300) })`)
+		runLater := startRun(t, s, `await page.evaluate(() => { fetch('/later').then(() => { document.title = 'said ' + confirm('now?') }) })`)
 		if info := endOf(t, runLater); info.Status != RunSucceeded {
 			t.Fatalf("run %+v", info.Error)
 		}
+		scriptGone <- struct{}{}
 	}
 	ask() // only a watcher is there
 	browsertest.Until(t, "the dialog is dismissed", func() bool { return p.Title() == "said false" })

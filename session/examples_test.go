@@ -224,7 +224,7 @@ func (p *person) mouse(event string, x, y float64, buttons int) {
 // until both are there.
 func (p *person) look() (handle image.Point, gap int) {
 	p.t.Helper()
-	ctx := browsertest.Context(p.t, 15*time.Second, "the captcha")
+	ctx := browsertest.Context(p.t, "the captcha")
 	for {
 		data, _, err := p.s.Screenshot(ctx, "png", false)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -51,7 +50,7 @@ func startManager(t *testing.T, o Options) *Manager {
 
 func create(t *testing.T, m *Manager, o CreateOptions) *Session {
 	t.Helper()
-	s, err := m.Create(browsertest.Context(t, 30*time.Second, "create"), o)
+	s, err := m.Create(browsertest.Context(t, "create"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +126,7 @@ func join(t *testing.T, s *Session, role Role) *viewer {
 // await returns the next message that match accepts.
 func await[M any](v *viewer, what string, match func(M) bool) M {
 	v.t.Helper()
-	ctx := browsertest.Context(v.t, 15*time.Second, what)
+	ctx := browsertest.Context(v.t, what)
 	for {
 		select {
 		case m := <-v.messages:
@@ -142,7 +141,7 @@ func await[M any](v *viewer, what string, match func(M) bool) M {
 
 func (v *viewer) picture(what string) Picture {
 	v.t.Helper()
-	ctx := browsertest.Context(v.t, 15*time.Second, what)
+	ctx := browsertest.Context(v.t, what)
 	select {
 	case p := <-v.pictures:
 		return p
@@ -153,6 +152,17 @@ func (v *viewer) picture(what string) Picture {
 }
 
 func anyMessage[M any](M) bool { return true }
+
+// waitFor waits until a channel is closed.
+func waitFor(t *testing.T, what string, closed <-chan struct{}) {
+	t.Helper()
+	ctx := browsertest.Context(t, what)
+	select {
+	case <-closed:
+	case <-ctx.Done():
+		t.Fatal(context.Cause(ctx))
+	}
+}
 
 // startRun starts a script and returns it.
 func startRun(t *testing.T, s *Session, code string) *Run {
@@ -167,11 +177,7 @@ func startRun(t *testing.T, s *Session, code string) *Run {
 // endOf waits for a run's end.
 func endOf(t *testing.T, r *Run) RunInfo {
 	t.Helper()
-	select {
-	case <-r.Done():
-	case <-time.After(30 * time.Second):
-		t.Fatalf("the run did not end: %+v", r.Info())
-	}
+	waitFor(t, "the run's end", r.Done())
 	return r.Info()
 }
 
@@ -192,7 +198,7 @@ func resultOf[T any](t *testing.T, r *Run) T {
 // openTakeoverOf waits for the takeover that a run asks for.
 func openTakeoverOf(t *testing.T, r *Run) *Takeover {
 	t.Helper()
-	ctx := browsertest.Context(t, 15*time.Second, "takeover of the run")
+	ctx := browsertest.Context(t, "takeover of the run")
 	for ev, err := range r.Stream(ctx) {
 		if err != nil {
 			t.Fatal(err)

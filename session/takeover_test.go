@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ func TestTakeoverOutcomes(t *testing.T) {
 	v := join(t, s, RoleTakeover)
 	const code = `
 		try {
-			const r = await requestTakeover('sign in', { timeout: 2000 });
+			const r = await requestTakeover('sign in'%s);
 			return { ...r, url: page.url() };
 		} catch (e) {
 			return { name: e.name, message: e.message, reason: e.reason };
@@ -53,7 +54,11 @@ func TestTakeoverOutcomes(t *testing.T) {
 			func(r result) bool { return r.Name == "TakeoverTimeoutError" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := startRun(t, s, code)
+			options := ""
+			if c.name == "expired" {
+				options = ", { timeout: 1000 }"
+			}
+			r := startRun(t, s, fmt.Sprintf(code, options))
 			to := openTakeoverOf(t, r)
 			if status := r.Status(); status != RunWaiting && !status.Ended() {
 				// The status follows the takeover within the same operation.
@@ -135,11 +140,7 @@ func TestTakeoverUntil(t *testing.T) {
 	if err := v.Navigate(t.Context(), "goto", base+"/inside"); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-to.Ended():
-	case <-time.After(10 * time.Second):
-		t.Fatal("the condition was not noticed")
-	}
+	waitFor(t, "the condition to be noticed", to.Ended())
 	if info := to.Info(); info.State != TakeoverDone || info.Changes.URLBefore != base+"/start" {
 		t.Errorf("ended as %+v", info)
 	}
@@ -147,11 +148,7 @@ func TestTakeoverUntil(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-to.Ended():
-	case <-time.After(10 * time.Second):
-		t.Fatal("the selector was not noticed")
-	}
+	waitFor(t, "the selector to be noticed", to.Ended())
 }
 
 func TestTakeoverInput(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"takeover/browser/browsertest"
 	"takeover/capture"
 )
 
@@ -85,7 +86,7 @@ func (s *testServer) stream(path string) *testStream { return s.streamFrom(path,
 
 func (s *testServer) streamFrom(path, last string) *testStream {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), browsertest.Patience)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, nil)
 	if err != nil {
 		s.t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"takeover/browser/browsertest"
 	"takeover/scripting"
@@ -32,8 +31,6 @@ func TestMain(m *testing.M) {
 const (
 	testKey  = "a-key-for-tests"
 	otherKey = "another-key-for-tests"
-	// patience is how long a test waits for what should come at once.
-	patience = 30 * time.Second
 )
 
 // testServer is a whole server on a port of its own.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"takeover/browser/browsertest"
 	"takeover/session"
 )
 
@@ -134,7 +135,7 @@ func (v *testViewer) write(m any) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 	defer cancel()
 	return v.conn.Write(ctx, websocket.MessageText, raw)
 }
@@ -149,7 +150,7 @@ func (v *testViewer) send(m any) {
 // until waits for a condition over what has come.
 func (v *testViewer) until(what string, holds func() bool) {
 	v.t.Helper()
-	timeout := time.After(patience)
+	timeout := time.After(browsertest.Patience)
 	for {
 		v.mu.Lock()
 		ok, changed, err := holds(), v.changed, v.err

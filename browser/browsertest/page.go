@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
-	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -13,9 +12,6 @@ import (
 
 	"takeover/cdp"
 )
-
-// patience bounds each single wait of a test.
-const patience = 20 * time.Second
 
 // TestPage is a page of one test, seen as CDP shows it, in a browser context of
 // its own.
@@ -40,7 +36,7 @@ func Page(t testing.TB) *TestPage {
 func PageOf(t testing.TB, conn *cdp.Conn) *TestPage {
 	t.Helper()
 	p := &TestPage{t: t, events: cdp.NewQueue(0, nil)}
-	ctx := Context(t, patience, "open a page")
+	ctx := Context(t, "open a page")
 	var err error
 	p.Client, err = conn.NewClient(ctx, p.events)
 	p.must(err)
@@ -61,7 +57,7 @@ func PageOf(t testing.TB, conn *cdp.Conn) *TestPage {
 }
 
 func (p *TestPage) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	select {
 	case <-p.Client.Conn().Done():
@@ -80,7 +76,7 @@ func (p *TestPage) close() {
 // Open navigates and waits for the load event.
 func (p *TestPage) Open(url string) {
 	p.t.Helper()
-	nav, err := cdp.Call(Context(p.t, patience, "open "+url), p.Session, page.Navigate, page.NavigateParams{URL: url})
+	nav, err := cdp.Call(Context(p.t, "open "+url), p.Session, page.Navigate, page.NavigateParams{URL: url})
 	p.must(err)
 	if nav.ErrorText != "" {
 		p.t.Fatalf("open %s: %s", url, nav.ErrorText)
@@ -102,7 +98,7 @@ func (p *TestPage) HTML(html string) {
 // value into out, which may be nil. An exception ends the test.
 func (p *TestPage) Eval(expression string, out any) {
 	p.t.Helper()
-	res, err := cdp.Call(Context(p.t, patience, "evaluate"), p.Session, runtime.Evaluate, runtime.EvaluateParams{
+	res, err := cdp.Call(Context(p.t, "evaluate"), p.Session, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: expression, AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(true),
 	})
 	p.must(err)
@@ -120,7 +116,7 @@ func (p *TestPage) Eval(expression string, out any) {
 // Await returns the next event of that method and drops those before it.
 func (p *TestPage) Await(method string) cdp.Event {
 	p.t.Helper()
-	ctx := Context(p.t, patience, method)
+	ctx := Context(p.t, method)
 	for {
 		ev, err := p.events.Next(ctx)
 		p.must(err)

@@ -21,7 +21,7 @@ const pollInterval = 5 * time.Millisecond
 // for.
 func Until(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	ctx := Context(t, patience, what)
+	ctx := Context(t, what)
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for !done() {
@@ -45,7 +45,7 @@ func WaitGone(t testing.TB, pid int) {
 	}
 	defer unix.Close(fd) //nolint:errcheck // nothing to lose
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(patience.Milliseconds())) //nolint:gosec // a descriptor
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(Patience.Milliseconds())) //nolint:gosec // a descriptor
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
