@@ -81,7 +81,7 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 	if t.Timeout != 0 { // one that is negative is over at once
 		p.timeout = max(t.Timeout, leastExpect)
 		timeout := time.Duration(p.timeout * float64(time.Millisecond))
-		p.grace = max(p.grace, firstLook-timeout)
+		p.grace, p.looks = max(p.grace, firstLook-timeout), true
 		p.until(time.Now().Add(timeout))
 	}
 	p.absent = t.ofNothing() != t.IsNot

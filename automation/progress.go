@@ -30,6 +30,7 @@ type progress struct {
 	parent   context.Context //nolint:containedctx // the same without the operation's own time
 	page     bool            // the page keeps the time
 	guarded  bool            // a gesture is under way: it must not wait for the gate
+	looks    bool            // the page is asked once in any case, however late it is
 	absent   bool            // a target whose frame is not there is settled, without a place
 	grace    time.Duration   // how much later than the page's time is over it may tell so
 	cancel   context.CancelFunc
@@ -89,6 +90,15 @@ func (p *progress) left() (ms float64, ok bool) {
 	}
 	ms = float64(time.Until(p.deadline)) / float64(time.Millisecond)
 	return max(ms, 0), ms > 0
+}
+
+// turn is what the n-th attempt has of the time that is left.
+func (p *progress) turn(n int) (ms float64, ok bool) {
+	ms, ok = p.left()
+	if p.looks && n == 0 && !ok {
+		return leastExpect, true
+	}
+	return ms, ok
 }
 
 // expired is the error of an operation whose time is over.

@@ -206,13 +206,13 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 	objects func(*place) ([]runtime.RemoteObjectID, error)) (*place, json.RawMessage, error) {
 	quiet, refusals := false, 0
 	var last json.RawMessage // how it stood when the page's time was over
-	for n := 0; ; n++ {
+	for n, attempts := 0, 0; ; n, attempts = n+1, attempts+1 {
 		if n > 0 {
 			if err := p.sleep(n); err != nil {
 				return nil, last, err
 			}
 		}
-		left, ok := p.left()
+		left, ok := p.turn(attempts)
 		if !ok {
 			c.announceUnsaid(p, t, method, extra)
 			return nil, last, p.expired()
@@ -241,7 +241,7 @@ func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method stri
 			if e := c.clear(p, handlers, func() { quiet = c.announce(p, t, quiet) }); e != nil {
 				return nil, last, e
 			}
-			if left, ok = p.left(); !ok {
+			if left, ok = p.turn(attempts); !ok {
 				c.announceUnsaid(p, t, method, extra)
 				return nil, last, p.expired()
 			}
