@@ -37,6 +37,7 @@ func startProcess(command []string, setup workerSetup) (*process, error) {
 	cmd.Env = []string{}                            // nil would be the server's
 	cmd.Dir = "/"
 	cmd.SysProcAttr = workerAttributes()
+	keepFiles()
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -1,8 +1,11 @@
 package scripting
 
 import (
+	"math"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // workerAttributes puts a worker into a session and process group of its own
@@ -10,6 +13,16 @@ import (
 func workerAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
+
+// keepFiles keeps from the next worker what files the server holds. Those that Go
+// opens do not outlive an exec; those that the server itself was started with may.
+// A kernel before 5.11 cannot do it.
+func keepFiles() {
+	_ = unix.CloseRange(firstFile, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+}
+
+// firstFile is the first descriptor that is not a standard one.
+const firstFile = 3
 
 // killGroup kills a worker and everything in its group.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
