@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"takeover/automation"
 )
@@ -134,7 +133,6 @@ func TestNavigationWhileWaiting(t *testing.T) {
 func TestCancel(t *testing.T) {
 	r := newRig(t)
 	r.html(`<input id=i readonly>`)
-	started := time.Now()
 	done := make(chan error, 1)
 	go func() {
 		done <- r.call("frame.fill", params{"selector": "input", "value": "late"}, nil)
@@ -144,9 +142,6 @@ func TestCancel(t *testing.T) {
 	err := <-done
 	if err == nil || !strings.HasPrefix(err.Error(), "Target page, context or browser has been closed") {
 		t.Errorf("cancelled: %v", err)
-	}
-	if d := time.Since(started); d > 5*time.Second {
-		t.Errorf("cancelling took %v", d)
 	}
 	other := r.automation.NewClient(clientOptions(r))
 	t.Cleanup(other.Close)

@@ -39,7 +39,7 @@ test('pauseAt stops, resume goes on', async ({ page }) => {
   await page.clock.pauseAt(at);
   expect(await page.evaluate(() => Date.now())).toBe(at.getTime());
   await page.evaluate(() => { setTimeout(() => { (window as any).fired = true; }, 50); });
-  await page.waitForTimeout(100);
+  await page.evaluate(() => fetch('/slow?ms=100').then(r => r.text())); // real time passes
   expect(await page.evaluate('window.fired')).toBe(undefined);
   await page.clock.resume();
   await expect.poll(() => page.evaluate('window.fired')).toBe(true);

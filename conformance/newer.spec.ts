@@ -28,7 +28,7 @@ test('localStorage and sessionStorage of a page', async ({ page }) => {
 test('an AbortSignal ends an action', async ({ page }) => {
   const controller = new AbortController();
   const clicking = page.locator('p').click({ signal: controller.signal }).catch((e: Error) => e);
-  await page.waitForTimeout(50);
+  await page.title(); // asked for after the click: that is under way
   controller.abort();
   const error = await clicking as Error;
   expect(error).toBeInstanceOf(Error);

@@ -223,20 +223,23 @@ await page.evaluate(() => {
   expect(await events.locator('.event').count()).toBeLessThan(80);
   expect(await page.locator('#events-list img, #events-list script').count()).toBe(0);
 
-  // Scrolling through all of it stays smooth: half of the frames are no later than this.
-  const frame = await events.evaluate(async (list) => {
+  // Scrolling through all of it stays smooth: half of the frames are no later than
+  // 60 ms, on a machine that has time for frames at all.
+  const median = (scrolled: boolean) => events.evaluate(async (list, scrolled) => {
     const frames: number[] = [];
     let last = performance.now();
     for (let i = 0; i < 60; i++) {
-      list.scrollTop = (list.scrollHeight * i) / 60;
+      if (scrolled)
+        list.scrollTop = (list.scrollHeight * i) / 60;
       await new Promise(requestAnimationFrame);
       const now = performance.now();
       frames.push(now - last);
       last = now;
     }
     return frames.sort((a, b) => a - b)[30] ?? Infinity;
-  });
-  expect(frame).toBeLessThan(60);
+  }, scrolled);
+  const still = await median(false);
+  expect(await median(true)).toBeLessThan(Math.max(60, 3 * still));
   await accessible(page, 'events');
 });
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"takeover/automation"
 	"takeover/browser"
@@ -104,7 +103,7 @@ func runOn(t *testing.T, handler http.Handler, code string, l *logs) scripting.R
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 		defer cancel()
 		_ = bc.Close(ctx)
 	})

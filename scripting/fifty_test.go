@@ -42,7 +42,7 @@ func TestFiftyContexts(t *testing.T) {
 				return
 			}
 			defer func() {
-				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+				ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 				defer cancel()
 				_ = bc.Close(ctx)
 			}()
