@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -232,9 +231,6 @@ var targetOperations = map[string]operation{
 	// → {matches, received?:{value: tagged, ariaSnapshot}, log:[…], timedOut?, errorMessage?}
 	"expect": op(false, opExpect),
 }
-
-// Names are the names of all operations, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(operations)) }
 
 // op makes an operation of a function with typed parameters.
 func op[P any](writes bool, run func(context.Context, *Client, *P) (any, error)) operation {

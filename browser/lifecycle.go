@@ -50,16 +50,6 @@ func (l Lifecycle) Names() []string {
 	return names
 }
 
-// ParseLifecycle is the member with a name, as Names gives it.
-func ParseLifecycle(name string) (Lifecycle, bool) {
-	for i, n := range lifecycleNames {
-		if n == name {
-			return 1 << i, true
-		}
-	}
-	return 0, false
-}
-
 // Lifecycle is the set that the current document has reached.
 func (f *Frame) Lifecycle() Lifecycle {
 	f.page.browser.mu.Lock()

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -104,9 +103,6 @@ func LoadKey(dir string) (string, error) {
 	}
 	return key, nil
 }
-
-// KeyPath is where LoadKey keeps the key.
-func KeyPath(dir string) string { return filepath.Join(dir, keyFile) }
 
 // newSecret is 256 random bits, safe in URLs.
 func newSecret() string {

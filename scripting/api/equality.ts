@@ -146,14 +146,14 @@ export function has(object: unknown, key: PropertyKey): boolean {
 }
 
 /** Decides against values of different classes. */
-export const typeEquality: Tester = (a, b) => {
+const typeEquality: Tester = (a, b) => {
   if (a === null || a === undefined || b === null || b === undefined || a.constructor === b.constructor)
     return undefined;
   return false;
 };
 
 /** Decides against arrays that have holes at different places. */
-export const sparseArrayEquality: Tester = (a, b, testers) => {
+const sparseArrayEquality: Tester = (a, b, testers) => {
   if (!Array.isArray(a) || !Array.isArray(b))
     return undefined;
   const others = testers.filter(t => t !== sparseArrayEquality);
@@ -161,7 +161,7 @@ export const sparseArrayEquality: Tester = (a, b, testers) => {
 };
 
 /** Decides for the bytes of buffers. */
-export const arrayBufferEquality: Tester = (a, b) => {
+const arrayBufferEquality: Tester = (a, b) => {
   const bytes = (v: unknown) => (v instanceof ArrayBuffer ? new Uint8Array(v) : v instanceof DataView ? new Uint8Array(v.buffer, v.byteOffset, v.byteLength) : undefined);
   const [x, y] = [bytes(a), bytes(b)];
   if (!x || !y)

@@ -34,7 +34,7 @@ interface Subject {
 }
 
 /** An expectation that was not met. */
-export class ExpectError extends Error {
+class ExpectError extends Error {
   matcherResult: Omit<MatcherResult, 'message'> & { message: string };
 
   constructor(result: Omit<MatcherResult, 'message'> & { message: string }, message: string | undefined) {

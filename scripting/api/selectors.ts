@@ -27,12 +27,12 @@ function escapeRegExp(re: RegExp): string {
 }
 
 /** Text as internal:text and the like take it; s is strict, i is not. */
-export function escapeText(text: Text, exact: boolean | undefined): string {
+function escapeText(text: Text, exact: boolean | undefined): string {
   return isRegExp(text) ? escapeRegExp(text) : `${stringify(text)}${exact ? 's' : 'i'}`;
 }
 
 /** Text as the value of an attribute in brackets. */
-export function escapeAttribute(value: Text, exact: boolean | undefined): string {
+function escapeAttribute(value: Text, exact: boolean | undefined): string {
   if (isRegExp(value))
     return escapeRegExp(value);
   return `"${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"')}"${exact ? 's' : 'i'}`;

@@ -9,7 +9,7 @@ const special = new Set('$^+.*()|\\?{}[]'.split(''));
  * A glob as a pattern for all of a URL: * is any characters but a slash, ** any
  * characters, {a,b} either; all else is itself.
  */
-export function globToRegExp(glob: string): RegExp {
+function globToRegExp(glob: string): RegExp {
   let out = '^';
   let inGroup = false;
   for (let i = 0; i < glob.length; i++) {

@@ -11,7 +11,7 @@ const QUEUE_MAX = 64;
 /** Who controls the session, as far as this viewer is concerned. */
 export type Party = 'me' | 'person' | 'script' | 'agent' | 'nobody';
 
-export function partyOf(holder: string, mine: boolean): Party {
+function partyOf(holder: string, mine: boolean): Party {
   if (mine) return 'me';
   if (holder === '') return 'nobody';
   if (holder.startsWith('viewer:')) return 'person';

@@ -25,7 +25,7 @@ export interface LocaleData {
 }
 
 /** The locale of scripts that name none. */
-export const defaultLocale = 'en-US';
+const defaultLocale = 'en-US';
 
 /** Where the data of a language is that of one of its regions. */
 const regions: Record<string, string> = { en: 'en-US', pt: 'pt-BR', zh: 'zh-CN', no: 'nb' };
