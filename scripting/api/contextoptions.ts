@@ -4,7 +4,7 @@ import type { Send } from './call.ts';
 import type { ContextOptions } from './context.ts';
 import { refuse } from './errors.ts';
 import { readTextFile } from './files.ts';
-import { headerLines } from './request.ts';
+import { headerLines } from './headers.ts';
 import type { State } from './storage.ts';
 
 const recording = 'a session is watched live and its events are recorded';

@@ -1,9 +1,9 @@
+import type { APIResponse } from './apiresponse.ts';
 import { muted, type Send } from './call.ts';
 import { refuse } from './errors.ts';
 import { readFile, readTextFile } from './files.ts';
 import { type Header, Headers } from './headers.ts';
 import { postBuffer } from './network.ts';
-import type { APIResponse } from './request.ts';
 import type { Handler, Route } from './route.ts';
 import { buffer } from './values.ts';
 

@@ -1,3 +1,5 @@
+import { typeName } from './values.ts';
+
 /** One field of a header. */
 export interface Header { name: string; value: string }
 
@@ -53,4 +55,14 @@ export function checkHeaders(map: HeaderMap): void {
     if (value !== undefined && typeof value !== 'string')
       throw new Error(`Expected value of header "${name}" to be String, but "${typeof value}" is found.`);
   }
+}
+
+/** Headers of an object as lines; values that are undefined are left out. */
+export function headerLines(headers: Record<string, string> | undefined): Header[] {
+  const lines = Object.entries(headers ?? {}).filter(([, value]) => value !== undefined).map(([name, value]) => ({ name, value }));
+  lines.forEach(({ value }, i) => {
+    if (typeof value !== 'string')
+      throw new Error(`headers[${i}].value: expected string, got ${typeName(value)}`);
+  });
+  return lines;
 }

@@ -3,6 +3,7 @@
 import './polyfills.ts';
 import './json.ts';
 import { answerOf } from './answer.ts';
+import { APIResponse } from './apiresponse.ts';
 import { Browser, BrowserType } from './browser.ts';
 import { BrowserContext } from './context.ts';
 import { Clock } from './clock.ts';
@@ -19,7 +20,7 @@ import { ElementHandle, JSHandle } from './handle.ts';
 import { Keyboard, Mouse, Touchscreen } from './input.ts';
 import { FrameLocator, Locator } from './locator.ts';
 import { Request, Response } from './network.ts';
-import { APIRequest, APIRequestContext, APIResponse } from './request.ts';
+import { APIRequest, APIRequestContext } from './request.ts';
 import { Route } from './route.ts';
 import { WebSocket } from './websocket.ts';
 import { WebSocketRoute } from './websocketroute.ts';

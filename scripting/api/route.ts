@@ -8,7 +8,7 @@ import { type Header, headerList, Headers } from './headers.ts';
 import { hide } from './object.ts';
 import { type Overrides, postBuffer, type Request } from './network.ts';
 import type { Page } from './page.ts';
-import type { APIResponse } from './request.ts';
+import type { APIResponse } from './apiresponse.ts';
 import { quote } from './selectors.ts';
 import { readFile } from './files.ts';
 import { mimeType } from './mimetypes.ts';

@@ -64,6 +64,9 @@ export function base64(data: Uint8Array): string {
   return host.toBase64(data.buffer as ArrayBuffer, data.byteOffset, data.byteOffset + data.byteLength);
 }
 
+/** The type of a value as refusals name it. */
+export function typeName(value: unknown): string { return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value; }
+
 /** Refuses what is not a string, in Playwright's words. */
 export function text(name: string, value: unknown): string {
   if (typeof value !== 'string')
