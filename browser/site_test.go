@@ -38,9 +38,10 @@ func newSite(t testing.TB, pages map[string]string) *site {
 		})
 	}
 	s.mux.HandleFunc("/favicon.ico", http.NotFound)
-	s.Server = httptest.NewServer(s.mux)
+	s.Server = httptest.NewUnstartedServer(s.mux)
+	_, s.port, _ = strings.Cut(s.Listener.Addr().String(), ":")
+	s.Start()
 	t.Cleanup(s.Close)
-	s.port = s.URL[strings.LastIndexByte(s.URL, ':')+1:]
 	return s
 }
 
