@@ -142,6 +142,7 @@ func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.Navigati
 	p.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name, Response: f.response})
 	p.leaveLocalLocked(f)
 	if f == p.main {
+		p.replacedLocked()
 		p.title, p.favicon = "", ""
 		p.loading = reached&LifecycleLoad == 0
 		p.tellLocked(PageChanged{Page: p})

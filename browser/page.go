@@ -33,6 +33,7 @@ type Page struct {
 	closing    bool   // somebody called Close
 	reason     string // GiveReason's
 	crashed    bool
+	replaced   chan struct{} // closed when the document is another one, or the page crashed; then a new one
 	loading    bool
 	title      string
 	headWorld  *World // whose title and icon are followed
@@ -72,6 +73,7 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 		id:         info.TargetID,
 		attachment: a,
 		closed:     make(chan struct{}),
+		replaced:   make(chan struct{}),
 		title:      info.Title,
 		frames:     map[proto.FrameID]*Frame{},
 		attempts:   map[proto.LoaderID]*attempt{},
@@ -170,6 +172,7 @@ func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
 		return
 	}
 	p.crashed = true
+	p.replacedLocked()
 	p.loading = false
 	p.dialogGoneLocked(false, "")
 	p.main.detachChildrenLocked()

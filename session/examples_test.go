@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -228,7 +227,7 @@ func (p *person) look() (handle image.Point, gap int) {
 	for {
 		data, _, err := p.s.Screenshot(ctx, "png", false)
 		if err != nil {
-			p.t.Fatal(fmt.Errorf("%w: %w", err, context.Cause(ctx)))
+			p.t.Fatal(err)
 		}
 		picture, err := png.Decode(bytes.NewReader(data))
 		if err != nil {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 const (
 	screenshotTimeout = 20 * time.Second
+	screenshotTries   = 5               // in a page that goes from one document to the next
 	thumbnailEvery    = 5 * time.Second // a new one is taken at most so often
 	thumbnailWidth    = 480             // pixels
 	maxScreenshotSide = 16_384          // pixels; Chromium's own limit for a texture
@@ -94,12 +96,18 @@ func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	})
 }
 
+// capturePicture takes a picture, and another one when the document of the first
+// was replaced meanwhile.
 func capturePicture(ctx context.Context, p *browser.Page, params page.CaptureScreenshotParams) ([]byte, error) {
-	res, err := cdp.Call(ctx, p.Session(), page.CaptureScreenshot, params)
-	if err != nil {
-		return nil, fmt.Errorf("take picture: %w", err)
+	for try := 1; ; try++ {
+		image, err := p.Capture(ctx, params)
+		if err == nil {
+			return image, nil
+		}
+		if !errors.Is(err, browser.ErrContextDestroyed) || try == screenshotTries {
+			return nil, fmt.Errorf("take picture: %w", err)
+		}
 	}
-	return res.Data, nil
 }
 
 // activePage is the page that viewers see.

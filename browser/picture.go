@@ -1,0 +1,54 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/cdp"
+)
+
+// Capture takes a picture of the page and returns the encoded image. It returns
+// ErrContextDestroyed when another document takes the place of the one that was
+// there: Chromium then refuses, or never answers.
+func (p *Page) Capture(ctx context.Context, params page.CaptureScreenshotParams) ([]byte, error) {
+	b := p.browser
+	b.mu.Lock()
+	replaced, commits, crashed := p.replaced, p.main.commits, p.crashed
+	b.mu.Unlock()
+	if crashed { // Chromium would answer when somebody reloads it
+		return nil, ErrPageCrashed
+	}
+	raw, err := b.callUnless(ctx, p.Session(), page.CaptureScreenshot.Method, params, replaced, ErrContextDestroyed)
+	if _, refused := errors.AsType[*cdp.Error](err); refused {
+		// The renderer may have more to tell than the refusal says.
+		if e := b.followRenderer(ctx, p.Session(), replaced, ErrContextDestroyed); e != nil {
+			err = e
+		}
+	}
+	b.mu.Lock()
+	switch {
+	case err != nil && p.crashed:
+		err = ErrPageCrashed
+	case err != nil && p.main.commits != commits:
+		err = ErrContextDestroyed
+	}
+	b.mu.Unlock()
+	if err != nil {
+		return nil, p.explain(err)
+	}
+	var res page.CaptureScreenshotResult
+	if err := jsonv2.Unmarshal(raw, &res); err != nil {
+		return nil, fmt.Errorf("%s: decode result: %w", page.CaptureScreenshot.Method, err)
+	}
+	return res.Data, nil
+}
+
+// replacedLocked wakes those who were at work on a document that is gone.
+func (p *Page) replacedLocked() {
+	p.browser.signalLocked(p.replaced)
+	p.replaced = make(chan struct{})
+}

@@ -1,0 +1,56 @@
+package session
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/browser"
+	"takeover/browser/browsertest"
+	"takeover/cdp"
+)
+
+// TestPicturesOfPagesThatGo takes pictures while documents of two sites, which
+// Chromium renders in two processes, follow each other.
+func TestPicturesOfPagesThatGo(t *testing.T) {
+	base := site(t)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	urls := []string{base + "/one", strings.Replace(base, "127.0.0.1", "localhost", 1) + "/two"}
+	began := time.Now()
+	for i := range 24 {
+		ctx := browsertest.Context(t, "pictures")
+		var both sync.WaitGroup
+		both.Go(func() {
+			if _, err := p.MainFrame().Navigate(ctx, urls[i%2], browser.NavigateOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Go(func() {
+			if _, err := s.takeThumbnail(ctx); err != nil {
+				t.Error(err)
+			}
+			if _, _, err := s.Screenshot(ctx, "png", false); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Wait()
+		m, err := cdp.Call(ctx, p.Session(), page.GetLayoutMetrics, proto.Empty{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := m.CSSLayoutViewport; v.ClientWidth != 1280 || v.ClientHeight != 720 {
+			t.Fatalf("the page is left %d by %d", v.ClientWidth, v.ClientHeight)
+		}
+	}
+	if took := time.Since(began); took > screenshotTimeout {
+		t.Errorf("took %v: a picture was waited for that never came", took)
+	}
+}
