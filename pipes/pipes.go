@@ -38,7 +38,7 @@ func (r *Reader) Read(b []byte) (int, error) {
 	})
 	switch {
 	case err != nil:
-		return 0, err
+		return r.r.Read(b) // which says it in the words of package os
 	case errno != 0:
 		return 0, errno
 	case n == 0:
