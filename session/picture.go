@@ -1,17 +1,22 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
 	"sync"
 	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
+	"golang.org/x/image/draw"
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/screencast"
 )
 
 const (
@@ -19,6 +24,7 @@ const (
 	screenshotTries   = 5               // in a page that goes from one document to the next
 	thumbnailEvery    = 5 * time.Second // a new one is taken at most so often
 	thumbnailWidth    = 480             // pixels
+	thumbnailQuality  = 75              // of the JPEG
 	maxScreenshotSide = 16_384          // pixels; Chromium's own limit for a texture
 )
 
@@ -82,6 +88,8 @@ func (s *Session) Thumbnail(ctx context.Context) ([]byte, string, error) {
 	return image, "image/jpeg", nil
 }
 
+// takeThumbnail makes the picture small here: Chromium would give the page another
+// size for a moment, for all who see it.
 func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	p, err := s.activePage()
 	if err != nil {
@@ -89,11 +97,32 @@ func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, screenshotTimeout)
 	defer cancel()
-	w, h := float64(s.opts.Dimensions.Width), float64(s.opts.Dimensions.Height)
-	return capturePicture(ctx, p, page.CaptureScreenshotParams{
-		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(60)),
-		Clip: &page.Viewport{Width: w, Height: h, Scale: min(1, thumbnailWidth/w)},
+	picture, err := capturePicture(ctx, p, page.CaptureScreenshotParams{
+		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(screencast.StillQuality)), OptimizeForSpeed: new(true),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return shrink(picture, thumbnailWidth)
+}
+
+// shrink returns a JPEG at most so many pixels wide.
+func shrink(picture []byte, width int) ([]byte, error) {
+	whole, err := jpeg.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return nil, fmt.Errorf("read picture: %w", err)
+	}
+	from := whole.Bounds()
+	if from.Dx() <= width {
+		return picture, nil
+	}
+	small := image.NewRGBA(image.Rect(0, 0, width, max(1, from.Dy()*width/from.Dx())))
+	draw.ApproxBiLinear.Scale(small, small.Bounds(), whole, from, draw.Src, nil)
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
+		return nil, fmt.Errorf("write picture: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 // capturePicture takes a picture, and another one when the document of the first

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"bytes"
+	"image/jpeg"
 	"strings"
 	"sync"
 	"testing"
@@ -52,5 +54,40 @@ func TestPicturesOfPagesThatGo(t *testing.T) {
 	}
 	if took := time.Since(began); took > screenshotTimeout {
 		t.Errorf("took %v: a picture was waited for that never came", took)
+	}
+}
+
+// TestThumbnailLeavesThePageAsItIs holds that a small picture gives the page no
+// other size, not for a moment.
+func TestThumbnailLeavesThePageAsItIs(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t) + "/one"})
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := browsertest.Context(t, "thumbnail")
+	evaluate := func(expression string) int {
+		var out struct {
+			Result struct {
+				Value int `json:"value"`
+			} `json:"result"`
+		}
+		params := map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}
+		if err := p.Session().Call(ctx, "Runtime.evaluate", params, &out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Result.Value
+	}
+	evaluate(`sizes = new Set(); (function look() { sizes.add(innerWidth); requestAnimationFrame(look) })(); addEventListener('resize', () => sizes.add(innerWidth)); 0`)
+	picture, err := s.takeThumbnail(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := jpeg.DecodeConfig(bytes.NewReader(picture))
+	if err != nil || size.Width != thumbnailWidth || size.Height != thumbnailWidth*720/1280 {
+		t.Errorf("thumbnail of %d by %d pixels, %v", size.Width, size.Height, err)
+	}
+	if n := evaluate(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(sizes.size))))`); n != 1 {
+		t.Errorf("the page had %d sizes", n)
 	}
 }
