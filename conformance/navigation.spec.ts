@@ -46,7 +46,7 @@ test.describe('goto', () => {
   });
 
   test('an address that is none', async ({ browser }) => {
-    const page = await browser.newPage();
+    const page = await browser.newPage({ baseURL: undefined });
     await expect(page.goto('no-address')).rejects.toThrow('page.goto: Protocol error (Page.navigate): Cannot navigate to invalid URL');
     await page.close();
   });

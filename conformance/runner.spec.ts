@@ -224,3 +224,38 @@ test('expect.soft collects', async () => {
   expect.soft(1, 'second').toBe(3);
   expect(test.info().errors.map(e => e.message!.split('\n')[0])).toEqual([expect.stringContaining('first'), expect.stringContaining('second')]);
 });
+
+test.describe('options hold for all that tests and hooks make', () => {
+  test.use({ userAgent: 'Mine/1', actionTimeout: 300 });
+  let agent = '';
+
+  test.beforeAll(async ({ browser }) => {
+    const page = await browser.newPage();
+    await page.goto('/one');
+    agent = await page.evaluate('navigator.userAgent');
+    await page.close();
+  });
+
+  test('contexts of pages', async ({ browser, baseURL }) => {
+    expect(agent).toBe('Mine/1');
+    const context = await browser.newContext({ userAgent: 'Other/2' });
+    const page = await context.newPage();
+    await page.goto('/one');
+    expect(page.url()).toBe(`${baseURL}/one`);
+    expect(await page.evaluate('navigator.userAgent')).toBe('Other/2');
+    await expect(page.click('#never')).rejects.toThrow('page.click: Timeout 300ms exceeded.');
+    await context.close();
+  });
+
+  test('contexts of requests', async ({ playwright }) => {
+    const context = await playwright.request.newContext();
+    expect((await context.get('/one')).status()).toBe(200);
+    await context.dispose();
+  });
+});
+
+test('options of other tests are over', async ({ browser }) => {
+  const page = await browser.newPage();
+  expect(await page.evaluate('navigator.userAgent')).not.toBe('Mine/1');
+  await page.close();
+});

@@ -1,6 +1,6 @@
 import { type Send, step } from './call.ts';
 import type { BrowserContext, ContextOptions } from './context.ts';
-import { contextParams, readState } from './contextoptions.ts';
+import { contextParams, defaults, readState } from './contextoptions.ts';
 import { refuse, TargetClosedError } from './errors.ts';
 import { ApiObject, hide } from './object.ts';
 import type { Page } from './page.ts';
@@ -49,9 +49,10 @@ export class Browser extends ApiObject {
     });
   }
 
-  async #newContext(send: Send, options: ContextOptions): Promise<BrowserContext> {
+  async #newContext(send: Send, chosen: ContextOptions): Promise<BrowserContext> {
     if (!this.#connected)
       throw new TargetClosedError();
+    const options = { ...defaults.options, ...chosen };
     const { proxy } = this.#launched ?? {};
     const { context } = await send<{ context: string }>('browser.newContext', contextParams({ ...proxy && { proxy }, ...options }));
     const made = this.#world.context(context);
@@ -59,6 +60,7 @@ export class Browser extends ApiObject {
     made._browser = this;
     made._options = { ...options };
     await made._setUpNetwork(send);
+    defaults.prepare(made);
     this.#made.push(made);
     if (options.storageState)
       await send('context.setStorageState', { context, initial: true, state: await readState(send, options.storageState) });

@@ -1,11 +1,14 @@
 // The options of newContext, as the operations take them.
 
 import type { Send } from './call.ts';
-import type { ContextOptions } from './context.ts';
+import type { BrowserContext, ContextOptions } from './context.ts';
 import { refuse } from './errors.ts';
 import { readTextFile } from './files.ts';
 import { headerLines } from './headers.ts';
 import type { State } from './storage.ts';
+
+/** What the test that runs begins every context of pages or requests with; outside of tests, nothing. */
+export const defaults: { options: ContextOptions; prepare(context: BrowserContext): void } = { options: {}, prepare: () => {} };
 
 const recording = 'a session is watched live and its events are recorded';
 

@@ -1,6 +1,7 @@
 import type * as pw from 'playwright-core';
 import { APIResponse, type ResponseInit } from './apiresponse.ts';
 import { defaultTimeout, type Send, step } from './call.ts';
+import { defaults } from './contextoptions.ts';
 import { checkedCookies, clearCookies, type Cookie, type CookieFilter, list, type NewCookie } from './cookies.ts';
 import { refuse, TargetClosedError } from './errors.ts';
 import { headerLines } from './headers.ts';
@@ -159,7 +160,7 @@ type NewContextOptions = NonNullable<Parameters<pw.APIRequest['newContext']>[0]>
 /** Makes contexts of requests that share nothing with the browser. */
 export class APIRequest {
   newContext(options: NewContextOptions = {}): Promise<APIRequestContext> {
-    return step('apiRequest.newContext', () => 'request.newContext()', send => newContext(send, options));
+    return step('apiRequest.newContext', () => 'request.newContext()', send => newContext(send, { ...defaults.options as NewContextOptions, ...options }));
   }
 }
 

@@ -3,21 +3,22 @@
 import type { Browser } from '../browser.ts';
 import { muted } from '../call.ts';
 import type { BrowserContext } from '../context.ts';
+import { defaults } from '../contextoptions.ts';
 import { refuse } from '../errors.ts';
 import { interrupt } from '../pending.ts';
 import { setTestIdAttribute } from '../selectors.ts';
 import { optionNames } from './config.ts';
 import { declareParameters } from './parameters.ts';
-import type { FixtureList } from './pool.ts';
+import { everywhere, type FixtureList } from './pool.ts';
 import { state } from './state.ts';
 
 type Use = (value: unknown) => Promise<void>;
 type Values = Record<string, unknown>;
 
 /** playwright.request, as far as the fixture needs it. */
-interface Requests { newContext(options: object): Promise<{ dispose(): Promise<void> }> }
+interface Requests { newContext(): Promise<{ dispose(): Promise<void> }> }
 
-const defaults: Values = {
+const standard: Values = {
   acceptDownloads: true, bypassCSP: false, colorScheme: 'light', contrast: 'no-preference', forcedColors: 'none', hasTouch: false, ignoreHTTPSErrors: false,
   isMobile: false, javaScriptEnabled: true, locale: 'en-US', offline: false, reducedMotion: 'no-preference', serviceWorkers: 'allow', viewport: { width: 1280, height: 720 },
 };
@@ -27,9 +28,6 @@ const workerOptions: Values = {
   browserName: 'chromium', defaultBrowserType: 'chromium', headless: true, channel: undefined, launchOptions: {}, connectOptions: undefined,
   reuseContext: false, screenshot: 'off', trace: 'off', video: 'off',
 };
-
-/** The options of requests among those of a context. */
-const requestOptions = ['baseURL', 'clientCertificates', 'extraHTTPHeaders', 'httpCredentials', 'ignoreHTTPSErrors', 'proxy', 'storageState', 'userAgent'];
 
 /** The fixtures that every test has, on the session's browser. */
 export function builtinFixtures(browser: Browser, playwright: () => { request: Requests }): FixtureList {
@@ -43,11 +41,12 @@ export function builtinFixtures(browser: Browser, playwright: () => { request: R
     actionTimeout: [0, { option: true }],
     navigationTimeout: [0, { option: true }],
     testIdAttribute: ['data-testid', { option: true }],
+    _contexts: [declareParameters([...optionNames, 'contextOptions', 'actionTimeout', 'navigationTimeout', 'testIdAttribute'], contexts), { auto: everywhere }],
     playwright: [({}, use: Use) => use(playwright()), { scope: 'worker' }],
     browser: [({}, use: Use) => use(browser), { scope: 'worker' }],
-    context: declareParameters([...optionNames, 'contextOptions', 'actionTimeout', 'navigationTimeout', 'testIdAttribute', 'browser'], context),
+    context: declareParameters(['browser'], context),
     page: async ({ context: its }: { context: BrowserContext }, use: Use) => use(await muted(() => its.newPage())),
-    request: declareParameters([...requestOptions, 'contextOptions', 'playwright'], request),
+    request: declareParameters(['playwright'], request),
     mount: ({}, use: Use) => use(() => refuse('mount', 'components are not built here; open a page that shows them')),
   });
   return { fixtures, location: undefined };
@@ -55,26 +54,33 @@ export function builtinFixtures(browser: Browser, playwright: () => { request: R
 
 /** An option that says nothing else is as contextOptions say, or as it is everywhere. */
 function ofContext(name: string) {
-  return ({ contextOptions }: { contextOptions: Values }, use: Use) => use(contextOptions[name] === undefined ? defaults[name] : contextOptions[name]);
+  return ({ contextOptions }: { contextOptions: Values }, use: Use) => use(contextOptions[name] === undefined ? standard[name] : contextOptions[name]);
 }
 
-/** What newContext gets: options of a test under their own names win. */
-function chosen(values: Values, names: readonly string[]): Values {
-  const out = { ...values['contextOptions'] as Values };
-  for (const name of names) {
+/** Lets a test's options hold for all that it and its hooks make; those under their own names win over contextOptions. */
+async function contexts(values: Values, use: Use): Promise<void> {
+  const before = { ...defaults };
+  const options = { ...values['contextOptions'] as Values };
+  for (const name of optionNames) {
     if (values[name] !== undefined)
-      out[name] = values[name];
+      options[name] = values[name];
   }
-  return out;
+  setTestIdAttribute(values['testIdAttribute'] as string);
+  Object.assign(defaults, {
+    options,
+    prepare(made: BrowserContext) {
+      made.setDefaultTimeout(values['actionTimeout'] as number);
+      made.setDefaultNavigationTimeout(values['navigationTimeout'] as number);
+    },
+  });
+  await use(undefined);
+  Object.assign(defaults, before);
 }
 
 async function context(values: Values, use: Use): Promise<void> {
   if (state.hookOfAll)
     throw new Error(pageInHook(state.hookOfAll));
-  setTestIdAttribute(values['testIdAttribute'] as string);
-  const made = await muted(() => (values['browser'] as Browser).newContext(chosen(values, optionNames)));
-  made.setDefaultTimeout(values['actionTimeout'] as number);
-  made.setDefaultNavigationTimeout(values['navigationTimeout'] as number);
+  const made = await muted(() => (values['browser'] as Browser).newContext());
   await use(made);
   await interrupt('Test ended.').over; // what nobody awaited
   await muted(() => made.close());
@@ -82,7 +88,7 @@ async function context(values: Values, use: Use): Promise<void> {
 
 async function request(values: Values, use: Use): Promise<void> {
   const { request: requests } = values['playwright'] as { request: Requests };
-  const made = await muted(() => requests.newContext(chosen(values, requestOptions)));
+  const made = await muted(() => requests.newContext());
   await use(made);
   await muted(() => made.dispose());
 }

@@ -3,7 +3,7 @@
 import { type Deadlines, Slot } from './deadline.ts';
 import type { Location } from './location.ts';
 import { parameterNames } from './parameters.ts';
-import type { Pool, Registration, Scope } from './pool.ts';
+import { everywhere, type Pool, type Registration, type Scope } from './pool.ts';
 
 /** What a fixture function gets as its third argument. */
 export interface Infos { test: unknown; worker: unknown }
@@ -32,6 +32,12 @@ export class Fixtures {
   /** Makes the fixtures of a scope that everybody gets. */
   async makeAutomatic(pool: Pool, scope: Scope, infos: Infos): Promise<void> {
     for (const r of pool.automatic(scope))
+      await this.#make(pool, r, infos);
+  }
+
+  /** Makes those of a test that hooks for all tests of a group get as well. */
+  async makeForHook(pool: Pool, infos: Infos): Promise<void> {
+    for (const r of pool.automatic('test', [everywhere]))
       await this.#make(pool, r, infos);
   }
 

@@ -11,7 +11,11 @@ export type Scope = 'test' | 'worker';
 
 const scopes: readonly Scope[] = ['test', 'worker'];
 
-interface Details { scope?: Scope; auto?: boolean; option?: boolean; timeout?: number; title?: string; box?: boolean | 'self' }
+/** A fixture that is made without being asked for; this one also for the hooks for all tests of a group. */
+export const everywhere = 'all-hooks-included';
+type Auto = boolean | typeof everywhere;
+
+interface Details { scope?: Scope; auto?: Auto; option?: boolean; timeout?: number; title?: string; box?: boolean | 'self' }
 
 /** A fixture as it is known in one place of the file. */
 export interface Registration extends Details {
@@ -58,7 +62,9 @@ export class Pool {
   }
 
   /** The fixtures of a scope that are made for everybody. */
-  automatic(scope: Scope): Registration[] { return [...this.#registrations.values()].filter(r => r.auto && r.scope === scope); }
+  automatic(scope: Scope, auto: readonly Auto[] = [true, everywhere]): Registration[] {
+    return [...this.#registrations.values()].filter(r => r.auto && auto.includes(r.auto) && r.scope === scope);
+  }
 
   /** Tells whether tests can share a worker. */
   hash(): string { return [...this.#registrations.values()].filter(r => r.scope === 'worker').map(r => r.id).join(' '); }

@@ -173,6 +173,7 @@ export class Worker {
     deadlines.phase = what.slot!;
     state.hookOfAll = hook.type;
     try {
+      await this.#fixtures.makeForHook(pool, this.#infos);
       const args = await this.#fixtures.argumentsOf(pool, hook.body, hook.location, this.#infos);
       if (args)
         await deadlines.run(what, () => hook.body(args, info));
