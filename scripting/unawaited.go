@@ -38,16 +38,21 @@ type watchedCall struct {
 
 // watch remembers a call's promise: watch(promise, name, trace).
 func (u *unawaited) watch(c goja.FunctionCall) goja.Value {
-	p, ok := c.Argument(0).Export().(*goja.Promise)
 	trace, _ := c.Argument(2).Export().([]goja.StackFrame)
+	if p, ok := c.Argument(0).Export().(*goja.Promise); ok {
+		u.add(p, c.Argument(1).String(), trace)
+	}
+	return goja.Undefined()
+}
+
+func (u *unawaited) add(p *goja.Promise, name string, trace []goja.StackFrame) {
 	if u.since++; u.since >= sweepEvery {
 		u.sweep()
 	}
-	if ok && len(u.calls) < maxWatched+sweepEvery {
+	if len(u.calls) < maxWatched+sweepEvery {
 		u.seq++
-		u.calls[p] = watchedCall{name: clip(c.Argument(1).String(), maxCallName), trace: trace, seq: u.seq}
+		u.calls[p] = watchedCall{name: clip(name, maxCallName), trace: trace, seq: u.seq}
 	}
-	return goja.Undefined()
 }
 
 // excuse forgets a promise that a listener returned: nobody can await it.

@@ -21,7 +21,7 @@ import (
 // way before the server has to kill it.
 const (
 	workerStack     = 64 << 20 // bytes of one goroutine's stack
-	workerGCPercent = 60       // small heaps matter more than speed here
+	workerGCPercent = 150      // most runs end before the first collection; a long one collects every some hundred calls
 )
 
 // maxJSONDepth is how deep encoding/json lets values be nested: the only way in
@@ -146,6 +146,7 @@ func (w *worker) module(name, source string) (*goja.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.host.settles, _ = goja.AssertFunction(w.host.object.Get("settle"))
 	return v.ToObject(w.vm), nil
 }
 

@@ -2,7 +2,10 @@ package scripting
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,9 +19,11 @@ type host struct {
 	w      *worker
 	object *goja.Object
 
-	newError goja.Value // the script's Error, before it can be replaced
+	newError goja.Value    // the script's Error, before it can be replaced
+	settles  goja.Callable // the API's settle; nil until it is loaded
 	calls    map[uint64]*hostCall
-	underWay int // bytes of their parameters
+	ids      map[*goja.Promise]uint64 // of calls
+	underWay int                      // bytes of their parameters
 	logBytes int
 	cut      bool // a log was left out
 
@@ -28,18 +33,24 @@ type host struct {
 
 // hostCall is one operation under way.
 type hostCall struct {
-	done  goja.Callable
-	trace []goja.StackFrame
-	size  int // of its parameters
+	promise *goja.Promise
+	resolve func(any) error
+	reject  func(any) error
+	call    goja.Value // the API's description of the step that it is, if it is one
+	trace   []goja.StackFrame
+	began   time.Time
+	over    goja.Callable // told when it has ended; nil for none
+	size    int           // of its parameters
 }
 
 func newHost(w *worker) *host {
-	h := &host{w: w, object: w.vm.NewObject(), calls: map[uint64]*hostCall{}, rejected: map[*goja.Promise]bool{}}
+	h := &host{w: w, object: w.vm.NewObject(), calls: map[uint64]*hostCall{}, ids: map[*goja.Promise]uint64{}, rejected: map[*goja.Promise]bool{}}
 	h.newError = w.vm.Get("Error")
 	h.unawaited = &unawaited{w: w, calls: map[*goja.Promise]watchedCall{}}
 	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
 		"call":       h.call,
 		"abort":      h.abort,
+		"abortAll":   h.abortAll,
 		"step":       h.step,
 		"test":       h.test,
 		"log":        h.log,
@@ -92,15 +103,12 @@ func (h *host) throw(format string, args ...any) {
 	panic(e)
 }
 
-// call starts an operation: call(op, params, trace, done), where done is called
-// with an error's JSON or an answer's.
+// call starts an operation and gives the promise of its outcome: call(op, params,
+// trace, step), where step describes the call of the script's that it is, if it is
+// one, with its name, title and trace.
 func (h *host) call(c goja.FunctionCall) goja.Value {
 	if len(h.calls) >= h.w.limits.Pending {
 		h.throw("too many operations are under way (%d)", len(h.calls))
-	}
-	done, ok := goja.AssertFunction(c.Argument(3))
-	if !ok {
-		panic(h.w.vm.NewTypeError("done is not a function"))
 	}
 	trace, _ := c.Argument(2).Export().([]goja.StackFrame)
 	payload := []byte(c.Argument(1).String())
@@ -112,34 +120,72 @@ func (h *host) call(c goja.FunctionCall) goja.Value {
 	if err := h.w.out.write(f, false); err != nil {
 		panic(h.w.vm.NewGoError(err))
 	}
-	h.calls[id] = &hostCall{done: done, trace: trace, size: len(payload)}
+	o := &hostCall{call: c.Argument(3), trace: trace, began: time.Now(), size: len(payload)}
+	o.promise, o.resolve, o.reject = h.w.vm.NewPromise()
+	h.calls[id] = o
+	h.ids[o.promise] = id
 	h.underWay += len(payload)
-	return h.w.vm.ToValue(id)
+	if step, ok := o.call.(*goja.Object); ok && !goja.IsUndefined(step.Get("title")) {
+		h.unawaited.add(o.promise, step.Get("name").String(), trace)
+	}
+	return h.w.vm.ToValue(o.promise)
 }
 
-// abort makes an operation under way fail: abort(id, reason).
+// abort makes an operation under way fail: abort(promise, reason).
 func (h *host) abort(c goja.FunctionCall) goja.Value {
-	f := frame{kind: kindAbort, id: uint64(c.Argument(0).ToInteger()), name: clip(c.Argument(1).String(), maxReason)}
-	if err := h.w.out.write(f, false); err != nil {
-		panic(h.w.vm.NewGoError(err))
+	if p, ok := c.Argument(0).Export().(*goja.Promise); ok {
+		if id, ok := h.ids[p]; ok {
+			h.sendAbort(id, c.Argument(1).String())
+		}
 	}
 	return goja.Undefined()
 }
 
-// settle hands an answer to whoever called.
+// abortAll makes all operations that are under way fail and gives how many they
+// are: abortAll(reason, over), where over is called as each has failed.
+func (h *host) abortAll(c goja.FunctionCall) goja.Value {
+	over, ok := goja.AssertFunction(c.Argument(1))
+	if !ok {
+		panic(h.w.vm.NewTypeError("over is not a function"))
+	}
+	for _, id := range slices.Sorted(maps.Keys(h.calls)) {
+		h.calls[id].over = over
+		h.sendAbort(id, c.Argument(0).String())
+	}
+	return h.w.vm.ToValue(len(h.calls))
+}
+
+func (h *host) sendAbort(id uint64, reason string) {
+	if err := h.w.out.write(frame{kind: kindAbort, id: id, name: clip(reason, maxReason)}, false); err != nil {
+		panic(h.w.vm.NewGoError(err))
+	}
+}
+
+// settle hands an operation's outcome to whoever called. Both are JSON; failure is
+// empty if there was none.
 func (h *host) settle(id uint64, failure, answer string) {
-	c := h.calls[id]
-	if c == nil {
+	o := h.calls[id]
+	if o == nil {
 		return
 	}
 	delete(h.calls, id)
-	h.underWay -= c.size
+	delete(h.ids, o.promise)
+	h.underWay -= o.size
 	h.w.enter(func() error {
-		var first goja.Value = goja.Null()
+		failed := goja.Null()
 		if failure != "" {
-			first = h.w.vm.ToValue(failure)
+			failed = h.w.vm.ToValue(failure)
 		}
-		_, err := c.done(goja.Undefined(), first, h.w.vm.ToValue(answer))
+		value, err := h.settles(goja.Undefined(), failed, h.w.vm.ToValue(answer), o.call,
+			h.w.vm.ToValue(o.began.UnixMilli()), h.w.vm.ToValue(float64(time.Since(o.began))/1e6))
+		if thrown, ok := errors.AsType[*goja.Exception](err); ok {
+			err = o.reject(thrown.Value())
+		} else if err == nil {
+			err = o.resolve(value)
+		}
+		if err == nil && o.over != nil {
+			_, err = o.over(goja.Undefined())
+		}
 		return err
 	})
 }

@@ -1,7 +1,7 @@
 import { base64, expression, buffer, result, text } from './values.ts';
 import { readFile } from './files.ts';
 import { host } from './host.ts';
-import { pick, step, type Send } from './call.ts';
+import { pick, step, stepOf, type Send } from './call.ts';
 import type { Frame } from './frame.ts';
 import { ElementHandle } from './handle.ts';
 
@@ -54,26 +54,33 @@ export type Extra = object | (() => object);
 
 /** Carries out one of the actions as a step of the script's, which called it name; gives its value. */
 export function act(s: Subject, method: string, options?: object, extra?: Extra, shown: readonly unknown[] = [], name = method): Promise<any> {
-  return step(`${s.prefix}.${name}`, () => s.title(name, shown), send => perform(send, s, method, options, extra), options);
+  return stepOf(`${s.prefix}.${name}`, () => s.title(name, shown), operation(s, method), () => parameters(s, method, options, extra), valueOf, options);
 }
 
 /** The same without a step, within one. */
 export async function perform(send: Send, s: Subject, method: string, options?: object, extra?: Extra): Promise<any> {
-  const verb = 'handle' in s.target ? 'handle' : 'frame';
-  const answer = await send<{ value?: unknown } | undefined>(`${verb}.${method}`, {
+  return valueOf(await send(operation(s, method), parameters(s, method, options, extra)));
+}
+
+function operation(s: Subject, method: string): string { return `${'handle' in s.target ? 'handle' : 'frame'}.${method}`; }
+
+function parameters(s: Subject, method: string, options?: object, extra?: Extra): object {
+  return {
     ...s.target,
     ...pick(options, actions[method] ?? []),
     ...typeof extra === 'function' ? extra() : extra,
     ...immediate.has(method) ? {} : { timeout: s.frame._timeouts.action(options) },
-  });
-  return answer?.value;
+  };
 }
+
+/** The value that most operations answer. */
+export function valueOf(answer: { value?: any } | undefined): any { return answer?.value; }
 
 /** Waits for the element and evaluates in the page with it. */
 export function evaluateOn(s: Subject, code: unknown, arg: unknown, options?: object): Promise<any> {
-  return step(`${s.prefix}.evaluate`, () => s.title('evaluate', []), async send => result(await send('frame.evaluateOnElement', {
+  return stepOf(`${s.prefix}.evaluate`, () => s.title('evaluate', []), 'frame.evaluateOnElement', () => ({
     ...s.target, ...expression(code, arg), timeout: s.frame._timeouts.action(options),
-  })), options);
+  }), result, options);
 }
 
 /** The element's picture, as a Buffer. */

@@ -30,22 +30,40 @@ function send<T>(op: string, params: object | undefined, trace: Trace, signal?: 
 }
 
 function sendNow<T>(op: string, params: object | undefined, trace: Trace, signal?: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const id = host.call(op, stringify(params ?? {}), trace, (failure, answer) => {
-      done();
-      signal?.removeEventListener('abort', abort);
-      if (failure !== null)
-        reject(fromWire(failure));
-      else
-        resolve((answer === '' ? undefined : parse(answer)) as T);
-    });
-    const done = waiting(reason => host.abort(id, reason));
-    const abort = () => host.abort(id, abortedText + reasonOf(signal!));
-    if (signal?.aborted) // while earlier ones were waited for
+  const answer = host.call<T>(op, stringify(params ?? {}), trace);
+  if (signal) {
+    const abort = () => host.abort(answer, abortedText + reasonOf(signal));
+    const over = () => signal.removeEventListener('abort', abort);
+    if (signal.aborted) // while earlier ones were waited for
       abort();
-    signal?.addEventListener('abort', abort);
-  });
+    signal.addEventListener('abort', abort);
+    answer.then(over, over);
+  }
+  return answer;
 }
+
+/** The host calls it with what came of an operation, and settles the call's promise with what it returns or throws. */
+host.settle = (failure, answer, call, startedAt, duration) => {
+  try {
+    if (failure !== null)
+      throw fromWire(failure);
+    let value: unknown = answer === '' ? undefined : parse(answer);
+    if (call?.take)
+      value = call.take(value);
+    if (call?.title)
+      host.step(call.title(), startedAt, duration, '', call.trace);
+    return value;
+  } catch (e) {
+    if (!call)
+      throw e;
+    const error = dress(e, call.name, call.trace);
+    if (call.title)
+      host.step(call.title(), startedAt, duration, messageOf(error), call.trace);
+    throw error;
+  }
+};
+
+function messageOf(error: unknown): string { return error instanceof Error ? error.message : String(error); }
 
 /** Options with which the script may end a call before its time. */
 export interface Abortable { signal?: AbortSignal }
@@ -93,20 +111,48 @@ async function perform<T>(name: string, title: () => string, body: (send: Send) 
       throw new TypeError('signal.addEventListener is not a function');
     if (signal?.aborted)
       throw new AbortError(undefined, signal.reason);
-    const value = await body(async (op, params, own) => {
-      try {
-        return await send(op, params, trace, own ?? signal);
-      } catch (e) {
-        throw signal && !own ? abortedError(e, signal) : e;
-      }
-    });
+    const value = await body(signal ? abortable(trace, signal) : (op, params, own) => send(op, params, trace, own));
     report('');
     return value;
   } catch (e) {
     const error = dress(e, name, trace);
-    report(error instanceof Error ? error.message : String(error));
+    report(messageOf(error));
     throw error;
   }
+}
+
+/** Sends operations that a signal ends. */
+function abortable(trace: Trace, signal: AbortSignal): Send {
+  return async (op, params, own) => {
+    try {
+      return await send(op, params, trace, own ?? signal);
+    } catch (e) {
+      throw own ? e : abortedError(e, signal);
+    }
+  };
+}
+
+/**
+ * A step that is one operation: what step does with a body that sends op with
+ * params and gives what take makes of its answer. The host does all but the
+ * beginning and the end, which takes a fraction of the time.
+ */
+export function stepOf<T>(name: string, title: () => string, op: string, params: () => object, take: ((answer: any) => T) | undefined, options?: object): Promise<T> {
+  let text: string | undefined;
+  if (!before && !(options as Abortable | undefined)?.signal) {
+    try {
+      text = stringify(params());
+    } catch {
+      // It is thrown again where the call has a promise to fail.
+    }
+  }
+  if (text === undefined)
+    return step(name, title, async send => {
+      const answer = await send(op, params());
+      return take ? take(answer) : answer as T;
+    }, options);
+  const trace = host.trace();
+  return host.call<T>(op, text, trace, { name, title: quiet ? undefined : title, take, trace });
 }
 
 let quiet = false;

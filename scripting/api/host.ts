@@ -1,15 +1,30 @@
 /** A stack that was remembered; only the host can read it. */
 export interface Trace { readonly trace: unique symbol }
 
+/** A step of the script's that is one operation. */
+export interface Call {
+  /** Of the API's method, as errors begin with it. */
+  name: string;
+  trace: Trace;
+  /** The call as a person would write it; without it, it is not reported. */
+  title: (() => string) | undefined;
+  /** Makes the step's value of the answer. */
+  take: ((answer: any) => unknown) | undefined;
+}
+
 /**
  * What the worker's Go side gives (scripting/worker_host.go). It is the
  * parameter of the function that the bundle is.
  */
 export interface Host {
-  /** Starts an operation and gives its id; done gets an error's JSON, or null and the answer's. */
-  call(op: string, params: string, trace: Trace | undefined, done: (failure: string | null, answer: string) => void): number;
+  /** Starts an operation. The promise settles with what settle makes of its outcome. */
+  call<T>(op: string, params: string, trace: Trace | undefined, call?: Call): Promise<T>;
+  /** Set by the API: gives an operation's answer, or throws its error; each is JSON, times are milliseconds. */
+  settle?(failure: string | null, answer: string, call: Call | undefined, startedAt: number, duration: number): unknown;
   /** Makes an operation that is under way fail for a reason. */
-  abort(call: number, reason: string): void;
+  abort(answer: Promise<unknown>, reason: string): void;
+  /** Makes all operations that are under way fail for a reason and gives how many they are; over is called as each has. */
+  abortAll(reason: string, over: () => void): number;
   /** Reports an API call that ended; times are milliseconds, error is '' if there was none. */
   step(title: string, startedAt: number, duration: number, error: string, trace: Trace | undefined): void;
   /** Reports a test that ended; duration is in ms, name is '' if there was no error. */

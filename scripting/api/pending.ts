@@ -1,24 +1,41 @@
 // What the script waits for, so that it can be told to wait no longer.
 
-interface Wait { end: (reason: string) => void; over: Promise<void> }
+import { host } from './host.ts';
+
+interface Wait {
+  end: (reason: string) => void;
+  /** Told when it is over. */
+  over?: () => void;
+}
 
 const waits = new Set<Wait>();
 
 /** Registers a wait; end makes it fail with a reason. Returns what is called when it is over. */
 export function waiting(end: (reason: string) => void): () => void {
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const wait: Wait = { end, over };
+  const wait: Wait = { end };
   waits.add(wait);
   return () => {
     waits.delete(wait);
-    resolve();
+    wait.over?.();
   };
 }
 
-/** Makes all that is waited for fail. Gives how much that was, and what settles when it has failed. */
+/** Makes all that is waited for fail, operations included. Gives how much that was, and what settles when it has failed. */
 export function interrupt(reason: string): { count: number; over: Promise<unknown> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let left = 0;
+  const over = () => {
+    if (--left === 0)
+      resolve();
+  };
   const all = [...waits];
-  for (const wait of all)
+  left = all.length + host.abortAll(reason, over);
+  const count = left;
+  for (const wait of all) {
+    wait.over = over;
     wait.end(reason);
-  return { count: all.length, over: Promise.all(all.map(w => w.over)) };
+  }
+  if (!count)
+    resolve();
+  return { count, over: promise };
 }

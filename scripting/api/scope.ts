@@ -1,7 +1,7 @@
 import type * as pw from 'playwright-core';
-import { act, inputFiles, selectValues, type Extra, type Subject } from './actions.ts';
+import { act, inputFiles, selectValues, valueOf, type Extra, type Subject } from './actions.ts';
 import { evaluation } from './bindings.ts';
-import { pick, step, wait } from './call.ts';
+import { pick, step, stepOf, wait } from './call.ts';
 import { readTextFile } from './files.ts';
 import { listen } from './emitter.ts';
 import { host } from './host.ts';
@@ -92,16 +92,18 @@ export abstract class Scope extends ApiObject {
   isEditable(selector: string, options?: Opt<'isEditable', 1>): Promise<boolean> { return this.#act('isEditable', selector, options); }
   isChecked(selector: string, options?: Opt<'isChecked', 1>): Promise<boolean> { return this.#act('isChecked', selector, options); }
   title(): Promise<string> {
-    return this.#step('title', [], async send => (await send<{ value: string }>('frame.title', { frame: this._target._guid })).value);
+    return this.#stepOf('title', [], 'frame.title', () => ({ frame: this._target._guid }), valueOf);
   }
   content(options?: { includeShadow?: boolean }): Promise<string> {
-    return this.#step('content', [], async send => (await send<{ value: string }>('frame.content', { frame: this._target._guid, ...pick(options, ['includeShadow']) })).value);
+    return this.#stepOf('content', [], 'frame.content', () => ({ frame: this._target._guid, ...pick(options, ['includeShadow']) }), valueOf);
   }
 
   // With functions in the page.
   evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
     const target = { frame: this._target._guid };
-    return onlyOne(arguments, 3, options) ?? this.#step('evaluate', [], async send => result(await send('frame.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })));
+    return onlyOne(arguments, 3, options) ?? (options?.exposeFunctions
+      ? this.#step('evaluate', [], async send => result(await send('frame.evaluate', { ...target, ...await evaluation(send, target, code, arg, options) })))
+      : this.#stepOf('evaluate', [], 'frame.evaluate', () => ({ ...target, ...expression(code, arg) }), result));
   }
   evaluateHandle(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<JSHandle> {
     const target = { frame: this._target._guid };
@@ -109,12 +111,12 @@ export abstract class Scope extends ApiObject {
       handles.make(this._target, await send('frame.evaluateHandle', { ...target, ...await evaluation(send, target, code, arg, options) })));
   }
   $eval(selector: string, code: unknown, arg?: unknown, options?: { strict?: boolean }): Promise<any> {
-    return onlyOne(arguments, 3) ?? this.#step('$eval', [selector], async send =>
-      result(await send('frame.evalOnSelector', { frame: this._target._guid, selector, strict: options?.strict, ...expression(code, arg) })));
+    return onlyOne(arguments, 3) ?? this.#stepOf('$eval', [selector], 'frame.evalOnSelector', () =>
+      ({ frame: this._target._guid, selector, strict: options?.strict, ...expression(code, arg) }), result);
   }
   $$eval(selector: string, code: unknown, arg?: unknown): Promise<any> {
-    return onlyOne(arguments, 3) ?? this.#step('$$eval', [selector], async send =>
-      result(await send('frame.evalOnSelectorAll', { frame: this._target._guid, selector, ...expression(code, arg) })));
+    return onlyOne(arguments, 3) ?? this.#stepOf('$$eval', [selector], 'frame.evalOnSelectorAll', () =>
+      ({ frame: this._target._guid, selector, ...expression(code, arg) }), result);
   }
   waitForFunction(code: unknown, arg?: unknown, options?: { polling?: number | 'raf'; timeout?: number; signal?: AbortSignal }): Promise<JSHandle> {
     const polling = typeof options?.polling === 'number' ? options.polling : undefined;
@@ -192,8 +194,14 @@ export abstract class Scope extends ApiObject {
   }
 
   #step<T>(method: string, shown: readonly unknown[], body: Parameters<typeof step<T>>[2], options?: object): Promise<T> {
-    return step(`${this._prefix}.${method}`, () => `${this._prefix}.${method}(${shown.map(quote).join(', ')})`, body, options);
+    return step(`${this._prefix}.${method}`, () => this.#titled(method, shown), body, options);
   }
+
+  #stepOf<T>(method: string, shown: readonly unknown[], op: string, params: () => object, take: (answer: any) => T): Promise<T> {
+    return stepOf(`${this._prefix}.${method}`, () => this.#titled(method, shown), op, params, take);
+  }
+
+  #titled(method: string, shown: readonly unknown[]): string { return `${this._prefix}.${method}(${shown.map(quote).join(', ')})`; }
 }
 
 /** The waitUntil of navigation options. */

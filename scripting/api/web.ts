@@ -320,15 +320,12 @@ async function bodyOf(answer: { body?: string; response?: string }, trace: Retur
   return new Uint8Array(host.fromBase64(body!) ?? new ArrayBuffer(0));
 }
 
-function call(op: string, params: object, trace: ReturnType<typeof host.trace>): Promise<any> {
-  return new Promise((resolve, reject) => {
-    host.call(op, JSON.stringify(params), trace, (failure, answer) => {
-      if (failure === null)
-        return resolve(answer === '' ? undefined : JSON.parse(answer));
-      const { message } = JSON.parse(failure) as { message: string };
-      reject(new Error(message.split('\nCall log:')[0]));
-    });
-  });
+async function call(op: string, params: object, trace: ReturnType<typeof host.trace>): Promise<any> {
+  try {
+    return await host.call(op, JSON.stringify(params), trace);
+  } catch (e) {
+    throw new Error((e as Error).message.split('\nCall log:')[0]);
+  }
 }
 
 // The bundler gives classes that the platform has, too, other names.
