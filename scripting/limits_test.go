@@ -56,6 +56,7 @@ func TestLimits(t *testing.T) {
 		{"promise flood", patient, `const f = async () => { await null; f(); f() }; f(); await new Promise(() => {})`, StatusFailed, "Error", "out of memory", 0},
 		{"timers", small, "for (let i = 0; i < 101; i++)\n  setTimeout(() => {}, 60_000)", StatusFailed, "Error", "too many timers", 2},
 		{"operations", small, "for (let i = 0; i < 300; i++)\n  page.title();\nawait page.waitForTimeout(60_000)", StatusFailed, "Error", "too many operations", 2},
+		{"operations, caught", small, "const all = Array.from({ length: 101 }, () => page.title().catch(e => e))\nthrow await all[100]", StatusFailed, "Error", "page.title: too many operations", 1},
 		{"brackets", patient, "return " + strings.Repeat("[", 501) + strings.Repeat("]", 501), StatusFailed, "SyntaxError", "nested more than 500 deep", 1},
 		{"brackets in a template", patient, strings.Repeat("`${", 501), StatusFailed, "SyntaxError", "nested more than 500 deep", 1},
 		{"operators nested without brackets", patient, "return " + strings.Repeat("!", 900_000) + "1", "", "", "", 0},

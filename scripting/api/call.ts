@@ -138,21 +138,18 @@ function abortable(trace: Trace, signal: AbortSignal): Send {
  * beginning and the end, which takes a fraction of the time.
  */
 export function stepOf<T>(name: string, title: () => string, op: string, params: () => object, take: ((answer: any) => T) | undefined, options?: object): Promise<T> {
-  let text: string | undefined;
   if (!before && !(options as Abortable | undefined)?.signal) {
     try {
-      text = stringify(params());
+      const trace = host.trace();
+      return host.call<T>(op, stringify(params()), trace, { name, title: quiet ? undefined : title, take, trace });
     } catch {
-      // It is thrown again where the call has a promise to fail.
+      // Below it is thrown again, where the call has a promise to fail.
     }
   }
-  if (text === undefined)
-    return step(name, title, async send => {
-      const answer = await send(op, params());
-      return take ? take(answer) : answer as T;
-    }, options);
-  const trace = host.trace();
-  return host.call<T>(op, text, trace, { name, title: quiet ? undefined : title, take, trace });
+  return step(name, title, async send => {
+    const answer = await send(op, params());
+    return take ? take(answer) : answer as T;
+  }, options);
 }
 
 let quiet = false;
