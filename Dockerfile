@@ -7,8 +7,9 @@ RUN npm ci --ignore-scripts
 COPY build.mjs ./
 COPY static static
 COPY automation/page automation/page
+COPY widget/page widget/page
 COPY scripting/api scripting/api
-RUN mkdir -p automation/dist scripting/dist static/dist && node build.mjs
+RUN mkdir -p automation/dist widget/dist scripting/dist static/dist && node build.mjs
 
 FROM golang:1.26-bookworm AS server
 WORKDIR /src

@@ -1,8 +1,9 @@
 // Builds everything that comes from npm into the dist folders that the Go
-// packages embed: the web pages, the page side of automation, the script API.
+// packages embed: the web pages, the page side of automation and widgets, the script API.
 // `node build.mjs static` builds one of them.
 const parts = {
   automation: './automation/page/build.mjs',
+  widget: './widget/page/build.mjs',
   scripting: './scripting/api/build.mjs',
   static: './static/build.mjs',
 };

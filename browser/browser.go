@@ -66,6 +66,7 @@ type Browser struct {
 	subscriptions []*subscription
 	version       string
 	userAgent     string
+	initScripts   []*InitScript        // of every page
 	fallback      *Context             // the default context
 	contexts      []*Context           // the default one first
 	pages         []*Page              // attached, told of or not yet, the oldest first

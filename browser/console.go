@@ -39,7 +39,7 @@ type ExceptionThrown struct {
 }
 
 // BindingCalled tells that a page called a binding of an InitScript; what it says
-// is hostile.
+// is hostile. World is one of the kind that the script runs in.
 type BindingCalled struct {
 	World   *World
 	Name    string

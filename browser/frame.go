@@ -56,6 +56,13 @@ func (f *Frame) HasTarget() bool {
 	return f.attachment != nil && f.attachment.root == f.id
 }
 
+// rootID is the id of the topmost frame of the process that has the frame.
+func (f *Frame) rootID() proto.FrameID {
+	f.page.browser.mu.Lock()
+	defer f.page.browser.mu.Unlock()
+	return f.attachment.root
+}
+
 // Seq numbers the page's frames as they came; the main frame is 0.
 func (f *Frame) Seq() int { return f.seq }
 

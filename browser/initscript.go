@@ -12,17 +12,18 @@ import (
 
 // InitScriptOptions are what an InitScript does.
 type InitScriptOptions struct {
-	Source  string // runs in the page's own world before any script of a document
+	Source  string // runs before any script of a document
+	World   Kind   // where: in the page's own world, or in ours, which the page's scripts do not reach
 	Binding string // name of a function that every document gets before Source runs: its calls are told as BindingCalled
 	Now     bool   // runs in the documents that are there, too
 }
 
-// InitScript runs in every new document of a page, or of all pages of a context,
-// popups and frames in other processes included, until it is removed.
+// InitScript runs in every new document of a page, or of all pages of a context or
+// of the browser, popups and frames in other processes included, until it is removed.
 type InitScript struct {
 	browser *Browser
 	options InitScriptOptions
-	list    *[]*InitScript // of the page or context
+	list    *[]*InitScript // of the page, context or browser
 
 	// Guarded by the browser's lock.
 	ids     map[*attachment]page.ScriptIdentifier
@@ -39,6 +40,12 @@ func (c *Context) AddInitScript(ctx context.Context, o InitScriptOptions) (*Init
 // AddInitScript adds a script to the page, as Context.AddInitScript does.
 func (p *Page) AddInitScript(ctx context.Context, o InitScriptOptions) (*InitScript, error) {
 	return p.browser.addInitScript(ctx, o, &p.initScripts, func(a *attachment) bool { return a.page == p })
+}
+
+// AddInitScript adds a script to every page of every context, as
+// Context.AddInitScript does.
+func (b *Browser) AddInitScript(ctx context.Context, o InitScriptOptions) (*InitScript, error) {
+	return b.addInitScript(ctx, o, &b.initScripts, func(*attachment) bool { return true })
 }
 
 func (b *Browser) addInitScript(ctx context.Context, o InitScriptOptions, list *[]*InitScript, of func(*attachment) bool) (*InitScript, error) {
@@ -59,9 +66,9 @@ func (b *Browser) addInitScript(ctx context.Context, o InitScriptOptions, list *
 func (s *InitScript) sendLocked(a *attachment, now bool) {
 	b := s.browser
 	if s.options.Binding != "" {
-		b.send(cdp.Send(a.session, runtime.AddBinding, runtime.AddBindingParams{Name: s.options.Binding}))
+		b.send(cdp.Send(a.session, runtime.AddBinding, runtime.AddBindingParams{Name: s.options.Binding, ExecutionContextName: b.worldName(s.options.World)}))
 	}
-	params := page.AddScriptToEvaluateOnNewDocumentParams{Source: s.options.Source}
+	params := page.AddScriptToEvaluateOnNewDocumentParams{Source: s.options.Source, WorldName: b.worldName(s.options.World)}
 	if now {
 		params.RunImmediately = new(true)
 	}
@@ -99,28 +106,40 @@ func (s *InitScript) Remove() {
 	clear(s.ids)
 }
 
-// sendInitScriptsLocked gives a new session all scripts of its context and page.
+// worldName is how Chromium calls a kind of world; the page's own has no name.
+func (b *Browser) worldName(k Kind) string {
+	if k == WorldUtility {
+		return b.utilityName
+	}
+	return ""
+}
+
+// sendInitScriptsLocked gives a new session all scripts of its browser, context
+// and page.
 func (a *attachment) sendInitScriptsLocked() {
-	for _, s := range a.page.context.initScripts {
-		s.sendLocked(a, true)
+	for _, list := range a.initScriptsLocked() {
+		for _, s := range list {
+			s.sendLocked(a, true)
+		}
 	}
-	for _, s := range a.page.initScripts {
-		s.sendLocked(a, true)
-	}
+}
+
+func (a *attachment) initScriptsLocked() [3][]*InitScript {
+	return [...][]*InitScript{a.browser.initScripts, a.page.context.initScripts, a.page.initScripts}
 }
 
 // forgetInitScriptsLocked lets go of a session that has ended.
 func (a *attachment) forgetInitScriptsLocked() {
-	for _, list := range [][]*InitScript{a.page.context.initScripts, a.page.initScripts} {
+	for _, list := range a.initScriptsLocked() {
 		for _, s := range list {
 			delete(s.ids, a)
 		}
 	}
 }
 
-// bindingCalledLocked takes in a call of a binding in a frame's own world.
+// bindingCalledLocked takes in a call of a binding in one of a frame's worlds.
 func (a *attachment) bindingCalledLocked(e runtime.EventBindingCalled) {
-	if w := a.worldLocked(e.ExecutionContextID); w != nil && w.frame != nil && w.kind == WorldMain {
+	if w := a.worldLocked(e.ExecutionContextID); w != nil && w.frame != nil {
 		a.page.tellLaterLocked(BindingCalled{World: w, Name: e.Name, Payload: e.Payload})
 	}
 }

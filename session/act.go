@@ -245,6 +245,7 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 	switch action {
 	case "activate":
 		s.sendTabs()
+		s.sendWidgets()
 		return nil
 	case "close":
 		if last { // a browser without a page has nothing to show

@@ -8,6 +8,7 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
+	"takeover/widget"
 )
 
 const (
@@ -22,6 +23,7 @@ type engine struct {
 	model *browser.Browser
 	auto  *automation.Automation
 	live  *live
+	desk  *widget.Desk
 }
 
 // supervise keeps the session's Chromium running until the session ends. It
@@ -140,6 +142,9 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if eng.live, err = newLive(ctx, eng.proc.Conn(), &s.seq, s.log); err != nil {
 		return fmt.Errorf("attach live view: %w", err)
 	}
+	if eng.desk, err = widget.New(ctx, eng.model, widget.Options{Changed: s.widgetChanged, Logger: s.log}); err != nil {
+		return err
+	}
 	folder, err := s.Files()
 	if err != nil {
 		return err
@@ -162,6 +167,9 @@ func (s *Session) stopEngine(eng *engine) {
 	}
 	if eng.auto != nil {
 		eng.auto.Close()
+	}
+	if eng.desk != nil {
+		eng.desk.Close()
 	}
 	errs := []error{eng.proc.Close()}
 	if eng.model != nil {
@@ -261,6 +269,7 @@ func (s *Session) crashed(reason error) {
 	s.dialogs = map[string]*openDialog{}
 	s.mu.Unlock()
 	s.broadcast("", StateMessage{Type: "crashed"})
+	s.sendWidgets()
 	for id := range dialogs {
 		s.broadcast("", DialogMessage{Type: "dialog", ID: id, Closed: true})
 	}

@@ -163,6 +163,7 @@ func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
 		_ = cdp.Send(p.Session(), page.Navigate, page.NavigateParams{URL: url}) // fails only when the page is gone, which is told
 	}
 	s.sendTabs()
+	s.sendWidgets()
 }
 
 func (s *Session) removePage(eng *engine, p *browser.Page) {
@@ -184,6 +185,7 @@ func (s *Session) removePage(eng *engine, p *browser.Page) {
 	if gone != nil {
 		s.spawn(func() { eng.live.forget(p.ID()) })
 		s.sendTabs()
+		s.sendWidgets()
 	}
 }
 

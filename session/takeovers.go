@@ -124,6 +124,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 		return from == HolderNobody || from == Holder(info.ClaimedBy) || from.isPerson() && (to == HolderScript || s.cameToHelp(from))
 	})
 	s.refocus() // who came by the takeover's link sees no more
+	s.sendWidgets()
 	s.sendTakeover()
 	s.tellRun(t)
 	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})

@@ -1,0 +1,36 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/chromedp/cdproto/dom"
+)
+
+// Place is where the frame's viewport begins in that of its page's main frame, in
+// CSS pixels. Frames that are turned or scaled are taken as if they were not.
+func (f *Frame) Place(ctx context.Context) (x, y float64, err error) {
+	for at := f; ; {
+		parent := at.Parent()
+		if parent == nil {
+			return x, y, nil
+		}
+		session := parent.Session()
+		owner, err := Call(ctx, f.page.browser, session, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: at.id})
+		if err != nil {
+			return 0, 0, fmt.Errorf("find the frame's element: %w", at.explain(err))
+		}
+		box, err := Call(ctx, f.page.browser, session, dom.GetBoxModel, dom.GetBoxModelParams{BackendNodeID: owner.BackendNodeID})
+		if err != nil {
+			return 0, 0, fmt.Errorf("find the frame's element: %w", at.explain(err))
+		}
+		if box.Model == nil || len(box.Model.Content) < 2 {
+			return 0, 0, fmt.Errorf("find the frame's element: it has no box")
+		}
+		x, y = x+box.Model.Content[0], y+box.Model.Content[1]
+		// The box is told in the viewport of the topmost frame of the parent's process.
+		if at = f.page.Frame(parent.rootID()); at == nil {
+			return 0, 0, ErrFrameDetached
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package session
+
+import (
+	"takeover/browser"
+	"takeover/widget"
+)
+
+// FocusMessage says whether what is typed goes into a field, and where that is.
+type FocusMessage struct {
+	Type     string       `json:"type"` // focus
+	Editable bool         `json:"editable"`
+	Kind     string       `json:"kind"` // one of widget.Kinds; empty without a field
+	Rect     *widget.Rect `json:"rect"` // the caret, or the field
+}
+
+// CursorMessage says which shape the remote pointer has.
+type CursorMessage struct {
+	Type   string `json:"type"`   // cursor
+	Cursor string `json:"cursor"` // one of widget.Cursors
+}
+
+// shown is what viewers see, if it belongs to a browser that lives.
+func (s *Session) shown() *focus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.focus
+}
+
+// focusFor is where text goes, as a viewer may know it.
+func (s *Session) focusFor(v *Viewer) FocusMessage {
+	m := FocusMessage{Type: "focus"}
+	f := s.shown()
+	if f == nil || !v.maySee() {
+		return m
+	}
+	if now := f.eng.desk.Focus(f.page); now.Editable() {
+		m.Editable, m.Kind, m.Rect = true, now.Kind, &now.Rect
+	}
+	return m
+}
+
+// cursorFor is the pointer's shape, as a viewer may know it.
+func (s *Session) cursorFor(v *Viewer) CursorMessage {
+	m := CursorMessage{Type: "cursor", Cursor: "default"}
+	if f := s.shown(); f != nil && v.maySee() {
+		m.Cursor = f.eng.desk.Cursor(f.page)
+	}
+	return m
+}
+
+// sendWidgets tells all viewers what is drawn outside the page, after another one
+// is shown or another one may look.
+func (s *Session) sendWidgets() {
+	s.tell("focus", func(v *Viewer) any { return s.focusFor(v) })
+	s.tell("cursor", func(v *Viewer) any { return s.cursorFor(v) })
+}
+
+// widgetChanged tells the viewers of a change in the page that they see. It may
+// run on the model's goroutine.
+func (s *Session) widgetChanged(p *browser.Page, what widget.Change) {
+	if f := s.shown(); f == nil || f.page != p {
+		return
+	}
+	switch what {
+	case widget.FocusChanged:
+		s.tell("focus", func(v *Viewer) any { return s.focusFor(v) })
+	case widget.CursorChanged:
+		s.tell("cursor", func(v *Viewer) any { return s.cursorFor(v) })
+	}
+}

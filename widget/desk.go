@@ -1,0 +1,274 @@
+package widget
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// Built by widget/page/build.mjs.
+//
+//go:embed all:dist
+var dist embed.FS
+
+// ErrNotBuilt says that the program was built without the page's side.
+var ErrNotBuilt = errors.New("widget/dist is empty: run node build.mjs")
+
+// binding is what agents call; it exists in our worlds only.
+const binding = "takeoverReport"
+
+// placePatience bounds how long documents may take to say where their frames are.
+const placePatience = 2 * time.Second
+
+// Options are what a Desk needs.
+type Options struct {
+	// Changed is called when what Focus or Cursor say of a page has changed, for
+	// the newest state only. It must not wait for anything of the model.
+	Changed func(p *browser.Page, what Change)
+	Logger  *slog.Logger
+}
+
+// Change says what changed.
+type Change uint8
+
+// What may change of a page.
+const (
+	FocusChanged Change = iota
+	CursorChanged
+)
+
+// Desk follows what the pages of a browser have drawn outside themselves. Its
+// methods may be called from any goroutine.
+type Desk struct {
+	model  *browser.Browser
+	o      Options
+	script *browser.InitScript
+	stop   func() // ends the subscription
+	ctx    context.Context
+	cancel context.CancelFunc
+	placed sync.WaitGroup // the goroutines that ask where frames are
+
+	mu    sync.Mutex // guards what follows
+	pages map[*browser.Page]*pageState
+}
+
+// pageState is what is known of a page.
+type pageState struct {
+	cursor  string
+	pointed *browser.World // that told the pointer's shape
+	focus   Focus          // as told
+	frame   *browser.Frame // that has the focus, or nil
+	inner   Focus          // in frame's own viewport
+	asking  bool           // a goroutine asks where frame is
+	again   bool           // and has to ask again
+}
+
+// New puts an agent into every document of the browser, now and later, and
+// follows them until Close. ctx bounds the beginning only.
+func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) {
+	agent, err := dist.ReadFile("dist/agent.js")
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrNotBuilt, err)
+	}
+	d := &Desk{model: model, o: o, pages: map[*browser.Page]*pageState{}}
+	if d.o.Logger == nil {
+		d.o.Logger = slog.New(slog.DiscardHandler)
+	}
+	d.ctx, d.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	d.stop = model.Subscribe(d.onEvent)
+	d.script, err = model.AddInitScript(ctx, browser.InitScriptOptions{
+		Source: string(agent), World: browser.WorldUtility, Binding: binding, Now: true,
+	})
+	if err != nil {
+		d.Close()
+		return nil, fmt.Errorf("put agents into pages: %w", err)
+	}
+	return d, nil
+}
+
+// Close ends the following.
+func (d *Desk) Close() {
+	d.stop()
+	d.mu.Lock()
+	d.cancel() // from here on no goroutine is begun
+	d.mu.Unlock()
+	d.placed.Wait()
+}
+
+// Focus is where text is typed in a page.
+func (d *Desk) Focus(p *browser.Page) Focus {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if st := d.pages[p]; st != nil {
+		return st.focus
+	}
+	return Focus{}
+}
+
+// Cursor is the shape of a page's pointer.
+func (d *Desk) Cursor(p *browser.Page) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if st := d.pages[p]; st != nil && st.cursor != "" {
+		return st.cursor
+	}
+	return "default"
+}
+
+// onEvent runs on the model's goroutine.
+func (d *Desk) onEvent(ev browser.Event) {
+	switch ev := ev.(type) {
+	case browser.BindingCalled:
+		if ev.Name == binding && ev.World.Kind() == browser.WorldUtility {
+			d.reported(ev.World, ev.Payload)
+		}
+	case browser.FrameNavigated:
+		if !ev.SameDocument && ev.Err == nil {
+			d.left(ev.Frame)
+		}
+	case browser.FrameDetached:
+		d.left(ev.Frame)
+	case browser.PageCrashed:
+		d.left(ev.Page.MainFrame())
+	case browser.PageClosed:
+		d.mu.Lock()
+		delete(d.pages, ev.Page)
+		d.mu.Unlock()
+	}
+}
+
+// reported takes in what the agent of a frame's document says.
+func (d *Desk) reported(w *browser.World, payload string) {
+	r, err := parseReport(payload)
+	if err != nil {
+		d.o.Logger.Debug("report of a document", "error", err)
+		return
+	}
+	f, p := w.Frame(), w.Page()
+	d.mu.Lock()
+	st := d.pages[p]
+	if st == nil {
+		st = &pageState{}
+		d.pages[p] = st
+	}
+	var changes []Change
+	switch {
+	case r.Cursor != "":
+		if before := st.pointed; before != nil && before != w {
+			// A document in another process is not told that the pointer has left it.
+			_ = cdp.Send(before.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when it is gone
+				Expression: "takeoverAgent.elsewhere()", UniqueContextID: before.UniqueID(),
+			})
+		}
+		st.pointed = w
+		if st.cursor != r.Cursor {
+			st.cursor = r.Cursor
+			changes = append(changes, CursorChanged)
+		}
+	case r.Focus != nil:
+		st.frame, st.inner = f, *r.Focus
+		if d.placeLocked(p, st) {
+			changes = append(changes, FocusChanged)
+		}
+	case r.Blur && st.frame == f:
+		if st.blurLocked() {
+			changes = append(changes, FocusChanged)
+		}
+	case r.Moved && st.frame != nil && st.frame != f:
+		d.placeLocked(p, st)
+	}
+	d.mu.Unlock()
+	d.tell(p, changes...)
+}
+
+func (d *Desk) tell(p *browser.Page, changes ...Change) {
+	for _, c := range changes {
+		d.o.Changed(p, c)
+	}
+}
+
+// left takes in that a frame's document is gone.
+func (d *Desk) left(f *browser.Frame) {
+	p := f.Page()
+	d.mu.Lock()
+	st := d.pages[p]
+	var changes []Change
+	if st != nil && (st.frame == f || f == p.MainFrame()) && st.blurLocked() {
+		changes = append(changes, FocusChanged)
+	}
+	if st != nil && f == p.MainFrame() && st.cursor != "" {
+		st.cursor, st.pointed = "", nil
+		changes = append(changes, CursorChanged)
+	}
+	d.mu.Unlock()
+	d.tell(p, changes...)
+}
+
+// blurLocked forgets the focus, and reports whether there was one.
+func (st *pageState) blurLocked() bool {
+	st.frame, st.inner = nil, Focus{}
+	was := st.focus.Editable()
+	st.focus = Focus{}
+	return was
+}
+
+// placeLocked works out where the focus is in the main frame's viewport, and
+// reports whether that is known already, and new. For a frame's it is asked for, and
+// told once it is known.
+func (d *Desk) placeLocked(p *browser.Page, st *pageState) bool {
+	if st.frame == p.MainFrame() {
+		changed := st.focus != st.inner
+		st.focus = st.inner
+		return changed
+	}
+	if st.asking || d.ctx.Err() != nil {
+		st.again = true
+		return false
+	}
+	st.asking, st.again = true, true
+	d.placed.Go(func() { d.place(p, st) })
+	return false
+}
+
+// place asks where the frame with the focus is until that is told of its newest
+// place.
+func (d *Desk) place(p *browser.Page, st *pageState) {
+	for {
+		d.mu.Lock()
+		if !st.again || st.frame == nil || d.ctx.Err() != nil {
+			st.asking = false
+			d.mu.Unlock()
+			return
+		}
+		st.again = false
+		f := st.frame
+		d.mu.Unlock()
+
+		ctx, cancel := context.WithTimeout(d.ctx, placePatience)
+		x, y, err := f.Place(ctx)
+		cancel()
+		if err != nil && d.ctx.Err() == nil {
+			d.o.Logger.Debug("place of a frame", "error", err)
+		}
+		d.mu.Lock()
+		changed := false
+		if err == nil && st.frame == f {
+			now := Focus{Kind: st.inner.Kind, Rect: st.inner.Rect.moved(x, y)}
+			changed = st.focus != now
+			st.focus = now
+		}
+		d.mu.Unlock()
+		if changed {
+			d.tell(p, FocusChanged)
+		}
+	}
+}

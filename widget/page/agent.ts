@@ -1,0 +1,92 @@
+/**
+ * Runs in our own world of every document and tells the server what Chromium
+ * would show outside the page: whether a field has the focus and where its caret
+ * is, and the pointer's shape. Only changes are told. All listeners are passive
+ * and in a world of their own, so that a page sees nothing of this.
+ */
+import { caretOf } from './caret.ts';
+import { cursorAt } from './cursor.ts';
+import { activeElement, kindOf } from './fields.ts';
+
+/** A change that follows another waits this long (ms), so that a page cannot tell them by the thousand. */
+const PAUSE = 20;
+
+/** What the server calls. */
+interface Agent {
+  /** The document that is looked after: a window may get another one and keep its globals. */
+  document: Document;
+  /** The pointer was in another document: its shape here is news again. */
+  elsewhere(): void;
+}
+
+type Ours = typeof globalThis & { takeoverAgent?: Agent; takeoverReport(payload: string): void };
+
+function install(ours: Ours): Agent {
+  let focus = 'null';
+  let cursor = '';
+  let waiting = 0;
+  let followed: Element | null = null;
+  const report = (message: object): void => ours.takeoverReport(JSON.stringify(message));
+  // Tells of a field that was removed or is not shown any more, which no event does.
+  const sizes = new ResizeObserver(() => later());
+
+  function later(): void {
+    waiting ||= setTimeout(tellFocus, PAUSE);
+  }
+
+  function tellFocus(): void {
+    waiting = 0;
+    const element = activeElement();
+    const kind = kindOf(element);
+    if (followed !== element) {
+      if (followed) sizes.unobserve(followed);
+      followed = kind ? element : null;
+      if (followed) sizes.observe(followed);
+    }
+    const now = kind && element ? JSON.stringify({ kind, rect: caretOf(element) }) : 'null';
+    if (now === focus) return;
+    focus = now;
+    report({ focus: JSON.parse(now) });
+  }
+
+  function moved(): void {
+    // The field that has the focus may be inside of a frame, which moves along.
+    if (activeElement() instanceof HTMLIFrameElement) {
+      waiting ||= setTimeout(() => {
+        waiting = 0;
+        report({ moved: true });
+      }, PAUSE);
+    } else if (focus !== 'null') later();
+  }
+
+  function pointed(event: MouseEvent): void {
+    if (!event.isTrusted) return;
+    const target = event.composedPath()[0];
+    if (!(target instanceof Element) || target instanceof HTMLIFrameElement) {
+      cursor = ''; // another document's business
+      return;
+    }
+    const shape = cursorAt(target, event.clientX, event.clientY);
+    if (shape !== cursor) report({ cursor: (cursor = shape) });
+  }
+
+  const listeners: [string, (event: never) => void][] = [
+    ['focusin', later], ['focusout', later], ['selectionchange', later], ['input', later],
+    ['scroll', moved], ['resize', moved],
+    ['mousemove', pointed], ['mouseover', pointed],
+  ];
+  const listen = (): void => {
+    for (const [type, listener] of listeners) addEventListener(type, listener as (event: Event) => void, { capture: true, passive: true });
+  };
+  listen();
+  // document.open() takes all listeners away; adding one that is there changes nothing.
+  new MutationObserver(listen).observe(document, { childList: true });
+  if (document.activeElement !== document.body) later();
+  return {
+    document,
+    elsewhere: () => (cursor = ''),
+  };
+}
+
+const ours = globalThis as Ours;
+if (ours.takeoverAgent?.document !== document) ours.takeoverAgent = install(ours);

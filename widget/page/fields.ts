@@ -1,0 +1,29 @@
+/** The element that has the focus, inside of open shadow trees too. */
+export function activeElement(): Element | null {
+  let element = document.activeElement;
+  for (let inner; (inner = element?.shadowRoot?.activeElement); ) element = inner;
+  return element;
+}
+
+const TYPES = new Set(['text', 'password', 'email', 'tel', 'number', 'url', 'search']);
+const MODES: Record<string, string> = { none: 'none', numeric: 'numeric', decimal: 'number', tel: 'tel', search: 'search', email: 'email', url: 'url' };
+
+/** What kind of text an element takes, or empty when none. What is secret comes first, then what the page asks a keyboard to be. */
+export function kindOf(element: Element | null): string {
+  if (!(element instanceof HTMLElement)) return '';
+  const { inputMode } = element;
+  if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) {
+    const { type, autocomplete, readOnly } = element;
+    const lines = type === 'textarea';
+    if (readOnly || element.matches(':disabled') || !(lines || TYPES.has(type))) return '';
+    const filling = autocomplete.split(/\s+/).pop() ?? '';
+    if (type === 'password') return filling === 'one-time-code' ? 'otp' : 'password';
+    if (filling.endsWith('-password')) return 'password';
+    if (filling === 'one-time-code') return 'otp';
+    if (filling.startsWith('cc-')) return 'card';
+    if (MODES[inputMode]) return MODES[inputMode];
+    if (lines) return 'multiline';
+    return type === 'text' && ['email', 'tel', 'url'].includes(filling) ? filling : type;
+  }
+  return element.isContentEditable ? (MODES[inputMode] ?? 'multiline') : '';
+}

@@ -1,0 +1,107 @@
+package widget
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+)
+
+// maxReport bounds what an agent may say at once, in bytes.
+const maxReport = 4 << 10
+
+// maxCoordinate bounds where a page may claim to have something, in CSS pixels.
+const maxCoordinate = 1 << 20
+
+// Rect is a rectangle in CSS pixels of the main frame's viewport.
+type Rect struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
+
+func (r Rect) moved(x, y float64) Rect {
+	return Rect{math.Round((r.X+x)*10) / 10, math.Round((r.Y+y)*10) / 10, r.Width, r.Height}
+}
+
+// Focus is a place where text is typed. The zero value says that there is none.
+type Focus struct {
+	Kind string // one of Kinds
+	Rect Rect   // the caret, or the whole field where no caret was found
+}
+
+// Editable reports whether there is a place to type.
+func (f Focus) Editable() bool { return f.Kind != "" }
+
+// Kinds are the kinds of text that a field may take: what is secret, what an
+// on-screen keyboard can be for, and none for fields that want no such keyboard.
+var Kinds = []string{"text", "multiline", "password", "otp", "card", "email", "tel", "number", "numeric", "url", "search", "none"}
+
+// Cursors are the pointer's shapes: the keywords of CSS (Basic User Interface,
+// 5.1.1), without auto.
+var Cursors = []string{
+	"default", "none", "context-menu", "help", "pointer", "progress", "wait", "cell", "crosshair", "text", "vertical-text",
+	"alias", "copy", "move", "no-drop", "not-allowed", "grab", "grabbing", "all-scroll", "col-resize", "row-resize",
+	"n-resize", "e-resize", "s-resize", "w-resize", "ne-resize", "nw-resize", "se-resize", "sw-resize",
+	"ew-resize", "ns-resize", "nesw-resize", "nwse-resize", "zoom-in", "zoom-out",
+}
+
+// report is what an agent says: one of its fields.
+type report struct {
+	Focus  *Focus
+	Blur   bool // nothing has the focus
+	Cursor string
+	Moved  bool // the frame that has the focus may be elsewhere now
+}
+
+var errReport = errors.New("not a report")
+
+// parseReport reads an agent's report. Shapes that CSS does not know are the
+// default one.
+func parseReport(payload string) (report, error) {
+	if len(payload) > maxReport {
+		return report{}, errReport
+	}
+	var raw struct {
+		Focus json.RawMessage `json:"focus"`
+		report
+	}
+	if err := json.Unmarshal([]byte(payload), &raw); err != nil {
+		return report{}, errReport
+	}
+	r := report{Cursor: raw.Cursor, Moved: raw.Moved}
+	if r.Cursor != "" && !slices.Contains(Cursors, r.Cursor) {
+		r.Cursor = "default"
+	}
+	if raw.Focus == nil {
+		return r, nil
+	}
+	var focus *struct {
+		Kind string     `json:"kind"`
+		Rect [4]float64 `json:"rect"`
+	}
+	switch err := json.Unmarshal(raw.Focus, &focus); {
+	case err != nil:
+		return report{}, errReport
+	case focus == nil:
+		r.Blur = true
+		return r, nil
+	}
+	rect, ok := rectOf(focus.Rect)
+	if !ok || !slices.Contains(Kinds, focus.Kind) {
+		return report{}, errReport
+	}
+	r.Focus = &Focus{Kind: focus.Kind, Rect: rect}
+	return r, nil
+}
+
+// rectOf is a rectangle from x, y, width, height, if it is one.
+func rectOf(v [4]float64) (Rect, bool) {
+	for i, n := range v {
+		if !(math.Abs(n) <= maxCoordinate) || i > 1 && n < 0 {
+			return Rect{}, false
+		}
+	}
+	return Rect{v[0], v[1], v[2], v[3]}, true
+}
