@@ -131,7 +131,7 @@ func (a *attachment) setUpStepLocked() {
 
 func (a *attachment) sendViewport(v Viewport) {
 	if v.Width > 0 {
-		a.browser.send(a.session.Send(emulation.SetDeviceMetricsOverride.Method, v.metrics()))
+		a.browser.send(a.session.Send(emulation.SetDeviceMetricsOverride.Method, v.metrics(a.browser.options.Density)))
 	}
 	if v.Width > 0 || v.HasTouch {
 		a.browser.send(cdp.Send(a.session, emulation.SetTouchEmulationEnabled, v.touch()))

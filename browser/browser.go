@@ -31,6 +31,7 @@ const (
 // value of each field mean its default.
 type Options struct {
 	Viewport     *Viewport         // of every page; default: what the window has
+	Density      float64           // device pixels per CSS pixel that Chromium was started with; default 1
 	UserAgent    string            // default: Chromium's own
 	Locale       string            // BCP 47, such as "de-DE"; default: Chromium's own
 	Timezone     string            // IANA name; default: the machine's

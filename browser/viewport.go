@@ -34,7 +34,7 @@ func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 	s := p.Session()
 	err := s.Send(emulation.SetTouchEmulationEnabled.Method, v.touch())
 	if err == nil {
-		method, params := emulation.SetDeviceMetricsOverride.Method, any(v.metrics())
+		method, params := emulation.SetDeviceMetricsOverride.Method, any(v.metrics(p.browser.options.Density))
 		if v.Width == 0 {
 			method, params = emulation.ClearDeviceMetricsOverride.Method, proto.Empty{}
 		}
@@ -68,7 +68,10 @@ type screenOrientation struct {
 	Angle int    `json:"angle"`
 }
 
-func (v Viewport) metrics() deviceMetrics {
+// metrics is the viewport for a window of so many device pixels per CSS pixel.
+// What is emulated over that is not in the pictures of a cast, so a page that
+// has the window's own density keeps that.
+func (v Viewport) metrics(density float64) deviceMetrics {
 	screen := v.Screen
 	if screen == (Size{}) {
 		screen = Size{v.Width, v.Height}
@@ -77,6 +80,9 @@ func (v Viewport) metrics() deviceMetrics {
 		Width: v.Width, Height: v.Height, ScreenWidth: screen.Width, ScreenHeight: screen.Height,
 		DeviceScaleFactor: cmp.Or(v.DeviceScaleFactor, 1), Mobile: v.IsMobile,
 		Orientation: screenOrientation{Type: "landscapePrimary"},
+	}
+	if m.DeviceScaleFactor == density {
+		m.DeviceScaleFactor = 0
 	}
 	switch {
 	case v.IsMobile && screen.Width > screen.Height:

@@ -26,11 +26,13 @@ const disorder = time.Second
 type Options struct {
 	Tab     uint32   // the tab's number in the wire header
 	Counter *Counter // numbers the pictures; default: one of the cast's own
-	Quality int      // JPEG quality of moving pictures; default DefaultQuality
 
-	// MaxWidth and MaxHeight bound the picture in pixels; default: the page's
-	// own size.
-	MaxWidth, MaxHeight int
+	// Width and Height are those of the page in CSS pixels, as far as that is
+	// known before its first picture.
+	Width, Height int
+
+	// Density is how many pixels Chromium draws per CSS pixel; default 1.
+	Density float64
 
 	// NoStills turns off the sharp still that follows StillAfter without change.
 	NoStills bool
@@ -71,6 +73,13 @@ type Cast struct {
 	pictures   uint64    // moving pictures that arrived since the start
 	changedAt  time.Time // when a picture last differed from the one before
 	still      stillState
+
+	width, height int   // of the page in CSS pixels; 0 while unknown
+	wanted, shape shape // what pictures should be like, and what Chromium was told
+	shapedAt      time.Time
+	adapter       adapter
+	period        period
+	attended      bool // controlLoop will look again by itself
 }
 
 // arrival is a picture as it came from Chromium.
@@ -84,8 +93,8 @@ type arrival struct {
 // somebody joins. Whoever owns the client of s passes the session's events to
 // HandleEvent.
 func New(s *cdp.Session, o Options) *Cast {
-	if o.Quality == 0 {
-		o.Quality = DefaultQuality
+	if o.Density == 0 {
+		o.Density = 1
 	}
 	if o.Counter == nil {
 		o.Counter = new(Counter)
@@ -100,6 +109,8 @@ func New(s *cdp.Session, o Options) *Cast {
 		demand:  make(chan struct{}, 1),
 		arrived: make(chan struct{}, 1),
 		viewers: map[*Subscription]struct{}{},
+		width:   o.Width,
+		height:  o.Height,
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.loops.Go(c.controlLoop)
@@ -108,23 +119,36 @@ func New(s *cdp.Session, o Options) *Cast {
 }
 
 // Join adds a viewer and starts the cast if it is the first. A viewer that
-// joins a cast under way gets its newest picture at once.
-func (c *Cast) Join() *Subscription {
-	s := &Subscription{cast: c, wake: make(chan struct{}, 1), pace: newPacer(), since: time.Now()}
+// joins a cast under way gets its newest picture at once. What a slow viewer
+// made pictures look like is not held against a new one.
+func (c *Cast) Join(v View) *Subscription {
+	now := time.Now()
+	s := &Subscription{cast: c, wake: make(chan struct{}, 1), pace: newPacer(), since: now, shown: now}
 	c.mu.Lock()
 	if c.err == nil {
 		c.viewers[s] = struct{}{}
 	}
+	c.adapter.level, c.adapter.raised = 0, false
 	c.mu.Unlock()
-	c.kick()
+	s.SetView(v)
 	return s
 }
 
-// Viewers is how many watch.
+// Viewers is how many watch, those included who are hidden.
 func (c *Cast) Viewers() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.viewers)
+}
+
+// watchedLocked reports whether somebody sees the pictures.
+func (c *Cast) watchedLocked() bool {
+	for s := range c.viewers {
+		if !s.view.Hidden {
+			return true
+		}
+	}
+	return false
 }
 
 // Close ends the cast and every subscription to it, and returns when its
@@ -266,12 +290,20 @@ func (c *Cast) show(frame *Frame, superseded uint32) {
 	c.lastCast = frame.retain()
 	c.changedAt = time.Now()
 	c.still.sure = false
+	c.period.offered += int(superseded) + 1
+	if c.width != frame.ViewportWidth || c.height != frame.ViewportHeight {
+		c.width, c.height = frame.ViewportWidth, frame.ViewportHeight
+		c.reconsiderLocked()
+	}
 	c.publishLocked(frame, superseded+1)
+	attended := c.attended && !c.reshapeDueLocked(c.changedAt)
 	c.mu.Unlock()
 	if last != nil {
 		last.Release()
 	}
-	c.kick()
+	if !attended {
+		c.kick()
+	}
 }
 
 // publishLocked makes frame the newest picture and wakes the viewers. It takes

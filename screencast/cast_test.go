@@ -20,7 +20,7 @@ func TestFirstPictureOfASettledPage(t *testing.T) {
 	p := openPage(t, Options{Tab: 7, NoStills: true})
 	p.show(settled)
 	before := time.Now()
-	s := p.cast.Join()
+	s := p.cast.Join(View{})
 	defer s.Close()
 	f := p.next(s)
 	t.Logf("first picture after %v", time.Since(before))
@@ -63,7 +63,7 @@ func TestHiddenPageIsPrimed(t *testing.T) {
 		t.Fatalf("the page behind is %s", state)
 	}
 	before := time.Now()
-	s := p.cast.Join()
+	s := p.cast.Join(View{})
 	defer s.Close()
 	f := p.next(s)
 	t.Logf("first picture after %v", time.Since(before))
@@ -77,8 +77,8 @@ func TestNobodyWatchesNothingIsCast(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
 	for range 3 {
-		s := p.cast.Join()
-		other := p.cast.Join()
+		s := p.cast.Join(View{})
+		other := p.cast.Join(View{})
 		p.next(s).Release()
 		s.Close()
 		p.next(other).Release() // one still watches
@@ -102,7 +102,7 @@ func TestNobodyWatchesNothingIsCast(t *testing.T) {
 func TestNewestWins(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
-	s := p.cast.Join()
+	s := p.cast.Join(View{})
 	defer s.Close()
 	first := p.next(s)
 	second := p.next(s) // two may be on their way at first
@@ -142,7 +142,7 @@ func TestNewestWins(t *testing.T) {
 	if f.CapturedAt.Before(late) {
 		t.Errorf("the picture is %v older than the newest ones", late.Sub(f.CapturedAt))
 	}
-	other := p.cast.Join()
+	other := p.cast.Join(View{})
 	defer other.Close()
 	p.next(other).Release()
 	first.Release()
@@ -165,9 +165,8 @@ func TestRate(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := openPage(t, Options{NoStills: true})
 			p.show(animation)
-			s := p.cast.Join()
+			s := p.cast.Join(View{MaxRate: tt.max})
 			defer s.Close()
-			s.SetMaxRate(tt.max)
 			acks := make(chan uint32, 1000)
 			done := make(chan struct{})
 			go func() {
@@ -218,7 +217,7 @@ func TestRate(t *testing.T) {
 func TestNavigationAndResize(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(settled)
-	s := p.cast.Join()
+	s := p.cast.Join(View{})
 	defer s.Close()
 	f := p.next(s)
 	s.Ack(f.Seq)
@@ -262,7 +261,7 @@ func TestNavigationAndResize(t *testing.T) {
 func TestClose(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
-	s := p.cast.Join()
+	s := p.cast.Join(View{})
 	p.next(s).Release()
 	failed := make(chan error, 1)
 	go func() {
@@ -279,7 +278,7 @@ func TestClose(t *testing.T) {
 	if err := <-failed; !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := p.cast.Join().Next(t.Context()); !errors.Is(err, ErrClosed) {
+	if _, err := p.cast.Join(View{}).Next(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -290,7 +289,7 @@ func TestPageGoes(t *testing.T) {
 	if _, err := cdp.Call(t.Context(), p.client.Browser(), target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(p.session.ID())}); err != nil {
 		t.Fatal(err)
 	}
-	s := p.cast.Join()
+	s := p.cast.Join(View{})
 	defer s.Close()
 	if _, err := s.Next(t.Context()); !errors.Is(err, cdp.ErrDetached) {
 		t.Error(err)

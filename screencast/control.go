@@ -41,7 +41,8 @@ func (c *Cast) controlLoop() {
 		case <-timer.C:
 		}
 		c.mu.Lock()
-		wanted := len(c.viewers) > 0
+		wanted := c.watchedLocked()
+		c.attended = false // what comes from now on kicks
 		c.mu.Unlock()
 
 		var again time.Time // when to look again
@@ -63,6 +64,10 @@ func (c *Cast) controlLoop() {
 			}
 			again = time.Now().Add(min(startRetry<<min(failures-1, 10), startRetryMax))
 		case started:
+			if c.reshapes() {
+				started, again = false, time.Now()
+				break
+			}
 			var err error
 			if again, err = c.attend(&primeAt); err != nil && fatal(err) {
 				c.end(fmt.Errorf("capture picture: %w", err))
@@ -71,9 +76,12 @@ func (c *Cast) controlLoop() {
 		}
 		if again.IsZero() {
 			timer.Stop()
-		} else {
-			timer.Reset(max(time.Until(again), 0))
+			continue
 		}
+		timer.Reset(max(time.Until(again), 0))
+		c.mu.Lock()
+		c.attended = started
+		c.mu.Unlock()
 	}
 }
 
@@ -83,6 +91,7 @@ func (c *Cast) attend(primeAt *time.Time) (again time.Time, err error) {
 	now := time.Now()
 	c.mu.Lock()
 	empty := c.newest == nil
+	assessAt := c.assessLocked(now)
 	c.mu.Unlock()
 	if empty {
 		if now.Before(*primeAt) {
@@ -92,7 +101,24 @@ func (c *Cast) attend(primeAt *time.Time) (again time.Time, err error) {
 		*primeAt = time.Now().Add(startRetryMax)
 		return *primeAt, err
 	}
-	return c.attendStill(now)
+	again, err = c.attendStill(now)
+	if !assessAt.IsZero() && (again.IsZero() || assessAt.Before(again)) {
+		again = assessAt
+	}
+	return again, err
+}
+
+// reshapes stops the cast if Chromium should make other pictures from now on:
+// a cast that is active cannot be changed. The picture that a start brings comes
+// within some 10 ms, so nobody sees the gap.
+func (c *Cast) reshapes() bool {
+	c.mu.Lock()
+	due := c.reshapeDueLocked(time.Now())
+	c.mu.Unlock()
+	if due {
+		_ = cdp.Send(c.session, page.StopScreencast, proto.Empty{}) // start learns of an error
+	}
+	return due
 }
 
 // start tells Chromium to cast. Right after a navigation it can refuse ("Not
@@ -100,12 +126,16 @@ func (c *Cast) attend(primeAt *time.Time) (again time.Time, err error) {
 func (c *Cast) start() error {
 	c.mu.Lock()
 	c.casting = true // pictures may overtake the reply
+	shape := c.wanted
+	c.shape, c.shapedAt = shape, time.Now()
 	c.mu.Unlock()
 	_, err := cdp.Call(c.ctx, c.session, page.StartScreencast, page.StartScreencastParams{
-		Format:        page.StartScreencastFormatJpeg,
-		Quality:       new(int64(c.options.Quality)),
-		MaxWidth:      int64(c.options.MaxWidth),
-		MaxHeight:     int64(c.options.MaxHeight),
+		Format:    page.StartScreencastFormatJpeg,
+		Quality:   new(int64(shape.quality)),
+		MaxWidth:  int64(shape.width),
+		MaxHeight: int64(shape.height),
+		// More would lose the last change before the page comes to rest: Chromium
+		// counts pictures and drops the others. A lower rate is each viewer's own.
 		EveryNthFrame: 1,
 		// Without it, a picture made while three are unacknowledged is lost,
 		// and if it was the last one the viewers keep looking at an old state.
@@ -140,7 +170,7 @@ func (c *Cast) stop() {
 
 // prime captures the first picture of a page that paints nothing by itself.
 func (c *Cast) prime() error {
-	frame, err := c.capture(page.CaptureScreenshotParams{Quality: new(int64(c.options.Quality))})
+	frame, err := c.capture(page.CaptureScreenshotParams{Quality: new(int64(DefaultQuality))})
 	if err != nil {
 		c.log.Debug("capture first picture", "error", err)
 		return err

@@ -56,6 +56,8 @@ type pacer struct {
 	adjustedAt    time.Time // of the window; pictures sent before it tell nothing of the new one
 	noStillsUntil time.Time
 	progress      time.Time // when the viewer last showed life
+	queuedAt      time.Time // when a queue was last seen
+	probedAt      time.Time // when a picture last went alone to be measured
 }
 
 type departure struct {
@@ -119,7 +121,7 @@ func (p *pacer) measure(d departure, now time.Time) {
 			p.minimum, p.rtt = rtt, rtt
 		}
 		p.probes--
-		p.seenAt = now
+		p.seenAt, p.probedAt = now, now
 	}
 	switch {
 	case p.minimum == 0 || rtt < p.minimum:
@@ -131,6 +133,7 @@ func (p *pacer) measure(d departure, now time.Time) {
 	}
 
 	if rtt > p.minimum+QueueDelay {
+		p.queuedAt = now
 		if d.at.After(p.adjustedAt) {
 			p.ceiling, p.ceilingUntil = max(p.window-1, 1), now.Add(ceilingLife)
 			p.window = max(int(float64(p.window)*float64(p.minimum+QueueDelay/2)/float64(rtt)), 1)
@@ -152,6 +155,15 @@ func (p *pacer) measure(d departure, now time.Time) {
 		p.adjustedAt = now
 	}
 }
+
+// queuedSince reports whether pictures have queued on the way since then.
+func (p *pacer) queuedSince(t time.Time) bool { return p.queuedAt.After(t) }
+
+// probedSince reports whether pictures have gone one at a time since then.
+func (p *pacer) probedSince(t time.Time) bool { return p.probes > 0 || p.probedAt.After(t) }
+
+// lift forgets the widest window, which was one of pictures of another size.
+func (p *pacer) lift() { p.ceilingUntil = time.Time{} }
 
 // stallsAt is when the viewer counts as stalled; zero while nothing is in
 // flight.

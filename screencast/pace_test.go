@@ -154,7 +154,7 @@ func TestSlowStill(t *testing.T) {
 func TestStalledViewer(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
-	s := p.cast.Join()
+	s := p.cast.Join(View{})
 	defer s.Close()
 	f := p.next(s)
 	f.Release()

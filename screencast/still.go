@@ -56,14 +56,6 @@ func (s *stillState) echoes(at time.Time) bool {
 	return !s.echoFrom.IsZero() && !at.Before(s.echoFrom) && at.Before(s.echoUntil)
 }
 
-// SetPixelRatio says how many device pixels the viewer's screen has per CSS
-// pixel. Above 1 its stills have twice the resolution.
-func (s *Subscription) SetPixelRatio(ratio float64) {
-	s.cast.mu.Lock()
-	s.dense = ratio > 1
-	s.cast.mu.Unlock()
-}
-
 // attendStill takes a still when it is time to, and returns when to look again.
 func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	c.mu.Lock()
@@ -80,7 +72,7 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	}
 	scale := 1.0
 	for s := range c.viewers {
-		if s.dense && c.newest.PageScale == 1 {
+		if s.view.dense() && !s.view.Hidden && c.options.Density == 1 && c.newest.PageScale == 1 {
 			scale = 2
 		}
 	}

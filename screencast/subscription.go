@@ -16,7 +16,7 @@ var (
 )
 
 // Subscription is one viewer's place at a cast. Next is for one goroutine; Ack,
-// SetMaxRate, Stats and Close may be called from any.
+// SetView, Stats and Close may be called from any.
 type Subscription struct {
 	cast *Cast
 	wake chan struct{} // one token: look again
@@ -27,7 +27,9 @@ type Subscription struct {
 	due      time.Time     // when the next picture may go, by that interval
 	lastSeq  uint32
 	any      bool // lastSeq counts
-	dense    bool // the viewer's screen has more than one pixel per CSS pixel
+	view     View
+	shown    time.Time // since when it is not hidden
+	taken    int       // pictures in the cast's period
 	closed   bool
 	totals   totals
 	since    time.Time // of the totals
@@ -93,7 +95,7 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 			return nil, 0, ErrStalled
 		}
 	}
-	if c.newest == nil || s.any && c.newest.Seq == s.lastSeq || !s.pace.ready() {
+	if s.view.Hidden || c.newest == nil || s.any && c.newest.Seq == s.lastSeq || !s.pace.ready() {
 		return nil, again, nil
 	}
 	if c.newest.Sharp && s.any && now.Before(s.pace.noStillsUntil) {
@@ -108,6 +110,7 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 		s.totals.skipped += uint64(frame.Seq - s.lastSeq - 1)
 	}
 	s.any, s.lastSeq = true, frame.Seq
+	s.taken++
 	s.totals.pictures++
 	s.totals.bytes += uint64(len(frame.message))
 	s.pace.sent(frame.Seq, frame.Sharp, now)
@@ -124,18 +127,6 @@ func (s *Subscription) Ack(seq uint32) {
 	if news {
 		s.signal()
 	}
-}
-
-// SetMaxRate limits the viewer to so many pictures per second; 0 lifts the
-// limit.
-func (s *Subscription) SetMaxRate(perSecond int) {
-	s.cast.mu.Lock()
-	s.interval = 0
-	if perSecond > 0 && perSecond < FullRate {
-		s.interval = time.Second / time.Duration(perSecond)
-	}
-	s.cast.mu.Unlock()
-	s.signal()
 }
 
 // Stats tells how the pictures fared since the last call.
@@ -160,6 +151,7 @@ func (s *Subscription) Close() {
 	if !s.closed {
 		s.closed = true
 		delete(c.viewers, s)
+		c.reconsiderLocked()
 	}
 	c.mu.Unlock()
 	s.signal()

@@ -133,13 +133,13 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 			Width: s.opts.Dimensions.Width, Height: s.opts.Dimensions.Height,
 			DeviceScaleFactor: s.opts.DeviceScaleFactor, IsMobile: s.opts.IsMobile, HasTouch: s.opts.IsMobile,
 		},
-		UserAgent: s.opts.UserAgent, Locale: s.opts.Locale, Timezone: s.opts.Timezone,
+		Density: s.launchOptions("").DeviceScaleFactor, UserAgent: s.opts.UserAgent, Locale: s.opts.Locale, Timezone: s.opts.Timezone,
 		ExtraHeaders: s.opts.ExtraHTTPHeaders, Downloads: eng.proc.DownloadsDir(), Logger: s.log,
 	})
 	if err != nil {
 		return fmt.Errorf("attach to browser: %w", err)
 	}
-	if eng.live, err = newLive(ctx, eng.proc.Conn(), &s.seq, s.log); err != nil {
+	if eng.live, err = newLive(ctx, eng.proc.Conn(), s); err != nil {
 		return fmt.Errorf("attach live view: %w", err)
 	}
 	if eng.desk, err = widget.New(ctx, eng.model, widget.Options{Changed: s.widgetChanged, Logger: s.log}); err != nil {

@@ -18,6 +18,8 @@ import (
 type live struct {
 	client *cdp.Client
 	seq    *seqCounter
+	size   Dimensions // of pages, until their pictures tell
+	dense  float64    // pixels that Chromium draws per CSS pixel
 	log    *slog.Logger
 
 	mu     sync.Mutex // guards what follows; never held across I/O
@@ -38,8 +40,11 @@ type livePage struct {
 // viewer's numbers keep rising when it looks at another tab.
 type seqCounter = screencast.Counter
 
-func newLive(ctx context.Context, conn *cdp.Conn, seq *seqCounter, log *slog.Logger) (*live, error) {
-	l := &live{seq: seq, log: log, pages: map[target.ID]*livePage{}, casts: map[cdp.SessionID]*screencast.Cast{}}
+func newLive(ctx context.Context, conn *cdp.Conn, s *Session) (*live, error) {
+	l := &live{
+		seq: &s.seq, size: s.opts.Dimensions, dense: max(s.opts.DeviceScaleFactor, 1), log: s.log,
+		pages: map[target.ID]*livePage{}, casts: map[cdp.SessionID]*screencast.Cast{},
+	}
 	client, err := conn.NewClient(ctx, cdp.SinkFunc(l.handle))
 	if err != nil {
 		return nil, err
@@ -96,7 +101,9 @@ func (l *live) attach(ctx context.Context, p *livePage, id target.ID, tab uint32
 		l.mu.Unlock()
 		return
 	}
-	p.cast = screencast.New(session, screencast.Options{Tab: tab, Counter: l.seq, Logger: l.log})
+	p.cast = screencast.New(session, screencast.Options{
+		Tab: tab, Counter: l.seq, Width: l.size.Width, Height: l.size.Height, Density: l.dense, Logger: l.log,
+	})
 	p.input = input.New(session)
 	l.mu.Lock()
 	closed := l.closed || l.pages[id] != p

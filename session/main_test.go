@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"takeover/browser/browsertest"
+	"takeover/screencast"
 	"takeover/scripting"
 	"takeover/scripting/workertest"
 )
@@ -83,7 +84,7 @@ func join(t *testing.T, s *Session, role Role) *viewer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Hello(1280, 720, 1, 0); err != nil {
+	if err := v.Hello(screencast.View{Width: 1280, Height: 720, PixelRatio: 1}); err != nil {
 		t.Fatal(err)
 	}
 	tv := &viewer{Viewer: v, t: t, messages: make(chan any, 1000), pictures: make(chan Picture, 1)}

@@ -36,12 +36,11 @@ type Viewer struct {
 	ctx    context.Context // the viewer's life
 	cancel context.CancelFunc
 
-	mu     sync.Mutex // guards what follows
-	sub    *screencast.Subscription
-	focus  *focus // what sub shows
-	maxFPS int
-	dpr    float64
-	left   bool
+	mu    sync.Mutex // guards what follows
+	sub   *screencast.Subscription
+	focus *focus // what sub shows
+	view  screencast.View
+	left  bool
 }
 
 // Picture is a picture for a viewer. Release it when it is written.
@@ -129,40 +128,35 @@ func (v *Viewer) Role() Role { return v.role }
 
 func (v *Viewer) holder() Holder { return viewerHolder(v.id) }
 
-// Hello takes the viewer's first message: the size of its view in CSS pixels,
-// its device pixels per CSS pixel, and how many pictures a second it wants at
-// most, 0 for as many as there are.
-func (v *Viewer) Hello(width, height int, dpr float64, maxFPS int) error {
-	if maxFPS < 0 || maxFPS > 240 {
+// Hello takes the viewer's first message: how it looks at the page.
+func (v *Viewer) Hello(view screencast.View) error {
+	if view.MaxRate < 0 || view.MaxRate > 240 {
 		return badField("maxFps", "must be between 0 and 240")
 	}
-	if err := v.Resize(width, height, dpr); err != nil {
-		return err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.maxFPS = maxFPS
-	if v.sub != nil {
-		v.sub.SetMaxRate(maxFPS)
-	}
-	return nil
+	return v.show(view)
 }
 
-// Resize takes a change of the viewer's size: CSS pixels, and device pixels per
-// CSS pixel, by which its sharp stills are made. The page keeps the session's
-// dimensions; the viewer scales.
-func (v *Viewer) Resize(width, height int, dpr float64) error {
-	if width < 0 || width > 1<<15 || height < 0 || height > 1<<15 {
+// Resize takes a change of how the viewer looks at the page; its rate stays. The
+// page keeps the session's dimensions; the viewer scales.
+func (v *Viewer) Resize(view screencast.View) error {
+	v.mu.Lock()
+	view.MaxRate = v.view.MaxRate
+	v.mu.Unlock()
+	return v.show(view)
+}
+
+func (v *Viewer) show(view screencast.View) error {
+	if view.Width < 0 || view.Width > 1<<15 || view.Height < 0 || view.Height > 1<<15 {
 		return badField("width", "width and height must be between 0 and 32768")
 	}
-	if !(dpr >= 0 && dpr <= 16) {
+	if !(view.PixelRatio >= 0 && view.PixelRatio <= 16) {
 		return badField("dpr", "must be between 0 and 16")
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.dpr = dpr
+	v.view = view
 	if v.sub != nil {
-		v.sub.SetPixelRatio(dpr)
+		v.sub.SetView(view)
 	}
 	return nil
 }
@@ -261,17 +255,14 @@ func (v *Viewer) subscribe(f *focus) (*screencast.Subscription, error) {
 	if err != nil {
 		return nil, err
 	}
-	sub = p.cast.Join()
 	v.mu.Lock()
 	old := v.sub
 	if v.left {
 		v.mu.Unlock()
-		sub.Close()
 		return nil, ErrEnded
 	}
+	sub = p.cast.Join(v.view)
 	v.sub, v.focus = sub, f
-	sub.SetMaxRate(v.maxFPS)
-	sub.SetPixelRatio(v.dpr)
 	v.mu.Unlock()
 	if old != nil {
 		old.Close()

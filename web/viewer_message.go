@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"takeover/screencast"
 	"takeover/session"
 )
 
@@ -52,6 +53,7 @@ type (
 		Height float64 `json:"height"`
 		DPR    float64 `json:"dpr"`
 		MaxFPS float64 `json:"maxFps"`
+		Hidden bool    `json:"hidden"`
 	}
 	ackMessage struct {
 		Seq uint32 `json:"seq"`
@@ -63,6 +65,7 @@ type (
 		Width  float64 `json:"width"`
 		Height float64 `json:"height"`
 		DPR    float64 `json:"dpr"`
+		Hidden bool    `json:"hidden"`
 	}
 	mouseMessage struct {
 		session.Mouse
@@ -119,11 +122,11 @@ type (
 )
 
 func (m *helloMessage) act(_ context.Context, v *session.Viewer) error {
-	return v.Hello(int(m.Width), int(m.Height), m.DPR, int(m.MaxFPS))
+	return v.Hello(screencast.View{Width: int(m.Width), Height: int(m.Height), PixelRatio: m.DPR, MaxRate: int(m.MaxFPS), Hidden: m.Hidden})
 }
 
 func (m *resizeMessage) act(_ context.Context, v *session.Viewer) error {
-	return v.Resize(int(m.Width), int(m.Height), m.DPR)
+	return v.Resize(screencast.View{Width: int(m.Width), Height: int(m.Height), PixelRatio: m.DPR, Hidden: m.Hidden})
 }
 
 func (m *ackMessage) act(_ context.Context, v *session.Viewer) error {

@@ -1,0 +1,178 @@
+package screencast
+
+import "time"
+
+// levels are the steps in which pictures are made cheaper for a line that does
+// not carry them, the best first. Size does most of it: of a page of little
+// text, quality saves nearly nothing.
+var levels = []struct {
+	quality int     // of the JPEG
+	size    float64 // of the side, against what the viewers need
+}{
+	{DefaultQuality, 1},
+	{45, 0.875},
+	{38, 0.75},
+	{32, 0.625},
+	{28, 0.5},
+}
+
+const (
+	// assessEvery is how long viewers are watched before it is said whether they
+	// keep up, and assessPictures how many pictures there must have been. A page
+	// that made fewer in assessLimit is looked at anew.
+	assessEvery    = 500 * time.Millisecond
+	assessPictures = 8
+	assessLimit    = 4 * time.Second
+
+	// A viewer that gets less than behindShare of the pictures while a queue was
+	// seen on its way is behind; one that gets farBehindShare, far. One that gets
+	// keepsUpShare keeps up. Between them nothing changes.
+	farBehindShare = 0.35
+	behindShare    = 0.8
+	keepsUpShare   = 0.95
+
+	// raiseAfter is how long a viewer must keep up before pictures get better. A
+	// better level that did not last raiseTrial doubles it, up to raiseAfterMax.
+	raiseAfter    = 3 * time.Second
+	raiseAfterMax = 2 * time.Minute
+	raiseTrial    = 10 * time.Second
+
+	// The cast is restarted with other parameters only while the page moves, that
+	// is within reshapeWhile of a change: the picture that a restart brings must
+	// not follow a sharp still. reshapeEvery is the least time between two.
+	reshapeWhile = 150 * time.Millisecond
+	reshapeEvery = 500 * time.Millisecond
+)
+
+// adapter picks the level for the fastest viewer. It is not safe for concurrent
+// use.
+type adapter struct {
+	level    int
+	since    time.Time     // of the level
+	goodFrom time.Time     // since when the fastest viewer keeps up; zero when it does not
+	patience time.Duration // how long it must, for a better level
+	raised   bool          // the level came about by raising it
+}
+
+// verdict is how the fastest viewer fared, the worst first. One of whom it is
+// not known yet may be fast: it keeps pictures as they are.
+type verdict int
+
+const (
+	farBehind verdict = iota
+	behind
+	unknown
+	between
+	keepsUp
+)
+
+// judge takes how the fastest viewer fared and reports whether the level
+// changed.
+func (a *adapter) judge(v verdict, now time.Time) bool {
+	before := a.level
+	switch v {
+	case farBehind, behind:
+		step := 1
+		if v == farBehind {
+			step = 2
+		}
+		a.level = min(a.level+step, len(levels)-1)
+		if a.raised && now.Sub(a.since) < raiseTrial {
+			a.patience = min(2*a.patience, raiseAfterMax)
+		}
+		a.raised, a.goodFrom = false, time.Time{}
+	case between:
+		a.goodFrom = time.Time{}
+	case keepsUp:
+		if a.goodFrom.IsZero() {
+			a.goodFrom = now
+		}
+		a.patience = max(a.patience, raiseAfter)
+		if a.level > 0 && now.Sub(a.goodFrom) >= a.patience {
+			a.level--
+			a.raised, a.goodFrom = true, now
+		}
+		if a.raised && a.level == before && now.Sub(a.since) > max(raiseTrial, a.patience) {
+			a.raised, a.patience = false, raiseAfter // it lasts
+		}
+	}
+	if a.level != before {
+		a.since = now
+	}
+	return a.level != before
+}
+
+// period is one time of watching how viewers fare, guarded by cast.mu.
+type period struct {
+	from    time.Time
+	offered int // pictures since then
+}
+
+// assessLocked says how viewers fared when it is time to, and returns when to
+// look again; zero when no pictures come.
+func (c *Cast) assessLocked(now time.Time) (again time.Time) {
+	if c.period.offered == 0 {
+		c.beginPeriodLocked(now)
+		return time.Time{}
+	}
+	age := now.Sub(c.period.from)
+	if age < assessEvery || c.period.offered < assessPictures && age < assessLimit {
+		return now.Add(max(assessEvery-age, assessEvery/4))
+	}
+	if c.period.offered >= assessPictures && c.adapter.judge(c.fastestLocked(now), now) {
+		c.log.Debug("pictures adapted", "level", c.adapter.level)
+		for s := range c.viewers {
+			s.pace.lift()
+		}
+		c.reconsiderLocked()
+	}
+	c.beginPeriodLocked(now)
+	return now.Add(assessEvery)
+}
+
+func (c *Cast) beginPeriodLocked(now time.Time) {
+	c.period = period{from: now}
+	for s := range c.viewers {
+		s.taken = 0
+	}
+}
+
+// fastestLocked is how the viewer fared that fared best: one that is slow makes
+// nothing worse for the others.
+func (c *Cast) fastestLocked(now time.Time) verdict {
+	best, seen := farBehind, false
+	for s := range c.viewers {
+		if !s.view.Hidden {
+			best, seen = max(best, s.faredLocked(c.period, now)), true
+		}
+	}
+	if !seen {
+		return unknown
+	}
+	return best
+}
+
+func (s *Subscription) faredLocked(p period, now time.Time) verdict {
+	if s.shown.After(p.from) || s.pace.probedSince(p.from) {
+		return unknown
+	}
+	offered := float64(p.offered)
+	if s.interval > 0 {
+		offered = min(offered, float64(now.Sub(p.from))/float64(s.interval))
+	}
+	share := float64(s.taken) / offered
+	switch {
+	case share >= keepsUpShare:
+		return keepsUp
+	case share >= behindShare || !s.pace.queuedSince(now.Add(-ceilingLife)):
+		return between
+	case share >= farBehindShare:
+		return behind
+	}
+	return farBehind
+}
+
+// reshapeDueLocked reports whether Chromium should make other pictures, and now.
+func (c *Cast) reshapeDueLocked(now time.Time) bool {
+	return c.wanted != c.shape && c.newest != nil && now.Sub(c.changedAt) < reshapeWhile && now.Sub(c.shapedAt) >= reshapeEvery
+}
