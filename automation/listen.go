@@ -2,6 +2,8 @@ package automation
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"takeover/browser"
 )
@@ -79,4 +81,13 @@ func (c *Client) hears(p *browser.Page, event string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.listens[subscription{p, event}] || c.listens[subscription{p.Context(), event}]
+}
+
+// HearsFileChoosers says whether a client listens to the file choosers of a page,
+// and answers them.
+func (a *Automation) HearsFileChoosers(p *browser.Page) bool {
+	a.mu.Lock()
+	clients := slices.Collect(maps.Keys(a.clients))
+	a.mu.Unlock()
+	return slices.ContainsFunc(clients, func(c *Client) bool { return c.drives(p) && c.hears(p, eventFileChooser) })
 }

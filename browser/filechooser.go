@@ -6,8 +6,6 @@ import (
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
-
-	"takeover/cdp"
 )
 
 // FileChooserOpened tells that a page asked for files while somebody intercepts
@@ -21,10 +19,27 @@ type FileChooserOpened struct {
 func (FileChooserOpened) event() {}
 
 // InterceptFileChoosers makes the page tell of file choosers instead of showing
-// them, as long as anybody asked for it. It returns when that is so.
+// them, as long as anybody asked for it: each call with true wants one with false.
+// It returns when that is so in every process of the page.
 func (p *Page) InterceptFileChoosers(ctx context.Context, on bool) error {
+	if err := p.browser.callAll(ctx, p.countChoosers(on)); err != nil {
+		return fmt.Errorf("intercept file choosers: %w", p.explain(err))
+	}
+	return nil
+}
+
+// AskFileChoosers is InterceptFileChoosers without waiting.
+func (p *Page) AskFileChoosers(on bool) {
+	for _, call := range p.countChoosers(on) {
+		p.browser.send(call.session.Send(call.method, call.params))
+	}
+}
+
+// countChoosers counts who intercepts, and gives the commands that follow from it.
+func (p *Page) countChoosers(on bool) []sessionCall {
 	b := p.browser
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	before := p.choosers > 0
 	if on {
 		p.choosers++
@@ -32,24 +47,13 @@ func (p *Page) InterceptFileChoosers(ctx context.Context, on bool) error {
 		p.choosers--
 	}
 	after := p.choosers > 0
-	var sessions []*cdp.Session
-	for _, a := range b.attachments {
-		if a.page == p && a.worker == nil && before != after {
-			sessions = append(sessions, a.session)
-		}
+	if before == after {
+		return nil
 	}
-	b.mu.Unlock()
 	params := page.SetInterceptFileChooserDialogParams{Enabled: after}
-	for _, s := range sessions {
-		if s != p.Session() {
-			b.send(cdp.Send(s, page.SetInterceptFileChooserDialog, params))
-			continue
-		}
-		if _, err := Call(ctx, b, s, page.SetInterceptFileChooserDialog, params); err != nil {
-			return fmt.Errorf("intercept file choosers: %w", p.explain(err))
-		}
-	}
-	return nil
+	return b.callsLocked(func(a *attachment) bool { return a.page == p && a.worker == nil }, func(a *attachment) sessionCall {
+		return sessionCall{a.session, page.SetInterceptFileChooserDialog.Method, params}
+	})
 }
 
 func (a *attachment) fileChooserOpenedLocked(e page.EventFileChooserOpened) {

@@ -188,6 +188,27 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
+func TestAdd(t *testing.T) {
+	f := open(t, Limits{Count: 3, Bytes: 20})
+	for _, c := range []struct{ text, want string }{{"first", "cv.pdf"}, {"first", "cv.pdf"}, {"other", "cv (1).pdf"}, {"longer", "cv (2).pdf"}} {
+		if info, err := f.Add("cv.pdf", strings.NewReader(c.text)); err != nil || info.Name != c.want || info.Size != int64(len(c.text)) {
+			t.Errorf("%q became %+v, %v; want %s", c.text, info, err, c.want)
+		}
+	}
+	if _, err := f.Add("one too many", strings.NewReader("x")); !errors.Is(err, ErrFull) {
+		t.Errorf("one file too many: %v", err)
+	}
+	if data, err := f.Read("cv.pdf", 100); err != nil || string(data) != "first" {
+		t.Errorf("the first is %q, %v", data, err)
+	}
+	if f.bytes != 16 || f.count != 3 {
+		t.Errorf("counted %d files, %d bytes", f.count, f.bytes)
+	}
+	if left, _ := filepath.Glob(filepath.Join(f.dir, ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 func TestSafe(t *testing.T) {
 	long := strings.Repeat("ä", 150) + ".tar.gz"
 	for _, c := range []struct{ text, want string }{

@@ -303,6 +303,3 @@ func (v *Viewer) Clipboard(_ context.Context, action string) error {
 
 // Select answers a select message.
 func (v *Viewer) Select(string, []string) error { return ErrUnsupported }
-
-// Chooser answers a chooser message.
-func (v *Viewer) Chooser(string, []string) error { return ErrUnsupported }

@@ -10,6 +10,7 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 	s.inputMu.Unlock()
 	s.mu.Lock()
 	s.settleLocked() // whoever was asked has it no more
+	s.followChoosersLocked(holder.isPerson())
 	s.mu.Unlock()
 	s.tellControl()
 	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})

@@ -98,7 +98,12 @@ func (s *Session) openDialogs() []DialogMessage {
 	return list
 }
 
-// dismissDialogs answers what nobody is left to answer.
+// dismissQuestions answers what nobody is left to answer.
+func (s *Session) dismissQuestions() {
+	s.dismissDialogs()
+	s.dismissChoosers()
+}
+
 func (s *Session) dismissDialogs() {
 	s.mu.Lock()
 	dialogs := s.dialogs
@@ -126,13 +131,10 @@ func (s *Session) answer(d *browser.Dialog, accept bool, text string) {
 // Dialog answers a dialog message. Whoever is in control may; when nobody is,
 // any viewer whose role allows to act.
 func (v *Viewer) Dialog(id string, accept bool, text string) error {
-	if err := v.may(); err != nil {
+	if err := v.mayAnswer(); err != nil {
 		return err
 	}
 	s := v.session
-	if holder, _, _ := s.lease.state(); holder.isPerson() && holder != v.holder() {
-		return ErrNotController
-	}
 	if len(text) > maxDialogText {
 		return badField("text", "must be at most %d bytes", maxDialogText)
 	}
@@ -143,5 +145,17 @@ func (v *Viewer) Dialog(id string, accept bool, text string) error {
 		return badField("id", "there is no such dialog")
 	}
 	s.spawn(func() { s.answer(open.dialog, accept, text) })
+	return nil
+}
+
+// mayAnswer returns an error unless the viewer may answer what the page asks
+// people: when a person is in control, only that one.
+func (v *Viewer) mayAnswer() error {
+	if err := v.may(); err != nil {
+		return err
+	}
+	if holder, _, _ := v.session.lease.state(); holder.isPerson() && holder != v.holder() {
+		return ErrNotController
+	}
 	return nil
 }

@@ -54,3 +54,50 @@ func (s *Session) closeFiles() {
 		s.log.Warn("close files", "error", err)
 	}
 }
+
+const (
+	// maxShared is how many names of files guests may know of one session.
+	maxShared = 2 * files.DefaultCount
+	// maxGuestFiles is how many files guests may add to one session.
+	maxGuestFiles = 200
+	// guestShare is the part of the room left that one file of a guest may take, so
+	// that whoever has a link never fills a session's folder.
+	guestShare = 2
+)
+
+// ShareFile lets guests who may act fetch a file: one that a page downloaded or a
+// person added. What scripts write stays the operator's.
+func (s *Session) ShareFile(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shared == nil {
+		s.shared = map[string]struct{}{}
+	}
+	if len(s.shared) < maxShared {
+		s.shared[name] = struct{}{}
+	}
+}
+
+// FileShared reports whether guests may fetch a file.
+func (s *Session) FileShared(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.shared[name]
+	return ok
+}
+
+// AdmitGuestFile counts a file that a guest is about to add and gives how many
+// bytes it may have. The error is an ErrTooMany, or that of Files.
+func (s *Session) AdmitGuestFile() (int64, error) {
+	folder, err := s.Files()
+	if err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.guestFiles >= maxGuestFiles {
+		return 0, fmt.Errorf("%w files: people with a link may add %d", ErrTooMany, maxGuestFiles)
+	}
+	s.guestFiles++
+	return folder.Room() / guestShare, nil
+}

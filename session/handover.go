@@ -49,6 +49,7 @@ type seat struct {
 func (v *Viewer) take() error {
 	s := v.session
 	free := func(from Holder) bool { return !from.isPerson() }
+	s.askFileChoosers()
 	if s.handTo(v, free) {
 		return nil
 	}

@@ -13,6 +13,7 @@ type (
 	Text    = input.Text
 	Compose = input.Compose
 	Touch   = input.Touch
+	Drop    = input.Drop
 )
 
 // The messages that a viewer gets (api.md, "From the server"). Each marshals to
@@ -67,6 +68,15 @@ type (
 		DefaultValue string `json:"defaultValue,omitempty"`
 		URL          string `json:"url,omitempty"`
 		Closed       bool   `json:"closed,omitempty"`
+	}
+	// ChooserMessage is an input element that wants files, or, with Closed, no more.
+	ChooserMessage struct {
+		Type     string `json:"type"` // chooser
+		ID       string `json:"id"`
+		Multiple bool   `json:"multiple,omitempty"`
+		Accept   string `json:"accept,omitempty"` // the element's attribute
+		URL      string `json:"url,omitempty"`
+		Closed   bool   `json:"closed,omitempty"`
 	}
 	// StateMessage says that the browser crashed or is back.
 	StateMessage struct {

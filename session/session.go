@@ -41,33 +41,36 @@ type Session struct {
 
 	inputMu sync.Mutex // held while input is checked and queued, and while it is released
 
-	mu        sync.Mutex // guards what follows; never held across I/O
-	status    Status
-	startErr  error
-	createdAt time.Time
-	expiresAt time.Time
-	timeout   time.Duration
-	activeAt  time.Time // when somebody last did something, for IdleTimeout
-	endedAt   time.Time
-	endReason string
-	metadata  map[string]any
-	userAgent string
-	engine    *engine       // nil while there is no browser
-	files     *files.Folder // nil before the first browser and after the last
-	tabs      tabList
-	focus     *focus // what viewers see; nil while there is no page
-	refocused chan struct{}
-	viewers   map[*Viewer]struct{}
-	seats     map[string]*seat // by viewer id: who is in control and away
-	ask       *ask             // for control, of the person who has it
-	running   *Run             // under way
-	runs      []*Run
-	takeovers []*Takeover
-	dialogs   map[string]*openDialog
-	dialogFor dialogFor
-	rearm     chan struct{} // one token: expiresAt changed
-	sealed    bool          // nothing may be added to work any more
-	thumb     thumbnail
+	mu         sync.Mutex // guards what follows; never held across I/O
+	status     Status
+	startErr   error
+	createdAt  time.Time
+	expiresAt  time.Time
+	timeout    time.Duration
+	activeAt   time.Time // when somebody last did something, for IdleTimeout
+	endedAt    time.Time
+	endReason  string
+	metadata   map[string]any
+	userAgent  string
+	engine     *engine       // nil while there is no browser
+	files      *files.Folder // nil before the first browser and after the last
+	tabs       tabList
+	focus      *focus // what viewers see; nil while there is no page
+	refocused  chan struct{}
+	viewers    map[*Viewer]struct{}
+	seats      map[string]*seat // by viewer id: who is in control and away
+	ask        *ask             // for control, of the person who has it
+	running    *Run             // under way
+	runs       []*Run
+	takeovers  []*Takeover
+	dialogs    map[string]*openDialog
+	dialogFor  dialogFor
+	choosers   choosers
+	shared     map[string]struct{} // names of files that guests may fetch
+	guestFiles int                 // that guests added
+	rearm      chan struct{}       // one token: expiresAt changed
+	sealed     bool                // nothing may be added to work any more
+	thumb      thumbnail
 }
 
 func newSession(m *Manager, o CreateOptions) *Session {
@@ -267,6 +270,27 @@ func (s *Session) tell(slot string, message func(*Viewer) any) {
 // broadcast tells every viewer the same.
 func (s *Session) broadcast(slot string, message any) {
 	s.tell(slot, func(*Viewer) any { return message })
+}
+
+// tellActors tells the viewers who may act, and may see what it is about.
+func (s *Session) tellActors(slot string, message any) {
+	s.tellMu.Lock()
+	defer s.tellMu.Unlock()
+	s.mu.Lock()
+	viewers := slices.Collect(maps.Keys(s.viewers))
+	s.mu.Unlock()
+	for _, v := range viewers {
+		if v.role != RoleView && v.maySee() {
+			v.send(slot, message)
+		}
+	}
+}
+
+// askAgain tells a viewer who comes of what the page asks.
+func (s *Session) askAgain(v *Viewer) {
+	for _, m := range s.openChoosers() {
+		v.send("", m)
+	}
 }
 
 // note records an event of the session itself, if a capture runs.

@@ -25,6 +25,7 @@ type tab struct {
 	Tab
 	page   *browser.Page
 	opener uint32
+	chosen *browser.Page // whose file choosers are asked of people
 }
 
 func (l *tabList) list() []Tab {
@@ -141,6 +142,8 @@ func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 		s.dialogOpened(ev.Dialog)
 	case browser.DialogClosed:
 		s.dialogClosed(ev.Dialog)
+	case browser.FileChooserOpened:
+		s.fileChooserOpened(eng, ev)
 	}
 }
 
@@ -158,6 +161,7 @@ func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
 	if restored := url != ""; !restored || t.Tab.Tab == active {
 		s.showLocked(eng, t)
 	}
+	s.followChoosersLocked(s.choosers.asked)
 	s.mu.Unlock()
 	if url != "" && url != "about:blank" {
 		_ = cdp.Send(p.Session(), page.Navigate, page.NavigateParams{URL: url}) // fails only when the page is gone, which is told

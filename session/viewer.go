@@ -102,6 +102,9 @@ func (s *Session) welcome(v *Viewer) error {
 		for _, d := range s.openDialogs() {
 			v.send("", d)
 		}
+		if v.role != RoleView {
+			s.askAgain(v)
+		}
 	}
 	if crashed {
 		v.send("", StateMessage{Type: "crashed"})
@@ -332,7 +335,7 @@ func (v *Viewer) leave(giveBack bool) {
 		v.release()
 	}
 	if alone {
-		s.dismissDialogs()
+		s.dismissQuestions()
 	}
 	v.out.close()
 	s.note("viewer_left", map[string]any{"viewer": v.id})

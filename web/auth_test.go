@@ -20,6 +20,7 @@ var openToGuests = map[string]session.Role{
 	"getSession": session.RoleView, "getThumbnail": session.RoleView, "view": session.RoleView, "pageSession": session.RoleView,
 	"getTakeover": session.RoleTakeover, "claimTakeover": session.RoleTakeover, "finishTakeover": session.RoleTakeover,
 	"failTakeover": session.RoleTakeover, "pageTakeover": session.RoleTakeover,
+	"listFiles": session.RoleTakeover, "uploadFile": session.RoleTakeover, "getFile": session.RoleTakeover,
 }
 
 // fill makes a path of a route, with the given ids.

@@ -7,11 +7,14 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"takeover/files"
+	"takeover/session"
 )
 
 const (
@@ -28,7 +31,7 @@ type uploadForm struct{}
 
 // listFiles is GET /v1/sessions/:id/files.
 func (s *Server) listFiles(c echo.Context) error {
-	folder, err := s.filesOf(c)
+	one, folder, err := s.filesOf(c)
 	if err != nil {
 		return err
 	}
@@ -36,15 +39,24 @@ func (s *Server) listFiles(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if !caller(c).operator() {
+		all = slices.DeleteFunc(all, func(f files.File) bool { return !one.FileShared(f.Name) })
+	}
 	return list(c, "files", all, oldestFirst, func(f files.File) position { return position{f.ModifiedAt, f.Name} }, func(f files.File) files.File { return f })
 }
 
 // uploadFile is POST /v1/sessions/:id/files: a form with a file in it, or the
 // file itself and ?name=.
 func (s *Server) uploadFile(c echo.Context) error {
-	folder, err := s.filesOf(c)
+	one, folder, err := s.filesOf(c)
 	if err != nil {
 		return err
+	}
+	add := false
+	if raw := c.QueryParam("add"); raw != "" {
+		if add, err = strconv.ParseBool(raw); err != nil {
+			return badField("add", "must be true or false")
+		}
 	}
 	rc := http.NewResponseController(c.Response())
 	_ = rc.SetReadDeadline(time.Now().Add(uploadTime)) // a test's recorder has none
@@ -56,12 +68,41 @@ func (s *Server) uploadFile(c echo.Context) error {
 	if name = files.Name(name); name == "" {
 		return badField("name", "is required")
 	}
-	info, err := folder.Write(name, content)
+	if !caller(c).operator() {
+		room, err := one.AdmitGuestFile()
+		if err != nil {
+			return err
+		}
+		add, content = true, &roomReader{content, room}
+	}
+	write := folder.Write
+	if add {
+		write = folder.Add
+	}
+	info, err := write(name, content)
 	if err != nil {
 		return err
 	}
+	if add {
+		one.ShareFile(info.Name)
+	}
 	c.Response().Header().Set(echo.HeaderLocation, fmt.Sprintf("/v1/sessions/%s/files/%s", c.Param("id"), url.PathEscape(info.Name)))
 	return c.JSON(http.StatusCreated, info)
+}
+
+// roomReader ends with files.ErrFull what is larger than its room.
+type roomReader struct {
+	io.Reader
+	room int64
+}
+
+// Read is io.Reader's.
+func (r *roomReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if r.room -= int64(n); r.room < 0 {
+		return 0, files.ErrFull
+	}
+	return n, err
 }
 
 // upload finds the file in the body.
@@ -113,11 +154,14 @@ func (b wholeBody) Read(p []byte) (int, error) {
 // getFile is GET /v1/sessions/:id/files/:name. Files come from anywhere, so a
 // browser is to save them, never to show them.
 func (s *Server) getFile(c echo.Context) error {
-	folder, err := s.filesOf(c)
+	one, folder, err := s.filesOf(c)
 	if err != nil {
 		return err
 	}
 	name := c.Param("name")
+	if !caller(c).operator() && !one.FileShared(name) {
+		return files.ErrNotFound
+	}
 	file, info, err := folder.Open(name)
 	if err != nil {
 		return err
@@ -133,7 +177,7 @@ func (s *Server) getFile(c echo.Context) error {
 
 // deleteFile is DELETE /v1/sessions/:id/files/:name.
 func (s *Server) deleteFile(c echo.Context) error {
-	folder, err := s.filesOf(c)
+	_, folder, err := s.filesOf(c)
 	if err != nil {
 		return err
 	}
@@ -143,11 +187,20 @@ func (s *Server) deleteFile(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// filesOf is the folder of the route's session.
-func (s *Server) filesOf(c echo.Context) (*files.Folder, error) {
+// filesOf is the route's session and its folder of files. A guest who came for a
+// takeover reaches them while it is open.
+func (s *Server) filesOf(c echo.Context) (*session.Session, *files.Folder, error) {
 	one, err := s.liveSession(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return one.Files()
+	if p := caller(c); !p.operator() {
+		grant, _ := p.grant(one.ID()) // guard has seen it
+		open := one.Info().Takeover
+		if grant.Role == session.RoleTakeover && (open == nil || grant.Takeover != "" && grant.Takeover != open.ID) {
+			return nil, nil, session.ErrTakeoverState
+		}
+	}
+	folder, err := one.Files()
+	return one, folder, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"takeover/files"
+	"takeover/session"
 )
 
 func TestFiles(t *testing.T) {
@@ -114,4 +115,65 @@ func TestFilesOfRuns(t *testing.T) {
 	if got := s.do(request{method: "GET", path: base + "/shot.png"}); !strings.HasPrefix(string(got.body), "\x89PNG") {
 		t.Errorf("picture: %d %.10q", got.status, got.body)
 	}
+}
+
+// TestFilesOfGuests has people with a link add and fetch files: only those that
+// pages downloaded and people added, only while they may act, and never in the
+// place of another.
+func TestFilesOfGuests(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	base := "/v1/sessions/" + one.ID()
+	s.call("POST", base+"/files?name=auth.json", "the script's", 201, nil)
+	var asked session.TakeoverInfo
+	s.call("POST", base+"/takeovers", map[string]any{"reason": "send the form"}, 201, &asked)
+	as := func(role session.Role, takeover string) func(method, path string, body any) reply {
+		header := map[string]string{"Cookie": s.guestCookie(one, role, takeover), "Origin": s.base}
+		return func(method, path string, body any) reply {
+			return s.do(request{method: method, path: base + "/files" + path, body: body, header: header, key: "-"})
+		}
+	}
+	helper, onlooker := as(session.RoleTakeover, asked.ID), as(session.RoleView, "")
+
+	var info files.File
+	helper("POST", "?name=auth.json", "mine").decode(&info)
+	if info.Name != "auth (1).json" {
+		t.Errorf("a guest's file is %+v", info)
+	}
+	if got := helper("GET", "/auth%20%281%29.json", nil); got.status != 200 || string(got.body) != "mine" {
+		t.Errorf("a guest's own file: %d %s", got.status, got.body)
+	}
+	helper("GET", "/auth.json", nil).problem(404)
+	var page struct{ Files []files.File }
+	helper("GET", "", nil).decode(&page)
+	if len(page.Files) != 1 || page.Files[0].Name != "auth (1).json" {
+		t.Errorf("a guest sees %+v", page.Files)
+	}
+	helper("DELETE", "/auth%20%281%29.json", nil).problem(403)
+	onlooker("GET", "/auth%20%281%29.json", nil).problem(403)
+	onlooker("POST", "?name=x", "x").problem(403)
+	onlooker("GET", "", nil).problem(403)
+	if got := s.do(request{method: "GET", path: base + "/files/auth.json"}); string(got.body) != "the script's" {
+		t.Errorf("what was there before is %q", got.body)
+	}
+	s.do(request{method: "POST", path: base + "/files?name=x&add=maybe", body: "x"}).problem(400)
+
+	s.call("POST", base+"/takeovers/"+asked.ID+"/done", nil, 200, nil)
+	helper("GET", "/auth%20%281%29.json", nil).problem(409)
+	helper("POST", "?name=late", "x").problem(409)
+}
+
+// TestRoomOfGuests leaves a part of the room to others.
+func TestRoomOfGuests(t *testing.T) {
+	s := startServer(t, func(o *session.Options, _ *Config) { o.Files.Bytes = 1000 })
+	one := s.create(nil)
+	header := map[string]string{"Cookie": s.guestCookie(one, session.RoleControl, ""), "Origin": s.base}
+	send := func(size int) reply {
+		return s.do(request{method: "POST", path: "/v1/sessions/" + one.ID() + "/files?name=f", body: strings.Repeat("x", size), header: header, key: "-"})
+	}
+	send(501).problem(413)
+	if got := send(500); got.status != 201 {
+		t.Errorf("half of the room: %d %s", got.status, got.body)
+	}
+	send(251).problem(413)
 }

@@ -32,6 +32,7 @@ var queryParams = map[string]object{
 	"session":  {"description": "The session; may be left out while just one is live.", "schema": object{"type": "string"}},
 	"resume":   {"description": "The resume word of an earlier view's hello: goes on with its control.", "schema": object{"type": "string"}},
 	"name":     {"description": "The file's name, when the form does not say it.", "schema": object{"type": "string"}},
+	"add":      {"description": "Never take the place of a file: one of other content gets a number behind its name.", "schema": object{"type": "boolean", "default": false}},
 	"next":     {"description": "The path to go to afterwards.", "schema": object{"type": "string"}},
 	"code":     {"description": "The code of a sign-in link, for one use.", "schema": object{"type": "string"}},
 }

@@ -73,9 +73,9 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/thumbnail", name: "getThumbnail", does: "The newest picture that there is anyway.", access: guests, role: view, handler: s.getThumbnail, answers: answer{mime: "image/jpeg"}},
 		{method: get, path: one + "/view", name: "view", does: "The viewer's socket, subprotocol takeover.v1.", access: guests, role: view, kind: socket, query: []string{"resume"}, handler: s.view, answers: answer{status: 101, mime: "application/octet-stream"}},
 
-		{method: get, path: one + "/files", name: "listFiles", does: "The session's files, oldest first: downloads, uploads, what scripts wrote.", query: []string{"limit", "cursor"}, handler: s.listFiles, answers: answer{body: files.File{}, list: "files"}},
-		{method: post, path: one + "/files", name: "uploadFile", does: "Add a file: a form with it, or the file itself and ?name=.", slow: true, query: []string{"name"}, handler: s.uploadFile, body: uploadForm{}, answers: answer{status: 201, body: files.File{}}},
-		{method: get, path: one + "/files/:name", name: "getFile", does: "A file's content.", slow: true, handler: s.getFile, answers: answer{mime: "application/octet-stream"}},
+		{method: get, path: one + "/files", name: "listFiles", does: "The session's files, oldest first: downloads, uploads, what scripts wrote; by a link, what pages downloaded and people added.", access: guests, role: help, query: []string{"limit", "cursor"}, handler: s.listFiles, answers: answer{body: files.File{}, list: "files"}},
+		{method: post, path: one + "/files", name: "uploadFile", does: "Add a file: a form with it, or the file itself and ?name=; with ?add=true it takes no other file's place, and by a link never.", access: guests, role: help, slow: true, query: []string{"name", "add"}, handler: s.uploadFile, body: uploadForm{}, answers: answer{status: 201, body: files.File{}}},
+		{method: get, path: one + "/files/:name", name: "getFile", does: "A file's content; by a link, of what pages downloaded and people added.", access: guests, role: help, slow: true, handler: s.getFile, answers: answer{mime: "application/octet-stream"}},
 		{method: del, path: one + "/files/:name", name: "deleteFile", does: "Remove a file.", handler: s.deleteFile, answers: answer{status: 204}},
 
 		{method: post, path: one + "/scripts", name: "runScript", does: "Run a script; 202 at once, or 200 with the outcome for wait:true.", slow: true, handler: s.runScript, body: scriptRequest{}, answers: answer{status: 202, body: session.RunInfo{}}},

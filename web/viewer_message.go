@@ -37,6 +37,7 @@ var viewerMessages = map[string]struct {
 	"text":      {session.RoleTakeover, false, parseAs[textMessage]},
 	"compose":   {session.RoleTakeover, false, parseAs[composeMessage]},
 	"touch":     {session.RoleTakeover, false, parseAs[touchMessage]},
+	"drop":      {session.RoleTakeover, true, parseAs[dropMessage]},
 	"control":   {session.RoleTakeover, true, parseAs[controlMessage]},
 	"navigate":  {session.RoleTakeover, true, parseAs[navigateMessage]},
 	"tab":       {session.RoleTakeover, true, parseAs[tabMessage]},
@@ -85,6 +86,10 @@ type (
 	}
 	touchMessage struct {
 		session.Touch
+		Epoch uint64 `json:"epoch"`
+	}
+	dropMessage struct {
+		session.Drop
 		Epoch uint64 `json:"epoch"`
 	}
 	controlMessage struct {
@@ -154,6 +159,10 @@ func (m *touchMessage) act(_ context.Context, v *session.Viewer) error {
 	return v.Touch(m.Touch, m.Epoch)
 }
 
+func (m *dropMessage) act(_ context.Context, v *session.Viewer) error {
+	return v.Drop(m.Drop, m.Epoch)
+}
+
 func (m *controlMessage) act(_ context.Context, v *session.Viewer) error { return v.Control(m.Action) }
 
 func (m *navigateMessage) act(ctx context.Context, v *session.Viewer) error {
@@ -176,8 +185,8 @@ func (m *dialogMessage) act(_ context.Context, v *session.Viewer) error {
 	return v.Dialog(m.ID, m.Accept, m.Text)
 }
 
-func (m *chooserMessage) act(_ context.Context, v *session.Viewer) error {
-	return v.Chooser(m.ID, m.Files)
+func (m *chooserMessage) act(ctx context.Context, v *session.Viewer) error {
+	return v.Chooser(ctx, m.ID, m.Files)
 }
 
 func (m *takeoverMessage) act(_ context.Context, v *session.Viewer) error {

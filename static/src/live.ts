@@ -1,6 +1,6 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
-import type { Asked, ClientMessage, ControlMessage, DialogMessage, InputMessage, Rect, Role, Run, ServerMessage, Tab, Takeover } from './protocol.js';
+import type { Asked, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, InputMessage, Rect, Role, Run, ServerMessage, Tab, Takeover } from './protocol.js';
 import type { Screen } from './screen.js';
 
 /** How long (ms) input waits for control that was asked for by using the page. */
@@ -37,6 +37,7 @@ interface LiveEvents {
   takeover: Takeover | null;
   run: Run;
   dialog: DialogMessage;
+  chooser: ChooserMessage;
   clipboard: string;
   focus: { editable: boolean; kind: string; rect: Rect | null };
   browser: 'crashed' | 'recovered';
@@ -170,6 +171,9 @@ export class Live extends Emitter<LiveEvents> {
         break;
       case 'dialog':
         this.emit('dialog', message);
+        break;
+      case 'chooser':
+        this.emit('chooser', message);
         break;
       case 'cursor':
         this.screen.canvas.style.cursor = CURSORS.has(message.cursor) ? message.cursor : 'default';

@@ -38,8 +38,11 @@ export interface KeyMessage {
 export interface TextMessage { type: 'text'; text: string }
 export interface ComposeMessage { type: 'compose'; text: string; start: number; end: number }
 
+/** Files of the session that fall on the page. */
+export interface DropMessage { type: 'drop'; x: number; y: number; files: string[]; modifiers: number }
+
 /** Input goes with the epoch of the control lease it was made under. */
-export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMessage;
+export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMessage | DropMessage;
 
 export type ClientMessage =
   | { type: 'hello'; width: number; height: number; dpr: number; maxFps?: number }
@@ -50,6 +53,7 @@ export type ClientMessage =
   | { type: 'resize'; width: number; height: number; dpr: number }
   | { type: 'clipboard'; action: 'copy' | 'cut' }
   | { type: 'dialog'; id: string; accept: boolean; text?: string }
+  | { type: 'chooser'; id: string; files: string[] | null }
   | { type: 'takeover'; action: 'claim' | 'done' | 'fail'; id: string; note?: string }
   | { type: 'ping'; t: number };
 
@@ -119,6 +123,18 @@ export interface DialogMessage {
   closed?: boolean;
 }
 
+/** An input of the page that wants files of the session. */
+export interface ChooserMessage {
+  type: 'chooser';
+  id: string;
+  multiple?: boolean;
+  /** The element's attribute: kinds of files it would like. */
+  accept?: string;
+  url?: string;
+  /** The chooser is gone: answered by somebody, or its page was left. */
+  closed?: boolean;
+}
+
 /** Somebody asks the person in control for it; that person yields at `until` unless they say no. */
 export interface Asked { by: string; mine: boolean; until: string }
 
@@ -139,6 +155,7 @@ export type ServerMessage =
   | { type: 'takeover'; takeover: Takeover | null }
   | { type: 'run'; run: Run }
   | DialogMessage
+  | ChooserMessage
   | { type: 'cursor'; cursor: string }
   | { type: 'clipboard'; text: string }
   | { type: 'focus'; editable: boolean; kind?: string; rect?: Rect | null }

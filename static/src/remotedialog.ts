@@ -4,8 +4,8 @@ import type { DialogMessage } from './protocol.js';
 
 const TITLES: Record<string, string> = { alert: 'The page says', confirm: 'The page asks', prompt: 'The page asks', beforeunload: 'Leave this page?' };
 
-/** What is shown of the address that a dialog came from. */
-function origin(url: string | undefined): string {
+/** What is shown of the address that a question came from. */
+export function origin(url: string | undefined): string {
   try {
     return url ? new URL(url).host : '';
   } catch {

@@ -1,10 +1,12 @@
 import { byId, setText, show } from './dom.js';
 import { copyText } from './copying.js';
+import { Dropping } from './dropping.js';
 import { Keyboard } from './keyboard.js';
 import { Live } from './live.js';
 import { notice } from './notices.js';
 import { Pointer } from './pointer.js';
 import type { InputMessage } from './protocol.js';
+import { RemoteChooser } from './remotechooser.js';
 import { RemoteDialog } from './remotedialog.js';
 import { Screen } from './screen.js';
 import { Touch } from './touch.js';
@@ -38,6 +40,8 @@ export class Stage {
     new Pointer(this.screen, send, () => this.#pressed());
     new Touch(this.screen, send, () => this.#tapped());
     new RemoteDialog(this.live);
+    new RemoteChooser(this.live);
+    new Dropping(this.screen, this.live);
     this.#showFocus();
     this.#showState();
     this.#followField();

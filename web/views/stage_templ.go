@@ -102,7 +102,7 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard of the remote page. Control, Alt and Enter together give it back.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><a id=\"overlay-action\" class=\"button\" href=\"/\" hidden></a></div></div><p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard of the remote page. Control, Alt and Enter together give it back.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"drop-hint\" class=\"drop-hint\" hidden><span>Drop to hand it to the remote page</span></div><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><a id=\"overlay-action\" class=\"button\" href=\"/\" hidden></a></div></div><p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -208,8 +208,8 @@ func remoteDialog() templ.Component {
 	})
 }
 
-// failDialog asks why a person cannot do what was asked.
-func failDialog() templ.Component {
+// remoteChooser is where a page of the remote browser gets the files it asks for.
+func remoteChooser() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -230,7 +230,45 @@ func failDialog() templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<dialog id=\"remote-chooser\" class=\"dialog\" aria-labelledby=\"remote-chooser-title\"><form id=\"remote-chooser-form\" method=\"dialog\"><h2 id=\"remote-chooser-title\"></h2><div class=\"choose-device\"><button type=\"button\" class=\"button primary\" id=\"remote-chooser-device\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = icon("upload").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<span>Choose from this device</span></button><p class=\"hint\">It is sent to the remote browser, and kept with its files until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or a file of this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use it</button></div></form></dialog>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		return nil
+	})
+}
+
+// failDialog asks why a person cannot do what was asked.
+func failDialog() templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
+				}
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var11 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var11 == nil {
+			templ_7745c5c3_Var11 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1,0 +1,95 @@
+import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { accessible, auth, hasPicture, newSession, Remote, signIn } from './remote.js';
+
+/** Files between a person and the remote page: asked for, dropped, downloaded. */
+
+const folder = mkdtempSync(path.join(tmpdir(), 'takeover-files-'));
+const file = (name: string, text: string): string => {
+  const where = path.join(folder, name);
+  writeFileSync(where, text);
+  return where;
+};
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+test.afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What a script returns, run beside the person. */
+async function asked<T>(request: APIRequestContext, session: string, code: string): Promise<T> {
+  const run = await (await request.post(`/v1/sessions/${session}/scripts`, { headers: auth(), data: { wait: true, code } })).json();
+  expect(run.error ?? null).toBeNull();
+  return run.result as T;
+}
+
+/** A remote page that tells in `told` which files it received, by a click or a drop. */
+const RECEIVER = `<title>receiver</title><body style="margin:0;height:700px;background:#cde"><script>
+  window.told = [];
+  const tell = async (how, files) => told.push(how + ' ' + (await Promise.all([...files].map(async f => f.name + '=' + await f.text()))).join(' '));
+  const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true, accept: '.txt' });
+  input.onchange = () => tell('chosen', input.files);
+  input.oncancel = () => told.push('cancelled');
+  addEventListener('click', () => input.click());
+  addEventListener('dragover', e => e.preventDefault());
+  addEventListener('drop', e => { e.preventDefault(); tell('dropped ' + e.clientX + ',' + e.clientY, e.dataTransfer.files) });
+</script>`;
+
+async function open(page: Page, request: APIRequestContext): Promise<{ session: string; remote: Remote; told: () => Promise<string[]> }> {
+  await signIn(page);
+  const session = await newSession(page);
+  await asked(request, session, `await page.setContent(${JSON.stringify(RECEIVER)})`);
+  await expect(page.getByRole('heading', { name: 'receiver' })).toBeVisible();
+  await hasPicture(page);
+  return { session, remote: new Remote(page), told: () => asked<string[]>(request, session, 'return page.evaluate(() => told)') };
+}
+
+test('a person gives a page the files it asks for, or none', async ({ page, request }) => {
+  const { session, remote, told } = await open(page, request);
+  const dialog = page.locator('#remote-chooser');
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await remote.click({ x: 300, y: 300 });
+  await expect(dialog.getByRole('heading', { name: 'The page asks for files' })).toBeVisible();
+  await accessible(page, 'a page asks for files');
+  const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Choose from this device' }).click()]);
+  expect(picker.isMultiple()).toBe(true);
+  await picker.setFiles([file('one.txt', 'first'), file('two.txt', 'second')]);
+  await expect(dialog).toBeHidden();
+  const release = page.getByRole('button', { name: 'Release' }); // a script that looks waits for its turn
+  await release.click();
+  await expect.poll(told).toEqual(['chosen one.txt=first two.txt=second']);
+
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await remote.click({ x: 300, y: 300 });
+  await dialog.getByRole('checkbox', { name: 'two.txt' }).check();
+  await dialog.getByRole('button', { name: 'Use it' }).click();
+  await release.click();
+  await expect.poll(told).toContain('chosen two.txt=second');
+
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await remote.click({ x: 300, y: 300 });
+  await expect(dialog).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+  await release.click();
+  await expect.poll(told).toContain('cancelled');
+  const { files } = await (await request.get(`/v1/sessions/${session}/files`, { headers: auth() })).json();
+  expect(files.map(({ name }: { name: string }) => name).sort()).toEqual(['one.txt', 'two.txt']);
+});
+
+test('a person drops files onto the remote page', async ({ page, request }) => {
+  const { remote, told } = await open(page, request);
+  const cdp = await page.context().newCDPSession(page);
+  const at = await remote.at({ x: 640, y: 200 });
+  const data = { items: [], files: [file('dropped.txt', 'from the desktop')], dragOperationsMask: 1 };
+  await cdp.send('Input.dispatchDragEvent', { type: 'dragEnter', ...at, data });
+  await cdp.send('Input.dispatchDragEvent', { type: 'dragOver', ...at, data });
+  await expect(page.getByText('Drop to hand it to the remote page')).toBeVisible();
+  await cdp.send('Input.dispatchDragEvent', { type: 'drop', ...at, data });
+  await expect(page.getByText('Drop to hand it to the remote page')).toBeHidden();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await page.getByRole('button', { name: 'Release' }).click();
+  await expect.poll(told).toEqual([expect.stringMatching(/^dropped 6(39|40|41),(199|200|201) dropped\.txt=from the desktop$/)]);
+});

@@ -1,0 +1,56 @@
+package input
+
+import (
+	cdpinput "github.com/chromedp/cdproto/input"
+
+	"takeover/cdp"
+)
+
+// MaxDropFiles is how many files may be dropped, or chosen, at once.
+const MaxDropFiles = 100
+
+// Drop is files that are let fall on the page.
+type Drop struct {
+	X         float64  `json:"x"` // CSS pixels of the viewport
+	Y         float64  `json:"y"`
+	Files     []string `json:"files"` // names; whoever dispatches knows where they lie
+	Modifiers int      `json:"modifiers"`
+}
+
+// Validate returns a *FieldError for the first field that is wrong.
+func (d Drop) Validate() error {
+	if err := finite("x", d.X, maxCoordinate); err != nil {
+		return err
+	}
+	if err := finite("y", d.Y, maxCoordinate); err != nil {
+		return err
+	}
+	if len(d.Files) == 0 || len(d.Files) > MaxDropFiles {
+		return bad("files", "must be between 1 and %d names", MaxDropFiles)
+	}
+	if d.Modifiers&^allModifiers != 0 {
+		return bad("modifiers", "must be a sum of 1, 2, 4 and 8")
+	}
+	return nil
+}
+
+// copyOperation is Chromium's bit for copying what is dragged.
+const copyOperation = 1
+
+// Drop carries files of this machine to a place of the page and lets them fall.
+func (d *Dispatcher) Drop(drop Drop, paths []string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	data := &cdpinput.DragData{Items: []*cdpinput.DragDataItem{}, Files: paths, DragOperationsMask: copyOperation}
+	for _, kind := range []cdpinput.DispatchDragEventType{
+		cdpinput.DispatchDragEventTypeDragEnter, cdpinput.DispatchDragEventTypeDragOver, cdpinput.DispatchDragEventTypeDrop,
+	} {
+		err := cdp.Send(d.session, cdpinput.DispatchDragEvent, cdpinput.DispatchDragEventParams{
+			Type: kind, X: drop.X, Y: drop.Y, Data: data, Modifiers: int64(drop.Modifiers),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+import { get, messageOf, path } from './api.js';
+import { byId, h, setText, show } from './dom.js';
+import type { Live } from './live.js';
+import { formError } from './menus.js';
+import type { ChooserMessage } from './protocol.js';
+import { origin } from './remotedialog.js';
+import { sizeOf, uploadAll, type StoredFile } from './uploads.js';
+
+/** Files that a page of the remote browser asks for: from this device, or of the session. */
+export class RemoteChooser {
+  #dialog = byId<HTMLDialogElement>('remote-chooser');
+  #form = byId<HTMLFormElement>('remote-chooser-form');
+  #picker = byId<HTMLInputElement>('remote-chooser-picker');
+  #list = byId('remote-chooser-list');
+  #accept = byId<HTMLButtonElement>('remote-chooser-accept');
+  #device = byId<HTMLButtonElement>('remote-chooser-device');
+  #open: ChooserMessage | null = null;
+
+  constructor(private readonly live: Live) {
+    live.on('chooser', (message) => this.#show(message));
+    live.on('control', () => this.#allow());
+    live.on('connection', (state) => state.phase !== 'open' && this.#close()); // what is still open is told again
+    this.#device.addEventListener('click', () => this.#picker.click());
+    this.#picker.addEventListener('change', () => void this.#send([...(this.#picker.files ?? [])]));
+    this.#list.addEventListener('change', () => this.#allow());
+    this.#form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#answer(this.#chosen());
+    });
+    byId('remote-chooser-cancel').addEventListener('click', () => this.#answer(null));
+    this.#dialog.addEventListener('cancel', (event) => {
+      // The picker of this device cancels, too, and its event bubbles.
+      if (event.target !== this.#dialog) return;
+      event.preventDefault();
+      this.#answer(null);
+    });
+  }
+
+  #show(message: ChooserMessage): void {
+    if (message.closed) {
+      if (this.#open?.id === message.id) this.#close();
+      return;
+    }
+    if (this.#open?.id === message.id) return;
+    this.#open = message;
+    const from = origin(message.url);
+    setText(byId('remote-chooser-title'), `The page asks for ${message.multiple ? 'files' : 'a file'}${from ? ` · ${from}` : ''}`);
+    this.#picker.value = '';
+    this.#picker.multiple = message.multiple ?? false;
+    this.#picker.accept = message.accept ?? '';
+    this.#say('');
+    formError(this.#form, '');
+    void this.#offer(message);
+    this.#allow();
+    if (!this.#dialog.open) this.#dialog.showModal();
+  }
+
+  /** Lists what the session has already. */
+  async #offer(message: ChooserMessage): Promise<void> {
+    this.#list.replaceChildren();
+    show(byId('remote-chooser-stored'), false);
+    const { files } = await get<{ files: StoredFile[] }>(`${path`/v1/sessions/${this.live.session}/files`}?limit=200`).catch(() => ({ files: [] }));
+    if (this.#open !== message || files.length === 0) return;
+    this.#list.replaceChildren(
+      ...files.reverse().map(({ name, size }) =>
+        h('label', { class: 'stored-file' }, h('input', { type: message.multiple ? 'checkbox' : 'radio', name: 'stored', value: name }), h('span', { class: 'clip', text: name }), h('span', { class: 'meta tabular', text: sizeOf(size) })),
+      ),
+    );
+    show(byId('remote-chooser-stored'), true);
+    this.#allow();
+  }
+
+  #chosen(): string[] {
+    return [...this.#list.querySelectorAll<HTMLInputElement>('input:checked')].map((input) => input.value);
+  }
+
+  /** Whoever is in control answers; when nobody is, answering takes control. */
+  #allow(): void {
+    const allowed = this.live.mine || (this.live.party === 'nobody' && this.live.mayControl);
+    const busy = this.#form.getAttribute('aria-busy') === 'true';
+    this.#device.disabled = !allowed || busy;
+    byId<HTMLButtonElement>('remote-chooser-cancel').disabled = !allowed;
+    this.#accept.disabled = !allowed || busy || this.#chosen().length === 0;
+  }
+
+  #say(text: string): void {
+    setText(byId('remote-chooser-state'), text);
+    this.#form.setAttribute('aria-busy', String(text !== ''));
+    this.#allow();
+  }
+
+  async #send(files: File[]): Promise<void> {
+    const open = this.#open;
+    if (!open || files.length === 0) return;
+    formError(this.#form, '');
+    try {
+      const names = await uploadAll(this.live.session, files, (text) => this.#say(text));
+      if (this.#open === open) this.#answer(names);
+    } catch (error) {
+      if (this.#open === open) formError(this.#form, messageOf(error));
+    } finally {
+      this.#say('');
+      this.#picker.value = '';
+    }
+  }
+
+  #answer(files: string[] | null): void {
+    if (!this.#open) return;
+    if (!this.live.mine && this.live.party === 'nobody') this.live.takeControl();
+    this.live.send({ type: 'chooser', id: this.#open.id, files });
+    this.#close();
+  }
+
+  #close(): void {
+    this.#open = null;
+    this.#dialog.close();
+  }
+}
