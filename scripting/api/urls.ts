@@ -9,7 +9,11 @@ const special = new Set('$^+.*()|\\?{}[]'.split(''));
  * A glob as a pattern for all of a URL: * is any characters but a slash, ** any
  * characters, {a,b} either; all else is itself.
  */
-function globToRegExp(glob: string): RegExp {
+function globToRegExp(glob: string): RegExp { return new RegExp(globText(glob)); }
+
+// The pattern's text. A RegExp's source is written otherwise, with what others than
+// JavaScript cannot read.
+function globText(glob: string): string {
   let out = '^';
   let inGroup = false;
   for (let i = 0; i < glob.length; i++) {
@@ -49,7 +53,7 @@ function globToRegExp(glob: string): RegExp {
   }
   if (inGroup)
     throw invalid(glob, "unmatched '{'");
-  return new RegExp(out + '$');
+  return out + '$';
 }
 
 function invalid(glob: string, why: string): Error { return new Error(`Invalid glob pattern ${JSON.stringify(glob)}: ${why}`); }
@@ -69,7 +73,7 @@ export function urlMatches(url: string, match: UrlMatch | undefined, base?: stri
 
 /** A regular expression for the URLs that match, or null when only the script can say. */
 export function patternOf(match: UrlMatch, base?: string): string | null {
-  return typeof match === 'string' && match !== '' ? globToRegExp(absolute(match, base)).source : null;
+  return typeof match === 'string' && match !== '' ? globText(absolute(match, base)) : null;
 }
 
 /** Whether two ways to match are the same. */
