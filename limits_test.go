@@ -28,6 +28,7 @@ var limitRows = map[string]string{
 	"steps; tests":                         "scripting.DefaultSteps scripting.DefaultTests",
 	"what init scripts":                    "automation.maxKept",
 	"handles":                              "automation.maxHandles automation.maxHandleBytes",
+	"what its traces and HARs keep":        "automation.maxRecorded automation.maxRecordings automation.maxRecordedEntries automation.maxTracePictures",
 	"requests of pages":                    "automation.maxRequests automation.maxRequestBytes",
 	"`page.requests()`":                    "browser.keptRequests browser.keptRequestBytes",
 	"`page.consoleMessages()`":             "automation.keptMessages automation.keptMessageBytes",

@@ -83,6 +83,11 @@ type Client struct {
 	traffic  trafficQueue    // requests of pages with a name
 	routes   map[any]*routes // by page or context
 	engines  *engines        // selector engines of its own; nil without
+
+	recorders []*recorder // replaced, never changed
+	recorded  int         // bytes that they keep
+	tracers   []*tracer   // as recorders
+	traced    bool        // there was one: calls may have a name in it
 }
 
 // NewClient makes a client. End it with Close.
@@ -142,6 +147,10 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })()
+	ctx, params, done := c.traceCall(ctx, params)
+	if done != nil {
+		defer done()
+	}
 	if o.writes {
 		if err := c.options.Gate(ctx); err != nil {
 			return nil, explain(err, nil)

@@ -54,11 +54,7 @@ type clientInit struct {
 // opInit gives what there is, and lets the events flow from exactly there on.
 func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	b := c.automation.browser
-	name, version, _ := strings.Cut(b.Version(), "/")
-	init := clientInit{Browser: browserInit{Name: "chromium", Version: version}, Pages: []pageInit{}}
-	if version == "" {
-		init.Browser.Version = name
-	}
+	init := clientInit{Browser: c.describeBrowser(), Pages: []pageInit{}}
 	var seen []*browser.Page
 	err := b.Do(ctx, func() {
 		init.Context.ID = c.idOf("context", c.options.Context)
@@ -88,6 +84,14 @@ func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 		}
 	}
 	return init, nil
+}
+
+func (c *Client) describeBrowser() browserInit {
+	name, version, _ := strings.Cut(c.automation.browser.Version(), "/")
+	if version == "" {
+		version = name
+	}
+	return browserInit{Name: "chromium", Version: version}
 }
 
 func (c *Client) describe(p *browser.Page) pageInit {
@@ -163,6 +167,7 @@ func lifecycleOf(option, value string) (browser.Lifecycle, error) {
 
 // observe tells the client what happened. It runs on the model's goroutine.
 func (c *Client) observe(ev browser.Event) {
+	c.recording(ev)
 	switch ev := ev.(type) {
 	case browser.PageCreated:
 		if c.drives(ev.Page) {

@@ -46,6 +46,11 @@ type fileParams struct {
 	Data string `json:"data"` // base64
 }
 
+type fileReadParams struct {
+	Name  string `json:"name"`
+	Entry string `json:"entry"` // of a .zip: a name or a pattern as path.Match has them
+}
+
 func opFilesWrite(_ context.Context, c *Client, p *fileParams) (any, error) {
 	folder, err := c.folder()
 	if err != nil {
@@ -63,7 +68,7 @@ func opFilesWrite(_ context.Context, c *Client, p *fileParams) (any, error) {
 	return info, err
 }
 
-func opFilesRead(ctx context.Context, c *Client, p *fileParams) (any, error) {
+func opFilesRead(ctx context.Context, c *Client, p *fileReadParams) (any, error) {
 	folder, err := c.folder()
 	if err != nil {
 		return nil, err
@@ -73,7 +78,12 @@ func opFilesRead(ctx context.Context, c *Client, p *fileParams) (any, error) {
 		return nil, err
 	}
 	defer end()
-	data, err := folder.Read(files.Name(p.Name), maxFileRead)
+	var data []byte
+	if p.Entry != "" {
+		data, err = readEntry(folder, p.Name, p.Entry)
+	} else {
+		data, err = folder.Read(files.Name(p.Name), maxFileRead)
+	}
 	if err != nil {
 		return nil, fileError(p.Name, err)
 	}

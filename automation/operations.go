@@ -115,7 +115,7 @@ func init() {
 		"worker.evaluateHandle": op(true, opWorkerEvaluateHandle),
 
 		"files.write":  op(false, opFilesWrite),  // {name,data(base64)} → {name,size}: in place of one of the same name
-		"files.read":   op(false, opFilesRead),   // {name} → {data(base64)}
+		"files.read":   op(false, opFilesRead),   // {name,entry} → {data(base64)}: the file's, or of a .zip the first entry's whose name fits
 		"files.copy":   op(false, opFilesCopy),   // {name,to} → {name,size}
 		"files.delete": op(false, opFilesDelete), // {name}
 
@@ -165,6 +165,7 @@ func init() {
 	maps.Copy(operations, cdpOperations)
 	maps.Copy(operations, requestOperations)
 	maps.Copy(operations, selectorOperations)
+	maps.Copy(operations, recordingOperations)
 	for name, o := range targetOperations {
 		operations["frame."+name] = o
 		operations["handle."+name] = o

@@ -46,14 +46,16 @@ func (c *Client) observePage(ev browser.Event) {
 	}
 }
 
-// spawn runs what an event asks for on a goroutine that Close waits for.
-func (c *Client) spawn(do func(context.Context)) {
+// spawn runs what an event asks for on a goroutine that Close waits for; it says
+// no after Close.
+func (c *Client) spawn(do func(context.Context)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return
+		return false
 	}
 	c.calls.Go(func() { do(c.life) })
+	return true
 }
 
 // knows says whether the client has begun, and is told of a context.

@@ -43,6 +43,9 @@ type progress struct {
 // may tell of its end a little late.
 func (c *Client) begin(ctx context.Context, timeout float64, page bool) (*progress, context.CancelFunc) {
 	p := &progress{Context: ctx, client: c, parent: ctx, page: page, grace: replyGrace, timeout: timeout, cancel: func() {}}
+	if note, ok := ctx.Value(traceKey{}).(*traceNote); ok {
+		note.progress = p
+	}
 	if timeout > 0 {
 		p.until(time.Now().Add(time.Duration(timeout * float64(time.Millisecond))))
 	}

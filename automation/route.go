@@ -156,6 +156,7 @@ func opRouteContinue(ctx context.Context, c *Client, p *routeContinueParams) (an
 	if p.Headers != nil {
 		o.Headers = allowedHeaders(r.Headers(), *p.Headers)
 	}
+	c.marked(r, func(e *harEntry) { e.continued(&o) })
 	return emptyJSON, routeError(r.Continue(ctx, o))
 }
 
@@ -228,6 +229,7 @@ func opRouteFulfill(ctx context.Context, c *Client, p *routeFulfillParams) (any,
 		}
 	}
 	headers := withCORS(r, p.Headers)
+	c.marked(r, func(e *harEntry) { e.WasFulfilled = true })
 	return emptyJSON, routeError(r.Fulfill(ctx, browser.Answer{
 		Status: p.Status, StatusText: cmp.Or(http.StatusText(p.Status), "Unknown"), Headers: headers, Body: p.Body, AskAgain: p.AskAgain,
 	}))
@@ -297,6 +299,7 @@ func opRouteAbort(ctx context.Context, c *Client, p *routeAbortParams) (any, err
 	if !ok {
 		return nil, errorf("Unknown error code: %s", p.ErrorCode)
 	}
+	c.marked(r, func(e *harEntry) { e.WasAborted = true })
 	return emptyJSON, routeError(r.Abort(ctx, reason))
 }
 

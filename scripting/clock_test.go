@@ -37,14 +37,8 @@ func TestClock(t *testing.T) {
 	})
 }
 
-func TestTracingAndContent(t *testing.T) {
+func TestContent(t *testing.T) {
 	cases(t, []struct{ name, code, want string }{
-		{"scripts that trace run on", `
-			await context.tracing.start({ screenshots: true, snapshots: true });
-			await page.setContent('<p>x');
-			await context.tracing.stop({ path: 'trace.zip' });
-			return [context.tracing.constructor.name, await context.tracing.startHar('x').catch(e => e.message.split(':')[0])]`,
-			`["Tracing","tracing.startHar is not available in Takeover"]`},
 		{"content with shadow roots", `
 			await page.setContent('<div id=h></div>');
 			await page.evaluate(() => { h.attachShadow({ mode: 'open' }).innerHTML = '<i>in</i>' });

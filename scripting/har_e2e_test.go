@@ -96,16 +96,119 @@ func TestRouteFromHAR(t *testing.T) {
 		{"refusals", `
 			await store('bad.har', '{"log":');
 			const out = [];
-			for (const [on, ...a] of [[page, 'none.har'], [context, 'some/none.har'], [page, 'a.zip'], [context, 'a.har', { update: true }]])
+			for (const [on, ...a] of [[page, 'none.har'], [context, 'some/none.har'], [page, 'none.zip']])
 				await on.routeFromHAR(...a).catch(e => out.push(e.message));
-			return [...out, await page.routeFromHAR('bad.har').catch(e => e.name)]`,
+			await store('a.zip', 'no archive');
+			return [...out, await page.routeFromHAR('a.zip').catch(e => e.message), await page.routeFromHAR('bad.har').catch(e => e.name)]`,
 			`["page.routeFromHAR: ENOENT: no such file or directory, open 'none.har' (paths are names of the session's files)",` +
 				`"browserContext.routeFromHAR: ENOENT: no such file or directory, open 'some/none.har' (paths are names of the session's files)",` +
-				`"page.routeFromHAR: a HAR in a .zip is not available in Takeover: unpack it, and store the .har and the files that it names as files of the session",` +
-				`"browserContext.routeFromHAR: the option update is not available in Takeover: replay a recorded HAR; the events of a session hold its requests","SyntaxError"]`},
+				`"page.routeFromHAR: ENOENT: no such file or directory, open 'none.zip' (paths are names of the session's files)",` +
+				`"page.routeFromHAR: a.zip: zip: not a valid zip file","SyntaxError"]`},
 	}
 	for i := range list {
 		list[i].code = harPrelude + list[i].code
+	}
+	runNetwork(t, list)
+}
+
+// recordPrelude gives scripts read(name), a HAR of the session's files, and
+// visit(context), which makes requests of all kinds there.
+const recordPrelude = `
+	const read = async name => {
+		const p = await browser.newPage();
+		await p.setContent('<input type=file>');
+		await p.setInputFiles('input', name);
+		const text = await p.locator('input').evaluate(i => i.files[0].text());
+		await p.context().close();
+		return JSON.parse(text).log;
+	};
+	const visit = async context => {
+		const page = await context.newPage();
+		await page.route('**/refused', r => r.abort());
+		await page.goto(url + '/json?a=1&b=x%20y');
+		await page.evaluate(async () => {
+			await fetch('/r1').catch(() => {});
+			await fetch('/echo', { method: 'POST', body: 'k=v&l=w', headers: { 'content-type': 'application/x-www-form-urlencoded' } }).then(r => r.text());
+			await fetch('/refused').catch(() => {});
+		});
+		return page;
+	};
+	const path = e => e.request.url.replace(url, '');
+`
+
+func TestRecordHAR(t *testing.T) {
+	list := []netCase{
+		{"full", `
+			const context = await browser.newContext({ recordHar: { path: 'sub/made.har' } });
+			await visit(context);
+			await context.close();
+			const log = await read('made.har');
+			const [first, ...more] = log.entries;
+			const { request, response } = first;
+			const post = more.find(e => e.request.method === 'POST'), redirect = more.find(e => path(e) === '/r1'), refused = more.find(e => path(e) === '/refused');
+			return [log.version, log.browser.name, log.pages.length, log.pages[0].id === first.pageref, log.pages[0].pageTimings.onLoad >= 0, request.queryString, response.status, response.statusText,
+				response.content.text, response.content.mimeType, response.content.size, response.bodySize > 0, request.headersSize > 100, first.time > 0, first.timings.wait >= 0, first.serverIPAddress, first._resourceType,
+				Math.abs(Date.parse(first.startedDateTime) - Date.now()) < 60000, redirect.response.status, redirect.response.redirectURL, redirect.response.cookies.map(c => c.name + c.value), redirect.response.content.text === undefined,
+				post.request.postData, post.request.cookies.some(c => c.name === 'a'), post.request.bodySize, refused._wasAborted, refused.response.status, refused.response._failureText, '_wasContinued' in first]`,
+			`["1.2","chromium",1,true,true,[{"name":"a","value":"1"},{"name":"b","value":"x y"}],200,"OK",` +
+				`"{\"a\":1}","application/json",7,true,true,true,true,"127.0.0.1","document",` +
+				`true,302,"URL/r2",["a1","b2"],true,` +
+				`{"mimeType":"application/x-www-form-urlencoded","text":"k=v&l=w","params":[{"name":"k","value":"v"},{"name":"l","value":"w"}]},true,7,true,-1,"net::ERR_FAILED",false]`},
+		{"minimal, omitted, filtered", `
+			const logs = [];
+			for (const [i, o] of [{ mode: 'minimal' }, { content: 'omit' }, { urlFilter: '**/echo' }, { urlFilter: /\/R[12]$/i }].entries()) {
+				const context = await browser.newContext({ recordHar: { path: i + '.har', ...o } });
+				await visit(context);
+				await context.close();
+				logs.push(await read(i + '.har'));
+			}
+			const [minimal, omitted, glob, pattern] = logs;
+			const bad = await browser.newContext({ recordHar: { path: 'x.har', urlFilter: /(?=x)/ } }).catch(e => e.message.split(':').slice(0, 3).join(':'));
+			return [minimal.pages, minimal.entries[0].response.content, minimal.entries[0].response.bodySize, minimal.entries[0].serverIPAddress, omitted.entries[0].response.content.text, omitted.entries[0].response.content.size,
+				glob.entries.map(path), pattern.entries.map(path), bad]`,
+			`[null,{"size":-1,"mimeType":"application/json","text":"{\"a\":1}"},-1,null,null,7,["/echo"],["/r1","/r2"],"browser.newContext: urlFilter: this regular expression cannot be used here"]`},
+		{"attached, and answered from", `
+			const context = await browser.newContext({ recordHar: { path: 'made.zip' } });
+			await visit(context);
+			await context.close();
+			const second = await browser.newContext();
+			await second.routeFromHAR('updated.har', { update: true, url: '**/json*' });
+			await visit(second);
+			await second.close();
+			const out = [];
+			for (const name of ['made.zip', 'updated.har']) {
+				const context = await browser.newContext({ offline: true });
+				await context.routeFromHAR(name);
+				const page = await context.newPage();
+				await page.goto(url + '/json?a=1&b=x%20y');
+				out.push(await page.locator('body').innerText(), await page.evaluate(() => fetch('/r1').then(r => r.status, () => 'refused')));
+				await context.close();
+			}
+			return [...out, (await read('updated.har')).entries[0].response.content._file]`,
+			`["{\"a\":1}",200,"{\"a\":1}","refused","9f89c740ceb46d7418c924a78ac57941d5e96520.json"]`},
+		{"of one page, and by tracing", `
+			const context = await browser.newContext();
+			const page = await context.newPage(), second = await context.newPage();
+			await page.routeFromHAR('page.har', { update: true, updateContent: 'embed', updateMode: 'full' });
+			await context.tracing.startHar('both.har', { mode: 'minimal' });
+			const twice = await context.tracing.startHar('again.har').catch(e => e.message);
+			await page.goto(url + '/json');
+			await second.goto(url + "/echo");
+			await context.tracing.stopHar();
+			const none = await context.tracing.stopHar().catch(e => e.message);
+			await context.close();
+			return [twice, none, (await read('both.har')).entries.map(path), (await read('page.har')).entries.map(path), (await read('page.har')).entries[0].response.content.text]`,
+			`["tracing.startHar: HAR recording has already been started","tracing.stopHar: HAR recording has not been started",["/json","/echo"],["/json"],"{\"a\":1}"]`},
+		{"of the session's own context", `
+			await page.routeFromHAR('own.har', { update: true, updateContent: 'embed' });
+			await page.goto(url + '/json');
+			await context.close();
+			await page.goto(url + '/echo');
+			return (await read('own.har')).entries.map(path)`,
+			`["/json"]`},
+	}
+	for i := range list {
+		list[i].code = recordPrelude + list[i].code
 	}
 	runNetwork(t, list)
 }

@@ -86,6 +86,44 @@ export function reasonOf({ reason }: AbortSignal): string {
   return reason instanceof Error ? reason.message : String(reason);
 }
 
+/** What is told of the operations of the script's calls, for traces. */
+export interface CallTracer {
+  before(call: string, op: string, params: object, title: string, trace: Trace): void;
+  only(call: string, name: string, title: string, start: number, error: unknown, trace: Trace): void;
+  after(call: string, error?: unknown): void;
+}
+
+/** None while nothing is traced. */
+let tracers: CallTracer[] | undefined;
+let lastTraced = 0;
+
+/** Traces calls until the returned function is called. */
+export function traceCalls(tracer: CallTracer): () => void {
+  tracers = [...tracers ?? [], tracer];
+  return () => {
+    const left = tracers!.filter(t => t !== tracer);
+    tracers = left.length ? left : undefined;
+  };
+}
+
+/** A name for a call in a trace. */
+export function nextTraced(): string { return `call@${++lastTraced}`; }
+
+/** Sends an operation that traces tell of. */
+async function sendTraced<T>(go: Send, op: string, params: object, title: string, trace: Trace, own?: AbortSignal): Promise<T> {
+  const call = nextTraced();
+  const told = tracers!;
+  told.forEach(t => t.before(call, op, params, title, trace));
+  try {
+    const answer = await go<T>(op, { ...params, tracedAs: call }, own);
+    told.forEach(t => t.after(call));
+    return answer;
+  } catch (e) {
+    told.forEach(t => t.after(call, e));
+    throw e;
+  }
+}
+
 /**
  * One call of the API by the script: it is reported as a step when it ends, and
  * its errors say its name and where the script called. All public methods that
@@ -105,20 +143,44 @@ async function perform<T>(name: string, title: () => string, body: (send: Send) 
   const { signal } = (options ?? {}) as Abortable;
   const startedAt = now();
   const start = host.now();
-  const report = quiet ? () => {} : (error: string) => host.step(title(), startedAt, host.now() - start, error, trace);
+  const silent = quiet;
+  let sent = silent;
+  const report = (error: string, thrown?: unknown) => {
+    if (silent)
+      return;
+    host.step(title(), startedAt, host.now() - start, error, trace);
+    if (!sent)
+      tracers?.forEach(t => t.only(nextTraced(), name, title(), start, thrown, trace));
+  };
   try {
     if (signal && typeof signal.addEventListener !== 'function')
       throw new TypeError('signal.addEventListener is not a function');
     if (signal?.aborted)
       throw new AbortError(undefined, signal.reason);
-    const value = await body(signal ? abortable(trace, signal) : (op, params, own) => send(op, params, trace, own));
+    const value = await body(tracers && !silent ? tracing(trace, title, signal, () => { sent = true; }) : plain(trace, signal));
     report('');
     return value;
   } catch (e) {
     const error = dress(e, name, trace);
-    report(messageOf(error));
+    report(messageOf(error), error);
     throw error;
   }
+}
+
+/** Sends operations, which a signal may end. */
+function plain(trace: Trace, signal: AbortSignal | undefined): Send {
+  return signal ? abortable(trace, signal) : (op, params, own) => send(op, params, trace, own);
+}
+
+/** Sends operations that traces tell of, and says when there was one. */
+function tracing(trace: Trace, title: () => string, signal: AbortSignal | undefined, told: () => void): Send {
+  const go = plain(trace, signal);
+  return (op, params, own) => {
+    if (!tracers || recording.test(op))
+      return go(op, params, own);
+    told();
+    return sendTraced(go, op, params ?? {}, title(), trace, own);
+  };
 }
 
 /** Sends operations that a signal ends. */
@@ -138,7 +200,7 @@ function abortable(trace: Trace, signal: AbortSignal): Send {
  * beginning and the end, which takes a fraction of the time.
  */
 export function stepOf<T>(name: string, title: () => string, op: string, params: () => object, take: ((answer: any) => T) | undefined, options?: object): Promise<T> {
-  if (!before && !(options as Abortable | undefined)?.signal) {
+  if (!before && !tracers && !(options as Abortable | undefined)?.signal) {
     try {
       const trace = host.trace();
       return host.call<T>(op, stringify(params()), trace, { name, title: quiet ? undefined : title, take, trace });
@@ -151,6 +213,9 @@ export function stepOf<T>(name: string, title: () => string, op: string, params:
     return take ? take(answer) : answer as T;
   }, options);
 }
+
+/** Operations that traces do not tell of. */
+const recording = /^(trace|har|files)\./;
 
 let quiet = false;
 

@@ -9,6 +9,7 @@ import { readState } from './contextoptions.ts';
 import { checkedCookies, clearCookies, type CookieFilter, list } from './cookies.ts';
 import type { Disposable } from './events.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { HarRecordings, recordingOf } from './recordings.ts';
 import { Tracing } from './tracing.ts';
 import type { Worker } from './worker.ts';
 import type { Frame } from './frame.ts';
@@ -44,7 +45,9 @@ export class BrowserContext extends ApiObject {
   /** @internal */
   readonly _timeouts = new Timeouts();
   readonly clock = new Clock(this);
-  readonly tracing = new Tracing();
+  /** @internal */
+  readonly _recordings: HarRecordings;
+  readonly tracing: Tracing;
   readonly request: APIRequestContext;
   /** @internal */
   readonly _routes: Routes;
@@ -58,9 +61,11 @@ export class BrowserContext extends ApiObject {
   constructor(world: World, id: string) {
     super(id);
     this.#world = world;
+    this._recordings = new HarRecordings(this._where);
+    this.tracing = new Tracing(this, this._recordings);
     this.request = new APIRequestContext(this.#requestSource());
     this._routes = new Routes(this, 'context', () => this.#closed);
-    hide(this, '_pages', '_options', '_own', '_browser', '_ownerPage', '_timeouts', 'clock', 'tracing', 'request', '_routes', '_socketRoutes');
+    hide(this, '_pages', '_options', '_own', '_browser', '_ownerPage', '_timeouts', '_recordings', 'clock', 'tracing', 'request', '_routes', '_socketRoutes');
   }
 
   browser(): Browser { return this._browser ?? this.#world.browser; }
@@ -85,13 +90,18 @@ export class BrowserContext extends ApiObject {
     return made;
   }
 
-  /** Ends a context that the script made. The session's own stays: the session ends it. */
+  /** Ends a context that the script made. The session's own stays: the session ends it. What was recorded is written in any case. */
   close(options?: { reason?: string }): Promise<void> {
     return step('browserContext.close', () => 'context.close()', async send => {
-      if (this.#closed || !this._own)
+      if (this.#closed)
         return;
-      this.#closed = true;
-      this.#reason = options?.reason;
+      if (this._own) {
+        this.#closed = true;
+        this.#reason = options?.reason;
+      }
+      await this._recordings.stopAll(send);
+      if (!this._own)
+        return;
       await send('context.close', { context: this._guid, ...pick(options, ['reason']) });
       this.#world.contexts.delete(this._guid);
       this.emit('close', this);
@@ -133,7 +143,9 @@ export class BrowserContext extends ApiObject {
   }
   /** Does what the options of a new context say of its network. @internal */
   async _setUpNetwork(send: Send): Promise<void> {
-    const { extraHTTPHeaders, httpCredentials, offline } = this._options;
+    const { extraHTTPHeaders, httpCredentials, offline, recordHar, baseURL } = this._options;
+    if (recordHar)
+      await this._recordings.start(send, recordingOf(recordHar), undefined, baseURL);
     if (extraHTTPHeaders) {
       checkHeaders(extraHTTPHeaders);
       await send('context.setExtraHTTPHeaders', { context: this._guid, headers: extraHTTPHeaders });

@@ -16,8 +16,6 @@ const recording = 'a session is watched live and its events are recorded';
 export function contextParams(o: ContextOptions): Record<string, unknown> {
   if (o.recordVideo)
     refuse('recordVideo', recording);
-  if (o.recordHar)
-    refuse('recordHar', recording);
   if (o.clientCertificates?.length)
     refuse('clientCertificates', 'this version has none');
   const params: Record<string, unknown> = {

@@ -18,6 +18,12 @@ export async function readFile(send: Send, path: string): Promise<Uint8Array> {
   return buffer(data) as Uint8Array;
 }
 
+/** The bytes of the first file in a .zip whose name fits a pattern. */
+export async function readZipped(send: Send, path: string, entry: string): Promise<Uint8Array> {
+  const { data } = await send<{ data: string }>('files.read', { name: path, entry });
+  return buffer(data) as Uint8Array;
+}
+
 /** A file's text. */
 export async function readTextFile(send: Send, path: string): Promise<string> {
   return utf8(await readFile(send, path));

@@ -1,11 +1,10 @@
 import type { APIResponse } from './apiresponse.ts';
 import { muted, type Send } from './call.ts';
-import { refuse } from './errors.ts';
-import { readFile, readTextFile } from './files.ts';
+import { readFile, readZipped } from './files.ts';
 import { type Header, Headers } from './headers.ts';
 import { postBuffer } from './network.ts';
 import type { Handler, Route } from './route.ts';
-import { buffer } from './values.ts';
+import { buffer, utf8 } from './values.ts';
 
 /** The options of routeFromHAR. */
 export interface HarOptions { url?: string | RegExp; notFound?: 'abort' | 'fallback'; update?: boolean; updateContent?: 'embed' | 'attach'; updateMode?: 'full' | 'minimal' }
@@ -30,20 +29,21 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 /** The status that HAR files give what was never answered. */
 const unanswered = -1;
 
-/** A route's handler that answers from a HAR file of the session. */
-export async function harHandler(send: Send, path: string, { notFound, update }: HarOptions): Promise<Handler> {
-  if (update)
-    refuse('the option update', 'replay a recorded HAR; the events of a session hold its requests');
-  if (path.endsWith('.zip'))
-    refuse('a HAR in a .zip', 'unpack it, and store the .har and the files that it names as files of the session');
-  const har = JSON.parse(await readTextFile(send, path)) as { log?: { entries?: Entry[] } };
+/** Gives the bytes of a file that an entry names. */
+type Read = (name: string) => Promise<Uint8Array>;
+
+/** A route's handler that answers from a HAR file of the session, or from a .zip with one in it. */
+export async function harHandler(send: Send, path: string, { notFound }: HarOptions): Promise<Handler> {
+  const zipped = path.endsWith('.zip');
+  const read: Read = name => zipped ? readZipped(send, path, name) : readFile(send, name);
+  const har = JSON.parse(utf8(zipped ? await readZipped(send, path, '*.har') : await readFile(send, path))) as { log?: { entries?: Entry[] } };
   const entries = har.log?.entries ?? [];
   const handler = async (route: Route): Promise<void> => {
     const request = route.request();
     const method = request.method();
     const asked = { url: request.url(), method, headers: new Headers(headersOf(request.headers())), body: request.postDataBuffer() };
     // An entry that cannot be read is as good as none.
-    const found = await find(send, entries, asked).catch(() => null);
+    const found = await find(read, entries, asked).catch(() => null);
     if (!found)
       await muted(() => notFound === 'fallback' ? route.fallback() : route.abort());
     else if (found.response.status === unanswered)
@@ -64,18 +64,18 @@ function fulfill(route: Route, { response: { status, headers = [] }, body }: Fou
 function headersOf(map: Record<string, string>): Header[] { return Object.entries(map).map(([name, value]) => ({ name, value })); }
 
 /** Looks a request up and follows recorded redirects; null for one that leads nowhere. */
-async function find(send: Send, entries: readonly Entry[], asked: Asked): Promise<Found | null> {
+async function find(read: Read, entries: readonly Entry[], asked: Asked): Promise<Found | null> {
   let { url, method, body } = asked;
   const seen = new Set<Entry>();
   for (;;) {
-    const entry = await best(send, entries, { ...asked, url: url.replace(/#.*/, ''), method, body });
+    const entry = await best(read, entries, { ...asked, url: url.replace(/#.*/, ''), method, body });
     if (!entry || seen.has(entry))
       return null;
     seen.add(entry);
     const { status, headers = [], content = {} } = entry.response;
     const to = new Headers(headers).get('location');
     if (to === null || !redirects.has(status))
-      return { response: entry.response, body: await bytes(send, content), url, method, redirected: seen.size > 1 };
+      return { response: entry.response, body: await bytes(read, content), url, method, redirected: seen.size > 1 };
     url = new URL(to, url).href;
     if (method === 'POST' && status <= 302 || status === 303 && method !== 'HEAD') {
       method = 'GET';
@@ -85,12 +85,12 @@ async function find(send: Send, entries: readonly Entry[], asked: Asked): Promis
 }
 
 /** The entry of a URL, method and body that shares most headers with the request; the first of equals. */
-async function best(send: Send, entries: readonly Entry[], asked: Asked): Promise<Entry | undefined> {
+async function best(read: Read, entries: readonly Entry[], asked: Asked): Promise<Entry | undefined> {
   let chosen: Entry | undefined;
   let most = -1;
   for (const entry of entries) {
     const { url, method, headers = [], postData } = entry.request;
-    if (url !== asked.url || method !== asked.method || postData && asked.body && !sameBody(asked, await bytes(send, postData), new Headers(headers)))
+    if (url !== asked.url || method !== asked.method || postData && asked.body && !sameBody(asked, await bytes(read, postData), new Headers(headers)))
       continue;
     const shared = headers.filter(h => asked.headers.values(h.name).includes(h.value)).length;
     if (shared > most) {
@@ -114,8 +114,8 @@ function boundaryOf(headers: Headers): string | undefined {
 
 function latin1(data: Uint8Array): string { return (data as any).toString('latin1'); }
 
-async function bytes(send: Send, { text = '', encoding, _file }: Body): Promise<Uint8Array> {
+async function bytes(read: Read, { text = '', encoding, _file }: Body): Promise<Uint8Array> {
   if (_file !== undefined)
-    return readFile(send, _file);
+    return read(_file);
   return encoding === 'base64' ? buffer(text) as Uint8Array : postBuffer(text);
 }

@@ -58,13 +58,10 @@ export const later = {
     waitForFunction: 'use page.waitForFunction()',
     within: 'use locator.locator()',
   },
-  BrowserContext: {
-    tracing: 'the steps and events of a session are recorded',
-  },
 } as const;
 
 /** Properties among them; all others are methods. */
-const properties = new Set(['screencast', 'webmcp', 'credentials', 'debugger', 'tracing']);
+const properties = new Set(['screencast', 'webmcp', 'credentials', 'debugger']);
 
 /** Gives the classes the members that they refuse. */
 export function installRefusals(classes: Record<string, { prototype: object }>): void {

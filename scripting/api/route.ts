@@ -245,6 +245,13 @@ export class Routes {
   }
 
   async addHAR(send: Send, path: string, options: HarOptions = {}, base: string | undefined): Promise<void> {
+    if (options.update) {
+      const page = 'context' in this.#owner ? this.#owner : undefined;
+      const context = page ? page.context() : this.#owner as BrowserContext;
+      const recording = { path, content: options.updateContent ?? 'attach', minimal: options.updateMode !== 'full', url: options.url };
+      await context._recordings.start(send, recording, page, base);
+      return;
+    }
     const handler = await harHandler(send, path, options);
     await this.add(options.url ?? '**/*', handler, undefined, base);
   }

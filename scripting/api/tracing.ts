@@ -1,36 +1,125 @@
-import { step } from './call.ts';
+import { type Send, step } from './call.ts';
+import type { BrowserContext } from './context.ts';
 import { Disposable } from './events.ts';
-import { refuse } from './errors.ts';
+import { type HarRecordings, recordingOf, type RecordHar } from './recordings.ts';
+import { host } from './host.ts';
+import { TraceEvents } from './traceevents.ts';
+
+/** The options of start, as far as they mean something here. */
+interface StartOptions { title?: string; screenshots?: boolean; snapshots?: unknown }
+
+interface HarRecording { content?: RecordHar['content']; mode?: RecordHar['mode']; urlFilter?: RecordHar['urlFilter']; resourcesDir?: string }
 
 /**
- * Playwright's recorder of traces. There are none here: a run's steps and logs,
- * and the session's events, are recorded anyway. Scripts that trace run on, and
- * are told once.
+ * Playwright's recorder of traces: what was called, with its log, requests, console
+ * messages and pictures of the pages, in a .zip for Playwright's trace viewer. Of
+ * snapshots it has the requests, not the documents; of sources the places.
  */
 export class Tracing {
-  #told = false;
+  readonly #context: BrowserContext;
+  readonly #recordings: HarRecordings;
+  /** The server's name of the trace, while one is recorded. */
+  #trace: string | undefined;
+  #events: TraceEvents | undefined;
+  #har: string | undefined;
 
-  async start(_options?: object): Promise<Disposable> {
-    await this.#nothing('start');
-    return new Disposable(() => this.stop());
+  constructor(context: BrowserContext, recordings: HarRecordings) {
+    this.#context = context;
+    this.#recordings = recordings;
   }
-  async startChunk(_options?: object): Promise<Disposable> {
-    await this.#nothing('startChunk');
-    return new Disposable(() => this.stopChunk());
-  }
-  stop(_options?: { path?: string }): Promise<void> { return this.#nothing('stop'); }
-  stopChunk(_options?: { path?: string }): Promise<void> { return this.#nothing('stopChunk'); }
-  /** The group's name is one of the run's steps. */
-  group(name: string, _options?: object): Promise<Disposable> { return step('tracing.group', () => name, () => new Disposable(() => this.groupEnd())); }
-  async groupEnd(): Promise<void> {}
-  async startHar(_path: string, _options?: object): Promise<Disposable> { return refuse('tracing.startHar', 'the session\'s events hold its requests'); }
-  async stopHar(): Promise<void> { refuse('tracing.stopHar', 'the session\'s events hold its requests'); }
 
-  #nothing(method: string): Promise<void> {
-    return step(`tracing.${method}`, () => `tracing.${method}()`, () => {
-      if (!this.#told)
-        console.warn('tracing: no trace is written here; the run\'s steps and the session\'s events say what happened');
-      this.#told = true;
+  start(options: StartOptions = {}): Promise<Disposable> {
+    return step('tracing.start', () => 'tracing.start()', async send => {
+      if (this.#trace !== undefined)
+        throw new Error('Tracing has been already started');
+      this.#trace = '';
+      try {
+        const { trace } = await send<{ trace: string }>('trace.start', {
+          context: this.#context._guid, screenshots: !!options.screenshots, network: wantsNetwork(options.snapshots),
+        });
+        this.#trace = trace;
+      } catch (e) {
+        this.#trace = undefined;
+        throw e;
+      }
+      this.#events = new TraceEvents(this.#context, host.now());
+      this.#events.begin(options.title);
+      return new Disposable(() => this.stop());
     });
   }
+
+  startChunk(options: { title?: string } = {}): Promise<Disposable> {
+    return step('tracing.startChunk', () => 'tracing.startChunk()', async send => {
+      if (!this.#events)
+        throw new Error('Must start tracing before starting a new chunk');
+      if (this.#events.recording)
+        await this.#write(send, undefined);
+      this.#events.begin(options.title);
+      return new Disposable(() => this.stopChunk());
+    });
+  }
+
+  stopChunk(options: { path?: string } = {}): Promise<void> {
+    return step('tracing.stopChunk', () => 'tracing.stopChunk()', send => this.#write(send, options.path));
+  }
+
+  stop(options: { path?: string } = {}): Promise<void> {
+    return step('tracing.stop', () => 'tracing.stop()', async send => {
+      try {
+        await this.#write(send, options.path);
+      } finally {
+        const trace = this.#trace;
+        this.#trace = this.#events = undefined;
+        if (trace)
+          await send('trace.stop', { trace });
+      }
+    });
+  }
+
+  /** Later calls stand within the group, which is one of the run's steps. */
+  group(name: string, options: { location?: { file: string; line?: number; column?: number } } = {}): Promise<Disposable> {
+    const trace = host.trace();
+    return step('tracing.group', () => name, () => {
+      this.#events?.group(name, trace, options.location);
+      return new Disposable(() => this.groupEnd());
+    });
+  }
+  async groupEnd(): Promise<void> { this.#events?.groupEnd(); }
+
+  startHar(path: string, options: HarRecording = {}): Promise<Disposable> {
+    return step('tracing.startHar', () => 'tracing.startHar()', async send => {
+      if (this.#har !== undefined)
+        throw new Error('HAR recording has already been started');
+      if (options.resourcesDir && path.endsWith('.zip'))
+        throw new Error('resourcesDir option is not compatible with a .zip har file');
+      this.#har = await this.#recordings.start(send, recordingOf({ ...options, path }), undefined, this.#context._options.baseURL);
+      return new Disposable(() => this.stopHar());
+    });
+  }
+  stopHar(): Promise<void> {
+    return step('tracing.stopHar', () => 'tracing.stopHar()', async send => {
+      const har = this.#har;
+      if (har === undefined)
+        throw new Error('HAR recording has not been started');
+      this.#har = undefined;
+      await this.#recordings.stop(send, har);
+    });
+  }
+
+  /** Ends a chunk: writes it where path says, or forgets it. */
+  async #write(send: Send, path: string | undefined): Promise<void> {
+    const events = this.#events;
+    if (!events?.recording) {
+      if (path !== undefined)
+        throw new Error('Must start tracing before stopping');
+      return;
+    }
+    const written = events.end();
+    await send('trace.write', { trace: this.#trace, path, ...path !== undefined && written });
+  }
+}
+
+/** Whether snapshots were asked for that need the page's requests. */
+function wantsNetwork(snapshots: unknown): boolean {
+  return typeof snapshots === 'object' && snapshots !== null ? !!(snapshots as { dom?: boolean }).dom : !!snapshots;
 }

@@ -1,0 +1,69 @@
+package automation
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+
+	"takeover/files"
+)
+
+// readEntry reads the first entry of a .zip of the folder whose name fits a
+// pattern.
+func readEntry(folder *files.Folder, name, pattern string) ([]byte, error) {
+	file, info, err := folder.Open(files.Name(name))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	archive, err := zip.NewReader(file, info.Size)
+	if err != nil {
+		return nil, errorf("%s: %v", name, err)
+	}
+	for _, entry := range archive.File {
+		if fits, err := path.Match(pattern, entry.Name); !fits && entry.Name != pattern || err != nil {
+			continue
+		}
+		data, err := inflate(entry)
+		if err != nil {
+			return nil, errorf("%s: %s: %v", name, entry.Name, err)
+		}
+		return data, nil
+	}
+	return nil, errorf("%s: there is no %s in it", name, pattern)
+}
+
+// inflate reads an entry, which may say a smaller size than it has.
+func inflate(entry *zip.File) ([]byte, error) {
+	r, err := entry.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // only read
+	data, err := io.ReadAll(io.LimitReader(r, maxFileRead+1))
+	if err == nil && len(data) > maxFileRead {
+		err = fmt.Errorf("it has more than %d bytes", maxFileRead)
+	}
+	return data, err
+}
+
+// archived makes a .zip.
+func archived(entries []attached) ([]byte, error) {
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, e := range entries {
+		entry, err := w.Create(e.name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := entry.Write(e.data); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}

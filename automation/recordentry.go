@@ -1,0 +1,251 @@
+package automation
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // Playwright's way to name bodies, no secret
+	"encoding/base64"
+	"encoding/hex"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"takeover/browser"
+)
+
+func (r *recorder) sent(q *browser.Request) {
+	if !r.covers(q.Page()) || !r.wanted(q.URL) {
+		return
+	}
+	headers := q.Headers()
+	r.addPage(q.Page())
+	e := &harEntry{
+		Started: isoTime(q.Started()), Time: -1, Monotonic: r.clock(), ResourceType: q.ResourceType,
+		Request: harRequest{
+			Method: q.Method, URL: q.URL, HTTPVersion: plainHTTP, Query: harQuery(q.URL), HeadersSize: -1, BodySize: -1,
+		},
+		Response: harResponse{
+			Status: -1, HTTPVersion: plainHTTP, Cookies: []harCookie{}, Headers: []browser.Header{}, Content: harContent{Size: -1, MimeType: "x-unknown"}, HeadersSize: -1, BodySize: -1,
+		},
+		Timings: harTimings{Send: -1, Wait: -1, Receive: -1},
+	}
+	r.setHeaders(e, headers)
+	if f := q.Frame(); f != nil {
+		e.FrameRef = r.client.idOf("frame", f)
+	}
+	if !r.take(entryWeight + len(q.URL) + q.Size()) {
+		return
+	}
+	body := q.PostData()
+	if !r.minimal {
+		e.Request.BodySize = len(body)
+		e.Response.TransferSize = new(-1)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over || len(r.entries) >= maxRecordedEntries {
+		return
+	}
+	if page := r.pages[q.Page()]; page != nil {
+		e.PageRef = page.ID
+	}
+	e.Request.PostData = r.postDataLocked(body, headers)
+	if from := r.known[q.From]; q.From != nil && from != nil {
+		from.Response.RedirectURL = q.URL
+	}
+	r.known[q] = e
+	r.entries = append(r.entries, e)
+}
+
+func (r *recorder) setHeaders(e *harEntry, headers []browser.Header) {
+	e.Request.Headers = headers
+	e.Request.Cookies = []harCookie{}
+	if !r.minimal {
+		e.Request.Cookies = sentCookies(headers)
+	}
+}
+
+// postDataLocked is a request's body as its entry has it.
+func (r *recorder) postDataLocked(body []byte, headers []browser.Header) *harPostData {
+	if body == nil {
+		return nil
+	}
+	data := &harPostData{MimeType: "application/octet-stream", Params: []browser.Header{}}
+	if kind := headerOf(headers, "content-type"); kind != "" {
+		data.MimeType = kind
+	}
+	if data.MimeType == formType {
+		data.Params = harForm(string(body))
+	}
+	switch {
+	case r.content == contentEmbed && data.MimeType != "application/octet-stream" && r.take(len(body)):
+		data.Text = string(body)
+	case r.content == contentAttach:
+		data.File, _ = r.attachLocked(body, data.MimeType)
+	}
+	return data
+}
+
+func headerOf(headers []browser.Header, name string) string {
+	for _, h := range headers {
+		if strings.EqualFold(h.Name, name) {
+			return h.Value
+		}
+	}
+	return ""
+}
+
+// attachLocked keeps a file under the name that its content gives it.
+func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok bool) {
+	sum := sha1.Sum(data) //nolint:gosec // as above
+	name = r.folder + hex.EncodeToString(sum[:]) + "." + extensionOf(mimeType)
+	if r.held[name] {
+		return name, true
+	}
+	if !r.take(len(data)) {
+		return "", false
+	}
+	r.held[name] = true
+	r.files = append(r.files, attached{name, data})
+	return name, true
+}
+
+// received takes in an answer's head.
+func (r *recorder) received(res *browser.Response) {
+	r.change(res.Request, func(e *harEntry) {
+		e.Response.Status, e.Response.StatusText = res.Status, res.StatusText
+		r.setAnswer(e, res.Headers())
+		if r.minimal {
+			return
+		}
+		t := res.Timing
+		if page := r.pages[res.Request.Page()]; page != nil && t.Start > 0 && t.Start < page.began {
+			page.began = t.Start
+			page.Started = isoTime(time.UnixMicro(int64(t.Start * 1000)))
+		}
+		part := func(from, to float64) *float64 {
+			ms := -1.0
+			if from >= 0 && to >= 0 {
+				ms = round3(to - from)
+			}
+			return &ms
+		}
+		e.Timings = harTimings{
+			DNS: part(t.DomainLookupStart, t.DomainLookupEnd), Connect: part(t.ConnectStart, t.ConnectEnd), SSL: part(t.SecureConnectionStart, t.ConnectEnd),
+			Wait: *part(t.RequestStart, t.ResponseStart), Receive: -1,
+		}
+		e.total()
+	})
+}
+
+func (r *recorder) setAnswer(e *harEntry, headers []browser.Header) {
+	e.Response.Headers = headers
+	if !r.minimal {
+		e.Response.Cookies = setCookies(headers, time.Now())
+	}
+	if kind := headerOf(headers, "content-type"); kind != "" {
+		e.Response.Content.MimeType = kind
+	}
+}
+
+// round3 keeps three digits after the point.
+func round3(ms float64) float64 { return math.Round(ms*1000) / 1000 }
+
+// total adds the parts of a request's time.
+func (e *harEntry) total() {
+	e.Time = 0
+	for _, ms := range []*float64{e.Timings.DNS, e.Timings.Connect, e.Timings.SSL, &e.Timings.Wait, &e.Timings.Receive} {
+		if ms != nil && *ms > 0 {
+			e.Time = round3(e.Time + *ms)
+		}
+	}
+}
+
+// continued notes what a route sends in place of a request.
+func (e *harEntry) continued(o *browser.Overrides) {
+	e.WasContinued = true
+	if o.URL != "" {
+		e.Request.URL, e.Request.Query = o.URL, harQuery(o.URL)
+	}
+	if o.Method != "" {
+		e.Request.Method = o.Method
+	}
+}
+
+// finished reads what is known of a request only when it has ended.
+func (r *recorder) finished(q *browser.Request) {
+	r.mu.Lock()
+	known := r.known[q] != nil && !r.over
+	r.mu.Unlock()
+	res := q.Response()
+	if !known || res == nil {
+		return
+	}
+	r.change(q, func(e *harEntry) {
+		e.Request.HTTPVersion = httpVersion(res.Protocol)
+		e.Response.HTTPVersion = e.Request.HTTPVersion
+		if end := q.ResponseEnd(); end >= 0 {
+			e.Timings.Receive = round3(max(0, end-max(0, res.Timing.ResponseStart)))
+		}
+		e.total()
+		if r.minimal {
+			return
+		}
+		e.ServerIP, e.ServerPort = res.RemoteIP, res.RemotePort
+		e.Security = struct{}{}
+		if res.Security != nil {
+			e.Security = res.Security
+		}
+	})
+	r.spawn(func(ctx context.Context) { r.complete(ctx, q, res) })
+}
+
+func (r *recorder) complete(ctx context.Context, q *browser.Request, res *browser.Response) {
+	r.slots <- struct{}{}
+	defer func() { <-r.slots }()
+	var body []byte
+	var bodyErr error
+	if r.content != contentOmit || !r.minimal {
+		body, bodyErr = res.Body(ctx)
+	}
+	if headers, err := q.WireHeaders(ctx); err == nil {
+		r.change(q, func(e *harEntry) { r.setHeaders(e, headers) })
+	}
+	if headers, err := res.WireHeaders(ctx); err == nil {
+		r.change(q, func(e *harEntry) { r.setAnswer(e, headers) })
+	}
+	sizes, sizesErr := q.Sizes(ctx)
+	r.change(q, func(e *harEntry) {
+		if !r.minimal && sizesErr == nil {
+			e.Request.HeadersSize = sizes.RequestHeaders
+			e.Response.HeadersSize, e.Response.BodySize = sizes.ResponseHeaders, sizes.ResponseBody
+			e.Response.TransferSize = new(sizes.ResponseHeaders + sizes.ResponseBody)
+			e.Response.Content.Compression = new(max(0, len(body)-sizes.ResponseBody))
+		}
+		if bodyErr == nil {
+			r.setBodyLocked(&e.Response.Content, body)
+		}
+	})
+}
+
+func (r *recorder) setBodyLocked(content *harContent, body []byte) {
+	if !r.minimal {
+		content.Size = len(body)
+	}
+	ok := true
+	switch r.content {
+	case contentEmbed:
+		text, encoding := string(body), ""
+		if !textual(content.MimeType) || !utf8.Valid(body) {
+			text, encoding = base64.StdEncoding.EncodeToString(body), "base64"
+		}
+		if ok = r.take(len(text)); ok {
+			content.Text, content.Encoding = &text, encoding
+		}
+	case contentAttach:
+		content.File, ok = r.attachLocked(body, content.MimeType)
+	}
+	if !ok {
+		content.Comment = bodyLeftOut
+	}
+}

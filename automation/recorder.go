@@ -1,0 +1,288 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"takeover/browser"
+)
+
+const (
+	// maxRecorded bounds, in bytes, what all recordings of a client keep until they
+	// are written: addresses, heads and bodies, pictures, actions.
+	maxRecorded = 64 << 20
+
+	// maxRecordings bounds the recordings of a client under way.
+	maxRecordings = 20
+
+	// maxRecordedEntries bounds the requests of one recording.
+	maxRecordedEntries = 10_000
+
+	// entryWeight is about what a recorded request takes besides its texts, in bytes.
+	entryWeight = 2 << 10
+
+	// bodiesAtATime is how many bodies a recording reads at a time.
+	bodiesAtATime = 4
+
+	// settleTimeout bounds how long the end of a recording waits for what is still
+	// being read.
+	settleTimeout = 10 * time.Second
+)
+
+// Where the bodies of a recording stand.
+const (
+	contentEmbed  = "embed"  // in the entries
+	contentAttach = "attach" // in files, which the entries name
+	contentOmit   = "omit"
+)
+
+const bodyLeftOut = "left out: the recording is full"
+
+// recorder records the requests of a page or a context in the shape of a HAR.
+type recorder struct {
+	client  *Client
+	context *browser.Context
+	page    *browser.Page // only this one's, or nil
+	content string
+	minimal bool   // only what replaying needs
+	folder  string // stands before the names of files: "" or "resources/"
+	wanted  func(url string) bool
+	began   time.Time
+	slots   chan struct{} // held by who reads a body
+
+	mu      sync.Mutex // guards what follows; never held across I/O
+	over    bool
+	entries []*harEntry
+	known   map[*browser.Request]*harEntry
+	pages   map[*browser.Page]*harPage
+	order   []*harPage
+	files   []attached
+	held    map[string]bool // names of files
+	parts   int             // under way
+	idle    chan struct{}   // made by settle, closed when no part is under way
+
+	kept int // bytes; guarded by the client's lock
+}
+
+// attached is a file that goes with a recording.
+type attached struct {
+	name string
+	data []byte
+}
+
+func newRecorder(c *Client, bc *browser.Context, page *browser.Page, content string, minimal bool) *recorder {
+	return &recorder{
+		client: c, context: bc, page: page, content: content, minimal: minimal, wanted: func(string) bool { return true }, began: time.Now(),
+		slots: make(chan struct{}, bodiesAtATime), known: map[*browser.Request]*harEntry{}, pages: map[*browser.Page]*harPage{}, held: map[string]bool{},
+	}
+}
+
+// addRecorder lets a recorder hear what happens from now on.
+func (c *Client) addRecorder(r *recorder) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.recorders) >= maxRecordings {
+		return errorf("a run has %d recordings at a time at most", maxRecordings)
+	}
+	c.recorders = append(slices.Clip(c.recorders), r)
+	return nil
+}
+
+func (c *Client) dropRecorder(r *recorder) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recorders = slices.DeleteFunc(slices.Clone(c.recorders), func(other *recorder) bool { return other == r })
+}
+
+// recording tells the recorders what happened. It runs on the model's goroutine.
+func (c *Client) recording(ev browser.Event) {
+	c.mu.Lock()
+	list := c.recorders
+	c.mu.Unlock()
+	for _, r := range list {
+		r.observe(ev)
+	}
+}
+
+// marked notes what a route did with a request.
+func (c *Client) marked(q *browser.Request, mark func(e *harEntry)) {
+	c.mu.Lock()
+	list := c.recorders
+	c.mu.Unlock()
+	for _, r := range list {
+		r.change(q, mark)
+	}
+}
+
+// change changes an entry, if the recording has and wants it still.
+func (r *recorder) change(q *browser.Request, change func(e *harEntry)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.known[q]; e != nil && !r.over {
+		change(e)
+	}
+}
+
+func (r *recorder) observe(ev browser.Event) {
+	switch ev := ev.(type) {
+	case browser.PageCreated:
+		r.addPage(ev.Page)
+	case browser.LifecycleChanged:
+		if ev.Frame == ev.Frame.Page().MainFrame() && ev.Added&(browser.LifecycleDOMContentLoaded|browser.LifecycleLoad) != 0 {
+			r.onLifecycle(ev)
+		}
+	case browser.RequestSent:
+		r.sent(ev.Request)
+	case browser.ResponseReceived:
+		r.received(ev.Response)
+	case browser.RequestFinished:
+		r.finished(ev.Request)
+	case browser.RequestFailed:
+		r.change(ev.Request, func(e *harEntry) {
+			e.Response.Failure = ev.Request.Failure()
+			if e.Time < 0 {
+				e.Time = r.clock() - e.Monotonic
+			}
+		})
+	}
+}
+
+// clock is milliseconds since the recording began.
+func (r *recorder) clock() float64 { return float64(time.Since(r.began)) / float64(time.Millisecond) }
+
+func (r *recorder) covers(p *browser.Page) bool {
+	return p.Context() == r.context && (r.page == nil || r.page == p)
+}
+
+func (r *recorder) addPage(p *browser.Page) {
+	if r.minimal || !r.covers(p) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pages[p] != nil {
+		return
+	}
+	now := time.Now()
+	page := &harPage{Started: isoTime(now), ID: r.client.idOf("page", p), Timings: harPageTimings{-1, -1}, began: float64(now.UnixMilli())}
+	r.pages[p] = page
+	r.order = append(r.order, page)
+}
+
+// pageMoments gives a document's title and when its events were, in milliseconds
+// since 1970; the page's own clock may be faked, this one is not.
+const pageMoments = `() => ({ title: document.title, dom: performance.timing.domContentLoadedEventStart, load: performance.timing.loadEventStart })`
+
+func (r *recorder) onLifecycle(ev browser.LifecycleChanged) {
+	p := ev.Frame.Page()
+	r.mu.Lock()
+	page := r.pages[p]
+	r.mu.Unlock()
+	if page == nil {
+		return
+	}
+	r.spawn(func(ctx context.Context) {
+		world, err := ev.Frame.World(ctx, browser.WorldUtility)
+		if err != nil {
+			return // the document is gone
+		}
+		res, err := world.Call(ctx, browser.CallOptions{Function: pageMoments, ByValue: true})
+		if err != nil {
+			return
+		}
+		var moments struct {
+			Title     string
+			DOM, Load float64
+		}
+		if json.Unmarshal(res.Value, &moments) != nil || !r.take(len(moments.Title)) {
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.over {
+			return
+		}
+		page.Title = moments.Title
+		if moments.DOM > 0 && moments.DOM >= page.began {
+			page.Timings.OnContentLoad = moments.DOM - page.began
+		}
+		if moments.Load > 0 && moments.Load >= page.began {
+			page.Timings.OnLoad = moments.Load - page.began
+		}
+	})
+}
+
+// spawn runs a part of the recording on a goroutine that its end waits for.
+func (r *recorder) spawn(do func(context.Context)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.idle != nil || r.over {
+		return
+	}
+	if r.client.spawn(func(ctx context.Context) {
+		defer r.done()
+		do(ctx)
+	}) {
+		r.parts++
+	}
+}
+
+// done notes that a part has ended.
+func (r *recorder) done() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.parts--; r.parts == 0 && r.idle != nil {
+		close(r.idle)
+	}
+}
+
+// take takes n bytes of what the client's recordings may keep, if there is room.
+func (r *recorder) take(n int) bool {
+	c := r.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.recorded+n > maxRecorded {
+		return false
+	}
+	c.recorded += n
+	r.kept += n
+	return true
+}
+
+// release gives back what the recording kept.
+func (r *recorder) release() {
+	r.client.mu.Lock()
+	defer r.client.mu.Unlock()
+	r.client.recorded -= r.kept
+	r.kept = 0
+}
+
+// settle waits for what is still being read; nothing more is begun meanwhile.
+func (r *recorder) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	r.mu.Lock()
+	idle := make(chan struct{})
+	if r.idle = idle; r.parts == 0 {
+		close(idle)
+	}
+	r.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.idle = nil
+}
+
+// end ends the recording. What was recorded is the caller's from then on.
+func (r *recorder) end() {
+	r.client.dropRecorder(r)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+}

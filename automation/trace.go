@@ -1,0 +1,334 @@
+package automation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/browser"
+)
+
+const (
+	// maxTracePictures bounds the pictures of a trace.
+	maxTracePictures = 1000
+
+	// tracePictureQuality is of their JPEGs, of 100.
+	tracePictureQuality = 50
+)
+
+// tracer records what Playwright's trace viewer shows: the logs of the script's
+// calls, pictures of pages, and requests. What the calls are comes from the
+// script's side when the trace is written.
+type tracer struct {
+	client   *Client
+	context  *browser.Context
+	pictures bool
+	network  *recorder // also keeps the files; listens only when requests are wanted
+	began    time.Time
+
+	mu     sync.Mutex // guards what follows; never held across I/O
+	over   bool
+	events []traceEvent
+	taken  []attached // pictures
+	shots  map[*browser.Page]bool
+	again  map[*browser.Page]bool // another one is wanted when the one under way is there
+}
+
+// traceEvent is one line of a trace and its moment, in the trace's milliseconds.
+type traceEvent struct {
+	time float64
+	line json.RawMessage
+}
+
+// callLog is a line of what a call did.
+type callLog struct {
+	Type    string  `json:"type"`
+	CallID  string  `json:"callId"`
+	Time    float64 `json:"time"`
+	Message string  `json:"message"`
+}
+
+// screencastFrame is a picture of a page.
+type screencastFrame struct {
+	Type      string  `json:"type"`
+	PageID    string  `json:"pageId"`
+	File      string  `json:"file"`
+	Width     int     `json:"width"`
+	Height    int     `json:"height"`
+	Timestamp float64 `json:"timestamp"`
+	WallTime  float64 `json:"frameSwapWallTime"`
+}
+
+// resourceSnapshot is a request.
+type resourceSnapshot struct {
+	Type     string    `json:"type"`
+	Snapshot *harEntry `json:"snapshot"`
+}
+
+// traced is what a trace wants of the parameters of a call.
+type traced struct {
+	Call   string `json:"tracedAs"`
+	Frame  string `json:"frame"`
+	Page   string `json:"page"`
+	Handle string `json:"handle"`
+}
+
+// traceNote is where an operation leaves its log.
+type traceNote struct{ progress *progress }
+
+type traceKey struct{}
+
+// traceCall takes a call's name in the trace out of its parameters, and returns
+// what is to be done after the call; nil for one that is not traced.
+func (c *Client) traceCall(ctx context.Context, params json.RawMessage) (context.Context, json.RawMessage, func()) {
+	c.mu.Lock()
+	tracers, maybe := c.tracers, c.traced
+	c.mu.Unlock()
+	if !maybe {
+		return ctx, params, nil
+	}
+	var fields map[string]json.RawMessage
+	var call traced
+	if json.Unmarshal(params, &fields) != nil || fields["tracedAs"] == nil || json.Unmarshal(params, &call) != nil {
+		return ctx, params, nil
+	}
+	delete(fields, "tracedAs")
+	plain, err := json.Marshal(fields)
+	if err != nil {
+		return ctx, params, nil
+	}
+	pg := c.pageOf(call)
+	note := &traceNote{}
+	return context.WithValue(ctx, traceKey{}, note), plain, func() {
+		for _, t := range tracers {
+			if note.progress != nil {
+				t.log(call.Call, note.progress.log)
+			}
+			if pg != nil {
+				t.picture(pg)
+			}
+		}
+	}
+}
+
+// pageOf is the page that a call is about, or nil.
+func (c *Client) pageOf(call traced) *browser.Page {
+	if p, err := c.page(call.Page); err == nil {
+		return p
+	}
+	if f, err := c.frame(call.Frame); err == nil {
+		return f.Page()
+	}
+	if h, err := c.handle(call.Handle); err == nil {
+		return h.world.Page()
+	}
+	return nil
+}
+
+// clock is the moment in the trace's milliseconds.
+func (t *tracer) clock() float64 {
+	return round3(1 + float64(time.Since(t.began))/float64(time.Millisecond))
+}
+
+func (t *tracer) addLocked(at float64, event any) {
+	line, err := json.Marshal(event)
+	if err == nil && t.network.take(len(line)) {
+		t.events = append(t.events, traceEvent{at, line})
+	}
+}
+
+func (t *tracer) log(call string, lines []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return
+	}
+	for _, line := range lines {
+		now := t.clock()
+		t.addLocked(now, callLog{"log", call, now, line})
+	}
+}
+
+// picture takes a picture of a page, soon. Of several that are asked for while one
+// is being taken one more is.
+func (t *tracer) picture(p *browser.Page) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.pictures || t.over || len(t.taken) >= maxTracePictures || p.Context() != t.context {
+		return
+	}
+	if t.shots[p] {
+		t.again[p] = true
+		return
+	}
+	t.shots[p] = true
+	t.network.spawn(func(ctx context.Context) {
+		for more := true; more; {
+			t.shoot(ctx, p)
+			t.mu.Lock()
+			more = t.again[p] && !t.over
+			delete(t.again, p)
+			if !more {
+				delete(t.shots, p)
+			}
+			t.mu.Unlock()
+		}
+	})
+}
+
+func (t *tracer) shoot(ctx context.Context, p *browser.Page) {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	image, err := p.Capture(ctx, page.CaptureScreenshotParams{
+		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(tracePictureQuality)), OptimizeForSpeed: new(true),
+	})
+	if err != nil || !t.network.take(len(image)) {
+		return // it is gone, goes on to another document, or there is no room
+	}
+	size, id, wall := p.Viewport(), t.client.idOf("page", p), time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock()
+	name := fmt.Sprintf("screencast/%s-%d-%d.jpeg", id, wall.UnixMilli(), len(t.taken))
+	t.taken = append(t.taken, attached{name, image})
+	t.addLocked(now, screencastFrame{"screencast-frame", id, name, size.Width, size.Height, now, float64(wall.UnixMicro()) / 1000})
+}
+
+type traceStartParams struct {
+	Context     string `json:"context"`
+	Screenshots bool   `json:"screenshots"`
+	Network     bool   `json:"network"`
+}
+
+func opStartTrace(_ context.Context, c *Client, p *traceStartParams) (any, error) {
+	bc, err := c.contextOf(p.Context)
+	if err != nil {
+		return nil, err
+	}
+	t := &tracer{
+		client: c, context: bc, pictures: p.Screenshots, network: newRecorder(c, bc, nil, contentAttach, false), began: time.Now(),
+		shots: map[*browser.Page]bool{}, again: map[*browser.Page]bool{},
+	}
+	t.network.folder = "resources/"
+	c.mu.Lock()
+	full := len(c.tracers) >= maxRecordings
+	if !full {
+		c.tracers, c.traced = append(slices.Clip(c.tracers), t), true
+	}
+	c.mu.Unlock()
+	if full {
+		return nil, errorf("a run has %d traces at a time at most", maxRecordings)
+	}
+	if p.Network {
+		if err := c.addRecorder(t.network); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]string{"trace": c.idOf("trace", t)}, nil
+}
+
+type traceWriteParams struct {
+	Trace  string            `json:"trace"`
+	Path   string            `json:"path"`
+	Events []json.RawMessage `json:"events"`
+	Stacks json.RawMessage   `json:"stacks"`
+}
+
+func opWriteTrace(ctx context.Context, c *Client, p *traceWriteParams) (any, error) {
+	t, err := lookup[*tracer](c, "recording", p.Trace)
+	if err != nil {
+		return nil, err
+	}
+	t.network.settle(ctx)
+	t.mu.Lock()
+	events, taken := t.events, t.taken
+	t.events, t.taken = nil, nil
+	t.mu.Unlock()
+	if p.Path == "" {
+		return emptyJSON, nil
+	}
+	folder, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	name, err := fileName(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	list := []attached{{"trace.trace", traceText(events, p.Events)}, {"trace.network", t.network.lines()}, {"trace.stacks", p.Stacks}}
+	archive, err := archived(slices.Concat(list, taken, t.network.attachments()))
+	if err != nil {
+		return nil, err
+	}
+	return emptyJSON, write(folder, name, archive)
+}
+
+// traceText is a trace's events in their order, the script's among them.
+func traceText(events []traceEvent, script []json.RawMessage) []byte {
+	for _, line := range script {
+		var at struct{ StartTime, EndTime, Time, MonotonicTime float64 }
+		if json.Unmarshal(line, &at) == nil {
+			events = append(events, traceEvent{at.StartTime + at.EndTime + at.Time + at.MonotonicTime, line}) // each has one of them
+		}
+	}
+	slices.SortStableFunc(events, func(a, b traceEvent) int {
+		switch {
+		case a.time < b.time:
+			return -1
+		case a.time > b.time:
+			return 1
+		}
+		return 0
+	})
+	var out bytes.Buffer
+	for _, e := range events {
+		out.Write(e.line)
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}
+
+// lines are the requests as a trace has them.
+func (r *recorder) lines() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	for _, entry := range r.entries {
+		_ = e.Encode(resourceSnapshot{"resource-snapshot", entry}) // plain values, into memory
+	}
+	return out.Bytes()
+}
+
+func (r *recorder) attachments() []attached {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.files)
+}
+
+type traceParams struct {
+	Trace string `json:"trace"`
+}
+
+func opStopTrace(_ context.Context, c *Client, p *traceParams) (any, error) {
+	t, err := lookup[*tracer](c, "recording", p.Trace)
+	if err != nil {
+		return nil, err
+	}
+	c.forget(t)
+	c.mu.Lock()
+	c.tracers = slices.DeleteFunc(slices.Clone(c.tracers), func(other *tracer) bool { return other == t })
+	c.mu.Unlock()
+	t.mu.Lock()
+	t.over = true
+	t.mu.Unlock()
+	t.network.end()
+	t.network.release()
+	return emptyJSON, nil
+}
