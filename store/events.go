@@ -1,0 +1,199 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// What bounds the stream of events, unless EventsOptions says otherwise.
+const (
+	DefaultEventsBytes = 2 << 30
+	DefaultEventsAge   = 7 * 24 * time.Hour
+)
+
+const (
+	eventsStream = "EVENTS"
+	eventsPrefix = "ev."
+
+	// readBatch is how many events a reader asks for at a time.
+	readBatch = 256
+)
+
+// EventsOptions says how much of the events is kept: the oldest go first. The
+// zero value of each field is its default.
+type EventsOptions struct {
+	Bytes int64         // default DefaultEventsBytes
+	Age   time.Duration // default DefaultEventsAge
+}
+
+// Record is one event of a session, as the stream keeps it.
+type Record struct {
+	Seq      uint64 // rising within a session
+	Capture  string // the capture it belongs to; with Seq it names the event
+	Category string
+	JSON     []byte // the event; not to be changed
+}
+
+// id is what the event is known by: a second one of the same id is not kept.
+func (r Record) id() string { return r.Capture + ":" + strconv.FormatUint(r.Seq, 10) }
+
+// Events is the durable stream of the events of all sessions. Its methods may be
+// called from any goroutine.
+type Events struct {
+	js     jetstream.JetStream
+	stream jetstream.Stream
+}
+
+// Events opens the stream and makes it if there is none.
+func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
+	stream, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: eventsStream, Subjects: []string{eventsPrefix + ">"},
+		Storage: jetstream.FileStorage, Compression: jetstream.S2Compression,
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
+		MaxBytes: cmp.Or(o.Bytes, DefaultEventsBytes), MaxAge: cmp.Or(o.Age, DefaultEventsAge),
+		AllowDirect: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open stream of events: %w", err)
+	}
+	return &Events{s.js, stream}, nil
+}
+
+// subject is where the events of a session are, of one category or, for "*", of all.
+func subject(session, category string) string { return eventsPrefix + session + "." + category }
+
+// Append adds events of one session, in order, and returns when all of them are
+// kept. After an error some may be: Last says up to which. Session and categories
+// are letters, digits, "-" and "_".
+func (e *Events) Append(ctx context.Context, session string, records []Record) error {
+	acks := make([]jetstream.PubAckFuture, 0, len(records))
+	for _, r := range records {
+		ack, err := e.js.PublishMsgAsync(&nats.Msg{Subject: subject(session, r.Category), Data: r.JSON}, jetstream.WithMsgID(r.id()))
+		if err != nil {
+			return fmt.Errorf("keep events: %w", err)
+		}
+		acks = append(acks, ack)
+	}
+	for _, ack := range acks {
+		select {
+		case <-ack.Ok():
+		case err := <-ack.Err():
+			return fmt.Errorf("keep events: %w", err)
+		case <-ctx.Done():
+			return fmt.Errorf("keep events: %w", context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// Last returns the number of the newest event kept of a session, 0 for none.
+func (e *Events) Last(ctx context.Context, session string) (uint64, error) {
+	m, err := e.stream.GetLastMsgForSubject(ctx, subject(session, "*"))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find newest event: %w", err)
+	}
+	return seqOf(m.Header)
+}
+
+// Read calls visit with the events of a session whose number is over since, in
+// order, until it returns false or there are no more.
+func (e *Events) Read(ctx context.Context, session string, since uint64, visit func(Record) bool) error {
+	start, err := e.find(ctx, session, since)
+	if err != nil || start == 0 {
+		return err
+	}
+	consumer, err := e.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{subject(session, "*")}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: start,
+	})
+	if err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	for ctx.Err() == nil {
+		batch, err := consumer.FetchNoWait(readBatch)
+		if err != nil {
+			return fmt.Errorf("read events: %w", err)
+		}
+		got := 0
+		for m := range batch.Messages() {
+			got++
+			seq, err := seqOf(m.Headers())
+			if err != nil {
+				return err
+			}
+			if seq <= since { // kept twice, when it was not known whether it had been
+				continue
+			}
+			since = seq
+			capture, _, _ := strings.Cut(m.Headers().Get(jetstream.MsgIDHeader), ":")
+			category := m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:]
+			if !visit(Record{Seq: seq, Capture: capture, Category: category, JSON: m.Data()}) {
+				return nil
+			}
+		}
+		if err := batch.Error(); err != nil {
+			return fmt.Errorf("read events: %w", err)
+		}
+		if got == 0 {
+			return nil
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// find returns where in the stream the first event of a session is whose number
+// is over since; 0 if there is none. Numbers rise with places, so it halves.
+func (e *Events) find(ctx context.Context, session string, since uint64) (uint64, error) {
+	info, err := e.stream.Info(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("find event: %w", err)
+	}
+	first, last := info.State.FirstSeq, info.State.LastSeq
+	if last < first {
+		return 0, nil
+	}
+	var failed error
+	n := sort.Search(int(last-first+1), func(i int) bool {
+		if failed != nil {
+			return true
+		}
+		m, err := e.stream.GetMsg(ctx, first+uint64(i), jetstream.WithGetMsgSubject(subject(session, "*")))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return true // none from here on
+		}
+		var seq uint64
+		if err == nil {
+			seq, err = seqOf(m.Header)
+		}
+		failed = err
+		return seq > since
+	})
+	if failed != nil {
+		return 0, fmt.Errorf("find event: %w", failed)
+	}
+	if n == int(last-first+1) {
+		return 0, nil
+	}
+	return first + uint64(n), nil
+}
+
+// seqOf reads an event's number from its id.
+func seqOf(h nats.Header) (uint64, error) {
+	id := h.Get(jetstream.MsgIDHeader)
+	seq, err := strconv.ParseUint(id[strings.LastIndexByte(id, ':')+1:], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("stream of events: %q is no event's id", id)
+	}
+	return seq, nil
+}

@@ -1,0 +1,109 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"takeover/store"
+)
+
+func events(t *testing.T, s *store.Store, o store.EventsOptions) *store.Events {
+	t.Helper()
+	e, err := s.Events(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// add appends the events of the numbers from one to another.
+func add(t *testing.T, e *store.Events, session string, from, to uint64) {
+	t.Helper()
+	var list []store.Record
+	for seq := from; seq <= to; seq++ {
+		list = append(list, store.Record{Seq: seq, Capture: "c-" + session, Category: []string{"console", "network"}[seq%2], JSON: fmt.Appendf(nil, `{"seq":%d}`, seq)})
+	}
+	if err := e.Append(t.Context(), session, list); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// numbers are those of at most limit events over since.
+func numbers(t *testing.T, e *store.Events, session string, since uint64, limit int) (list []uint64) {
+	t.Helper()
+	err := e.Read(t.Context(), session, since, func(r store.Record) bool {
+		if want := fmt.Sprintf(`{"seq":%d}`, r.Seq); string(r.JSON) != want || r.Capture != "c-"+session || r.Category != []string{"console", "network"}[r.Seq%2] {
+			t.Errorf("read %+v", r)
+		}
+		list = append(list, r.Seq)
+		return len(list) < limit
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestEvents(t *testing.T) {
+	for name, options := range map[string]func(*testing.T) store.Options{
+		"embedded": func(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} },
+		"external": func(t *testing.T) store.Options { return store.Options{URL: external(t)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := events(t, open(t, options(t)), store.EventsOptions{})
+			if last, err := e.Last(t.Context(), "one"); last != 0 || err != nil {
+				t.Errorf("the newest of nothing is %d, %v", last, err)
+			}
+			if got := numbers(t, e, "one", 0, 10); got != nil {
+				t.Errorf("read %v of nothing", got)
+			}
+			for from := uint64(1); from < 600; from += 50 { // two sessions, mixed
+				add(t, e, "one", from, from+49)
+				add(t, e, "other", 2*from, 2*from+20)
+			}
+			add(t, e, "one", 580, 610) // some once more
+			if last, err := e.Last(t.Context(), "one"); last != 610 || err != nil {
+				t.Errorf("the newest is %d, %v", last, err)
+			}
+			if got := numbers(t, e, "one", 0, 1000); len(got) != 610 || got[0] != 1 || got[609] != 610 || !slices.IsSorted(got) {
+				t.Errorf("read %d: %v", len(got), got)
+			}
+			if got := numbers(t, e, "one", 321, 3); !slices.Equal(got, []uint64{322, 323, 324}) {
+				t.Errorf("over 321 are %v", got)
+			}
+			if got := numbers(t, e, "other", 22, 2); !slices.Equal(got, []uint64{102, 103}) {
+				t.Errorf("after a gap come %v", got)
+			}
+			if got := numbers(t, e, "one", 610, 3); got != nil {
+				t.Errorf("after the end come %v", got)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := e.Read(ctx, "one", 0, func(store.Record) bool { return true }); err == nil {
+				t.Error("a cancelled read succeeded")
+			}
+		})
+	}
+}
+
+// What was kept is there after a restart; no more is kept than the limit allows.
+func TestEventsStay(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, store.Options{Dir: dir})
+	add(t, events(t, s, store.EventsOptions{}), "one", 1, 100)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, store.Options{Dir: dir})
+	e := events(t, s, store.EventsOptions{})
+	if got := numbers(t, e, "one", 0, 1000); len(got) != 100 {
+		t.Errorf("%d are left", len(got))
+	}
+	e = events(t, s, store.EventsOptions{Bytes: 4 << 10})
+	got := numbers(t, e, "one", 0, 1000)
+	if len(got) == 0 || len(got) == 100 || got[len(got)-1] != 100 {
+		t.Errorf("of 100 there are %v", got)
+	}
+}
