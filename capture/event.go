@@ -71,6 +71,16 @@ func (e Event) JSON() []byte {
 	return e.appendTail(append(b, ','))
 }
 
+// DecodeEvent reads an event that JSON wrote. The event shares memory with text.
+func DecodeEvent(text []byte) (Event, error) {
+	var e Event
+	if err := json.Unmarshal(text, &e); err != nil {
+		return Event{}, fmt.Errorf("read event: %w", err)
+	}
+	e.encoded = text
+	return e, nil
+}
+
 // MarshalJSON returns JSON.
 func (e Event) MarshalJSON() ([]byte, error) { return e.JSON(), nil }
 

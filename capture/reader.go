@@ -54,6 +54,20 @@ func (rd *Reader) Filter(f Filter) *Reader {
 // holds back count as read.
 func (rd *Reader) Since() uint64 { return rd.since }
 
+// Missed returns the seq of the newest event that the reader has not read and the
+// ring no longer holds, 0 if there is none.
+func (rd *Reader) Missed() uint64 {
+	rd.ring.mu.Lock()
+	defer rd.ring.mu.Unlock()
+	if rd.ring.evicted > rd.since {
+		return rd.ring.evicted
+	}
+	return 0
+}
+
+// Skip makes the reader go on behind the event of a seq, which it got elsewhere.
+func (rd *Reader) Skip(seq uint64) { rd.since = max(rd.since, seq) }
+
 // Next waits for the next event. A reader that fell behind first gets one
 // events_dropped event, whose seq is that of the last event it missed. The
 // error is io.EOF when the ring was closed and everything is read, or ctx's

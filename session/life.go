@@ -51,7 +51,9 @@ func (s *Session) run() {
 	for _, v := range viewers {
 		v.end(cause.reason)
 	}
-	_ = s.monitor.Close()                // never fails
+	_ = s.monitor.Close() // never fails
+	s.monitor.Ring().Close()
+	s.stopRecording()
 	_ = s.manager.links.revoke(s.id, "") // none is fine
 	s.manager.stats.count(func() { s.manager.stats.ended[cause.status]++ })
 	if !isClosed(s.started) {

@@ -15,6 +15,7 @@ import (
 
 	"takeover/browser"
 	"takeover/scripting"
+	"takeover/store"
 )
 
 // Manager is the registry of all sessions and what they share: the pools of
@@ -24,6 +25,7 @@ type Manager struct {
 	browsers *browser.Pool
 	scripts  *scripting.Pool
 	links    *links
+	events   *store.Events  // what the ring of a session does not hold; nil for none
 	work     sync.WaitGroup // every session's life
 	stats    counters
 
@@ -61,6 +63,9 @@ type Stats struct {
 	Takeovers         map[TakeoverState]uint64
 }
 
+// openTimeout is how long the store has to open the stream of events.
+const openTimeout = 20 * time.Second
+
 // NewManager cleans up what a killed server left behind and makes an empty
 // registry. End it with Close.
 func NewManager(o Options) (*Manager, error) {
@@ -72,8 +77,17 @@ func NewManager(o Options) (*Manager, error) {
 	if err := browser.Reap(root); err != nil {
 		o.Logger.Warn("could not clean up after an earlier run", "error", err)
 	}
+	var events *store.Events
+	if o.Store != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+		defer cancel()
+		var err error
+		if events, err = o.Store.Events(ctx, o.Events); err != nil {
+			return nil, err
+		}
+	}
 	m := &Manager{
-		opts: o,
+		opts: o, events: events,
 		browsers: browser.NewPool(browser.PoolOptions{
 			Size: o.WarmBrowsers, Root: root,
 			Launch: browser.LaunchOptions{ExecPath: o.ChromiumPath, Logger: o.Logger},

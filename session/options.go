@@ -54,6 +54,7 @@ type Options struct {
 	LeaseGrace      time.Duration        // default DefaultLeaseGrace
 	Files           files.Limits         // of each session; default: those of package files
 	Store           *store.Store         // what outlives the process; default: none, and nothing can be saved
+	Events          store.EventsOptions  // how much of the sessions' events the store keeps
 	Logger          *slog.Logger         // default: discard
 }
 

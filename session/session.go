@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,7 +26,8 @@ type Session struct {
 	log     *slog.Logger
 	lease   *lease
 	monitor *capture.Monitor
-	seq     seqCounter // numbers the pictures of all its casts
+	kept    atomic.Uint64 // seq up to which events are in the durable stream
+	seq     seqCounter    // numbers the pictures of all its casts
 
 	ctx    context.Context // the session's life; its cause is an *endCause
 	cancel context.CancelCauseFunc
@@ -70,6 +72,7 @@ type Session struct {
 	guestFiles int                 // that guests added
 	rearm      chan struct{}       // one token: expiresAt changed
 	sealed     bool                // nothing may be added to work any more
+	recording  chan struct{}       // closed when no more events are to be kept; nil before the first capture
 	thumb      thumbnail
 }
 
@@ -208,6 +211,7 @@ func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.S
 	if err := s.attachMonitor(ctx, eng, true); err != nil {
 		return capture.Started{}, fmt.Errorf("%w: %w", ErrNotReady, err)
 	}
+	s.startRecording()
 	return s.monitor.Start(c)
 }
 

@@ -43,8 +43,11 @@ type Record struct {
 	JSON     []byte // the event; not to be changed
 }
 
-// id is what the event is known by: a second one of the same id is not kept.
-func (r Record) id() string { return r.Capture + ":" + strconv.FormatUint(r.Seq, 10) }
+// id is what the event is known by: a second one of the same id is not kept. An
+// event that belongs to no capture is its session's.
+func (r Record) id(session string) string {
+	return cmp.Or(r.Capture, session) + ":" + strconv.FormatUint(r.Seq, 10)
+}
 
 // Events is the durable stream of the events of all sessions. Its methods may be
 // called from any goroutine.
@@ -77,7 +80,7 @@ func subject(session, category string) string { return eventsPrefix + session + 
 func (e *Events) Append(ctx context.Context, session string, records []Record) error {
 	acks := make([]jetstream.PubAckFuture, 0, len(records))
 	for _, r := range records {
-		ack, err := e.js.PublishMsgAsync(&nats.Msg{Subject: subject(session, r.Category), Data: r.JSON}, jetstream.WithMsgID(r.id()))
+		ack, err := e.js.PublishMsgAsync(&nats.Msg{Subject: subject(session, r.Category), Data: r.JSON}, jetstream.WithMsgID(r.id(session)))
 		if err != nil {
 			return fmt.Errorf("keep events: %w", err)
 		}

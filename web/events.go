@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -118,7 +117,10 @@ func (s *Server) listEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page := one.Monitor().Ring().Snapshot(since, q.limit, readFilter(c))
+	page, err := one.Events(c.Request().Context(), since, q.limit, readFilter(c))
+	if err != nil {
+		return err
+	}
 	return c.JSON(http.StatusOK, map[string]any{"events": page.Events, "next": page.Next, "missed": page.Missed})
 }
 
@@ -140,18 +142,17 @@ func (s *Server) waitEvent(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reader := one.Monitor().Ring().ReadNew()
-	if given {
-		reader = one.Monitor().Ring().Read(since)
+	if !given {
+		since = one.Monitor().Ring().Last()
 	}
 	filter := readFilter(c)
-	reader.Filter(filter)
+	reader := one.ReadEvents(since, filter)
 	ctx, cancel := context.WithTimeout(c.Request().Context(), timeout)
 	defer cancel()
 	stopFollowing := context.AfterFunc(s.ctx, cancel)
 	defer stopFollowing()
 	for {
-		ev, err := nextEvent(ctx, one, reader)
+		ev, err := reader.Next(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
 			return &session.EndedError{Reason: one.Info().EndReason}
@@ -169,14 +170,14 @@ func (s *Server) streamEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reader, err := streamReader(c, one.Monitor().Ring())
+	since, err := streamStart(c, one)
 	if err != nil {
 		return err
 	}
-	reader.Filter(readFilter(c))
+	reader := one.ReadEvents(since, readFilter(c))
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {
-			ev, err := nextEvent(ctx, one, reader)
+			ev, err := reader.Next(ctx)
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
@@ -202,56 +203,27 @@ func (s *Server) streamEvents(c echo.Context) error {
 	})
 }
 
-// nextEvent waits for the next event. The error is io.EOF when the session has
-// ended and everything is read.
-func nextEvent(ctx context.Context, one *session.Session, reader *capture.Reader) (capture.Event, error) {
-	if ev, ok := reader.TryNext(); ok {
-		return ev, nil
-	}
-	waiting, cancel := context.WithCancelCause(ctx)
-	var follow sync.WaitGroup
-	follow.Go(func() {
-		select {
-		case <-one.Ended():
-			cancel(io.EOF)
-		case <-waiting.Done():
-		}
-	})
-	ev, err := reader.Next(waiting)
-	cancel(nil)
-	follow.Wait()
-	if errors.Is(err, io.EOF) {
-		if ev, ok := reader.TryNext(); ok { // the last words
-			return ev, nil
-		}
-	}
-	return ev, err
-}
-
-// streamReader begins where the caller stopped (Last-Event-ID), else at
-// ?since=, else at the oldest for ?replay=all, else now.
-func streamReader(c echo.Context, ring *capture.Ring) (*capture.Reader, error) {
+// streamStart is the seq behind which a stream begins: where the caller stopped
+// (Last-Event-ID), else at ?since=, else before all for ?replay=all, else now.
+func streamStart(c echo.Context, one *session.Session) (uint64, error) {
 	if last := c.Request().Header.Get("Last-Event-ID"); last != "" {
 		seq, err := strconv.ParseUint(last, 10, 64)
 		if err != nil {
-			return nil, badField("Last-Event-ID", "must be the id of an event of this stream")
+			return 0, badField("Last-Event-ID", "must be the id of an event of this stream")
 		}
-		return ring.Read(seq), nil
+		return seq, nil
 	}
 	since, given, err := readSince(c)
-	if err != nil {
-		return nil, err
-	}
-	if given {
-		return ring.Read(since), nil
+	if err != nil || given {
+		return since, err
 	}
 	switch c.QueryParam("replay") {
 	case "":
-		return ring.ReadNew(), nil
+		return one.Monitor().Ring().Last(), nil
 	case "all":
-		return ring.ReadOldest(), nil
+		return 0, nil
 	}
-	return nil, badField("replay", "must be all")
+	return 0, badField("replay", "must be all")
 }
 
 func readSince(c echo.Context) (seq uint64, given bool, err error) {

@@ -48,6 +48,9 @@ type serveCommand struct {
 	MaxFiles     int   `help:"Files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
 	MaxFileBytes int64 `help:"Bytes of a session's files. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
 
+	EventsBytes int64         `help:"Bytes on disk of the events of all sessions. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
+	EventsAge   time.Duration `help:"How long events are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_EVENTS_AGE"`
+
 	AskTimeout time.Duration `help:"How long a person in control has to say no to another who asks for it." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
 	LeaseGrace time.Duration `help:"How long a person keeps control whose connection broke." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
 
@@ -173,6 +176,7 @@ func (s *serveCommand) options(addr net.Addr, kept *store.Store, log *slog.Logge
 		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:  kept,
+		Events: store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
 		Files:  files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
 		Logger: log,
 	}

@@ -1,0 +1,224 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"takeover/browser/browsertest"
+	"takeover/capture"
+	"takeover/store"
+)
+
+// keeper is a NATS server outside of the process's own, which can go and come back.
+type keeper struct {
+	t    *testing.T
+	dir  string
+	port int // 0 before the first start
+	ns   *server.Server
+}
+
+func (k *keeper) start() {
+	k.t.Helper()
+	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: cmp.Or(k.port, server.RANDOM_PORT), NoSigs: true, NoLog: true, JetStream: true, StoreDir: k.dir})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	ns.Start()
+	if !ns.ReadyForConnections(browsertest.Patience) {
+		k.t.Fatal("NATS did not start")
+	}
+	k.ns, k.port = ns, ns.Addr().(*net.TCPAddr).Port
+}
+
+func (k *keeper) stop() {
+	k.ns.Shutdown()
+	k.ns.WaitForShutdown()
+}
+
+// recorded is a session that captures, and the store that keeps its events.
+func recorded(t *testing.T, o store.Options) *Session {
+	t.Helper()
+	kept, err := store.Open(browsertest.Context(t, "open store"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := kept.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := create(t, startManager(t, Options{Store: kept}), CreateOptions{})
+	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// tell adds n events of the test's own.
+func tell(t *testing.T, s *Session, n int) {
+	t.Helper()
+	for i := range n {
+		e, err := capture.NewEvent("custom_n", map[string]any{"n": i})
+		if err == nil {
+			err = s.Monitor().Add(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// untilKept waits until the stream has all that the ring was given.
+func untilKept(t *testing.T, s *Session) {
+	t.Helper()
+	ctx := browsertest.Context(t, "events are kept")
+	for last := s.Monitor().Ring().Last(); ; {
+		kept, err := s.manager.events.Last(ctx, s.id)
+		if err != nil && ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		if kept >= last && s.kept.Load() >= last {
+			return
+		}
+	}
+}
+
+var own = capture.Filter{Types: []string{"custom_n"}}
+
+// readAll reads all events of the test's own with pages of limit.
+func readAll(t *testing.T, s *Session, limit int) (list []capture.Event) {
+	t.Helper()
+	for since := uint64(0); ; {
+		page, err := s.Events(browsertest.Context(t, "a page of events"), since, limit, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Missed != 0 {
+			t.Fatalf("%d were missed after %d", page.Missed, since)
+		}
+		list = append(list, page.Events...)
+		if !page.More {
+			return list
+		}
+		since = page.Next
+	}
+}
+
+func inOrder(t *testing.T, list []capture.Event, n int) {
+	t.Helper()
+	if len(list) != n {
+		t.Fatalf("%d events, want %d", len(list), n)
+	}
+	for i, e := range list {
+		if want := fmt.Sprintf(`{"n":%d}`, i); string(e.Data) != want || i > 0 && e.Seq <= list[i-1].Seq {
+			t.Fatalf("event %d is %d: %s", i, e.Seq, e.Data)
+		}
+	}
+}
+
+// What the ring has no room for is read from the durable stream: in pages, by a
+// reader from the beginning, and when the session has ended.
+func TestEventsPastTheRing(t *testing.T) {
+	const n = capture.DefaultRingEvents + 1500
+	s := recorded(t, store.Options{Dir: t.TempDir()})
+	for i := 0; i < n; i += 500 { // no faster than the stream takes them
+		for k := range min(500, n-i) {
+			e, err := capture.NewEvent("custom_n", map[string]any{"n": i + k})
+			if err == nil {
+				err = s.Monitor().Add(e)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		untilKept(t, s)
+	}
+	inOrder(t, readAll(t, s, 1000), n)
+
+	reader := s.ReadEvents(0, own)
+	var list []capture.Event
+	for len(list) < n {
+		e, err := reader.Next(browsertest.Context(t, "next event"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e)
+	}
+	inOrder(t, list, n)
+	if e, ok := reader.TryNext(); ok {
+		t.Errorf("behind the end is %d", e.Seq)
+	}
+
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	inOrder(t, readAll(t, s, 997), n)
+	for { // the session's own last words
+		if _, err := reader.Next(browsertest.Context(t, "the end")); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// While the stream is away capture goes on, and what it missed is caught up from
+// the ring: each event once.
+func TestEventsWhileTheStreamIsAway(t *testing.T) {
+	k := &keeper{t: t, dir: t.TempDir()}
+	k.start()
+	defer func() { k.stop() }()
+	s := recorded(t, store.Options{URL: k.ns.ClientURL()})
+	tell(t, s, 100)
+	untilKept(t, s)
+	k.stop()
+	before := s.Monitor().Ring().Last()
+	tell(t, s, 1000)
+	if got := s.Monitor().Ring().Last(); got != before+1000 {
+		t.Errorf("the ring has %d, want %d", got, before+1000)
+	}
+	k.start()
+	untilKept(t, s)
+	var seqs []uint64
+	err := s.manager.events.Read(browsertest.Context(t, "read the stream"), s.id, 0, func(r store.Record) bool {
+		seqs = append(seqs, r.Seq)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, seq := range seqs {
+		if seq != uint64(i)+1 {
+			t.Fatalf("number %d of the stream is %d", i, seq)
+		}
+	}
+	if last := s.Monitor().Ring().Last(); uint64(len(seqs)) != last {
+		t.Errorf("%d are kept of %d", len(seqs), last)
+	}
+}
+
+// A session ends in time though nothing can be kept.
+func TestEndWithoutTheStream(t *testing.T) {
+	k := &keeper{t: t, dir: t.TempDir()}
+	k.start()
+	s := recorded(t, store.Options{URL: k.ns.ClientURL()})
+	untilKept(t, s)
+	k.stop()
+	tell(t, s, 10)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Release("") }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-browsertest.Context(t, "release").Done():
+		t.Error("it did not end")
+	}
+}
