@@ -37,6 +37,14 @@ const (
 	raiseAfterMax = 2 * time.Minute
 	raiseTrial    = 10 * time.Second
 
+	// lowerEvery is how long a lower level is left to show what it is worth. Where
+	// pictures that became smaller than muchSmaller brought less on their way, and
+	// not more of them, it is not the line that is slow but the viewer's machine
+	// or this one: pictures get as good again as they were, for futileFor.
+	lowerEvery  = time.Second
+	muchSmaller = 0.8
+	futileFor   = 30 * time.Second
+
 	// The cast is restarted with other parameters only while the page moves, that
 	// is within reshapeWhile of a change: the picture that a restart brings must
 	// not follow a sharp still. reshapeEvery is the least time between two.
@@ -52,6 +60,27 @@ type adapter struct {
 	goodFrom time.Time     // since when the fastest viewer keeps up; zero when it does not
 	patience time.Duration // how long it must, for a better level
 	raised   bool          // the level came about by raising it
+
+	from        fare // how the fastest viewer fared before the level was lowered
+	fromLevel   int
+	futileUntil time.Time // lowering it does not help
+}
+
+// fare is how a viewer fared in one period.
+type fare struct {
+	verdict  verdict
+	pictures float64 // per second
+	bytes    float64 // per second
+}
+
+// futile reports whether smaller pictures were no help: a line that was full is
+// full again, with more of them.
+func (f fare) futile(before fare) bool {
+	if f.pictures == 0 || before.pictures == 0 || before.bytes == 0 {
+		return false
+	}
+	size := (f.bytes / f.pictures) / (before.bytes / before.pictures)
+	return size < muchSmaller && f.bytes/before.bytes < (1+size)/2
 }
 
 // verdict is how the fastest viewer fared, the worst first. One of whom it is
@@ -68,22 +97,15 @@ const (
 
 // judge takes how the fastest viewer fared and reports whether the level
 // changed.
-func (a *adapter) judge(v verdict, now time.Time) bool {
+func (a *adapter) judge(f fare, now time.Time) bool {
 	before := a.level
-	switch v {
+	switch f.verdict {
 	case farBehind, behind:
-		step := 1
-		if v == farBehind {
-			step = 2
-		}
-		a.level = min(a.level+step, len(levels)-1)
-		if a.raised && now.Sub(a.since) < raiseTrial {
-			a.patience = min(2*a.patience, raiseAfterMax)
-		}
-		a.raised, a.goodFrom = false, time.Time{}
+		a.lower(f, now)
 	case between:
-		a.goodFrom = time.Time{}
+		a.goodFrom, a.from = time.Time{}, fare{}
 	case keepsUp:
+		a.from = fare{}
 		if a.goodFrom.IsZero() {
 			a.goodFrom = now
 		}
@@ -100,6 +122,32 @@ func (a *adapter) judge(v verdict, now time.Time) bool {
 		a.since = now
 	}
 	return a.level != before
+}
+
+// lower makes pictures cheaper for a viewer that is behind, unless that has
+// shown to be no help.
+func (a *adapter) lower(f fare, now time.Time) {
+	a.goodFrom = time.Time{}
+	if now.Before(a.futileUntil) || a.level > 0 && now.Sub(a.since) < lowerEvery {
+		return
+	}
+	if f.futile(a.from) {
+		a.level, a.futileUntil = a.fromLevel, now.Add(futileFor)
+		a.raised, a.from = false, fare{}
+		return
+	}
+	if a.raised && now.Sub(a.since) < raiseTrial {
+		a.patience = min(2*a.patience, raiseAfterMax)
+	}
+	a.raised = false
+	if a.from == (fare{}) {
+		a.from, a.fromLevel = f, a.level
+	}
+	step := 1
+	if f.verdict == farBehind {
+		step = 2
+	}
+	a.level = min(a.level+step, len(levels)-1)
 }
 
 // period is one time of watching how viewers fare, guarded by cast.mu.
@@ -119,10 +167,12 @@ func (c *Cast) assessLocked(now time.Time) (again time.Time) {
 	if age < assessEvery || c.period.offered < assessPictures && age < assessLimit {
 		return now.Add(max(assessEvery-age, assessEvery/4))
 	}
+	before := levels[c.adapter.level].size
 	if c.period.offered >= assessPictures && c.adapter.judge(c.fastestLocked(now), now) {
 		c.log.Debug("pictures adapted", "level", c.adapter.level)
+		larger := before / levels[c.adapter.level].size
 		for s := range c.viewers {
-			s.pace.lift()
+			s.pace.lift(larger * larger)
 		}
 		c.reconsiderLocked()
 	}
@@ -133,21 +183,24 @@ func (c *Cast) assessLocked(now time.Time) (again time.Time) {
 func (c *Cast) beginPeriodLocked(now time.Time) {
 	c.period = period{from: now}
 	for s := range c.viewers {
-		s.taken = 0
+		s.taken, s.takenBytes = 0, 0
 	}
 }
 
 // fastestLocked is how the viewer fared that fared best: one that is slow makes
 // nothing worse for the others.
-func (c *Cast) fastestLocked(now time.Time) verdict {
-	best, seen := farBehind, false
+func (c *Cast) fastestLocked(now time.Time) fare {
+	best := fare{verdict: unknown}
+	seen := false
 	for s := range c.viewers {
-		if !s.view.Hidden {
-			best, seen = max(best, s.faredLocked(c.period, now)), true
+		if s.view.Hidden {
+			continue
 		}
-	}
-	if !seen {
-		return unknown
+		v, age := s.faredLocked(c.period, now), now.Sub(c.period.from).Seconds()
+		f := fare{verdict: v, pictures: float64(s.taken) / age, bytes: float64(s.takenBytes) / age}
+		if !seen || v > best.verdict || v == best.verdict && f.pictures > best.pictures {
+			best, seen = f, true
+		}
 	}
 	return best
 }

@@ -12,39 +12,43 @@ func TestAdapter(t *testing.T) {
 	t.Run("down at once, up after quiet", func(t *testing.T) {
 		var a adapter
 		now := start
-		a.judge(behind, now)
+		a.judge(fare{verdict: behind}, now)
 		if a.level != 1 {
 			t.Fatalf("level %d", a.level)
 		}
+		if a.judge(fare{verdict: behind}, now.Add(lowerEvery-time.Millisecond)); a.level != 1 {
+			t.Fatal("a level got no time to show what it is worth")
+		}
 		for range 10 {
-			a.judge(farBehind, now)
+			now = now.Add(lowerEvery)
+			a.judge(fare{verdict: farBehind}, now)
 		}
 		if a.level != last {
 			t.Fatalf("level %d of %d", a.level, last)
 		}
-		a.judge(between, now)
-		a.judge(unknown, now.Add(time.Hour))
+		a.judge(fare{verdict: between}, now)
+		a.judge(fare{verdict: unknown}, now.Add(time.Hour))
 		if a.level != last {
 			t.Error("better although nobody kept up")
 		}
-		a.judge(keepsUp, now)
-		if a.judge(keepsUp, now.Add(raiseAfter-time.Millisecond)); a.level != last {
+		a.judge(fare{verdict: keepsUp}, now)
+		if a.judge(fare{verdict: keepsUp}, now.Add(raiseAfter-time.Millisecond)); a.level != last {
 			t.Error("better too soon")
 		}
-		if !a.judge(keepsUp, now.Add(raiseAfter)) || a.level != last-1 {
+		if !a.judge(fare{verdict: keepsUp}, now.Add(raiseAfter)) || a.level != last-1 {
 			t.Error("not better after quiet")
 		}
 	})
 	t.Run("a level that does not last is tried less and less", func(t *testing.T) {
 		var a adapter
-		a.judge(behind, start)
+		a.judge(fare{verdict: behind}, start)
 		var tries []time.Time
 		for now := start; now.Before(start.Add(10 * time.Minute)); now = now.Add(assessEvery) {
 			v := keepsUp
 			if a.level == 0 {
 				v = behind
 			}
-			if a.judge(v, now) && a.level == 0 {
+			if a.judge(fare{verdict: v}, now) && a.level == 0 {
 				tries = append(tries, now)
 			}
 		}
@@ -55,11 +59,24 @@ func TestAdapter(t *testing.T) {
 			t.Errorf("tried again after %v, at last after %v", first, later)
 		}
 	})
+	t.Run("where it is no help, pictures stay good", func(t *testing.T) {
+		var line, machine adapter
+		const capacity, size = 125_000, 20_000.0
+		now := start
+		for range 20 {
+			now = now.Add(lowerEvery)
+			line.judge(fare{behind, capacity / (size * levels[line.level].size), capacity}, now)
+			machine.judge(fare{behind, 30, 30 * size * levels[machine.level].size}, now)
+		}
+		if line.level != last || machine.level != 0 {
+			t.Errorf("a slow line is at level %d, a slow machine at %d", line.level, machine.level)
+		}
+	})
 	t.Run("one that lasts is forgiven", func(t *testing.T) {
 		a := adapter{patience: raiseAfterMax}
-		a.judge(behind, start)
+		a.judge(fare{verdict: behind}, start)
 		for now := start; now.Before(start.Add(2*raiseAfterMax + time.Minute)); now = now.Add(assessEvery) {
-			a.judge(keepsUp, now)
+			a.judge(fare{verdict: keepsUp}, now)
 		}
 		if a.level != 0 || a.patience != raiseAfter {
 			t.Errorf("%+v", a)

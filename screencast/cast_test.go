@@ -99,6 +99,40 @@ func TestNobodyWatchesNothingIsCast(t *testing.T) {
 	}
 }
 
+// TestHiddenViewer holds that one who does not look gets nothing, counts as
+// nobody, and has the newest picture at once when it looks again.
+func TestHiddenViewer(t *testing.T) {
+	p := openPage(t, Options{NoStills: true})
+	p.show(animation)
+	s := p.cast.Join(View{})
+	defer s.Close()
+	p.next(s).Release()
+	s.SetView(View{Hidden: true})
+	p.Eval(`paints(10)`, nil)
+	quiet := p.sent.Load()
+	p.Eval(`paints(30)`, nil)
+	if n := p.sent.Load() - quiet; n != 0 {
+		t.Fatalf("Chromium sent %d pictures although nobody looked", n)
+	}
+	other := p.cast.Join(View{})
+	defer other.Close()
+	for range 10 {
+		f := p.next(other)
+		other.Ack(f.Seq)
+		f.Release()
+	}
+	if f, _, err := s.take(time.Now()); f != nil || err != nil {
+		t.Fatalf("a hidden viewer was handed a picture: %v", err)
+	}
+	s.Ack(s.lastSeq)
+	s.SetView(View{})
+	f, _, err := s.take(time.Now())
+	if f == nil {
+		t.Fatalf("no picture at once: %v", err)
+	}
+	f.Release()
+}
+
 func TestNewestWins(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)

@@ -162,8 +162,12 @@ func (p *pacer) queuedSince(t time.Time) bool { return p.queuedAt.After(t) }
 // probedSince reports whether pictures have gone one at a time since then.
 func (p *pacer) probedSince(t time.Time) bool { return p.probes > 0 || p.probedAt.After(t) }
 
-// lift forgets the widest window, which was one of pictures of another size.
-func (p *pacer) lift() { p.ceilingUntil = time.Time{} }
+// lift makes the window wider or narrower by a factor, because pictures from now
+// on are of another size, and forgets the widest one.
+func (p *pacer) lift(factor float64) {
+	p.ceilingUntil = time.Time{}
+	p.window = min(max(int(float64(p.window)*factor), 1), MaxInFlight)
+}
 
 // stallsAt is when the viewer counts as stalled; zero while nothing is in
 // flight.

@@ -22,17 +22,18 @@ type Subscription struct {
 	wake chan struct{} // one token: look again
 
 	// What follows is guarded by cast.mu.
-	pace     pacer
-	interval time.Duration // of pictures at the viewer's rate; 0 for no limit
-	due      time.Time     // when the next picture may go, by that interval
-	lastSeq  uint32
-	any      bool // lastSeq counts
-	view     View
-	shown    time.Time // since when it is not hidden
-	taken    int       // pictures in the cast's period
-	closed   bool
-	totals   totals
-	since    time.Time // of the totals
+	pace       pacer
+	interval   time.Duration // of pictures at the viewer's rate; 0 for no limit
+	due        time.Time     // when the next picture may go, by that interval
+	lastSeq    uint32
+	any        bool // lastSeq counts
+	view       View
+	shown      time.Time // since when it is not hidden
+	taken      int       // pictures in the cast's period, and their bytes
+	takenBytes int
+	closed     bool
+	totals     totals
+	since      time.Time // of the totals
 }
 
 type totals struct {
@@ -111,6 +112,7 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 	}
 	s.any, s.lastSeq = true, frame.Seq
 	s.taken++
+	s.takenBytes += len(frame.message)
 	s.totals.pictures++
 	s.totals.bytes += uint64(len(frame.message))
 	s.pace.sent(frame.Seq, frame.Sharp, now)

@@ -63,6 +63,24 @@ func TestViewerSeesPicturesAndControls(t *testing.T) {
 	}
 }
 
+func TestHiddenViewerGetsNoPictures(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"url": site(t) + "#move"})
+	away := s.dial(one, nil)
+	look := map[string]any{"type": "hello", "width": 1280, "height": 720, "dpr": 1, "hidden": true}
+	away.send(look)
+	v := s.join(one, nil)
+	v.until("pictures of what moves", func() bool { return len(v.pictures) > 20 })
+	away.send(map[string]any{"type": "ping", "t": 1})
+	away.wait("pong", func(m map[string]any) bool { return m["type"] == "pong" })
+	if n := away.pictureCount(); n != 0 {
+		t.Fatalf("%d pictures for a viewer that nobody looks at", n)
+	}
+	look["type"], look["hidden"] = "resize", false
+	away.send(look)
+	away.until("pictures once it is looked at", func() bool { return len(away.pictures) > 5 })
+}
+
 func TestOneControlsAtATime(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(map[string]any{"url": site(t)})

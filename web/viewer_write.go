@@ -119,14 +119,12 @@ func (v *viewerSocket) tick(last *statsMessage) error {
 	}
 	st := v.viewer.CastStats()
 	now := statsMessage{Type: "stats", FPS: round1(st.FPS), RTTMS: round1(float64(st.RTT) / float64(time.Millisecond)), Skipped: st.Skipped, Kbps: round1(st.Kbps)}
+	v.server.metrics.skipped.Add(float64(st.Skipped))
 	if now == *last {
 		return nil
 	}
 	if st.RTT > 0 {
 		v.server.metrics.acks.Observe(st.RTT.Seconds())
-	}
-	if now.Skipped > last.Skipped {
-		v.server.metrics.skipped.Add(float64(now.Skipped - last.Skipped))
 	}
 	*last = now
 	return v.writeJSON(now)

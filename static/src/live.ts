@@ -1,6 +1,6 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
-import type { Asked, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, InputMessage, Rect, Role, Run, ServerMessage, Tab, Takeover } from './protocol.js';
+import type { Asked, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, InputMessage, Rect, Role, Run, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 import type { Screen } from './screen.js';
 
 /** How long (ms) input waits for control that was asked for by using the page. */
@@ -30,6 +30,7 @@ export const PARTY_WORDS: Record<Party, string> = {
 interface LiveEvents {
   connection: ConnectionState;
   rtt: number;
+  stats: StatsMessage;
   hello: Role;
   control: Party;
   asked: Asked | null;
@@ -184,6 +185,9 @@ export class Live extends Emitter<LiveEvents> {
       case 'focus':
         this.emit('focus', { editable: message.editable, kind: message.kind ?? 'text', rect: message.rect ?? null });
         break;
+      case 'stats':
+        this.emit('stats', message);
+        break;
       case 'crashed':
       case 'recovered':
         this.emit('browser', message.type);
@@ -220,19 +224,35 @@ export class Live extends Emitter<LiveEvents> {
     this.emit('asked', this.asked);
   }
 
-  #size(): { width: number; height: number; dpr: number } {
-    const { width, height } = this.screen.room;
-    return { width: Math.round(width), height: Math.round(height), dpr: Math.min(4, window.devicePixelRatio || 1) };
+  /** The room that the whole page has here; more than the stage's when a part of it was brought closer. */
+  #size(): ViewSize {
+    const { room, fitted, page, view } = this.screen;
+    const { width, height } = fitted ? room : { width: page.width * view.scale, height: page.height * view.scale };
+    return { width: Math.round(width), height: Math.round(height), dpr: Math.min(4, window.devicePixelRatio || 1), hidden: document.hidden };
   }
 
-  /** Tells the server the stage's size once it has come to rest, so that pictures need not be larger. */
+  /**
+   * Tells the server how the page is looked at, so that pictures need not be larger, and need not come while nobody
+   * sees them. A size is told once it has come to rest; that the page is seen again at once.
+   */
   #followSize(): void {
     const REST = 250;
     let timer = 0;
-    new ResizeObserver(() => {
+    const tell = (): void => {
       window.clearTimeout(timer);
-      timer = window.setTimeout(() => this.send({ type: 'resize', ...this.#size() }), REST);
-    }).observe(this.screen.stage);
+      this.send({ type: 'resize', ...this.#size() });
+    };
+    const later = (): void => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(tell, REST);
+    };
+    new ResizeObserver(later).observe(this.screen.stage);
+    let scale = 0;
+    this.screen.on('view', (view) => {
+      if (view.scale !== scale) later();
+      scale = view.scale;
+    });
+    document.addEventListener('visibilitychange', tell);
   }
 }
 

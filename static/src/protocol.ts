@@ -44,13 +44,27 @@ export interface DropMessage { type: 'drop'; x: number; y: number; files: string
 /** Input goes with the epoch of the control lease it was made under. */
 export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMessage | DropMessage;
 
+/** How the page is looked at: CSS pixels of the whole page, device pixels per CSS pixel, and whether anybody sees it. */
+export interface ViewSize { width: number; height: number; dpr: number; hidden: boolean }
+
+/** How pictures fared since the last of these. */
+export interface StatsMessage {
+  type: 'stats';
+  /** Pictures sent per second. */
+  fps: number;
+  /** From sending a picture to its acknowledgement. */
+  rttMs: number;
+  skipped: number;
+  kbps: number;
+}
+
 export type ClientMessage =
-  | { type: 'hello'; width: number; height: number; dpr: number; maxFps?: number }
+  | ({ type: 'hello'; maxFps?: number } & ViewSize)
   | { type: 'ack'; seq: number }
   | { type: 'control'; action: 'take' | 'release' | 'keep' }
   | { type: 'navigate'; action: 'goto' | 'back' | 'forward' | 'reload' | 'stop'; url?: string }
   | { type: 'tab'; action: 'activate' | 'close' | 'new'; tab?: number }
-  | { type: 'resize'; width: number; height: number; dpr: number }
+  | ({ type: 'resize' } & ViewSize)
   | { type: 'clipboard'; action: 'copy' | 'cut' }
   | { type: 'dialog'; id: string; accept: boolean; text?: string }
   | { type: 'chooser'; id: string; files: string[] | null }
@@ -159,7 +173,7 @@ export type ServerMessage =
   | { type: 'cursor'; cursor: string }
   | { type: 'clipboard'; text: string }
   | { type: 'focus'; editable: boolean; kind?: string; rect?: Rect | null }
-  | { type: 'stats'; fps: number; rttMs: number; skipped: number; kbps: number }
+  | StatsMessage
   | { type: 'pong'; t: number }
   | { type: 'crashed' }
   | { type: 'recovered' }

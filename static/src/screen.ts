@@ -4,8 +4,6 @@ import type { Picture, Rect } from './protocol.js';
 
 /** Stage pixels per page pixel at which a form field's text can be read on a phone. */
 const READABLE = 0.9;
-/** Pictures per second are counted over this many ms. */
-const RATE_WINDOW = 1_000;
 
 interface ScreenEvents {
   /** A picture is on the canvas; what `ack` waits for. */
@@ -27,7 +25,6 @@ export class Screen extends Emitter<ScreenEvents> {
   #context: CanvasRenderingContext2D;
   #next: Picture | null = null;
   #decoding = false;
-  #drawnAt: number[] = [];
   #lastSeq = -1;
 
   /** `edge` is laid around the part of the page that can be seen. */
@@ -47,13 +44,6 @@ export class Screen extends Emitter<ScreenEvents> {
 
   get hasPicture(): boolean {
     return this.#lastSeq >= 0;
-  }
-
-  /** Pictures drawn in the last second. */
-  get rate(): number {
-    const since = performance.now() - RATE_WINDOW;
-    this.#drawnAt = this.#drawnAt.filter((at) => at > since);
-    return this.#drawnAt.length;
   }
 
   show(picture: Picture): void {
@@ -85,7 +75,6 @@ export class Screen extends Emitter<ScreenEvents> {
     }
     this.#context.drawImage(bitmap, 0, 0);
     this.#lastSeq = picture.seq;
-    this.#drawnAt.push(performance.now());
     this.setPage({ width: picture.viewportWidth, height: picture.viewportHeight });
   }
 

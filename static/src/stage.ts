@@ -1,6 +1,7 @@
 import { byId, setText, show } from './dom.js';
 import { copyText } from './copying.js';
 import { Dropping } from './dropping.js';
+import { endingOf } from './endings.js';
 import { Keyboard } from './keyboard.js';
 import { Live } from './live.js';
 import { notice } from './notices.js';
@@ -24,6 +25,8 @@ export class Stage {
   readonly coarse = window.matchMedia('(pointer: coarse)').matches;
   #field = byId<HTMLTextAreaElement>('keys');
   #area = byId('stage-area');
+  /** There is a way from here to the sessions: not for guests. */
+  #home = document.querySelector('.topbar a[href="/"]') !== null;
   #wanted = false;
 
   constructor(session: string) {
@@ -106,9 +109,10 @@ export class Stage {
           else this.say('The server cannot be reached', 'Trying again. Check your network if this goes on.');
           break;
         case 'closed':
-          if (state.cause === 'ended') this.say('This session has ended', state.reason ? `Reason: ${state.reason}.` : 'Its browser is closed.', true);
-          else if (state.cause === 'gone') this.say('This session has ended', 'Its browser is closed.', true);
-          else if (state.cause === 'forbidden') this.say('You cannot see this session', state.reason || 'Your sign-in or your link does not reach that far.', true);
+          if (state.cause !== 'left') {
+            const { title, text } = endingOf(state.cause, state.reason, !this.#home);
+            this.say(title, text, true);
+          }
           break;
         default:
           break;
@@ -122,9 +126,8 @@ export class Stage {
     setText(byId('overlay-title'), title);
     setText(byId('overlay-text'), text);
     const action = byId('overlay-action');
-    const home = document.querySelector('.topbar a[href="/"]') !== null;
-    show(action, final && home);
-    if (final && home) setText(action, 'All sessions');
+    show(action, final && this.#home);
+    if (final && this.#home) setText(action, 'All sessions');
     if (final) show(byId('skeleton'), false);
   }
 

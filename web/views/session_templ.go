@@ -433,7 +433,7 @@ func connection() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<div class=\"menu-holder\"><button type=\"button\" id=\"connection\" class=\"live-dot\" data-state=\"connecting\" aria-live=\"off\" title=\"Connection to the session\" data-menu=\"connection-menu\" aria-expanded=\"false\" aria-controls=\"connection-menu\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"connection-words\">Connecting…</span></button><div id=\"connection-menu\" class=\"menu figures\" role=\"group\" aria-label=\"Connection\" hidden><dl><dt>Connection</dt><dd id=\"figure-state\">Connecting…</dd><dt>Round trip</dt><dd id=\"figure-trip\" class=\"tabular\">–</dd><dt>Pictures</dt><dd id=\"figure-rate\" class=\"tabular\">–</dd></dl><p class=\"meta\">The round trip is the way from here to the server and back: what you press shows about that much later. Pictures only come while the remote page changes.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<div class=\"menu-holder\"><button type=\"button\" id=\"connection\" class=\"live-dot\" data-state=\"connecting\" aria-live=\"off\" title=\"Connection to the session\" data-menu=\"connection-menu\" aria-expanded=\"false\" aria-controls=\"connection-menu\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"connection-words\">Connecting…</span> <span id=\"connection-rate\" class=\"connection-rate wide-only\"></span></button><div id=\"connection-menu\" class=\"menu figures\" role=\"group\" aria-label=\"Connection\" hidden><dl><dt>Connection</dt><dd id=\"figure-state\">Connecting…</dd><dt>Round trip</dt><dd id=\"figure-trip\" class=\"tabular\">–</dd><dt>Pictures</dt><dd id=\"figure-rate\" class=\"tabular\">–</dd><dt>Skipped</dt><dd id=\"figure-skipped\" class=\"tabular\">–</dd><dt>Data</dt><dd id=\"figure-data\" class=\"tabular\">–</dd></dl><p class=\"meta\">The round trip is the way from here to the server and back: what you press shows about that much later. Pictures only come while the remote page changes; on a slow line some are skipped, and all get smaller.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -484,7 +484,7 @@ func banner(p SessionPage) templ.Component {
 			var templ_7745c5c3_Var13 string
 			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.ID)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 149, Col: 152}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 154, Col: 152}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 			if templ_7745c5c3_Err != nil {
@@ -571,7 +571,7 @@ func browserBar(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var15 string
 		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.URL)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 175, Col: 172}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 180, Col: 172}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 		if templ_7745c5c3_Err != nil {
@@ -653,7 +653,7 @@ func sidePanel(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var17 string
 		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(p.Sample)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 210, Col: 138}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 215, Col: 138}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {

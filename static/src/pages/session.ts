@@ -28,7 +28,7 @@ startTicking();
 
 const stage = new Stage(session);
 showControl(stage.live);
-showConnection(stage.live, stage.screen);
+showConnection(stage.live);
 showBanner(stage.live);
 showTabs(stage.live);
 if (!guest) operate();

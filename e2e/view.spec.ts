@@ -1,0 +1,183 @@
+import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
+import { createServer, type Server } from 'node:http';
+import { connect, createServer as createLine, type AddressInfo, type Server as LineServer, type Socket } from 'node:net';
+import { accessible, auth, hasPicture, key, Remote } from './remote.js';
+
+/** The live view over lines that break, pages that nobody sees, and sessions that end. */
+
+const PAGE = `<!doctype html><title>moving</title><style>body{margin:0}button{position:fixed;inset:0 auto auto 0;width:400px;height:200px}
+  div{position:fixed;left:0;top:400px;width:200px;height:200px;background:linear-gradient(red,blue);animation:go 1s linear infinite}@keyframes go{to{transform:translateX(900px)}}
+  .calm div{animation:none}</style><button onclick="fetch('/clicked', { method: 'POST' })">press</button><div></div><script>
+  if (location.hash === '#calm') {
+    document.documentElement.className = 'calm';
+    let n = 0;
+    setInterval(() => { document.querySelector('div').textContent = ++n }, 200);
+  }</script>`;
+
+/** What sessions look at, and how often its button was pressed there. */
+class Site {
+  clicks = 0;
+  #server: Server;
+  address = '';
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      if (request.method === 'POST') this.clicks++;
+      response.setHeader('Content-Type', 'text/html').end(PAGE);
+    });
+  }
+
+  async open(): Promise<void> {
+    this.address = `http://127.0.0.1:${await listen(this.#server)}/`;
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+async function listen(server: Server | LineServer, port = 0): Promise<number> {
+  await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
+  return (server.address() as AddressInfo).port;
+}
+
+/** A line between the person's browser and the server, which can be cut. */
+class Line {
+  port = 0;
+  #sockets = new Set<Socket>();
+  #server: LineServer | null = null;
+
+  constructor(private readonly to: number) {}
+
+  async mend(): Promise<void> {
+    this.#server = createLine((near) => {
+      const far = connect(this.to, '127.0.0.1');
+      for (const socket of [near, far]) {
+        this.#sockets.add(socket);
+        socket.on('error', () => {}).on('close', () => {
+          near.destroy();
+          far.destroy();
+          this.#sockets.delete(socket);
+        });
+      }
+      near.pipe(far).pipe(near);
+    });
+    this.port = await listen(this.#server, this.port);
+  }
+
+  cut(): void {
+    this.#server?.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+const site = new Site();
+test.beforeAll(() => site.open());
+test.afterAll(() => site.close());
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+async function sessionAt(request: APIRequestContext, more: object = {}): Promise<string> {
+  const answer = await request.post('/v1/sessions', { headers: auth(), data: { url: site.address, ...more } });
+  expect(answer.status()).toBe(201);
+  return ((await answer.json()) as { id: string }).id;
+}
+
+async function open(page: Page, session: string, origin = ''): Promise<void> {
+  await page.goto(`${origin}/login`);
+  await page.getByLabel('API key').fill(key());
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
+  await page.goto(`${origin}/sessions/${session}`);
+  await hasPicture(page);
+}
+
+test('figures on demand, and no pictures for a page that nobody sees', async ({ page, request }) => {
+  await page.addInitScript(() => {
+    Object.defineProperty(document, 'hidden', { get: () => (window as { away?: boolean }).away ?? false });
+  });
+  const see = (seen: boolean): Promise<void> =>
+    page.evaluate((away) => {
+      (window as { away?: boolean }).away = away;
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, !seen);
+  await open(page, await sessionAt(request));
+  await expect(page.locator('#connection-words')).toHaveText(/^\d+ ms$/);
+  await expect(page.locator('#connection-rate')).toHaveText(/^\d+\/s$/);
+  await page.locator('#connection').focus();
+  await page.keyboard.press('Enter');
+  const figures = page.getByRole('group', { name: 'Connection' });
+  await expect(figures).toBeVisible();
+  await expect(page.locator('#figure-rate')).toHaveText(/^[1-9]\d* per second$/);
+  await expect(page.locator('#figure-data')).toHaveText(/^[1-9]\d* kbit\/s$/);
+  await expect(page.locator('#figure-skipped')).toHaveText(/^\d+$/);
+  await accessible(page, 'figures of the connection');
+
+  await see(false);
+  await expect(page.locator('#figure-rate')).toHaveText('0 per second');
+  await see(true);
+  await expect(page.locator('#figure-rate')).toHaveText(/^[1-9]\d* per second$/);
+  await page.keyboard.press('Escape');
+  await expect(figures).toBeHidden();
+  await expect(page.locator('#connection')).toBeFocused();
+});
+
+test('pictures are no larger than they are shown', async ({ page, request }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  // Changes often enough for no sharp still, which is of the page's own size, and seldom enough for any machine.
+  await open(page, await sessionAt(request, { url: `${site.address}#calm` }));
+  const width = (): Promise<number> => page.locator('#screen').evaluate((canvas: HTMLCanvasElement) => canvas.width);
+  await expect.poll(width).toBeLessThan(600);
+  await page.setViewportSize({ width: 1800, height: 1000 });
+  await expect.poll(width).toBeGreaterThan(900);
+});
+
+test('a line that breaks takes nothing away', async ({ page, request, baseURL }) => {
+  const session = await sessionAt(request);
+  const line = new Line(Number(new URL(baseURL ?? '').port));
+  await line.mend();
+  try {
+    await open(page, session, `http://127.0.0.1:${line.port}`);
+    await page.getByRole('button', { name: 'Take control' }).click();
+    await expect(page.locator('#control-words')).toHaveText('You are in control');
+    const tabs = page.locator('.tab-button');
+    await page.getByRole('button', { name: 'New tab' }).click();
+    await expect(tabs).toHaveCount(2);
+    await expect(tabs.last()).toHaveAttribute('aria-current', 'page');
+    await tabs.first().click();
+    await expect(tabs.first()).toHaveAttribute('aria-current', 'page');
+
+    line.cut();
+    await expect(page.locator('#overlay')).toContainText('Connection lost');
+    await expect(page.locator('#connection')).toContainText('Connection lost');
+    await line.mend();
+    await expect(page.locator('#overlay')).toBeHidden();
+    await expect(page.locator('#control-words')).toHaveText('You are in control');
+    await expect(tabs.first()).toHaveAttribute('aria-current', 'page');
+    const before = site.clicks;
+    await new Remote(page).click({ x: 200, y: 100 });
+    await expect.poll(() => site.clicks).toBe(before + 1);
+
+    await page.locator('#connection').click();
+    await expect(page.locator('#figure-rate')).toHaveText(/^[1-9]\d* per second$/);
+  } finally {
+    line.cut();
+  }
+});
+
+test('a session that is over says why, and what to do', async ({ page, request }) => {
+  const session = await sessionAt(request);
+  await open(page, session);
+  await request.post(`/v1/sessions/${session}/release`, { headers: auth() });
+  const overlay = page.locator('#overlay');
+  await expect(overlay).toContainText('Somebody ended it');
+  await expect(overlay).toContainText('new session');
+  await expect(page.getByRole('link', { name: 'All sessions' })).toBeVisible();
+  await expect(page.locator('#connection')).toContainText('Closed');
+
+  await open(page, await sessionAt(request, { timeout: 6_000 }));
+  await expect(overlay).toContainText('The time of this session is up', { timeout: 15_000 });
+  await accessible(page, 'a session whose time is up');
+});

@@ -1,0 +1,21 @@
+/** What a person is told over the picture when there is nothing more to see: what happened, and what to do. */
+export interface Ending { title: string; text: string }
+
+/** Reasons of the server's own; anything else is in somebody's words. */
+const WHY = new Map<string, Ending>(Object.entries({
+  timeout: { title: 'The time of this session is up', text: 'It reached its time limit, and its browser is closed.' },
+  'idle timeout': { title: 'This session has ended', text: 'Nobody used it for a while, so its browser is closed.' },
+  released: { title: 'This session has ended', text: 'Somebody ended it, and its browser is closed.' },
+}));
+
+const OVER: Ending = { title: 'This session has ended', text: 'Its browser is closed.' };
+
+/** `cause` is how the connection ended, `reason` the server's word on it; a guest cannot start a session. */
+export function endingOf(cause: 'ended' | 'gone' | 'forbidden', reason: string, guest: boolean): Ending {
+  if (cause === 'forbidden') {
+    const text = reason || 'Your sign-in or your link does not reach that far.';
+    return { title: 'You cannot see this session', text: `${text} ${guest ? 'Ask whoever sent you the link for a new one.' : 'Sign in again.'}` };
+  }
+  const { title, text } = WHY.get(reason) ?? (reason ? { ...OVER, text: `${OVER.text} Reason: ${reason}.` } : OVER);
+  return { title, text: `${text} ${guest ? 'If there is more to do, ask whoever sent you the link for a new one.' : 'What you need can go on in a new session.'}` };
+}
