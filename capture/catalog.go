@@ -65,6 +65,8 @@ const (
 	TypeRunEnded          = "run_ended"
 	TypeViewerJoined      = "viewer_joined"
 	TypeViewerLeft        = "viewer_left"
+	TypeLinkUsed          = "link_used"
+	TypeLinkRevoked       = "link_revoked"
 
 	TypeMonitorDisconnected    = "monitor_disconnected"
 	TypeMonitorReconnected     = "monitor_reconnected"
@@ -91,7 +93,8 @@ var categories = func() map[string]string {
 		CategoryComputed:    {TypeNetworkIdle, TypeLayoutSettled, TypeScrollSettled, TypeNavigationSettled},
 		CategoryScreenshot:  {TypeScreenshot},
 		CategoryControl: {TypeControlChanged, TypeTakeoverRequested, TypeTakeoverClaimed, TypeTakeoverDone, TypeTakeoverFailed,
-			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft},
+			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft,
+			TypeLinkUsed, TypeLinkRevoked},
 		CategoryMonitor: {TypeMonitorDisconnected, TypeMonitorReconnected, TypeMonitorReconnectFailed, TypeEventsDropped},
 	} {
 		for _, t := range types {

@@ -93,7 +93,7 @@ test('a second viewer sees who is in control and cannot act', async ({ page, bro
   await page.getByRole('button', { name: 'Share' }).click();
   await accessible(page, 'share');
   await page.getByRole('button', { name: 'Make a link' }).click();
-  const link = await page.getByLabel('Link').inputValue();
+  const link = await page.getByLabel('Link', { exact: true }).inputValue();
   expect(link).toMatch(/\/sessions\/[^#]+#.{20,}/);
   await page.getByRole('button', { name: 'Close' }).first().click();
 

@@ -16,7 +16,7 @@ import (
 // helper joins as one who came by the link of a takeover.
 func (s *Session) joinForTakeover(t *testing.T, id string) *Viewer {
 	t.Helper()
-	v, err := s.Join(ViewerOptions{Role: RoleTakeover, Takeover: id})
+	v, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &LinkGrant{Takeover: id}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestTakeoverLinkEndsWithItsTakeover(t *testing.T) {
 	}
 	if _, secret, ok := strings.Cut(first.Info().URL, "#"); !ok {
 		t.Error("the takeover's address carries no secret")
-	} else if g, err := s.manager.RedeemLink(secret); err != nil || g.Takeover != first.ID() || g.Role != RoleTakeover {
+	} else if g, err := s.manager.RedeemLink(secret, ""); err != nil || g.Takeover != first.ID() || g.Role != RoleTakeover {
 		t.Errorf("redeeming gave %+v, %v", g, err)
 	}
 	v := s.joinForTakeover(t, first.ID())
@@ -211,7 +211,11 @@ func TestReady(t *testing.T) {
 func TestGuestsLeaveRoom(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	join := func(guest bool) error {
-		v, err := s.Join(ViewerOptions{Role: RoleView, Guest: guest})
+		o := ViewerOptions{Role: RoleView}
+		if guest {
+			o.Link = &LinkGrant{}
+		}
+		v, err := s.Join(o)
 		if err == nil {
 			t.Cleanup(v.Leave)
 		}

@@ -30,7 +30,7 @@ var (
 	// or has crashed.
 	ErrNotReady = errors.New("the browser is not ready")
 	// ErrLink is the error of a share link that is unknown, expired, used up or
-	// revoked. Which one is not said.
+	// revoked. LinkError says which.
 	ErrLink = errors.New("this link is not valid any more")
 	// ErrUnsupported is the error of a part of the protocol that this version
 	// does not carry out.

@@ -54,7 +54,7 @@ func (s *Session) run() {
 	_ = s.monitor.Close() // never fails
 	s.monitor.Ring().Close()
 	s.stopRecording()
-	_ = s.manager.links.revoke(s.id, "") // none is fine
+	s.manager.links.end(s.id)
 	s.manager.stats.count(func() { s.manager.stats.ended[cause.status]++ })
 	if !isClosed(s.started) {
 		close(s.started)

@@ -191,11 +191,26 @@ func (m *Manager) FindTakeover(id string) (*Takeover, error) {
 	return nil, ErrNotFound
 }
 
-// RedeemLink trades a share link's secret, or returns ErrLink.
-func (m *Manager) RedeemLink(secret string) (LinkGrant, error) { return m.links.redeem(secret) }
+// RedeemLink trades a share link's secret, or returns ErrLink, as a LinkError
+// when the secret was right once. from is the network that it came from, for
+// the list of uses.
+func (m *Manager) RedeemLink(secret, from string) (LinkGrant, error) {
+	g, err := m.links.redeem(secret, from)
+	if err != nil {
+		return g, err
+	}
+	if s, err := m.Get(g.SessionID); err == nil {
+		s.note("link_used", map[string]any{"link": g.LinkID, "role": string(g.Role), "from": from})
+	}
+	return g, nil
+}
 
 // CheckGrant returns ErrLink when a grant's link was revoked or has expired.
 func (m *Manager) CheckGrant(g LinkGrant) error { return m.links.check(g) }
+
+// GrantOver is closed at the moment that a grant's link is revoked or its
+// session ends. Its expiry is CheckGrant's alone.
+func (m *Manager) GrantOver(g LinkGrant) <-chan struct{} { return m.links.over(g) }
 
 // Ready reports whether a session could be created now: nil, ErrFull, or an
 // ErrNotReady when there is no Chromium or it did not start the last time.
@@ -286,6 +301,7 @@ func (m *Manager) forgetLocked() {
 		}
 		ended--
 		delete(m.sessions, id)
+		m.links.forget(id)
 		return true
 	})
 }

@@ -317,12 +317,27 @@ func (s *Session) CreateLink(o LinkOptions) (LinkInfo, string, error) {
 }
 
 // Links lists the session's share links, oldest first.
-func (s *Session) Links() []LinkInfo { return s.manager.links.list(s.id) }
+func (s *Session) Links() []LinkInfo {
+	list := s.manager.links.list(s.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	here := map[string]bool{}
+	for v := range s.viewers {
+		here[v.id] = true
+	}
+	for _, l := range list {
+		for i := range l.Visits {
+			l.Visits[i].Here = here[l.Visits[i].Viewer]
+		}
+	}
+	return list
+}
 
 // RevokeLink makes a share link invalid at once, also for those who used it.
 func (s *Session) RevokeLink(id string) error {
-	if id == "" {
-		return ErrNotFound
+	if err := s.manager.links.revoke(s.id, id); err != nil {
+		return err
 	}
-	return s.manager.links.revoke(s.id, id)
+	s.note("link_revoked", map[string]any{"link": id})
+	return nil
 }

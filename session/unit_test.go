@@ -59,23 +59,23 @@ func TestLinks(t *testing.T) {
 	if len(secret) != 43 { // 32 bytes, base64url
 		t.Errorf("secret has %d characters", len(secret))
 	}
-	if _, err := l.redeem(secret + "x"); !errors.Is(err, ErrLink) {
+	if _, err := l.redeem(secret+"x", ""); !errors.Is(err, ErrLink) {
 		t.Errorf("a wrong secret gave %v", err)
 	}
-	grant, err := l.redeem(secret)
+	grant, err := l.redeem(secret, "192.0.2.0/24")
 	if err != nil || grant.SessionID != "s1" || grant.Role != RoleTakeover || grant.Takeover != "to_1" {
 		t.Fatalf("redeem gave %+v, %v", grant, err)
 	}
-	if _, err := l.redeem(secret); err != nil {
+	if _, err := l.redeem(secret, "192.0.2.0/24"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.redeem(secret); !errors.Is(err, ErrLink) {
+	if _, err := l.redeem(secret, "192.0.2.0/24"); !errors.Is(err, ErrLink) {
 		t.Errorf("a link for two uses was used three times: %v", err)
 	}
 	if err := l.check(grant); err != nil {
 		t.Errorf("the grant of a used-up link does not hold: %v", err)
 	}
-	if got := l.list("s1"); len(got) != 1 || got[0].Uses != 2 || len(got[0].UsedAt) != 2 {
+	if got := l.list("s1"); len(got) != 1 || got[0].Uses != 2 || len(got[0].Visits) != 2 || got[0].State != LinkUsedUp || got[0].Visits[1].From != "192.0.2.0/24" {
 		t.Errorf("list gave %+v", got)
 	}
 	forged := grant
@@ -86,11 +86,23 @@ func TestLinks(t *testing.T) {
 	if err := l.revoke("s2", info.ID); !errors.Is(err, ErrNotFound) {
 		t.Errorf("another session's revoke gave %v", err)
 	}
+	over := l.over(grant)
 	if err := l.revoke("s1", info.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.check(grant); !errors.Is(err, ErrLink) {
-		t.Error("the grant of a revoked link holds")
+	select {
+	case <-over:
+	default:
+		t.Error("who came by a revoked link is not told at once")
+	}
+	if err := l.check(grant); !isLinkError(err, LinkRevoked) {
+		t.Errorf("the grant of a revoked link gave %v", err)
+	}
+	if err := l.revoke("s1", info.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a second revoke gave %v", err)
+	}
+	if got := l.list("s1"); len(got) != 1 || got[0].State != LinkRevoked || got[0].EndedAt == nil {
+		t.Errorf("a revoked link is listed as %+v", got)
 	}
 	for field, o := range map[string]LinkOptions{
 		"role":      {Role: "root"},
@@ -101,6 +113,55 @@ func TestLinks(t *testing.T) {
 		if bad := (*InputError)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != field {
 			t.Errorf("bad %s gave %v", field, err)
 		}
+	}
+}
+
+func isLinkError(err error, state LinkState) bool {
+	why := (*LinkError)(nil)
+	return errors.As(err, &why) && why.State == state && errors.Is(err, ErrLink)
+}
+
+// TestLinksSayWhyTheyAreOver goes through what a link can come to, and how many
+// of those that are over are remembered.
+func TestLinksSayWhyTheyAreOver(t *testing.T) {
+	l := newLinks()
+	make := func(session string, o LinkOptions) (LinkInfo, string) {
+		t.Helper()
+		o.Role = RoleView
+		info, secret, err := l.create(session, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info, secret
+	}
+	info, secret := make("s1", LinkOptions{})
+	l.byID[info.ID].ExpiresAt = time.Now().Add(-time.Second)
+	if _, err := l.redeem(secret, ""); !isLinkError(err, LinkExpired) {
+		t.Errorf("an expired link gave %v", err)
+	}
+	_, secret = make("s2", LinkOptions{})
+	l.end("s2")
+	if _, err := l.redeem(secret, ""); !isLinkError(err, LinkEnded) {
+		t.Errorf("the link of an ended session gave %v", err)
+	}
+	l.forget("s2")
+	if _, err := l.redeem(secret, ""); err != ErrLink {
+		t.Errorf("a forgotten link gave %v", err)
+	}
+	for range maxLinks + keptDeadLinks {
+		info, _ := make("s3", LinkOptions{})
+		if err := l.revoke("s3", info.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(l.list("s3")); n > keptDeadLinks+1 {
+		t.Errorf("%d links that are over are remembered", n)
+	}
+	for range maxLinks {
+		make("s3", LinkOptions{})
+	}
+	if _, _, err := l.create("s3", LinkOptions{Role: RoleView}); !errors.Is(err, ErrTooMany) {
+		t.Errorf("one link too many gave %v", err)
 	}
 }
 

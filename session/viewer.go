@@ -12,11 +12,10 @@ import (
 
 // ViewerOptions says who looks at a session.
 type ViewerOptions struct {
-	Role     Role
-	Name     string // for the record, such as "operator" or a link's id
-	Guest    bool   // came by a link
-	Takeover string // the only takeover a visitor by a takeover's link came for
-	Resume   string // the word of an earlier view's HelloMessage, whose control this one goes on with
+	Role   Role
+	Name   string     // for the record, such as "operator" or a link's id
+	Link   *LinkGrant // of a guest, who came by a link
+	Resume string     // the word of an earlier view's HelloMessage, whose control this one goes on with
 }
 
 // Viewer is one person's open view of a session. NextPicture and NextMessage
@@ -27,7 +26,7 @@ type Viewer struct {
 	role     Role
 	name     string
 	guest    bool
-	takeover string
+	takeover string // the only one that a visitor by a takeover's link came for
 	secret   string // with the id, the word that resumes this view
 	out      *outbox
 
@@ -52,7 +51,10 @@ type Picture struct {
 // Join adds a viewer. Its first messages say how the session stands. End it
 // with Leave.
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
-	v := &Viewer{session: s, id: newID("v"), secret: newSecret(), role: o.Role, name: o.Name, guest: o.Guest, takeover: o.Takeover, out: newOutbox()}
+	v := &Viewer{session: s, id: newID("v"), secret: newSecret(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox()}
+	if o.Link != nil {
+		v.takeover = o.Link.Takeover
+	}
 	v.ctx, v.cancel = context.WithCancel(context.WithoutCancel(s.ctx))
 	resumed := o.Resume != "" && s.resume(v, o.Resume)
 	if err := s.welcome(v); err != nil {
@@ -61,6 +63,9 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 			s.lease.release(v.holder())
 		}
 		return nil, err
+	}
+	if o.Link != nil {
+		s.manager.links.joined(*o.Link, v.id)
 	}
 	s.note("viewer_joined", map[string]any{"viewer": v.id, "role": string(v.role)})
 	return v, nil

@@ -64,7 +64,7 @@ func TestFocusAndCursor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guest, err := s.Join(ViewerOptions{Role: RoleTakeover, Guest: true, Takeover: to.ID()})
+	guest, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &LinkGrant{Takeover: to.ID()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func (s *Server) redeemLink(c echo.Context) error {
 	if wait := s.signIns.empty(limitedAs(c.Request())); wait > 0 {
 		return s.tooMany(s.signIns, wait)
 	}
-	grant, err := s.manager.RedeemLink(req.Secret)
+	grant, err := s.manager.RedeemLink(req.Secret, networkOf(c.Request()))
 	if err != nil {
 		s.signIns.take(limitedAs(c.Request()))
 		return err

@@ -70,6 +70,7 @@ func TestLinks(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(map[string]any{"metadata": map[string]any{"secret": "plan"}})
 	base := "/v1/sessions/" + one.ID()
+	s.call("POST", base+"/events/start", map[string]any{}, 200, nil)
 	var first, second session.TakeoverInfo
 	s.call("POST", base+"/takeovers", map[string]any{"reason": "first"}, 201, &first)
 	cookie := s.guestCookie(one, session.RoleTakeover, first.ID)
@@ -111,12 +112,23 @@ func TestLinks(t *testing.T) {
 	}
 	s.call("GET", base+"/links", nil, 200, &links)
 	mine := slices.IndexFunc(links.Links, func(l session.LinkInfo) bool { return l.CreatedBy != "takeover" })
-	if len(links.Links) != 3 || mine < 0 || links.Links[mine].Uses != 1 || len(links.Links[mine].UsedAt) != 1 {
+	if len(links.Links) != 3 || mine < 0 || links.Links[mine].Uses != 1 || len(links.Links[mine].Visits) != 1 || links.Links[mine].Visits[0].From != "127.0.0.0/24" {
 		t.Fatalf("links: %+v", links)
 	}
 	s.call("DELETE", base+"/links/"+links.Links[mine].ID, nil, 204, nil)
+	var told struct {
+		Events []struct{ Type string } `json:"events"`
+	}
+	s.call("GET", base+"/events?type=link_used,link_revoked", nil, 200, &told)
+	if len(told.Events) != 2 {
+		t.Errorf("events of the link: %+v", told)
+	}
 	if got := as("GET", base); got.status != 401 {
 		t.Errorf("with a revoked link: %d, want 401", got.status)
+	}
+	page := s.do(request{method: "GET", path: "/takeover/" + first.ID, key: "-", header: map[string]string{"Cookie": cookie, "Accept": "text/html"}})
+	if page.status != 401 || !strings.Contains(string(page.body), "This link was withdrawn. Whoever sent it to you can make a new one.") {
+		t.Errorf("the page of a revoked link does not say so: %d", page.status)
 	}
 	s.do(request{method: "DELETE", path: base + "/links/" + links.Links[mine].ID}).problem(404)
 
@@ -132,7 +144,9 @@ func TestLinks(t *testing.T) {
 	if got := redeem(); got.status != 200 {
 		t.Errorf("first use: %d", got.status)
 	}
-	redeem().problem(403)
+	if p := redeem().problem(403); !strings.HasPrefix(p.Detail, "This link was used as often as it allows.") {
+		t.Errorf("a used-up link says %q", p.Detail)
+	}
 	for field, body := range map[string]map[string]any{
 		"role":      {"role": "admin"},
 		"expiresIn": {"role": "view", "expiresIn": 1},

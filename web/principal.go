@@ -33,6 +33,23 @@ type principal struct {
 	key    string // id of the key, for logs and limits; no secret
 	cookie string // the sign-in cookie's value
 	grants []session.LinkGrant
+	lost   []lostGrant // what cookies of theirs held once
+}
+
+// lostGrant is a grant whose link is over, and why.
+type lostGrant struct {
+	session.LinkGrant
+	err error
+}
+
+// why is why a page of a session or a takeover does not open any more, or nil.
+func (p *principal) why(id string) error {
+	for _, l := range p.lost {
+		if l.SessionID == id || l.Takeover == id {
+			return l.err
+		}
+	}
+	return nil
 }
 
 // operator reports whether the caller holds a key.
@@ -95,10 +112,16 @@ func (s *Server) identify(r *http.Request, inQuery bool) *principal {
 		if !strings.HasPrefix(c.Name, linkCookiePrefix) {
 			continue
 		}
-		if g, ok := s.grants.check(c.Value); ok && s.manager.CheckGrant(g) == nil {
-			p.kind, p.name = linkGuest, "link "+g.LinkID
-			p.grants = append(p.grants, g)
+		g, ok := s.grants.check(c.Value)
+		if !ok {
+			continue
 		}
+		if err := s.manager.CheckGrant(g); err != nil {
+			p.lost = append(p.lost, lostGrant{g, err})
+			continue
+		}
+		p.kind, p.name = linkGuest, "link "+g.LinkID
+		p.grants = append(p.grants, g)
 	}
 	return p
 }

@@ -142,6 +142,9 @@ func asFailure(err error) *failure {
 		}
 		return &failure{kind: kindBadInput, detail: describe(fields), fields: fields}
 	}
+	if errors.Is(err, session.ErrLink) {
+		return &failure{kind: kindForbidden, detail: linkWords(err), err: err}
+	}
 	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return echoFailure(he)
 	}
@@ -155,6 +158,15 @@ func asFailure(err error) *failure {
 		}
 	}
 	return &failure{kind: kindInternal, err: err}
+}
+
+// linkWords says why a link opens nothing, and what to do.
+func linkWords(err error) string {
+	words := sentence(err.Error())
+	if why, ok := errors.AsType[*session.LinkError](err); ok && why.State == session.LinkEnded {
+		return words + " There is nothing left to do here."
+	}
+	return words + " Whoever sent it to you can make a new one."
 }
 
 // echoFailure translates what Echo's router answers by itself.
@@ -244,11 +256,19 @@ func (s *Server) renderError(err error, c echo.Context) {
 	}
 }
 
+// lostWords says why a visitor is let in no more who once was, if so.
+func lostWords(c echo.Context) string {
+	if err := caller(c).why(c.Param("id")); err != nil {
+		return linkWords(err)
+	}
+	return ""
+}
+
 func (s *Server) writeProblem(c echo.Context, f *failure, p problem) error {
 	if wantsHTML(c.Request()) {
 		switch {
 		case f.kind == kindNoKey && s.forGuests(c):
-			return s.render(c, p.Status, views.Locked(views.LockedPage{Page: s.page(c), Next: c.Request().URL.Path}))
+			return s.render(c, p.Status, views.Locked(views.LockedPage{Page: s.page(c), Next: c.Request().URL.Path, Lost: lostWords(c)}))
 		case f.kind == kindNoKey:
 			return s.renderLogin(c, p.Status, "")
 		case errors.Is(f.err, session.ErrLink):

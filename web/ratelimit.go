@@ -98,6 +98,21 @@ func limitedAs(r *http.Request) string {
 	return prefix.String()
 }
 
+// networkOf is the network that a caller is in, for lists that need not name a
+// person's very address: 24 bits of an IPv4 address, 48 of an IPv6 one.
+func networkOf(r *http.Request) string {
+	ip, err := netip.ParseAddr(peerOf(r))
+	if err != nil {
+		return ""
+	}
+	bits := 48
+	if ip = ip.Unmap().WithZone(""); ip.Is4() {
+		bits = 24
+	}
+	prefix, _ := ip.Prefix(bits) // an address of its kind has that many
+	return prefix.String()
+}
+
 // peerOf is the caller's address without its port.
 func peerOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)

@@ -54,6 +54,7 @@ type viewerSocket struct {
 	viewer *session.Viewer
 	role   session.Role
 	grant  *session.LinkGrant // of a guest
+	over   <-chan struct{}    // closed when that is revoked; nil for others
 	log    *slog.Logger
 
 	ctx    context.Context // the connection's own
@@ -82,9 +83,9 @@ func (s *Server) view(c echo.Context) error {
 	}
 	p := caller(c)
 	role, _ := p.role(one.ID())
-	joining := session.ViewerOptions{Role: role, Name: p.name, Guest: !p.operator(), Resume: c.QueryParam("resume")}
+	joining := session.ViewerOptions{Role: role, Name: p.name, Resume: c.QueryParam("resume")}
 	if g, ok := p.grant(one.ID()); ok && !p.operator() {
-		joining.Takeover = g.Takeover
+		joining.Link = &g
 	}
 	done, err := s.begin()
 	if err != nil {
@@ -109,8 +110,8 @@ func (s *Server) view(c echo.Context) error {
 		hello: make(chan struct{}), replies: make(chan any, maxReplies), messages: make(chan any), pictures: make(chan session.Picture),
 		free: make(chan struct{}, 1), acts: make(chan parsed, maxActs),
 	}
-	if g, ok := p.grant(one.ID()); ok && !p.operator() {
-		v.grant = &g
+	if joining.Link != nil {
+		v.grant, v.over = joining.Link, s.manager.GrantOver(*joining.Link)
 	}
 	v.serve()
 	return nil
@@ -134,6 +135,9 @@ func (v *viewerSocket) serve() {
 	work.Go(v.keepAlive)
 	err := v.run()
 	v.cancel(err)
+	if errors.Is(err, session.ErrLink) {
+		v.viewer.Leave() // whatever the peer makes of the closing
+	}
 	code, reason := v.closing(err)
 	_ = v.conn.Close(code, reason) // ends read; the peer may be gone
 	work.Wait()
@@ -155,6 +159,9 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 		v.server.metrics.dropped.WithLabelValues("stalled").Inc()
 		return closeStalled, "stalled"
 	}
+	if errors.Is(err, session.ErrLink) {
+		return websocket.StatusPolicyViolation, clip(sentence(err.Error()), maxCloseReason)
+	}
 	code := closeCode(err)
 	if code == websocket.StatusInternalError {
 		v.log.Error("viewer's socket", "err", err)
@@ -172,6 +179,9 @@ func (v *viewerSocket) read() {
 		if err != nil {
 			v.cancel(leftOrLost(err))
 			return
+		}
+		if v.ctx.Err() != nil {
+			continue // it is over; only the peer's closing is waited for
 		}
 		if err := v.pace(limit, len(raw)); err != nil {
 			return

@@ -171,6 +171,9 @@ func TestGuestWithViewOnlySees(t *testing.T) {
 	}
 	var links struct{ Links []session.LinkInfo }
 	s.call("GET", "/v1/sessions/"+one.ID()+"/links", nil, 200, &links)
+	if visits := links.Links[0].Visits; len(visits) != 1 || !visits[0].Here || visits[0].Viewer == "" {
+		t.Errorf("the viewer is not among the uses of its link: %+v", visits)
+	}
 	s.call("DELETE", "/v1/sessions/"+one.ID()+"/links/"+links.Links[0].ID, nil, 204, nil)
 	if code := v.closed(); code != websocket.StatusPolicyViolation {
 		t.Errorf("close code %d after the link was revoked, want 1008", code)

@@ -64,6 +64,10 @@ func (v *viewerSocket) run() error {
 				return err
 			}
 			v.free <- struct{}{}
+		case <-v.over:
+			if err := v.grantOver(); err != nil {
+				return err
+			}
 		case <-tick.C:
 			if err := v.tick(&last); err != nil {
 				return err
@@ -113,7 +117,7 @@ func (v *viewerSocket) censor(m any) any {
 // revoked or has expired.
 func (v *viewerSocket) tick(last *statsMessage) error {
 	if v.grant != nil {
-		if err := v.server.manager.CheckGrant(*v.grant); err != nil {
+		if err := v.grantOver(); err != nil {
 			return err
 		}
 	}
@@ -128,6 +132,17 @@ func (v *viewerSocket) tick(last *statsMessage) error {
 	}
 	*last = now
 	return v.writeJSON(now)
+}
+
+// grantOver is why a guest's view ends whose link is over, or nil. The end of the
+// session itself is told by its last message, which is on its way.
+func (v *viewerSocket) grantOver() error {
+	err := v.server.manager.CheckGrant(*v.grant)
+	if why, ok := errors.AsType[*session.LinkError](err); ok && why.State == session.LinkEnded {
+		v.over = nil
+		return nil
+	}
+	return err
 }
 
 func round1(f float64) float64 { return float64(int64(f*10+0.5)) / 10 }

@@ -128,6 +128,8 @@ type LockedPage struct {
 	Page
 	// Next is the path to come back to after signing in.
 	Next string
+	// Lost says why a link that once let them in does so no more, or is empty.
+	Lost string
 }
 
 // LoginPage is `/login`. Its form posts "key" and "next" to `/login`.

@@ -773,7 +773,7 @@ func shareDialog() templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "<dialog id=\"share-dialog\" class=\"dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Whoever has the link sees this browser without a key, until the link ends or you withdraw it.</p><div class=\"field-row\"><label class=\"field\"><span>They can</span> <select name=\"role\"><option value=\"view\">watch</option> <option value=\"control\">watch and take control</option></select></label> <label class=\"field\"><span>For</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "<dialog id=\"share-dialog\" class=\"dialog share-dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Whoever has the link sees this browser without a key, until the link ends or you withdraw it.</p><label class=\"field\"><span>They can</span> <select name=\"role\"><option value=\"view\">watch</option> <option value=\"control\">watch and take control</option> <option value=\"takeover\">help when asked</option></select></label><div class=\"field-row\"><label class=\"field\"><span>For</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option> <option value=\"604800000\">1 week</option></select></label> <label class=\"field\"><span>Opens</span> <select name=\"maxUses\"><option value=\"0\" selected>any number of times</option> <option value=\"1\">once</option> <option value=\"5\">5 times</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -781,7 +781,7 @@ func shareDialog() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Make a link</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Make a link</button></div><section class=\"share-made\" aria-labelledby=\"share-made-title\"><h3 id=\"share-made-title\">Links</h3><ul id=\"share-links\" class=\"share-links\"></ul></section></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

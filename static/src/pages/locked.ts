@@ -14,7 +14,7 @@ async function redeem(): Promise<void> {
   try {
     await post('/v1/links/redeem', { secret });
   } catch (error) {
-    if (error instanceof APIError && error.status !== 0 && error.status < 500 && error.status !== 429) return refused();
+    if (error instanceof APIError && error.status !== 0 && error.status < 500 && error.status !== 429) return refused(messageOf(error));
     setText(byId('locked-title'), 'That did not work');
     setText(byId('locked-text'), messageOf(error));
     show(byId('locked-retry'), true);
@@ -30,21 +30,28 @@ function enter(): void {
   location.reload();
 }
 
-function refused(): void {
+function refused(why: string): void {
   // A used-up link may still have given this browser its cookie, which a link from elsewhere did not send along.
   if (sessionStorage.getItem('takeover.refused') !== secret) {
     sessionStorage.setItem('takeover.refused', secret);
     location.reload();
     return;
   }
+  over(why);
+}
+
+function over(why: string): void {
   setText(byId('locked-title'), 'This link no longer works');
-  setText(byId('locked-text'), 'It was used up, withdrawn, or its time is over. Whoever sent it to you can make a new one.');
+  setText(byId('locked-text'), why);
   show(byId('locked-sign-in'), true);
 }
 
 byId('locked-retry').addEventListener('click', () => void redeem());
 
+const lost = byId('locked').dataset.lost ?? '';
+
 if (secret) void redeem();
+else if (lost) over(lost);
 else {
   setText(byId('locked-title'), 'This link is not complete');
   setText(byId('locked-text'), 'Its last part, after the # sign, is missing. Copy the whole link, or sign in with a key.');

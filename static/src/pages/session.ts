@@ -2,16 +2,16 @@ import { path, post } from '../api.js';
 import { showBanner } from '../banner.js';
 import { showConnection } from '../connectionlabel.js';
 import { showControl } from '../control.js';
-import { copyText, enableCopying, enableTakeoverLinks } from '../copying.js';
+import { enableCopying, enableTakeoverLinks } from '../copying.js';
 import { movable } from '../dividers.js';
-import { byId, maybeById, show } from '../dom.js';
+import { byId, maybeById } from '../dom.js';
 import { Editor } from '../editor/editor.js';
 import { isMac } from '../keyboard.js';
 import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
-import { notice } from '../notices.js';
 import { EventsPanel } from '../panel/events.js';
 import { Runner } from '../run.js';
 import { Scripts } from '../saved.js';
+import { Sharing } from '../sharing.js';
 import { Stage } from '../stage.js';
 import { showTabs } from '../tabs.js';
 import { startTicking } from '../times.js';
@@ -43,7 +43,7 @@ function operate(): void {
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   dividers();
   sheets();
-  sharing();
+  new Sharing(session);
   ending();
   byId('run-keys').textContent = isMac() ? '⌘ ↵' : 'Ctrl ↵';
   // Monaco is large: first the picture, then the editor.
@@ -99,31 +99,6 @@ function sheets(): void {
   });
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && root.dataset.sheet && !stage.keyboard.focused) open('');
-  });
-}
-
-function sharing(): void {
-  const dialog = byId<HTMLDialogElement>('share-dialog');
-  const form = byId<HTMLFormElement>('share-form');
-  const link = byId<HTMLInputElement>('share-link');
-  const open = (): void => {
-    show(byId('share-result'), false);
-    formError(form, '');
-    dialog.showModal();
-  };
-  byId('share-button').addEventListener('click', open);
-  document.querySelector('[data-act="share"]')?.addEventListener('click', open);
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    const data = new FormData(form);
-    void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), async () => {
-      const { url } = await post<{ url: string }>(path`/v1/sessions/${session}/links`, { role: String(data.get('role')), expiresIn: Number(data.get('expiresIn')) });
-      link.value = url;
-      show(byId('share-result'), true);
-      byId('share-copy').dataset.copy = url;
-      link.select();
-      if (await copyText(url)) notice('Link copied');
-    });
   });
 }
 

@@ -119,6 +119,10 @@ function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | '
       return { ...plain, text: 'A viewer joined', soft: str(data.role) };
     case 'viewer_left':
       return { ...plain, text: 'A viewer left' };
+    case 'link_used':
+      return { ...plain, text: 'A share link was used', soft: str(data.role) };
+    case 'link_revoked':
+      return { ...plain, text: 'A share link was withdrawn' };
     case 'events_dropped':
       return { ...plain, text: `${str(data.count) || 'Some'} events were dropped`, soft: str(data.why), level: 'warn' };
     case 'monitor_disconnected':
