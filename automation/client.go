@@ -32,6 +32,10 @@ type ClientOptions struct {
 	// key and movement. With an ended context it tells whether it would block.
 	Gate func(context.Context) error
 
+	// Veil blocks while a page shows what nobody may keep a picture of, and is
+	// called before each picture and print of one.
+	Veil func(ctx context.Context, p *browser.Page) error
+
 	// Emit takes the client's events, in order, each before the reply of the
 	// operation that caused it. It is called on the model's goroutine and must
 	// not wait for anything. None before the init operation.
@@ -92,6 +96,9 @@ type Client struct {
 
 // NewClient makes a client. End it with Close.
 func (a *Automation) NewClient(o ClientOptions) *Client {
+	if o.Veil == nil {
+		o.Veil = func(context.Context, *browser.Page) error { return nil }
+	}
 	if o.Gate == nil {
 		o.Gate = func(context.Context) error { return nil }
 	}

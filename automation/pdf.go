@@ -39,6 +39,9 @@ func opPDF(ctx context.Context, c *Client, p *pdfParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.options.Veil(ctx, pg); err != nil {
+		return nil, err
+	}
 	var out struct {
 		Data json.RawMessage `json:"data"` // goes on in the base64 in which it came
 	}

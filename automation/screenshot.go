@@ -99,6 +99,9 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 	case !c.free():
 		o.Caret = "initial" // a person may be typing
 	}
+	if err := c.options.Veil(ctx, pg); err != nil {
+		return nil, err
+	}
 	p, cancel := c.begin(ctx, o.Timeout, true)
 	defer cancel()
 	p.log = append(p.log, "taking page screenshot", "waiting for fonts to load...", "fonts loaded")
@@ -124,6 +127,9 @@ func opElementScreenshot(ctx context.Context, c *Client, o *elementShot) (any, e
 	}
 	f, _, err := c.start(&o.target)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.options.Veil(ctx, f.Page()); err != nil {
 		return nil, err
 	}
 	p, cancel := c.begin(ctx, o.Timeout, true)
@@ -192,7 +198,16 @@ func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(m
 			_ = pg.Session().Send(emulation.SetDefaultBackgroundColorOverride.Method, json.RawMessage(`{}`))
 		}() // gone with its page
 	}
-	return capture(p, pg, params)
+	for {
+		data, err := capture(p, pg, params)
+		if err != nil || c.options.Veil(ended, pg) == nil {
+			return data, err
+		}
+		// It may show what nobody may keep: another one, later.
+		if err := c.options.Veil(p.parent, pg); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // preparation is what was changed in the documents of a page for a picture.

@@ -288,9 +288,13 @@ func (m *Monitor) noteHolderLocked(data json.RawMessage) {
 	was := m.human
 	m.human = json.Unmarshal(data, &control) == nil && strings.HasPrefix(control.Holder, "viewer:")
 	if was {
-		m.humanEnd = time.Now().UnixMilli()
+		m.humanEnd = time.Now().Add(typedLate).UnixMilli()
 	}
 }
+
+// typedLate is how long after a person gave control back a key may still reach
+// the page that they pressed before.
+const typedLate = 250 * time.Millisecond
 
 // typedByPerson tells whether a key that was pressed at a time (Unix ms) may
 // have been pressed by a person. What is reported late counts too.

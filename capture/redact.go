@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,14 +38,14 @@ type Redactor struct {
 	current atomic.Pointer[rules]
 
 	mu      sync.Mutex // serialises changes to the secrets
-	secrets map[int]string
+	secrets map[int]secret
 	nextID  int
 	fixed   rules // what the options gave
 }
 
 // NewRedactor returns a redactor with no secrets registered yet.
 func NewRedactor(o RedactorOptions) *Redactor {
-	r := &Redactor{secrets: map[int]string{}}
+	r := &Redactor{secrets: map[int]secret{}}
 	for _, k := range o.Keys {
 		if s := squeeze(k); len(s) > 0 {
 			r.fixed.keys = append(r.fixed.keys, string(s))
@@ -63,7 +64,7 @@ func (r *Redactor) AddSecret(value string) (remove func()) {
 	defer r.mu.Unlock()
 	id := r.nextID
 	r.nextID++
-	r.secrets[id] = value
+	r.secrets[id] = newSecret(value)
 	r.rebuildLocked()
 	return func() {
 		r.mu.Lock()
@@ -76,19 +77,17 @@ func (r *Redactor) AddSecret(value string) (remove func()) {
 func (r *Redactor) rebuildLocked() {
 	next := r.fixed
 	for _, s := range r.secrets {
-		if len(s) >= minSecretBytes {
-			next.needles = append(next.needles, needles(s)...)
-			next.numbers = append(next.numbers, strings.TrimSpace(s))
-		}
+		next.needles = append(next.needles, s.needles...)
+		next.numbers = append(next.numbers, s.numbers...)
+		next.secrets = append(next.secrets, s.values...)
 	}
 	// The longest first, so that no short one leaves a rest of a long one.
-	slices.SortFunc(next.needles, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	next.needles = slices.Compact(next.needles)
+	for _, list := range []*[]string{&next.needles, &next.secrets} {
+		slices.SortFunc(*list, func(a, b string) int {
+			return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+		})
+		*list = slices.Compact(*list)
+	}
 	r.current.Store(&next)
 }
 
@@ -109,6 +108,29 @@ func (r *Redactor) Event(e *Event) {
 // line of a log.
 func (r *Redactor) Text(s string) string { return r.current.Load().text(s, 0) }
 
+// Values redacts what was registered, and nothing by its name: for texts that
+// scripts write, in which names are not a sign of anything.
+func (r *Redactor) Values(s string) string {
+	return r.current.Load().registered().text(s, 0)
+}
+
+// JSON is Values for a JSON text, which stays one.
+func (r *Redactor) JSON(src []byte) []byte {
+	rules := r.current.Load()
+	if len(rules.needles) == 0 {
+		return src
+	}
+	if out, ok := rules.registered().json(src, 0); ok {
+		return out
+	}
+	return []byte(`"` + Redacted + `"`) // no JSON, which nobody gives
+}
+
+// registered is the part of the rules that is about values that were registered.
+func (r *rules) registered() *rules {
+	return &rules{needles: r.needles, numbers: r.numbers, secrets: r.secrets, valuesOnly: true}
+}
+
 // rules is what a Redactor knows at one moment. It is not changed once it is
 // in use.
 type rules struct {
@@ -116,6 +138,9 @@ type rules struct {
 	patterns []*regexp.Regexp
 	needles  []string // the secrets in all their encodings, longest first
 	numbers  []string // the secrets as they would stand in JSON as a number
+	secrets  []string // as they are, longest first
+
+	valuesOnly bool // names and places mean nothing
 }
 
 // text redacts a string that may hold anything.
@@ -145,6 +170,9 @@ func (r *rules) once(s string, depth int) string {
 			return r.values(s)
 		}
 	}
+	if r.valuesOnly {
+		return r.values(s)
+	}
 	return r.scan(r.matches(r.values(s)))
 }
 
@@ -157,6 +185,11 @@ func looksLikeJSON(s string) bool {
 
 // values takes out the registered secrets.
 func (r *rules) values(s string) string {
+	if strings.IndexByte(s, '%') >= 0 || strings.IndexByte(s, '+') >= 0 {
+		for _, secret := range r.secrets {
+			s = between(s, func(part string) string { return replacePercent(part, secret) })
+		}
+	}
 	for _, needle := range r.needles {
 		if len(needle) <= len(s) && strings.Contains(s, needle) {
 			s = between(s, func(part string) string { return strings.ReplaceAll(part, needle, Redacted) })

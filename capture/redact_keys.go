@@ -32,7 +32,7 @@ const maxKeyBytes = 128
 
 // secretKey tells whether what stands under this name is secret.
 func (r *rules) secretKey(name string) bool {
-	if len(name) < 2 || len(name) > 4*maxKeyBytes {
+	if r.valuesOnly || len(name) < 2 || len(name) > 4*maxKeyBytes {
 		return false
 	}
 	var room [maxKeyBytes]byte

@@ -3,6 +3,8 @@ package capture
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"html"
 	"net/url"
 	"regexp"
 	"strings"
@@ -79,7 +81,7 @@ func TestRedactFindsEveryEncoding(t *testing.T) {
 		}
 		for _, text := range []string{
 			secret, string(quoted), url.QueryEscape(secret), url.PathEscape(secret), lower,
-			asciiJSON(secret), "x=" + percent(secret, ""),
+			asciiJSON(secret), "x=" + allPercent(secret), lowerHalf(url.QueryEscape(secret)), html.EscapeString(secret),
 			base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte(secret)),
 			base64.StdEncoding.EncodeToString([]byte("me:" + secret + "!")), base64.StdEncoding.EncodeToString([]byte("user:" + secret)),
 			base64.RawURLEncoding.EncodeToString([]byte("é:" + secret + "..")),
@@ -89,6 +91,24 @@ func TestRedactFindsEveryEncoding(t *testing.T) {
 			}
 		}
 	}
+}
+
+// allPercent escapes every byte.
+func allPercent(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String()
+}
+
+// lowerHalf writes every other escape in lower case.
+func lowerHalf(escaped string) string {
+	parts := strings.Split(escaped, "%")
+	for i := 1; i < len(parts); i += 2 {
+		parts[i] = strings.ToLower(parts[i][:2]) + parts[i][2:]
+	}
+	return strings.Join(parts, "%")
 }
 
 func TestRedactDeepAndLarge(t *testing.T) {

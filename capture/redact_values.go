@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"net/url"
 	"strings"
 )
 
@@ -13,19 +12,31 @@ import (
 // stands before and after it, for it to be looked for.
 const minBase64Core = 6
 
+// secret is a registered value in the forms that are looked for.
+type secret struct {
+	needles []string
+	numbers []string // as JSON would write it without quotes
+	values  []string // to be found percent-encoded, which has too many forms
+}
+
+func newSecret(value string) secret {
+	if len(value) < minSecretBytes {
+		return secret{}
+	}
+	return secret{needles(value), []string{strings.TrimSpace(value)}, []string{value}}
+}
+
 // needles returns the forms in which a secret may appear in a text: as it is,
 // as JSON, in a URL or form, as HTML, and in base64, also as a part of what was
 // encoded (as in Basic authentication).
 func needles(secret string) []string {
-	all := []string{secret, html.EscapeString(secret)}
+	escaped := html.EscapeString(secret)
+	all := []string{secret, escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&apos;").Replace(escaped), strings.ReplaceAll(escaped, "&#39;", "&#x27;")}
 	if quoted, err := json.Marshal(secret); err == nil {
 		all = append(all, string(quoted[1:len(quoted)-1]))
 	}
 	plain := appendQuoted(nil, secret)
 	all = append(all, string(plain[1:len(plain)-1]), strings.ReplaceAll(secret, "/", `\/`), asciiJSON(secret))
-	for _, escaped := range []string{url.QueryEscape(secret), url.PathEscape(secret), percent(secret, ""), percent(secret, "-_.~"), percent(secret, "-_.!~*'()")} {
-		all = append(all, escaped, strings.ReplaceAll(escaped, "+", "%20"), lowerPercent(escaped))
-	}
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for shift := range 3 {
 			if core := base64Core(encoding, secret, shift); len(core) >= minBase64Core {
@@ -57,30 +68,48 @@ func base64Core(encoding *base64.Encoding, secret string, shift int) string {
 	return encoded[first:last]
 }
 
-// percent writes a text as a URL does, with the letters, digits and the given
-// characters unescaped.
-func percent(s, plain string) string {
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(plain, c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
+// replacePercent puts the mark where a secret stands in a text as a URL or a form
+// has it, whichever of its characters are escaped and in whichever case.
+func replacePercent(s, secret string) string {
+	var out strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		end := percentEnd(s, i, secret)
+		if end < 0 {
+			i++
+			continue
 		}
+		out.WriteString(s[done:i])
+		out.WriteString(Redacted)
+		done, i = end, end
 	}
-	return b.String()
+	if done == 0 {
+		return s
+	}
+	out.WriteString(s[done:])
+	return out.String()
 }
 
-// lowerPercent writes the percent-escapes of a text in lower case.
-func lowerPercent(s string) string {
-	b := []byte(s)
-	for i := 0; i+2 < len(b); i++ {
-		if b[i] == '%' {
-			copy(b[i+1:i+3], strings.ToLower(string(b[i+1:i+3])))
-			i += 2
+// percentEnd returns where a secret ends that begins at at, or -1.
+func percentEnd(s string, at int, secret string) int {
+	for i := range len(secret) {
+		switch {
+		case at >= len(s):
+			return -1
+		case s[at] == secret[i] && !strings.HasPrefix(s[at:], "%25"), s[at] == '+' && secret[i] == ' ':
+			at++
+		case s[at] == '%' && at+2 < len(s):
+			high, ok := unhex(s[at+1])
+			low, ok2 := unhex(s[at+2])
+			if !ok || !ok2 || high<<4|low != secret[i] {
+				return -1
+			}
+			at += 3
+		default:
+			return -1
 		}
 	}
-	return string(b)
+	return at
 }
 
 // asciiJSON writes a text as JSON without characters outside ASCII, as many

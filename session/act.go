@@ -53,17 +53,28 @@ func (v *Viewer) Control(action string) error {
 // Mouse sends a mouse event to the page if the viewer is in control under
 // epoch. An old epoch drops it without an error.
 func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
-	return v.dispatch(epoch, m.Validate, func(d *input.Dispatcher) error { return d.Mouse(m) })
+	return v.dispatch(epoch, m.Validate, func(d *input.Dispatcher) error {
+		if m.Event == "down" {
+			v.session.secrets.elsewhere()
+		}
+		return d.Mouse(m)
+	})
 }
 
 // Key sends a key event; see Mouse.
 func (v *Viewer) Key(k Key, epoch uint64) error {
-	return v.dispatch(epoch, k.Validate, func(d *input.Dispatcher) error { return d.Key(k) })
+	return v.dispatch(epoch, k.Validate, func(d *input.Dispatcher) error {
+		v.session.typed(k)
+		return d.Key(k)
+	})
 }
 
 // Text enters committed text; see Mouse.
 func (v *Viewer) Text(t Text, epoch uint64) error {
-	return v.dispatch(epoch, t.Validate, func(d *input.Dispatcher) error { return d.Text(t) })
+	return v.dispatch(epoch, t.Validate, func(d *input.Dispatcher) error {
+		v.session.typed(Key{Event: "down", Text: t.Text})
+		return d.Text(t)
+	})
 }
 
 // Compose shows text of an input method that is not committed yet; see Mouse.
@@ -73,7 +84,12 @@ func (v *Viewer) Compose(c Compose, epoch uint64) error {
 
 // Touch sends a touch event; see Mouse.
 func (v *Viewer) Touch(t Touch, epoch uint64) error {
-	return v.dispatch(epoch, t.Validate, func(d *input.Dispatcher) error { return d.Touch(t) })
+	return v.dispatch(epoch, t.Validate, func(d *input.Dispatcher) error {
+		if t.Event == "start" {
+			v.session.secrets.elsewhere()
+		}
+		return d.Touch(t)
+	})
 }
 
 // dispatch checks input and writes it to the active page. The lock is held so

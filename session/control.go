@@ -12,8 +12,9 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 	s.settleLocked() // whoever was asked has it no more
 	s.followChoosersLocked(holder.isPerson())
 	s.mu.Unlock()
+	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch}) // first: no key of a person is recorded
+	s.secrets.controlChanged(holder.isPerson())
 	s.tellControl()
-	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})
 	s.wakeClock()
 }
 

@@ -142,7 +142,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if eng.live, err = newLive(ctx, eng.proc.Conn(), s); err != nil {
 		return fmt.Errorf("attach live view: %w", err)
 	}
-	if eng.desk, err = widget.New(ctx, eng.model, widget.Options{Changed: s.widgetChanged, Logger: s.log}); err != nil {
+	if eng.desk, err = widget.New(ctx, eng.model, widget.Options{Changed: s.widgetChanged, Secret: s.secretTyped, Logger: s.log}); err != nil {
 		return err
 	}
 	folder, err := s.Files()

@@ -29,6 +29,9 @@ var (
 	// ErrNotReady is the error of an act that needs the browser while it starts
 	// or has crashed.
 	ErrNotReady = errors.New("the browser is not ready")
+	// ErrSecret is the error of taking a picture while a person types a password, a
+	// code or a card's number.
+	ErrSecret = errors.New("a person is typing a secret")
 	// ErrLink is the error of a share link that is unknown, expired, used up or
 	// revoked. LinkError says which.
 	ErrLink = errors.New("this link is not valid any more")

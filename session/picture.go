@@ -58,7 +58,7 @@ func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) 
 			Width: min(m.CSSContentSize.Width, maxScreenshotSide), Height: min(m.CSSContentSize.Height, maxScreenshotSide), Scale: 1,
 		}
 	}
-	image, err := capturePicture(ctx, p, params)
+	image, err := s.publicPicture(ctx, p, params)
 	return image, mime, err
 }
 
@@ -97,7 +97,7 @@ func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, screenshotTimeout)
 	defer cancel()
-	picture, err := capturePicture(ctx, p, page.CaptureScreenshotParams{
+	picture, err := s.publicPicture(ctx, p, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(screencast.StillQuality)), OptimizeForSpeed: new(true),
 	})
 	if err != nil {
@@ -137,6 +137,19 @@ func capturePicture(ctx context.Context, p *browser.Page, params page.CaptureScr
 			return nil, fmt.Errorf("take picture: %w", err)
 		}
 	}
+}
+
+// publicPicture takes a picture for others than the people who look on: none
+// while a person types a secret.
+func (s *Session) publicPicture(ctx context.Context, p *browser.Page, params page.CaptureScreenshotParams) ([]byte, error) {
+	if s.veiled(p) {
+		return nil, ErrSecret
+	}
+	image, err := capturePicture(ctx, p, params)
+	if err == nil && s.veiled(p) { // they began meanwhile
+		return nil, ErrSecret
+	}
+	return image, err
 }
 
 // activePage is the page that viewers see.

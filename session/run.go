@@ -253,7 +253,7 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 		return nil, err
 	}
 	r.client = eng.auto.NewClient(automation.ClientOptions{
-		Gate: s.gate,
+		Gate: s.gate, Veil: s.unveiled,
 		Emit: func(event string, params json.RawMessage) { r.script.Emit(event, params) },
 	})
 	script, err := s.manager.scripts.Start(s.ctx, scripting.Script{
@@ -285,7 +285,7 @@ func (r *Run) refused(err error) (*Run, error) {
 	r.mu.Lock()
 	r.info.Status = RunFailed
 	r.info.EndedAt = new(time.Now().UTC())
-	r.info.Error = runError(bad)
+	r.info.Error = r.error(bad)
 	r.mu.Unlock()
 	r.session.keepRun(r)
 	info := r.Info()
@@ -296,9 +296,12 @@ func (r *Run) refused(err error) (*Run, error) {
 	return r, nil
 }
 
-func runError(e *scripting.ScriptError) *RunError {
-	return &RunError{Name: e.Name, Message: e.Message, Stack: e.Stack, Line: e.Line, Column: e.Column}
+func (r *Run) error(e *scripting.ScriptError) *RunError {
+	return &RunError{Name: e.Name, Message: r.hide(e.Message), Stack: r.hide(e.Stack), Line: e.Line, Column: e.Column}
 }
+
+// hide takes what people typed into secret fields out of what a script says.
+func (r *Run) hide(text string) string { return r.session.monitor.Redactor().Values(text) }
 
 func checkRun(o *RunOptions) error {
 	if len(o.Code) > maxScriptSize {
@@ -339,12 +342,14 @@ func (r *Run) finish() {
 	now := time.Now().UTC()
 	r.mu.Lock()
 	r.info.Status = RunStatus(res.Status)
-	r.info.Result = res.Value
+	if res.Value != nil {
+		r.info.Result = s.monitor.Redactor().JSON(res.Value)
+	}
 	r.info.EndedAt = &now
 	r.info.DurationMS, r.info.WaitedMS = msOf(res.Duration), msOf(res.Paused)
 	r.info.Truncated = r.info.Truncated || res.Truncated
 	if e := res.Err; e != nil {
-		r.info.Error = runError(e)
+		r.info.Error = r.error(e)
 	}
 	r.mu.Unlock()
 	info := r.Info()
@@ -366,7 +371,7 @@ type runSink struct{ run *Run }
 func (k runSink) Log(l scripting.Log) {
 	k.run.mu.Lock()
 	defer k.run.mu.Unlock()
-	line := RunLog{Level: l.Level, Text: l.Text, TS: l.Time.UTC()}
+	line := RunLog{Level: l.Level, Text: k.run.hide(l.Text), TS: l.Time.UTC()}
 	k.run.info.Logs = append(k.run.info.Logs, line)
 	k.run.addLocked("log", line)
 }
@@ -375,7 +380,7 @@ func (k runSink) Log(l scripting.Log) {
 func (k runSink) Step(st scripting.Step) {
 	k.run.mu.Lock()
 	defer k.run.mu.Unlock()
-	step := RunStep{Title: st.Title, StartedAt: st.StartedAt.UTC(), DurationMS: float64(st.Duration.Microseconds()) / 1000, Error: st.Err, Line: st.Line}
+	step := RunStep{Title: k.run.hide(st.Title), StartedAt: st.StartedAt.UTC(), DurationMS: float64(st.Duration.Microseconds()) / 1000, Error: k.run.hide(st.Err), Line: st.Line}
 	if len(k.run.info.Steps) >= maxRunEvents {
 		k.run.info.Truncated = true
 		return
@@ -386,9 +391,9 @@ func (k runSink) Step(st scripting.Step) {
 
 // Test keeps a test that ended.
 func (k runSink) Test(t scripting.Test) {
-	test := RunTest{Title: t.Title, Status: t.Status, DurationMS: float64(t.Duration.Microseconds()) / 1000}
+	test := RunTest{Title: k.run.hide(t.Title), Status: t.Status, DurationMS: float64(t.Duration.Microseconds()) / 1000}
 	if t.Err != nil {
-		test.Error = runError(t.Err)
+		test.Error = k.run.error(t.Err)
 	}
 	k.run.mu.Lock()
 	defer k.run.mu.Unlock()

@@ -27,6 +27,7 @@ type Session struct {
 	lease   *lease
 	monitor *capture.Monitor
 	kept    atomic.Uint64 // seq up to which events are in the durable stream
+	secrets *secrets      // what people typed into secret fields
 	seq     seqCounter    // numbers the pictures of all its casts
 
 	ctx    context.Context // the session's life; its cause is an *endCause
@@ -87,9 +88,11 @@ func newSession(m *Manager, o CreateOptions) *Session {
 	if s.metadata == nil {
 		s.metadata = map[string]any{}
 	}
-	s.log = m.opts.Logger.With("session", s.id)
+	redactor := capture.NewRedactor(capture.RedactorOptions{})
+	s.secrets = newSecrets(redactor)
+	s.log = slog.New(redactedHandler{m.opts.Logger.Handler(), redactor}).With("session", s.id)
 	s.lease = newLease(s.controlChanged)
-	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{}), Logger: s.log})
+	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{}), Redactor: redactor, Logger: s.log})
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	return s
 }
@@ -145,6 +148,7 @@ func (s *Session) Info() Info {
 	if tab, ok := s.tabs.activeTab(); ok {
 		info.URL, info.Title = tab.URL, tab.Title
 	}
+	s.hideSecrets(&info)
 	return info
 }
 

@@ -136,7 +136,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 		t.mu.Unlock()
 		return ErrTakeoverState
 	}
-	t.info.State, t.info.EndedAt, t.info.Note, t.info.Changes = state, &now, strings.TrimSpace(note), changes
+	t.info.State, t.info.EndedAt, t.info.Note, t.info.Changes = state, &now, t.session.monitor.Redactor().Values(strings.TrimSpace(note)), changes
 	if t.info.ClaimedBy == "" && (state == TakeoverDone || state == TakeoverFailed) {
 		t.info.ClaimedBy = by
 	}

@@ -58,7 +58,11 @@ func (s *Session) sendWidgets() {
 // widgetChanged tells the viewers of a change in the page that they see. It may
 // run on the model's goroutine.
 func (s *Session) widgetChanged(p *browser.Page, what widget.Change) {
-	if f := s.shown(); f == nil || f.page != p {
+	f := s.shown()
+	if what == widget.FocusChanged {
+		s.secrets.focusChanged(f != nil && f.page == p && f.eng.desk.Secret(p) == "")
+	}
+	if f == nil || f.page != p {
 		return
 	}
 	switch what {

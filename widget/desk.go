@@ -34,7 +34,10 @@ type Options struct {
 	// Changed is called when what Focus or Cursor say of a page has changed, for
 	// the newest state only. It must not wait for anything of the model.
 	Changed func(p *browser.Page, what Change)
-	Logger  *slog.Logger
+	// Secret, if set, is called with what stands in a field of passwords, codes or
+	// cards each time that it has changed. It must not wait either.
+	Secret func(p *browser.Page, value string)
+	Logger *slog.Logger
 }
 
 // Change says what changed.
@@ -114,6 +117,18 @@ func (d *Desk) Focus(p *browser.Page) Focus {
 	return Focus{}
 }
 
+// Secret is the kind of the field of passwords, codes or cards in which a page
+// has the focus, and empty when it has it nowhere of that sort.
+func (d *Desk) Secret(p *browser.Page) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	// Where a frame with it is may not be known yet, but what it is.
+	if st := d.pages[p]; st != nil && st.inner.Secret() {
+		return st.inner.Kind
+	}
+	return ""
+}
+
 // Cursor is the shape of a page's pointer.
 func (d *Desk) Cursor(p *browser.Page) string {
 	d.mu.Lock()
@@ -154,6 +169,12 @@ func (d *Desk) reported(w *browser.World, payload string) {
 		return
 	}
 	f, p := w.Frame(), w.Page()
+	if r.Secret != "" {
+		if d.o.Secret != nil {
+			d.o.Secret(p, r.Secret)
+		}
+		return
+	}
 	d.mu.Lock()
 	st := d.pages[p]
 	if st == nil {
@@ -175,8 +196,9 @@ func (d *Desk) reported(w *browser.World, payload string) {
 			changes = append(changes, CursorChanged)
 		}
 	case r.Focus != nil:
+		secret := st.inner.Secret()
 		st.frame, st.inner = f, *r.Focus
-		if d.placeLocked(p, st) {
+		if d.placeLocked(p, st) || secret != st.inner.Secret() {
 			changes = append(changes, FocusChanged)
 		}
 	case r.Blur && st.frame == f:
@@ -215,9 +237,8 @@ func (d *Desk) left(f *browser.Frame) {
 
 // blurLocked forgets the focus, and reports whether there was one.
 func (st *pageState) blurLocked() bool {
-	st.frame, st.inner = nil, Focus{}
-	was := st.focus.Editable()
-	st.focus = Focus{}
+	was := st.focus.Editable() || st.inner.Editable()
+	st.frame, st.inner, st.focus = nil, Focus{}, Focus{}
 	return was
 }
 

@@ -47,12 +47,16 @@ var Cursors = []string{
 	"ew-resize", "ns-resize", "nesw-resize", "nwse-resize", "zoom-in", "zoom-out",
 }
 
+// Secret reports whether what is typed there is nobody else's to know.
+func (f Focus) Secret() bool { return f.Kind == "password" || f.Kind == "otp" || f.Kind == "card" }
+
 // report is what an agent says: one of its fields.
 type report struct {
 	Focus  *Focus
 	Blur   bool // nothing has the focus
 	Cursor string
-	Moved  bool // the frame that has the focus may be elsewhere now
+	Moved  bool   // the frame that has the focus may be elsewhere now
+	Secret string // what stands in a secret field that somebody has just changed
 }
 
 var errReport = errors.New("not a report")
@@ -70,7 +74,7 @@ func parseReport(payload string) (report, error) {
 	if err := json.Unmarshal([]byte(payload), &raw); err != nil {
 		return report{}, errReport
 	}
-	r := report{Cursor: raw.Cursor, Moved: raw.Moved}
+	r := report{Cursor: raw.Cursor, Moved: raw.Moved, Secret: raw.Secret}
 	if r.Cursor != "" && !slices.Contains(Cursors, r.Cursor) {
 		r.Cursor = "default"
 	}

@@ -7,6 +7,7 @@
 import { caretOf } from './caret.ts';
 import { cursorAt } from './cursor.ts';
 import { activeElement, kindOf } from './fields.ts';
+import { secretTyped } from './secrets.ts';
 
 /** A change that follows another waits this long (ms), so that a page cannot tell them by the thousand. */
 const PAUSE = 20;
@@ -72,7 +73,7 @@ function install(ours: Ours): Agent {
 
   const listeners: [string, (event: never) => void][] = [
     ['focusin', later], ['focusout', later], ['selectionchange', later], ['input', later],
-    ['scroll', moved], ['resize', moved],
+    ['input', secretTyped(report)], ['scroll', moved], ['resize', moved],
     ['mousemove', pointed], ['mouseover', pointed],
   ];
   const listen = (): void => {

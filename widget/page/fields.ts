@@ -8,6 +8,9 @@ export function activeElement(): Element | null {
 const TYPES = new Set(['text', 'password', 'email', 'tel', 'number', 'url', 'search']);
 const MODES: Record<string, string> = { none: 'none', numeric: 'numeric', decimal: 'number', tel: 'tel', search: 'search', email: 'email', url: 'url' };
 
+/** Fields that have been of passwords: a page may show what is typed there by changing their type. */
+const passwords = new WeakSet<Element>();
+
 /** What kind of text an element takes, or empty when none. What is secret comes first, then what the page asks a keyboard to be. */
 export function kindOf(element: Element | null): string {
   if (!(element instanceof HTMLElement)) return '';
@@ -17,8 +20,11 @@ export function kindOf(element: Element | null): string {
     const lines = type === 'textarea';
     if (readOnly || element.matches(':disabled') || !(lines || TYPES.has(type))) return '';
     const filling = autocomplete.split(/\s+/).pop() ?? '';
-    if (type === 'password') return filling === 'one-time-code' ? 'otp' : 'password';
-    if (filling.endsWith('-password')) return 'password';
+    if (type === 'password') {
+      passwords.add(element);
+      return filling === 'one-time-code' ? 'otp' : 'password';
+    }
+    if (filling.endsWith('-password') || passwords.has(element)) return 'password';
     if (filling === 'one-time-code') return 'otp';
     if (filling.startsWith('cc-')) return 'card';
     if (MODES[inputMode]) return MODES[inputMode];

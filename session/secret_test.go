@@ -1,0 +1,325 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"html"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf16"
+
+	"takeover/browser/browsertest"
+	"takeover/capture"
+)
+
+// secretPage tells everything it is told: each change to the console, to the
+// server by request and by address, and back to whoever reads its title.
+const secretPage = `<!doctype html><title>Sign in</title><style>body{margin:0}input{position:absolute;left:10px;width:300px;height:30px;box-sizing:border-box}</style>
+	<form method=post action=/in>
+	<input id=user name=user style="top:10px"><input id=pw name=p type=password style="top:60px">
+	<input class=d autocomplete=one-time-code maxlength=1 style="top:110px;width:30px"><input class=d autocomplete=one-time-code maxlength=1 style="top:110px;left:50px;width:30px">
+	<input class=d autocomplete=one-time-code maxlength=1 style="top:110px;left:90px;width:30px"><input class=d autocomplete=one-time-code maxlength=1 style="top:110px;left:130px;width:30px">
+	<input id=card name=c autocomplete=cc-number style="top:160px"></form><script>
+	const boxes = [...document.querySelectorAll('.d')];
+	boxes.forEach((b, i) => b.oninput = () => boxes[i + 1]?.focus());
+	const tell = (v) => { console.log('value ' + v, {v}); console.log(encodeURIComponent(v) + ' ' + btoa('u:' + v) + ' ' + btoa('us:' + v) + ' ' + btoa('use:' + v)); };
+	pw.oninput = () => { tell(pw.value); document.title = 'Typed ' + pw.value; };
+	card.oninput = () => tell(card.value.replaceAll(' ', ''));
+	let told = 0;
+	addEventListener('keydown', (e) => { if (e.key == 'F3') history.replaceState(0, '', '/at?q=' + encodeURIComponent(pw.value)); });
+	addEventListener('keydown', (e) => { if (e.key == 'F2') {
+		const code = boxes.map(b => b.value).join('');
+		for (const v of [pw.value, code, card.value]) if (v) tell(v);
+		fetch('/json', {method: 'POST', headers: {'content-type': 'application/json'}, body: JSON.stringify({a: pw.value, b: +code, c: {d: card.value}})});
+		fetch('/form', {method: 'POST', body: new URLSearchParams({x: pw.value, y: code})}).then(r => r.text()).then(t => console.error('answer ' + t));
+	} });
+	</script>`
+
+// secretSite serves secretPage and echoes what it is sent.
+func secretSite(t *testing.T) string {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		var b bytes.Buffer
+		_, _ = b.ReadFrom(r.Body)
+		switch r.URL.Path {
+		case "/form":
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = w.Write(b.Bytes())
+		case "/in":
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: "s1"})
+			_, _ = w.Write([]byte("<title>In</title>in"))
+		default:
+			_, _ = w.Write([]byte(secretPage))
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// encodings are the forms in which a secret is looked for.
+func encodings(secret string) map[string]string {
+	quoted, _ := json.Marshal(secret)
+	escaped := url.QueryEscape(secret)
+	wide := make([]byte, 0, 2*len(secret))
+	for _, u := range utf16.Encode([]rune(secret)) {
+		wide = binary.LittleEndian.AppendUint16(wide, u)
+	}
+	all := map[string]string{
+		"plain": secret, "JSON": string(quoted[1 : len(quoted)-1]), "HTML": html.EscapeString(secret), "UTF-16": string(wide),
+		"form": escaped, "path": url.PathEscape(secret), "lower percent": strings.ToLower(escaped), "spaces as percent": strings.ReplaceAll(escaped, "+", "%20"),
+	}
+	for shift := range 3 {
+		if len(secret) < 6 {
+			break // its base64 is too short to be told from other text
+		}
+		s := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret + "xx"))
+		from := (shift*8 + 5) / 6
+		all["base64 "+string(rune('0'+shift))] = s[from : (shift+len(secret))*8/6]
+	}
+	return all
+}
+
+// absent fails when one of the secrets is found in a text in any encoding.
+func absent(t *testing.T, where, text string, secrets ...string) {
+	t.Helper()
+	for _, secret := range secrets {
+		for name, form := range encodings(secret) {
+			if at := strings.Index(text, form); at >= 0 {
+				t.Errorf("%q is in %s (%s): …%q…", secret, where, name, text[max(0, at-60):min(len(text), at+len(form)+20)])
+			}
+		}
+	}
+}
+
+// logBuffer takes a log from any goroutine.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// typeText presses the keys of a text.
+func (v *viewer) typeText(t *testing.T, epoch uint64, text string) {
+	t.Helper()
+	for _, r := range text {
+		v.stroke(t, epoch, string(r), string(r))
+	}
+}
+
+func (v *viewer) stroke(t *testing.T, epoch uint64, key, text string) {
+	t.Helper()
+	for _, k := range []Key{{Event: "down", Key: key, Text: text}, {Event: "up", Key: key}} {
+		if err := v.Key(k, epoch); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// focused waits until viewers know of a focus of this kind.
+func (v *viewer) focused(kind string) {
+	v.t.Helper()
+	await(v, "focus in "+kind, func(m FocusMessage) bool { return m.Kind == kind })
+}
+
+// TestSecretsAreFoundNowhere has a person sign in on a page that tells all it
+// gets, and looks for what they typed in everything that is kept.
+func TestSecretsAreFoundNowhere(t *testing.T) {
+	const password, code, card = `pä55 w/"ö<rd>&+%~'x`, "7319", "4000 0566 5566 5556"
+	secrets := []string{password, card, strings.ReplaceAll(card, " ", "")}
+	log := &logBuffer{}
+	m := startManager(t, Options{WarmBrowsers: -1, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s := create(t, m, CreateOptions{URL: secretSite(t)})
+	if _, err := s.StartCapture(t.Context(), capture.Config{Console: true, Network: true, NetworkResponseBody: true, Navigation: true, Interactions: true, Screenshots: true}); err != nil {
+		t.Fatal(err)
+	}
+	r := startRun(t, s, `
+		const done = await requestTakeover('sign in');
+		console.log('typed', await page.locator('#pw').inputValue());
+		await page.locator('#pw').press('F4');
+		await page.evaluate(() => document.querySelector('form').requestSubmit());
+		await page.waitForURL('**/in');
+		return { done, all: [await page.title()], card: args };`)
+	to := openTakeoverOf(t, r)
+	v := join(t, s, RoleTakeover)
+	v.picture("page")
+	if err := v.Takeover("claim", to.ID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	epoch := await(v, "control", func(m ControlMessage) bool { return m.Mine }).Epoch
+	events := s.monitor.Ring().ReadOldest()
+
+	v.press(t, epoch, 100, 75)
+	v.focused("password")
+	v.typeText(t, epoch, password[:len(password)-1]+"yz")
+	v.stroke(t, epoch, "Backspace", "") // a slip
+	v.stroke(t, epoch, "Backspace", "")
+	v.typeText(t, epoch, "x")
+	v.press(t, epoch, 20, 125)
+	v.focused("otp")
+	v.typeText(t, epoch, code)
+	v.press(t, epoch, 100, 175)
+	v.focused("card")
+	if err := v.Text(Text{Text: card}, epoch); err != nil { // pasted
+		t.Fatal(err)
+	}
+	v.stroke(t, epoch, "F2", "")
+	ctx := browsertest.Context(t, "the page's answer")
+	for {
+		e, err := events.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == "console_error" && strings.Contains(string(e.Data), "answer x=") {
+			if !strings.Contains(string(e.Data), capture.Redacted) {
+				t.Errorf("the answer has no secret: %s", e.Data)
+			}
+			break
+		}
+	}
+	inFiles(t, m.opts.Dir, "of a live session", secrets...)
+
+	// An address with a secret is in the browser's own history for as long as there
+	// is a browser.
+	v.stroke(t, epoch, "F3", "")
+	await(v, "the address", func(m TabsMessage) bool { return strings.Contains(m.Tabs[0].URL, "/at?q=") })
+	info, err := json.Marshal(s.Info())
+	if err != nil {
+		t.Fatal(err)
+	}
+	absent(t, "the session's state", string(info), append(secrets, code)...)
+	if !strings.Contains(string(info), "Typed "+capture.Redacted) {
+		t.Errorf("the page's title is not what it was made: %s", info)
+	}
+	if err := v.Takeover("done", to.ID(), "the password is "+password); err != nil {
+		t.Fatal(err)
+	}
+	run := endOf(t, r)
+	if run.Status != RunSucceeded {
+		t.Fatalf("run: %+v", run.Error)
+	}
+	all, err := json.Marshal(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	absent(t, "the run", string(all), append(secrets, code)...)
+	if !strings.Contains(string(all), "typed "+capture.Redacted) {
+		t.Errorf("the script did not read the field: %s", all)
+	}
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	inFiles(t, m.opts.Dir, "after the end", secrets...)
+	absent(t, "the log", log.String(), append(secrets, code)...)
+
+	// The ring is whole: of what the person did, no key is there.
+	ring := s.monitor.Ring().ReadOldest()
+	types := map[string]int{}
+	for last := s.monitor.Ring().Last(); ; {
+		e, err := ring.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		types[e.Type]++
+		whole, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		absent(t, "event "+e.Type, string(whole), secrets...)
+		absent(t, "event "+e.Type, string(e.Data), code)
+		if e.Seq >= last {
+			break
+		}
+	}
+	for _, want := range []string{"console_log", "console_error", "network_request", "network_response", "interaction_click", "takeover_done"} {
+		if types[want] == 0 {
+			t.Errorf("no event %s was recorded: %v", want, types)
+		}
+	}
+	if n := types["interaction_key"]; n > 1 || types["screenshot"] > 1 { // F4 is the script's, and a picture of the first page
+		t.Errorf("what a person did was recorded: %v", types)
+	}
+}
+
+// inFiles looks into every file below a folder. A session's socket and lock are
+// no files.
+func inFiles(t *testing.T, dir, when string, secrets ...string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil //nolint:nilerr // gone since it was listed
+		}
+		data, err := os.ReadFile(path)
+		if err == nil {
+			absent(t, "file "+path+" "+when, string(data), secrets...)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNoPictureOfSecrets asks for pictures while a person is in a password field.
+func TestNoPictureOfSecrets(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: secretSite(t)})
+	v := join(t, s, RoleControl)
+	v.picture("page")
+	before, _, err := s.Thumbnail(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch := v.control(t)
+	v.press(t, epoch, 100, 75)
+	v.focused("password")
+	v.typeText(t, epoch, "secret")
+	v.picture("what they type") // who looks on sees it
+	if _, _, err := s.Screenshot(t.Context(), "", false); !errors.Is(err, ErrSecret) {
+		t.Errorf("a screenshot gave %v", err)
+	}
+	s.thumb.at = s.thumb.at.Add(-thumbnailEvery)
+	if now, _, err := s.Thumbnail(t.Context()); err != nil || !bytes.Equal(now, before) {
+		t.Errorf("a thumbnail of the secret was made: %v", err)
+	}
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if s.unveiled(ended, p) == nil {
+		t.Error("scripts may take pictures")
+	}
+	r := startRun(t, s, `const shot = await page.screenshot(); await page.pdf(); return { length: shot.length }`)
+	v.press(t, epoch, 100, 25) // the user's name
+	v.focused("text")
+	if got := resultOf[struct{ Length int }](t, r); got.Length == 0 {
+		t.Error("no picture after the person went on")
+	}
+	if _, _, err := s.Screenshot(t.Context(), "", false); err != nil {
+		t.Errorf("a screenshot afterwards gave %v", err)
+	}
+}
