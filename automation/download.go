@@ -106,6 +106,24 @@ func (a *Automation) keepDownload(ev browser.DownloadEnded, d *download) {
 	}
 }
 
+// Downloaded waits until a download has ended and what came of it is in the folder
+// of files: its name there, or why there is none. The error is ctx's cause, that
+// the browser is gone, or that the download was forgotten.
+func (a *Automation) Downloaded(ctx context.Context, d *browser.Download) (name, failure string, err error) {
+	known := a.knownDownload(d)
+	if known == nil {
+		return "", "", errorf(textCollected)
+	}
+	select {
+	case <-known.done:
+		return known.name, known.failure, nil
+	case <-ctx.Done():
+		return "", "", context.Cause(ctx)
+	case <-a.browser.Done():
+		return "", "", browser.ErrBrowserClosed
+	}
+}
+
 type downloadParams struct {
 	Download string `json:"download"`
 	To       string `json:"to"`
@@ -118,17 +136,10 @@ func (c *Client) downloaded(ctx context.Context, id string) (*download, error) {
 		return nil, err
 	}
 	known := c.automation.knownDownload(d)
-	if known == nil {
-		return nil, errorf(textCollected)
+	if _, _, err := c.automation.Downloaded(ctx, d); err != nil {
+		return nil, err
 	}
-	select {
-	case <-known.done:
-		return known, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-c.automation.browser.Done():
-		return nil, browser.ErrBrowserClosed
-	}
+	return known, nil
 }
 
 // opDownloadWait waits for the end of a download.

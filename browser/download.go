@@ -30,6 +30,7 @@ type DownloadBegan struct{ Download *Download }
 type DownloadProgressed struct {
 	Download *Download
 	Received int64
+	Total    int64 // 0 when the server does not say
 }
 
 // DownloadEnded tells that the whole file is there, unless it was cancelled.
@@ -109,7 +110,7 @@ func (b *Browser) downloadProgressLocked(e protobrowser.EventDownloadProgress) {
 	switch {
 	case d == nil:
 	case e.State == protobrowser.DownloadProgressStateInProgress:
-		d.page.tellLaterLocked(DownloadProgressed{Download: d, Received: int64(e.ReceivedBytes)})
+		d.page.tellLaterLocked(DownloadProgressed{Download: d, Received: int64(e.ReceivedBytes), Total: int64(e.TotalBytes)})
 	default:
 		delete(b.downloads, e.GUID)
 		d.page.tellLaterLocked(DownloadEnded{Download: d, Cancelled: e.State == protobrowser.DownloadProgressStateCanceled})

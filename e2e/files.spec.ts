@@ -1,8 +1,8 @@
 import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { accessible, auth, hasPicture, newSession, Remote, signIn } from './remote.js';
+import { accessible, auth, hasPicture, newSession, Remote, signIn, type Point } from './remote.js';
 
 /** Files between a person and the remote page: asked for, dropped, downloaded. */
 
@@ -92,4 +92,55 @@ test('a person drops files onto the remote page', async ({ page, request }) => {
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await page.getByRole('button', { name: 'Release' }).click();
   await expect.poll(told).toEqual([expect.stringMatching(/^dropped 6(39|40|41),(199|200|201) dropped\.txt=from the desktop$/)]);
+});
+
+test('a person fetches what a page downloads', async ({ page, request, browser }) => {
+  await signIn(page);
+  const session = await newSession(page);
+  const link = await asked<Point>(
+    request, session,
+    `await page.goto(${JSON.stringify(new URL('/demo/files', page.url()).href)});
+     const box = await page.getByRole('link', { name: 'Download the orders' }).boundingBox();
+     return { x: box.x + 10, y: box.y + box.height / 2 }`,
+  );
+  const remote = new Remote(page);
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await remote.click(link);
+  const tray = page.getByRole('region', { name: 'Downloads' });
+  await expect(tray.getByText('orders.csv')).toBeVisible();
+  await expect(tray.getByText(/^Ready/)).toBeVisible();
+  await accessible(page, 'a download');
+  const [saved] = await Promise.all([page.waitForEvent('download'), tray.getByRole('link', { name: 'Save orders.csv' }).click()]);
+  expect(saved.suggestedFilename()).toBe('orders.csv');
+  const text = readFileSync(await saved.path(), 'utf8');
+  expect(text).toContain('number,date,item,count,state');
+
+  // The panel has it, too, takes what a person adds, and lets go of it.
+  await page.getByRole('tab', { name: 'Files' }).click();
+  const panel = page.getByRole('tabpanel', { name: 'Files' });
+  await expect(panel.getByText('orders.csv')).toBeVisible();
+  const [picker] = await Promise.all([page.waitForEvent('filechooser'), panel.getByRole('button', { name: 'Add files' }).click()]);
+  await picker.setFiles(file('notes.txt', 'by hand'));
+  await expect(panel.getByText('notes.txt')).toBeVisible();
+  await accessible(page, 'the files of a session');
+  expect(await (await request.get(`/v1/sessions/${session}/files/notes.txt`, { headers: auth() })).text()).toBe('by hand');
+  await panel.getByRole('button', { name: 'Delete notes.txt' }).click();
+  await expect(panel.getByText('notes.txt')).toBeHidden();
+
+  // A link that lets act fetches the same; one that lets watch does not hear of it.
+  for (const role of ['control', 'view']) {
+    const { url } = await (await request.post(`/v1/sessions/${session}/links`, { headers: auth(), data: { role, expiresIn: 60_000 } })).json();
+    const context = await browser.newContext();
+    const theirs = await context.newPage();
+    await theirs.goto(url);
+    await hasPicture(theirs);
+    const answer = await theirs.request.get(`/v1/sessions/${session}/files/orders.csv`);
+    expect(answer.status()).toBe(role === 'control' ? 200 : 403);
+    if (role === 'control') {
+      await theirs.getByRole('button', { name: 'Downloads', exact: true }).click();
+      await expect(theirs.getByRole('link', { name: 'Save orders.csv' })).toBeVisible();
+      expect(await answer.text()).toBe(text);
+    } else await expect(theirs.getByText('orders.csv')).toHaveCount(0);
+    await context.close();
+  }
 });

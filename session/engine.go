@@ -270,6 +270,7 @@ func (s *Session) crashed(reason error) {
 	s.mu.Unlock()
 	s.broadcast("", StateMessage{Type: "crashed"})
 	s.sendWidgets()
+	s.loseDownloads()
 	for id := range dialogs {
 		s.broadcast("", DialogMessage{Type: "dialog", ID: id, Closed: true})
 	}

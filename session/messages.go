@@ -78,6 +78,17 @@ type (
 		URL      string `json:"url,omitempty"`
 		Closed   bool   `json:"closed,omitempty"`
 	}
+	// DownloadMessage is how a download stands.
+	DownloadMessage struct {
+		Type     string        `json:"type"` // download
+		ID       string        `json:"id"`
+		State    DownloadState `json:"state"`
+		Name     string        `json:"name"` // what the server or page suggests; of one that is done, of the session's file
+		URL      string        `json:"url"`
+		Received int64         `json:"received"`        // bytes
+		Total    int64         `json:"total,omitempty"` // bytes, when the server says
+		Error    string        `json:"error,omitempty"` // of one that failed
+	}
 	// StateMessage says that the browser crashed or is back.
 	StateMessage struct {
 		Type string `json:"type"` // crashed recovered

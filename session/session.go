@@ -69,6 +69,7 @@ type Session struct {
 	dialogs    map[string]*openDialog
 	dialogFor  dialogFor
 	choosers   choosers
+	downloads  downloads
 	shared     map[string]struct{} // names of files that guests may fetch
 	guestFiles int                 // that guests added
 	rearm      chan struct{}       // one token: expiresAt changed
@@ -298,6 +299,9 @@ func (s *Session) tellActors(slot string, message any) {
 func (s *Session) askAgain(v *Viewer) {
 	for _, m := range s.openChoosers() {
 		v.send("", m)
+	}
+	for _, m := range s.knownDownloads() {
+		v.send(m.slot(), m)
 	}
 }
 

@@ -142,6 +142,12 @@ func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 		s.dialogOpened(ev.Dialog)
 	case browser.DialogClosed:
 		s.dialogClosed(ev.Dialog)
+	case browser.DownloadBegan:
+		s.downloadBegan(ev.Download)
+	case browser.DownloadProgressed:
+		s.downloadProgressed(ev)
+	case browser.DownloadEnded:
+		s.downloadEnded(eng, ev)
 	case browser.FileChooserOpened:
 		s.fileChooserOpened(eng, ev)
 	}

@@ -45,6 +45,7 @@ var viewerMessages = map[string]struct {
 	"select":    {session.RoleTakeover, true, parseAs[selectMessage]},
 	"dialog":    {session.RoleTakeover, true, parseAs[dialogMessage]},
 	"chooser":   {session.RoleTakeover, true, parseAs[chooserMessage]},
+	"download":  {session.RoleTakeover, true, parseAs[downloadMessage]},
 	"takeover":  {session.RoleTakeover, true, parseAs[takeoverMessage]},
 }
 
@@ -119,6 +120,10 @@ type (
 		ID    string   `json:"id"`
 		Files []string `json:"files"`
 	}
+	downloadMessage struct {
+		ID     string `json:"id"`
+		Action string `json:"action"`
+	}
 	takeoverMessage struct {
 		Action string `json:"action"`
 		ID     string `json:"id"`
@@ -187,6 +192,10 @@ func (m *dialogMessage) act(_ context.Context, v *session.Viewer) error {
 
 func (m *chooserMessage) act(ctx context.Context, v *session.Viewer) error {
 	return v.Chooser(ctx, m.ID, m.Files)
+}
+
+func (m *downloadMessage) act(ctx context.Context, v *session.Viewer) error {
+	return v.Download(ctx, m.ID, m.Action)
 }
 
 func (m *takeoverMessage) act(_ context.Context, v *session.Viewer) error {

@@ -68,6 +68,7 @@ export type ClientMessage =
   | { type: 'clipboard'; action: 'copy' | 'cut' }
   | { type: 'dialog'; id: string; accept: boolean; text?: string }
   | { type: 'chooser'; id: string; files: string[] | null }
+  | { type: 'download'; id: string; action: 'cancel' }
   | { type: 'takeover'; action: 'claim' | 'done' | 'fail'; id: string; note?: string }
   | { type: 'ping'; t: number };
 
@@ -149,6 +150,18 @@ export interface ChooserMessage {
   closed?: boolean;
 }
 
+/** How a download of a remote page stands. One that is done is a file of the session by its name. */
+export interface DownloadMessage {
+  type: 'download';
+  id: string;
+  state: 'running' | 'done' | 'failed' | 'cancelled';
+  name: string;
+  url: string;
+  received: number;
+  total?: number;
+  error?: string;
+}
+
 /** Somebody asks the person in control for it; that person yields at `until` unless they say no. */
 export interface Asked { by: string; mine: boolean; until: string }
 
@@ -170,6 +183,7 @@ export type ServerMessage =
   | { type: 'run'; run: Run }
   | DialogMessage
   | ChooserMessage
+  | DownloadMessage
   | { type: 'cursor'; cursor: string }
   | { type: 'clipboard'; text: string }
   | { type: 'focus'; editable: boolean; kind?: string; rect?: Rect | null }

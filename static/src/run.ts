@@ -13,6 +13,9 @@ import { ago, took } from './times.js';
 /** Runs shown in the list of earlier ones. */
 const LISTED = 50;
 
+/** What the script's pane shows, by its tabs. */
+const PANELS = ['script', 'runs', 'files'] as const;
+
 /** What a run was given. */
 interface RunScript { filename: string; code: string; args?: unknown }
 
@@ -167,20 +170,20 @@ export class Runner {
   }
 
   #tabs(): void {
-    for (const name of ['script', 'runs'] as const) {
+    for (const [at, name] of PANELS.entries()) {
       const tab = byId(`tab-${name}`);
       tab.addEventListener('click', () => this.#choose(name));
       tab.addEventListener('keydown', (event) => {
         if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
-        const other = name === 'script' ? 'runs' : 'script';
+        const other = PANELS[(at + (event.key === 'ArrowRight' ? 1 : PANELS.length - 1)) % PANELS.length] ?? name;
         this.#choose(other);
         byId(`tab-${other}`).focus();
       });
     }
   }
 
-  #choose(name: 'script' | 'runs'): void {
-    for (const each of ['script', 'runs']) {
+  #choose(name: (typeof PANELS)[number]): void {
+    for (const each of PANELS) {
       const tab = byId(`tab-${each}`);
       tab.setAttribute('aria-selected', String(each === name));
       tab.tabIndex = each === name ? 0 : -1;

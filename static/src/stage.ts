@@ -1,5 +1,6 @@
 import { byId, setText, show } from './dom.js';
 import { copyText } from './copying.js';
+import { Downloads } from './downloads.js';
 import { Dropping } from './dropping.js';
 import { endingOf } from './endings.js';
 import { Keyboard } from './keyboard.js';
@@ -44,6 +45,7 @@ export class Stage {
     new Touch(this.screen, send, () => this.#tapped());
     new RemoteDialog(this.live);
     new RemoteChooser(this.live);
+    new Downloads(this.live);
     new Dropping(this.screen, this.live);
     this.#showFocus();
     this.#showState();

@@ -102,7 +102,15 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard of the remote page. Control, Alt and Enter together give it back.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"drop-hint\" class=\"drop-hint\" hidden><span>Drop to hand it to the remote page</span></div><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><a id=\"overlay-action\" class=\"button\" href=\"/\" hidden></a></div></div><p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard of the remote page. Control, Alt and Enter together give it back.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"drop-hint\" class=\"drop-hint\" hidden><span>Drop to hand it to the remote page</span></div><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><a id=\"overlay-action\" class=\"button\" href=\"/\" hidden></a></div></div><section id=\"downloads\" class=\"downloads\" aria-label=\"Downloads\" hidden><header><h2>Downloads</h2><button type=\"button\" id=\"downloads-close\" class=\"button quiet square\" aria-label=\"Close downloads\" title=\"Close\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = icon("close").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</button></header><ul id=\"downloads-list\" aria-live=\"polite\"></ul></section><p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -132,7 +140,7 @@ func zoomButton() templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<button type=\"button\" class=\"button quiet zoom\" data-zoom hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<button type=\"button\" class=\"button quiet zoom\" data-zoom hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -140,7 +148,7 @@ func zoomButton() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<span>Zoom in</span></button>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<span>Zoom in</span></button>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -170,7 +178,7 @@ func asked() templ.Component {
 			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person would like to take control. It goes to them in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep it</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person would like to take control. It goes to them in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep it</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -200,7 +208,7 @@ func remoteDialog() templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<dialog id=\"remote-dialog\" class=\"dialog\" aria-labelledby=\"remote-dialog-title\" aria-describedby=\"remote-dialog-message\"><form id=\"remote-dialog-form\" method=\"dialog\"><h2 id=\"remote-dialog-title\"></h2><p id=\"remote-dialog-message\" class=\"remote-message\"></p><label class=\"field\" id=\"remote-dialog-field\" hidden><span>Answer</span> <input id=\"remote-dialog-input\" type=\"text\" autocomplete=\"off\"></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-dialog-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-dialog-accept\">OK</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<dialog id=\"remote-dialog\" class=\"dialog\" aria-labelledby=\"remote-dialog-title\" aria-describedby=\"remote-dialog-message\"><form id=\"remote-dialog-form\" method=\"dialog\"><h2 id=\"remote-dialog-title\"></h2><p id=\"remote-dialog-message\" class=\"remote-message\"></p><label class=\"field\" id=\"remote-dialog-field\" hidden><span>Answer</span> <input id=\"remote-dialog-input\" type=\"text\" autocomplete=\"off\"></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-dialog-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-dialog-accept\">OK</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -230,7 +238,7 @@ func remoteChooser() templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<dialog id=\"remote-chooser\" class=\"dialog\" aria-labelledby=\"remote-chooser-title\"><form id=\"remote-chooser-form\" method=\"dialog\"><h2 id=\"remote-chooser-title\"></h2><div class=\"choose-device\"><button type=\"button\" class=\"button primary\" id=\"remote-chooser-device\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<dialog id=\"remote-chooser\" class=\"dialog\" aria-labelledby=\"remote-chooser-title\"><form id=\"remote-chooser-form\" method=\"dialog\"><h2 id=\"remote-chooser-title\"></h2><div class=\"choose-device\"><button type=\"button\" class=\"button primary\" id=\"remote-chooser-device\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -238,7 +246,7 @@ func remoteChooser() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<span>Choose from this device</span></button><p class=\"hint\">It is sent to the remote browser, and kept with its files until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or a file of this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use it</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span>Choose from this device</span></button><p class=\"hint\">It is sent to the remote browser, and kept with its files until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or a file of this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use it</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -268,7 +276,7 @@ func failDialog() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

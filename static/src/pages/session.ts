@@ -6,6 +6,7 @@ import { enableCopying, enableTakeoverLinks } from '../copying.js';
 import { movable } from '../dividers.js';
 import { byId, maybeById } from '../dom.js';
 import { Editor } from '../editor/editor.js';
+import { FilesPanel } from '../filespanel.js';
 import { isMac } from '../keyboard.js';
 import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
 import { EventsPanel } from '../panel/events.js';
@@ -38,6 +39,7 @@ stage.open();
 function operate(): void {
   const editor = new Editor(session);
   new Runner(session, stage.live, editor, new Scripts(session, editor));
+  new FilesPanel(session, stage.live);
   const events = new EventsPanel(session);
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
