@@ -54,8 +54,12 @@ func (v *Viewer) Control(action string) error {
 // epoch. An old epoch drops it without an error.
 func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
 	return v.dispatch(epoch, m.Validate, func(d *input.Dispatcher) error {
-		if m.Event == "down" {
+		switch m.Event {
+		case "down":
 			v.session.secrets.elsewhere()
+			v.session.acted()
+		case "up":
+			v.session.acted()
 		}
 		return d.Mouse(m)
 	})
@@ -65,6 +69,7 @@ func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
 func (v *Viewer) Key(k Key, epoch uint64) error {
 	return v.dispatch(epoch, k.Validate, func(d *input.Dispatcher) error {
 		v.session.typed(k)
+		v.session.acted()
 		return d.Key(k)
 	})
 }
@@ -88,6 +93,7 @@ func (v *Viewer) Touch(t Touch, epoch uint64) error {
 		if t.Event == "start" {
 			v.session.secrets.elsewhere()
 		}
+		v.session.acted()
 		return d.Touch(t)
 	})
 }
@@ -307,14 +313,6 @@ func (v *Viewer) Takeover(action, id, note string) error {
 		return t.Fail(by, note)
 	}
 	return badField("action", "must be claim, done or fail")
-}
-
-// Clipboard copies or cuts the page's selection to the viewer.
-func (v *Viewer) Clipboard(_ context.Context, action string) error {
-	if action != "copy" && action != "cut" {
-		return badField("action", "must be copy or cut")
-	}
-	return ErrUnsupported
 }
 
 // Select answers a select message.

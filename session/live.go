@@ -22,10 +22,11 @@ type live struct {
 	dense  float64    // pixels that Chromium draws per CSS pixel
 	log    *slog.Logger
 
-	mu     sync.Mutex // guards what follows; never held across I/O
-	pages  map[target.ID]*livePage
-	casts  map[cdp.SessionID]*screencast.Cast
-	closed bool
+	mu        sync.Mutex // guards what follows; never held across I/O
+	clipboard *remoteClipboard
+	pages     map[target.ID]*livePage
+	casts     map[cdp.SessionID]*screencast.Cast
+	closed    bool
 }
 
 // livePage is the live view of one page.
@@ -50,20 +51,24 @@ func newLive(ctx context.Context, conn *cdp.Conn, s *Session) (*live, error) {
 		return nil, err
 	}
 	l.client = client
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clipboard = newRemoteClipboard(client, s.copied)
 	return l, nil
 }
 
-// handle passes an event to the cast of its page. It runs on the connection's
-// read loop.
+// handle passes an event to the cast of its page, or to the clipboard. It runs
+// on the connection's read loop.
 func (l *live) handle(ev cdp.Event) {
 	l.mu.Lock()
-	cast := l.casts[ev.Session]
+	cast, clip := l.casts[ev.Session], l.clipboard
 	l.mu.Unlock()
-	if cast == nil {
+	switch {
+	case cast != nil:
+		cast.HandleEvent(ev)
+	case clip == nil || !clip.handle(ev):
 		ev.Release()
-		return
 	}
-	cast.HandleEvent(ev)
 }
 
 // page returns the live view of a page, attaching to it the first time.
@@ -154,6 +159,7 @@ func (l *live) close() {
 	for _, c := range casts {
 		c.Close()
 	}
+	l.clipboard.close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	_ = l.client.Close(ctx) // the browser may be gone, and is about to be

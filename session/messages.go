@@ -42,6 +42,11 @@ type (
 		Type    string `json:"type"` // error
 		Message string `json:"message"`
 	}
+	// ClipboardMessage is text that the page copied, for the person in control.
+	ClipboardMessage struct {
+		Type string `json:"type"` // clipboard
+		Text string `json:"text"`
+	}
 	// TabsMessage lists the tabs.
 	TabsMessage struct {
 		Type   string `json:"type"` // tabs

@@ -41,7 +41,7 @@ var viewerMessages = map[string]struct {
 	"control":   {session.RoleTakeover, true, parseAs[controlMessage]},
 	"navigate":  {session.RoleTakeover, true, parseAs[navigateMessage]},
 	"tab":       {session.RoleTakeover, true, parseAs[tabMessage]},
-	"clipboard": {session.RoleTakeover, true, parseAs[clipboardMessage]},
+	"clipboard": {session.RoleTakeover, false, parseAs[clipboardMessage]},
 	"select":    {session.RoleTakeover, true, parseAs[selectMessage]},
 	"dialog":    {session.RoleTakeover, true, parseAs[dialogMessage]},
 	"chooser":   {session.RoleTakeover, true, parseAs[chooserMessage]},
@@ -105,7 +105,8 @@ type (
 		Tab    uint32 `json:"tab"`
 	}
 	clipboardMessage struct {
-		Action string `json:"action"`
+		session.Clipboard
+		Epoch uint64 `json:"epoch"`
 	}
 	selectMessage struct {
 		ID     string   `json:"id"`
@@ -179,7 +180,7 @@ func (m *tabMessage) act(ctx context.Context, v *session.Viewer) error {
 }
 
 func (m *clipboardMessage) act(ctx context.Context, v *session.Viewer) error {
-	return v.Clipboard(ctx, m.Action)
+	return v.Clipboard(ctx, m.Clipboard, m.Epoch)
 }
 
 func (m *selectMessage) act(_ context.Context, v *session.Viewer) error {

@@ -1,0 +1,220 @@
+package clipboard
+
+import (
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	protobrowser "github.com/chromedp/cdproto/browser"
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"takeover/cdp"
+)
+
+const (
+	// MaxTextBytes bounds text that is copied by a page; longer text is told of
+	// without its content.
+	MaxTextBytes = 512 << 10
+
+	// MaxImageBytes bounds an image that is written.
+	MaxImageBytes = 16 << 20
+
+	// address is of the page: navigator.clipboard wants a secure one. It is
+	// answered here and never looked up.
+	address = "https://clipboard.invalid/"
+
+	// heard is the name of the binding that the page calls.
+	heard = "heard"
+)
+
+// script is the page's.
+//
+//go:embed page.js
+var script string
+
+// ErrTooLong is given to Options.Copied for text over MaxTextBytes.
+var ErrTooLong = fmt.Errorf("the copied text is longer than %d bytes", MaxTextBytes)
+
+// Clipboard is a Chromium's clipboard. Its methods may be called from any
+// goroutine.
+type Clipboard struct {
+	session *cdp.Session
+	context proto.BrowserContextID
+	copied  func(text string, err error)
+
+	news chan heardCopy // the newest thing that was copied
+	done chan struct{}  // closed by Close
+	end  sync.Once      // closes done
+	work sync.WaitGroup
+}
+
+// heardCopy is what the page tells.
+type heardCopy struct {
+	Text    string `json:"text"`
+	TooLong bool   `json:"tooLong"`
+}
+
+// Open makes the page. attached is called with its session before any event of
+// it can come: they belong to HandleEvent. Whenever a page of this Chromium, and
+// not SetText or SetImage, has put text on the clipboard, copied is called with
+// it on a goroutine of the Clipboard's, the newest text winning.
+func Open(ctx context.Context, client *cdp.Client, attached func(*Clipboard), copied func(text string, err error)) (*Clipboard, error) {
+	c := &Clipboard{copied: copied, news: make(chan heardCopy, 1), done: make(chan struct{})}
+	if err := c.open(ctx, client, attached); err != nil {
+		c.dispose(client)
+		return nil, fmt.Errorf("open clipboard: %w", err)
+	}
+	c.work.Go(c.tell)
+	return c, nil
+}
+
+func (c *Clipboard) open(ctx context.Context, client *cdp.Client, attached func(*Clipboard)) error {
+	browser := client.Browser()
+	own, err := cdp.Call(ctx, browser, target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: new(true)})
+	if err != nil {
+		return err
+	}
+	c.context = own.BrowserContextID
+	// A hidden target is no page to anybody: not to scripts, tabs or capture.
+	made, err := cdp.Call(ctx, browser, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", BrowserContextID: c.context, Hidden: new(true)})
+	if err != nil {
+		return err
+	}
+	if c.session, err = client.Attach(ctx, made.TargetID); err != nil {
+		return err
+	}
+	attached(c)
+	err = errors.Join(
+		c.grant(browser, "clipboard-read"),
+		c.grant(browser, "clipboard-write"),
+		cdp.Send(c.session, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}),
+		cdp.Send(c.session, fetch.Enable, fetch.EnableParams{}),
+		cdp.Send(c.session, runtime.AddBinding, runtime.AddBindingParams{Name: heard}),
+	)
+	if err != nil {
+		return err
+	}
+	if _, err := cdp.Call(ctx, c.session, page.Navigate, page.NavigateParams{URL: address}); err != nil {
+		return err
+	}
+	return c.evaluate(ctx, fmt.Sprintf("(%s)(%d)", script, MaxTextBytes))
+}
+
+func (c *Clipboard) grant(browser *cdp.Session, permission string) error {
+	return cdp.Send(browser, protobrowser.SetPermission, protobrowser.SetPermissionParams{
+		Permission: &protobrowser.PermissionDescriptor{Name: permission}, Setting: protobrowser.PermissionSettingGranted, BrowserContextID: c.context,
+	})
+}
+
+// Session is the id of the session whose events HandleEvent takes.
+func (c *Clipboard) Session() cdp.SessionID { return c.session.ID() }
+
+// HandleEvent takes an event of the page. It does not block.
+func (c *Clipboard) HandleEvent(ev cdp.Event) {
+	defer ev.Release()
+	switch ev.Method {
+	case fetch.RequestPaused.Method:
+		if e, err := cdp.Decode(ev, fetch.RequestPaused); err == nil {
+			c.answer(e.RequestID)
+		}
+	case runtime.BindingCalled.Method:
+		var said heardCopy
+		if e, err := cdp.Decode(ev, runtime.BindingCalled); err != nil || e.Name != heard || json.Unmarshal([]byte(e.Payload), &said) != nil {
+			return
+		}
+		select {
+		case <-c.news:
+		default:
+		}
+		c.news <- said // only this goroutine sends
+	}
+}
+
+// answer serves the page itself; it asks for nothing else that matters.
+func (c *Clipboard) answer(id fetch.RequestID) {
+	// An error means that the page is gone, which Open and write find out.
+	_ = cdp.Send(c.session, fetch.FulfillRequest, fetch.FulfillRequestParams{
+		RequestID: id, ResponseCode: 200, ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "text/html"}},
+		Body: []byte("<!doctype html>"),
+	})
+}
+
+func (c *Clipboard) tell() {
+	for {
+		select {
+		case said := <-c.news:
+			switch {
+			case said.TooLong:
+				c.copied("", ErrTooLong)
+			case said.Text != "":
+				c.copied(said.Text, nil)
+			}
+		case <-c.done:
+			return
+		}
+	}
+}
+
+// SetText puts text on the clipboard.
+func (c *Clipboard) SetText(ctx context.Context, text string) error {
+	return c.write(ctx, "writeText", text)
+}
+
+// SetImage puts an image on the clipboard. It may be of any type that Chromium
+// shows; pages find it as image/png, as they do what other programs copied.
+func (c *Clipboard) SetImage(ctx context.Context, image []byte) error {
+	if len(image) > MaxImageBytes {
+		return fmt.Errorf("an image may have at most %d bytes", MaxImageBytes)
+	}
+	return c.write(ctx, "writeImage", base64.StdEncoding.EncodeToString(image))
+}
+
+// write calls a function of the page's script.
+func (c *Clipboard) write(ctx context.Context, function, argument string) error {
+	literal, err := json.Marshal(argument)
+	if err != nil {
+		return err
+	}
+	if err := c.evaluate(ctx, function+"("+string(literal)+")"); err != nil {
+		return fmt.Errorf("write clipboard: %w", err)
+	}
+	return nil
+}
+
+// evaluate runs an expression as after a person's press, which whatever listens
+// to the clipboard needs.
+func (c *Clipboard) evaluate(ctx context.Context, expression string) error {
+	res, err := cdp.Call(ctx, c.session, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, AwaitPromise: new(true), UserGesture: new(true)})
+	if err != nil {
+		return err
+	}
+	if res.ExceptionDetails != nil { // not its text: what was written may be in it
+		return errors.New("the browser refused it")
+	}
+	return nil
+}
+
+// Close closes the page and waits for the goroutine. The callback is not called
+// any more when it returns, so it must not be called from there. It may be
+// called again.
+func (c *Clipboard) Close() {
+	c.end.Do(func() { close(c.done) })
+	c.work.Wait()
+	c.dispose(c.session.Client())
+}
+
+// dispose closes the context with the page in it; the client's end does too.
+func (c *Clipboard) dispose(client *cdp.Client) {
+	if c.context != "" {
+		_ = cdp.Send(client.Browser(), target.DisposeBrowserContext, target.DisposeBrowserContextParams{BrowserContextID: c.context})
+	}
+}

@@ -1,0 +1,28 @@
+(limit) => {
+  const { clipboard } = navigator;
+  const say = (what) => window.heard(JSON.stringify(what));
+  const bytes = new TextEncoder();
+  /** What was written here, until its change is heard of: that is no news. */
+  let written = null;
+
+  clipboard.addEventListener('clipboardchange', async (event) => {
+    const ours = written;
+    written = null;
+    if (!event.types.includes('text/plain')) return;
+    const text = await clipboard.readText();
+    if (text === '' || text === ours) return;
+    say(bytes.encode(text).length > limit ? { tooLong: true } : { text });
+  });
+
+  window.writeText = (text) => {
+    written = text;
+    return clipboard.writeText(text);
+  };
+
+  window.writeImage = async (base64) => {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]));
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    canvas.getContext('2d').drawImage(bitmap, 0, 0);
+    await clipboard.write([new ClipboardItem({ 'image/png': await canvas.convertToBlob() })]);
+  };
+}

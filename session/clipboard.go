@@ -1,0 +1,227 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"takeover/cdp"
+	"takeover/clipboard"
+	"takeover/input"
+)
+
+const (
+	// clipboardTimeout bounds opening the remote clipboard and writing to it:
+	// input behind a paste waits so long.
+	clipboardTimeout = 3 * time.Second
+
+	// copyWindow is how long after a person's last press what a page copies is
+	// taken for what they asked for. Chromium lets pages copy for 5 s after a
+	// press; the rest is the way to there and back.
+	copyWindow = 10 * time.Second
+)
+
+// Clipboard is what a viewer asks of the clipboard. Copy and cut press the
+// shortcut; what the page then copies comes as a ClipboardMessage, by the same way as
+// whatever else pages copy. Paste puts text on the remote clipboard and presses
+// that shortcut.
+type Clipboard struct {
+	Action string `json:"action"` // copy cut paste
+	Text   string `json:"text"`   // of paste
+}
+
+var editCommands = map[string]input.Command{"copy": input.Copy, "cut": input.Cut, "paste": input.Paste}
+
+// Validate returns an error for the first field that is wrong.
+func (c Clipboard) Validate() error {
+	if editCommands[c.Action] == "" {
+		return badField("action", "must be copy, cut or paste")
+	}
+	if c.Action == "paste" {
+		return input.Text{Text: c.Text}.Validate()
+	}
+	return nil
+}
+
+// Clipboard copies, cuts or pastes in the page, in order with the viewer's
+// other input. An epoch of 0 is the present one.
+func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if err := v.controls(); err != nil {
+		return err
+	}
+	s := v.session
+	if epoch == 0 {
+		_, epoch, _ = s.lease.state()
+	}
+	eng, err := s.ready()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, clipboardTimeout)
+	defer cancel()
+	if err := eng.live.clipboard.prepare(ctx, c); err != nil {
+		s.log.Warn("remote clipboard", "error", err)
+		if c.Action == "paste" { // then at least the text
+			return v.Text(Text{Text: c.Text}, epoch)
+		}
+	}
+	return v.dispatch(epoch, c.Validate, func(d *input.Dispatcher) error {
+		if c.Action == "paste" {
+			s.typed(Key{Event: "down", Text: c.Text})
+		}
+		s.acted()
+		return d.Edit(editCommands[c.Action])
+	})
+}
+
+// acted notes that a person pressed something, and opens the remote clipboard
+// so that a press that copies is heard.
+func (s *Session) acted() {
+	s.actedAt.Store(time.Now().UnixNano())
+	s.mu.Lock()
+	eng := s.engine
+	s.mu.Unlock()
+	if eng != nil {
+		eng.live.clipboard.want()
+	}
+}
+
+// copied passes on what a page has put on the remote clipboard to the person in
+// control, if they did something that can have caused it. Nothing is told to
+// others, or noted.
+func (s *Session) copied(text string, err error) {
+	holder, _, _ := s.lease.state()
+	v := s.viewerOf(holder)
+	if v == nil || v.may() != nil || time.Since(time.Unix(0, s.actedAt.Load())) > copyWindow {
+		return
+	}
+	if err != nil {
+		v.send("", ErrorMessage{Type: "error", Message: "clipboard: " + err.Error()})
+		return
+	}
+	v.send("clipboard", ClipboardMessage{Type: "clipboard", Text: text})
+}
+
+// remoteClipboard is the clipboard of one Chromium, opened when it is first
+// wanted: it costs a process.
+type remoteClipboard struct {
+	client *cdp.Client
+	copied func(string, error)
+	ctx    context.Context // until close
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	current *openedClipboard
+}
+
+// openedClipboard is one attempt to open it.
+type openedClipboard struct {
+	done chan struct{} // closed when what follows is set
+	it   *clipboard.Clipboard
+	err  error
+
+	mu       sync.Mutex
+	attached *clipboard.Clipboard // takes events; set before it
+}
+
+func newRemoteClipboard(client *cdp.Client, copied func(string, error)) *remoteClipboard {
+	r := &remoteClipboard{client: client, copied: copied}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+// want opens the clipboard without waiting for it.
+func (r *remoteClipboard) want() *openedClipboard {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil && r.ctx.Err() == nil {
+		o := &openedClipboard{done: make(chan struct{})}
+		r.current = o
+		r.work.Go(func() { r.open(o) })
+	}
+	return r.current
+}
+
+func (r *remoteClipboard) open(o *openedClipboard) {
+	defer close(o.done)
+	ctx, cancel := context.WithTimeout(r.ctx, actTimeout)
+	defer cancel()
+	o.it, o.err = clipboard.Open(ctx, r.client, o.attach, r.copied)
+	if o.err != nil {
+		r.forget(o)
+	}
+}
+
+// forget makes the next use open it anew.
+func (r *remoteClipboard) forget(o *openedClipboard) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == o {
+		r.current = nil
+	}
+}
+
+// prepare makes sure that copies are heard, and for a paste that the text is
+// there.
+func (r *remoteClipboard) prepare(ctx context.Context, c Clipboard) error {
+	o := r.want()
+	if o == nil {
+		return ErrNotReady
+	}
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if o.err != nil || c.Action != "paste" {
+		return o.err
+	}
+	err := o.it.SetText(ctx, c.Text)
+	if err != nil {
+		r.forget(o)
+		o.it.Close()
+	}
+	return err
+}
+
+// handle passes on an event of the clipboard's page. It runs on the
+// connection's read loop.
+func (r *remoteClipboard) handle(ev cdp.Event) bool {
+	r.mu.Lock()
+	o := r.current
+	r.mu.Unlock()
+	if o == nil {
+		return false
+	}
+	o.mu.Lock()
+	it := o.attached
+	o.mu.Unlock()
+	if it == nil || it.Session() != ev.Session {
+		return false
+	}
+	it.HandleEvent(ev)
+	return true
+}
+
+func (o *openedClipboard) attach(it *clipboard.Clipboard) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.attached = it
+}
+
+// close closes the clipboard and waits for what is under way.
+func (r *remoteClipboard) close() {
+	r.cancel()
+	r.work.Wait()
+	r.mu.Lock()
+	o := r.current
+	r.current = nil
+	r.mu.Unlock()
+	if o != nil && o.it != nil {
+		o.it.Close()
+	}
+}
