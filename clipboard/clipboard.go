@@ -44,6 +44,9 @@ var script string
 // ErrTooLong is given to Options.Copied for text over MaxTextBytes.
 var ErrTooLong = fmt.Errorf("the copied text is longer than %d bytes", MaxTextBytes)
 
+// ErrRefused is of what the browser does not take, such as an image that is none.
+var ErrRefused = errors.New("the browser refused it")
+
 // Clipboard is a Chromium's clipboard. Its methods may be called from any
 // goroutine.
 type Clipboard struct {
@@ -64,7 +67,7 @@ type heardCopy struct {
 }
 
 // Open makes the page. attached is called with its session before any event of
-// it can come: they belong to HandleEvent. Whenever a page of this Chromium, and
+// it can come: they belong to HandleEvent. For what is on the clipboard already, and whenever a page of this Chromium, and
 // not SetText or SetImage, has put text on the clipboard, copied is called with
 // it on a goroutine of the Clipboard's, the newest text winning.
 func Open(ctx context.Context, client *cdp.Client, attached func(*Clipboard), copied func(text string, err error)) (*Clipboard, error) {
@@ -198,7 +201,7 @@ func (c *Clipboard) evaluate(ctx context.Context, expression string) error {
 		return err
 	}
 	if res.ExceptionDetails != nil { // not its text: what was written may be in it
-		return errors.New("the browser refused it")
+		return ErrRefused
 	}
 	return nil
 }

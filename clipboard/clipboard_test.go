@@ -50,6 +50,9 @@ func openBoth(t *testing.T) *opened {
 	p.must(cdp.Call(ctx, p.Session, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
 	p.must(cdp.Call(ctx, p.Session, page.BringToFront, proto.Empty{}))
 	p.Open(server.URL)
+	p.Eval(`field.value = 'before'; field.focus(); field.select()`, nil)
+	p.shortcut("C")
+	p.Eval(`field.value = ''; log.splice(0)`, nil)
 
 	events := cdp.NewQueue(0, nil)
 	client, err := p.Client.Conn().NewClient(ctx, events)
@@ -84,6 +87,7 @@ func openBoth(t *testing.T) *opened {
 		p.must(nil, client.Close(context.Background()))
 		<-handled
 	})
+	p.hears("before")
 	return p
 }
 

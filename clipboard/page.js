@@ -1,17 +1,20 @@
-(limit) => {
+async (limit) => {
   const { clipboard } = navigator;
   const say = (what) => window.heard(JSON.stringify(what));
   const bytes = new TextEncoder();
   /** What was written here, until its change is heard of: that is no news. */
   let written = null;
 
-  clipboard.addEventListener('clipboardchange', async (event) => {
-    const ours = written;
-    written = null;
-    if (!event.types.includes('text/plain')) return;
+  const tell = async (ours) => {
     const text = await clipboard.readText();
     if (text === '' || text === ours) return;
     say(bytes.encode(text).length > limit ? { tooLong: true } : { text });
+  };
+
+  clipboard.addEventListener('clipboardchange', async (event) => {
+    const ours = written;
+    written = null;
+    if (event.types.includes('text/plain')) await tell(ours);
   });
 
   window.writeText = (text) => {
@@ -25,4 +28,7 @@
     canvas.getContext('2d').drawImage(bitmap, 0, 0);
     await clipboard.write([new ClipboardItem({ 'image/png': await canvas.convertToBlob() })]);
   };
+
+  // What was copied before anybody listened.
+  await tell(null);
 }

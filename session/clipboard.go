@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -23,11 +24,12 @@ const (
 
 // Clipboard is what a viewer asks of the clipboard. Copy and cut press the
 // shortcut; what the page then copies comes as a ClipboardMessage, by the same way as
-// whatever else pages copy. Paste puts text on the remote clipboard and presses
-// that shortcut.
+// whatever else pages copy. Paste puts text or an image on the remote clipboard
+// and presses that shortcut.
 type Clipboard struct {
 	Action string `json:"action"` // copy cut paste
 	Text   string `json:"text"`   // of paste
+	Image  string `json:"image"`  // of paste, in place of text: the name of a file of the session
 }
 
 var editCommands = map[string]input.Command{"copy": input.Copy, "cut": input.Cut, "paste": input.Paste}
@@ -37,7 +39,7 @@ func (c Clipboard) Validate() error {
 	if editCommands[c.Action] == "" {
 		return badField("action", "must be copy, cut or paste")
 	}
-	if c.Action == "paste" {
+	if c.Action == "paste" && c.Image == "" {
 		return input.Text{Text: c.Text}.Validate()
 	}
 	return nil
@@ -60,11 +62,18 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 	if err != nil {
 		return err
 	}
+	image, err := v.image(c)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, clipboardTimeout)
 	defer cancel()
-	if err := eng.live.clipboard.prepare(ctx, c); err != nil {
+	if err := eng.live.clipboard.prepare(ctx, c, image); err != nil {
 		s.log.Warn("remote clipboard", "error", err)
-		if c.Action == "paste" { // then at least the text
+		switch {
+		case c.Image != "":
+			return badField("image", "is none that the browser can read")
+		case c.Action == "paste": // at least the text
 			return v.Text(Text{Text: c.Text}, epoch)
 		}
 	}
@@ -75,6 +84,25 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 		s.acted()
 		return d.Edit(editCommands[c.Action])
 	})
+}
+
+// image is what an image to paste holds.
+func (v *Viewer) image(c Clipboard) ([]byte, error) {
+	if c.Action != "paste" || c.Image == "" {
+		return nil, nil
+	}
+	if _, err := v.paths([]string{c.Image}); err != nil {
+		return nil, badField("image", "there is no such file: %.80q", c.Image)
+	}
+	folder, err := v.session.Files()
+	if err != nil {
+		return nil, err
+	}
+	image, err := folder.Read(c.Image, clipboard.MaxImageBytes)
+	if err != nil {
+		return nil, badField("image", "must be a file of at most %d bytes", clipboard.MaxImageBytes)
+	}
+	return image, nil
 }
 
 // acted notes that a person pressed something, and opens the remote clipboard
@@ -165,9 +193,9 @@ func (r *remoteClipboard) forget(o *openedClipboard) {
 	}
 }
 
-// prepare makes sure that copies are heard, and for a paste that the text is
-// there.
-func (r *remoteClipboard) prepare(ctx context.Context, c Clipboard) error {
+// prepare makes sure that copies are heard, and for a paste that what is pasted
+// is there.
+func (r *remoteClipboard) prepare(ctx context.Context, c Clipboard, image []byte) error {
 	o := r.want()
 	if o == nil {
 		return ErrNotReady
@@ -180,8 +208,13 @@ func (r *remoteClipboard) prepare(ctx context.Context, c Clipboard) error {
 	if o.err != nil || c.Action != "paste" {
 		return o.err
 	}
-	err := o.it.SetText(ctx, c.Text)
-	if err != nil {
+	var err error
+	if image != nil {
+		err = o.it.SetImage(ctx, image)
+	} else {
+		err = o.it.SetText(ctx, c.Text)
+	}
+	if err != nil && !errors.Is(err, clipboard.ErrRefused) { // its page is gone
 		r.forget(o)
 		o.it.Close()
 	}

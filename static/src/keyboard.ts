@@ -53,6 +53,13 @@ function isProcessed(event: KeyboardEvent): boolean {
   return event.isComposing || event.key === 'Process' || event.key === 'Dead' || event.key === 'Unidentified' || event.keyCode === 229;
 }
 
+/** The shortcut that pastes: by what the key means, and by its place where it means no Latin letter. */
+export function isPaste(press: Pick<KeyPress, 'key' | 'code' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>, mac: boolean): boolean {
+  if (!mac && press.shiftKey && !press.ctrlKey && !press.altKey && press.key === 'Insert') return true;
+  if (press.altKey || !(mac ? press.metaKey : press.ctrlKey)) return false;
+  return /^[a-z]$/i.test(press.key) ? press.key.toLowerCase() === 'v' : press.code === 'KeyV';
+}
+
 export const isMac = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** What the field holds while nothing is composed: something to delete, so that Backspace on a phone is seen. */
@@ -60,8 +67,8 @@ const SENTINEL = '\u200b\u200b';
 
 interface Options {
   send(message: KeyMessage | TextMessage | ComposeMessage): void;
-  /** Copy (or cut) was asked for; the remote page's selection is wanted on this side. */
-  copy(action: 'copy' | 'cut'): void;
+  /** What the person pastes. */
+  paste(data: DataTransfer | null): void;
   /** The person wants their own keyboard back. */
   leave(): void;
 }
@@ -127,16 +134,12 @@ export class Keyboard {
       return;
     }
     if (isProcessed(event)) return;
-    const command = this.#mac ? event.metaKey : event.ctrlKey;
-    // The paste event brings the text; for that the key must keep its default.
-    if (command && !event.altKey && event.code === 'KeyV') return;
+    // The paste event brings what is pasted; for that the key must keep its default.
+    if (isPaste(event, this.#mac)) return;
     event.preventDefault();
     const press = this.#press(event);
     this.#pressed.set(event.code, press);
     this.options.send(keyMessage('down', press, this.#mac));
-    if (command && !event.altKey && !event.shiftKey && !event.repeat && (event.code === 'KeyC' || event.code === 'KeyX')) {
-      this.options.copy(event.code === 'KeyC' ? 'copy' : 'cut');
-    }
   }
 
   #up(event: KeyboardEvent): void {
@@ -194,7 +197,7 @@ export class Keyboard {
 
   #paste(event: ClipboardEvent): void {
     event.preventDefault();
-    this.text(event.clipboardData?.getData('text/plain') ?? '');
+    this.options.paste(event.clipboardData);
   }
 
   #reset(): void {

@@ -207,7 +207,7 @@ export class Live extends Emitter<LiveEvents> {
   /** The server names the message that was wrong before it says why. */
   #complain(text: string): void {
     const [, kind = '', why = text] = /^(\w+): (.*)$/s.exec(text) ?? [];
-    // Who is in control is on the screen; and a copy that is not possible is no news to somebody who pressed a shortcut.
+    // Who is in control is on the screen; the rest is said.
     if (QUIET.has(kind)) return;
     this.emit('trouble', { kind, why: why.charAt(0).toUpperCase() + why.slice(1) });
   }
@@ -261,7 +261,7 @@ export class Live extends Emitter<LiveEvents> {
 }
 
 /** Messages whose refusal needs no words. */
-const QUIET = new Set(['mouse', 'key', 'text', 'compose', 'touch', 'clipboard', 'ack', 'resize']);
+const QUIET = new Set(['mouse', 'key', 'text', 'compose', 'touch', 'ack', 'resize']);
 
 /** The cursor names of CSS; anything else from the other side is ignored. */
 const CURSORS = new Set(

@@ -1,18 +1,23 @@
 import { byId, h } from './dom.js';
 
-/** How long (ms) a message stays. */
+/** How long (ms) a message stays, and one with something to press. */
 const STAY = 5_000;
+const STAY_TO_PRESS = 20_000;
 /** Messages shown at once; the oldest makes room. */
 const MOST = 3;
 
-/** Says something in passing, at the bottom of the window. */
-export function notice(text: string): void {
+/** Says something in passing, at the bottom of the window, with at most one thing to press. */
+export function notice(text: string, action?: { label: string; run(): void }): void {
   const host = byId('toasts');
-  for (const old of host.children) if (old.textContent === text) old.remove();
+  for (const old of host.children) if (old.firstChild?.textContent === text) old.remove();
   while (host.children.length >= MOST) host.firstElementChild?.remove();
   // Modal dialogs cover everything that is not in the top layer with them.
   const dialog = document.querySelector<HTMLDialogElement>('dialog[open]');
-  const element = h('div', { class: 'toast', text });
+  const element = h('div', { class: 'toast' }, text);
   (dialog ? (dialog.querySelector('.toasts') ?? dialog.appendChild(h('div', { class: 'toasts', role: 'status' }))) : host).append(element);
-  window.setTimeout(() => element.remove(), STAY);
+  if (action) {
+    const { label, run } = action;
+    element.append(h('button', { type: 'button', class: 'button', text: label, on: { click: () => (element.remove(), run()) } }));
+  }
+  window.setTimeout(() => element.remove(), action ? STAY_TO_PRESS : STAY);
 }

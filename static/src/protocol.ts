@@ -41,8 +41,11 @@ export interface ComposeMessage { type: 'compose'; text: string; start: number; 
 /** Files of the session that fall on the page. */
 export interface DropMessage { type: 'drop'; x: number; y: number; files: string[]; modifiers: number }
 
+/** Copies, cuts or pastes in the page; `image` names a file of the session. */
+export interface ClipboardMessage { type: 'clipboard'; action: 'copy' | 'cut' | 'paste'; text?: string; image?: string }
+
 /** Input goes with the epoch of the control lease it was made under. */
-export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMessage | DropMessage;
+export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMessage | DropMessage | ClipboardMessage;
 
 /** How the page is looked at: CSS pixels of the whole page, device pixels per CSS pixel, and whether anybody sees it. */
 export interface ViewSize { width: number; height: number; dpr: number; hidden: boolean }
@@ -65,7 +68,6 @@ export type ClientMessage =
   | { type: 'navigate'; action: 'goto' | 'back' | 'forward' | 'reload' | 'stop'; url?: string }
   | { type: 'tab'; action: 'activate' | 'close' | 'new'; tab?: number }
   | ({ type: 'resize' } & ViewSize)
-  | { type: 'clipboard'; action: 'copy' | 'cut' }
   | { type: 'dialog'; id: string; accept: boolean; text?: string }
   | { type: 'chooser'; id: string; files: string[] | null }
   | { type: 'download'; id: string; action: 'cancel' }

@@ -1,5 +1,5 @@
+import { Clipboard } from './clipboard.js';
 import { byId, setText, show } from './dom.js';
-import { copyText } from './copying.js';
 import { Downloads } from './downloads.js';
 import { Dropping } from './dropping.js';
 import { endingOf } from './endings.js';
@@ -22,6 +22,7 @@ export class Stage {
   readonly screen: Screen;
   readonly live: Live;
   readonly keyboard: Keyboard;
+  readonly clipboard: Clipboard;
   /** Fingers are used here: fields bring up the on-screen keyboard. */
   readonly coarse = window.matchMedia('(pointer: coarse)').matches;
   #field = byId<HTMLTextAreaElement>('keys');
@@ -35,10 +36,11 @@ export class Stage {
     this.screen = new Screen(stage, byId('frame'), byId<HTMLCanvasElement>('screen'), byId('edge'));
     this.screen.setPage({ width: Number(stage.dataset.width), height: Number(stage.dataset.height) });
     this.live = new Live(session, this.screen);
+    this.clipboard = new Clipboard(this.live);
     const send = (message: InputMessage): void => this.live.input(message);
     this.keyboard = new Keyboard(this.#field, {
       send,
-      copy: (action) => this.live.mine && this.live.send({ type: 'clipboard', action }),
+      paste: (data) => this.clipboard.take(data),
       leave: () => (document.querySelector<HTMLElement>('#control-button, #done') ?? document.body).focus(),
     });
     new Pointer(this.screen, send, () => this.#pressed());
@@ -52,7 +54,6 @@ export class Stage {
     this.#followField();
     this.#fillKeyboardButtons();
     new Zoom(this.screen, this.live);
-    this.live.on('clipboard', (text) => void this.#keep(text));
     this.live.on('trouble', ({ why }) => notice(why));
   }
 
@@ -70,11 +71,6 @@ export class Stage {
   #tapped(): void {
     // Phones open their keyboard only while a touch is being handled, which is too early to know what was hit.
     if (this.#wanted) this.keyboard.focus();
-  }
-
-  async #keep(text: string): Promise<void> {
-    if (!text) return;
-    notice((await copyText(text)) ? 'Copied from the remote page' : 'Your browser did not allow copying.');
   }
 
   #showFocus(): void {

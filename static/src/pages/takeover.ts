@@ -146,7 +146,7 @@ function pasting(stage: Stage): void {
   byId('paste').addEventListener('click', () => {
     const asked = navigator.clipboard?.readText?.() ?? Promise.reject(new Error('no clipboard'));
     asked.then(
-      (text) => (text ? stage.keyboard.text(text) : notice('The clipboard is empty.')),
+      (text) => (text ? stage.clipboard.text(text) : notice('The clipboard is empty.')),
       () => {
         field.value = '';
         dialog.showModal();
@@ -156,7 +156,7 @@ function pasting(stage: Stage): void {
   byId('paste-form').addEventListener('submit', (event) => {
     event.preventDefault();
     dialog.close();
-    stage.keyboard.text(field.value);
+    stage.clipboard.text(field.value);
     field.value = '';
   });
 }

@@ -1,0 +1,185 @@
+import { expect, test, type APIRequestContext, type CDPSession, type Page } from '@playwright/test';
+import { auth, hasPicture, newSession, Remote, signIn } from './remote.js';
+
+/** What a person does with hands and clipboard, and what the remote page got of it. */
+
+test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+/** Runs a script beside the person and gives what it returns. */
+async function asked<T>(request: APIRequestContext, session: string, code: string): Promise<T> {
+  const run = await (await request.post(`/v1/sessions/${session}/scripts`, { headers: auth(), data: { wait: true, code } })).json();
+  expect(run.error ?? null).toBeNull();
+  return run.result as T;
+}
+
+/** A page that notes what reaches it; `field` stands at the top left, everything else at known places. */
+const RECORDER = `<title>recorder</title><style>
+  * { margin: 0; box-sizing: border-box; font: 16px monospace } body { height: 700px }
+  #field { position: absolute; left: 0; top: 0; width: 600px; height: 100px }
+  #secret { position: absolute; left: 0; top: 120px; width: 300px; height: 40px }
+  #write { position: absolute; left: 0; top: 180px; width: 300px; height: 40px }
+  #host { position: absolute; left: 0; top: 240px; width: 300px; height: 40px }
+  #frame { position: absolute; left: 0; top: 300px; width: 300px; height: 60px; border: 0 }
+  #box { position: absolute; left: 0; top: 400px; width: 600px; height: 200px; background: #cde; touch-action: none }
+</style><textarea id=field></textarea><input id=secret type=password value=hunter2><div id=host></div><div id=box></div>
+<button id=write onclick="navigator.clipboard?.writeText('by the page') ?? (field.value = 'by the page', field.select(), document.execCommand('copy'))">write</button>
+<iframe id=frame srcdoc="<input value='in a frame' style='width:280px;height:40px'>"></iframe>
+<script>
+  window.told = [];
+  host.attachShadow({ mode: 'open' }).innerHTML = '<input value="in a shadow" style="width:280px;height:40px">';
+  const say = (type, text) => addEventListener(type, e => told.push((e.isTrusted || type === 'compositionend' ? '' : 'untrusted ') + type + ' ' + text(e)), true);
+  for (const type of ['compositionstart', 'compositionupdate', 'compositionend']) say(type, e => e.data);
+  for (const type of ['keydown', 'keyup']) say(type, e => [e.key, e.code, e.location, e.repeat && 'again', e.ctrlKey && 'Ctrl', e.shiftKey && 'Shift', e.altKey && 'Alt', e.metaKey && 'Meta'].filter(x => x !== false).join(' '));
+  say('beforeinput', e => e.inputType + ' ' + (e.data ?? ''));
+  say('paste', e => JSON.stringify(e.clipboardData.getData('text/plain')) + [...e.clipboardData.files].map(f => ' ' + f.type).join(''));
+  for (const type of ['mousedown', 'mousemove', 'mouseup', 'click', 'dblclick']) say(type, e => [e.button, e.buttons, e.detail].join(' '));
+  for (const type of ['touchstart', 'touchmove', 'touchend']) say(type, e => [e.touches.length, e.changedTouches.length].join(' '));
+</script>`;
+
+interface Received { value: string; told: string[] }
+interface Opened { session: string; remote: Remote; look(): Promise<Received> }
+
+async function open(page: Page, request: APIRequestContext): Promise<Opened> {
+  await signIn(page);
+  const session = await newSession(page);
+  return show(page, request, session);
+}
+
+async function show(page: Page, request: APIRequestContext, session: string): Promise<Opened> {
+  await asked(request, session, `await page.setContent(${JSON.stringify(RECORDER)})`);
+  await hasPicture(page);
+  return {
+    session,
+    remote: new Remote(page),
+    look: async () => {
+      // A script that looks waits for its turn.
+      const release = page.getByRole('button', { name: 'Release' });
+      if (await release.isVisible()) await release.click();
+      await expect(page.locator('#control-words')).toHaveText('Nobody in control');
+      return asked<Received>(request, session, 'return page.evaluate(() => ({ value: field.value, told: told.splice(0) }))');
+    },
+  };
+}
+
+/** What is on the person's clipboard, once it is `text`. */
+async function hasClipboard(page: Page, text: string): Promise<void> {
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(text);
+}
+
+test('what is copied on either side is pasted on the other', async ({ page, request }) => {
+  const { remote, look } = await open(page, request);
+  const setClipboard = (text: string): Promise<void> => page.evaluate((t) => navigator.clipboard.writeText(t), text);
+
+  // There: one insertion, by a paste that the page hears of and believes. An image is a file there.
+  await remote.click({ x: 50, y: 50 });
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await setClipboard('two lines, 日本 🙂');
+  await page.keyboard.press('ControlOrMeta+V');
+  await page.keyboard.type('!');
+  const uploaded = page.waitForResponse((response) => response.request().method() === 'POST' && response.url().includes('/files?'));
+  await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(4, 4);
+    canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': await canvas.convertToBlob() })]);
+  });
+  await page.keyboard.press('ControlOrMeta+V');
+  await (await uploaded).finished();
+  await page.evaluate(() => new Promise(requestAnimationFrame)); // the page has read the answer
+  const { value, told } = await look();
+  expect(value).toBe('two lines, 日本 🙂!');
+  expect(told.filter((line) => /paste/i.test(line)).map((line) => line.trim())).toEqual(['paste "two lines, 日本 🙂"', 'beforeinput insertFromPaste two lines, 日本 🙂', 'paste "" image/png', 'beforeinput insertFromPaste']);
+  expect(told).toContain('keydown v KeyV 0 Ctrl');
+
+  // Back: by shortcut, from a field, a shadow root and a frame.
+  const words = page.getByText('Copied from the remote page');
+  for (const [y, text] of [[50, 'two lines, 日本 🙂!'], [260, 'in a shadow'], [320, 'in a frame']] as const) {
+    await remote.click({ x: 50, y });
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.press('ControlOrMeta+C');
+    await hasClipboard(page, text);
+    await expect(words).toBeVisible();
+  }
+  // A password is not given away; cut takes it from the field.
+  await remote.click({ x: 50, y: 140 });
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.press('ControlOrMeta+C');
+  await remote.click({ x: 50, y: 50 });
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.press('ControlOrMeta+X');
+  await hasClipboard(page, 'two lines, 日本 🙂!');
+  expect((await look()).value, 'what was cut is gone').toBe('');
+  // What the page writes by itself after a press.
+  await remote.click({ x: 50, y: 200 });
+  await hasClipboard(page, 'by the page');
+});
+
+test('a browser that needs a press to copy gets something to press', async ({ page, request }) => {
+  const { remote } = await open(page, request);
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('no'));
+    document.execCommand = () => false;
+  });
+  await remote.click({ x: 50, y: 320 });
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.press('ControlOrMeta+C');
+  const button = page.getByRole('button', { name: 'Copy it here' });
+  await expect(button).toBeVisible();
+  await page.evaluate(() => Reflect.deleteProperty(navigator.clipboard, 'writeText'));
+  await button.click();
+  await hasClipboard(page, 'in a frame');
+});
+
+/** Types with an input method: each state of the composition, then the text. */
+async function compose(cdp: CDPSession, states: string[], text: string): Promise<void> {
+  for (const state of states) await cdp.send('Input.imeSetComposition', { text: state, selectionStart: state.length, selectionEnd: state.length });
+  await cdp.send('Input.insertText', { text });
+}
+
+const WRITING = [
+  { language: 'Japanese', states: ['k', 'か', 'かn', 'かん', 'かんj', 'かんじ', '漢字'], text: '漢字' },
+  { language: 'Chinese', states: ['n', 'ni', 'nih', 'niha', 'nihao'], text: '你好' },
+  { language: 'Korean', states: ['ㅎ', '하', '한'], text: '한' },
+  { language: 'a dead key', states: ['´'], text: 'é' },
+];
+
+test('input methods compose in the remote page', async ({ page, request }) => {
+  const { remote, look } = await open(page, request);
+  const cdp = await page.context().newCDPSession(page);
+  await remote.click({ x: 500, y: 50 });
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  for (const { states, text } of WRITING) {
+    await compose(cdp, states, text);
+    await page.keyboard.type('.');
+  }
+  // Given up: nothing stays. An emoji comes without keys.
+  await cdp.send('Input.imeSetComposition', { text: 'に', selectionStart: 1, selectionEnd: 1 });
+  await cdp.send('Input.imeSetComposition', { text: '', selectionStart: 0, selectionEnd: 0 });
+  await cdp.send('Input.insertText', { text: '👩‍🚀' });
+  // The keypad, a key that repeats, modifiers; and nothing stays pressed when the page loses the keyboard.
+  await page.keyboard.press('NumpadAdd');
+  await page.keyboard.down('ArrowLeft');
+  await page.keyboard.down('ArrowLeft');
+  await page.keyboard.up('ArrowLeft');
+  await page.keyboard.press('Control+Alt+Shift+F2');
+  await page.keyboard.down('Shift');
+  await page.locator('#keys').evaluate((field) => field.blur());
+  const { value, told } = await look();
+  expect(value).toBe('漢字.你好.한.é.👩‍🚀+');
+  const composed = told.filter((line) => line.startsWith('composition'));
+  for (const { language, states, text } of WRITING) {
+    const lines = composed.splice(0, composed.indexOf(`compositionend ${text}`) + 1);
+    expect(lines[0], language).toBe('compositionstart ');
+    expect(lines.slice(1, states.length + 1), language).toEqual(states.map((state) => `compositionupdate ${state}`));
+  }
+  expect(composed.slice(0, 2)).toEqual(['compositionstart ', 'compositionupdate に']);
+  expect(composed.at(-1)).toBe('compositionend ');
+  const keys = told.filter((line) => line.startsWith('key'));
+  expect(keys).toContain('keydown + NumpadAdd 3');
+  expect(keys.filter((line) => line.includes('ArrowLeft'))).toEqual(['keydown ArrowLeft ArrowLeft 0', 'keydown ArrowLeft ArrowLeft 0 again', 'keyup ArrowLeft ArrowLeft 0']);
+  expect(keys).toContain('keydown F2 F2 0 Ctrl Shift Alt');
+  expect(keys.at(-1)).toBe('keyup Shift ShiftLeft 1');
+});
