@@ -6,6 +6,7 @@ import path from 'node:path';
 // The configuration is read again in each worker: what the first reading chose
 // is handed on in the environment.
 process.env.E2E_PORT ??= String(20_000 + (process.pid % 20_000));
+process.env.E2E_EMBED_PORT ??= String(Number(process.env.E2E_PORT) + 20_000);
 process.env.E2E_DATA ??= mkdtempSync(path.join(tmpdir(), 'takeover-e2e-'));
 process.env.E2E_KEY ??= `e2e-${process.pid}-${Date.now()}`;
 
@@ -30,7 +31,7 @@ export default defineConfig({
     },
   },
   webServer: {
-    command: `${path.join(root, 'bin/takeover')} serve --addr 127.0.0.1:${process.env.E2E_PORT} --data-dir ${process.env.E2E_DATA} --log-level warn --ask-timeout 5m`,
+    command: `${path.join(root, 'bin/takeover')} serve --addr 127.0.0.1:${process.env.E2E_PORT} --data-dir ${process.env.E2E_DATA} --log-level warn --ask-timeout 5m --embed-origins http://localhost:${process.env.E2E_EMBED_PORT}`,
     url: `http://127.0.0.1:${process.env.E2E_PORT}/readyz`,
     env: { TAKEOVER_API_KEY: process.env.E2E_KEY },
     gracefulShutdown: { signal: 'SIGTERM', timeout: 15_000 },

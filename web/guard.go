@@ -33,6 +33,9 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 		if isHead(req) && r.kind != plain {
 			return &failure{kind: kindMethod, detail: "HEAD is not offered on a stream.", allow: r.method}
 		}
+		if r.framed {
+			s.allowFraming(c)
+		}
 		p := s.identify(req, r.kind != plain)
 		c.Set(principalKey, p)
 		if err := s.checkOrigin(req, r, p); err != nil {

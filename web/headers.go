@@ -34,7 +34,12 @@ func nonceOf(c echo.Context) string {
 // editor's worker make, data: for favicons of remote pages. Where there is an
 // editor, it places its lines by style attributes; markup of others never gets
 // into a page.
-func (s *Server) policy(nonce string, editor bool) string {
+func (s *Server) policy(c echo.Context, editor bool) string {
+	nonce := nonceOf(c)
+	ancestors := strings.Join(s.embedOrigins(c), " ")
+	if ancestors == "" {
+		ancestors = "'none'"
+	}
 	styleAttributes := "'none'"
 	if editor {
 		styleAttributes = "'unsafe-inline'"
@@ -52,7 +57,7 @@ func (s *Server) policy(nonce string, editor bool) string {
 		"form-action 'self'",
 		"base-uri 'none'",
 		"object-src 'none'",
-		"frame-ancestors " + s.cfg.FrameAncestors,
+		"frame-ancestors " + ancestors,
 	}, "; ")
 }
 
@@ -64,10 +69,8 @@ func (s *Server) secure(next echo.HandlerFunc) echo.HandlerFunc {
 		nonce := base64.RawStdEncoding.EncodeToString(b[:])
 		c.Set(nonceKey, nonce)
 		h := c.Response().Header()
-		h.Set(headerCSP, s.policy(nonce, false))
-		if s.cfg.FrameAncestors == frameNone {
-			h.Set("X-Frame-Options", "DENY")
-		}
+		h.Set(headerCSP, s.policy(c, false))
+		h.Set("X-Frame-Options", "DENY") // allowFraming takes it away
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")

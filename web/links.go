@@ -31,7 +31,8 @@ type linkCreated struct {
 
 // redeemRequest is the body of a redemption.
 type redeemRequest struct {
-	Secret string `json:"secret"`
+	Secret   string `json:"secret"`
+	Embedded bool   `json:"embedded,omitempty"` // in a frame of another site
 }
 
 // createLink is POST /v1/sessions/:id/links.
@@ -109,7 +110,6 @@ func (s *Server) redeemLink(c echo.Context) error {
 		return err
 	}
 	s.log.Info("link used", "session", grant.SessionID, "link", grant.LinkID, "role", grant.Role, "from", peer)
-	name := linkCookiePrefix + grant.SessionID
-	c.SetCookie(newCookie(c.Request(), name, s.grants.sign(grant), grant.Expires, s.https()))
+	c.SetCookie(s.grantCookie(c.Request(), grant, req.Embedded))
 	return c.JSON(http.StatusOK, grant)
 }

@@ -32,6 +32,7 @@ const immutable = "public, max-age=31536000, immutable"
 func (s *Server) page(c echo.Context) views.Page {
 	return views.Page{
 		Asset: static.Asset, Nonce: nonceOf(c), SignedIn: caller(c).operator(), Version: s.cfg.Version, Now: time.Now(),
+		Embed: strings.Join(s.embedOrigins(c), " "),
 	}
 }
 
@@ -112,7 +113,7 @@ func (s *Server) pageSession(c echo.Context) error {
 		base = s.baseURL(c.Request())
 	}
 	guest := !caller(c).operator()
-	c.Response().Header().Set(headerCSP, s.policy(nonceOf(c), !guest)) // a guest has no editor
+	c.Response().Header().Set(headerCSP, s.policy(c, !guest)) // a guest has no editor
 	return s.render(c, http.StatusOK, views.Session(views.SessionPage{
 		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
 		Sample: demo.SampleScript(base), Guest: guest,

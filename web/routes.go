@@ -37,6 +37,7 @@ type route struct {
 	role         session.Role // the least that a guest needs
 	byTakeover   bool         // :id is a takeover's
 	kind         routeKind
+	framed       bool // a page that EmbedOrigins may frame
 	slow         bool // the answer may take long: no write deadline
 	handler      echo.HandlerFunc
 	query        []string // what it reads of the query, as queryParams describes it
@@ -126,8 +127,8 @@ func (s *Server) routes() []route {
 
 		{method: get, path: "/", name: "pageSessions", does: "Page: sessions and the inbox.", handler: s.pageSessions, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
-		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
-		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", framed: true, access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/login", name: "pageLogin", does: "Page: sign in; ?code= trades a sign-in link.", access: public, query: []string{"next", "code"}, handler: s.pageLogin, answers: answer{mime: mimeHTML}},
 		{method: post, path: "/login", name: "login", does: "Trade a key for a cookie.", access: public, handler: s.login, answers: answer{status: 303, mime: mimeHTML}},
 		{method: post, path: "/logout", name: "logout", does: "End the sign-in.", access: public, handler: s.logout, answers: answer{status: 303, mime: mimeHTML}},

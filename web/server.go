@@ -39,8 +39,6 @@ const (
 	// DefaultSignInBurst how many at once.
 	DefaultSignInRate  = 10
 	DefaultSignInBurst = 10
-
-	frameNone = "'none'"
 )
 
 // errStopping is why streams end when the server does.
@@ -57,9 +55,9 @@ type Config struct {
 	// AllowedOrigins are other sites whose pages may call, such as
 	// "https://ops.example.com". Default: none.
 	AllowedOrigins []string
-	// FrameAncestors is CSP's list of sites that may frame the pages. Default
-	// 'none'.
-	FrameAncestors string
+	// EmbedOrigins are the sites that may show the pages of a session and of a
+	// takeover in a frame, as "https://ops.example.com". Default: none.
+	EmbedOrigins []string
 	// StallLimit is how long a viewer or a stream's reader may take nothing.
 	// Default DefaultStallLimit.
 	StallLimit time.Duration
@@ -75,9 +73,6 @@ type Config struct {
 }
 
 func (c *Config) setDefaults() {
-	if c.FrameAncestors == "" {
-		c.FrameAncestors = frameNone
-	}
 	if c.StallLimit <= 0 {
 		c.StallLimit = DefaultStallLimit
 	}
@@ -135,6 +130,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Keys == nil {
 		return nil, fmt.Errorf("web: %w", ErrNoKey)
+	}
+	if err := checkEmbedOrigins(cfg.EmbedOrigins); err != nil {
+		return nil, err
 	}
 	cfg.setDefaults()
 	s := &Server{

@@ -55,7 +55,7 @@ type serveCommand struct {
 	LeaseGrace time.Duration `help:"How long a person keeps control whose connection broke." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
 
 	AllowedOrigins []string      `help:"Other sites whose pages may call." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
-	FrameAncestors string        `help:"Sites that may frame the pages, as in CSP." default:"'none'" env:"TAKEOVER_FRAME_ANCESTORS"`
+	EmbedOrigins   []string      `help:"Sites that may show a session or a takeover in a frame." placeholder:"ORIGIN" env:"TAKEOVER_EMBED_ORIGINS"`
 	StallTimeout   time.Duration `help:"Drops a viewer or a stream's reader that takes nothing for so long." default:"30s" env:"TAKEOVER_STALL_TIMEOUT"`
 	CreateRate     int           `help:"Creates a minute of one caller." default:"120" env:"TAKEOVER_CREATE_RATE"`
 	CreateBurst    int           `help:"Creates at once of one caller." default:"60" env:"TAKEOVER_CREATE_BURST"`
@@ -184,7 +184,7 @@ func (s *serveCommand) options(addr net.Addr, kept *store.Store, log *slog.Logge
 
 func (s *serveCommand) config(manager *session.Manager, keys *web.Keys, log *slog.Logger) web.Config {
 	cfg := web.Config{
-		Manager: manager, Keys: keys, AllowedOrigins: s.AllowedOrigins, FrameAncestors: s.FrameAncestors, StallLimit: s.StallTimeout,
+		Manager: manager, Keys: keys, AllowedOrigins: s.AllowedOrigins, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout,
 		CreateRate: s.CreateRate, CreateBurst: s.CreateBurst, SignInRate: s.SignInRate, SignInBurst: s.SignInBurst,
 		Version: version(), Logger: log,
 	}

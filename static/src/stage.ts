@@ -3,6 +3,7 @@ import { byId, setText, show } from './dom.js';
 import { Downloads } from './downloads.js';
 import { Dropping } from './dropping.js';
 import { endingOf } from './endings.js';
+import { keep, recall } from './kept.js';
 import { Keyboard } from './keyboard.js';
 import { Live } from './live.js';
 import { notice } from './notices.js';
@@ -77,8 +78,8 @@ export class Stage {
     const hint = byId('keys-hint');
     this.#field.addEventListener('focus', () => {
       this.#area.toggleAttribute('data-focused', true);
-      show(hint, !this.coarse && this.#field.matches(':focus-visible') && !sessionStorage.getItem('takeover.hint'));
-      sessionStorage.setItem('takeover.hint', '1');
+      show(hint, !this.coarse && this.#field.matches(':focus-visible') && !recall('takeover.hint'));
+      keep('takeover.hint', '1');
       window.setTimeout(() => show(hint, false), 6_000);
     });
     this.#field.addEventListener('blur', () => {

@@ -1,3 +1,4 @@
+import { keep, recall } from './kept.js';
 import { setText, show } from './dom.js';
 import type { Live } from './live.js';
 import { notice } from './notices.js';
@@ -29,8 +30,8 @@ export class Zoom {
     if (this.#field) screen.reveal(this.#field);
     // A field that is large enough moves nothing; whoever presses wants it closer.
     if (screen.fitted) screen.toggleZoom({ x: screen.room.width / 2, y: screen.room.height / 2 });
-    if (sessionStorage.getItem(HINT)) return;
-    sessionStorage.setItem(HINT, '1');
+    if (recall(HINT)) return;
+    keep(HINT, '1');
     notice('Two fingers move and zoom the page.');
   }
 

@@ -15,6 +15,8 @@ type Page struct {
 	Nonce string
 	// SignedIn shows what only an operator can use: navigation, signing out.
 	SignedIn bool
+	// Embed is the sites that may frame this page, with spaces between, or empty.
+	Embed string
 	// Version of the server, for the account menu. May be empty.
 	Version string
 	// Now is the time that relative times count from. Zero means time.Now.

@@ -1,18 +1,22 @@
 import { APIError, messageOf, post } from '../api.js';
 import { byId, setText, show } from '../dom.js';
+import { Embedding } from '../embedding.js';
+import { keep, recall } from '../kept.js';
 
 /**
  * A visitor with a share link. The link's secret is in the fragment, which
  * browsers send to nobody; it is traded for a cookie, and the page loaded again.
  */
 const secret = location.hash.slice(1);
+/** In a frame of another site the cookie has to be one that browsers send there. */
+const framed = window.parent !== window;
 
 async function redeem(): Promise<void> {
   show(byId('locked-retry'), false);
   setText(byId('locked-title'), 'Opening…');
   setText(byId('locked-text'), 'One moment.');
   try {
-    await post('/v1/links/redeem', { secret });
+    await post('/v1/links/redeem', framed ? { secret, embedded: true } : { secret });
   } catch (error) {
     if (error instanceof APIError && error.status !== 0 && error.status < 500 && error.status !== 429) return refused(messageOf(error));
     setText(byId('locked-title'), 'That did not work');
@@ -20,20 +24,25 @@ async function redeem(): Promise<void> {
     show(byId('locked-retry'), true);
     return;
   }
+  if (framed && !(await keptCookie())) return over('Your browser keeps no cookies for a page inside of another one. Open the link in a window of its own, or serve both over HTTPS.');
   enter();
+}
+
+/** Whether the browser sends the cookie that it was just given. */
+async function keptCookie(): Promise<boolean> {
+  return (await fetch(location.pathname, { method: 'HEAD' })).status !== 401;
 }
 
 /** Loads the page again without the secret in its address. */
 function enter(): void {
-  sessionStorage.removeItem('takeover.refused');
+  keep('takeover.refused', null);
   history.replaceState(null, '', location.pathname + location.search);
   location.reload();
 }
 
 function refused(why: string): void {
   // A used-up link may still have given this browser its cookie, which a link from elsewhere did not send along.
-  if (sessionStorage.getItem('takeover.refused') !== secret) {
-    sessionStorage.setItem('takeover.refused', secret);
+  if (recall('takeover.refused') !== secret && keep('takeover.refused', secret)) {
     location.reload();
     return;
   }
@@ -41,6 +50,7 @@ function refused(why: string): void {
 }
 
 function over(why: string): void {
+  new Embedding().send({ type: 'ended', reason: why });
   setText(byId('locked-title'), 'This link no longer works');
   setText(byId('locked-text'), why);
   show(byId('locked-sign-in'), true);

@@ -9,6 +9,7 @@ import { Editor } from '../editor/editor.js';
 import { FilesPanel } from '../filespanel.js';
 import { isMac } from '../keyboard.js';
 import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
+import { Embedding } from '../embedding.js';
 import { EventsPanel } from '../panel/events.js';
 import { Runner } from '../run.js';
 import { Scripts } from '../saved.js';
@@ -33,6 +34,7 @@ showConnection(stage.live);
 showBanner(stage.live);
 showTabs(stage.live);
 if (!guest) operate();
+new Embedding().follow(stage);
 stage.open();
 
 /** What only an operator has: script, events, sharing, ending. */

@@ -1,6 +1,7 @@
 import { get, path } from '../api.js';
 import { showControl } from '../control.js';
 import { byId, maybeById, setText, show } from '../dom.js';
+import { Embedding } from '../embedding.js';
 import { askReason } from '../failing.js';
 import { enableDialogs, enableMenus } from '../menus.js';
 import { notice } from '../notices.js';
@@ -41,6 +42,8 @@ function endingOf(state: string): Ending {
 function work(): void {
   const stage = new Stage(root.dataset.session ?? '');
   const { live } = stage;
+  const embedding = new Embedding();
+  embedding.follow(stage);
   let claimed = false;
   let answered: Ending | null = null;
   let finished = false;
@@ -48,6 +51,7 @@ function work(): void {
   const finish = (ending: Ending): void => {
     if (finished) return;
     finished = true;
+    embedding.send({ type: 'done', outcome: ending });
     live.connection.close();
     farewell(ending);
   };

@@ -1,0 +1,56 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+)
+
+// framedKey marks a request for a page that other sites may frame.
+const framedKey = "framed"
+
+// checkEmbedOrigins refuses what is no origin: wildcards and paths would let in
+// more than the messages between the pages can be checked against.
+func checkEmbedOrigins(origins []string) error {
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Contains(u.Host, "*") || u.Scheme+"://"+u.Host != origin {
+			return fmt.Errorf("web: embed origin %q: must be like https://ops.example.com", origin)
+		}
+	}
+	return nil
+}
+
+// allowFraming lets the configured sites show this page inside of theirs.
+func (s *Server) allowFraming(c echo.Context) {
+	if len(s.cfg.EmbedOrigins) == 0 {
+		return
+	}
+	c.Set(framedKey, true)
+	h := c.Response().Header()
+	h.Set(headerCSP, s.policy(c, false))
+	h.Del("X-Frame-Options")
+}
+
+// embedOrigins is the sites that may frame the page that is asked for.
+func (s *Server) embedOrigins(c echo.Context) []string {
+	if framed, _ := c.Get(framedKey).(bool); framed {
+		return s.cfg.EmbedOrigins
+	}
+	return nil
+}
+
+// grantCookie is the cookie of a share link. In a frame of another site browsers
+// send only what says so, and keep it apart for each such site.
+func (s *Server) grantCookie(r *http.Request, g session.LinkGrant, embedded bool) *http.Cookie {
+	c := newCookie(r, linkCookiePrefix+g.SessionID, s.grants.sign(g), g.Expires, s.https())
+	if embedded && len(s.cfg.EmbedOrigins) > 0 {
+		c.SameSite, c.Secure, c.Partitioned = http.SameSiteNoneMode, true, true
+	}
+	return c
+}
