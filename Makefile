@@ -11,7 +11,7 @@ WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page 
 BUILT     := static/dist/.built
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test go-test web-test e2e check lint fmt generate bench docker audit browser clean
+.PHONY: help run build test go-test web-test e2e check lint fmt generate bench soak docker audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ fmt: ## format Go and templates
 audit: ## known vulnerabilities in dependencies (asks public databases)
 	go run golang.org/x/vuln/cmd/govulncheck@latest ./...
 	npm audit
+
+soak: browser build ## ten minutes of viewers that come and go: memory and goroutines
+	go run ./bench -only soak -strict
 
 docker: ## build the container image
 	docker build -t takeover .

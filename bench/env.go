@@ -14,6 +14,7 @@ import (
 type env struct {
 	binary   string
 	quick    bool
+	soak     time.Duration
 	server   *server
 	raw      *rawChromium
 	chromium string   // executable of the server's Chromium, for the references

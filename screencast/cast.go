@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"image"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -60,7 +61,8 @@ type Cast struct {
 	demand  chan struct{} // one token: viewers, visibility or pictures changed
 	arrived chan struct{} // one token: there is something in waiting
 
-	lastCast *Frame // the newest moving picture; owned by decodeLoop
+	lastCast *Frame       // the newest moving picture; owned by decodeLoop
+	lastLuma *image.YCbCr // of it, or of its echo, once it was needed; owned by decodeLoop
 
 	mu         sync.Mutex // guards what follows; never held across I/O
 	err        error      // why the cast ended
@@ -271,23 +273,29 @@ func (f *Frame) describe(m metadata) {
 
 // show publishes a moving picture unless it repeats the one before: Chromium
 // sends the same picture again after a screenshot, and after a larger one the
-// same page drawn a little otherwise.
+// same page drawn a little otherwise. A caret that blinks does not take a sharp
+// still away again either.
 func (c *Cast) show(frame *Frame, superseded uint32) {
 	last := c.lastCast
 	c.mu.Lock()
 	asked, echo := last != nil && c.newest != nil, c.still.echoes(frame.CapturedAt)
+	still := asked && (c.newest.Sharp || c.still.taking)
 	c.mu.Unlock()
 	repeated := asked && last.ViewportWidth == frame.ViewportWidth && last.ViewportHeight == frame.ViewportHeight && bytes.Equal(last.Data(), frame.Data())
 	echo = asked && !repeated && echo && looksLike(last, frame)
+	if echo {
+		c.lastLuma = brightness(frame.Data()) // what comes next is drawn like it
+	}
+	blinked := still && !repeated && !echo && c.blinked(frame)
 	c.mu.Lock()
-	if repeated || echo || !c.casting {
+	if repeated || echo || blinked || !c.casting {
 		c.still.doubt = c.still.doubt || echo && !c.still.sure
 		c.mu.Unlock()
 		frame.Release()
 		c.kick()
 		return
 	}
-	c.lastCast = frame.retain()
+	c.lastCast, c.lastLuma = frame.retain(), nil
 	c.changedAt = time.Now()
 	c.still.sure = false
 	c.period.offered += int(superseded) + 1
@@ -304,6 +312,14 @@ func (c *Cast) show(frame *Frame, superseded uint32) {
 	if !attended {
 		c.kick()
 	}
+}
+
+// blinked reports whether only a caret tells a picture from the one before.
+func (c *Cast) blinked(frame *Frame) bool {
+	if c.lastLuma == nil {
+		c.lastLuma = brightness(c.lastCast.Data())
+	}
+	return caretOnly(c.lastLuma, brightness(frame.Data()))
 }
 
 // publishLocked makes frame the newest picture and wakes the viewers. It takes

@@ -14,7 +14,40 @@ const (
 	// drawings of the same page: 11 was the most that was measured, at the edges of
 	// scroll bars and in small text. A letter that was typed makes 20 and more.
 	likenessLimit = 13
+
+	// A caret is one line, caretWidth wide at most and caretHeight high. Where it
+	// comes or goes the brightness changes by more than caretContrast; what JPEG
+	// makes of the pixels beside it stays below that. A letter that was typed moves
+	// the caret by 3 pixels and more.
+	caretWidth    = 2
+	caretHeight   = 96
+	caretContrast = 64
 )
+
+// caretOnly reports whether two pictures differ in nothing but a caret that
+// blinked.
+func caretOnly(a, b *image.YCbCr) bool {
+	if a == nil || b == nil || a.Rect != b.Rect {
+		return false
+	}
+	var changed image.Rectangle
+	for y := a.Rect.Min.Y; y < a.Rect.Max.Y; y++ {
+		at := a.YOffset(a.Rect.Min.X, y)
+		first, second := a.Y[at:at+a.Rect.Dx()], b.Y[at:at+a.Rect.Dx()]
+		if bytes.Equal(first, second) {
+			continue
+		}
+		for x := range first {
+			if d := int(first[x]) - int(second[x]); max(d, -d) > caretContrast {
+				changed = changed.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+		if changed.Dx() > caretWidth || changed.Dy() > caretHeight {
+			return false
+		}
+	}
+	return !changed.Empty()
+}
 
 // looksLike reports whether two pictures show the same page, drawn anew: text
 // and edges come out a little otherwise when Chromium draws at another scale in

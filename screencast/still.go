@@ -42,6 +42,7 @@ type stillState struct {
 	sum       [sha256.Size]byte
 	doubt     bool // a picture was taken for an echo that may have been a small change: look again
 	sure      bool // that was done
+	taking    bool // one is being taken
 }
 
 // hides reports whether a moving picture is only the echo of a capture at twice
@@ -82,12 +83,14 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 		c.still.echoFrom, c.still.echoUntil = now, now.Add(time.Hour) // until the capture is done
 	}
 	c.still.doubt, c.still.sure = false, checking
+	c.still.taking = true
 	c.mu.Unlock()
 
 	frame, err := c.captureStill(width, height, scale)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	taken := time.Now()
+	c.still.taking = false
 	if scale > 1 {
 		c.still.echoUntil = taken.Add(stillEcho)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"takeover/browser/browsertest"
 )
 
 func TestSharpStill(t *testing.T) {
@@ -87,5 +89,55 @@ func TestPrimedWhenTheCastGivesNothing(t *testing.T) {
 	defer f.Release()
 	if f.Width != testWidth || f.ViewportWidth != testWidth || f.ViewportHeight != testHeight {
 		t.Errorf("%d×%d of %d×%d", f.Width, f.Height, f.ViewportWidth, f.ViewportHeight)
+	}
+}
+
+// TestBlinkingCaret holds that the caret of a focused field, which is painted
+// twice a second, takes no still away, and that what is typed shows. What a
+// capture at twice the size draws anew can come together with a blink.
+func TestBlinkingCaret(t *testing.T) {
+	const blinks = 10
+	for _, tt := range []struct {
+		name  string
+		ratio float64
+		most  int // moving pictures meanwhile
+	}{{"plain screen", 1, 0}, {"dense screen", 2, blinks / 2}} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := openPage(t, Options{})
+			p.show(`<body><input id=in style="font:13px sans-serif" value=hell><script>document.getElementById('in').focus()</script>`)
+			s := p.cast.Join(View{PixelRatio: tt.ratio})
+			defer s.Close()
+			until := func(sharp bool) {
+				t.Helper()
+				for done := false; !done; {
+					f := p.next(s)
+					s.Ack(f.Seq)
+					done = f.Sharp == sharp
+					f.Release()
+				}
+			}
+			until(true)
+			moving, from := 0, p.sent.Load()
+			browsertest.Until(t, "the caret to blink", func() bool {
+				f, _, err := s.take(time.Now())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if f != nil {
+					if !f.Sharp {
+						moving++
+					}
+					s.Ack(f.Seq)
+					f.Release()
+				}
+				return p.sent.Load() >= from+blinks
+			})
+			if moving > tt.most {
+				t.Errorf("%d pictures of a caret instead of a still", moving)
+			}
+			p.Eval(`document.getElementById('in').value += 'l'`, nil)
+			until(false)
+			until(true)
+		})
 	}
 }

@@ -1,0 +1,59 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"takeover/browser/browsertest"
+	"takeover/session"
+)
+
+// TestViewersComeAndGo lets viewers of a page that moves and of one that goes
+// from document to document, in two processes by turns, come and go. Each gets
+// its pictures, and nothing of them is left.
+func TestViewersComeAndGo(t *testing.T) {
+	restless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, port, _ := strings.Cut(r.Host, ":")
+		other := "localhost"
+		if host == other {
+			other = "127.0.0.1"
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!doctype html><body style="font:99px sans-serif">` + host + `<script>let n = 0;
+			(function paint() { document.body.style.background = n % 2 ? 'gold' : 'tomato'; n++ < 6 ? requestAnimationFrame(paint) : location.href = 'http://` + other + ":" + port + `/' })()</script>`))
+	}))
+	t.Cleanup(restless.Close)
+	s := startServer(t, nil)
+	sessions := []*session.Session{s.create(map[string]any{"url": site(t) + "#move"}), s.create(map[string]any{"url": restless.URL})}
+	round := func(i int) {
+		var all []*testViewer
+		for _, one := range sessions {
+			for range 3 {
+				all = append(all, s.join(one, nil))
+			}
+		}
+		for _, v := range all {
+			v.until("pictures", func() bool { return len(v.pictures) > 2 })
+		}
+		for n, v := range all {
+			if (n+i)%2 == 0 {
+				_ = v.conn.CloseNow()
+			} else {
+				_ = v.conn.Close(1000, "")
+			}
+			v.done.Wait()
+		}
+		browsertest.Until(t, "everybody to be gone", func() bool { return s.manager.Stats().Viewers == 0 })
+	}
+	round(0) // what is made once is there now
+	http.DefaultClient.CloseIdleConnections()
+	goroutines := runtime.NumGoroutine()
+	for i := range 6 {
+		round(i)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	browsertest.Until(t, "no goroutine to be left over", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
+}
