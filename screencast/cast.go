@@ -62,7 +62,8 @@ type Cast struct {
 	arrived chan struct{} // one token: there is something in waiting
 
 	lastCast *Frame       // the newest moving picture; owned by decodeLoop
-	lastLuma *image.YCbCr // of it, or of its echo, once it was needed; owned by decodeLoop
+	lastLuma *image.YCbCr // of it, once it was needed; owned by decodeLoop
+	echoLuma *image.YCbCr // of the same page as a capture left it drawn; owned by decodeLoop
 
 	mu         sync.Mutex // guards what follows; never held across I/O
 	err        error      // why the cast ended
@@ -284,7 +285,7 @@ func (c *Cast) show(frame *Frame, superseded uint32) {
 	repeated := asked && last.ViewportWidth == frame.ViewportWidth && last.ViewportHeight == frame.ViewportHeight && bytes.Equal(last.Data(), frame.Data())
 	echo = asked && !repeated && echo && looksLike(last, frame)
 	if echo {
-		c.lastLuma = brightness(frame.Data()) // what comes next is drawn like it
+		c.echoLuma = brightness(frame.Data()) // what comes next may be drawn like it
 	}
 	blinked := still && !repeated && !echo && c.blinked(frame)
 	c.mu.Lock()
@@ -295,7 +296,7 @@ func (c *Cast) show(frame *Frame, superseded uint32) {
 		c.kick()
 		return
 	}
-	c.lastCast, c.lastLuma = frame.retain(), nil
+	c.lastCast, c.lastLuma, c.echoLuma = frame.retain(), nil, nil
 	c.changedAt = time.Now()
 	c.still.sure = false
 	c.period.offered += int(superseded) + 1
@@ -319,7 +320,8 @@ func (c *Cast) blinked(frame *Frame) bool {
 	if c.lastLuma == nil {
 		c.lastLuma = brightness(c.lastCast.Data())
 	}
-	return caretOnly(c.lastLuma, brightness(frame.Data()))
+	luma := brightness(frame.Data())
+	return caretOnly(c.lastLuma, luma) || caretOnly(c.echoLuma, luma)
 }
 
 // publishLocked makes frame the newest picture and wakes the viewers. It takes

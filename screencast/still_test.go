@@ -101,7 +101,7 @@ func TestBlinkingCaret(t *testing.T) {
 		name  string
 		ratio float64
 		most  int // moving pictures meanwhile
-	}{{"plain screen", 1, 0}, {"dense screen", 2, blinks / 2}} {
+	}{{"plain screen", 1, 0}, {"dense screen", 2, blinks - 2}} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := openPage(t, Options{})
 			p.show(`<body><input id=in style="font:13px sans-serif" value=hell><script>document.getElementById('in').focus()</script>`)
