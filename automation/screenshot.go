@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -38,6 +39,10 @@ type elementShot struct {
 	target
 	shotParams
 }
+
+// shotTries is how many pictures are tried of a page that goes from one document
+// to the next.
+const shotTries = 10
 
 // maxShotPixels bounds a picture's longer side; Chromium's textures end there.
 const maxShotPixels = 16384
@@ -105,20 +110,37 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 	p, cancel := c.begin(ctx, o.Timeout, true)
 	defer cancel()
 	p.log = append(p.log, "taking page screenshot", "waiting for fonts to load...", "fonts loaded")
-	data, err := c.shoot(p, pg, &o.shotParams, func(m metrics) (*rect, error) {
-		switch {
-		case o.FullPage:
-			return &rect{Width: m.FullWidth, Height: m.FullHeight}, nil
-		case o.Clip != nil:
-			clip, err := within(*o.Clip, m.Width, m.Height)
-			return &rect{clip.X + m.ScrollX, clip.Y + m.ScrollY, clip.Width, clip.Height}, err
-		}
-		return nil, nil
+	return p.picture(func() (any, error) {
+		return c.shoot(p, pg, &o.shotParams, func(m metrics) (*rect, error) {
+			switch {
+			case o.FullPage:
+				return &rect{Width: m.FullWidth, Height: m.FullHeight}, nil
+			case o.Clip != nil:
+				clip, err := within(*o.Clip, m.Width, m.Height)
+				return &rect{clip.X + m.ScrollX, clip.Y + m.ScrollY, clip.Width, clip.Height}, err
+			}
+			return nil, nil
+		})
 	})
-	if err != nil {
-		return nil, p.fail(err)
+}
+
+// picture takes a picture, and another one when the document of the first was
+// replaced meanwhile.
+func (p *progress) picture(take func() (any, error)) (any, error) {
+	for try := 1; ; try++ {
+		picture, err := take()
+		switch {
+		case err == nil:
+			return picture, nil
+		case !replaced(err) || try == shotTries || p.Err() != nil:
+			return nil, p.fail(err)
+		}
 	}
-	return data, nil
+}
+
+// replaced reports whether a document went, and nothing more than that.
+func replaced(err error) bool {
+	return errors.Is(err, browser.ErrContextDestroyed) && !errors.Is(err, browser.ErrPageClosed) && !errors.Is(err, browser.ErrPageCrashed) && !errors.Is(err, browser.ErrFrameDetached)
 }
 
 func opElementScreenshot(ctx context.Context, c *Client, o *elementShot) (any, error) {
@@ -134,22 +156,20 @@ func opElementScreenshot(ctx context.Context, c *Client, o *elementShot) (any, e
 	}
 	p, cancel := c.begin(ctx, o.Timeout, true)
 	defer cancel()
-	box, err := c.box(p, &o.target, "screenshotRect", request{})
-	if err == nil && (box == nil || box.Width == 0 || box.Height == 0) {
-		err = errorf("Node is either not visible or has 0 width or height.")
-	}
-	if err != nil {
-		return nil, p.fail(err)
-	}
-	data, err := c.shoot(p, f.Page(), &o.shotParams, func(m metrics) (*rect, error) {
-		x, y := math.Floor(box.X+m.ScrollX+0.001), math.Floor(box.Y+m.ScrollY+0.001)
-		right, bottom := math.Ceil(box.X+m.ScrollX+box.Width-0.001), math.Ceil(box.Y+m.ScrollY+box.Height-0.001)
-		return &rect{x, y, right - x, bottom - y}, nil
+	return p.picture(func() (any, error) {
+		box, err := c.box(p, &o.target, "screenshotRect", request{})
+		if err == nil && (box == nil || box.Width == 0 || box.Height == 0) {
+			err = errorf("Node is either not visible or has 0 width or height.")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return c.shoot(p, f.Page(), &o.shotParams, func(m metrics) (*rect, error) {
+			x, y := math.Floor(box.X+m.ScrollX+0.001), math.Floor(box.Y+m.ScrollY+0.001)
+			right, bottom := math.Ceil(box.X+m.ScrollX+box.Width-0.001), math.Ceil(box.Y+m.ScrollY+box.Height-0.001)
+			return &rect{x, y, right - x, bottom - y}, nil
+		})
 	})
-	if err != nil {
-		return nil, p.fail(err)
-	}
-	return data, nil
 }
 
 // within cuts a clip to the viewport.
@@ -164,9 +184,13 @@ func within(clip rect, width, height float64) (rect, error) {
 
 // shoot takes a picture: of what clip chooses, in the document's coordinates, or
 // of the viewport when it chooses nothing.
-func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(metrics) (*rect, error)) (any, error) {
+func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(metrics) (*rect, error)) (picture any, err error) {
 	prepared := &preparation{client: c}
-	defer prepared.undo(p)
+	defer func() {
+		if gone := prepared.undo(p); err == nil && replaced(gone) {
+			picture, err = nil, gone // it may show another document, which was not prepared
+		}
+	}()
 	m, err := prepared.page(p, pg, o)
 	if err != nil {
 		return nil, err
@@ -199,9 +223,12 @@ func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(m
 		}() // gone with its page
 	}
 	for {
-		data, err := capture(p, pg, params)
-		if err != nil || c.options.Veil(ended, pg) == nil {
-			return data, err
+		image, err := pg.Capture(p, params)
+		if err != nil {
+			return nil, err
+		}
+		if c.options.Veil(ended, pg) == nil {
+			return map[string][]byte{"data": image}, nil // base64
 		}
 		// It may show what nobody may keep: another one, later.
 		if err := c.options.Veil(p.parent, pg); err != nil {
@@ -255,28 +282,21 @@ func (q *preparation) mask(p *progress, t *target, color string) error {
 	return pl.layer.call(p, "maskForScreenshot", nil, pl.request, color, pl.scope)
 }
 
-// undo puts the documents back.
-func (q *preparation) undo(p *progress) {
+// undo puts the documents back. The error is the page's own document's; one that
+// is gone has nothing to put back.
+func (q *preparation) undo(p *progress) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p), closeTimeout)
 	defer cancel()
-	for _, l := range q.layers {
-		_ = l.call(ctx, "endScreenshot", nil) // a page that is gone has nothing to put back
+	for i, l := range q.layers {
+		if e := l.call(ctx, "endScreenshot", nil); i == 0 {
+			err = e
+		}
 	}
+	return err
 }
 
 // background overrides the colour behind the page. It is written out because
 // cdproto leaves out an alpha of 0, which then means 1.
 func background(ctx context.Context, pg *browser.Page, params json.RawMessage) error {
 	return pg.Session().Call(ctx, emulation.SetDefaultBackgroundColorOverride.Method, params, nil)
-}
-
-// capture leaves the picture in the base64 in which it came and goes on.
-func capture(ctx context.Context, pg *browser.Page, params page.CaptureScreenshotParams) (any, error) {
-	var shot struct {
-		Data string `json:"data"`
-	}
-	if err := pg.Session().Call(ctx, page.CaptureScreenshot.Method, params, &shot); err != nil {
-		return nil, err
-	}
-	return map[string]string{"data": shot.Data}, nil
 }
