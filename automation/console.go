@@ -35,7 +35,7 @@ type consoleMessage struct {
 
 // consoleInit is a console message as a client learns of it.
 type consoleInit struct {
-	Page      string         `json:"page"`
+	Page      string         `json:"page"` // empty for a service worker's
 	Worker    string         `json:"worker,omitempty"`
 	Type      string         `json:"type"`
 	Text      string         `json:"text"`
@@ -127,11 +127,14 @@ func (c *Client) tellMessage(m *consoleMessage) *consoleInit {
 	}
 	ev := m.event
 	init := &consoleInit{
-		Page: c.idOf("page", ev.Page), Type: ev.Type, Text: ev.Text, Location: locationOf(ev.Place),
+		Type: ev.Type, Text: ev.Text, Location: locationOf(ev.Place),
 		Timestamp: float64(ev.At.UnixMicro()) / 1000, Args: []handleResult{},
 	}
 	if ev.Worker != nil {
 		init.Worker = c.idOf("worker", ev.Worker)
+	}
+	if ev.Worker == nil || ev.Worker.Page() != nil {
+		init.Page = c.idOf("page", ev.Page)
 	}
 	var texts []string
 	for _, o := range ev.Args {

@@ -54,6 +54,7 @@ type harEntry struct {
 	Timings      harTimings  `json:"timings"`
 	FrameRef     string      `json:"_frameref,omitempty"`
 	Monotonic    float64     `json:"_monotonicTime"` // milliseconds since the recording began
+	WorkerRef    string      `json:"_serviceWorkerRef,omitempty"`
 	ResourceType string      `json:"_resourceType,omitempty"`
 	ServerIP     string      `json:"serverIPAddress,omitempty"`
 	ServerPort   int         `json:"_serverPort,omitempty"`

@@ -29,8 +29,8 @@ func (c *Client) observePage(ev browser.Event) {
 			c.emit("worker.created", c.describeWorker(ev.Worker))
 		}
 	case browser.WorkerClosed:
-		if c.knows(ev.Worker.Context()) {
-			c.emit("worker.closed", map[string]any{"worker": c.idOf("worker", ev.Worker)})
+		if id, known := c.knownID(ev.Worker); known {
+			c.emit("worker.closed", map[string]any{"worker": id})
 		}
 		c.forget(ev.Worker)
 	case browser.DownloadBegan:

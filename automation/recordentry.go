@@ -30,6 +30,9 @@ func (r *recorder) sent(q *browser.Request) {
 		Timings: harTimings{Send: -1, Wait: -1, Receive: -1},
 	}
 	r.setHeaders(e, headers)
+	if w := q.ServiceWorker(); w != nil {
+		e.WorkerRef = r.client.idOf("worker", w)
+	}
 	if f := q.Frame(); f != nil {
 		e.FrameRef = r.client.idOf("frame", f)
 	}

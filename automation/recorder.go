@@ -158,7 +158,7 @@ func (r *recorder) covers(p *browser.Page) bool {
 }
 
 func (r *recorder) addPage(p *browser.Page) {
-	if r.minimal || !r.covers(p) {
+	if r.minimal || p.MainFrame() == nil || !r.covers(p) { // a service worker's is none
 		return
 	}
 	r.mu.Lock()

@@ -29,6 +29,7 @@ const textNoBody = "Response body is not available for a response that was navig
 type requestInit struct {
 	ID           string           `json:"id"`
 	Page         string           `json:"page"`
+	Worker       string           `json:"serviceWorker,omitempty"` // that made it, instead of a page
 	Context      string           `json:"context"`
 	Frame        string           `json:"frame,omitempty"`
 	URL          string           `json:"url"`
@@ -64,9 +65,14 @@ type serverAddr struct {
 // describeRequest describes a request with those that led to it.
 func (c *Client) describeRequest(r *browser.Request) *requestInit {
 	init := &requestInit{
-		ID: c.requestID(r), Page: c.idOf("page", r.Page()), Context: c.idOf("context", r.Page().Context()),
+		ID: c.requestID(r), Context: c.idOf("context", r.Page().Context()),
 		URL: r.URL, Method: r.Method, ResourceType: r.ResourceType, Navigation: r.Navigation,
 		Headers: r.Headers(), PostData: r.PostData(), Failure: r.Failure(), ResponseEnd: r.ResponseEnd(),
+	}
+	if w := r.ServiceWorker(); w != nil {
+		init.Worker = c.idOf("worker", w)
+	} else {
+		init.Page = c.idOf("page", r.Page())
 	}
 	if f := r.Frame(); f != nil {
 		init.Frame = c.idOf("frame", f)

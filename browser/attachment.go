@@ -33,7 +33,7 @@ var autoAttach = target.SetAutoAttachParams{
 const setUpSteps = 2
 
 // attachment is the model's session with a page, with a frame of it that lives
-// in another process, or with a worker. A service worker's has no page.
+// in another process, or with a worker. A service worker's has a page that only keeps its requests.
 type attachment struct {
 	browser *Browser
 	session *cdp.Session
@@ -67,6 +67,8 @@ func (b *Browser) attachedLocked(parent *attachment, e target.EventAttachedToTar
 		f.attachment = a
 	case info.Type == "worker" && parent != nil && parent.page != nil:
 		b.newWorkerLocked(parent, s, info)
+		return
+	case info.Type == "service_worker" && parent == nil && b.newServiceSessionLocked(s, info):
 		return
 	default:
 		b.leave(parent, s)

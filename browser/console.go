@@ -21,7 +21,7 @@ type Place struct {
 // releases them. Told only while somebody hears; see HearConsole.
 type ConsoleCalled struct {
 	Page   *Page
-	Worker *Worker // whose console it is, or nil
+	Worker *Worker // whose console it is, or nil; of a service worker the page is none that anybody is told of
 	World  *World  // nil for a message of Chromium's
 	Type   string  // as the protocol names it
 	Args   []*runtime.RemoteObject

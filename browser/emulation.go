@@ -35,7 +35,7 @@ type Geolocation struct {
 // blockServiceWorkers is run before a page's own scripts where they may not
 // register service workers.
 const blockServiceWorkers = `if (self.ServiceWorkerContainer)
-	ServiceWorkerContainer.prototype.register = async () => { console.warn('Service workers are blocked in this context'); };`
+	ServiceWorkerContainer.prototype.register = async () => { console.warn('Service Worker registration blocked by Playwright'); };`
 
 // emulateLocked sends what a session of a page needs to look as its context's
 // options say.

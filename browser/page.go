@@ -26,6 +26,7 @@ type Page struct {
 	main       *Frame
 	attachment *attachment
 	closed     chan struct{}
+	service    *Worker // whose requests these are; then it is no page, and nobody is told of it
 
 	// Guarded by the browser's lock.
 	told       bool // PageCreated was told

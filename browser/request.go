@@ -105,7 +105,11 @@ type Sizes struct {
 	RequestHeaders, RequestBody, ResponseHeaders, ResponseBody int
 }
 
-// Page is the page that the request belongs to.
+// ServiceWorker is the service worker that made the request, or nil.
+func (r *Request) ServiceWorker() *Worker { return r.page.service }
+
+// Page is the page that the request belongs to. A service worker's belongs to none
+// that anybody is told of.
 func (r *Request) Page() *Page { return r.page }
 
 // Frame is the frame that made the request or that it navigates; nil for a

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -24,6 +25,7 @@ type Worker struct {
 	closed  chan struct{}
 
 	// Guarded by the browser's lock.
+	requests   *Page       // of a service worker: what its session tells belongs to no page, and is kept here
 	attachment *attachment // nil for a service worker that nobody has asked
 	attaching  bool
 	pending    *World // of the worker, once it is there
@@ -78,9 +80,9 @@ func (b *Browser) workersLocked(which func(*Worker) bool) []*Worker {
 	return list
 }
 
-// World is the worker's execution context. A service worker is attached to when
-// it is first asked: one with somebody attached is never stopped. The error is
-// ErrPageClosed when the worker is gone.
+// World is the worker's execution context. A service worker of a context that was
+// not made here is attached to when it is first asked: one with somebody attached is
+// never stopped. The error is ErrPageClosed when the worker is gone.
 func (w *Worker) World(ctx context.Context) (*World, error) {
 	b := w.browser
 	var world *World
@@ -101,26 +103,54 @@ func (w *Worker) attachLocked() {
 	b := w.browser
 	w.attaching = true
 	params := target.AttachToTargetParams{TargetID: w.id, Flatten: new(true)}
-	b.send(post(b.client.Browser(), target.AttachToTarget, params, func(res target.AttachToTargetResult, err error) {
+	b.send(post(b.client.Browser(), target.AttachToTarget, params, func(_ target.AttachToTargetResult, err error) {
 		if err != nil {
 			w.closeLocked()
-			return
 		}
-		w.enterLocked(&attachment{browser: b, session: b.client.Session(cdp.SessionID(res.SessionID)), root: proto.FrameID(w.id)})
-	}))
+	})) // an event tells of the session
+}
+
+// newServiceSessionLocked takes in a session with a service worker, if it is to be
+// kept: one that was asked for, or of a context that ends with who made it. There,
+// it is the worker from its first line on.
+func (b *Browser) newServiceSessionLocked(s *cdp.Session, info *target.Info) bool {
+	w := b.serviceWorkerLocked(info)
+	if w.attachment != nil || !w.attaching && !w.context.owned {
+		return false
+	}
+	w.attaching = true
+	w.enterLocked(&attachment{browser: b, session: s, root: proto.FrameID(w.id)})
+	return true
+}
+
+// serviceWorkerLocked is the service worker of a target; one that is new is told of.
+func (b *Browser) serviceWorkerLocked(info *target.Info) *Worker {
+	for _, w := range b.workers {
+		if w.page == nil && w.id == info.TargetID {
+			return w
+		}
+	}
+	w := &Worker{browser: b, id: info.TargetID, url: info.URL, context: b.contextLocked(info.BrowserContextID), closed: make(chan struct{}), told: true}
+	w.requests = &Page{
+		browser: b, context: w.context, service: w, told: true, closed: make(chan struct{}), replaced: make(chan struct{}),
+		frames: map[proto.FrameID]*Frame{}, attempts: map[proto.LoaderID]*attempt{}, requests: map[string]*chain{}, sockets: map[string]*WebSocket{},
+	}
+	b.workers = append(b.workers, w)
+	b.tellLocked(WorkerCreated{Worker: w})
+	return w
 }
 
 // enterLocked makes a session the worker's.
 func (w *Worker) enterLocked(a *attachment) {
 	b := w.browser
-	a.page, a.worker, a.steps = w.page, w, setUpSteps
+	a.page, a.worker, a.steps = cmp.Or(w.page, w.requests), w, setUpSteps
 	a.worlds, a.crashed = map[string]*World{}, make(chan struct{})
 	w.attachment = a
 	b.attachments[a.session.ID()] = a
 	b.send(cdp.Send(a.session, runtime.Enable, proto.Empty{}))
 	a.emulateWorkerLocked(w.context.options)
+	a.setUpNetworkLocked()
 	if w.page != nil {
-		a.setUpNetworkLocked()
 		b.send(cdp.Send(a.session, target.SetAutoAttach, autoAttach)) // its own workers
 	}
 	b.send(cdp.Send(a.session, runtime.RunIfWaitingForDebugger, proto.Empty{}))
@@ -170,6 +200,9 @@ func (w *Worker) closeLocked() {
 	w.gone = true
 	b.workers = slices.DeleteFunc(b.workers, func(o *Worker) bool { return o == w })
 	b.signalLocked(w.closed)
+	if w.requests != nil {
+		w.requests.gone = true
+	}
 	switch {
 	case !w.told:
 	case w.page != nil:
@@ -197,9 +230,7 @@ func (b *Browser) targetCreatedLocked(e target.EventTargetCreated) {
 	if info.Type != "service_worker" {
 		return
 	}
-	w := &Worker{browser: b, id: info.TargetID, url: info.URL, context: b.contextLocked(info.BrowserContextID), closed: make(chan struct{}), told: true}
-	b.workers = append(b.workers, w)
-	b.tellLocked(WorkerCreated{Worker: w})
+	b.serviceWorkerLocked(info)
 }
 
 // targetDestroyedLocked takes in the end of a service worker.

@@ -43,7 +43,19 @@ var pages = map[string]string{
 	"/style.css": `body { background: rgb(1, 2, 3) }`,
 	"/script.js": `window.scriptRan = true`,
 	"/worker.js": `self.greeting = 'hello from worker'; self.onmessage = e => self.postMessage('echo ' + e.data); console.log('worker started')`,
-	"/cross":     `<title>Cross</title><script>addEventListener('message', e => document.body.append(e.data))</script><body>`,
+	"/service": `<title>Service</title><script>
+		window.registered = navigator.serviceWorker.register('/service.js');
+		window.controlled = new Promise(done => { navigator.serviceWorker.oncontrollerchange = done; });
+	</script>`,
+	"/service.js": `self.greeting = 'hello from service worker';
+		self.oninstall = () => { console.log('installed'); self.skipWaiting(); };
+		self.onactivate = e => e.waitUntil(clients.claim());
+		self.onfetch = e => {
+			const { pathname } = new URL(e.request.url);
+			if (pathname === '/from-worker') e.respondWith(new Response('made by the worker'));
+			if (pathname === '/through-worker') e.respondWith(fetch('/data.json?through'));
+		};`,
+	"/cross": `<title>Cross</title><script>addEventListener('message', e => document.body.append(e.data))</script><body>`,
 }
 
 var types = map[string]string{".css": "text/css", ".js": "text/javascript", ".png": "image/png"}

@@ -4,12 +4,14 @@ import { type Header, type HeaderMap, Headers } from './headers.ts';
 import { hide } from './object.ts';
 import type { Page } from './page.ts';
 import { buffer, utf8 } from './values.ts';
+import type { Worker } from './worker.ts';
 import type { World } from './world.ts';
 
 /** A request as the server describes it (automation/request.go). */
 export interface RequestInit {
   id: string;
   page: string;
+  serviceWorker?: string;
   context: string;
   frame?: string;
   url: string;
@@ -98,7 +100,7 @@ export class Request {
   redirectedFrom(): Request | null { return this.#from; }
   redirectedTo(): Request | null { return this.#to; }
   existingResponse(): Response | null { return this.#response; }
-  serviceWorker(): null { return null; }
+  serviceWorker(): Worker | null { return (this.#init.serviceWorker && this._world.workers.get(this.#init.serviceWorker)) || null; }
   failure(): { errorText: string } | null { return this.#init.failure ? { errorText: this.#init.failure } : null; }
 
   frame(): Frame {

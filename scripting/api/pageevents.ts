@@ -32,6 +32,8 @@ export const pageHandlers: Record<string, (w: World, e: any) => void> = {
     const page = message.page();
     if (page)
       tellBoth(page, 'console', message);
+    else
+      message.worker()?._context.emit('console', message);
   },
   'pageerror'(w, init: PageErrorInit) {
     const page = w.pages.get(init.page);

@@ -51,11 +51,11 @@ export class Worker extends ApiObject {
     this.emit('close', this);
   }
 
-  /** Its messages come with its page's. @internal */
+  /** Its messages come with its page's, or its context's. @internal */
   override _listening(): void {
     const on = this.listenerCount('console') > 0;
-    if (on && this._page)
-      this.#unhear ??= listen(this._page, 'console', () => {});
+    if (on)
+      this.#unhear ??= listen(this._page ?? this._context, 'console', () => {});
     if (!on) {
       this.#unhear?.();
       this.#unhear = undefined;
