@@ -185,10 +185,14 @@ func (t *tracer) picture(p *browser.Page) {
 func (t *tracer) shoot(ctx context.Context, p *browser.Page) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
+	veiled := func() bool { return t.client.options.Veil(ended, p) != nil }
+	if veiled() {
+		return
+	}
 	image, err := p.Capture(ctx, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(tracePictureQuality)), OptimizeForSpeed: new(true),
 	})
-	if err != nil || !t.network.take(len(image)) {
+	if err != nil || veiled() || !t.network.take(len(image)) {
 		return // it is gone, goes on to another document, or there is no room
 	}
 	size, id, wall := p.Viewport(), t.client.idOf("page", p), time.Now()
