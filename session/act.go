@@ -314,6 +314,3 @@ func (v *Viewer) Takeover(action, id, note string) error {
 	}
 	return badField("action", "must be claim, done or fail")
 }
-
-// Select answers a select message.
-func (v *Viewer) Select(string, []string) error { return ErrUnsupported }

@@ -15,6 +15,7 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch}) // first: no key of a person is recorded
 	s.secrets.controlChanged(holder.isPerson())
 	s.tellControl()
+	s.controlOfPickers(holder)
 	s.wakeClock()
 }
 

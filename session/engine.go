@@ -142,7 +142,10 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if eng.live, err = newLive(ctx, eng.proc.Conn(), s); err != nil {
 		return fmt.Errorf("attach live view: %w", err)
 	}
-	if eng.desk, err = widget.New(ctx, eng.model, widget.Options{Changed: s.widgetChanged, Secret: s.secretTyped, Logger: s.log}); err != nil {
+	eng.desk, err = widget.New(ctx, eng.model, widget.Options{
+		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.pickerOpened, Gone: s.pickerGone, Logger: s.log,
+	})
+	if err != nil {
 		return err
 	}
 	folder, err := s.Files()

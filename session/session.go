@@ -72,6 +72,7 @@ type Session struct {
 	dialogFor  dialogFor
 	choosers   choosers
 	downloads  downloads
+	pickers    pickers
 	shared     map[string]struct{} // names of files that guests may fetch
 	guestFiles int                 // that guests added
 	rearm      chan struct{}       // one token: expiresAt changed
@@ -274,7 +275,9 @@ func (s *Session) tell(slot string, message func(*Viewer) any) {
 	viewers := slices.Collect(maps.Keys(s.viewers))
 	s.mu.Unlock()
 	for _, v := range viewers {
-		v.send(slot, message(v))
+		if m := message(v); m != nil {
+			v.send(slot, m)
+		}
 	}
 }
 

@@ -110,6 +110,9 @@ func (s *Session) welcome(v *Viewer) error {
 		if v.role != RoleView {
 			s.askAgain(v)
 		}
+		if m := s.selectFor(v); m != nil {
+			v.send("", m)
+		}
 	}
 	if crashed {
 		v.send("", StateMessage{Type: "crashed"})

@@ -183,8 +183,8 @@ func (m *clipboardMessage) act(ctx context.Context, v *session.Viewer) error {
 	return v.Clipboard(ctx, m.Clipboard, m.Epoch)
 }
 
-func (m *selectMessage) act(_ context.Context, v *session.Viewer) error {
-	return v.Select(m.ID, m.Values)
+func (m *selectMessage) act(ctx context.Context, v *session.Viewer) error {
+	return v.Select(ctx, m.ID, m.Values)
 }
 
 func (m *dialogMessage) act(_ context.Context, v *session.Viewer) error {

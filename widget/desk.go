@@ -37,6 +37,11 @@ type Options struct {
 	// Secret, if set, is called with what stands in a field of passwords, codes or
 	// cards each time that it has changed. It must not wait either.
 	Secret func(p *browser.Page, value string)
+	// Opened is called when something has opened for a field, whoever caused it, and
+	// again when what it is for has changed. It must not wait for anything of the model.
+	Opened func(k *Picker)
+	// Gone is called when the focus has left such a field.
+	Gone   func(k *Picker)
 	Logger *slog.Logger
 }
 
@@ -164,8 +169,19 @@ func (d *Desk) onEvent(ev browser.Event) {
 // reported takes in what the agent of a frame's document says.
 func (d *Desk) reported(w *browser.World, payload string) {
 	r, err := parseReport(payload)
-	if err != nil {
+	switch {
+	case err != nil:
 		d.o.Logger.Debug("report of a document", "error", err)
+		return
+	case r.Open > 0:
+		if d.o.Opened != nil {
+			d.o.Opened(&Picker{world: w, number: r.Open})
+		}
+		return
+	case r.Gone > 0:
+		if d.o.Gone != nil {
+			d.o.Gone(&Picker{world: w, number: r.Gone})
+		}
 		return
 	}
 	f, p := w.Frame(), w.Page()

@@ -1,6 +1,6 @@
 // Package widget is about what a page has Chromium draw outside itself, which no
-// picture of the page shows: the caret that keyboards and input methods follow
-// and the pointer's shape.
+// picture of the page shows: the caret that keyboards and input methods follow,
+// the pointer's shape, and what opens for selects, dates, colours and suggestions.
 //
 // An agent of ours runs in each document, in a world that the page's scripts do
 // not reach (widget/page), and tells of changes. What it tells comes from the

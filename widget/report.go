@@ -57,6 +57,8 @@ type report struct {
 	Cursor string
 	Moved  bool   // the frame that has the focus may be elsewhere now
 	Secret string // what stands in a secret field that somebody has just changed
+	Open   int    // the number of a field for which something has opened; from 1 on
+	Gone   int    // the number of one that somebody left
 }
 
 var errReport = errors.New("not a report")
@@ -74,7 +76,7 @@ func parseReport(payload string) (report, error) {
 	if err := json.Unmarshal([]byte(payload), &raw); err != nil {
 		return report{}, errReport
 	}
-	r := report{Cursor: raw.Cursor, Moved: raw.Moved, Secret: raw.Secret}
+	r := report{Cursor: raw.Cursor, Moved: raw.Moved, Secret: raw.Secret, Open: raw.Open, Gone: raw.Gone}
 	if r.Cursor != "" && !slices.Contains(Cursors, r.Cursor) {
 		r.Cursor = "default"
 	}

@@ -1,6 +1,6 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
-import type { Asked, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, Rect, Role, Run, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
+import type { Asked, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 import type { Screen } from './screen.js';
 
 /** How long (ms) input waits for control that was asked for by using the page. */
@@ -40,6 +40,7 @@ interface LiveEvents {
   dialog: DialogMessage;
   chooser: ChooserMessage;
   download: DownloadMessage;
+  select: SelectMessage;
   clipboard: string;
   focus: { editable: boolean; kind: string; rect: Rect | null };
   browser: 'crashed' | 'recovered';
@@ -179,6 +180,9 @@ export class Live extends Emitter<LiveEvents> {
         break;
       case 'download':
         this.emit('download', message);
+        break;
+      case 'select':
+        this.emit('select', message);
         break;
       case 'cursor':
         this.screen.canvas.style.cursor = CURSORS.has(message.cursor) ? message.cursor : 'default';

@@ -71,6 +71,7 @@ export type ClientMessage =
   | { type: 'dialog'; id: string; accept: boolean; text?: string }
   | { type: 'chooser'; id: string; files: string[] | null }
   | { type: 'download'; id: string; action: 'cancel' }
+  | { type: 'select'; id: string; values: string[] | null }
   | { type: 'takeover'; action: 'claim' | 'done' | 'fail'; id: string; note?: string }
   | { type: 'ping'; t: number };
 
@@ -164,6 +165,27 @@ export interface DownloadMessage {
   error?: string;
 }
 
+/** One of a list; values of one list differ. */
+export interface SelectOption { value: string; label: string; disabled: boolean; group: string; selected: boolean }
+
+/** What Chromium would open over the page for a field; `rect` is the field's. */
+export interface SelectMessage {
+  type: 'select';
+  id: string;
+  kind?: 'select' | 'datalist' | 'date' | 'time' | 'datetime-local' | 'month' | 'week' | 'color';
+  multiple?: boolean;
+  /** The page shows the list itself; without a mouse or keys it needs another. */
+  inline?: boolean;
+  value?: string;
+  options?: SelectOption[];
+  min?: string;
+  max?: string;
+  step?: string;
+  rect?: Rect;
+  /** It is gone: answered by somebody, or its field was left. */
+  closed?: boolean;
+}
+
 /** Somebody asks the person in control for it; that person yields at `until` unless they say no. */
 export interface Asked { by: string; mine: boolean; until: string }
 
@@ -186,6 +208,7 @@ export type ServerMessage =
   | DialogMessage
   | ChooserMessage
   | DownloadMessage
+  | SelectMessage
   | { type: 'cursor'; cursor: string }
   | { type: 'clipboard'; text: string }
   | { type: 'focus'; editable: boolean; kind?: string; rect?: Rect | null }

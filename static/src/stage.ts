@@ -13,6 +13,7 @@ import { RemoteChooser } from './remotechooser.js';
 import { RemoteDialog } from './remotedialog.js';
 import { Screen } from './screen.js';
 import { Touch } from './touch.js';
+import { Widgets } from './widgets/widgets.js';
 import { Zoom } from './zoom.js';
 
 /** How the on-screen keyboard of a phone looks for a kind of field. */
@@ -46,6 +47,7 @@ export class Stage {
     });
     new Pointer(this.screen, send, () => this.#pressed());
     new Touch(this.screen, send, () => this.#tapped());
+    new Widgets(this.live, this.screen, this.keyboard);
     new RemoteDialog(this.live);
     new RemoteChooser(this.live);
     new Downloads(this.live);

@@ -7,6 +7,7 @@
 import { caretOf } from './caret.ts';
 import { cursorAt } from './cursor.ts';
 import { activeElement, kindOf } from './fields.ts';
+import { fieldOf, isInline, isOpen, Picker, shut, suggests, type Field } from './pickers.ts';
 import { secretTyped } from './secrets.ts';
 
 /** A change that follows another waits this long (ms), so that a page cannot tell them by the thousand. */
@@ -18,6 +19,12 @@ interface Agent {
   document: Document;
   /** The pointer was in another document: its shape here is news again. */
   elsewhere(): void;
+  /** Tells of what is open already, which nobody wanted to know until now. */
+  look(): void;
+  /** Takes over what was told to be open: closes and describes it; null when it is gone. */
+  take(number: number): object | null;
+  /** Sets what was chosen, if anything was; false when it cannot be. */
+  answer(number: number, values: string[] | null): boolean;
 }
 
 type Ours = typeof globalThis & { takeoverAgent?: Agent; takeoverReport(payload: string): void };
@@ -71,10 +78,54 @@ function install(ours: Ours): Agent {
     if (shape !== cursor) report({ cursor: (cursor = shape) });
   }
 
+  let opened: Picker | null = null;
+  let number = 0;
+  /** Of the inline list that was pressed last, what was selected before. */
+  let before = new Set<HTMLOptionElement>();
+
+  /** Looks after an event whether Chromium has opened something, or has suggestions for a field. */
+  function opening(event: Event): void {
+    if (!event.isTrusted) return;
+    const field = fieldOf(event.composedPath()[0]);
+    if (event.type === 'mousedown' && field instanceof HTMLSelectElement && isInline(field)) before = new Set(field.selectedOptions);
+    setTimeout(() => {
+      const wanted = event.type === 'click' || event.type === 'input' || (event instanceof KeyboardEvent && event.key === 'ArrowDown');
+      const asks = field && wanted && !event.defaultPrevented && (suggests(field) || (event.type === 'click' && isInline(field)));
+      if (field && asks) open(field);
+      else if (event.type !== 'input') look(field);
+    });
+  }
+
+  function look(field: Field | null): void {
+    for (const candidate of [field, fieldOf(activeElement())]) {
+      if (candidate && isOpen(candidate)) {
+        open(candidate);
+        return;
+      }
+    }
+  }
+
+  function open(field: Field): void {
+    if (field !== opened?.field) {
+      number++;
+      opened = new Picker(field);
+    }
+    if (isInline(field)) opened.before = before;
+    report({ open: number });
+  }
+
+  function gone(event: Event): void {
+    if (opened && event.composedPath()[0] === opened.field) {
+      opened = null;
+      report({ gone: number });
+    }
+  }
+
   const listeners: [string, (event: never) => void][] = [
     ['focusin', later], ['focusout', later], ['selectionchange', later], ['input', later],
     ['input', secretTyped(report)], ['scroll', moved], ['resize', moved],
     ['mousemove', pointed], ['mouseover', pointed],
+    ['mousedown', opening], ['click', opening], ['keydown', opening], ['input', opening], ['focusout', gone],
   ];
   const listen = (): void => {
     for (const [type, listener] of listeners) addEventListener(type, listener as (event: Event) => void, { capture: true, passive: true });
@@ -85,7 +136,22 @@ function install(ours: Ours): Agent {
   if (document.activeElement !== document.body) later();
   return {
     document,
-    elsewhere: () => (cursor = ''),
+    elsewhere() {
+      cursor = '';
+    },
+    look: () => look(null),
+    take(wanted) {
+      if (wanted !== number || !opened?.field.isConnected) return null;
+      const picker = opened;
+      if (isOpen(picker.field)) shut(picker.field);
+      opened = picker; // closing it may have taken the focus away for a moment
+      return picker.describe();
+    },
+    answer(wanted, values) {
+      const picker = wanted === number ? opened : null;
+      opened = null;
+      return values === null || (picker?.choose(values) ?? false);
+    },
   };
 }
 

@@ -1,0 +1,172 @@
+package widget
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+	"takeover/cdp"
+)
+
+// Bounds of what a page may have drawn for a field. What is longer is cut, options
+// beyond the last one are left out; the agent has the same bounds.
+const (
+	MaxOptions = 1000
+	maxLabel   = 200  // characters of a label or of a group's
+	maxValue   = 1000 // characters of a value, and a few for what tells two apart
+)
+
+// ErrGone says that a field is gone or shows nothing any more.
+var ErrGone = errors.New("the field is gone")
+
+// ErrChoice says that something cannot be chosen.
+var ErrChoice = errors.New("that cannot be chosen")
+
+// Picker is something that Chromium opened for a field. Its methods may be called
+// from any goroutine, but not from the model's.
+type Picker struct {
+	world  *browser.World
+	number int // of the field within the world
+}
+
+// Description is what is to be drawn for a field.
+type Description struct {
+	Kind     string   `json:"kind"`     // one of PickerKinds
+	Multiple bool     `json:"multiple"` // several options can be chosen
+	Inline   bool     `json:"inline"`   // the page itself shows the list; only fingers need another
+	Value    string   `json:"value"`
+	Options  []Option `json:"options"`
+	Min      string   `json:"min"`
+	Max      string   `json:"max"`
+	Step     string   `json:"step"`
+	Rect     Rect     `json:"rect"` // the field's
+}
+
+// Option is one of a list. Values of one list differ.
+type Option struct {
+	Value    string `json:"value"`
+	Label    string `json:"label"`
+	Disabled bool   `json:"disabled"`
+	Group    string `json:"group"`
+	Selected bool   `json:"selected"`
+}
+
+// PickerKinds are the kinds of fields for which something opens.
+var PickerKinds = []string{"select", "datalist", "date", "time", "datetime-local", "month", "week", "color"}
+
+// Page is the page that the field is in.
+func (k *Picker) Page() *browser.Page { return k.world.Page() }
+
+// Same reports whether two stand for the same field.
+func (k *Picker) Same(o *Picker) bool { return k.world == o.world && k.number == o.number }
+
+// Destroyed is closed when the field's document is gone.
+func (k *Picker) Destroyed() <-chan struct{} { return k.world.Destroyed() }
+
+// Take closes what Chromium has opened, without a trace in the page, and says what
+// to draw instead. The error is ErrGone when there is nothing to draw.
+func (k *Picker) Take(ctx context.Context) (Description, error) {
+	raw, err := k.call(ctx, "(number) => takeoverAgent.take(number)", k.number)
+	if err != nil {
+		return Description{}, err
+	}
+	var said *struct {
+		Description
+		Rect [4]float64 `json:"rect"`
+	}
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return Description{}, fmt.Errorf("describe a field: %w", errReport)
+	}
+	if said == nil {
+		return Description{}, ErrGone
+	}
+	d := said.Description
+	rect, ok := rectOf(said.Rect)
+	if !ok || !slices.Contains(PickerKinds, d.Kind) {
+		return Description{}, fmt.Errorf("describe a field: %w", errReport)
+	}
+	x, y, err := k.world.Frame().Place(ctx)
+	if err != nil {
+		return Description{}, fmt.Errorf("describe a field: %w", err)
+	}
+	d.Rect = rect.moved(x, y)
+	d.bound()
+	return d, nil
+}
+
+// bound cuts what a page must not make everybody receive.
+func (d *Description) bound() {
+	d.Options = slices.Clip(d.Options[:min(len(d.Options), MaxOptions)])
+	if d.Options == nil {
+		d.Options = []Option{}
+	}
+	for i := range d.Options {
+		o := &d.Options[i]
+		o.Value, o.Label, o.Group = clip(o.Value, maxValue+8), clip(o.Label, maxLabel), clip(o.Group, maxLabel)
+	}
+	for _, s := range []*string{&d.Value, &d.Min, &d.Max, &d.Step} {
+		*s = clip(*s, maxValue)
+	}
+}
+
+// clip cuts text to a number of characters.
+func clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	runes := []rune(text)
+	return string(runes[:min(len(runes), n)])
+}
+
+// Answer sets the field to values of its options, or to the one value, and the
+// page gets the events that a person's choice causes, if it is another one. With
+// nil nothing is set. The error is ErrChoice when the page's limits do not allow it.
+func (k *Picker) Answer(ctx context.Context, values []string) error {
+	raw, err := k.call(ctx, "(number, values) => takeoverAgent.answer(number, values)", k.number, values)
+	if err != nil {
+		return err
+	}
+	if string(raw) != "true" {
+		return ErrChoice
+	}
+	return nil
+}
+
+// call calls a function with values in the field's world.
+func (k *Picker) call(ctx context.Context, function string, values ...any) ([]byte, error) {
+	args := make([]*runtime.CallArgument, len(values))
+	for i, v := range values {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("ask a document: %w", err)
+		}
+		args[i] = &runtime.CallArgument{Value: raw}
+	}
+	res, err := k.world.Call(ctx, browser.CallOptions{Function: function, Args: args, ByValue: true, UserGesture: true})
+	switch {
+	case errors.Is(err, browser.ErrContextDestroyed):
+		return nil, ErrGone
+	case err != nil:
+		return nil, fmt.Errorf("ask a document: %w", err)
+	}
+	if res.Value == nil {
+		return []byte("null"), nil
+	}
+	return res.Value, nil
+}
+
+// Look makes the documents of a page tell of what is open in them already.
+func (d *Desk) Look(p *browser.Page) {
+	for _, f := range p.Frames() {
+		if w := f.CurrentWorld(browser.WorldUtility); w != nil {
+			_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when it is gone
+				Expression: "globalThis.takeoverAgent?.look()", UniqueContextID: w.UniqueID(),
+			})
+		}
+	}
+}
