@@ -117,7 +117,8 @@ test('a second viewer sees who is in control and cannot act', async ({ page, bro
   await accessible(page, 'session, ended');
   await page.reload();
   await expect(page.getByRole('heading', { name: 'This session has ended' })).toBeVisible();
-  await accessible(page, 'problem');
+  await expect(page.getByText('No script ran in it.')).toBeVisible();
+  await accessible(page, 'ended');
   await context.close();
 });
 

@@ -106,7 +106,10 @@ func (s *Server) pageSession(c echo.Context) error {
 	}
 	info := one.Info()
 	if info.Status.Ended() {
-		return s.render(c, http.StatusGone, views.Problem(views.SessionEnded(s.page(c), info.EndReason)))
+		if !caller(c).operator() {
+			return s.render(c, http.StatusGone, views.Problem(views.SessionEnded(s.page(c), info.EndReason)))
+		}
+		return s.render(c, http.StatusGone, views.Ended(s.endedPage(c, one)))
 	}
 	base := s.localURL()
 	if base == "" {
@@ -118,6 +121,49 @@ func (s *Server) pageSession(c echo.Context) error {
 		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
 		Sample: demo.SampleScript(base), Guest: guest,
 	}))
+}
+
+// endedOutput is how much of a run's output the page of an ended session shows,
+// in bytes; the API gives all of it.
+const endedOutput = 16 << 10
+
+// endedPage is what is left of a session.
+func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage {
+	p := views.EndedPage{Page: s.page(c), Session: sessionCard(one)}
+	for _, r := range one.Runs() {
+		info := r.Info()
+		p.Runs = append(p.Runs, views.EndedRun{
+			ID: info.ID, Filename: info.Filename, Status: string(info.Status), At: info.CreatedAt,
+			Took: time.Duration(info.DurationMS) * time.Millisecond, Output: outputOf(info),
+		})
+	}
+	for _, t := range one.Takeovers() {
+		info := t.Info()
+		p.Takeovers = append(p.Takeovers, views.EndedTakeover{Reason: info.Reason, State: string(info.State), At: info.CreatedAt})
+	}
+	return p
+}
+
+// outputOf is what a run logged and came to, as text.
+func outputOf(info session.RunInfo) string {
+	var b strings.Builder
+	for _, l := range info.Logs {
+		if b.Len() > endedOutput {
+			b.WriteString("…\n")
+			break
+		}
+		b.WriteString(clip(l.Text, endedOutput) + "\n")
+	}
+	if info.Error != nil {
+		b.WriteString(clip(info.Error.Name+": "+info.Error.Message, endedOutput) + "\n")
+	}
+	if len(info.Result) > 0 && string(info.Result) != "null" {
+		b.WriteString("→ " + clip(string(info.Result), endedOutput) + "\n")
+	}
+	if b.Len() == 0 {
+		return "It logged nothing."
+	}
+	return b.String()
 }
 
 // pageTakeover is GET /takeover/:id.

@@ -122,3 +122,26 @@ func TestPagesRender(t *testing.T) {
 		}
 	}
 }
+
+// TestPageOfAnEndedSession checks what an operator still sees of it, and that a
+// guest sees none of it.
+func TestPageOfAnEndedSession(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	s.call("POST", "/v1/sessions/"+one.ID()+"/scripts", map[string]any{"code": "console.log('a <b>line</b>'); throw new Error('it broke')", "filename": "night.ts", "wait": true}, 200, nil)
+	cookie := s.guestCookie(one, session.RoleView, "")
+	s.call("POST", "/v1/sessions/"+one.ID()+"/release", map[string]any{}, 200, nil)
+	page := s.do(request{method: "GET", path: "/sessions/" + one.ID(), header: map[string]string{"Accept": "text/html"}})
+	if page.status != 410 {
+		t.Errorf("status %d, want 410", page.status)
+	}
+	for _, want := range []string{"This session has ended", "released", "night.ts · failed", "a &lt;b&gt;line&lt;/b&gt;", "it broke"} {
+		if !strings.Contains(string(page.body), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	guest := s.do(request{method: "GET", path: "/sessions/" + one.ID(), key: "-", header: map[string]string{"Cookie": cookie, "Accept": "text/html"}})
+	if guest.status != 401 || strings.Contains(string(guest.body), "night.ts") || !strings.Contains(string(guest.body), "has ended") {
+		t.Errorf("a guest of it: %d", guest.status)
+	}
+}

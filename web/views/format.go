@@ -199,6 +199,8 @@ func askedBy(who string) string {
 	return "asked by " + who
 }
 
+func escapePath(s string) string { return url.PathEscape(s) }
+
 func escapeQuery(s string) string { return url.QueryEscape(s) }
 
 // scriptBeginning is how many lines of a script are shown to tell it by.

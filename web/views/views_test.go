@@ -33,7 +33,11 @@ func every(asset func(string) string) map[string]templ.Component {
 		"locked":   Locked(LockedPage{Page: p, Next: hostile}),
 		"login":    Login(LoginPage{Page: p, Next: hostile, Error: hostile}),
 		"ended":    Problem(SessionEnded(p, hostile)),
-		"problem":  Problem(ProblemPage{Page: p, Title: hostile, Detail: hostile, ActionURL: "javascript:alert(1)", ActionText: hostile}),
+		"over": Ended(EndedPage{
+			Page: p, Session: s, Runs: []EndedRun{{ID: hostile, Filename: hostile, Status: hostile, Output: hostile}},
+			Takeovers: []EndedTakeover{{Reason: hostile, State: hostile}},
+		}),
+		"problem": Problem(ProblemPage{Page: p, Title: hostile, Detail: hostile, ActionURL: "javascript:alert(1)", ActionText: hostile}),
 	}
 }
 
