@@ -114,6 +114,9 @@ test('figures on demand, and no pictures for a page that nobody sees', async ({ 
   await expect(page.locator('#figure-data')).toHaveText(/^[1-9]\d* kbit\/s$/);
   await expect(page.locator('#figure-skipped')).toHaveText(/^\d+$/);
   await accessible(page, 'figures of the connection');
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await figures.evaluate((menu) => menu.getBoundingClientRect().left)).toBeGreaterThanOrEqual(0);
+  await page.setViewportSize({ width: 1280, height: 720 });
 
   await see(false);
   await expect(page.locator('#figure-rate')).toHaveText('0 per second');
