@@ -291,7 +291,7 @@ func (s *Session) openTab(ctx context.Context, eng *engine) error {
 	return err
 }
 
-// Takeover claims, finishes or gives up the open takeover.
+// Takeover claims, extends, finishes or gives up the open takeover.
 func (v *Viewer) Takeover(action, id, note string) error {
 	if err := v.may(); err != nil {
 		return err
@@ -311,6 +311,8 @@ func (v *Viewer) Takeover(action, id, note string) error {
 		return t.Done(by, note)
 	case "fail":
 		return t.Fail(by, note)
+	case "extend":
+		return t.moreTime()
 	}
-	return badField("action", "must be claim, done or fail")
+	return badField("action", "must be claim, extend, done or fail")
 }

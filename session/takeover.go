@@ -64,6 +64,7 @@ type TakeoverInfo struct {
 type Takeover struct {
 	session *Session
 	timer   *time.Timer
+	timeout time.Duration // that was asked for
 	before  snapshot
 	ended   chan struct{}
 
@@ -119,7 +120,36 @@ func (t *Takeover) Fail(by, reason string) error { return t.finish(TakeoverFaile
 // Cancel withdraws the request.
 func (t *Takeover) Cancel(by string) error { return t.finish(TakeoverCancelled, by, "") }
 
-func (t *Takeover) expire() { _ = t.finish(TakeoverExpired, "", "") } // ended just before: nothing to do
+// Extend moves the deadline to so long from now. It may not be more than
+// MaxTakeoverTimeout after the takeover was asked for.
+func (t *Takeover) Extend(timeout time.Duration) error {
+	if timeout < time.Second || timeout > MaxTakeoverTimeout {
+		return badField("timeout", "must be between 1000 and 86400000 ms")
+	}
+	t.mu.Lock()
+	if !t.info.State.Open() {
+		t.mu.Unlock()
+		return ErrTakeoverState
+	}
+	t.info.Deadline = time.Now().UTC().Add(timeout)
+	if latest := t.info.CreatedAt.Add(MaxTakeoverTimeout); t.info.Deadline.After(latest) {
+		t.info.Deadline = latest
+	}
+	t.timer.Reset(time.Until(t.info.Deadline))
+	t.mu.Unlock()
+	t.session.sendTakeover()
+	return nil
+}
+
+// moreTime gives a person as long again as they had, from now.
+func (t *Takeover) moreTime() error { return t.Extend(t.timeout) }
+
+// expire ends the takeover unless it was extended just now.
+func (t *Takeover) expire() {
+	if time.Until(t.Info().Deadline) <= 0 {
+		_ = t.finish(TakeoverExpired, "", "") // ended just before: nothing to do
+	}
+}
 
 // finish moves to a final state. Only the first caller wins.
 func (t *Takeover) finish(state TakeoverState, by, note string) error {
@@ -154,8 +184,8 @@ const linkGrace = 5 * time.Minute
 
 // addLink makes the share link of a takeover, so that its URL works for whoever
 // is asked. Who may see the URL is up to the server: it opens the takeover.
-func (t *Takeover) addLink(timeout time.Duration) {
-	_, secret, err := t.session.CreateLink(LinkOptions{Role: RoleTakeover, Takeover: t.ID(), ExpiresIn: timeout + linkGrace, CreatedBy: "takeover"})
+func (t *Takeover) addLink() {
+	_, secret, err := t.session.CreateLink(LinkOptions{Role: RoleTakeover, Takeover: t.ID(), ExpiresIn: MaxTakeoverTimeout + linkGrace, CreatedBy: "takeover"})
 	if err != nil { // too many links: a person needs a key then
 		t.session.log.Warn("link of a takeover", "error", err)
 		return
@@ -190,6 +220,7 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	id, now := newID("to"), time.Now().UTC()
 	return &Takeover{
 		session: s,
+		timeout: o.Timeout,
 		before:  s.snapshot(),
 		ended:   make(chan struct{}),
 		info: TakeoverInfo{

@@ -195,3 +195,36 @@ func TestEndOfRun(t *testing.T) {
 		t.Errorf("takeover %s", state)
 	}
 }
+
+// TestMoreTime has a person ask for more time, and the API set it.
+func TestMoreTime(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	v := join(t, s, RoleTakeover)
+	to, err := s.RequestTakeover(TakeoverOptions{Reason: "look", Timeout: time.Hour, RequestedBy: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func() time.Duration { return time.Until(to.Info().Deadline) }
+	if err := to.Extend(time.Minute); err != nil || left() > time.Minute {
+		t.Fatalf("%v left, %v", left(), err)
+	}
+	if err := v.Takeover("extend", to.ID(), ""); err != nil || left() < 59*time.Minute {
+		t.Errorf("after asking for more time: %v left, %v", left(), err)
+	}
+	await(v, "the new deadline", func(m TakeoverMessage) bool {
+		return m.Takeover != nil && m.Takeover.Deadline.Equal(to.Info().Deadline)
+	})
+	if err := to.Extend(MaxTakeoverTimeout + time.Second); err == nil {
+		t.Error("more than there is was given")
+	}
+	if err := to.Extend(MaxTakeoverTimeout); err != nil || to.Info().Deadline.After(to.Info().CreatedAt.Add(MaxTakeoverTimeout)) {
+		t.Errorf("a takeover lives to %v, %v", to.Info().Deadline, err)
+	}
+	if err := to.Extend(time.Second); err != nil { // the timer goes by the newest deadline
+		t.Fatal(err)
+	}
+	waitFor(t, "the end", to.Ended())
+	if err := to.Extend(time.Minute); !errors.Is(err, ErrTakeoverState) {
+		t.Errorf("after the end: %v", err)
+	}
+}

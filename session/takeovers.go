@@ -47,7 +47,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	t.timer = time.AfterFunc(time.Until(t.info.Deadline), t.expire)
 	s.mu.Unlock()
 
-	t.addLink(time.Until(t.info.Deadline))
+	t.addLink()
 	s.lease.release(HolderScript)
 	info := t.Info()
 	s.sendTakeover()

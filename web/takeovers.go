@@ -23,6 +23,11 @@ type takeoverRequest struct {
 	Note    string `json:"note,omitempty"`
 }
 
+// extendRequest is the body of extending.
+type extendRequest struct {
+	Timeout *int64 `json:"timeout"` // ms from now
+}
+
 // doneRequest is the body of done.
 type doneRequest struct {
 	Note string `json:"note,omitempty"`
@@ -157,6 +162,23 @@ func (s *Server) claimTakeover(c echo.Context) error {
 		return err
 	}
 	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Claim(caller(c).name) })
+}
+
+// extendTakeover is PATCH …/takeovers/:tid.
+func (s *Server) extendTakeover(c echo.Context) error {
+	var req extendRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	if req.Timeout == nil {
+		return badField("timeout", "is required: ms from now")
+	}
+	var v checks
+	timeout := v.milliseconds("timeout", req.Timeout, time.Second, session.MaxTakeoverTimeout)
+	if err := v.err(); err != nil {
+		return err
+	}
+	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Extend(timeout) })
 }
 
 // finishTakeover is POST …/takeovers/:tid/done.

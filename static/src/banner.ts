@@ -1,6 +1,7 @@
 import { byId, maybeById, setText, show } from './dom.js';
 import { askReason } from './failing.js';
 import type { Live } from './live.js';
+import { offerMoreTime } from './moretime.js';
 import { clock } from './times.js';
 
 /** The takeover banner: what is asked, the time left, and what can be done about it. */
@@ -33,6 +34,7 @@ export function showBanner(live: Live): void {
     show(byId('banner-fail'), live.mayControl);
   };
   live.on('takeover', update);
+  offerMoreTime(live);
   live.on('control', update);
   live.on('hello', update);
   window.setInterval(update, 1_000);

@@ -136,7 +136,7 @@ export class Live extends Emitter<LiveEvents> {
     this.send({ type: 'control', action: 'keep' });
   }
 
-  answerTakeover(action: 'claim' | 'done' | 'fail', note?: string): boolean {
+  answerTakeover(action: 'claim' | 'extend' | 'done' | 'fail', note?: string): boolean {
     if (!this.takeover) return false;
     return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
   }

@@ -72,7 +72,7 @@ export type ClientMessage =
   | { type: 'chooser'; id: string; files: string[] | null }
   | { type: 'download'; id: string; action: 'cancel' }
   | { type: 'select'; id: string; values: string[] | null }
-  | { type: 'takeover'; action: 'claim' | 'done' | 'fail'; id: string; note?: string }
+  | { type: 'takeover'; action: 'claim' | 'extend' | 'done' | 'fail'; id: string; note?: string }
   | { type: 'ping'; t: number };
 
 export type Role = 'control' | 'view' | 'takeover';

@@ -464,7 +464,7 @@ func banner(p SessionPage) templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<section id=\"banner\" class=\"banner\" aria-label=\"Takeover request\" hidden><i class=\"shape dot person calling\" aria-hidden=\"true\"></i><p class=\"banner-text\" role=\"status\"><b id=\"banner-lead\">Waiting for you</b> <span id=\"banner-reason\"></span> <span class=\"banner-left\"><span id=\"banner-clock\" class=\"tabular\"></span> left</span> <span id=\"banner-note\" class=\"banner-note\" hidden></span></p><div class=\"banner-actions\"><button type=\"button\" id=\"banner-take\" class=\"button person\">Take control</button> <button type=\"button\" id=\"banner-done\" class=\"button\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<section id=\"banner\" class=\"banner\" aria-label=\"Takeover request\" hidden><i class=\"shape dot person calling\" aria-hidden=\"true\"></i><p class=\"banner-text\" role=\"status\"><b id=\"banner-lead\">Waiting for you</b> <span id=\"banner-reason\"></span> <span class=\"banner-left\"><span id=\"banner-clock\" class=\"tabular\"></span> left</span> <span id=\"banner-note\" class=\"banner-note\" hidden></span></p><div class=\"banner-actions\"><button type=\"button\" id=\"more-time\" class=\"button\" hidden>More time</button> <button type=\"button\" id=\"banner-take\" class=\"button person\">Take control</button> <button type=\"button\" id=\"banner-done\" class=\"button\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -484,7 +484,7 @@ func banner(p SessionPage) templ.Component {
 			var templ_7745c5c3_Var13 string
 			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.ID)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 154, Col: 152}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 155, Col: 152}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 			if templ_7745c5c3_Err != nil {
@@ -571,7 +571,7 @@ func browserBar(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var15 string
 		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.URL)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 180, Col: 172}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 181, Col: 172}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 		if templ_7745c5c3_Err != nil {
@@ -661,7 +661,7 @@ func sidePanel(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var17 string
 		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(p.Sample)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 219, Col: 138}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 220, Col: 138}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {

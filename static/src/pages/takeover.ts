@@ -4,6 +4,7 @@ import { byId, maybeById, setText, show } from '../dom.js';
 import { Embedding } from '../embedding.js';
 import { askReason } from '../failing.js';
 import { enableDialogs, enableMenus } from '../menus.js';
+import { offerMoreTime } from '../moretime.js';
 import { notice } from '../notices.js';
 import type { Takeover } from '../protocol.js';
 import { Stage } from '../stage.js';
@@ -88,6 +89,7 @@ function work(): void {
     if (state.phase === 'closed' && state.cause !== 'left' && state.cause !== 'forbidden') finish(answered ?? 'over');
   });
   showControl(live);
+  offerMoreTime(live);
   live.on('control', (party) => show(byId('control-button'), party !== 'me' && live.mayControl));
   live.on('hello', () => show(byId('control-button'), !live.mine && live.mayControl));
 

@@ -1,0 +1,133 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"takeover/session"
+)
+
+// roleSamples is a message of each type that is carried out for whoever may send
+// it. %d is the lease's epoch.
+var roleSamples = map[string]string{
+	"hello":    `{"type":"hello","width":800,"height":600,"dpr":1}`,
+	"ack":      `{"type":"ack","seq":0}`,
+	"ping":     `{"type":"ping","t":1}`,
+	"resize":   `{"type":"resize","width":800,"height":600,"dpr":1}`,
+	"mouse":    `{"type":"mouse","event":"down","x":5,"y":5,"button":"left","buttons":1,"clickCount":1,"epoch":%d}`,
+	"key":      `{"type":"key","event":"down","key":"a","code":"KeyA","text":"a","epoch":%d}`,
+	"text":     `{"type":"text","text":"a","epoch":%d}`,
+	"compose":  `{"type":"compose","text":"a","start":1,"end":1,"epoch":%d}`,
+	"touch":    `{"type":"touch","event":"start","points":[{"id":1,"x":5,"y":5}],"epoch":%d}`,
+	"navigate": `{"type":"navigate","action":"stop"}`,
+	"tab":      `{"type":"tab","action":"activate","tab":1}`,
+	"control":  `{"type":"control","action":"keep"}`,
+	"takeover": `{"type":"takeover","action":"extend","id":"ID"}`,
+}
+
+// TestWhoMaySendWhat sends each type of message in each role while each kind of
+// holder has control.
+func TestWhoMaySendWhat(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(map[string]any{"url": site(t)})
+	looking := map[string]bool{"hello": true, "ack": true, "ping": true, "resize": true}
+	answering := map[string]bool{"control": true, "takeover": true} // no act on the page
+	join := func(role session.Role, takeover string) *session.Viewer {
+		o := session.ViewerOptions{Role: role}
+		if takeover != "" {
+			o.Link = &session.LinkGrant{Takeover: takeover, Role: role}
+		}
+		v, err := one.Join(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, holder := range []string{"mine", "other", "script", "nobody"} {
+		for _, role := range []session.Role{session.RoleView, session.RoleTakeover, session.RoleControl} {
+			if role == session.RoleView && holder == "mine" {
+				continue // it never can be
+			}
+			to, err := one.RequestTakeover(session.TakeoverOptions{Reason: "look", RequestedBy: "test"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			link := ""
+			if role == session.RoleTakeover {
+				link = to.ID()
+			}
+			other := join(session.RoleControl, "")
+			var run *session.Run
+			switch holder {
+			case "other":
+				err = other.Control("take")
+			case "script":
+				run, err = one.StartRun(t.Context(), session.RunOptions{Code: `await new Promise(() => {})`})
+			}
+			v := join(role, link)
+			if holder == "mine" {
+				err = v.Control("take")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			epoch := epochOf(t, v, func(m session.ControlMessage) bool { return m.Mine == (holder == "mine") })
+			for kind := range viewerMessages {
+				sample, known := roleSamples[kind]
+				switch {
+				case !known:
+					sample = fmt.Sprintf(`{"type":%q,"epoch":%d}`, kind, epoch)
+				case kind == "takeover":
+					sample = fmt.Sprintf(`{"type":"takeover","action":"extend","id":%q}`, to.ID())
+				case sample[len(sample)-3:] == "%d}":
+					sample = fmt.Sprintf(sample, epoch)
+				}
+				where := fmt.Sprintf("%s as %s while control is %s", kind, role, holder)
+				m, err := parseViewerMessage([]byte(sample), role)
+				if err == nil {
+					err = m.message.act(t.Context(), v)
+				}
+				switch {
+				case role == session.RoleView && !looking[kind]:
+					if !errors.Is(err, session.ErrRole) {
+						t.Errorf("%s: %v, want that the role does not allow it", where, err)
+					}
+				case looking[kind] || answering[kind]:
+					if err != nil {
+						t.Errorf("%s: %v", where, err)
+					}
+				case holder != "mine":
+					if err == nil || known && !errors.Is(err, session.ErrNotController) {
+						t.Errorf("%s: %v, want that it is refused without control", where, err)
+					}
+				case errors.Is(err, session.ErrNotController) || errors.Is(err, session.ErrRole):
+					t.Errorf("%s: %v", where, err)
+				}
+			}
+			v.Leave()
+			other.Leave()
+			if run != nil {
+				run.Cancel()
+				<-run.Done()
+			}
+			if err := to.Cancel("test"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// epochOf is the epoch of the news that match accepts.
+func epochOf(t *testing.T, v *session.Viewer, match func(session.ControlMessage) bool) uint64 {
+	t.Helper()
+	for {
+		m, err := v.NextMessage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, ok := m.(session.ControlMessage); ok && match(c) {
+			return c.Epoch
+		}
+	}
+}
