@@ -24,7 +24,7 @@ async function tooSmall(page: Page): Promise<string[]> {
     return [...document.querySelectorAll<HTMLElement>('a, button, input, select, textarea, summary')]
       .filter((element) => element.checkVisibility() && !element.closest(text) && element.id !== 'keys')
       // A field is reached by touching what is drawn around it.
-      .map((element): [HTMLElement, DOMRect] => [element, (element.closest('.address-field, .filter-text') ?? element).getBoundingClientRect()])
+      .map((element): [HTMLElement, DOMRect] => [element, (element.closest('.address-field, .filter-text, .choice') ?? element).getBoundingClientRect()])
       .filter(([, { width, height }]) => width > 0 && height > 0 && Math.min(width, height) < least - 0.5)
       .map(([element, { width, height }]) => `${element.outerHTML.slice(0, 90)} ${Math.round(width)}×${Math.round(height)}`);
   }, TAP);
@@ -52,6 +52,9 @@ for (const width of WIDTHS) {
     await looksRight(page, 'sessions');
     await page.getByRole('button', { name: 'Options' }).click();
     await looksRight(page, 'options');
+    await page.goto('/settings');
+    await expect(page.locator('.facts')).toBeVisible();
+    await looksRight(page, 'settings');
     await page.goto('/');
     await page.getByRole('button', { name: 'Key', exact: true }).click();
     await looksRight(page, 'account menu');

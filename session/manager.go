@@ -108,6 +108,9 @@ func (m *Manager) Timeouts() (life, takeover time.Duration) {
 	return m.opts.Timeout, m.opts.TakeoverTimeout
 }
 
+// MaxSessions is how many sessions may live at a time.
+func (m *Manager) MaxSessions() int { return m.opts.MaxSessions }
+
 // Create starts a session and returns when its browser is there. The session
 // lives on after ctx. The error is an *InputError, ErrFull, or why Chromium did
 // not start.

@@ -111,7 +111,7 @@ export async function build() {
   const pages = await run({
     format: 'esm',
     splitting: true,
-    entryPoints: ['sessions', 'session', 'scripts', 'docs', 'takeover', 'locked', 'login'].map((page) => path.join(src, 'pages', `${page}.ts`)),
+    entryPoints: ['sessions', 'session', 'scripts', 'settings', 'docs', 'takeover', 'locked', 'login'].map((page) => path.join(src, 'pages', `${page}.ts`)),
     loader: { '.ttf': 'file' },
     define: { EDITOR_WORKER: workerURL('editor.worker'), TS_WORKER: workerURL('ts.worker'), SCRIPT_TYPES: JSON.stringify(publicPath + typesFile) },
     plugins: [monacoNonce],
@@ -121,7 +121,7 @@ export async function build() {
   // Runs before the first paint, so it is a classic script of its own.
   record(await run({ format: 'iife', entryPoints: [path.join(src, 'theme.ts')] }));
   record(await run({ entryPoints: [path.join(src, 'takeover.css')] }));
-  record(await run({ entryPoints: [path.join(src, 'icon.svg')], loader: { '.svg': 'copy' } }));
+  record(await run({ entryPoints: ['icon.svg', 'icon-waiting.svg'].map((name) => path.join(src, name)), loader: { '.svg': 'copy' } }));
   await compress();
   await writeFile(path.join(dist, 'manifest.json'), JSON.stringify(manifest, null, 2) + '\n');
   return manifest;

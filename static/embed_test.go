@@ -25,7 +25,7 @@ func TestReadManifestBroken(t *testing.T) {
 // TestAssets checks the assets that were built, or, in a tree where the npm
 // step was not run, that all three functions agree about it.
 func TestAssets(t *testing.T) {
-	pages := []string{"takeover.css", "theme.js", "sessions.js", "session.js", "takeover.js", "locked.js", "login.js", "icon.svg"}
+	pages := []string{"takeover.css", "theme.js", "sessions.js", "session.js", "takeover.js", "locked.js", "login.js", "settings.js", "icon.svg", "icon-waiting.svg"}
 	if !Built() {
 		if !errors.Is(Check(), ErrNotBuilt) {
 			t.Fatalf("Check: %v, want ErrNotBuilt", Check())

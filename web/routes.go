@@ -130,6 +130,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", framed: true, access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/settings", name: "pageSettings", does: "Page: what this browser does, and how the server is set.", handler: s.pageSettings, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/login", name: "pageLogin", does: "Page: sign in; ?code= trades a sign-in link.", access: public, query: []string{"next", "code"}, handler: s.pageLogin, answers: answer{mime: mimeHTML}},
 		{method: post, path: "/login", name: "login", does: "Trade a key for a cookie.", access: public, handler: s.login, answers: answer{status: 303, mime: mimeHTML}},
 		{method: post, path: "/logout", name: "logout", does: "End the sign-in.", access: public, handler: s.logout, answers: answer{status: 303, mime: mimeHTML}},

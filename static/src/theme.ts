@@ -32,6 +32,7 @@ function apply(theme: Theme): void {
 apply(read());
 
 document.addEventListener('DOMContentLoaded', () => apply(read()));
+document.addEventListener('themechosen', () => apply(read()));
 document.addEventListener('click', (event) => {
   if (!(event.target instanceof Element) || !event.target.closest('[data-theme-toggle]')) return;
   const next = ORDER[(ORDER.indexOf(read()) + 1) % ORDER.length] ?? 'auto';

@@ -37,6 +37,15 @@ type SessionsPage struct {
 	SessionTimeout, TakeoverTimeout time.Duration
 }
 
+// SettingsPage is `/settings`.
+type SettingsPage struct {
+	Page
+	Facts []Fact // of the server, to be read only
+}
+
+// Fact is one thing that the server says of itself.
+type Fact struct{ Name, Value string }
+
 // Waiting is one open takeover in the inbox.
 type Waiting struct {
 	ID          string

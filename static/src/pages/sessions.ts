@@ -1,4 +1,5 @@
 import { messageOf, path, post } from '../api.js';
+import { Calling } from '../calling.js';
 import { enableCopying, enableTakeoverLinks } from '../copying.js';
 import { byId, setText } from '../dom.js';
 import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
@@ -12,6 +13,7 @@ const REFRESH = 2_000;
 const REFRESH_HIDDEN = 10_000;
 
 const thumbnails = new Thumbnails();
+const calling = new Calling();
 const title = document.title;
 
 /** The server draws the list; this takes over what differs. */
@@ -39,6 +41,9 @@ async function refresh(): Promise<void> {
 function showCount(): void {
   const waiting = Number(byId('live').dataset.waiting);
   document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
+  calling.update([...document.querySelectorAll<HTMLElement>('.inbox > .waiting[data-key]')].map((row) => ({
+    id: row.dataset.key ?? '', reason: row.querySelector('h3')?.textContent ?? '',
+  })));
 }
 
 function schedule(): void {

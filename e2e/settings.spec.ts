@@ -1,0 +1,64 @@
+import { expect, test } from '@playwright/test';
+import { accessible, auth, signIn } from './remote.js';
+
+/** What this browser does for the person, and what the server says of itself. */
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+test('notifications are asked for by a click, and tell of a takeover', async ({ browser, request, baseURL }) => {
+  const context = await browser.newContext();
+  await context.grantPermissions([], { origin: baseURL });
+  const page = await context.newPage();
+  // The browser's own notifications are drawn by the system: what was shown is noted instead.
+  await page.addInitScript(() => {
+    const shown: string[] = JSON.parse(sessionStorage.getItem('shown') ?? '[]');
+    let asked = Number(sessionStorage.getItem('asked'));
+    class Noted extends EventTarget {
+      static get permission(): string {
+        return asked ? 'granted' : 'default';
+      }
+      static async requestPermission(): Promise<string> {
+        sessionStorage.setItem('asked', String(++asked));
+        return 'granted';
+      }
+      constructor(title: string, { body }: { body: string }) {
+        super();
+        shown.push(`${title}: ${body}`);
+        sessionStorage.setItem('shown', JSON.stringify(shown));
+      }
+    }
+    Object.assign(window, { Notification: Noted });
+  });
+  const noted = (key: string): Promise<string | null> => page.evaluate((k) => sessionStorage.getItem(k), key);
+
+  await signIn(page);
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Settings' }).click();
+  await accessible(page, 'settings');
+  await expect(page.getByLabel('And play a sound')).not.toBeChecked();
+  expect(await noted('asked')).toBeNull();
+  await page.getByLabel('Notify me').check();
+  expect(await noted('asked')).toBe('1');
+  await page.reload();
+  await expect(page.getByLabel('Notify me')).toBeChecked();
+  await page.getByLabel('Dark').check();
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await page.getByLabel('As the system').check();
+  await expect(page.locator('html')).not.toHaveAttribute('data-theme', /./);
+  await expect(page.locator('.facts')).toContainText('API version');
+
+  await page.goto('/');
+  const icon = (): Promise<string | null> => page.locator('link[rel=icon]').getAttribute('href');
+  const usual = await icon();
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  await expect(page.locator('.card')).toHaveCount(1);
+  await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code' } });
+  await expect(page).toHaveTitle(/^\(1\) /);
+  expect(await noted('shown')).toBe('["A person is needed: Enter the code"]');
+  expect(await icon()).not.toBe(usual);
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await expect(page).toHaveTitle(/^Sessions/);
+  expect(await icon()).toBe(usual);
+  await context.close();
+});

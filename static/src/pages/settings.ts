@@ -1,0 +1,59 @@
+import { enableMenus } from '../menus.js';
+import { mayNotify, NOTIFY, play, read, SOUND, write } from '../preferences.js';
+import { byId, setText } from '../dom.js';
+
+const THEME = 'takeover.theme';
+
+function theme(): void {
+  const choices = [...document.querySelectorAll<HTMLInputElement>('[name=theme]')];
+  const show = (): void => {
+    const now = read(THEME) || 'auto';
+    for (const choice of choices) choice.checked = choice.value === now;
+  };
+  for (const choice of choices) {
+    choice.addEventListener('change', () => {
+      write(THEME, choice.value);
+      document.dispatchEvent(new CustomEvent('themechosen'));
+    });
+  }
+  document.addEventListener('themechange', show);
+  show();
+}
+
+/** Asks the browser only when the person switches it on, never on loading. */
+function notifications(): void {
+  const box = byId<HTMLInputElement>('notify');
+  const state = byId('notify-state');
+  const usual = state.textContent ?? '';
+  const show = (): void => {
+    box.checked = mayNotify();
+    const refused = 'Notification' in window && Notification.permission === 'denied';
+    box.disabled = refused || !('Notification' in window);
+    setText(state, refused ? 'Your browser refuses notifications of this page. Allow them in its own settings for this address.' : box.disabled ? 'This browser has no notifications here.' : usual);
+  };
+  box.addEventListener('change', () => {
+    if (!box.checked) {
+      write(NOTIFY, '');
+      return show();
+    }
+    void Notification.requestPermission().then((answer) => {
+      write(NOTIFY, answer === 'granted' ? 'on' : '');
+      show();
+    });
+  });
+  show();
+}
+
+function sound(): void {
+  const box = byId<HTMLInputElement>('sound');
+  box.checked = read(SOUND) === 'on';
+  box.addEventListener('change', () => {
+    write(SOUND, box.checked ? 'on' : '');
+    if (box.checked) play();
+  });
+}
+
+enableMenus();
+theme();
+notifications();
+sound();

@@ -1,0 +1,35 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/web/views"
+)
+
+// pageSettings is GET /settings.
+func (s *Server) pageSettings(c echo.Context) error {
+	life, takeover := s.manager.Timeouts()
+	return s.render(c, http.StatusOK, views.Settings(views.SettingsPage{Page: s.page(c), Facts: []views.Fact{
+		{Name: "Sessions at a time, at most", Value: strconv.Itoa(s.manager.MaxSessions())},
+		{Name: "A session lives, if nothing else is said", Value: minutes(life)},
+		{Name: "A takeover waits, if nothing else is said", Value: minutes(takeover)},
+		{Name: "New sessions of one caller", Value: strconv.Itoa(s.cfg.CreateRate) + " a minute"},
+		{Name: "Version", Value: s.cfg.Version},
+		{Name: "API version", Value: "v1"},
+	}}))
+}
+
+// minutes is a length of time as people say it.
+func minutes(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + " s"
+	case d < 2*time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + " min"
+	}
+	return strconv.Itoa(int(d/time.Hour)) + " h"
+}
