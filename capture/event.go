@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
+
+	"takeover/text"
 )
 
 // MaxEventBytes is the most that one event takes as JSON. What does not fit is
@@ -174,11 +176,5 @@ func decode(params []byte, v any) error {
 // cut shortens s to at most limit bytes, on a rune's boundary, and tells
 // whether it had to.
 func cut(s string, limit int) (string, bool) {
-	if len(s) <= limit {
-		return s, false
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit], true
+	return text.Clip(s, limit), len(s) > limit
 }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"takeover/text"
 )
 
 // Defaults of [Limits].
@@ -283,7 +285,7 @@ func (f *Folder) link(path, suggested string) (string, error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return name, err
 		}
-		name = Safe(fmt.Sprintf("%s (%d)%s", clip(base, maxName-len(extension)-len(" (1000)")), n, extension))
+		name = Safe(fmt.Sprintf("%s (%d)%s", text.Clip(base, maxName-len(extension)-len(" (1000)")), n, extension))
 	}
 }
 

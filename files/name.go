@@ -3,7 +3,8 @@ package files
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"takeover/text"
 )
 
 // maxName is the longest name in bytes; file systems allow 255.
@@ -15,9 +16,9 @@ const forbidden = `/\:*?"<>|`
 // Safe makes a name of a file of any text, such as the one that a server
 // suggests for a download. It is empty when nothing of the text is left. A name
 // that is safe stays as it is.
-func Safe(text string) string {
-	text = strings.ToValidUTF8(text, "_")
-	text = strings.Map(func(r rune) rune {
+func Safe(name string) string {
+	name = strings.ToValidUTF8(name, "_")
+	name = strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune(forbidden, r):
 			return '_'
@@ -25,17 +26,17 @@ func Safe(text string) string {
 			return -1
 		}
 		return r
-	}, text)
-	text = strings.TrimRight(strings.TrimLeft(text, ". "), ". ")
-	if len(text) <= maxName {
-		return text
+	}, name)
+	name = strings.TrimRight(strings.TrimLeft(name, ". "), ". ")
+	if len(name) <= maxName {
+		return name
 	}
-	dot := strings.LastIndexByte(text, '.')
-	if dot < 0 || len(text)-dot > maxName/2 {
-		return strings.TrimRight(clip(text, maxName), ". ")
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 || len(name)-dot > maxName/2 {
+		return strings.TrimRight(text.Clip(name, maxName), ". ")
 	}
-	extension := text[dot:]
-	return clip(text[:dot], maxName-len(extension)) + extension
+	extension := name[dot:]
+	return text.Clip(name[:dot], maxName-len(extension)) + extension
 }
 
 // Name is the name of the file that a script's path means: the path's last
@@ -47,15 +48,4 @@ func Name(path string) string {
 		return ""
 	}
 	return Safe(name)
-}
-
-// clip cuts text to n bytes, between two characters.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

@@ -3,8 +3,9 @@ package scripting
 import (
 	"encoding/json"
 	"math"
-	"strings"
 	"time"
+
+	"takeover/text"
 )
 
 // What a worker reports is read here. A script may have taken its worker over,
@@ -81,10 +82,10 @@ func milliseconds(ms float64) time.Duration {
 // latest is after every time that a step can have.
 var latest = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// clip cuts a text that is longer than most bytes.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
+// clip cuts a text that is longer than most bytes, and shows that it did.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return text.Clip(s, most) + "…"
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"takeover/browser"
+	"takeover/text"
 )
 
 // openDialog is a JavaScript dialog that viewers were asked to answer.
@@ -64,8 +65,8 @@ func (s *Session) dialogOpened(d *browser.Dialog) {
 		return
 	}
 	open := &openDialog{dialog: d, message: DialogMessage{
-		Type: "dialog", ID: newID("dg"), Kind: d.Type(), Message: clip(d.Message(), maxDialogText),
-		DefaultValue: clip(d.DefaultValue(), maxDialogText), URL: clip(d.Page().URL(), maxTitle),
+		Type: "dialog", ID: newID("dg"), Kind: d.Type(), Message: text.Clip(d.Message(), maxDialogText),
+		DefaultValue: text.Clip(d.DefaultValue(), maxDialogText), URL: text.Clip(d.Page().URL(), maxTitle),
 	}}
 	s.dialogs[open.message.ID] = open
 	s.mu.Unlock()

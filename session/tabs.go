@@ -3,13 +3,13 @@ package session
 import (
 	"context"
 	"slices"
-	"unicode/utf8"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/text"
 )
 
 // tabList numbers a session's pages. Guarded by Session.mu.
@@ -221,23 +221,12 @@ const maxTitle = 500
 func (t *tab) describe(p *browser.Page) {
 	t.Loading = p.Loading()
 	if url := p.URL(); url != "" {
-		t.URL = clip(url, 32<<10)
+		t.URL = text.Clip(url, 32<<10)
 	}
-	t.Title, t.Favicon = clip(p.Title(), maxTitle), ""
+	t.Title, t.Favicon = text.Clip(p.Title(), maxTitle), ""
 	if icon := p.Favicon(); len(icon) < 32<<10 {
 		t.Favicon = icon
 	}
-}
-
-// clip cuts text to at most n bytes, on a character's boundary.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }
 
 // tabsMessage is the present list.

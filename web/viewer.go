@@ -17,6 +17,7 @@ import (
 
 	"takeover/screencast"
 	"takeover/session"
+	"takeover/text"
 )
 
 const (
@@ -152,7 +153,7 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 	var ended *session.EndedError
 	switch {
 	case errors.As(err, &ended):
-		return websocket.StatusNormalClosure, clip(ended.Reason, maxCloseReason)
+		return websocket.StatusNormalClosure, text.Clip(ended.Reason, maxCloseReason)
 	case errors.Is(err, errViewerLeft), errors.Is(err, errViewerLost):
 		return websocket.StatusNormalClosure, ""
 	case errors.Is(err, screencast.ErrStalled), errors.Is(err, errStalled):
@@ -167,7 +168,7 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 		v.log.Error("viewer's socket", "err", err)
 		return code, ""
 	}
-	return code, clip(err.Error(), maxCloseReason)
+	return code, text.Clip(err.Error(), maxCloseReason)
 }
 
 // read is the reader. It ends when the socket does.
@@ -272,7 +273,7 @@ func (v *viewerSocket) doActs() {
 // complain tells the viewer what was wrong. What nothing knows is not for them.
 func (v *viewerSocket) complain(err error) {
 	v.server.metrics.malformed.Inc()
-	v.reply(session.ErrorMessage{Type: "error", Message: clip(err.Error(), 500)})
+	v.reply(session.ErrorMessage{Type: "error", Message: text.Clip(err.Error(), 500)})
 }
 
 // reply hands a message to the writer; a viewer that does not take its replies
@@ -302,17 +303,6 @@ func (v *viewerSocket) keepAlive() {
 			return
 		}
 	}
-}
-
-// clip shortens a text to n bytes at a rune's boundary.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && text[n]&0xC0 == 0x80 {
-		n--
-	}
-	return text[:n]
 }
 
 // offers reports whether a comma-separated header value names the word.

@@ -1,0 +1,16 @@
+// Package text shortens texts that come from outside.
+package text
+
+import "unicode/utf8"
+
+// Clip is the longest beginning of s that has at most n bytes and ends between
+// two characters; s itself if it is short enough.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
