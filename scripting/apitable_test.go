@@ -146,7 +146,7 @@ const probe = `(async (name, instance, members) => {
 		out[m] = '';
 		try {
 			const value = o[m];
-			if (typeof value === 'function' && String(value).includes('refuse('))
+			if (typeof value === 'function' && /refuse\)?\(/.test(String(value)))
 				await value.call(o);
 		} catch (e) {
 			const refused = / is not available in Takeover: (.*)$/s.exec(e.message);

@@ -141,7 +141,7 @@ func openingBracket(text string) int {
 func chainAfter(text string) string {
 	out := ""
 	for len(out) <= maxReceiver {
-		name := identifier.FindString(text)
+		name := identifier().FindString(text)
 		if name == "" {
 			return out
 		}

@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"strings"
 )
-
-// modules are the modules that a script may import; the API gives them.
-var modules = map[string]bool{"playwright": true, "playwright-core": true, "@playwright/test": true, "playwright/test": true}
-
 // extractImports takes import and export declarations out of a script, which
 // has to become the body of a function. What they declare is returned as a line
 // of code to stand before the body; in the body they become blanks, so that all
@@ -79,7 +75,7 @@ func (x *extractor) check(t token) (name string) {
 	if !modules[name] && x.refused == nil {
 		e := &ScriptError{Name: "ImportError"}
 		e.Line, e.Column = lineColumn(x.src, t.start)
-		e.Message = fmt.Sprintf("cannot import %q (line %d): scripts may import playwright, playwright-core, playwright/test and @playwright/test only", name, e.Line)
+		e.Message = cannotImport(name, fmt.Sprintf(" (line %d)", e.Line))
 		x.refused = e
 	}
 	return name

@@ -102,12 +102,12 @@ func (i *intl) compare(c goja.FunctionCall) goja.Value {
 	}
 	a, b := c.Argument(4).String(), c.Argument(5).String()
 	if c.Argument(3).ToBoolean() {
-		a, b = punctuation.ReplaceAllString(a, ""), punctuation.ReplaceAllString(b, "")
+		a, b = punctuation().ReplaceAllString(a, ""), punctuation().ReplaceAllString(b, "")
 	}
 	return i.w.vm.ToValue(collator.CompareString(a, b))
 }
 
-var punctuation = regexp.MustCompile(`[\p{P}\s]+`)
+var punctuation = whenUsed(`[\p{P}\s]+`)
 
 // zoneOffset matches time zones that are an offset from UTC.
 var zoneOffset = regexp.MustCompile(`^([+-])(\d\d):?(\d\d)?$`)

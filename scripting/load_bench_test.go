@@ -79,6 +79,30 @@ func TestStartTime(t *testing.T) {
 	}
 }
 
+// ownBudget is what a worker that is ready may have of its own, in bytes. Its
+// heap is two thirds of that, and was larger by half when nothing was collected
+// between compiling one bundle and the next.
+const ownBudget = 13_500_000
+
+func TestWorkerMemory(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector has memory of its own")
+	}
+	p, err := startProcess([]string{"/proc/self/exe", Subcommand}, workerSetup{Limits: Limits{}.withDefaults(), UID: DefaultUID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	if !p.peekReady() {
+		t.Fatal(p.stderr.String())
+	}
+	_, own := p.resident()
+	t.Logf("%.1f MB", float64(own)/1e6)
+	if own > ownBudget {
+		t.Errorf("a worker has %d bytes of its own, at most %d", own, ownBudget)
+	}
+}
+
 // BenchmarkWorker measures what a worker costs until it is ready for a script.
 func BenchmarkWorker(b *testing.B) {
 	var cpu time.Duration

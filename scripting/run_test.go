@@ -134,11 +134,12 @@ func TestErrorPositions(t *testing.T) {
 		{"operation in a function", "async function login() {\n  await page.click('#a');\n}\nawait login();", 2, 14, "TimeoutError", "page.click: Timeout 30000ms exceeded.\nCall log:\n  - waiting for locator('#a')"},
 		{"unhandled rejection", "setTimeout(() => { Promise.reject(new Error('lost')) }, 1);\nawait new Promise(() => setTimeout(() => {}, 1000))", 1, 0, "Error", "lost"},
 		{"not an error", "\nthrow { code: 7 }", 0, 0, "Error", "thrown: { code: 7 }"},
-		{"import", "const a = 1;\nimport fs from 'node:fs';", 2, 16, "ImportError", `cannot import "node:fs" (line 2): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
-		{"require", "\n\nconst x = require(\"left-pad\")", 3, 19, "ImportError", `cannot import "left-pad" (line 3): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
-		{"dynamic import", "if (false) await import('./x')", 1, 25, "ImportError", `cannot import "./x" (line 1): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
-		{"computed require", "\nrequire('f' + 's')", 2, 0, "Error", `cannot import "fs": scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
-		{"export of another module", "export const a = 1;\nexport { b } from './b';", 2, 19, "ImportError", `cannot import "./b" (line 2): scripts may import playwright, playwright-core, playwright/test and @playwright/test only`},
+		{"import", "const a = 1;\nimport fs from 'node:fs';", 2, 16, "ImportError", `cannot import "node:fs" (line 2): scripts may import playwright, playwright-core, playwright/test and @playwright/test only; for files, give setInputFiles(), saveAs() or path: the name of one of the session's files`},
+		{"require", "\n\nconst x = require(\"left-pad\")", 3, 19, "ImportError", `cannot import "left-pad" (line 3): scripts may import playwright, playwright-core, playwright/test and @playwright/test only; a script is one file: bring along what it needs`},
+		{"dynamic import", "if (false) await import('./x')", 1, 25, "ImportError", `cannot import "./x" (line 1): scripts may import playwright, playwright-core, playwright/test and @playwright/test only; a script is one file: bring along what it needs`},
+		{"computed require", "\nrequire('f' + 's')", 2, 0, "Error", `cannot import "fs": scripts may import playwright, playwright-core, playwright/test and @playwright/test only; for files, give setInputFiles(), saveAs() or path: the name of one of the session's files`},
+		{"import of a part", "import { readFile } from 'fs/promises'", 1, 26, "ImportError", `cannot import "fs/promises" (line 1): scripts may import playwright, playwright-core, playwright/test and @playwright/test only; for files, give setInputFiles(), saveAs() or path: the name of one of the session's files`},
+		{"export of another module", "export const a = 1;\nexport { b } from './b';", 2, 19, "ImportError", `cannot import "./b" (line 2): scripts may import playwright, playwright-core, playwright/test and @playwright/test only; a script is one file: bring along what it needs`},
 		{"never", "await new Promise(() => {})", 0, 0, "Error", "the script waits for something that can never happen: a promise that nothing will settle"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package scripting
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 )
@@ -135,13 +136,13 @@ func (e *goError) notCallable() string {
 		return ""
 	}
 	text := e.source[e.at:]
-	if m := afterNew.FindStringSubmatch(text); m != nil {
+	if m := afterNew().FindStringSubmatch(text); m != nil {
 		if m[1] == "Promise" {
 			return "Promise resolver " + e.named + " is not a function"
 		}
 		return m[1] + " is not a constructor"
 	}
-	name := identifier.FindString(text)
+	name := identifier().FindString(text)
 	if name == "" || keywords[name] || !strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(text[len(name):], "?."), " \t\r\n"), "(") {
 		return ""
 	}
@@ -156,7 +157,7 @@ func (e *goError) notObject() string {
 	if e.builtin != "" || e.at <= 0 || e.source[e.at-1] != '.' {
 		return ""
 	}
-	name := identifier.FindString(e.source[e.at:])
+	name := identifier().FindString(e.source[e.at:])
 	if name == "" || !assignment.MatchString(e.source[e.at+len(name):]) {
 		return ""
 	}
@@ -183,17 +184,23 @@ func (e *goError) notIterable() string {
 }
 
 var (
-	identifier = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*`)
-	afterNew   = regexp.MustCompile(`^new\s+([\p{L}_$][\p{L}\p{N}_$.]*)`)
+	identifier = whenUsed(`^[\p{L}_$][\p{L}\p{N}_$]*`)
+	afterNew   = whenUsed(`^new\s+([\p{L}_$][\p{L}\p{N}_$.]*)`)
 	assignment = regexp.MustCompile(`^\s*([-+*/%&|^]|\*\*|<<|>>>?|&&|\|\||\?\?)?=[^=>]`)
 	iterates   = regexp.MustCompile(`(\bof\s+|\.\.\.|[^=!<>]=\s*)$`)
 	locates    = regexp.MustCompile(`\.(locator|getBy\w+|filter)\(\.\.\.\)$`)
 )
 
+// whenUsed compiles an expression when it is first used: those with classes of
+// Unicode are large, and few runs use them.
+func whenUsed(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 // orIdentifier is the name at the error's place.
 func (e *goError) orIdentifier(otherwise string) string {
 	if e.at >= 0 {
-		if name := identifier.FindString(e.source[e.at:]); name != "" {
+		if name := identifier().FindString(e.source[e.at:]); name != "" {
 			return name
 		}
 	}

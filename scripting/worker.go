@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -22,6 +23,7 @@ import (
 const (
 	workerStack     = 64 << 20 // bytes of one goroutine's stack
 	workerGCPercent = 150      // most runs end before the first collection; a long one collects every some hundred calls
+	loadGCPercent   = 20       // the same while the API is compiled: what is compiled stays, and small heaps matter then
 )
 
 // maxJSONDepth is how deep encoding/json lets values be nested: the only way in
@@ -41,7 +43,8 @@ const (
 // WorkerMain is the main function of a worker process. It speaks frames over
 // stdin and stdout and does not return.
 func WorkerMain() {
-	debug.SetGCPercent(-1) // nothing of the API's bundle is garbage while it is loaded
+	runtime.MemProfileRate = 0 // nobody asks a worker for it
+	debug.SetGCPercent(-1)     // but where module says so
 	debug.SetMaxStack(workerStack)
 	in := bufio.NewReaderSize(pipes.NewReader(polled(os.Stdin)), 64<<10)
 	f, err := readFrame(in)
@@ -96,6 +99,8 @@ type worker struct {
 	loop   *loop
 	host   *host
 
+	loading bool // the bundles that every worker has
+
 	// Of the script, once it runs: its filename, itself as pasted, and what stands before it in the program.
 	script, code, helpers string
 
@@ -111,12 +116,23 @@ func newWorker(limits Limits, out *frameWriter) *worker {
 	return w
 }
 
+// commonBundles are those of the folder extras that most scripts use. They are
+// not in api.js so that each is compiled in the memory that the one before left.
+var commonBundles = []string{"expect", "runner"}
+
 // load runs the API's bundle, which gives the functions that start a run and
-// take its events.
+// take its events, and the common ones.
 func (w *worker) load() error {
-	exports, err := w.module(apiName, distFile("api.js"))
+	w.loading = true
+	defer func() { w.loading = false }()
+	exports, err := w.module(apiName, apiSource())
 	if err != nil {
 		return err
+	}
+	for _, name := range commonBundles {
+		if w.host.bundles[name], err = w.module(apiName, extraSource(name)); err != nil {
+			return err
+		}
 	}
 	for name, f := range map[string]*goja.Callable{"run": &w.run, "event": &w.event} {
 		var ok bool
@@ -128,11 +144,26 @@ func (w *worker) load() error {
 }
 
 // module runs a bundle: a function that takes the host and returns what it
-// exports.
+// exports. While the worker loads, memory is collected in between: compiling
+// leaves twice as much garbage as program, and lays it between the program's
+// parts, where only what is allocated later can use it.
 func (w *worker) module(name, source string) (*goja.Object, error) {
-	program, err := compile(name, source, nil)
+	tree, err := goja.Parse(name, source, parser.WithDisableSourceMaps)
 	if err != nil {
 		return nil, err
+	}
+	if w.loading {
+		debug.SetGCPercent(loadGCPercent)
+		runtime.GC()
+	}
+	program, err := goja.CompileAST(tree, false)
+	if err != nil {
+		return nil, err
+	}
+	if w.loading {
+		tree = nil
+		runtime.GC()
+		debug.SetGCPercent(-1)
 	}
 	v, err := w.vm.RunProgram(program)
 	if err != nil {

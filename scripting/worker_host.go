@@ -27,6 +27,8 @@ type host struct {
 	logBytes int
 	cut      bool // a log was left out
 
+	bundles map[string]*goja.Object // exports of those of the folder extras that are loaded, by name
+
 	rejected  map[*goja.Promise]bool // without a handler so far
 	unawaited *unawaited
 }
@@ -44,7 +46,7 @@ type hostCall struct {
 }
 
 func newHost(w *worker) *host {
-	h := &host{w: w, object: w.vm.NewObject(), calls: map[uint64]*hostCall{}, ids: map[*goja.Promise]uint64{}, rejected: map[*goja.Promise]bool{}}
+	h := &host{w: w, object: w.vm.NewObject(), calls: map[uint64]*hostCall{}, bundles: map[string]*goja.Object{}, ids: map[*goja.Promise]uint64{}, rejected: map[*goja.Promise]bool{}}
 	h.newError = w.vm.Get("Error")
 	h.unawaited = &unawaited{w: w, calls: map[*goja.Promise]watchedCall{}}
 	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
@@ -68,15 +70,18 @@ func newHost(w *worker) *host {
 		"random":     h.random,
 		"unicode":    h.unicode,
 		"extras":     h.extras,
-		"filename":   func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.script) },
-		"helpers":    func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.helpers) },
-		"watch":      h.unawaited.watch,
-		"excuse":     h.unawaited.excuse,
-		"settled":    h.settled,
-		"reword":     h.reword,
-		"mending":    func(goja.FunctionCall) goja.Value { return w.vm.ToValue(mendingName) },
-		"finish":     h.finish,
-		"fail":       h.fail,
+		"cannotImport": func(c goja.FunctionCall) goja.Value {
+			return w.vm.ToValue(cannotImport(c.Argument(0).String(), ""))
+		},
+		"filename": func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.script) },
+		"helpers":  func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.helpers) },
+		"watch":    h.unawaited.watch,
+		"excuse":   h.unawaited.excuse,
+		"settled":  h.settled,
+		"reword":   h.reword,
+		"mending":  func(goja.FunctionCall) goja.Value { return w.vm.ToValue(mendingName) },
+		"finish":   h.finish,
+		"fail":     h.fail,
 	} {
 		_ = h.object.Set(name, f)
 	}
@@ -342,13 +347,17 @@ func (h *host) unicode(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(class)
 }
 
-// extras loads a bundle of globals that most scripts never use: extras(name).
+// extras gives what a bundle of the folder extras exports: extras(name).
 func (h *host) extras(c goja.FunctionCall) goja.Value {
-	exports, err := h.w.module(apiName, extraSource(c.Argument(0).String()))
-	if err != nil {
-		panic(err)
+	name := c.Argument(0).String()
+	if h.bundles[name] == nil {
+		exports, err := h.w.module(apiName, extraSource(name))
+		if err != nil {
+			panic(err)
+		}
+		h.bundles[name] = exports
 	}
-	return exports
+	return h.bundles[name]
 }
 
 // finish takes the result: finish(json), undefined for a script that returned

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"takeover/automation"
 )
 
 // TestWrongCalls has calls that somebody makes who has only read the help, and what
@@ -34,6 +36,7 @@ func TestWrongCalls(t *testing.T) {
 		{"run FILE --server 127.0.0.1:1", 1, "http://127.0.0.1:1 does not answer: is the server running? Start one with takeover serve, or name another with --server or TAKEOVER_URL"},
 		{"serve --key x", 2, "serve takes its key from TAKEOVER_API_KEY"},
 		{"serve --server x", 2, "serve listens on --addr"},
+		{"licenses --json", 2, "licenses has no use for --json"},
 		{"version --server x", 2, "version has no use for --server"},
 		{"completion tcsh", 2, "bash"},
 		{"doctor --addr=99", 1, "99 is no address: missing port in address\n                    → Write host:port"},
@@ -84,6 +87,21 @@ func TestHelpHasNoFlagsOfOthers(t *testing.T) {
 	code, stdout, _ := command(t, "", "--version")
 	if code != 0 || !strings.HasPrefix(stdout, "takeover ") || !strings.Contains(stdout, " go1.") || !strings.Contains(stdout, "\nChrom") {
 		t.Errorf("--version: %d, %s", code, stdout)
+	}
+}
+
+func TestLicenses(t *testing.T) {
+	code, stdout, stderr := command(t, "", "licenses")
+	if automation.Notices() == "" {
+		if code != 1 || stdout != "" || !strings.Contains(stderr, "build it with make") {
+			t.Errorf("not built: %d, %q, %q", code, stdout, stderr)
+		}
+		return
+	}
+	for _, want := range []string{"Apache License", "Microsoft Corporation", "Eemeli Aro", "  github.com/labstack/echo/v4 v"} {
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%d, %s; no %q", code, stderr, want)
+		}
 	}
 }
 

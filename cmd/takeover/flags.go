@@ -35,6 +35,7 @@ var foreign = map[string][]string{
 	"serve":      {"server", "key", "json"},
 	"version":    {"server", "key"},
 	"doctor":     {"key"},
+	"licenses":   {"server", "key", "json"},
 	"completion": {"server", "key", "json"},
 }
 

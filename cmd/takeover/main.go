@@ -39,13 +39,14 @@ type cli struct {
 	Release versionFlag `help:"Print the version." name:"version"`
 
 	Serve     serveCommand     `cmd:"" help:"Run the server."`
-	Run       runCommand       `cmd:"" help:"Run a script: prints its logs and the link when it asks for a person to standard error, and the result as JSON to standard output. Exit code 0 when it succeeded, 1 when it failed, 2 for a wrong call, 130 when it was interrupted."`
+	Run       runCommand       `cmd:"" help:"Run a script: prints its logs and the link when it asks for a person to standard error, and the result as JSON to standard output, nothing for one that is null or undefined. Exit code 0 when it succeeded, 1 when it failed, 2 for a wrong call, 130 when it was interrupted."`
 	Sessions  sessionsCommand  `cmd:"" aliases:"list" help:"List, show, release and open sessions."`
 	Files     filesCommand     `cmd:"" help:"List, fetch, add and remove a session's files."`
 	Takeovers takeoversCommand `cmd:"" help:"List the takeovers that wait for a person."`
 	Doctor    doctorCommand    `cmd:"" help:"Check what the server needs on this machine, and say how to mend it."`
 	Version   versionCommand   `cmd:"" help:"Print the version, and which Chromium would be used."`
 
+	Licenses   licensesCommand   `cmd:"" help:"Print the licences of the program and of what is part of it."`
 	Completion completionCommand `cmd:"" help:"Print what makes a shell complete commands and flags."`
 
 	ScriptWorker struct{} `cmd:"" hidden:"" help:"What the server starts for each run."`

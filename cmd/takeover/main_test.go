@@ -121,6 +121,9 @@ func TestRunCommand(t *testing.T) {
 	if code != 0 || stdout != `{"n":3}`+"\n" || !strings.Contains(stderr, "hello 3") {
 		t.Errorf("run: %d, %q, %q", code, stdout, stderr)
 	}
+	if code, stdout, _ = command(t, "await page.title()", "run", "-"); code != 0 || stdout != "" {
+		t.Errorf("run without a result: %d, %q", code, stdout)
+	}
 	code, stdout, stderr = command(t, "throw new Error('boom')", "run", "-")
 	if code != 1 || stdout != "" || !strings.Contains(stderr, "Error: boom (-:1:") {
 		t.Errorf("failing run: %d, %q, %q", code, stdout, stderr)

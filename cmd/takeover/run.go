@@ -330,11 +330,7 @@ func (r *runner) finish(run runInfo) error {
 		return r.finishTests(run)
 	}
 	if run.Status == "succeeded" {
-		if !r.json {
-			result := run.Result
-			if len(result) == 0 {
-				result = json.RawMessage("null")
-			}
+		if result := string(run.Result); !r.json && result != "" && result != "null" {
 			fmt.Fprintf(r.std.out, "%s\n", result)
 		}
 		return nil

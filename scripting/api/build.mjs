@@ -33,12 +33,43 @@ const intrinsics = [
   'isNaN', 'isFinite', 'parseInt', 'parseFloat', 'encodeURIComponent', 'decodeURIComponent', 'encodeURI', 'decodeURI',
 ];
 
+// The modules of api.js that the other bundles take from there.
+const shared = [...readFileSync(join(here, 'shared.ts'), 'utf8').matchAll(/from '\.\/(\w+)\.ts'/g)].map(m => m[1]);
+
+/** In bundles that are loaded later: modules that api.js has are those of api.js. */
+const fromAPI = {
+  name: 'shared modules',
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`/(${shared.join('|')})\\.ts$`) }, ({ path, resolveDir }) => {
+      const name = basename(path, '.ts');
+      return join(resolveDir, path) === join(here, `${name}.ts`) ? { path: name, namespace: 'shared' } : undefined;
+    });
+    build.onLoad({ filter: /.*/, namespace: 'shared' }, ({ path }) => ({ contents: `module.exports = host.shared.${path}` }));
+  },
+};
+
 export async function build() {
   buildLocales();
   const extras = readdirSync(join(here, 'extras')).map(file => basename(file, '.ts'));
-  await esbuild({
+  const api = await bundle({ api: 'index.ts' });
+  const later = await bundle(Object.fromEntries(extras.map(name => [`extras/${name}`, `extras/${name}.ts`])), [fromAPI]);
+  const [inAPI] = Object.values(api.metafile.outputs);
+  for (const [output, { inputs }] of Object.entries(later.metafile.outputs)) {
+    const twice = Object.keys(inputs).filter(input => Object.hasOwn(inAPI.inputs, input) && !stateless.includes(input));
+    if (twice.length)
+      throw new Error(`${output} would have ${twice} of its own besides those of api.js: name them in scripting/api/shared.ts`);
+  }
+}
+
+// What a bundle may have of its own besides that of api.js: it keeps nothing.
+const stateless = ['host.ts'];
+
+function bundle(entryPoints, plugins = []) {
+  return esbuild({
     absWorkingDir: here,
-    entryPoints: { api: 'index.ts', ...Object.fromEntries(extras.map(name => [`extras/${name}`, `extras/${name}.ts`])) },
+    entryPoints,
+    plugins,
+    metafile: true,
     outdir: join(here, '../dist'),
     bundle: true,
     format: 'iife',
@@ -52,7 +83,7 @@ export async function build() {
     minifySyntax: true,
     keepNames: false,
     legalComments: 'eof',
-    banner: { js: `(function(host){const {${intrinsics}}=globalThis;` },
+    banner: { js: `(function(host){const {${intrinsics}}=host.intrinsics??=(({${intrinsics}})=>({${intrinsics}}))(globalThis);` },
     footer: { js: 'return exports;})' },
     logLevel: 'warning',
   });

@@ -24,7 +24,7 @@ export function installGlobals(): void {
     crypto: { randomUUID, getRandomValues, get subtle() { return refuse('crypto.subtle', 'use it in the page, with page.evaluate()'); } },
   });
   for (const [bundle, names] of Object.entries(onDemand))
-    names.forEach(name => lazily(bundle, name));
+    names.forEach(name => lazily(name, () => load(bundle)[name]));
   localize();
 }
 
@@ -54,11 +54,12 @@ function load(bundle: string): Record<string, unknown> {
   return extras;
 }
 
-function lazily(bundle: string, name: string): void {
+/** Defines a global whose value is asked for when it is first used. */
+export function lazily(name: string, get: () => unknown): void {
   Object.defineProperty(globalThis, name, {
     configurable: true,
     enumerable: false,
-    get: () => load(bundle)[name],
+    get,
     set(value: unknown) { define({ [name]: value }); },
   });
 }

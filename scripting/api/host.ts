@@ -58,6 +58,10 @@ export interface Host {
   zoneName(name: string): string | null;
   /** A time zone's offset from UTC in minutes and its abbreviation at a moment, with a space between. */
   zone(name: string, ms: number): string;
+  /** Words the refusal of a module. */
+  cannotImport(name: string): string;
+  /** Set by the API: its modules that bundles loaded later share, by name. */
+  shared?: Record<string, object>;
   /** Loads a bundle of the folder extras and returns its exports. */
   extras(bundle: string): Record<string, unknown>;
   /** Remembers a call's promise, to tell at the end of the run if nobody awaited it. */

@@ -27,33 +27,30 @@ import { WebSocketRoute } from './websocketroute.ts';
 import { quietly } from './call.ts';
 import { causesOf } from './causes.ts';
 import { TakeoverCancelledError, TakeoverFailedError, TakeoverTimeoutError } from './errors.ts';
-import { expect } from './expect.ts';
-import { define, installGlobals } from './globals.ts';
+import { define, installGlobals, lazily } from './globals.ts';
 import { explained } from './hints.ts';
 import { host } from './host.ts';
 import { inspect } from './inspect.ts';
+import { expecting, runner } from './later.ts';
 import { makeRequire } from './module.ts';
 import { Page } from './page.ts';
-import { runTests } from './runner/run.ts';
-import { state } from './runner/state.ts';
 import { installRefusals } from './refusals.ts';
+import { shared } from './shared.ts';
 import { installWording, mended } from './wording.ts';
 import { WebStorage } from './webstorage.ts';
 import { SoftErrors, setSoftSink } from './soft.ts';
-import { onTakeover, requestTakeover, useWorld } from './takeover.ts';
+import { requestTakeover, useWorld } from './takeover.ts';
 import { World, type WorldInit } from './world.ts';
 
+host.shared = shared;
 installGlobals();
 host.unhandled = e => {
-  if (state.info)
-    state.info._failed(e); // as in Playwright, the test goes on, and has failed
+  const test = runner.loaded?.state.info;
+  if (test)
+    test._failed(e); // as in Playwright, the test goes on, and has failed
   else
     fail(e);
 };
-onTakeover(() => {
-  state.deadlines.pause();
-  return () => state.deadlines.resume();
-});
 
 /** The classes that Playwright has too, by its names. */
 export const classes = {
@@ -119,8 +116,9 @@ export async function run(main: () => Promise<unknown>, args: string): Promise<v
   };
   setSoftSink({
     add(error) {
-      if (state.info)
-        return state.info._failed(error);
+      const test = runner.loaded?.state.info;
+      if (test)
+        return test._failed(error);
       soft.add(error);
       if (ended) // of an expectation that nobody waited for
         failSoftly();
@@ -129,12 +127,12 @@ export async function run(main: () => Promise<unknown>, args: string): Promise<v
   try {
     await begin(args);
     const value = await main();
-    if (!state.used) {
+    if (!runner.loaded?.state.used) {
       ended = true;
       failSoftly();
       return host.finish(answerOf(value));
     }
-    const error = await runTests(host.filename());
+    const error = await runner.loaded.runTests(host.filename());
     if (error)
       host.fail(...error);
     else
@@ -173,11 +171,12 @@ async function begin(args: string): Promise<void> {
     page = world.pages.get(made.page);
   }
   define({
-    page, context, browser: world.browser, request: context.request, expect, requestTakeover,
+    page, context, browser: world.browser, request: context.request, requestTakeover,
     require: makeRequire(world.browser),
     args: parse(args),
     TakeoverFailedError, TakeoverTimeoutError, TakeoverCancelledError,
   });
+  lazily('expect', () => expecting.get().expect);
 }
 
 function fail(e: unknown): void {

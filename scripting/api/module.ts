@@ -1,11 +1,8 @@
 import { type Browser, BrowserType } from './browser.ts';
 import { errors, refuse } from './errors.ts';
-import { expect, mergeExpects } from './expect.ts';
 import { APIRequest } from './request.ts';
 import { host } from './host.ts';
-import { builtinFixtures } from './runner/builtin.ts';
-import { defineConfig } from './runner/config.ts';
-import { makeTest, mergeTests } from './runner/testtype.ts';
+import { expecting, runner } from './later.ts';
 import { Selectors } from './engines.ts';
 
 /** Makes `require`: it knows Playwright's modules and nothing else. */
@@ -26,15 +23,22 @@ export function makeRequire(browser: Browser): (name: string) => object {
   };
   playwright['default'] = playwright;
   const test: Record<string, unknown> = Object.create(null, Object.getOwnPropertyDescriptors(playwright));
-  const runner = makeTest([builtinFixtures(browser, () => playwright as never)], expect);
-  Object.assign(test, { test: runner, _baseTest: makeTest([], expect), default: runner, expect, defineConfig, mergeTests, mergeExpects });
+  let tests: Record<string, unknown> | undefined;
+  const testing = (): Record<string, unknown> => {
+    const { expect, mergeExpects } = expecting.get();
+    const { builtinFixtures, defineConfig, makeTest, mergeTests } = runner.get();
+    const main = makeTest([builtinFixtures(browser, () => playwright as never)], expect);
+    return { test: main, _baseTest: makeTest([], expect), default: main, expect, defineConfig, mergeTests, mergeExpects };
+  };
+  for (const name of ['test', '_baseTest', 'default', 'expect', 'defineConfig', 'mergeTests', 'mergeExpects'])
+    Object.defineProperty(test, name, { enumerable: true, configurable: true, get: () => name === 'expect' ? expecting.get().expect : (tests ??= testing())[name] });
   const modules: Record<string, object> = { 'playwright': playwright, 'playwright-core': playwright, '@playwright/test': test, 'playwright/test': test };
   for (const module of [playwright, test])
     Object.defineProperty(module, '__esModule', { value: true }); // for import(), which gives its default then
   return name => {
     const found = Object.hasOwn(modules, name) ? modules[name] : undefined;
     if (!found)
-      throw new Error(`cannot import ${JSON.stringify(name)}: scripts may import playwright, playwright-core, playwright/test and @playwright/test only`);
+      throw new Error(host.cannotImport(name));
     return found;
   };
 }

@@ -1,11 +1,11 @@
 // How expect words what did not hold: hints, labels, values and differences.
 
-import { host } from './host.ts';
 import { equals, iterableEquality, isAsymmetric } from './equality.ts';
 import type { Labels, Printer } from './extras/printer.ts';
+import { Later } from './later.ts';
 
-let loaded: Printer | undefined;
-const printer = (): Printer => (loaded ??= host.extras('printer') as unknown as Printer);
+const later = new Later<Printer>('printer');
+const printer = (): Printer => later.get();
 
 /** A value in one line. */
 export function stringify(value: unknown, maxDepth?: number, maxWidth?: number): string {

@@ -1,3 +1,4 @@
+import { onTakeover } from '../takeover.ts';
 import { Deadlines } from './deadline.ts';
 import type { TestInfo } from './info.ts';
 import type { Open } from './steps.ts';
@@ -23,3 +24,7 @@ export const state = {
 };
 state.loading = state.root;
 state.deadlines.late = error => state.info?._failed(error);
+onTakeover(() => {
+  state.deadlines.pause();
+  return () => state.deadlines.resume();
+});

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"takeover/automation"
+)
+
+type licensesCommand struct{}
+
+// Run prints the licence of the program and of what is part of it.
+func (licensesCommand) Run(std streams) error {
+	notices := automation.Notices()
+	if notices == "" {
+		return errors.New("this program was built without its scripts for pages, whose licences belong here: build it with make")
+	}
+	var b strings.Builder
+	b.WriteString("Takeover is under the Apache License, Version 2.0, whose text stands below.\n\n")
+	b.WriteString("Part of it are these Go modules, each under the licence that is shown there:\n\n")
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Replace != nil {
+				m = m.Replace
+			}
+			fmt.Fprintf(&b, "  %s %s\n    https://pkg.go.dev/%s@%s?tab=licenses\n", m.Path, m.Version, m.Path, m.Version)
+		}
+	}
+	b.WriteString("\nScripts that it puts into pages are taken from Playwright and from the npm package yaml:\n\n")
+	b.WriteString(notices)
+	_, err := fmt.Fprint(std.out, b.String())
+	return err
+}

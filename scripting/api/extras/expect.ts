@@ -1,0 +1,3 @@
+// Playwright's expect.
+
+export { expect, mergeExpects } from '../expect.ts';
