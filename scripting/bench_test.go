@@ -30,9 +30,7 @@ func BenchmarkStart(b *testing.B) {
 	var resident, own int64
 	for b.Loop() {
 		b.StopTimer()
-		for !p.ready() {
-			time.Sleep(time.Millisecond)
-		}
+		p.warmed(b)
 		w := newWorld()
 		started := make(chan struct{})
 		w.handlers["frame.title"] = func(context.Context, json.RawMessage) (any, error) {
@@ -71,13 +69,19 @@ func startScript() string {
 	return code
 }
 
-// ready tells whether a warm worker has loaded the API.
-func (p *Pool) ready() bool {
+// warmed returns once a warm worker has loaded the API.
+func (p *Pool) warmed(tb testing.TB) {
+	tb.Helper()
+	p.warmUp()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.warm != nil && p.warm.in.Buffered() > 0 || p.warm != nil && p.warm.peekReady()
+	warm := p.warm
+	p.mu.Unlock()
+	if warm == nil || !warm.peekReady() {
+		tb.Fatal("no worker is warm")
+	}
 }
 
+// peekReady waits for the first frame of a worker; false if it died before.
 func (p *process) peekReady() bool {
 	_, err := p.in.Peek(1)
 	return err == nil

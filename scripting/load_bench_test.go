@@ -54,9 +54,7 @@ func TestStartTime(t *testing.T) {
 	p := newPool(t, Limits{})
 	best := time.Hour
 	for range 10 {
-		for !p.ready() {
-			runtime.Gosched()
-		}
+		p.warmed(t)
 		w := newWorld()
 		arrived := make(chan time.Time, 1)
 		w.handlers["frame.title"] = func(context.Context, json.RawMessage) (any, error) {
