@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 )
+
 // extractImports takes import and export declarations out of a script, which
 // has to become the body of a function. What they declare is returned as a line
 // of code to stand before the body; in the body they become blanks, so that all
