@@ -1,5 +1,6 @@
 import { host } from './host.ts';
 
+/** What is called with an event; what it gives is not looked at. */
 export type Listener = (...args: any[]) => unknown;
 
 /** The part of Node's EventEmitter that Playwright's objects have. */

@@ -8,6 +8,7 @@ export type Tester = (this: { equals: typeof equals }, a: any, b: any, testers: 
 
 type Bag = Record<PropertyKey, unknown>;
 
+/** Whether a value decides by itself what it equals, as expect.any(Number) does. */
 export function isAsymmetric(v: unknown): v is Asymmetric {
   return typeof v === 'object' && v !== null && typeof (v as Asymmetric).asymmetricMatch === 'function';
 }

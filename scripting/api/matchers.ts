@@ -29,6 +29,7 @@ export interface MatcherResult {
   ariaSnapshot?: string;
 }
 
+/** A matcher, of ours or of expect.extend: gets what expect() got and the arguments, and tells whether it holds. */
 export type Matcher = (this: MatcherState, received: any, ...args: any[]) => MatcherResult | Promise<MatcherResult>;
 
 type Generic = (this: MatcherState, received: any, ...args: any[]) => MatcherResult;

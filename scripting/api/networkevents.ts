@@ -27,10 +27,12 @@ function tell(w: World, event: string, e: Record<string, any>): void {
 /** What waitForRequest and waitForResponse wait for. */
 export type UrlOrPredicate<T> = string | RegExp | ((subject: T) => unknown);
 
+/** Waits for a request that matches; a TimeoutError after so many ms. */
 export function waitForRequest(page: Page, match: UrlOrPredicate<Request>, options?: { timeout?: number; signal?: AbortSignal }): Promise<Request> {
   return waitFor(page, 'waitForRequest', 'request', match, r => r, page._timeouts, options);
 }
 
+/** Waits for a response that matches; a TimeoutError after so many ms. */
 export function waitForResponse(page: Page, match: UrlOrPredicate<Response>, options?: { timeout?: number; signal?: AbortSignal }): Promise<Response> {
   return waitFor(page, 'waitForResponse', 'response', match, r => r.request(), page._timeouts, options);
 }

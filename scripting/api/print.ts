@@ -28,6 +28,7 @@ export function labels(...names: string[]): (name: string) => string {
   return name => `${name}: ${' '.repeat(width - name.length)}`;
 }
 
+/** What a value is, in one word, as errors of matchers name it. */
 export function typeOf(value: unknown): string {
   if (value === null)
     return 'null';

@@ -21,6 +21,7 @@ interface Answered {
 /** Types of content that are shown with the error. */
 const textual = /^(text\/.*?|application\/(json|(x-)?javascript|xml.*?|ecmascript|graphql|x-www-form-urlencoded)|image\/svg(\+xml)?|application\/.*?(\+json|\+xml))(;\s*charset=.*)?$/;
 
+/** Matchers of responses, by name. They wait for the response's text to word what did not hold. */
 export const responseMatchers: Readonly<Record<string, PageMatcher>> = {
   async toBeOK(this, response: unknown): Promise<MatcherResult> {
     if (!isResponse(response)) {

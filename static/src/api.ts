@@ -18,6 +18,7 @@ function explain(status: number, problem: Problem | null): string {
   return `The server answered ${status}.`;
 }
 
+/** Makes a request of the API and gives its answer. Rejects with an APIError when the server refuses or is not there. */
 export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const init: RequestInit = { method, headers: { Accept: 'application/json' }, credentials: 'same-origin' };
   if (signal) init.signal = signal;
@@ -43,8 +44,11 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
   return value as T;
 }
 
+/** GETs a path. */
 export const get = <T>(path: string, signal?: AbortSignal): Promise<T> => call<T>('GET', path, undefined, signal);
+/** POSTs a body as JSON. */
 export const post = <T>(path: string, body: unknown = {}): Promise<T> => call<T>('POST', path, body);
+/** PATCHes with a body as JSON. */
 export const patch = <T>(path: string, body: unknown): Promise<T> => call<T>('PATCH', path, body);
 
 /** A path with its parts escaped. */

@@ -14,6 +14,7 @@ const SILENCE = 10_000;
 const CLOSE_NORMAL = 1000;
 const CLOSE_POLICY = 1008;
 
+/** How things stand with the server; retryAt is Unix time in ms. */
 export type ConnectionState =
   | { phase: 'connecting' }
   | { phase: 'open' }

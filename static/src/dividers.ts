@@ -19,6 +19,7 @@ interface Divider {
   reverse: boolean;
 }
 
+/** Makes a divider movable, by pointer and by keys, and keeps where it was put. */
 export function movable(divider: Divider): void {
   const { handle, host, property, key } = divider;
   /** What somebody chose, or null. */

@@ -1,6 +1,8 @@
 /** Where the remote page lies on the stage, and which of its points a finger or a mouse is on. */
 
+/** A size; its unit is what the text around says. */
 export interface Size { width: number; height: number }
+/** A place, from the top left corner. */
 export interface Point { x: number; y: number }
 
 /** Position of the page's top left corner on the stage, and stage pixels per page pixel. */

@@ -19,6 +19,7 @@ function partyOf(holder: string, mine: boolean): Party {
   return 'script';
 }
 
+/** Who has control, in words. */
 export const PARTY_WORDS: Record<Party, string> = {
   me: 'You are in control',
   person: 'Another person is in control',

@@ -11,10 +11,12 @@ const SHAPES: Record<Run['status'], string> = {
   running: 'ring script', waiting: 'dot person', succeeded: 'tick good', failed: 'cross wrong', cancelled: 'cross', timeout: 'cross wrong',
 };
 
+/** How a run stands, in words. */
 export const STATUS_WORDS: Record<Run['status'], string> = {
   running: 'Running', waiting: 'Waiting for a person', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Stopped', timeout: 'Out of time',
 };
 
+/** The CSS classes of the sign for how a run stands. */
 export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status] ?? 'ring'}`;
 
 /** A run's `ts` and `startedAt` come as ISO text or as Unix ms. */

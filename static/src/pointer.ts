@@ -14,6 +14,7 @@ const MULTI_CLICK_DISTANCE = 5;
 const WHEEL_LINE = 40;
 const WHEEL_PAGE = 600;
 
+/** The modifiers held during an event, as bits of MODIFIER. */
 export function modifiersOf(event: { altKey: boolean; ctrlKey: boolean; metaKey: boolean; shiftKey: boolean }): number {
   return (event.altKey ? MODIFIER.alt : 0) | (event.ctrlKey ? MODIFIER.ctrl : 0) | (event.metaKey ? MODIFIER.meta : 0) | (event.shiftKey ? MODIFIER.shift : 0);
 }

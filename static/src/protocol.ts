@@ -3,13 +3,16 @@
  * header of binary pictures. Coordinates are CSS pixels of the remote page's viewport.
  */
 
+/** The socket's subprotocol. */
 export const SUBPROTOCOL = 'takeover.v1';
 
 /** Modifier bits, as in CDP's `Input` domain. */
 export const MODIFIER = { alt: 1, ctrl: 2, meta: 4, shift: 8 } as const;
 
+/** A button, by CDP's names. */
 export type MouseButton = 'none' | 'left' | 'middle' | 'right' | 'back' | 'forward';
 
+/** The mouse; x and y are CSS pixels of the page. */
 export interface MouseMessage {
   type: 'mouse';
   event: 'move' | 'down' | 'up' | 'wheel';
@@ -24,6 +27,7 @@ export interface MouseMessage {
   deltaY: number;
 }
 
+/** A key, with the fields of the browser's KeyboardEvent. */
 export interface KeyMessage {
   type: 'key';
   event: 'down' | 'up';
@@ -35,7 +39,9 @@ export interface KeyMessage {
   text: string;
 }
 
+/** Text that no key gave, such as a paste or what an input method ended with. */
 export interface TextMessage { type: 'text'; text: string }
+/** What an input method holds at the moment, and the selection in it. */
 export interface ComposeMessage { type: 'compose'; text: string; start: number; end: number }
 
 /** Files of the session that fall on the page. */
@@ -61,6 +67,7 @@ export interface StatsMessage {
   kbps: number;
 }
 
+/** What a viewer may send. */
 export type ClientMessage =
   | ({ type: 'hello'; maxFps?: number } & ViewSize)
   | { type: 'ack'; seq: number }
@@ -75,8 +82,10 @@ export type ClientMessage =
   | { type: 'takeover'; action: 'claim' | 'extend' | 'done' | 'fail'; id: string; note?: string }
   | { type: 'ping'; t: number };
 
+/** What a viewer may do. */
 export type Role = 'control' | 'view' | 'takeover';
 
+/** One tab of a session. */
 export interface Tab {
   tab: number;
   url: string;
@@ -85,6 +94,7 @@ export interface Tab {
   loading: boolean;
 }
 
+/** A request for a person. */
 export interface Takeover {
   id: string;
   sessionId: string;
@@ -104,13 +114,17 @@ export interface Takeover {
   url?: string;
 }
 
+/** Why a run failed; line and column are the script's and count from 1. */
 export interface RunError { name: string; message: string; stack?: string; line?: number; column?: number }
+/** What a script logged. */
 export interface LogLine { level: string; text: string; ts: string | number }
+/** A call of the API that a run made. */
 export interface Step { title: string; startedAt: string | number; durationMs?: number; error?: string | { message: string } }
 
 /** One test of a Playwright Test file. */
 export interface TestResult { title: string; status: 'passed' | 'failed' | 'skipped'; durationMs?: number; error?: RunError | null }
 
+/** A run of a script. */
 export interface Run {
   id: string;
   sessionId: string;
@@ -130,6 +144,7 @@ export interface Run {
   truncated?: boolean;
 }
 
+/** A dialog of the page that waits for an answer, or that it waits no more. */
 export interface DialogMessage {
   type: 'dialog';
   id: string;
@@ -189,6 +204,7 @@ export interface SelectMessage {
 /** Somebody asks the person in control for it; that person yields at `until` unless they say no. */
 export interface Asked { by: string; mine: boolean; until: string }
 
+/** Who has control; epoch goes with all input. */
 export interface ControlMessage {
   type: 'control';
   holder: string;
@@ -199,6 +215,7 @@ export interface ControlMessage {
   asked?: Asked;
 }
 
+/** What the server may send. */
 export type ServerMessage =
   | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number; resume?: string }
   | ControlMessage
@@ -219,6 +236,7 @@ export type ServerMessage =
   | { type: 'error'; message: string }
   | { type: 'ended'; reason: string };
 
+/** A rectangle in CSS pixels. */
 export interface Rect { x: number; y: number; width: number; height: number }
 
 /** Bytes before the image in a binary message. */
@@ -228,6 +246,7 @@ const KIND_PICTURE = 1;
 const FLAG_SHARP = 1;
 const MIME: Record<number, string> = { 1: 'image/jpeg', 2: 'image/png', 3: 'image/webp' };
 
+/** One picture of the page with what its header tells. */
 export interface Picture {
   seq: number;
   mime: string;

@@ -36,6 +36,7 @@ export class EventParser {
   }
 }
 
+/** How things stand with a stream. */
 export type StreamState = 'connecting' | 'open' | 'waiting' | 'closed';
 
 interface Options {

@@ -63,6 +63,7 @@ function update(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Keeps the times on the page true from now on. */
 export function startTicking(): void {
   tick();
   window.setInterval(tick, 1_000);

@@ -16,6 +16,7 @@ function callable<T extends (new (...args: any[]) => object) & { supportedLocale
   return f as unknown as T;
 }
 
+/** The global Intl. */
 export const Intl = Object.defineProperty({
   DateTimeFormat: callable('DateTimeFormat', DateTimeFormat),
   NumberFormat: callable('NumberFormat', NumberFormat),

@@ -23,6 +23,7 @@ const lengthLimit = 10_000;
 const formatPlugins = [plugins.DOMCollection, plugins.Immutable, plugins.AsymmetricMatcher];
 const plain = (text: string) => text;
 
+/** A value in one line, nested to maxDepth and with maxWidth members at each level at most. */
 export function stringify(value: unknown, maxDepth = 10, maxWidth = 10): string {
   let text: string;
   try {
@@ -44,12 +45,14 @@ function options({ expected = 'Expected', received = 'Received', counts }: Label
   };
 }
 
+/** The lines in which two texts differ. */
 export function diffTexts(expected: string, received: string, labels: Labels = {}): string {
   if (!labels.counts)
     return diffLinesUnified(expected.split('\n'), received.split('\n'), options(labels));
   return diffStringsUnified(expected, received, options(labels));
 }
 
+/** The lines in which two values differ as they are printed; undefined if they are printed alike. */
 export function diffValues(expected: unknown, received: unknown, labels: Labels = {}): string | undefined {
   const shown = (value: unknown, indent?: 0) => lines(sorted(value), indent);
   const [a, b] = [shown(expected, 0), shown(received, 0)];

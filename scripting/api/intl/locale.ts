@@ -2,6 +2,7 @@
 
 import { host } from '../host.ts';
 
+/** Words by the category of a number: one, few, other …. */
 export type PerCategory = Record<string, string>;
 
 /** What data.mjs writes of a locale. */

@@ -9,6 +9,7 @@ import type { Annotation } from './suite.ts';
 /** A test.step under way. */
 export interface Open { title: string }
 
+/** Options of test.step(); timeout is in ms. */
 export interface StepOptions { box?: boolean; location?: Location; timeout?: number; params?: object; subtitle?: string }
 
 /** What the body of a step gets. */

@@ -43,6 +43,7 @@ interface MountOptions {
 /** What a bare script may do though a module may not: return, and await outside of functions. */
 const ALLOWED = [1108, 1375, 1378, 1431, 1432];
 
+/** Puts an editor into an element and gives what drives it. */
 export async function mount(options: MountOptions): Promise<EditorView> {
   (globalThis as { takeoverStyleNonce?: string }).takeoverStyleNonce = options.nonce;
   await loadStyle(options.style);

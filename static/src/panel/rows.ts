@@ -1,5 +1,6 @@
 /** From captured events (their schema is snake_case, as the server streams it) to lines of the panel. */
 
+/** An event as the capture tells it. */
 export interface CapturedEvent {
   seq: number;
   /** Unix time in ms. */
@@ -13,8 +14,10 @@ export interface CapturedEvent {
   truncated?: boolean;
 }
 
+/** What the panel can be narrowed down to. */
 export type Filter = 'console' | 'network' | 'page' | 'control' | 'errors';
 
+/** A line of the panel. */
 export interface Row {
   event: CapturedEvent;
   /** The answer to a request, once it came. */
@@ -136,6 +139,7 @@ function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | '
   }
 }
 
+/** The line of an event. */
 export function rowOf(event: CapturedEvent): Row {
   const { status = '', ...line } = describe(event);
   const row: Row = { event, group: GROUPS[event.category] ?? 'page', ...line, status, took: '', search: '' };
@@ -165,6 +169,7 @@ export function answer(row: Row, event: CapturedEvent): void {
   row.search = searchable(row);
 }
 
+/** Whether a line is shown under a filter and a text searched for, which is in lower case. */
 export function passes(row: Row, filter: Filter | 'all', text: string): boolean {
   if (filter === 'errors' ? row.level !== 'wrong' : filter !== 'all' && row.group !== filter) return false;
   return text === '' || row.search.includes(text);
