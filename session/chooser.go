@@ -7,6 +7,7 @@ import (
 
 	"takeover/browser"
 	"takeover/input"
+	"takeover/text"
 )
 
 const (
@@ -108,7 +109,7 @@ func (s *Session) openChooser(eng *engine, ev browser.FileChooserOpened) {
 	defer in.Release()
 	page := ev.Frame.Page()
 	c := &openChooser{input: in, page: page, done: make(chan struct{}), message: ChooserMessage{
-		Type: "chooser", ID: newID("fc"), Multiple: ev.Multiple, Accept: clip(in.Accept(), maxAccept), URL: clip(ev.Frame.URL(), maxTitle),
+		Type: "chooser", ID: newID("fc"), Multiple: ev.Multiple, Accept: text.Clip(in.Accept(), maxAccept), URL: text.Clip(ev.Frame.URL(), maxTitle),
 	}}
 	s.mu.Lock()
 	var before []*openChooser

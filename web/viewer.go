@@ -161,7 +161,7 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 		return closeStalled, "stalled"
 	}
 	if errors.Is(err, session.ErrLink) {
-		return websocket.StatusPolicyViolation, clip(sentence(err.Error()), maxCloseReason)
+		return websocket.StatusPolicyViolation, text.Clip(sentence(err.Error()), maxCloseReason)
 	}
 	code := closeCode(err)
 	if code == websocket.StatusInternalError {
