@@ -7,6 +7,7 @@ import (
 
 	"takeover/browser"
 	"takeover/files"
+	"takeover/text"
 )
 
 // maxDownloads is how many downloads of a session viewers are told of who come late.
@@ -55,7 +56,7 @@ func (s *Session) downloadBegan(d *browser.Download) {
 		name = "download"
 	}
 	k := &knownDownload{download: d, message: DownloadMessage{
-		Type: "download", ID: newID("dl"), State: DownloadRunning, Name: name, URL: clip(d.URL(), maxTitle),
+		Type: "download", ID: newID("dl"), State: DownloadRunning, Name: name, URL: text.Clip(d.URL(), maxTitle),
 	}}
 	s.mu.Lock()
 	if s.downloads.list = append(s.downloads.list, k); len(s.downloads.list) > maxDownloads {
@@ -88,7 +89,7 @@ func (s *Session) settleDownload(ev browser.DownloadEnded, name, failure string)
 		case ev.Cancelled:
 			m.State = DownloadCancelled
 		default:
-			m.State, m.Error = DownloadFailed, clip(failure, maxTitle)
+			m.State, m.Error = DownloadFailed, text.Clip(failure, maxTitle)
 		}
 	})
 }
