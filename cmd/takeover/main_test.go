@@ -156,7 +156,7 @@ test.skip('later', () => {});`
 
 	code, stdout, _ = command(t, "", "--json", "sessions", "ls", "--all")
 	var sessions []sessionInfo
-	if err := json.Unmarshal([]byte(stdout), &sessions); err != nil || code != 0 || len(sessions) != 6 {
+	if err := json.Unmarshal([]byte(stdout), &sessions); err != nil || code != 0 || len(sessions) != 7 {
 		t.Errorf("sessions: %d, %v, %s", code, err, stdout)
 	}
 	for _, s := range sessions {
