@@ -18,6 +18,7 @@ import (
 
 	"takeover/session"
 	"takeover/static"
+	"takeover/text"
 	"takeover/web/demo"
 	"takeover/web/views"
 )
@@ -152,13 +153,13 @@ func outputOf(info session.RunInfo) string {
 			b.WriteString("…\n")
 			break
 		}
-		b.WriteString(clip(l.Text, endedOutput) + "\n")
+		b.WriteString(text.Clip(l.Text, endedOutput) + "\n")
 	}
 	if info.Error != nil {
-		b.WriteString(clip(info.Error.Name+": "+info.Error.Message, endedOutput) + "\n")
+		b.WriteString(text.Clip(info.Error.Name+": "+info.Error.Message, endedOutput) + "\n")
 	}
 	if len(info.Result) > 0 && string(info.Result) != "null" {
-		b.WriteString("→ " + clip(string(info.Result), endedOutput) + "\n")
+		b.WriteString("→ " + text.Clip(string(info.Result), endedOutput) + "\n")
 	}
 	if b.Len() == 0 {
 		return "It logged nothing."
