@@ -47,7 +47,7 @@ type attachment struct {
 	worlds     map[string]*World // by unique id
 	dead       bool              // the renderer died
 	crashed    chan struct{}     // closed when that was told; a new one when it lives again
-	intercepts bool              // Chromium holds back its requests
+	intercepts holding           // what Chromium holds back of its requests
 }
 
 // attachedLocked takes in a new session. What is not modelled is sent on its way.

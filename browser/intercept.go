@@ -292,21 +292,44 @@ type sessionCall struct {
 	params  any
 }
 
-// interceptionLocked are the commands that turn holding back on or off, if it is
-// to change. Chromium's cache would answer before anybody is asked.
+// holding is which requests Chromium holds back.
+type holding int
+
+const (
+	holdNothing   holding = iota
+	holdDocuments         // while somebody logs in
+	holdAll
+)
+
+// interceptionLocked are the commands that change what is held back, if it is to
+// change. Chromium's cache would answer before anybody is asked.
 func (a *attachment) interceptionLocked() []sessionCall {
-	want := a.page.interceptedLocked() || len(a.page.context.credentials) > 0
-	if want == a.intercepts {
+	want := holdNothing
+	switch {
+	case a.page.interceptedLocked() || len(a.page.context.credentials) > 0:
+		want = holdAll
+	case a.page.login != nil:
+		want = holdDocuments
+	}
+	was := a.intercepts
+	if want == was {
 		return nil
 	}
 	a.intercepts = want
-	cache := sessionCall{a.session, network.SetCacheDisabled.Method, network.SetCacheDisabledParams{CacheDisabled: want}}
-	if !want {
-		return []sessionCall{cache, {a.session, fetch.Disable.Method, proto.Empty{}}}
+	var calls []sessionCall
+	if uncached := want == holdAll; uncached != (was == holdAll) {
+		calls = append(calls, sessionCall{a.session, network.SetCacheDisabled.Method, network.SetCacheDisabledParams{CacheDisabled: uncached}})
 	}
-	return []sessionCall{cache, {a.session, fetch.Enable.Method, fetch.EnableParams{
-		HandleAuthRequests: new(true), Patterns: []*fetch.RequestPattern{{URLPattern: "*"}},
-	}}}
+	if want == holdNothing {
+		return append(calls, sessionCall{a.session, fetch.Disable.Method, proto.Empty{}})
+	}
+	pattern := &fetch.RequestPattern{URLPattern: "*"}
+	if want == holdDocuments {
+		pattern.ResourceType = network.ResourceTypeDocument
+	}
+	return append(calls, sessionCall{a.session, fetch.Enable.Method, fetch.EnableParams{
+		HandleAuthRequests: new(true), Patterns: []*fetch.RequestPattern{pattern},
+	}})
 }
 
 // callAll sends commands and waits for all replies. Sessions that went away

@@ -152,7 +152,11 @@ type authRequired struct {
 func (a *attachment) authRequiredLocked(e authRequired) {
 	p := a.page
 	response := &fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseDefault}
-	switch credentials := p.context.credentialsLocked(e.Request.URL); {
+	credentials := p.context.credentialsLocked(e.Request.URL)
+	if credentials == nil {
+		credentials = p.loginLocked(e)
+	}
+	switch {
 	case slices.Contains(p.challenged, e.RequestID):
 		response.Response = fetch.AuthChallengeResponseResponseCancelAuth
 	case credentials != nil:

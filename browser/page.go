@@ -59,6 +59,7 @@ type Page struct {
 	initScripts  []*InitScript
 	interceptors []*interceptor
 	extraHeaders map[string]string
+	login        *login            // a person's, just now
 	challenged   []fetch.RequestID // those that credentials were given for, the newest
 }
 

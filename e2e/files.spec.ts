@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { accessible, auth, hasPicture, newSession, Remote, signIn, type Point } from './remote.js';
 
-/** Files between a person and the remote page: asked for, dropped, downloaded. */
+/** What passes between a person and the remote page beside pictures: files asked for, dropped, downloaded; a name and a password. */
 
 const folder = mkdtempSync(path.join(tmpdir(), 'takeover-files-'));
 const file = (name: string, text: string): string => {
@@ -143,4 +143,26 @@ test('a person fetches what a page downloads', async ({ page, request, browser }
     } else await expect(theirs.getByText('orders.csv')).toHaveCount(0);
     await context.close();
   }
+});
+
+test('a person says who they are to a server that asks', async ({ page, request }) => {
+  await signIn(page);
+  const session = await newSession(page);
+  const address = page.getByLabel('Address of the remote page');
+  await address.fill(new URL('/demo/vault', page.url()).href);
+  await address.press('Enter');
+  const dialog = page.getByRole('dialog', { name: /^Sign in to 127\.0\.0\.1/ });
+  await expect(dialog).toContainText('It says: “The demo vault”');
+  await accessible(page, 'a server asks for a password');
+  await dialog.getByLabel('Name').fill('demo@example.com');
+  await dialog.getByLabel('Password').fill('not it');
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await expect(dialog.getByRole('alert')).toHaveText('The name or the password was not right.');
+  await expect(dialog.getByLabel('Password')).toBeFocused();
+  await page.keyboard.type('open-sesame');
+  await page.keyboard.press('Enter');
+  await expect(dialog).toBeHidden();
+  await expect(page.getByRole('heading', { name: 'Vault' })).toBeVisible();
+  await page.getByRole('button', { name: 'Release' }).click();
+  expect(await asked(request, session, "return page.getByRole('status').textContent()")).toBe('Open for Demo User.');
 });

@@ -103,6 +103,7 @@ func (s *Session) openDialogs() []DialogMessage {
 func (s *Session) dismissQuestions() {
 	s.dismissDialogs()
 	s.dismissChoosers()
+	s.dropAllAuths()
 }
 
 func (s *Session) dismissDialogs() {

@@ -274,6 +274,7 @@ func (s *Session) crashed(reason error) {
 	s.broadcast("", StateMessage{Type: "crashed"})
 	s.sendWidgets()
 	s.loseDownloads()
+	s.dropAllAuths()
 	for id := range dialogs {
 		s.broadcast("", DialogMessage{Type: "dialog", ID: id, Closed: true})
 	}

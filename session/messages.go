@@ -94,6 +94,16 @@ type (
 		Total    int64         `json:"total,omitempty"` // bytes, when the server says
 		Error    string        `json:"error,omitempty"` // of one that failed
 	}
+	// AuthMessage is a server that asks who is there, or, with Closed, no more.
+	AuthMessage struct {
+		Type   string `json:"type"` // auth
+		ID     string `json:"id"`
+		Origin string `json:"origin,omitempty"` // of the server; a proxy's host and port
+		Realm  string `json:"realm,omitempty"`  // the server's words
+		Proxy  bool   `json:"proxy,omitempty"`
+		Again  bool   `json:"again,omitempty"` // what was answered before was wrong
+		Closed bool   `json:"closed,omitempty"`
+	}
 	// StateMessage says that the browser crashed or is back.
 	StateMessage struct {
 		Type string `json:"type"` // crashed recovered

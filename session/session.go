@@ -73,6 +73,7 @@ type Session struct {
 	choosers   choosers
 	downloads  downloads
 	pickers    pickers
+	auths      auths
 	shared     map[string]struct{} // names of files that guests may fetch
 	guestFiles int                 // that guests added
 	rearm      chan struct{}       // one token: expiresAt changed
@@ -303,6 +304,9 @@ func (s *Session) tellActors(slot string, message any) {
 // askAgain tells a viewer who comes of what the page asks.
 func (s *Session) askAgain(v *Viewer) {
 	for _, m := range s.openChoosers() {
+		v.send("", m)
+	}
+	for _, m := range s.openAuths() {
 		v.send("", m)
 	}
 	for _, m := range s.knownDownloads() {

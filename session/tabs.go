@@ -142,6 +142,10 @@ func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 		s.dialogOpened(ev.Dialog)
 	case browser.DialogClosed:
 		s.dialogClosed(ev.Dialog)
+	case browser.ResponseReceived:
+		s.responded(ev.Response)
+	case browser.FrameNavigated:
+		s.movedOn(ev)
 	case browser.DownloadBegan:
 		s.downloadBegan(ev.Download)
 	case browser.DownloadProgressed:
@@ -193,6 +197,7 @@ func (s *Session) removePage(eng *engine, p *browser.Page) {
 	}
 	s.mu.Unlock()
 	if gone != nil {
+		s.dropAuths(p, "")
 		s.spawn(func() { eng.live.forget(p.ID()) })
 		s.sendTabs()
 		s.sendWidgets()

@@ -45,6 +45,7 @@ var viewerMessages = map[string]struct {
 	"select":    {session.RoleTakeover, true, parseAs[selectMessage]},
 	"dialog":    {session.RoleTakeover, true, parseAs[dialogMessage]},
 	"chooser":   {session.RoleTakeover, true, parseAs[chooserMessage]},
+	"auth":      {session.RoleTakeover, true, parseAs[authMessage]},
 	"download":  {session.RoleTakeover, true, parseAs[downloadMessage]},
 	"takeover":  {session.RoleTakeover, true, parseAs[takeoverMessage]},
 }
@@ -121,6 +122,12 @@ type (
 		ID    string   `json:"id"`
 		Files []string `json:"files"`
 	}
+	authMessage struct {
+		ID       string `json:"id"`
+		Accept   bool   `json:"accept"`
+		Username string `json:"username"`
+		Password string `json:"password"`
+	}
 	downloadMessage struct {
 		ID     string `json:"id"`
 		Action string `json:"action"`
@@ -193,6 +200,10 @@ func (m *dialogMessage) act(_ context.Context, v *session.Viewer) error {
 
 func (m *chooserMessage) act(ctx context.Context, v *session.Viewer) error {
 	return v.Chooser(ctx, m.ID, m.Files)
+}
+
+func (m *authMessage) act(ctx context.Context, v *session.Viewer) error {
+	return v.Auth(ctx, m.ID, m.Accept, m.Username, m.Password)
 }
 
 func (m *downloadMessage) act(ctx context.Context, v *session.Viewer) error {

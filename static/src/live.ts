@@ -1,6 +1,6 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
-import type { Asked, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
+import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 import type { Screen } from './screen.js';
 
 /** How long (ms) input waits for control that was asked for by using the page. */
@@ -42,6 +42,7 @@ interface LiveEvents {
   chooser: ChooserMessage;
   download: DownloadMessage;
   select: SelectMessage;
+  auth: AuthMessage;
   clipboard: string;
   focus: { editable: boolean; kind: string; rect: Rect | null };
   browser: 'crashed' | 'recovered';
@@ -184,6 +185,9 @@ export class Live extends Emitter<LiveEvents> {
         break;
       case 'select':
         this.emit('select', message);
+        break;
+      case 'auth':
+        this.emit('auth', message);
         break;
       case 'cursor':
         this.screen.canvas.style.cursor = CURSORS.has(message.cursor) ? message.cursor : 'default';

@@ -79,6 +79,7 @@ export type ClientMessage =
   | { type: 'chooser'; id: string; files: string[] | null }
   | { type: 'download'; id: string; action: 'cancel' }
   | { type: 'select'; id: string; values: string[] | null }
+  | { type: 'auth'; id: string; accept: boolean; username?: string; password?: string }
   | { type: 'takeover'; action: 'claim' | 'extend' | 'done' | 'fail'; id: string; note?: string }
   | { type: 'ping'; t: number };
 
@@ -201,6 +202,20 @@ export interface SelectMessage {
   closed?: boolean;
 }
 
+/** A server, or a proxy, that asks for a name and a password. */
+export interface AuthMessage {
+  type: 'auth';
+  id: string;
+  /** Of the server; a proxy's host and port. */
+  origin?: string;
+  /** The server's words. */
+  realm?: string;
+  proxy?: boolean;
+  /** What was answered before was wrong. */
+  again?: boolean;
+  closed?: boolean;
+}
+
 /** Somebody asks the person in control for it; that person yields at `until` unless they say no. */
 export interface Asked { by: string; mine: boolean; until: string }
 
@@ -226,6 +241,7 @@ export type ServerMessage =
   | ChooserMessage
   | DownloadMessage
   | SelectMessage
+  | AuthMessage
   | { type: 'cursor'; cursor: string }
   | { type: 'clipboard'; text: string }
   | { type: 'focus'; editable: boolean; kind?: string; rect?: Rect | null }

@@ -9,6 +9,7 @@ import { Live } from './live.js';
 import { notice } from './notices.js';
 import { Pointer } from './pointer.js';
 import type { InputMessage } from './protocol.js';
+import { RemoteAuth } from './remoteauth.js';
 import { RemoteChooser } from './remotechooser.js';
 import { RemoteDialog } from './remotedialog.js';
 import { Screen } from './screen.js';
@@ -50,6 +51,7 @@ export class Stage {
     new Widgets(this.live, this.screen, this.keyboard);
     new RemoteDialog(this.live);
     new RemoteChooser(this.live);
+    new RemoteAuth(this.live);
     new Downloads(this.live);
     new Dropping(this.screen, this.live);
     this.#showFocus();

@@ -25,6 +25,7 @@ func (s *site) registerTransfer(g *echo.Group) {
 	g.GET("/files", s.plain("files", "Files", nil))
 	g.POST("/files", s.receive)
 	g.GET("/files/orders.csv", sendOrders)
+	g.GET("/vault", s.vault)
 }
 
 func (s *site) receive(c echo.Context) error {
@@ -62,4 +63,14 @@ func sendOrders(c echo.Context) error {
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// vault lets in who has the demo account, as servers did before pages had forms.
+func (s *site) vault(c echo.Context) error {
+	name, password, _ := c.Request().BasicAuth()
+	if name != Email || password != Password {
+		c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Basic realm="The demo vault", charset="UTF-8"`)
+		return c.String(http.StatusUnauthorized, "The vault is closed.")
+	}
+	return s.render(c, http.StatusOK, view{Page: "vault", Title: "Vault", Name: UserName})
 }

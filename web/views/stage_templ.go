@@ -254,8 +254,8 @@ func remoteChooser() templ.Component {
 	})
 }
 
-// failDialog asks why a person cannot do what was asked.
-func failDialog() templ.Component {
+// remoteAuth is where a server that asks the remote browser who it is gets its answer.
+func remoteAuth() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -276,7 +276,37 @@ func failDialog() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<dialog id=\"remote-auth\" class=\"dialog\" aria-labelledby=\"remote-auth-title\" aria-describedby=\"remote-auth-message\"><form id=\"remote-auth-form\" method=\"dialog\"><h2 id=\"remote-auth-title\"></h2><div><p id=\"remote-auth-message\" class=\"remote-message\"></p><p id=\"remote-auth-open\" class=\"hint\" hidden>The connection to this server is not encrypted.</p></div><label class=\"field\"><span>Name</span> <input id=\"remote-auth-name\" type=\"text\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" maxlength=\"1000\"></label> <label class=\"field\"><span>Password</span> <input id=\"remote-auth-password\" type=\"password\" autocomplete=\"off\" maxlength=\"1000\"></label><p id=\"remote-auth-error\" class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-auth-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-auth-accept\">Sign in</button></div></form></dialog>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		return nil
+	})
+}
+
+// failDialog asks why a person cannot do what was asked.
+func failDialog() templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
+				}
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var12 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var12 == nil {
+			templ_7745c5c3_Var12 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

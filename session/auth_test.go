@@ -1,0 +1,192 @@
+package session
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"takeover/browser/browsertest"
+	"takeover/capture"
+)
+
+// lockedBuffer is a buffer for a logger.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// guarded serves pages to ann with the password p4ss-w0rd, and one to everybody.
+// Each page asks for a script and tells in its title who asked for that.
+func guarded(t *testing.T) string {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, password, _ := r.BasicAuth()
+		if r.URL.Path != "/open" && (name != "ann" || password != secretOfAnn) {
+			w.Header().Set("WWW-Authenticate", `Basic realm="The <b>vault</b>", charset="UTF-8"`)
+			http.Error(w, "who are you", http.StatusUnauthorized)
+			return
+		}
+		if r.URL.Path == "/who.js" {
+			_, _ = fmt.Fprintf(w, "document.title = %q", "script for "+name)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprintf(w, `<title>page for %s</title><script src="/who.js"></script>`, name)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+const secretOfAnn = "p4ss-w0rd-Übung"
+
+// TestAuth has people say who they are to a server that asks, again when it was
+// wrong, and not at all.
+func TestAuth(t *testing.T) {
+	logged := &lockedBuffer{}
+	m := startManager(t, Options{WarmBrowsers: -1, Logger: slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s := create(t, m, CreateOptions{})
+	if _, err := s.StartCapture(browsertest.Context(t, "capture"), capture.Config{Network: true, Navigation: true}); err != nil {
+		t.Fatal(err)
+	}
+	base := guarded(t)
+	onlooker, other, v := join(t, s, RoleView), join(t, s, RoleControl), join(t, s, RoleControl)
+	v.take()
+	asked := func(what string) AuthMessage {
+		t.Helper()
+		return await(v, what, func(m AuthMessage) bool { return !m.Closed })
+	}
+	answer := func(who *viewer, id string, accept bool, password string) error {
+		return who.Auth(browsertest.Context(t, "answer"), id, accept, "ann", password)
+	}
+
+	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", base+"/in#part"); err != nil {
+		t.Fatal(err)
+	}
+	first := asked("question")
+	if first.Origin != base || first.Realm != "The <b>vault</b>" || first.Proxy || first.Again {
+		t.Errorf("asked %+v", first)
+	}
+	if err := answer(onlooker, first.ID, true, secretOfAnn); !errors.Is(err, ErrRole) {
+		t.Errorf("an onlooker answers: %v", err)
+	}
+	if err := answer(other, first.ID, true, secretOfAnn); !errors.Is(err, ErrNotController) {
+		t.Errorf("somebody who is not in control answers: %v", err)
+	}
+	if err := answer(v, first.ID, true, strings.Repeat("x", maxCredential+1)); err == nil {
+		t.Error("a password without end was taken")
+	}
+	if err := answer(v, first.ID, true, "wrong"); err != nil {
+		t.Fatal(err)
+	}
+	again := asked("question again")
+	if !again.Again || again.ID == first.ID {
+		t.Errorf("asked %+v again", again)
+	}
+	if err := answer(v, again.ID, true, secretOfAnn); err != nil {
+		t.Fatal(err)
+	}
+	v.titled("script for ann") // what the page needs comes without another question
+	await(other, "the question's end", func(m AuthMessage) bool { return m.Closed && m.ID == again.ID })
+
+	// Somewhere else it is another question, which ends with leaving or by a no.
+	elsewhere := guarded(t)
+	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", elsewhere+"/in"); err != nil {
+		t.Fatal(err)
+	}
+	left := asked("question elsewhere")
+	if err := v.Navigate(browsertest.Context(t, "leave"), "goto", base+"/in"); err != nil {
+		t.Fatal(err)
+	}
+	await(v, "the question's end", func(m AuthMessage) bool { return m.Closed && m.ID == left.ID })
+	v.titled("script for ann")
+	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", elsewhere+"/in"); err != nil {
+		t.Fatal(err)
+	}
+	if err := answer(v, asked("question elsewhere").ID, false, ""); err != nil {
+		t.Fatal(err)
+	}
+
+	var events strings.Builder
+	for reader := s.Monitor().Ring().ReadOldest(); ; {
+		ev, more := reader.TryNext()
+		if !more {
+			break
+		}
+		raw, err := json.Marshal(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events.Write(raw)
+	}
+	if !strings.Contains(events.String(), "who.js") {
+		t.Fatal("nothing was captured")
+	}
+	logged.mu.Lock()
+	defer logged.mu.Unlock()
+	for name, text := range map[string]string{"log": logged.b.String(), "events": events.String()} {
+		for _, secret := range []string{secretOfAnn, base64.StdEncoding.EncodeToString([]byte("ann:" + secretOfAnn))} {
+			if strings.Contains(text, secret) {
+				t.Errorf("the %s has the password", name)
+			}
+		}
+	}
+}
+
+// TestAuthOfScript lets httpCredentials go before people, and asks nobody about
+// what a script opens.
+func TestAuthOfScript(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	base := guarded(t)
+	v := join(t, s, RoleControl)
+	got := resultOf[string](t, startRun(t, s, fmt.Sprintf(`
+		const refused = await page.goto(%[1]q).then(r => r.status(), e => 'refused');
+		const context = await page.context().browser().newContext({ httpCredentials: { username: 'ann', password: %[2]q } });
+		const other = await context.newPage();
+		await other.goto(%[1]q);
+		const title = await other.title();
+		await context.close();
+		return refused + ', ' + title`, base+"/in", secretOfAnn)))
+	if !strings.HasSuffix(got, ", script for ann") {
+		t.Errorf("the script saw %q", got)
+	}
+	v.take()
+	for {
+		select {
+		case m := <-v.messages:
+			if asked, ok := m.(AuthMessage); ok {
+				t.Errorf("a person was asked: %+v", asked)
+			}
+			continue
+		default:
+		}
+		break
+	}
+}
+
+func TestRealm(t *testing.T) {
+	for challenge, want := range map[string]string{
+		`Basic realm="a b"`: "a b", `digest qop="auth", Realm="r"`: "r", `Basic`: "", `Basic realm="open`: "open", `Bearer realm="x"`: "-", `Negotiate`: "-", ``: "-",
+	} {
+		realm, ok := realmOf([]string{challenge})
+		if !ok {
+			realm = "-"
+		}
+		if realm != want {
+			t.Errorf("%q is for %q, want %q", challenge, realm, want)
+		}
+	}
+}
