@@ -1,4 +1,4 @@
-import { expect, test, type APIRequestContext, type CDPSession, type Page } from '@playwright/test';
+import { devices, expect, test, type APIRequestContext, type CDPSession, type Page } from '@playwright/test';
 import { auth, hasPicture, newSession, Remote, signIn } from './remote.js';
 
 /** What a person does with hands and clipboard, and what the remote page got of it. */
@@ -182,4 +182,41 @@ test('input methods compose in the remote page', async ({ page, request }) => {
   expect(keys.filter((line) => line.includes('ArrowLeft'))).toEqual(['keydown ArrowLeft ArrowLeft 0', 'keydown ArrowLeft ArrowLeft 0 again', 'keyup ArrowLeft ArrowLeft 0']);
   expect(keys).toContain('keydown F2 F2 0 Ctrl Shift Alt');
   expect(keys.at(-1)).toBe('keyup Shift ShiftLeft 1');
+});
+
+test('on a phone fingers are fingers, and the keyboard follows the remote field', async ({ browser, request }) => {
+  const created = await (await request.post('/v1/sessions', { headers: auth(), data: { isMobile: true, dimensions: { width: 390, height: 620 } } })).json();
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: { width: 390, height: 844 } } as object);
+  const page = await context.newPage();
+  await signIn(page);
+  await page.goto(`/sessions/${created.id}`);
+  const { look } = await show(page, request, created.id);
+  const cdp = await context.newCDPSession(page);
+  const frame = await page.locator('#frame').boundingBox();
+  const finger = (id: number, x: number, y: number): { id: number; x: number; y: number } => {
+    const scale = (frame?.width ?? 0) / 390;
+    return { id, x: (frame?.x ?? 0) + x * scale, y: (frame?.y ?? 0) + y * scale };
+  };
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { id: number; x: number; y: number }[]): Promise<unknown> => cdp.send('Input.dispatchTouchEvent', { type, touchPoints });
+
+  // A tap is a touch, and clicks; it brings the keyboard of the field it is on.
+  await touch('touchStart', finger(0, 50, 50));
+  await touch('touchEnd');
+  const keys = page.locator('#keys');
+  await expect(keys).toBeFocused();
+  await expect(keys).toHaveAttribute('enterkeyhint', 'enter');
+  await page.keyboard.type('abc');
+  // Two fingers are two.
+  await touch('touchStart', finger(0, 100, 500));
+  await touch('touchStart', finger(0, 100, 500), finger(1, 200, 500));
+  await touch('touchMove', finger(0, 80, 500), finger(1, 220, 500));
+  await touch('touchEnd');
+  const { value, told } = await look();
+  expect(value).toBe('abc');
+  const tap = told.slice(0, told.findIndex((line) => line.startsWith('click')) + 1).filter((line) => /^(touch|click)/.test(line));
+  expect(tap).toEqual(['touchstart 1 1', 'touchend 0 1', 'click 0 0 1']);
+  const two = told.slice(told.lastIndexOf('touchstart 1 1')).filter((line) => line.startsWith('touch'));
+  expect(two.slice(0, 3)).toEqual(['touchstart 1 1', 'touchstart 2 1', 'touchmove 2 2']);
+  expect(two.at(-1)).toMatch(/^touchend 0 /);
+  await context.close();
 });

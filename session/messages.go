@@ -26,6 +26,7 @@ type (
 		Viewer   string `json:"viewer"`
 		Role     Role   `json:"role"`
 		Protocol int    `json:"protocol"`
+		Touch    bool   `json:"touch"`  // the page was made for fingers: touch messages reach it as such
 		Resume   string `json:"resume"` // a secret: with it as ?resume= a new connection keeps this one's control
 	}
 	// ControlMessage says who controls the session.

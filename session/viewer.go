@@ -94,7 +94,7 @@ func (s *Session) welcome(v *Viewer) error {
 	run := s.running
 	s.mu.Unlock()
 
-	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Resume: v.id + "." + v.secret})
+	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Touch: s.opts.IsMobile, Resume: v.id + "." + v.secret})
 	v.send("control", s.controlMessage(v))
 	v.send("tabs", s.tabsFor(v))
 	v.send("takeover", s.takeoverMessage(v))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keyMessage, type KeyPress } from './keyboard.js';
+import { chordOf, keyMessage, type KeyPress } from './keyboard.js';
 
 function press(key: string, code: string, extra: Partial<KeyPress> = {}): KeyPress {
   return { key, code, location: 0, repeat: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, altGraph: false, ...extra };
@@ -32,4 +32,12 @@ for (const { name, press: given, mac = false, want } of cases) {
 
 test('a release types nothing', () => {
   assert.equal(keyMessage('up', press('a', 'KeyA'), false).text, '');
+});
+
+test('keys of a button are pressed in order and let go the other way round', () => {
+  const { down, up } = chordOf('Control+Shift+KeyW');
+  const say = ({ key, code, ctrlKey, shiftKey }: KeyPress): string => [key, code, ctrlKey && 'Ctrl', shiftKey && 'Shift'].filter(Boolean).join(' ');
+  assert.deepEqual(down.map(say), ['Control ControlLeft Ctrl', 'Shift ShiftLeft Ctrl Shift', 'w KeyW Ctrl Shift']);
+  assert.deepEqual(up.map(say), ['w KeyW Ctrl Shift', 'Shift ShiftLeft Ctrl', 'Control ControlLeft']);
+  assert.deepEqual(chordOf('F5').down.map(say), ['F5 F5']);
 });

@@ -60,6 +60,21 @@ export function isPaste(press: Pick<KeyPress, 'key' | 'code' | 'altKey' | 'ctrlK
   return /^[a-z]$/i.test(press.key) ? press.key.toLowerCase() === 'v' : press.code === 'KeyV';
 }
 
+/** The presses and releases of keys held together, each by its code without a side, such as Control+KeyW. */
+export function chordOf(names: string): { down: KeyPress[]; up: KeyPress[] } {
+  const held = new Set<string>();
+  const press = (name: string): KeyPress => ({
+    key: /^Key[A-Z]$/.test(name) ? name.slice(3).toLowerCase() : name, code: MODIFIER_NAMES.has(name) ? `${name}Left` : name, location: MODIFIER_NAMES.has(name) ? 1 : 0, repeat: false,
+    altKey: held.has('Alt'), ctrlKey: held.has('Control'), metaKey: held.has('Meta'), shiftKey: held.has('Shift'), altGraph: false,
+  });
+  const codes = names.split('+');
+  const down = codes.map((name) => (held.add(name), press(name)));
+  const up = codes.reverse().map((name) => (held.delete(name), press(name)));
+  return { down, up };
+}
+
+const MODIFIER_NAMES = new Set(['Control', 'Alt', 'Shift', 'Meta']);
+
 export const isMac = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** What the field holds while nothing is composed: something to delete, so that Backspace on a phone is seen. */
@@ -105,6 +120,13 @@ export class Keyboard {
 
   focus(): void {
     this.field.focus({ preventScroll: true });
+  }
+
+  /** Keys of a button on the screen, such as Control+KeyW: pressed one after the other, and let go. */
+  chord(names: string): void {
+    const { down, up } = chordOf(names);
+    for (const press of down) this.options.send(keyMessage('down', press, false));
+    for (const press of up) this.options.send(keyMessage('up', press, false));
   }
 
   /** A key of a button on the screen: pressed and let go. */

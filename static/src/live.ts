@@ -53,6 +53,8 @@ interface LiveEvents {
 /** A session as one viewer sees it: the state that the socket's messages add up to, and what the viewer may send. */
 export class Live extends Emitter<LiveEvents> {
   role: Role = 'view';
+  /** The remote page was made for fingers. */
+  touch = false;
   holder = '';
   epoch = 0;
   mine = false;
@@ -154,6 +156,7 @@ export class Live extends Emitter<LiveEvents> {
     switch (message.type) {
       case 'hello':
         this.role = message.role;
+        this.touch = message.touch ?? false;
         this.#resume = message.resume ?? '';
         this.emit('hello', message.role);
         break;

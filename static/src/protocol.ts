@@ -39,6 +39,12 @@ export interface KeyMessage {
   text: string;
 }
 
+/** A finger: CSS pixels of the page, its identifier as long as it is down. */
+export interface TouchPoint { id: number; x: number; y: number; radiusX: number; radiusY: number; force: number }
+
+/** Fingers that changed. */
+export interface TouchMessage { type: 'touch'; event: 'start' | 'move' | 'end' | 'cancel'; points: TouchPoint[]; modifiers: number }
+
 /** Text that no key gave, such as a paste or what an input method ended with. */
 export interface TextMessage { type: 'text'; text: string }
 /** What an input method holds at the moment, and the selection in it. */
@@ -51,7 +57,7 @@ export interface DropMessage { type: 'drop'; x: number; y: number; files: string
 export interface ClipboardMessage { type: 'clipboard'; action: 'copy' | 'cut' | 'paste'; text?: string; image?: string }
 
 /** Input goes with the epoch of the control lease it was made under. */
-export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMessage | DropMessage | ClipboardMessage;
+export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMessage | DropMessage | ClipboardMessage | TouchMessage;
 
 /** How the page is looked at: CSS pixels of the whole page, device pixels per CSS pixel, and whether anybody sees it. */
 export interface ViewSize { width: number; height: number; dpr: number; hidden: boolean }
@@ -232,7 +238,7 @@ export interface ControlMessage {
 
 /** What the server may send. */
 export type ServerMessage =
-  | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number; resume?: string }
+  | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number; touch?: boolean; resume?: string }
   | ControlMessage
   | { type: 'tabs'; tabs: Tab[]; active: number }
   | { type: 'takeover'; takeover: Takeover | null }

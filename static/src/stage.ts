@@ -1,3 +1,4 @@
+import { Caret } from './caret.js';
 import { Clipboard } from './clipboard.js';
 import { byId, setText, show } from './dom.js';
 import { Downloads } from './downloads.js';
@@ -16,9 +17,6 @@ import { Screen } from './screen.js';
 import { Touch } from './touch.js';
 import { Widgets } from './widgets/widgets.js';
 import { Zoom } from './zoom.js';
-
-/** How the on-screen keyboard of a phone looks for a kind of field. */
-const INPUT_MODES: Record<string, string> = { email: 'email', tel: 'tel', url: 'url', number: 'decimal', numeric: 'numeric', otp: 'numeric', search: 'search' };
 
 /** The remote page on this page: pictures out, mouse, fingers and keys in, and what is said when there is nothing to see. */
 export class Stage {
@@ -47,8 +45,9 @@ export class Stage {
       leave: () => (document.querySelector<HTMLElement>('#control-button, #done') ?? document.body).focus(),
     });
     new Pointer(this.screen, send, () => this.#pressed());
-    new Touch(this.screen, send, () => this.#tapped());
     new Widgets(this.live, this.screen, this.keyboard);
+    new Touch(this.screen, send, () => this.#tapped(), () => this.live.touch);
+    new Caret(this.screen, this.live, this.#field);
     new RemoteDialog(this.live);
     new RemoteChooser(this.live);
     new RemoteAuth(this.live);
@@ -136,9 +135,8 @@ export class Stage {
 
   /** Brings the phone's keyboard, and the field that has the focus, where the person looks. */
   #followField(): void {
-    this.live.on('focus', ({ editable, kind, rect }) => {
+    this.live.on('focus', ({ editable, rect }) => {
       this.#wanted = editable && this.coarse;
-      this.#field.inputMode = INPUT_MODES[kind] ?? 'text';
       for (const button of document.querySelectorAll('[data-keyboard]')) button.setAttribute('aria-pressed', String(this.keyboard.focused));
       if (!this.coarse || !this.live.mine) return;
       if (editable) {
@@ -165,8 +163,10 @@ export class Stage {
       this.#field.addEventListener('blur', () => button.setAttribute('aria-pressed', 'false'));
     }
     for (const button of document.querySelectorAll<HTMLElement>('[data-key-tap]')) {
-      const key = button.dataset.keyTap ?? '';
-      button.addEventListener('click', () => this.keyboard.tap(key, key));
+      button.addEventListener('click', () => {
+        this.keyboard.chord(button.dataset.keyTap ?? '');
+        if (!this.coarse) this.keyboard.focus();
+      });
     }
     for (const button of document.querySelectorAll<HTMLElement>('[data-go]')) {
       button.addEventListener('click', () => this.live.navigate({ type: 'navigate', action: button.dataset.go as 'back' | 'forward' | 'reload' | 'stop' }));

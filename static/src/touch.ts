@@ -1,5 +1,6 @@
 import { nearest, type Point } from './geometry.js';
-import type { MouseMessage } from './protocol.js';
+import { modifiersOf } from './pointer.js';
+import type { MouseMessage, TouchMessage, TouchPoint } from './protocol.js';
 import type { Screen } from './screen.js';
 
 /** A finger that moves less than this (CSS px) taps. */
@@ -15,12 +16,17 @@ export function gestureOf(dx: number, dy: number): 'undecided' | 'drag' | 'scrol
   return Math.abs(dx) >= Math.abs(dy) ? 'drag' : 'scroll';
 }
 
-type Mode = 'idle' | 'undecided' | 'drag' | 'scroll' | 'pinch';
+/** The largest finger (CSS px of the page) that is told of. */
+const LARGEST = 500;
+
+type Mode = 'page' | 'idle' | 'undecided' | 'drag' | 'scroll' | 'pinch';
 
 /**
- * Fingers. One finger is the remote mouse: a tap clicks, a sideways move or one
+ * Fingers. On a page that was made for them they are fingers there too. On any
+ * other one finger is the remote mouse: a tap clicks, a sideways move or one
  * after a short hold drags, up and down scrolls. Two fingers move and zoom the
- * view on this side only.
+ * view on this side only, unless the page is made for fingers and shown whole
+ * at a size to be read: then they are the page's.
  */
 export class Touch {
   #mode: Mode = 'idle';
@@ -30,12 +36,13 @@ export class Touch {
   #tapAt = -Infinity;
   #pinch = { distance: 0, middle: { x: 0, y: 0 } };
 
-  constructor(private readonly screen: Screen, private readonly send: (message: MouseMessage) => void, private readonly tapped: () => void) {
+  constructor(private readonly screen: Screen, private readonly send: (message: MouseMessage | TouchMessage) => void, private readonly tapped: () => void, private readonly real: () => boolean) {
     const { stage } = screen;
     stage.addEventListener('touchstart', (event) => this.#begin(event), { passive: false });
     stage.addEventListener('touchmove', (event) => this.#move(event), { passive: false });
     stage.addEventListener('touchend', (event) => this.#end(event), { passive: false });
     stage.addEventListener('touchcancel', () => this.#cancel());
+    window.addEventListener('blur', () => this.#cancel());
   }
 
   #mouse(event: MouseMessage['event'], at: Point, extra: Partial<MouseMessage> = {}): void {
@@ -46,6 +53,8 @@ export class Touch {
 
   #begin(event: TouchEvent): void {
     event.preventDefault();
+    if (this.#mode === 'idle' && this.real()) this.#mode = 'page';
+    if (this.#mode === 'page' && (event.touches.length === 1 || this.screen.fitted && !this.screen.small)) return this.#pass('start', event);
     if (event.touches.length >= 2) {
       this.#letGo();
       this.#mode = 'pinch';
@@ -65,6 +74,7 @@ export class Touch {
 
   #move(event: TouchEvent): void {
     event.preventDefault();
+    if (this.#mode === 'page') return this.#pass('move', event);
     if (this.#mode === 'pinch') {
       if (event.touches.length < 2) return;
       const next = pinchOf(event.touches);
@@ -92,6 +102,12 @@ export class Touch {
 
   #end(event: TouchEvent): void {
     event.preventDefault();
+    if (this.#mode === 'page') {
+      this.tapped();
+      this.#pass('end', event);
+      if (event.touches.length === 0) this.#mode = 'idle';
+      return;
+    }
     window.clearTimeout(this.#hold);
     if (this.#mode === 'undecided') this.#tap(event.timeStamp);
     this.#letGo();
@@ -120,8 +136,20 @@ export class Touch {
     this.#mouse('down', this.#start, { button: 'left', buttons: 1, clickCount: 1 });
   }
 
+  /** Fingers as they are. */
+  #pass(kind: 'start' | 'move' | 'end', event: TouchEvent): void {
+    const { page, view } = this.screen;
+    const points: TouchPoint[] = [...event.changedTouches].map((touch) => {
+      const at = this.screen.toPage(touch);
+      const radius = (length: number): number => Math.min(LARGEST, Math.max(0, length / view.scale));
+      return { id: touch.identifier, ...(kind === 'start' ? nearest(at, page) : at), radiusX: radius(touch.radiusX), radiusY: radius(touch.radiusY), force: Math.min(1, Math.max(0, touch.force)) };
+    });
+    this.send({ type: 'touch', event: kind, points, modifiers: modifiersOf(event) });
+  }
+
   #letGo(): void {
     window.clearTimeout(this.#hold);
+    if (this.#mode === 'page') this.send({ type: 'touch', event: 'cancel', points: [], modifiers: 0 });
     if (this.#mode === 'drag') this.#mouse('up', this.#last, { button: 'left', clickCount: 1 });
   }
 

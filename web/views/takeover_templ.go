@@ -257,7 +257,15 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</button><div id=\"tools-menu\" class=\"menu\" hidden><button type=\"button\" class=\"menu-item\" data-key-tap=\"Tab\">Next field</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Enter\">Enter key</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Escape\">Escape key</button> <button type=\"button\" class=\"menu-item\" data-downloads hidden>Downloads</button> <button type=\"button\" class=\"menu-item\" data-theme-toggle>Theme</button></div></div></div><div class=\"errand-actions\"><button type=\"button\" id=\"fail\" class=\"button\">I can’t</button> <button type=\"button\" id=\"done\" class=\"button primary\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</button><div id=\"tools-menu\" class=\"menu\" hidden>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = keyItems().Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<button type=\"button\" class=\"menu-item\" data-downloads hidden>Downloads</button> <button type=\"button\" class=\"menu-item\" data-theme-toggle>Theme</button></div></div></div><div class=\"errand-actions\"><button type=\"button\" id=\"fail\" class=\"button\">I can’t</button> <button type=\"button\" id=\"done\" class=\"button primary\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -265,30 +273,30 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<span>Done</span></button></div></footer></div><main id=\"farewell\" class=\"farewell\" hidden><i id=\"farewell-shape\" class=\"shape tick good\" aria-hidden=\"true\"></i><h1 id=\"farewell-title\" tabindex=\"-1\"></h1><p id=\"farewell-text\"></p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<span>Done</span></button></div></footer></div><main id=\"farewell\" class=\"farewell\" hidden><i id=\"farewell-shape\" class=\"shape tick good\" aria-hidden=\"true\"></i><h1 id=\"farewell-title\" tabindex=\"-1\"></h1><p id=\"farewell-text\"></p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if p.SignedIn {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<a class=\"button\" href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<a class=\"button\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var11 templ.SafeURL
 				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinURLErrs("/sessions/" + p.SessionID)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/takeover.templ`, Line: 97, Col: 55}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/takeover.templ`, Line: 95, Col: 55}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\">Open the session</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "\">Open the session</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "</main><dialog id=\"paste-dialog\" class=\"dialog\" aria-labelledby=\"paste-title\"><form id=\"paste-form\" method=\"dialog\"><h2 id=\"paste-title\">Paste</h2><label class=\"field\"><span>Text for the remote page</span> <textarea id=\"paste-text\" rows=\"3\" autocapitalize=\"off\" autocomplete=\"off\" spellcheck=\"false\"></textarea></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Insert</button></div></form></dialog>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</main><dialog id=\"paste-dialog\" class=\"dialog\" aria-labelledby=\"paste-title\"><form id=\"paste-form\" method=\"dialog\"><h2 id=\"paste-title\">Paste</h2><label class=\"field\"><span>Text for the remote page</span> <textarea id=\"paste-text\" rows=\"3\" autocapitalize=\"off\" autocomplete=\"off\" spellcheck=\"false\"></textarea></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Insert</button></div></form></dialog>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -296,7 +304,7 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, " ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -304,7 +312,7 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -312,7 +320,7 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, " ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

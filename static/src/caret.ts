@@ -1,0 +1,60 @@
+import type { Live } from './live.js';
+import type { Rect } from './protocol.js';
+import type { Screen } from './screen.js';
+
+interface Looks { mode: string; enter: string; complete: string; capitals: string }
+
+const PLAIN: Looks = { mode: 'text', enter: 'enter', complete: 'off', capitals: 'off' };
+/** How the on-screen keyboard of a phone looks for the kinds of field that `focus` tells of. */
+const LOOKS: Record<string, Partial<Looks>> = {
+  text: { enter: 'go', capitals: 'sentences' },
+  multiline: { capitals: 'sentences' },
+  password: { enter: 'go' },
+  otp: { mode: 'numeric', enter: 'go', complete: 'one-time-code' },
+  card: { mode: 'numeric', enter: 'next' },
+  email: { mode: 'email', enter: 'go' },
+  tel: { mode: 'tel', enter: 'go' },
+  number: { mode: 'decimal', enter: 'go' },
+  numeric: { mode: 'numeric', enter: 'go' },
+  url: { mode: 'url', enter: 'go' },
+  search: { mode: 'search', enter: 'search' },
+  none: { mode: 'none' },
+};
+
+export function looksOf(kind: string): Looks {
+  return { ...PLAIN, ...(Object.hasOwn(LOOKS, kind) ? LOOKS[kind] : {}) };
+}
+
+/**
+ * Keeps the field that reads the keyboard where the remote caret is, so that the
+ * window of an input method stands there, and of the kind that the remote field
+ * is, so that a phone offers the right keys.
+ */
+export class Caret {
+  #rect: Rect | null = null;
+
+  constructor(private readonly screen: Screen, live: Live, private readonly field: HTMLTextAreaElement) {
+    live.on('focus', ({ editable, kind, rect }) => {
+      this.#rect = editable ? rect : null;
+      const looks = looksOf(editable ? kind : 'text');
+      field.inputMode = looks.mode;
+      field.enterKeyHint = looks.enter;
+      field.setAttribute('autocomplete', looks.complete);
+      field.autocapitalize = looks.capitals;
+      this.#place();
+    });
+    screen.on('view', () => this.#place());
+  }
+
+  #place(): void {
+    const { style } = this.field;
+    if (!this.#rect) {
+      for (const name of ['left', 'top', 'height', 'line-height']) style.removeProperty(name);
+      return;
+    }
+    const { scale } = this.screen.view;
+    style.left = `${this.#rect.x * scale}px`;
+    style.top = `${this.#rect.y * scale}px`;
+    style.height = style.lineHeight = `${Math.max(2, this.#rect.height * scale)}px`;
+  }
+}
