@@ -47,6 +47,14 @@ func (p *Page) Capture(ctx context.Context, params page.CaptureScreenshotParams)
 	return res.Data, nil
 }
 
+// Replaced returns a channel that is closed when another document takes the place
+// of the page's present one, or the page crashes.
+func (p *Page) Replaced() <-chan struct{} {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.replaced
+}
+
 // replacedLocked wakes those who were at work on a document that is gone.
 func (p *Page) replacedLocked() {
 	p.browser.signalLocked(p.replaced)

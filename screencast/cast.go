@@ -38,7 +38,19 @@ type Options struct {
 	// NoStills turns off the sharp still that follows StillAfter without change.
 	NoStills bool
 
+	// Page, if set, is asked what the cast's own session does not tell.
+	Page Page
+
 	Logger *slog.Logger // default: discard
+}
+
+// Page is the page that is cast, as whoever drives it knows it.
+type Page interface {
+	// Replaced returns a channel that is closed when another document takes the
+	// place of the present one.
+	Replaced() <-chan struct{}
+	// Reemulate sets up anew how the page looks to itself.
+	Reemulate(ctx context.Context) error
 }
 
 // Counter numbers pictures. Casts that share one number them through, so that a

@@ -1,13 +1,17 @@
 package screencast
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 
 	"takeover/cdp"
@@ -139,13 +143,54 @@ func (c *Cast) captureStill(width, height int, scale float64) (*Frame, error) {
 	return frame, nil
 }
 
+// errReplaced is why a picture was given up: Chromium refuses it, never answers,
+// or gives one of the document that was there before.
+var errReplaced = errors.New("another document took the page's place")
+
+func (c *Cast) screenshot(params page.CaptureScreenshotParams) (result json.RawMessage, err error) {
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	var watch sync.WaitGroup
+	if c.options.Page != nil {
+		replaced := c.options.Page.Replaced()
+		watch.Go(func() {
+			select {
+			case <-replaced:
+				cancel(errReplaced)
+			case <-ctx.Done():
+			}
+		})
+	}
+	err = c.session.Call(ctx, page.CaptureScreenshot.Method, params, &result)
+	cancel(nil)
+	watch.Wait()
+	if errors.Is(context.Cause(ctx), errReplaced) {
+		err = errReplaced
+	}
+	return result, err
+}
+
+// restore undoes what Chromium did for an enlarged picture that came to nothing:
+// it may leave the page enlarged, and the documents that follow as well.
+func (c *Cast) restore() {
+	_ = cdp.Send(c.session, emulation.ClearDeviceMetricsOverride, proto.Empty{}) // fails only when the page is gone
+	if c.options.Page == nil {
+		return
+	}
+	if err := c.options.Page.Reemulate(c.ctx); err != nil {
+		c.log.Debug("restore the page's size", "error", err)
+	}
+}
+
 // capture takes a screenshot as a JPEG.
 func (c *Cast) capture(params page.CaptureScreenshotParams) (*Frame, error) {
 	params.Format = page.CaptureScreenshotFormatJpeg
 	params.OptimizeForSpeed = new(true)
 	at := time.Now()
-	var result json.RawMessage
-	if err := c.session.Call(c.ctx, page.CaptureScreenshot.Method, params, &result); err != nil {
+	result, err := c.screenshot(params)
+	if err != nil {
+		if params.Clip != nil && c.ctx.Err() == nil && !fatal(err) {
+			c.restore()
+		}
 		return nil, fmt.Errorf("capture screenshot: %w", err)
 	}
 	shot, err := parseEvent(result)

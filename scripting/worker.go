@@ -23,7 +23,7 @@ import (
 const (
 	workerStack     = 64 << 20 // bytes of one goroutine's stack
 	workerGCPercent = 150      // most runs end before the first collection; a long one collects every some hundred calls
-	loadGCPercent   = 20       // the same while the API is compiled: what is compiled stays, and small heaps matter then
+	loadGCPercent   = 60       // the same while the API is compiled: what is compiled stays, and small heaps matter then
 )
 
 // maxJSONDepth is how deep encoding/json lets values be nested: the only way in

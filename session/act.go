@@ -169,7 +169,7 @@ func (s *Session) prepareInput() {
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, actTimeout)
 	defer cancel()
-	if _, err := f.eng.live.page(ctx, f.page.ID(), f.tab); err != nil {
+	if _, err := f.eng.live.page(ctx, f.page, f.tab); err != nil {
 		s.log.Debug("attach for input", "error", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/cdproto/target"
 
+	"takeover/browser"
 	"takeover/cdp"
 	"takeover/input"
 	"takeover/screencast"
@@ -72,7 +73,8 @@ func (l *live) handle(ev cdp.Event) {
 }
 
 // page returns the live view of a page, attaching to it the first time.
-func (l *live) page(ctx context.Context, id target.ID, tab uint32) (*livePage, error) {
+func (l *live) page(ctx context.Context, of *browser.Page, tab uint32) (*livePage, error) {
+	id := of.ID()
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
@@ -86,7 +88,7 @@ func (l *live) page(ctx context.Context, id target.ID, tab uint32) (*livePage, e
 	}
 	l.mu.Unlock()
 	if first {
-		l.attach(ctx, p, id, tab)
+		l.attach(ctx, p, of, tab)
 	}
 	select {
 	case <-p.ready:
@@ -96,8 +98,9 @@ func (l *live) page(ctx context.Context, id target.ID, tab uint32) (*livePage, e
 	}
 }
 
-func (l *live) attach(ctx context.Context, p *livePage, id target.ID, tab uint32) {
+func (l *live) attach(ctx context.Context, p *livePage, of *browser.Page, tab uint32) {
 	defer close(p.ready)
+	id := of.ID()
 	session, err := l.client.Attach(ctx, id)
 	if err != nil {
 		p.err = fmt.Errorf("watch page: %w", err)
@@ -107,7 +110,7 @@ func (l *live) attach(ctx context.Context, p *livePage, id target.ID, tab uint32
 		return
 	}
 	p.cast = screencast.New(session, screencast.Options{
-		Tab: tab, Counter: l.seq, Width: l.size.Width, Height: l.size.Height, Density: l.dense, Logger: l.log,
+		Tab: tab, Counter: l.seq, Width: l.size.Width, Height: l.size.Height, Density: l.dense, Page: of, Logger: l.log,
 	})
 	p.input = input.New(session)
 	l.mu.Lock()

@@ -262,7 +262,7 @@ func (v *Viewer) subscribe(f *focus) (*screencast.Subscription, error) {
 	if sub != nil && same {
 		return sub, nil
 	}
-	p, err := f.eng.live.page(f.ctx, f.page.ID(), f.tab)
+	p, err := f.eng.live.page(f.ctx, f.page, f.tab)
 	if err != nil {
 		return nil, err
 	}

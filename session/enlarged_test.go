@@ -1,0 +1,81 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/jpeg"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"takeover/browser"
+	"takeover/browser/browsertest"
+	"takeover/screencast"
+)
+
+// A page that goes elsewhere while its sharp still is taken, for which Chromium
+// enlarges it, is not left enlarged.
+func TestPagesThatGoWhileTheyAreEnlarged(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprintf(w, `<title>%s</title><style>html{height:100%%;background:linear-gradient(to right,#f00 50%%,#00f 50%%)}</style>%[1]s`, r.URL.Path)
+	}))
+	t.Cleanup(srv.Close)
+	s := create(t, startManager(t, Options{}), CreateOptions{URL: srv.URL + "/0"})
+	v, err := s.Join(ViewerOptions{Role: RoleView, Name: "dense"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Leave()
+	if err := v.Hello(screencast.View{Width: 1280, Height: 720, PixelRatio: 2}); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			if _, err := v.NextMessage(context.Background()); err == io.EOF || err != nil {
+				return
+			}
+		}
+	}()
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func() Picture {
+		t.Helper()
+		picture, err := v.NextPicture(browsertest.Context(t, "a picture"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Ack(picture.Seq)
+		return picture
+	}
+	for i := range 12 {
+		// The moment falls before, into and behind the taking of a still.
+		time.Sleep(screencast.StillAfter + time.Duration(i)*20*time.Millisecond)
+		_, err := p.MainFrame().Navigate(browsertest.Context(t, "navigate"), fmt.Sprintf("%s/%d", srv.URL, i+1), browser.NavigateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for picture := next(); ; picture = next() {
+		if !picture.Sharp {
+			picture.Release()
+			continue
+		}
+		img, err := jpeg.Decode(bytes.NewReader(picture.Data()))
+		picture.Release()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := img.Bounds()
+		r, _, blue, _ := img.At(b.Max.X*3/4, b.Max.Y/2).RGBA()
+		if r > 0x4000 || blue < 0xc000 || b.Dx() != 2*1280 {
+			t.Errorf("the page is left enlarged: %v, on the right it is %x, %x", b, r, blue)
+		}
+		return
+	}
+}
