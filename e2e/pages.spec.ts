@@ -71,7 +71,7 @@ test('using the page takes control, and the keyboard types there', async ({ page
 
   // What was typed is seen by a script, once it is its turn.
   const remote = new Remote(page);
-  await remote.click({ x: 640, y: 405 });
+  await remote.click({ x: 640, y: 310 });
   await page.keyboard.type('One+Test@Example.com');
   await page.keyboard.press('Home');
   await page.keyboard.press('Delete');
@@ -83,7 +83,7 @@ test('using the page takes control, and the keyboard types there', async ({ page
   await page.keyboard.press('ControlOrMeta+V');
   await page.getByRole('button', { name: 'Release' }).click();
   await expect(page.locator('#control-words')).toHaveText('Nobody in control');
-  await run(page, `return await page.locator('#password').inputValue()`);
+  await run(page, `return await page.locator('#email').inputValue()`);
   await expect(page.locator('[data-result]')).toHaveText('"Öne+Test@Example.com日本😀-pasted"');
 });
 
