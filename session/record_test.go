@@ -60,10 +60,10 @@ func recorded(t *testing.T, o store.Options) *Session {
 	return s
 }
 
-// tell adds n events of the test's own.
-func tell(t *testing.T, s *Session, n int) {
+// tell adds n events of the test's own, numbered from first on.
+func tell(t *testing.T, s *Session, first, n int) {
 	t.Helper()
-	for i := range n {
+	for i := first; i < first+n; i++ {
 		e, err := capture.NewEvent("custom_n", map[string]any{"n": i})
 		if err == nil {
 			err = s.Monitor().Add(e)
@@ -128,15 +128,7 @@ func TestEventsPastTheRing(t *testing.T) {
 	const n = capture.DefaultRingEvents + 1500
 	s := recorded(t, store.Options{Dir: t.TempDir()})
 	for i := 0; i < n; i += 500 { // no faster than the stream takes them
-		for k := range min(500, n-i) {
-			e, err := capture.NewEvent("custom_n", map[string]any{"n": i + k})
-			if err == nil {
-				err = s.Monitor().Add(e)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		tell(t, s, i, min(500, n-i))
 		untilKept(t, s)
 	}
 	inOrder(t, readAll(t, s, 1000), n)
@@ -175,11 +167,11 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 	k.start()
 	defer func() { k.stop() }()
 	s := recorded(t, store.Options{URL: k.ns.ClientURL()})
-	tell(t, s, 100)
+	tell(t, s, 0, 100)
 	untilKept(t, s)
 	k.stop()
 	before := s.Monitor().Ring().Last()
-	tell(t, s, 1000)
+	tell(t, s, 0, 1000)
 	if got := s.Monitor().Ring().Last(); got != before+1000 {
 		t.Errorf("the ring has %d, want %d", got, before+1000)
 	}
@@ -210,7 +202,7 @@ func TestEndWithoutTheStream(t *testing.T) {
 	s := recorded(t, store.Options{URL: k.ns.ClientURL()})
 	untilKept(t, s)
 	k.stop()
-	tell(t, s, 10)
+	tell(t, s, 0, 10)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Release("") }()
 	select {
