@@ -123,3 +123,11 @@ func isCommitting(err error) bool {
 	e, ok := errors.AsType[*cdp.Error](err)
 	return ok && e.Code == codeServerError && e.Message == "Not attached to an active page"
 }
+
+// isUnpainted reports whether Chromium had no picture of a page to give: its
+// document has just taken another one's place and was not drawn yet. The protocol
+// has no code of its own for that either.
+func isUnpainted(err error) bool {
+	e, ok := errors.AsType[*cdp.Error](err)
+	return ok && e.Code == codeServerError && e.Message == "Unable to capture screenshot"
+}

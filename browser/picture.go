@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/page"
@@ -11,10 +12,45 @@ import (
 	"takeover/cdp"
 )
 
+// A document that has just begun has no picture yet, and Chromium does not wait
+// for one. It is asked again when the page has drawn.
+const (
+	captureTries  = 5
+	paintPatience = 500 * time.Millisecond // with a page that draws nothing: it is hidden, or a dialog is open
+)
+
 // Capture takes a picture of the page and returns the encoded image. It returns
 // ErrContextDestroyed when another document takes the place of the one that was
 // there: Chromium then refuses, or never answers.
 func (p *Page) Capture(ctx context.Context, params page.CaptureScreenshotParams) ([]byte, error) {
+	for try := 1; ; try++ {
+		image, err := p.captureOnce(ctx, params)
+		if !isUnpainted(err) || try == captureTries {
+			return image, err
+		}
+		if err := p.awaitPaint(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitPaint returns when the page has drawn its document, or paintPatience is over.
+func (p *Page) awaitPaint(ctx context.Context) error {
+	short, cancel := context.WithTimeout(ctx, paintPatience)
+	defer cancel()
+	world, err := p.MainFrame().World(short, WorldUtility)
+	if err == nil {
+		// The first turn is before a drawing, the second after it.
+		const twice = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+		_, err = world.Call(short, CallOptions{Function: twice, AwaitPromise: true})
+	}
+	if err != nil && ctx.Err() == nil && short.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (p *Page) captureOnce(ctx context.Context, params page.CaptureScreenshotParams) ([]byte, error) {
 	b := p.browser
 	b.mu.Lock()
 	replaced, commits, crashed := p.replaced, p.main.commits, p.crashed
