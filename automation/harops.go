@@ -9,6 +9,7 @@ import (
 
 	"takeover/browser"
 	"takeover/files"
+	"takeover/har"
 )
 
 // recordingOperations record what happens in files of the session.
@@ -121,7 +122,7 @@ func (c *Client) harText(pages []*harPage, entries []*harEntry) ([]byte, error) 
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	err := e.Encode(harFile{harLog{
-		Version: "1.2", Creator: harProgram{"Takeover", "1"}, Browser: c.describeBrowser(), Pages: pages, Entries: entries,
+		Version: har.Version, Creator: har.Program{Name: "Takeover", Version: "1"}, Browser: c.describeBrowser(), Pages: pages, Entries: entries,
 	}})
 	return out.Bytes(), err
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"takeover/browser"
+	"takeover/har"
 )
 
 func (r *recorder) sent(q *browser.Request) {
@@ -20,14 +21,14 @@ func (r *recorder) sent(q *browser.Request) {
 	headers := q.Headers()
 	r.addPage(q.Page())
 	e := &harEntry{
-		Started: isoTime(q.Started()), Time: -1, Monotonic: r.clock(), ResourceType: q.ResourceType,
-		Request: harRequest{
-			Method: q.Method, URL: q.URL, HTTPVersion: plainHTTP, Query: harQuery(q.URL), HeadersSize: -1, BodySize: -1,
+		Started: har.Time(q.Started()), Time: -1, Monotonic: r.clock(), ResourceType: q.ResourceType,
+		Request: har.Request{
+			Method: q.Method, URL: q.URL, HTTPVersion: har.PlainHTTP, Query: har.Query(q.URL), HeadersSize: -1, BodySize: -1,
 		},
-		Response: harResponse{
-			Status: -1, HTTPVersion: plainHTTP, Cookies: []harCookie{}, Headers: []browser.Header{}, Content: harContent{Size: -1, MimeType: "x-unknown"}, HeadersSize: -1, BodySize: -1,
+		Response: har.Response{
+			Status: -1, HTTPVersion: har.PlainHTTP, Cookies: []har.Cookie{}, Headers: []har.Header{}, Content: har.Content{Size: -1, MimeType: "x-unknown"}, HeadersSize: -1, BodySize: -1,
 		},
-		Timings: harTimings{Send: -1, Wait: -1, Receive: -1},
+		Timings: har.Timings{Send: -1, Wait: -1, Receive: -1},
 	}
 	r.setHeaders(e, headers)
 	if w := q.ServiceWorker(); w != nil {
@@ -61,24 +62,24 @@ func (r *recorder) sent(q *browser.Request) {
 }
 
 func (r *recorder) setHeaders(e *harEntry, headers []browser.Header) {
-	e.Request.Headers = headers
-	e.Request.Cookies = []harCookie{}
+	e.Request.Headers = harHeaders(headers)
+	e.Request.Cookies = []har.Cookie{}
 	if !r.minimal {
-		e.Request.Cookies = sentCookies(headers)
+		e.Request.Cookies = har.SentCookies(e.Request.Headers)
 	}
 }
 
 // postDataLocked is a request's body as its entry has it.
-func (r *recorder) postDataLocked(body []byte, headers []browser.Header) *harPostData {
+func (r *recorder) postDataLocked(body []byte, headers []browser.Header) *har.PostData {
 	if body == nil {
 		return nil
 	}
-	data := &harPostData{MimeType: "application/octet-stream", Params: []browser.Header{}}
+	data := &har.PostData{MimeType: "application/octet-stream", Params: []har.Header{}}
 	if kind := headerOf(headers, "content-type"); kind != "" {
 		data.MimeType = kind
 	}
 	if data.MimeType == formType {
-		data.Params = harForm(string(body))
+		data.Params = har.Form(string(body))
 	}
 	switch {
 	case r.content == contentEmbed && data.MimeType != "application/octet-stream" && r.take(len(body)):
@@ -124,7 +125,7 @@ func (r *recorder) received(res *browser.Response) {
 		t := res.Timing
 		if page := r.pages[res.Request.Page()]; page != nil && t.Start > 0 && t.Start < page.began {
 			page.began = t.Start
-			page.Started = isoTime(time.UnixMicro(int64(t.Start * 1000)))
+			page.Started = har.Time(time.UnixMicro(int64(t.Start * 1000)))
 		}
 		part := func(from, to float64) *float64 {
 			ms := -1.0
@@ -133,7 +134,7 @@ func (r *recorder) received(res *browser.Response) {
 			}
 			return &ms
 		}
-		e.Timings = harTimings{
+		e.Timings = har.Timings{
 			DNS: part(t.DomainLookupStart, t.DomainLookupEnd), Connect: part(t.ConnectStart, t.ConnectEnd), SSL: part(t.SecureConnectionStart, t.ConnectEnd),
 			Wait: *part(t.RequestStart, t.ResponseStart), Receive: -1,
 		}
@@ -142,9 +143,9 @@ func (r *recorder) received(res *browser.Response) {
 }
 
 func (r *recorder) setAnswer(e *harEntry, headers []browser.Header) {
-	e.Response.Headers = headers
+	e.Response.Headers = harHeaders(headers)
 	if !r.minimal {
-		e.Response.Cookies = setCookies(headers, time.Now())
+		e.Response.Cookies = har.SetCookies(e.Response.Headers, time.Now())
 	}
 	if kind := headerOf(headers, "content-type"); kind != "" {
 		e.Response.Content.MimeType = kind
@@ -168,7 +169,7 @@ func (e *harEntry) total() {
 func (e *harEntry) continued(o *browser.Overrides) {
 	e.WasContinued = true
 	if o.URL != "" {
-		e.Request.URL, e.Request.Query = o.URL, harQuery(o.URL)
+		e.Request.URL, e.Request.Query = o.URL, har.Query(o.URL)
 	}
 	if o.Method != "" {
 		e.Request.Method = o.Method
@@ -185,7 +186,7 @@ func (r *recorder) finished(q *browser.Request) {
 		return
 	}
 	r.change(q, func(e *harEntry) {
-		e.Request.HTTPVersion = httpVersion(res.Protocol)
+		e.Request.HTTPVersion = har.HTTPVersion(res.Protocol)
 		e.Response.HTTPVersion = e.Request.HTTPVersion
 		if end := q.ResponseEnd(); end >= 0 {
 			e.Timings.Receive = round3(max(0, end-max(0, res.Timing.ResponseStart)))
@@ -231,7 +232,7 @@ func (r *recorder) complete(ctx context.Context, q *browser.Request, res *browse
 	})
 }
 
-func (r *recorder) setBodyLocked(content *harContent, body []byte) {
+func (r *recorder) setBodyLocked(content *har.Content, body []byte) {
 	if !r.minimal {
 		content.Size = len(body)
 	}

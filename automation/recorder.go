@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/har"
 )
 
 const (
@@ -167,7 +168,7 @@ func (r *recorder) addPage(p *browser.Page) {
 		return
 	}
 	now := time.Now()
-	page := &harPage{Started: isoTime(now), ID: r.client.idOf("page", p), Timings: harPageTimings{-1, -1}, began: float64(now.UnixMilli())}
+	page := &harPage{har.Page{Started: har.Time(now), ID: r.client.idOf("page", p), Timings: har.PageTimings{OnContentLoad: -1, OnLoad: -1}}, float64(now.UnixMilli())}
 	r.pages[p] = page
 	r.order = append(r.order, page)
 }

@@ -25,6 +25,8 @@ var queryParams = map[string]object{
 	"fullPage": {"description": "The whole page instead of what is in view.", "schema": object{"type": "boolean", "default": false}},
 	"wait":     {"description": "How long to wait for the end, with its unit, such as 60s or 500ms.", "schema": object{"type": "string"}},
 	"since":    {"description": "Only events with a greater seq.", "schema": object{"type": "integer", "minimum": 0}},
+	"from":     {"description": "From this time on, in milliseconds since 1970.", "schema": object{"type": "integer", "minimum": 0}},
+	"to":       {"description": "Up to this time, in milliseconds since 1970.", "schema": object{"type": "integer", "minimum": 0}},
 	"type":     {"description": "Only events of these types, separated by commas.", "schema": object{"type": "string"}},
 	"category": {"description": "Only events of these categories, separated by commas.", "schema": object{"type": "string"}},
 	"timeout":  {"description": "How long to wait, in milliseconds.", "schema": object{"type": "integer", "minimum": 0}},

@@ -1,0 +1,250 @@
+// Package har holds what HAR files of version 1.2 consist of
+// (http://www.softwareishard.com/blog/har-12-spec/), with the fields that
+// Playwright adds, whose names begin with _.
+package har
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Version is that of the format.
+const Version = "1.2"
+
+// Header is a name with its value: of a header, a query or a form.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Program is what wrote the file, or the browser.
+type Program struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// PageTimings are milliseconds since the page began, -1 for what did not happen.
+type PageTimings struct {
+	OnContentLoad float64 `json:"onContentLoad"`
+	OnLoad        float64 `json:"onLoad"`
+}
+
+// Page is what the entries of one document belong to.
+type Page struct {
+	Started string      `json:"startedDateTime"`
+	ID      string      `json:"id"`
+	Title   string      `json:"title"`
+	Timings PageTimings `json:"pageTimings"`
+}
+
+// Request is a request as it was sent. Sizes are bytes, -1 where not known.
+type Request struct {
+	Method      string    `json:"method"`
+	URL         string    `json:"url"`
+	HTTPVersion string    `json:"httpVersion"`
+	Cookies     []Cookie  `json:"cookies"`
+	Headers     []Header  `json:"headers"`
+	Query       []Header  `json:"queryString"`
+	HeadersSize int       `json:"headersSize"`
+	BodySize    int       `json:"bodySize"`
+	PostData    *PostData `json:"postData,omitempty"`
+}
+
+// PostData is the body of a request.
+type PostData struct {
+	MimeType string   `json:"mimeType"`
+	Text     string   `json:"text"`
+	Params   []Header `json:"params"`
+	File     string   `json:"_file,omitempty"`
+}
+
+// Response is the answer to a request. Sizes are bytes, -1 where not known.
+type Response struct {
+	Status       int      `json:"status"`
+	StatusText   string   `json:"statusText"`
+	HTTPVersion  string   `json:"httpVersion"`
+	Cookies      []Cookie `json:"cookies"`
+	Headers      []Header `json:"headers"`
+	Content      Content  `json:"content"`
+	HeadersSize  int      `json:"headersSize"`
+	BodySize     int      `json:"bodySize"`
+	RedirectURL  string   `json:"redirectURL"`
+	TransferSize *int     `json:"_transferSize,omitempty"`
+	Failure      string   `json:"_failureText,omitempty"`
+}
+
+// Content is the body of an answer. Sizes are bytes.
+type Content struct {
+	Size        int     `json:"size"`
+	MimeType    string  `json:"mimeType"`
+	Compression *int    `json:"compression,omitempty"`
+	Text        *string `json:"text,omitempty"`
+	Encoding    string  `json:"encoding,omitempty"` // base64, or none
+	File        string  `json:"_file,omitempty"`
+	Comment     string  `json:"comment,omitempty"`
+}
+
+// Timings are in milliseconds, -1 for what is not known.
+type Timings struct {
+	Blocked *float64 `json:"blocked,omitempty"`
+	DNS     *float64 `json:"dns,omitempty"`
+	Connect *float64 `json:"connect,omitempty"`
+	SSL     *float64 `json:"ssl,omitempty"`
+	Send    float64  `json:"send"`
+	Wait    float64  `json:"wait"`
+	Receive float64  `json:"receive"`
+}
+
+// Cookie is a cookie that was sent or set.
+type Cookie struct {
+	Name     string `json:"name"`
+	Value    string `json:"value"`
+	Path     string `json:"path,omitempty"`
+	Domain   string `json:"domain,omitempty"`
+	Expires  string `json:"expires,omitempty"`
+	HTTPOnly bool   `json:"httpOnly,omitempty"`
+	Secure   bool   `json:"secure,omitempty"`
+	SameSite string `json:"sameSite,omitempty"`
+}
+
+// PlainHTTP is the version of what was not answered, or not said.
+const PlainHTTP = "HTTP/1.1"
+
+// HTTPVersion is a protocol of Chromium's in the words of the first line of an answer.
+func HTTPVersion(protocol string) string {
+	switch protocol {
+	case "":
+		return PlainHTTP
+	case "h2", "h3":
+		return "HTTP/" + protocol[1:] + ".0"
+	}
+	return strings.ToUpper(protocol)
+}
+
+// Time writes a moment as JavaScript does.
+func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// URL is an address as RFC 3986 has it, which readers of HAR files insist on:
+// what Chromium leaves as it is, and marks like [REDACTED], is percent-encoded.
+func URL(raw string) string {
+	const allowed = "-._~:/?#@!$&'()*+,;="
+	scheme, rest, _ := strings.Cut(raw, "://")
+	host := len(raw)
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		host = len(scheme) + 3 + end
+	}
+	var out strings.Builder
+	for i := range len(raw) {
+		c := raw[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte(allowed, c) >= 0,
+			(c == '[' || c == ']') && i < host,
+			c == '%' && i+2 < len(raw) && isHex(raw[i+1]) && isHex(raw[i+2]):
+			out.WriteByte(c)
+		default:
+			fmt.Fprintf(&out, "%%%02X", c)
+		}
+	}
+	return out.String()
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// Query is a URL's query in its order.
+func Query(raw string) []Header {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return []Header{}
+	}
+	return Form(u.RawQuery)
+}
+
+// Form reads names and values as they stand in queries and bodies of forms.
+func Form(text string) []Header {
+	list := []Header{}
+	for part := range strings.SplitSeq(text, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		list = append(list, Header{Name: unescaped(name), Value: unescaped(value)})
+	}
+	return list
+}
+
+func unescaped(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// SentCookies are those of a request's headers.
+func SentCookies(headers []Header) []Cookie {
+	list := []Cookie{}
+	for _, h := range headers {
+		if !strings.EqualFold(h.Name, "cookie") {
+			continue
+		}
+		for part := range strings.SplitSeq(h.Value, ";") {
+			list = append(list, cookieNamed(part))
+		}
+	}
+	return list
+}
+
+func cookieNamed(pair string) Cookie {
+	name, value, _ := strings.Cut(pair, "=")
+	return Cookie{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)}
+}
+
+// SetCookies are those of an answer's headers.
+func SetCookies(headers []Header, now time.Time) []Cookie {
+	list := []Cookie{}
+	for _, h := range headers {
+		if !strings.EqualFold(h.Name, "set-cookie") {
+			continue
+		}
+		for line := range strings.SplitSeq(h.Value, "\n") {
+			list = append(list, setCookie(line, now))
+		}
+	}
+	return list
+}
+
+func setCookie(line string, now time.Time) Cookie {
+	first, rest, _ := strings.Cut(line, ";")
+	cookie := cookieNamed(first)
+	for attribute := range strings.SplitSeq(rest, ";") {
+		name, value, _ := strings.Cut(attribute, "=")
+		value = strings.TrimSpace(value)
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "domain":
+			cookie.Domain = value
+		case "path":
+			cookie.Path = value
+		case "samesite":
+			cookie.SameSite = value
+		case "httponly":
+			cookie.HTTPOnly = true
+		case "secure":
+			cookie.Secure = true
+		case "max-age":
+			if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
+				cookie.Expires = Time(now.Add(time.Duration(seconds) * time.Second))
+			}
+		case "expires":
+			for _, layout := range []string{time.RFC1123, "Mon, 02-Jan-2006 15:04:05 MST"} {
+				if at, err := time.Parse(layout, value); err == nil {
+					cookie.Expires = Time(at)
+				}
+			}
+		}
+	}
+	return cookie
+}

@@ -1,0 +1,113 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/capture"
+	"takeover/session"
+)
+
+const (
+	mimeJSONLines = "application/x-ndjson"
+	// exportBuffer is how much of a download is collected before it goes out.
+	exportBuffer = 64 << 10
+)
+
+// eventsHAR is GET …/events.har.
+func (s *Server) eventsHAR(c echo.Context) error {
+	return s.export(c, "har", echo.MIMEApplicationJSON, func(ctx context.Context, one *session.Session, out *bufio.Writer, span capture.Range) error {
+		file := capture.NewHARWriter(out, s.cfg.Version, span)
+		if err := one.EachEvent(ctx, file.Add); err != nil {
+			return err
+		}
+		return file.Close()
+	})
+}
+
+// eventsJSONL is GET …/events.jsonl.
+func (s *Server) eventsJSONL(c echo.Context) error {
+	return s.export(c, "jsonl", mimeJSONLines, func(ctx context.Context, one *session.Session, out *bufio.Writer, span capture.Range) error {
+		return one.EachEvent(ctx, func(e *capture.Event) error {
+			if !span.Contains(e.TS) {
+				return nil
+			}
+			_, _ = out.Write(e.JSON()) // the buffer keeps its error
+			return out.WriteByte('\n')
+		})
+	})
+}
+
+// export answers with a file of the session's events, which goes out while it is
+// written.
+func (s *Server) export(c echo.Context, extension, mime string, write func(context.Context, *session.Session, *bufio.Writer, capture.Range) error) error {
+	span, err := readRange(c)
+	if err != nil {
+		return err
+	}
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(c.Request().Context())
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, mime)
+	h.Set(echo.HeaderContentDisposition, `attachment; filename="takeover-`+one.ID()+"."+extension+`"`)
+	if c.Request().Method == http.MethodHead {
+		return c.NoContent(http.StatusOK)
+	}
+	out := bufio.NewWriterSize(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}, exportBuffer)
+	if err = write(ctx, one, out, span); err == nil {
+		err = out.Flush()
+	}
+	switch {
+	case err == nil:
+		return nil
+	case !c.Response().Committed:
+		h.Del(echo.HeaderContentDisposition)
+		return err
+	}
+	s.log.Warn("download of events", "session", one.ID(), "err", err)
+	panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
+}
+
+// stallingWriter gives up on a caller that takes nothing for too long.
+type stallingWriter struct {
+	w     http.ResponseWriter
+	rc    *http.ResponseController
+	stall time.Duration
+}
+
+// Write is io.Writer's.
+func (w *stallingWriter) Write(p []byte) (int, error) {
+	_ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) // a test's recorder has none
+	return w.w.Write(p)
+}
+
+// readRange reads ?from= and ?to=.
+func readRange(c echo.Context) (capture.Range, error) {
+	var span capture.Range
+	for name, at := range map[string]*int64{"from": &span.From, "to": &span.To} {
+		text := c.QueryParam(name)
+		if text == "" {
+			continue
+		}
+		ms, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || ms < 0 {
+			return span, badField(name, "must be a time in milliseconds since 1970")
+		}
+		*at = ms
+	}
+	if c.QueryParam("to") != "" && span.To < max(1, span.From) {
+		return span, badField("to", "must not be before from")
+	}
+	return span, nil
+}
