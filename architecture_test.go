@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"session":              {"automation", "browser", "capture", "cdp", "clipboard", "files", "input", "screencast", "scripting", "store", "text", "widget"},
 	"store":                {},
 	"text":                 {},
-	"web":                  {"capture", "files", "input", "screencast", "session", "static", "text", "web"},
+	"web":                  {"capture", "files", "input", "pipes", "screencast", "session", "static", "text", "web"},
 	"web/views":            {"static"},
 	"web/demo":             {},
 	"cmd":                  nil, // may import all

@@ -1,4 +1,4 @@
-// Package pipes reads and writes pipes without the Go runtime's noticing.
+// Package pipes reads and writes pipes and sockets without the Go runtime's noticing.
 //
 // The runtime takes every system call for one that may wait, and whenever the
 // program was idle before it wakes a thread that watches over them. For a message

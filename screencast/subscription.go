@@ -125,8 +125,9 @@ func (s *Subscription) Ack(seq uint32) {
 	now := time.Now()
 	s.cast.mu.Lock()
 	news := s.any && int32(s.lastSeq-seq) >= 0 && s.pace.acked(seq, now) //nolint:gosec // serial number arithmetic
+	waiting := s.cast.newest != nil && s.cast.newest.Seq != s.lastSeq
 	s.cast.mu.Unlock()
-	if news {
+	if news && waiting {
 		s.signal()
 	}
 }

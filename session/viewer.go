@@ -35,11 +35,32 @@ type Viewer struct {
 	ctx    context.Context // the viewer's life
 	cancel context.CancelFunc
 
-	mu    sync.Mutex // guards what follows
-	sub   *screencast.Subscription
-	focus *focus // what sub shows
-	view  screencast.View
-	left  bool
+	mu   sync.Mutex // guards what follows
+	seen *place     // nil while it looks at nothing
+	view screencast.View
+	left bool
+}
+
+// place is a viewer's at the cast of what the session shows.
+type place struct {
+	focus               *focus
+	sub                 *screencast.Subscription // is closed when either of them goes
+	offFocus, offViewer func() bool              // undo that
+}
+
+// lookAt joins the cast of f.
+func (v *Viewer) lookAt(f *focus, cast *screencast.Cast) *place {
+	sub := cast.Join(v.view)
+	return &place{focus: f, sub: sub, offFocus: context.AfterFunc(f.ctx, sub.Close), offViewer: context.AfterFunc(v.ctx, sub.Close)}
+}
+
+// close may be called of a place that is nil.
+func (p *place) close() {
+	if p != nil {
+		p.offFocus()
+		p.offViewer()
+		p.sub.Close()
+	}
 }
 
 // Picture is a picture for a viewer. Release it when it is written.
@@ -166,8 +187,8 @@ func (v *Viewer) show(view screencast.View) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.view = view
-	if v.sub != nil {
-		v.sub.SetView(view)
+	if v.seen != nil {
+		v.seen.sub.SetView(view)
 	}
 	return nil
 }
@@ -175,10 +196,10 @@ func (v *Viewer) show(view screencast.View) error {
 // Ack says that the viewer has drawn the picture seq and all before it.
 func (v *Viewer) Ack(seq uint32) {
 	v.mu.Lock()
-	sub := v.sub
+	seen := v.seen
 	v.mu.Unlock()
-	if sub != nil {
-		sub.Ack(seq)
+	if seen != nil {
+		seen.sub.Ack(seq)
 	}
 }
 
@@ -191,13 +212,7 @@ func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 		if err != nil {
 			return Picture{}, err
 		}
-		waitCtx, cancel := context.WithCancel(ctx)
-		stopFocus := context.AfterFunc(f.ctx, cancel)
-		stopLife := context.AfterFunc(v.ctx, cancel)
-		frame, err := sub.Next(waitCtx)
-		stopFocus()
-		stopLife()
-		cancel()
+		frame, err := sub.Next(ctx)
 		switch {
 		case err == nil:
 			v.session.manager.stats.viewerPictures.Add(1)
@@ -257,43 +272,38 @@ func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, e
 
 func (v *Viewer) subscribe(f *focus) (*screencast.Subscription, error) {
 	v.mu.Lock()
-	sub, same := v.sub, v.focus == f
+	seen := v.seen
 	v.mu.Unlock()
-	if sub != nil && same {
-		return sub, nil
+	if seen != nil && seen.focus == f {
+		return seen.sub, nil
 	}
 	p, err := f.eng.live.page(f.ctx, f.page, f.tab)
 	if err != nil {
 		return nil, err
 	}
 	v.mu.Lock()
-	old := v.sub
 	if v.left {
 		v.mu.Unlock()
 		return nil, ErrEnded
 	}
-	sub = p.cast.Join(v.view)
-	v.sub, v.focus = sub, f
+	old, seen := v.seen, v.lookAt(f, p.cast)
+	v.seen = seen
 	v.mu.Unlock()
-	if old != nil {
-		old.Close()
-	}
-	return sub, nil
+	old.close()
+	return seen.sub, nil
 }
 
 // drop leaves the cast of f.
 func (v *Viewer) drop(f *focus) {
 	v.mu.Lock()
-	sub := v.sub
-	if v.focus != f {
-		sub = nil
-	} else {
-		v.sub, v.focus = nil, nil
+	seen := v.seen
+	if seen == nil || seen.focus != f {
+		v.mu.Unlock()
+		return
 	}
+	v.seen = nil
 	v.mu.Unlock()
-	if sub != nil {
-		sub.Close()
-	}
+	seen.close()
 }
 
 // NextMessage waits for the next message: one of the types of this package that
@@ -303,12 +313,12 @@ func (v *Viewer) NextMessage(ctx context.Context) (any, error) { return v.out.ne
 // CastStats is how the viewer's pictures fared since the last call.
 func (v *Viewer) CastStats() screencast.Stats {
 	v.mu.Lock()
-	sub := v.sub
+	seen := v.seen
 	v.mu.Unlock()
-	if sub == nil {
+	if seen == nil {
 		return screencast.Stats{}
 	}
-	return sub.Stats()
+	return seen.sub.Stats()
 }
 
 // Leave ends the view: what the viewer held down is released, control is given
@@ -319,18 +329,14 @@ func (v *Viewer) Leave() { v.leave(true) }
 func (v *Viewer) leave(giveBack bool) {
 	s := v.session
 	v.mu.Lock()
-	left := v.left
-	v.left = true
-	sub := v.sub
-	v.sub, v.focus = nil, nil
+	left, seen := v.left, v.seen
+	v.left, v.seen = true, nil
 	v.mu.Unlock()
 	if left {
 		return
 	}
 	v.cancel()
-	if sub != nil {
-		sub.Close()
-	}
+	seen.close()
 	s.mu.Lock()
 	delete(s.viewers, v)
 	s.activeAt = time.Now()

@@ -47,8 +47,8 @@ var (
 	errViewerLost = errors.New("the viewer's connection broke")
 )
 
-// viewerSocket is one viewer's connection. run is its writer, and nothing else
-// writes messages; read is its reader.
+// viewerSocket is one viewer's connection. run writes messages, writePictures
+// pictures, and nothing else writes; read is its reader.
 type viewerSocket struct {
 	server *Server
 	conn   *websocket.Conn
@@ -64,8 +64,6 @@ type viewerSocket struct {
 	hello    chan struct{} // closed by read after the first message
 	replies  chan any      // from read and acts to run
 	messages chan any      // from the session to run; closed at the end
-	pictures chan session.Picture
-	free     chan struct{} // one token: run wants a picture
 	acts     chan parsed   // from read to doActs
 }
 
@@ -98,7 +96,7 @@ func (s *Server) view(c echo.Context) error {
 		return err
 	}
 	defer viewer.Leave()
-	conn, err := websocket.Accept(c.Response(), c.Request(), &websocket.AcceptOptions{
+	conn, err := websocket.Accept(socketWriter{c.Response()}, c.Request(), &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
 		InsecureSkipVerify: true, // guard has checked the Origin, with keys and public URL in mind
 		CompressionMode:    websocket.CompressionDisabled,
@@ -108,8 +106,7 @@ func (s *Server) view(c echo.Context) error {
 	}
 	v := &viewerSocket{
 		server: s, conn: conn, viewer: viewer, role: role, log: s.log.With("session", one.ID(), "viewer", viewer.ID()),
-		hello: make(chan struct{}), replies: make(chan any, maxReplies), messages: make(chan any), pictures: make(chan session.Picture),
-		free: make(chan struct{}, 1), acts: make(chan parsed, maxActs),
+		hello: make(chan struct{}), replies: make(chan any, maxReplies), messages: make(chan any), acts: make(chan parsed, maxActs),
 	}
 	if joining.Link != nil {
 		v.grant, v.over = joining.Link, s.manager.GrantOver(*joining.Link)
@@ -131,7 +128,7 @@ func (v *viewerSocket) serve() {
 	var work sync.WaitGroup
 	work.Go(v.read)
 	work.Go(v.takeMessages)
-	work.Go(v.takePictures)
+	work.Go(v.writePictures)
 	work.Go(v.doActs)
 	work.Go(v.keepAlive)
 	err := v.run()

@@ -29,12 +29,10 @@ type (
 	}
 )
 
-// run is the writer. Messages go before pictures, because a picture waits for
-// the next one to be better and a message does not.
+// run is the writer of messages.
 func (v *viewerSocket) run() error {
 	tick := time.NewTicker(statsEvery)
 	defer tick.Stop()
-	v.free <- struct{}{}
 	var last statsMessage
 	for {
 		select {
@@ -42,28 +40,10 @@ func (v *viewerSocket) run() error {
 			if err := v.message(m, ok); err != nil {
 				return err
 			}
-			continue
 		case r := <-v.replies:
 			if err := v.writeJSON(r); err != nil {
 				return err
 			}
-			continue
-		default:
-		}
-		select {
-		case m, ok := <-v.messages:
-			if err := v.message(m, ok); err != nil {
-				return err
-			}
-		case r := <-v.replies:
-			if err := v.writeJSON(r); err != nil {
-				return err
-			}
-		case p := <-v.pictures:
-			if err := v.writePicture(p); err != nil {
-				return err
-			}
-			v.free <- struct{}{}
 		case <-v.over:
 			if err := v.grantOver(); err != nil {
 				return err
@@ -198,32 +178,25 @@ func (v *viewerSocket) takeMessages() {
 	}
 }
 
-// takePictures fetches a picture whenever the writer is free for one, so that
-// what it writes is the newest there is.
-func (v *viewerSocket) takePictures() {
+// writePictures is the writer of pictures: it fetches one whenever it has written
+// the last, so that what it writes is the newest there is. The socket lets its two
+// writers in by turns, so that a message waits for one picture at most.
+func (v *viewerSocket) writePictures() {
 	select {
 	case <-v.hello:
 	case <-v.ctx.Done():
 		return
 	}
 	for {
-		select {
-		case <-v.free:
-		case <-v.ctx.Done():
-			return
-		}
 		p, err := v.viewer.NextPicture(v.ctx)
-		switch {
-		case errors.Is(err, session.ErrEnded):
+		if errors.Is(err, session.ErrEnded) {
 			return // the end comes as a message
-		case err != nil:
-			v.cancel(err)
-			return
 		}
-		select {
-		case v.pictures <- p:
-		case <-v.ctx.Done():
-			p.Release()
+		if err == nil {
+			err = v.writePicture(p)
+		}
+		if err != nil {
+			v.cancel(err)
 			return
 		}
 	}
