@@ -48,6 +48,14 @@ func (o LaunchOptions) withDefaults() LaunchOptions {
 	return o
 }
 
+// setExecPath finds the executable if none is given.
+func (o *LaunchOptions) setExecPath() (err error) {
+	if o.ExecPath == "" {
+		o.ExecPath, err = FindExecutable()
+	}
+	return err
+}
+
 // errSandboxRefused is how a start ends when Chromium finds no way to make its
 // sandbox.
 var errSandboxRefused = errors.New("the kernel refuses Chromium's sandbox")
@@ -68,12 +76,8 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if o.Dir == "" {
 		return nil, errors.New("launch chromium: no folder given")
 	}
-	if o.ExecPath == "" {
-		path, err := FindExecutable()
-		if err != nil {
-			return nil, fmt.Errorf("launch chromium: %w", err)
-		}
-		o.ExecPath = path
+	if err := o.setExecPath(); err != nil {
+		return nil, fmt.Errorf("launch chromium: %w", err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, StartTimeout, fmt.Errorf("no answer within %v", StartTimeout))
 	defer cancel()

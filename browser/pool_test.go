@@ -239,3 +239,14 @@ func TestPoolRootOutOfReach(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPoolOfNoneAsksTheVersion holds that a pool without warm Chromiums has asked
+// the executable's version before the first Get, which would have to wait for it.
+func TestPoolOfNoneAsksTheVersion(t *testing.T) {
+	asked := filepath.Join(t.TempDir(), "asked")
+	newPool(t, 0, browser.LaunchOptions{ExecPath: script(t, `echo "$@" >`+asked)})
+	browsertest.Until(t, "its version is asked", func() bool {
+		what, err := os.ReadFile(asked)
+		return err == nil && string(what) == "--version\n"
+	})
+}

@@ -13,8 +13,14 @@ import (
 // versionPatience is how long an executable may take to say its version.
 const versionPatience = 2 * time.Second
 
-// agents remembers the user agent of each executable.
-var agents sync.Map // executable path → string, "" for one that does not say
+var (
+	// agents remembers the user agent of each executable.
+	agents sync.Map // executable path → string, "" for one that does not say
+
+	// askingVersion is held while an executable is asked, so that one is asked for
+	// all who want to know.
+	askingVersion sync.Mutex
+)
 
 // majorVersion is in what `chromium --version` prints.
 var majorVersion = regexp.MustCompile(`\b(\d+)\.\d+\.\d+\.\d+\b`)
@@ -29,6 +35,11 @@ func userAgent(ctx context.Context, execPath string) string {
 	}
 	if runtime.GOOS != "linux" {
 		return ""
+	}
+	askingVersion.Lock()
+	defer askingVersion.Unlock()
+	if known, ok := agents.Load(execPath); ok {
+		return known.(string)
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionPatience)
 	defer cancel()
