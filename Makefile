@@ -50,7 +50,7 @@ web-test: $(BUILT)
 e2e: browser build ## the pages, in a real browser, as a person uses them
 	npm run --silent e2e
 
-bench: browser build ## measure against the targets of docs/benchmarks.md
+bench: browser build ## measure against the targets of docs/benchmarks.md; takes a quarter of an hour
 	go run ./bench
 
 check: lint ## lint, types, and whether generated code is fresh

@@ -40,6 +40,23 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestMeasure holds that neither a group that hangs nor an interruption costs what
+// else was measured.
+func TestMeasure(t *testing.T) {
+	one := bench{name: "one", run: func(context.Context, *env) ([]row, error) { return []row{{what: "figure"}}, nil }}
+	hangs := bench{name: "hangs", run: func(ctx context.Context, _ *env) ([]row, error) { <-ctx.Done(); return nil, ctx.Err() }}
+	rows, err := measure(t.Context(), &env{}, []bench{one, hangs, one}, 10*time.Millisecond)
+	if err != nil || len(rows) != 3 || rows[2].what != "figure" || rows[1].failed == nil || rows[1].failed.Error() != "not done within 10ms" {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := bench{name: "stopped", run: func(ctx context.Context, e *env) ([]row, error) { cancel(); return hangs.run(ctx, e) }}
+	rows, err = measure(ctx, &env{}, []bench{one, stopped, one}, time.Hour)
+	if err == nil || err.Error() != "interrupted while measuring stopped" || len(rows) != 1 {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
 func TestPercentile(t *testing.T) {
 	var d []time.Duration
 	for i := range 100 {

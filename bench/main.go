@@ -6,13 +6,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -76,22 +77,12 @@ func run() error {
 	defer e.close()
 	e.soak = *soak
 	report := newReport(ctx, e.chromium, busy)
-	for _, b := range benches {
-		if !match.MatchString(b.name) || b.asked && *only == "" {
-			continue
-		}
-		fmt.Fprintf(os.Stderr, "measuring %s\n", b.name)
-		rows, err := b.run(ctx, e)
-		if ctx.Err() != nil {
-			return errors.New("interrupted")
-		}
-		if err != nil { // the others are still worth knowing
-			rows = append(rows, row{what: b.name, failed: err})
-		}
-		report.rows = append(report.rows, rows...)
-	}
+	report.rows, err = measure(ctx, e, chosen(match, *only == ""), groupLimit)
 	text := report.String()
 	fmt.Print(text)
+	if err != nil {
+		return err
+	}
 	if *write != "" {
 		if err := os.WriteFile(*write, []byte(text), 0o644); err != nil { //nolint:gosec // a document
 			return err
@@ -101,4 +92,42 @@ func run() error {
 		return fmt.Errorf("%d targets missed", missed)
 	}
 	return nil
+}
+
+// groupLimit is how long a group may take; the longest needs a quarter of it.
+const groupLimit = 10 * time.Minute
+
+// chosen are the groups that match; those that must be asked for only when all
+// others are not meant.
+func chosen(match *regexp.Regexp, all bool) []bench {
+	return slices.DeleteFunc(slices.Clone(benches), func(b bench) bool { return !match.MatchString(b.name) || b.asked && all })
+}
+
+// measure measures groups one after the other, each for at most limit and what it
+// lasts by itself, and says on stderr how far it is. A group that fails gives a row
+// that says so. When ctx ends, what was measured until then comes with the error.
+func measure(ctx context.Context, e *env, groups []bench, limit time.Duration) (rows []row, err error) {
+	for i, b := range groups {
+		fmt.Fprintf(os.Stderr, "measuring %s (%d of %d)\n", b.name, i+1, len(groups))
+		began := time.Now()
+		if b.asked {
+			limit += e.soak
+		}
+		limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
+		measured, err := b.run(limited, e)
+		if err != nil {
+			err = cmp.Or(context.Cause(limited), err)
+		}
+		cancel()
+		rows = append(rows, measured...)
+		if ctx.Err() != nil {
+			return rows, fmt.Errorf("interrupted while measuring %s", b.name)
+		}
+		if err != nil { // the others are still worth knowing
+			fmt.Fprintf(os.Stderr, "%s failed: %v\n", b.name, err)
+			rows = append(rows, row{what: b.name, failed: err})
+		}
+		fmt.Fprintf(os.Stderr, "measured %s in %v\n", b.name, time.Since(began).Round(time.Second))
+	}
+	return rows, nil
 }

@@ -20,7 +20,10 @@ import (
 	"time"
 )
 
-const startTimeout = 60 * time.Second
+const (
+	startTimeout = 60 * time.Second
+	stopTimeout  = 30 * time.Second
+)
 
 // server is a running bin/takeover.
 type server struct {
@@ -72,9 +75,15 @@ func startServer(ctx context.Context, binary string, args ...string) (*server, e
 	return s, nil
 }
 
+// close ends the server, if need be by force.
 func (s *server) close() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	late := time.AfterFunc(stopTimeout, func() {
+		fmt.Fprintf(os.Stderr, "the server did not end within %v\n", stopTimeout)
+		_ = s.cmd.Process.Kill()
+	})
 	_ = s.cmd.Wait()
+	late.Stop()
 	_ = os.RemoveAll(s.dir)
 }
 
