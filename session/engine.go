@@ -216,6 +216,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	s.mu.Lock()
 	s.status = StatusLive
 	s.mu.Unlock()
+	s.archive()
 	if again {
 		s.broadcast("", StateMessage{Type: "recovered"})
 		s.sendTabs()
@@ -271,6 +272,7 @@ func (s *Session) crashed(reason error) {
 	dialogs := s.dialogs
 	s.dialogs = map[string]*openDialog{}
 	s.mu.Unlock()
+	s.archive()
 	s.broadcast("", StateMessage{Type: "crashed"})
 	s.sendWidgets()
 	s.loseDownloads()

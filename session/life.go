@@ -55,6 +55,7 @@ func (s *Session) run() {
 	s.monitor.Ring().Close()
 	s.stopRecording()
 	s.manager.links.end(s.id)
+	s.archive()
 	s.manager.stats.count(func() { s.manager.stats.ended[cause.status]++ })
 	if !isClosed(s.started) {
 		close(s.started)

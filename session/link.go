@@ -133,6 +133,8 @@ func (l *link) dead(now time.Time) bool { return l.EndedAt != nil || now.After(l
 // links is a registry's share links, found by their id and by the hash of their
 // secret. Those that ended stay for a while, to be told about.
 type links struct {
+	archive *archive // nil for none
+
 	mu     sync.Mutex // guards what follows
 	byHash map[[sha256.Size]byte]*link
 	byID   map[string]*link
@@ -174,6 +176,7 @@ func (l *links) create(session string, o LinkOptions) (LinkInfo, string, error) 
 		return LinkInfo{}, "", ErrTooMany
 	}
 	l.byHash[one.hash], l.byID[one.ID] = one, one
+	l.archiveLocked(one)
 	return one.at(now), secret, nil
 }
 
@@ -196,6 +199,7 @@ func (l *links) makeRoomLocked(session string, now time.Time) bool {
 func (l *links) dropLocked(one *link) {
 	delete(l.byHash, one.hash)
 	delete(l.byID, one.ID)
+	l.archive.drop(archiveKey{kindLink, one.SessionID, one.ID})
 }
 
 // redeem trades a secret, which came from a network. Looking up by hash takes
@@ -217,6 +221,7 @@ func (l *links) redeem(secret, from string) (LinkGrant, error) {
 	if len(one.Visits) > keptLinkVisits {
 		one.Visits = slices.Delete(one.Visits, 0, 1)
 	}
+	l.archiveLocked(one)
 	return LinkGrant{SessionID: one.SessionID, LinkID: one.ID, Visit: one.Uses, Takeover: one.Takeover, Role: one.Role, Expires: one.ExpiresAt}, nil
 }
 
@@ -259,6 +264,7 @@ func (l *links) joined(g LinkGrant, viewer string) {
 			one.Visits[i].Viewer = viewer
 		}
 	}
+	l.archiveLocked(one)
 }
 
 // list is a session's links, oldest first.
@@ -303,6 +309,7 @@ func (l *links) revoke(session, id string) error {
 		return ErrNotFound
 	}
 	one.endLocked(LinkRevoked, now)
+	l.archiveLocked(one)
 	return nil
 }
 
@@ -314,6 +321,7 @@ func (l *links) end(session string) {
 	for _, one := range l.ofLocked(session) {
 		if !one.dead(now) {
 			one.endLocked(LinkEnded, now)
+			l.archiveLocked(one)
 		}
 	}
 }
@@ -346,6 +354,7 @@ func (l *links) settle(takeover string) {
 	for _, info := range l.byID {
 		if info.Takeover == takeover && info.ExpiresAt.After(end) {
 			info.ExpiresAt = end
+			l.archiveLocked(info)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,9 +36,8 @@ func TestMain(m *testing.M) {
 // startManager returns an empty registry that ends with the test.
 func startManager(t *testing.T, o Options) *Manager {
 	t.Helper()
-	o.Dir = t.TempDir()
-	o.Executable = workertest.Command(scripting.Subcommand)
-	m, err := NewManager(o)
+	o.Dir = cmp.Or(o.Dir, t.TempDir())
+	m, err := NewManager(managerOptions(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +47,12 @@ func startManager(t *testing.T, o Options) *Manager {
 		}
 	})
 	return m
+}
+
+// managerOptions has scripts run in workers of the test's own binary.
+func managerOptions(o Options) Options {
+	o.Executable = workertest.Command(scripting.Subcommand)
+	return o
 }
 
 func create(t *testing.T, m *Manager, o CreateOptions) *Session {

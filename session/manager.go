@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
 	"takeover/browser"
 	"takeover/scripting"
 	"takeover/store"
@@ -25,6 +27,7 @@ type Manager struct {
 	browsers *browser.Pool
 	scripts  *scripting.Pool
 	links    *links
+	archive  *archive       // what is told of sessions after the process; nil for nothing
 	events   *store.Events  // what the ring of a session does not hold; nil for none
 	work     sync.WaitGroup // every session's life
 	stats    counters
@@ -63,11 +66,8 @@ type Stats struct {
 	Takeovers         map[TakeoverState]uint64
 }
 
-// openTimeout is how long the store has to open the stream of events.
-const openTimeout = 20 * time.Second
-
-// NewManager cleans up what a killed server left behind and makes an empty
-// registry. End it with Close.
+// NewManager cleans up what a killed server left behind and makes a registry: an
+// empty one, or with a store one of the sessions of earlier. End it with Close.
 func NewManager(o Options) (*Manager, error) {
 	o.setDefaults()
 	if o.Dir == "" {
@@ -77,25 +77,21 @@ func NewManager(o Options) (*Manager, error) {
 	if err := browser.Reap(root); err != nil {
 		o.Logger.Warn("could not clean up after an earlier run", "error", err)
 	}
-	var events *store.Events
-	if o.Store != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
-		defer cancel()
-		var err error
-		if events, err = o.Store.Events(ctx, o.Events); err != nil {
-			return nil, err
-		}
-	}
 	m := &Manager{
-		opts: o, events: events,
-		browsers: browser.NewPool(browser.PoolOptions{
-			Size: o.WarmBrowsers, Root: root,
-			Launch: browser.LaunchOptions{ExecPath: o.ChromiumPath, Logger: o.Logger},
-		}),
+		opts:     o,
 		links:    newLinks(),
 		sessions: map[string]*Session{},
 		stats:    counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 	}
+	if o.Store != nil {
+		if err := m.openStore(o.Store); err != nil {
+			return nil, err
+		}
+	}
+	m.browsers = browser.NewPool(browser.PoolOptions{
+		Size: o.WarmBrowsers, Root: root,
+		Launch: browser.LaunchOptions{ExecPath: o.ChromiumPath, Logger: o.Logger},
+	})
 	m.scripts = scripting.NewPool(scripting.PoolOptions{
 		Executable: o.Executable, Limits: scripting.Limits{RunTime: MaxRunTimeout}, Logger: o.Logger,
 	})
@@ -118,7 +114,7 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	if err := o.check(&m.opts); err != nil {
 		return nil, err
 	}
-	s := newSession(m, o)
+	s := newSession(m, o, uuid.NewString(), 1)
 	m.mu.Lock()
 	if m.closing {
 		m.mu.Unlock()
@@ -130,8 +126,11 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	}
 	m.sessions[s.id] = s
 	m.order = append(m.order, s.id)
-	m.forgetLocked()
-	m.work.Go(s.run)
+	m.work.Go(func() {
+		s.firstRecord()
+		s.run()
+		m.forget()
+	})
 	m.mu.Unlock()
 	m.stats.created.Add(1)
 
@@ -158,7 +157,7 @@ func (m *Manager) Get(id string) (*Session, error) {
 	return nil, ErrNotFound
 }
 
-// List is all sessions, newest first, and of the ended ones the last 200.
+// List is all sessions, newest first, and of the ended ones those that are kept.
 func (m *Manager) List() []*Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -268,15 +267,28 @@ func (m *Manager) Stats() Stats {
 	return st
 }
 
-// Close ends every session and waits until nothing of them is left.
-func (m *Manager) Close(context.Context) error {
+// Close ends every session and waits until nothing of them is left and what is kept
+// of them is written. When ctx ends before, it returns without those sessions that
+// did not end: they end with the process.
+func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closing = true
 	m.mu.Unlock()
 	for _, s := range m.List() {
 		s.end(StatusReleased, "server stopped")
 	}
-	m.work.Wait()
+	ended := make(chan struct{})
+	go func() {
+		m.work.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		m.archive.close()
+		return fmt.Errorf("end sessions: %w", context.Cause(ctx))
+	}
+	m.archive.close()
 	return errors.Join(m.scripts.Close(), m.browsers.Close())
 }
 
@@ -290,23 +302,34 @@ func (m *Manager) liveLocked() int {
 	return n
 }
 
-// forgetLocked drops the oldest ended sessions beyond those kept.
+// forget drops the oldest ended sessions beyond those kept.
+func (m *Manager) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forgetLocked()
+}
+
 func (m *Manager) forgetLocked() {
-	ended := 0
+	var ended []*Session
 	for _, s := range m.sessions {
-		if s.Status().Ended() {
-			ended++
+		if isClosed(s.ended) {
+			ended = append(ended, s)
 		}
 	}
-	m.order = slices.DeleteFunc(m.order, func(id string) bool {
-		if ended <= maxEnded || !m.sessions[id].Status().Ended() {
-			return false
+	slices.SortFunc(ended, func(a, b *Session) int { return compareTimes(a.endTime(), b.endTime(), a.id, b.id) })
+	eldest := time.Now().Add(-m.opts.Keep.Age)
+	_, over := m.archive.size("")
+	for n, s := range ended {
+		if len(ended)-n <= m.opts.Keep.Sessions && over <= 0 && s.endTime().After(eldest) {
+			break
 		}
-		ended--
-		delete(m.sessions, id)
-		m.links.forget(id)
-		return true
-	})
+		bytes, _ := m.archive.size(s.id)
+		over -= bytes
+		delete(m.sessions, s.id)
+		m.links.forget(s.id)
+		m.archive.forget(s.id)
+	}
+	m.order = slices.DeleteFunc(m.order, func(id string) bool { return m.sessions[id] == nil })
 }
 
 func (c *counters) count(add func()) {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"log/slog"
 	"net/url"
 	"runtime"
@@ -19,6 +20,10 @@ const (
 	DefaultRunTimeout      = 5 * time.Minute // without the time spent waiting for a person
 	MaxRunTimeout          = time.Hour
 
+	DefaultKeepSessions = 200 // ended ones
+	DefaultKeepAge      = 7 * 24 * time.Hour
+	DefaultKeepBytes    = 256 << 20 // in the store, without events
+
 	DefaultWidth, DefaultHeight = 1280, 720
 	minSide, maxSide            = 100, 4096
 
@@ -27,7 +32,6 @@ const (
 	maxLinks      = 100 // of one session
 	maxTakeovers  = 200 // kept of one session
 	maxRuns       = 100 // kept of one session
-	maxEnded      = 200 // ended sessions kept in the registry
 	maxReason     = 500 // runes of a takeover's reason
 	maxNote       = 2000
 	maxTabs       = 50
@@ -55,10 +59,22 @@ type Options struct {
 	Files           files.Limits         // of each session; default: those of package files
 	Store           *store.Store         // what outlives the process; default: none, and nothing can be saved
 	Events          store.EventsOptions  // how much of the sessions' events the store keeps
+	Keep            KeepOptions          // what is told of ended sessions
 	Logger          *slog.Logger         // default: discard
 }
 
+// KeepOptions bounds what is told of ended sessions: the oldest are forgotten. The
+// zero value of each field is its default.
+type KeepOptions struct {
+	Sessions int           // default DefaultKeepSessions
+	Age      time.Duration // since the end; default DefaultKeepAge
+	Bytes    int64         // in the store, without events; default DefaultKeepBytes
+}
+
 func (o *Options) setDefaults() {
+	o.Keep.Sessions = cmp.Or(o.Keep.Sessions, DefaultKeepSessions)
+	o.Keep.Age = cmp.Or(o.Keep.Age, DefaultKeepAge)
+	o.Keep.Bytes = cmp.Or(o.Keep.Bytes, DefaultKeepBytes)
 	if o.MaxSessions == 0 {
 		o.MaxSessions = 4 * runtime.NumCPU()
 	}

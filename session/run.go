@@ -121,6 +121,9 @@ type Run struct {
 	script  *scripting.Run // nil for a run that was refused
 	done    chan struct{}
 
+	archived    bool // of an earlier process: its long parts are in the store
+	detailBytes int  // of these
+
 	mu      sync.Mutex // guards what follows
 	info    RunInfo
 	events  []RunEvent
@@ -131,7 +134,12 @@ type Run struct {
 func (r *Run) ID() string { return r.info.ID } // never changes
 
 // Script is what the run was given.
-func (r *Run) Script() RunScript { return r.given }
+func (r *Run) Script() RunScript {
+	if r.archived {
+		return r.recall().Script
+	}
+	return r.given
+}
 
 // Done is closed when the run has ended and its resources are free.
 func (r *Run) Done() <-chan struct{} { return r.done }
@@ -149,6 +157,17 @@ func (r *Run) Info() RunInfo {
 			info.Takeovers = append(info.Takeovers, ti)
 		}
 	}
+	if r.archived {
+		r.recall().fill(&info)
+	}
+	return info
+}
+
+// Brief is the run's present state without what grows: result, logs, steps, tests
+// and takeovers.
+func (r *Run) Brief() RunInfo {
+	info := r.brief().Run
+	info.Result = nil
 	return info
 }
 
@@ -195,6 +214,14 @@ var errRunCancelled = errors.New("somebody stopped it")
 // until its end or ctx's.
 func (r *Run) Stream(ctx context.Context) iter.Seq2[RunEvent, error] {
 	return func(yield func(RunEvent, error) bool) {
+		if r.archived {
+			for _, ev := range append(r.recall().stream(), RunEvent{"end", r.Info()}) {
+				if !yield(ev, nil) {
+					return
+				}
+			}
+			return
+		}
 		for n := 0; ; {
 			r.mu.Lock()
 			events, changed := r.events[n:], r.changed
@@ -217,6 +244,7 @@ func (r *Run) Stream(ctx context.Context) iter.Seq2[RunEvent, error] {
 
 // addLocked appends to the stream. The end is always kept.
 func (r *Run) addLocked(typ string, data any) {
+	r.archive()
 	if len(r.events) >= maxRunEvents && typ != "end" {
 		r.info.Truncated = true
 		return
@@ -234,6 +262,7 @@ func (r *Run) setStatus(status RunStatus) {
 	}
 	r.info.Status = status
 	r.mu.Unlock()
+	r.archive()
 	r.session.broadcast("run", r.brief())
 }
 

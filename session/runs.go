@@ -27,9 +27,11 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 
 // keepRun lists a run that has begun, or that ended before it could.
 func (s *Session) keepRun(r *Run) {
+	r.archive()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runs = append(s.runs, r); len(s.runs) > maxRuns {
+		s.manager.archive.drop(archiveKey{kindRun, s.id, s.runs[0].ID()})
 		s.runs = slices.Delete(s.runs, 0, 1)
 	}
 }

@@ -90,7 +90,7 @@ func (m *Manager) savedScripts(ctx context.Context) (*store.Bucket, error) {
 	if m.opts.Store == nil {
 		return nil, ErrNoStore
 	}
-	b, err := m.opts.Store.Bucket(ctx, "scripts")
+	b, err := m.opts.Store.Bucket(ctx, "scripts", store.BucketOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("saved scripts: %w", err)
 	}

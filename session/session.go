@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-
 	"takeover/capture"
 	"takeover/files"
 )
@@ -80,12 +78,15 @@ type Session struct {
 	sealed     bool                // nothing may be added to work any more
 	recording  chan struct{}       // closed when no more events are to be kept; nil before the first capture
 	thumb      thumbnail
+
+	archived *Info // what is told of a session of an earlier process; nil for one of this
 }
 
-func newSession(m *Manager, o CreateOptions) *Session {
+// newSession makes a session whose events are numbered from one on.
+func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Session {
 	now := time.Now().UTC()
 	s := &Session{
-		id: uuid.NewString(), manager: m, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
+		id: id, manager: m, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
 		status: StatusStarting, createdAt: now, activeAt: now, expiresAt: now.Add(o.Timeout), timeout: o.Timeout,
 		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{}, seats: map[string]*seat{}, dialogs: map[string]*openDialog{},
 		refocused: make(chan struct{}), rearm: make(chan struct{}, 1),
@@ -97,7 +98,7 @@ func newSession(m *Manager, o CreateOptions) *Session {
 	s.secrets = newSecrets(redactor)
 	s.log = slog.New(redactedHandler{m.opts.Logger.Handler(), redactor}).With("session", s.id)
 	s.lease = newLease(s.controlChanged)
-	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{}), Redactor: redactor, Logger: s.log})
+	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Logger: s.log})
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	return s
 }
@@ -118,6 +119,13 @@ func (s *Session) Status() Status {
 	return s.status
 }
 
+// endTime is when the session ended; zero for one that did not.
+func (s *Session) endTime() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.endedAt
+}
+
 func (s *Session) statusAndViewers() (Status, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,6 +140,11 @@ func (s *Session) startError() error {
 
 // Info is the session's present state.
 func (s *Session) Info() Info {
+	if s.archived != nil {
+		info := *s.archived
+		info.Tabs, info.Metadata = slices.Clone(info.Tabs), maps.Clone(info.Metadata)
+		return info
+	}
 	holder, _, _ := s.lease.state()
 	events := s.monitor.Ring().Last()
 	var takeover *TakeoverInfo
@@ -182,6 +195,7 @@ func (s *Session) Extend(timeout time.Duration) error {
 	s.mu.Lock()
 	s.timeout, s.expiresAt = timeout, s.createdAt.Add(timeout)
 	s.mu.Unlock()
+	s.archive()
 	s.wakeClock()
 	return nil
 }
@@ -191,6 +205,7 @@ func (s *Session) SetMetadata(metadata map[string]any) error {
 	if err := s.alive(); err != nil {
 		return err
 	}
+	defer s.archive()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.metadata = maps.Clone(metadata); s.metadata == nil {

@@ -249,7 +249,10 @@ func (s *Session) tabsFor(v *Viewer) TabsMessage {
 	return s.tabsMessage()
 }
 
-func (s *Session) sendTabs() { s.tell("tabs", func(v *Viewer) any { return s.tabsFor(v) }) }
+func (s *Session) sendTabs() {
+	s.tell("tabs", func(v *Viewer) any { return s.tabsFor(v) })
+	s.archive()
+}
 
 // refocus makes viewers look again whether they may see what they see.
 func (s *Session) refocus() {

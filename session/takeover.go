@@ -137,6 +137,7 @@ func (t *Takeover) Extend(timeout time.Duration) error {
 	}
 	t.timer.Reset(time.Until(t.info.Deadline))
 	t.mu.Unlock()
+	t.archive()
 	t.session.sendTakeover()
 	return nil
 }

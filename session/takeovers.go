@@ -42,12 +42,14 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 		return nil, ErrTakeoverOpen
 	}
 	if s.takeovers = append(s.takeovers, t); len(s.takeovers) > maxTakeovers {
+		s.manager.archive.drop(archiveKey{kindTakeover, s.id, s.takeovers[0].ID()})
 		s.takeovers = slices.Delete(s.takeovers, 0, 1)
 	}
 	t.timer = time.AfterFunc(time.Until(t.info.Deadline), t.expire)
 	s.mu.Unlock()
 
 	t.addLink()
+	t.archive()
 	s.lease.release(HolderScript)
 	info := t.Info()
 	s.sendTakeover()
@@ -92,6 +94,7 @@ func (s *Session) openTakeoverLocked() *Takeover {
 
 // takeoverChanged tells everybody that a takeover was claimed.
 func (s *Session) takeoverChanged(t *Takeover) {
+	t.archive()
 	info := t.Info()
 	s.sendTakeover()
 	s.tellRun(t)
@@ -115,6 +118,7 @@ func (s *Session) sendTakeover() {
 // takeoverEnded gives control back and tells everybody. A run that waited gets
 // it; otherwise whoever worked on the takeover, or came only for it, lets go.
 func (s *Session) takeoverEnded(t *Takeover) {
+	t.archive()
 	info := t.Info()
 	to := HolderNobody
 	if info.RunID != "" && s.ctx.Err() == nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,15 @@ var (
 // DefaultBucketSize bounds a bucket, in bytes.
 const DefaultBucketSize = 256 << 20
 
+// BucketOptions says how much a bucket holds. The zero value of each field is its
+// default.
+type BucketOptions struct {
+	Bytes int64         // more is refused; default DefaultBucketSize
+	Age   time.Duration // what was not changed for so long goes; default: nothing does
+}
+
+func (o BucketOptions) bytes() int64 { return cmp.Or(o.Bytes, DefaultBucketSize) }
+
 // Entry is a value in a Bucket.
 type Entry struct {
 	Key      string
@@ -32,9 +42,9 @@ type Bucket struct{ kv jetstream.KeyValue }
 
 // Bucket opens a bucket and makes it if there is none of the name. Names are
 // letters, digits, "-" and "_".
-func (s *Store) Bucket(ctx context.Context, name string) (*Bucket, error) {
+func (s *Store) Bucket(ctx context.Context, name string, o BucketOptions) (*Bucket, error) {
 	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: name, History: 1, Storage: jetstream.FileStorage, MaxBytes: DefaultBucketSize, Compression: true,
+		Bucket: name, History: 1, Storage: jetstream.FileStorage, MaxBytes: o.bytes(), TTL: o.Age, Compression: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", name, err)
@@ -74,6 +84,14 @@ func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uin
 	return next, nil
 }
 
+// Set sets a key, whatever it was before.
+func (b *Bucket) Set(ctx context.Context, key string, value []byte) error {
+	if _, err := b.kv.Put(ctx, key, value); err != nil {
+		return fmt.Errorf("write %s: %w", key, err)
+	}
+	return nil
+}
+
 // Delete removes a key that is there, or returns ErrNotFound.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if _, err := b.Get(ctx, key); err != nil {
@@ -86,8 +104,12 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 }
 
 // All returns every entry, in no order.
-func (b *Bucket) All(ctx context.Context) (entries []Entry, err error) {
-	w, err := b.kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+func (b *Bucket) All(ctx context.Context) ([]Entry, error) { return b.Match(ctx, ">") }
+
+// Match returns every entry whose key matches, in no order: in a pattern "*"
+// stands for any text between two dots, and ">" for any at the end.
+func (b *Bucket) Match(ctx context.Context, pattern string) (entries []Entry, err error) {
+	w, err := b.kv.Watch(ctx, pattern, jetstream.IgnoreDeletes())
 	if err != nil {
 		return nil, fmt.Errorf("list bucket: %w", err)
 	}

@@ -16,14 +16,17 @@ import (
 
 const (
 	// DefaultMaxStore bounds the embedded server's files.
-	DefaultMaxStore = 4 << 30
+	DefaultMaxStore = 6 << 30
 	// DefaultMaxMemory bounds what the embedded server keeps in memory streams.
 	DefaultMaxMemory = 64 << 20
+
+	// OpenTimeout is how long the embedded server may take to start, and then its
+	// tables and streams to be opened and read.
+	OpenTimeout = 20 * time.Second
 
 	// syncInterval is how much of what was written an outage of the whole machine
 	// may cost. A killed process costs nothing: the kernel has it.
 	syncInterval = 5 * time.Second
-	startTimeout = 20 * time.Second
 	// maxPayload is the largest message of the embedded server; an external one
 	// has its own limit, 1 MiB by default.
 	maxPayload = 8 << 20
@@ -108,7 +111,7 @@ func (s *Store) embed(o Options) error {
 	embedded.SetLoggerV2(natsLog{o.Logger}, false, false, false)
 	embedded.Start()
 	s.embedded = embedded
-	if !embedded.ReadyForConnections(startTimeout) {
+	if !embedded.ReadyForConnections(OpenTimeout) {
 		return errors.Join(errors.New("open store: the embedded NATS did not start in time"), s.Close())
 	}
 	if !embedded.JetStreamEnabled() {

@@ -28,7 +28,7 @@ func open(t *testing.T, o store.Options) *store.Store {
 
 func bucket(t *testing.T, s *store.Store) *store.Bucket {
 	t.Helper()
-	b, err := s.Bucket(t.Context(), "things")
+	b, err := s.Bucket(t.Context(), "things", store.BucketOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,5 +136,64 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if _, err := store.Open(t.Context(), store.Options{URL: "nats://127.0.0.1:1"}); err == nil {
 		t.Error("opened without a server")
+	}
+}
+
+func TestBlobs(t *testing.T) {
+	for name, options := range map[string]func(*testing.T) store.Options{
+		"embedded": func(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} },
+		"external": func(t *testing.T) store.Options { return store.Options{URL: external(t)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			b, err := open(t, options(t)).Blobs(ctx, "large", store.BucketOptions{Bytes: 64 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Get(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("get of nothing: %v", err)
+			}
+			for _, size := range []int{0, 1, 10 << 20, 3 << 20} { // more than a message holds, and then less
+				want := strings.Repeat("x", size)
+				if err := b.Set(ctx, "a.b", []byte(want)); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := b.Get(ctx, "a.b"); err != nil || string(got) != want {
+					t.Errorf("of %d bytes came %d, %v", size, len(got), err)
+				}
+			}
+			if err := b.Delete(ctx, "a.b"); err != nil {
+				t.Error(err)
+			}
+			if err := b.Delete(ctx, "a.b"); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("deleted twice: %v", err)
+			}
+		})
+	}
+}
+
+func TestBucketMatch(t *testing.T) {
+	ctx := t.Context()
+	b := bucket(t, open(t, store.Options{Dir: t.TempDir()}))
+	for _, key := range []string{"one.a", "one.a.b", "two.a"} {
+		for _, value := range []string{"before", "after"} {
+			if err := b.Set(ctx, key, []byte(value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for pattern, want := range map[string][]string{"one.>": {"one.a", "one.a.b"}, "*.a": {"one.a", "two.a"}, "three.>": nil} {
+		entries, err := b.Match(ctx, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if keys := slices.Sorted(maps.Keys(byKey(entries))); !slices.Equal(keys, want) {
+			t.Errorf("%s matches %v, want %v", pattern, keys, want)
+		}
+		for _, e := range entries {
+			if string(e.Value) != "after" {
+				t.Errorf("%s is %s", e.Key, e.Value)
+			}
+		}
 	}
 }

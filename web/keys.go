@@ -15,8 +15,11 @@ import (
 	"strings"
 )
 
-// keyFile is the name of the generated key in the data directory.
-const keyFile = "api-key"
+// The names of what is generated and kept in the data directory.
+const (
+	keyFile     = "api-key"
+	linkKeyFile = "link-key"
+)
 
 // ErrNoKey is returned for a server without any key.
 var ErrNoKey = errors.New("no API key")
@@ -84,22 +87,28 @@ func (k *Keys) byID(id string) *keyEntry {
 
 // LoadKey reads the key kept in the data directory, and makes one (256 random
 // bits, file mode 0600) when there is none.
-func LoadKey(dir string) (string, error) {
+func LoadKey(dir string) (string, error) { return loadSecret(dir, keyFile) }
+
+// LoadLinkKey reads the key that signs the cookies of share links, kept in the
+// data directory like LoadKey's.
+func LoadLinkKey(dir string) (string, error) { return loadSecret(dir, linkKeyFile) }
+
+func loadSecret(dir, file string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return "", fmt.Errorf("open data directory: %w", err)
 	}
 	defer root.Close()
-	raw, err := root.ReadFile(keyFile)
+	raw, err := root.ReadFile(file)
 	if err == nil && len(strings.TrimSpace(string(raw))) > 0 {
 		return strings.TrimSpace(string(raw)), nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read key: %w", err)
+		return "", fmt.Errorf("read %s: %w", file, err)
 	}
 	key := newSecret()
-	if err := root.WriteFile(keyFile, []byte(key+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("keep key: %w", err)
+	if err := root.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("keep %s: %w", file, err)
 	}
 	return key, nil
 }

@@ -149,11 +149,10 @@ func keyOf(r *http.Request, inQuery bool) (key string, given bool) {
 	return "", false
 }
 
-// grantSigner makes and checks the cookies of share links. Its key lives as
-// long as the process, like the sessions that links lead to.
+// grantSigner makes and checks the cookies of share links.
 type grantSigner struct{ key []byte }
 
-func newGrantSigner() *grantSigner { return &grantSigner{key: []byte(newSecret())} }
+func newGrantSigner(key string) *grantSigner { return &grantSigner{key: []byte(key)} }
 
 func (g *grantSigner) sign(grant session.LinkGrant) string {
 	payload, err := json.Marshal(grant)

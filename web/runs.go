@@ -172,7 +172,7 @@ func (s *Server) listRuns(c echo.Context) error {
 		return err
 	}
 	return list(c, "runs", one.Runs(), newestFirst,
-		func(r *session.Run) position { return position{r.Info().CreatedAt, r.ID()} }, (*session.Run).Info)
+		func(r *session.Run) position { return position{r.Brief().CreatedAt, r.ID()} }, (*session.Run).Info)
 }
 
 // getRun is GET /v1/sessions/:id/runs/:run.

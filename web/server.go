@@ -49,6 +49,10 @@ type Config struct {
 	Manager *session.Manager
 	Keys    *Keys
 
+	// LinkKey signs the cookies of share links. With the same one after a restart
+	// their holders are told what became of the session. Default: made anew.
+	LinkKey string
+
 	// PublicURL is the address that people reach the server under, without a
 	// slash at the end. By default it is taken from each request.
 	PublicURL func() string
@@ -73,6 +77,9 @@ type Config struct {
 }
 
 func (c *Config) setDefaults() {
+	if c.LinkKey == "" {
+		c.LinkKey = newSecret()
+	}
 	if c.StallLimit <= 0 {
 		c.StallLimit = DefaultStallLimit
 	}
@@ -137,7 +144,7 @@ func New(cfg Config) (*Server, error) {
 	cfg.setDefaults()
 	s := &Server{
 		cfg: cfg, manager: cfg.Manager, keys: cfg.Keys, log: cfg.Logger,
-		signer: newSigner(cfg.Keys), grants: newGrantSigner(), codes: newSignInCodes(),
+		signer: newSigner(cfg.Keys), grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(),
 		creates: newLimiter("creates", time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
 		signIns: newLimiter("sign-ins", time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
 		metrics: newMetrics(cfg.Manager),

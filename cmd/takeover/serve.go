@@ -51,6 +51,10 @@ type serveCommand struct {
 	EventsBytes int64         `help:"Bytes on disk of the events of all sessions. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
 	EventsAge   time.Duration `help:"How long events are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_EVENTS_AGE"`
 
+	KeepSessions int           `help:"Ended sessions that are told of, with their runs and takeovers. Default: 200." placeholder:"N" env:"TAKEOVER_KEEP_SESSIONS"`
+	KeepAge      time.Duration `help:"How long ended sessions are told of. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_KEEP_AGE"`
+	KeepBytes    int64         `help:"Bytes on disk of what is told of ended sessions, without events. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
+
 	AskTimeout time.Duration `help:"How long a person in control has to say no to another who asks for it." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
 	LeaseGrace time.Duration `help:"How long a person keeps control whose connection broke." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
 
@@ -92,6 +96,10 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
+	linkKey, err := web.LoadLinkKey(s.DataDir)
+	if err != nil {
+		return err
+	}
 	if err := static.Check(); err != nil {
 		log.Warn("the pages have no scripts and styles", "err", err)
 	}
@@ -103,7 +111,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if s.PublicURL == "" {
 		s.PublicURL = base
 	}
-	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, Logger: log})
+	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, MaxStore: s.maxStore(), Logger: log})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -114,7 +122,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	closeSessions := sync.OnceValue(func() error { return closeManager(context.WithoutCancel(ctx), manager) })
 	defer func() { err = cmp.Or(err, closeSessions()) }()
-	server, err := web.New(s.config(manager, keys, log))
+	server, err := web.New(s.config(manager, keys, linkKey, log))
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -154,14 +162,12 @@ func (s *serveCommand) serve(ctx context.Context, server *web.Server, closeSessi
 func closeManager(ctx context.Context, manager *session.Manager) error {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
-	closed := make(chan error, 1)
-	go func() { closed <- manager.Close(ctx) }()
-	select {
-	case err := <-closed:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("end sessions: %w", ctx.Err())
-	}
+	return manager.Close(ctx)
+}
+
+// maxStore is what the store needs for all that it may be told to keep.
+func (s *serveCommand) maxStore() int64 {
+	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + session.StoreBytes(s.KeepBytes)
 }
 
 func (s *serveCommand) options(addr net.Addr, kept *store.Store, log *slog.Logger) session.Options {
@@ -177,14 +183,15 @@ func (s *serveCommand) options(addr net.Addr, kept *store.Store, log *slog.Logge
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:  kept,
 		Events: store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
+		Keep:   session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
 		Files:  files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
 		Logger: log,
 	}
 }
 
-func (s *serveCommand) config(manager *session.Manager, keys *web.Keys, log *slog.Logger) web.Config {
+func (s *serveCommand) config(manager *session.Manager, keys *web.Keys, linkKey string, log *slog.Logger) web.Config {
 	cfg := web.Config{
-		Manager: manager, Keys: keys, AllowedOrigins: s.AllowedOrigins, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout,
+		Manager: manager, Keys: keys, LinkKey: linkKey, AllowedOrigins: s.AllowedOrigins, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout,
 		CreateRate: s.CreateRate, CreateBurst: s.CreateBurst, SignInRate: s.SignInRate, SignInBurst: s.SignInBurst,
 		Version: version(), Logger: log,
 	}

@@ -1,0 +1,198 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// runRecord is a run in the store, without its long parts.
+type runRecord struct {
+	RunInfo
+	DetailBytes int `json:"detailBytes"`
+}
+
+// runDetail is the long parts of a run.
+type runDetail struct {
+	Script    RunScript       `json:"script"`
+	Result    json.RawMessage `json:"result,omitempty"`
+	Logs      []RunLog        `json:"logs"`
+	Steps     []RunStep       `json:"steps"`
+	Tests     []RunTest       `json:"tests"`
+	Takeovers []TakeoverInfo  `json:"takeovers"` // as the stream told of them
+	Order     string          `json:"order"`     // of the stream: a letter for each message
+
+	lost bool // it could not be read
+}
+
+// orderLetters stand for the messages of a run's stream.
+var orderLetters = map[string]byte{"log": 'l', "step": 's', "test": 't', "takeover": 'p'}
+
+// linkRecord is a share link in the store; of its secret only the hash.
+type linkRecord struct {
+	LinkInfo
+	Hash []byte `json:"hash"`
+}
+
+// archive has the session's present state written.
+func (s *Session) archive() { s.manager.archive.later(s.key(), s.write) }
+
+func (s *Session) key() archiveKey { return archiveKey{kindSession, s.id, ""} }
+
+func (s *Session) write(ctx context.Context) (int, error) {
+	info := s.Info()
+	info.Takeover = nil // a record of its own
+	fitInfo(&info)
+	return s.manager.archive.tables.set(ctx, s.key(), info)
+}
+
+// firstRecord has the session's record written before anybody is told of it.
+func (s *Session) firstRecord() {
+	a := s.manager.archive
+	if a == nil {
+		return
+	}
+	written := a.written(s.key(), s.write)
+	timer := time.NewTimer(archiveFirst)
+	defer timer.Stop()
+	select {
+	case <-written:
+	case <-timer.C:
+		s.log.Warn("the store does not have the session yet")
+	}
+}
+
+// fitInfo cuts what pages can make long: icons, and the tabs that nobody saw.
+func fitInfo(info *Info) {
+	size := 0
+	for _, t := range info.Tabs {
+		size += len(t.URL) + len(t.Title) + len(t.Favicon)
+	}
+	if size < maxRecord/8 { // as JSON it may be several times as long
+		return
+	}
+	var active []Tab
+	for _, t := range info.Tabs {
+		t.Favicon = ""
+		if t.URL == info.URL && t.Title == info.Title && active == nil {
+			active = []Tab{t}
+		}
+	}
+	info.Tabs = active
+}
+
+// archive has the takeover's present state written.
+func (t *Takeover) archive() { t.session.manager.archive.later(t.key(), t.write) }
+
+func (t *Takeover) key() archiveKey { return archiveKey{kindTakeover, t.session.id, t.ID()} }
+
+func (t *Takeover) write(ctx context.Context) (int, error) {
+	return t.session.manager.archive.tables.set(ctx, t.key(), withoutSecret(t.Info()))
+}
+
+// withoutSecret is a takeover as it is kept: the secret of the link in its address
+// is kept nowhere, and what pages can make long is cut.
+func withoutSecret(info TakeoverInfo) TakeoverInfo {
+	info.URL, _, _ = strings.Cut(info.URL, "#")
+	if c := info.Changes; c != nil {
+		size := 0
+		for i, name := range c.CookiesSet {
+			if size += len(name); size > maxRecord/8 {
+				cut := *c
+				cut.CookiesSet = c.CookiesSet[:i]
+				info.Changes = &cut
+				break
+			}
+		}
+	}
+	return info
+}
+
+// archive has the run's present state written.
+func (r *Run) archive() { r.session.manager.archive.later(r.key(), r.write) }
+
+func (r *Run) key() archiveKey { return archiveKey{kindRun, r.session.id, r.ID()} }
+
+// write keeps the long parts apart, and first: what the record tells of is there.
+func (r *Run) write(ctx context.Context) (int, error) {
+	tables := r.session.manager.archive.tables
+	record := runRecord{RunInfo: r.Brief(), DetailBytes: r.detailBytes}
+	if !r.archived {
+		value, err := json.Marshal(r.detail())
+		if err != nil {
+			return 0, fmt.Errorf("write run: %w", err)
+		}
+		if err := tables.details.Set(ctx, tables.name(r.key()), value); err != nil {
+			return 0, err
+		}
+		record.DetailBytes = len(value)
+	}
+	n, err := tables.set(ctx, r.key(), record)
+	return n + record.DetailBytes, err
+}
+
+// detail is the run's long parts, as they are now.
+func (r *Run) detail() runDetail {
+	detail := runDetail{Script: r.given, Takeovers: []TakeoverInfo{}}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	detail.Result, detail.Logs, detail.Steps, detail.Tests = r.info.Result, r.info.Logs, r.info.Steps, r.info.Tests
+	var order strings.Builder
+	for _, ev := range r.events {
+		if ev.Type == "end" {
+			break
+		}
+		order.WriteByte(orderLetters[ev.Type])
+		if t, ok := ev.Data.(TakeoverInfo); ok {
+			detail.Takeovers = append(detail.Takeovers, withoutSecret(t))
+		}
+	}
+	detail.Order = order.String()
+	return detail
+}
+
+// stream is what the run's stream told, up to the end.
+func (d *runDetail) stream() []RunEvent {
+	list := make([]RunEvent, 0, len(d.Order))
+	logs, steps, tests, takeovers := d.Logs, d.Steps, d.Tests, d.Takeovers
+	for _, letter := range []byte(d.Order) {
+		switch {
+		case letter == 'l' && len(logs) > 0:
+			list, logs = append(list, RunEvent{"log", logs[0]}), logs[1:]
+		case letter == 's' && len(steps) > 0:
+			list, steps = append(list, RunEvent{"step", steps[0]}), steps[1:]
+		case letter == 't' && len(tests) > 0:
+			list, tests = append(list, RunEvent{"test", tests[0]}), tests[1:]
+		case letter == 'p' && len(takeovers) > 0:
+			list, takeovers = append(list, RunEvent{"takeover", takeovers[0]}), takeovers[1:]
+		}
+	}
+	return list
+}
+
+// archive has a link's present state written, or that it is gone. links.mu is held.
+func (l *links) archiveLocked(one *link) {
+	key := archiveKey{kindLink, one.SessionID, one.ID}
+	a := l.archive
+	a.later(key, func(ctx context.Context) (int, error) {
+		l.mu.Lock()
+		record := linkRecord{LinkInfo: one.LinkInfo, Hash: append([]byte(nil), one.hash[:]...)}
+		record.Visits = append([]LinkVisit{}, one.Visits...)
+		l.mu.Unlock()
+		return a.tables.set(ctx, key, record)
+	})
+}
+
+func (r linkRecord) link() *link {
+	one := &link{LinkInfo: r.LinkInfo, over: make(chan struct{})}
+	if len(r.Hash) == sha256.Size {
+		copy(one.hash[:], r.Hash)
+	}
+	if one.EndedAt != nil {
+		close(one.over)
+	}
+	return one
+}

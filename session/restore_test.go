@@ -1,0 +1,289 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+	"takeover/capture"
+	"takeover/store"
+)
+
+// openKept opens a store, which the test closes when it ends or before.
+func openKept(t *testing.T, dir string) *store.Store {
+	t.Helper()
+	kept, err := store.Open(browsertest.Context(t, "open store"), store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = kept.Close() })
+	return kept
+}
+
+// told is all that the API tells of a session, as text.
+func told(t *testing.T, s *Session) string {
+	t.Helper()
+	type run struct {
+		Info   RunInfo
+		Script RunScript
+		Stream []RunEvent
+	}
+	all := struct {
+		Info      Info
+		Runs      []run
+		Takeovers []TakeoverInfo
+		Links     []LinkInfo
+		Events    capture.Page
+	}{Info: s.Info(), Links: s.Links()}
+	ctx := browsertest.Context(t, "what is told of a session")
+	for _, r := range s.Runs() {
+		one := run{Info: withoutSecrets(r.Info()), Script: r.Script()}
+		for ev, err := range r.Stream(ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch data := ev.Data.(type) {
+			case TakeoverInfo:
+				ev.Data = withoutSecret(data)
+			case RunInfo:
+				ev.Data = withoutSecrets(data)
+			}
+			one.Stream = append(one.Stream, ev)
+		}
+		all.Runs = append(all.Runs, one)
+	}
+	for _, to := range s.Takeovers() {
+		all.Takeovers = append(all.Takeovers, withoutSecret(to.Info()))
+	}
+	var err error
+	if all.Events, err = s.Events(ctx, 0, 1000, capture.Filter{}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func withoutSecrets(info RunInfo) RunInfo {
+	info.Takeovers = slices.Clone(info.Takeovers)
+	for i, to := range info.Takeovers {
+		info.Takeovers[i] = withoutSecret(to)
+	}
+	return info
+}
+
+// difference is the first line in which two texts differ.
+func difference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return fmt.Sprintf("line %d: %.300s | %.300s", i, x[i], y[i])
+		}
+	}
+	return fmt.Sprintf("%d and %d lines", len(x), len(y))
+}
+
+// A session that ended is told of after a restart as it was before it.
+func TestRestartForgetsNothingThatEnded(t *testing.T) {
+	dir, data := t.TempDir(), t.TempDir()
+	kept := openKept(t, dir)
+	m, err := NewManager(managerOptions(Options{Dir: data, Store: kept}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := create(t, m, CreateOptions{URL: site(t) + "/kept", Metadata: map[string]any{"for": "a test"}})
+	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	tell(t, s, 0, 20)
+	_, secret, err := s.CreateLink(LinkOptions{Role: RoleView})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant, err := m.RedeemLink(secret, "192.0.2.0/24")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := startRun(t, s, `console.log('first'); await page.title(); console.warn('second');
+const taken = await requestTakeover('please'); console.log(taken.note); await page.title(); return 'x'.repeat(2_000_000)`)
+	to := openTakeoverOf(t, r)
+	if err := to.Done("somebody", "a note"); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(resultOf[string](t, r)); n != 2_000_000 {
+		t.Fatalf("the result has %d characters", n)
+	}
+	if info := endOf(t, startRun(t, s, `throw new TypeError('boom')`)); info.Status != RunFailed {
+		t.Fatalf("the second run %s", info.Status)
+	}
+	if err := s.Release("enough"); err != nil {
+		t.Fatal(err)
+	}
+	before := told(t, s)
+	for _, part := range []string{`"first"`, `"a note"`, `"TypeError"`, `"enough"`, `"custom_n"`, `"a test"`, `/kept"`} {
+		if !strings.Contains(before, part) {
+			t.Errorf("%s is not told of before the restart", part)
+		}
+	}
+	if err := errors.Join(m.Close(t.Context()), kept.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	again := startManager(t, Options{Dir: data, Store: openKept(t, dir)})
+	list := again.List()
+	if len(list) != 1 || list[0].ID() != s.ID() {
+		t.Fatalf("%d sessions are listed", len(list))
+	}
+	old := list[0]
+	if after := told(t, old); after != before {
+		t.Errorf("before and after the restart: %s", difference(before, after))
+	}
+	if strings.Contains(to.Info().URL, "#") == strings.Contains(old.Takeovers()[0].Info().URL, "#") {
+		t.Error("the secret of a takeover's link was kept, or there was none")
+	}
+	for what, err := range map[string]error{
+		"extend": old.Extend(time.Minute), "metadata": old.SetMetadata(nil), "release": old.Release(""),
+		"run":      second(old.StartRun(t.Context(), RunOptions{Code: "1"})),
+		"takeover": second(old.RequestTakeover(TakeoverOptions{Reason: "x"})),
+		"capture":  second(old.StartCapture(t.Context(), capture.Config{})),
+		"join":     second(old.Join(ViewerOptions{Role: RoleView})),
+	} {
+		if ended := (*EndedError)(nil); !errors.As(err, &ended) || ended.Reason != "enough" {
+			t.Errorf("%s on a session of earlier gave %v", what, err)
+		}
+	}
+	if _, err := again.RedeemLink(secret, ""); !isLinkError(err, LinkEnded) {
+		t.Errorf("its link gave %v", err)
+	}
+	if err := again.CheckGrant(grant); !isLinkError(err, LinkEnded) {
+		t.Errorf("a grant of its link gave %v", err)
+	}
+	if _, err := old.ReadEvents(old.Info().EventCount, capture.Filter{}).Next(t.Context()); err == nil {
+		t.Error("an event has a number over the last one's")
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// What was live when the process was killed has ended after it, and says why.
+func TestRestartEndsWhatWasLive(t *testing.T) {
+	kept, data := openKept(t, t.TempDir()), t.TempDir()
+	m := startManager(t, Options{Dir: data, Store: kept})
+	s := create(t, m, CreateOptions{URL: site(t) + "/live"})
+	_, secret, err := s.CreateLink(LinkOptions{Role: RoleControl})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := startRun(t, s, `console.log('so far'); await requestTakeover('please')`)
+	to := openTakeoverOf(t, r)
+	for what, written := range map[string]<-chan struct{}{
+		"session": m.archive.written(s.key(), s.write), "run": m.archive.written(r.key(), r.write), "takeover": m.archive.written(to.key(), to.write),
+	} {
+		waitFor(t, what+" is written", written)
+	}
+
+	// The first manager lives on, as if it had been killed: the other one has its name.
+	other, stranger := t.TempDir(), t.TempDir()
+	id, err := os.ReadFile(filepath.Join(data, serverIDFile))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(other, serverIDFile), id, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(startManager(t, Options{Dir: stranger, Store: kept}).List()); n != 0 {
+		t.Errorf("a server of another name lists %d sessions", n)
+	}
+	for round := range 2 { // the second restart finds what the first one wrote
+		m, err := NewManager(managerOptions(Options{Dir: other, Store: kept}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, err := m.Get(s.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info := old.Info(); info.Status != StatusFailed || info.EndReason != reasonRestart || info.EndedAt == nil || !strings.HasSuffix(info.URL, "/live") || info.Takeover != nil || info.Controller != HolderNobody {
+			t.Errorf("%d: the session is %+v", round, info)
+		}
+		run, err := old.Run(r.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info := endOf(t, run); info.Status != RunFailed || info.EndedAt == nil || info.Error == nil || !strings.Contains(info.Error.Message, reasonRestart) || len(info.Logs) != 1 || info.Logs[0].Text != "so far" {
+			t.Errorf("%d: the run is %+v, %+v", round, info, info.Error)
+		}
+		if info := old.Takeovers()[0].Info(); info.ID != to.ID() || info.State != TakeoverCancelled || info.EndedAt == nil || info.Note != reasonRestart {
+			t.Errorf("%d: the takeover is %+v", round, info)
+		}
+		if len(m.Takeovers("pending")) != 0 {
+			t.Errorf("%d: a takeover is pending", round)
+		}
+		if _, err := m.RedeemLink(secret, ""); round == 1 && !isLinkError(err, LinkEnded) {
+			t.Errorf("%d: its link gave %v", round, err)
+		}
+		if err := m.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What is told of ended sessions is bounded by count, age and bytes.
+func TestKeepIsBounded(t *testing.T) {
+	now := time.Now().UTC()
+	for name, c := range map[string]struct {
+		keep KeepOptions
+		want []string // ids of sessions, the newest first
+	}{
+		"all":   {KeepOptions{}, []string{"s0", "s1", "s2", "s3"}},
+		"count": {KeepOptions{Sessions: 3}, []string{"s0", "s1", "s2"}},
+		"age":   {KeepOptions{Age: 90 * time.Minute}, []string{"s0", "s1"}},
+		"bytes": {KeepOptions{Bytes: 100_000}, []string{"s0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept, data := openKept(t, t.TempDir()), t.TempDir()
+			first := startManager(t, Options{Dir: data, Store: kept})
+			for _, n := range []int{3, 2, 1, 0} { // each ended an hour before the other, and takes 60 kB
+				id := fmt.Sprintf("s%d", n)
+				at := now.Add(-time.Duration(n) * time.Hour)
+				info := Info{ID: id, SessionID: id, Status: StatusReleased, CreatedAt: at.Add(-time.Minute), EndedAt: &at, Metadata: map[string]any{"long": strings.Repeat("x", 60_000)}}
+				if _, err := first.archive.tables.set(t.Context(), archiveKey{kindSession, id, ""}, info); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := first.archive.tables.set(t.Context(), archiveKey{kindTakeover, id, "to_1"}, TakeoverInfo{ID: "to_1", State: TakeoverDone}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m, err := NewManager(managerOptions(Options{Dir: data, Store: kept, Keep: c.keep}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, s := range m.List() {
+				ids = append(ids, s.ID())
+			}
+			if !slices.Equal(ids, c.want) {
+				t.Errorf("listed are %v, want %v", ids, c.want)
+			}
+			if err := m.Close(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			for _, kind := range []string{kindSession, kindTakeover} {
+				left := 0
+				if err := first.archive.tables.each(t.Context(), kind, func(archiveKey, []byte) error { left++; return nil }); err != nil || left != len(c.want) {
+					t.Errorf("%d %s are kept, %v", left, kind, err)
+				}
+			}
+		})
+	}
+}
