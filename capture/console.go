@@ -96,17 +96,23 @@ var consoleLevels = map[string]string{
 	"count": "log", "timeEnd": "log",
 }
 
+// consoleCall is what is used of CDP's Runtime.consoleAPICalled.
+type consoleCall struct {
+	Type       string         `json:"type"`
+	Args       []remoteObject `json:"args"`
+	Context    int64          `json:"executionContextId"`
+	Timestamp  float64        `json:"timestamp"` // Unix ms
+	StackTrace *stackTrace    `json:"stackTrace"`
+}
+
 func (w *watched) consoleCalled(ev cdp.Event) {
-	if !w.m.config.Console {
+	listening := w.listens()
+	if !w.m.config.Console && !listening {
+		w.handles++ // at most: it is not looked at
+		w.releaseHandles()
 		return
 	}
-	var p struct {
-		Type       string         `json:"type"`
-		Args       []remoteObject `json:"args"`
-		Context    int64          `json:"executionContextId"`
-		Timestamp  float64        `json:"timestamp"`
-		StackTrace *stackTrace    `json:"stackTrace"`
-	}
+	var p consoleCall
 	if decode(ev.Params, &p) != nil {
 		return
 	}
@@ -117,10 +123,13 @@ func (w *watched) consoleCalled(ev cdp.Event) {
 	}
 	w.releaseHandles()
 	level := consoleLevels[p.Type]
-	if level == "" || p.Timestamp < w.m.consoleSince {
+	if listening && level != "" {
+		w.hearConsole(&p, level)
+	}
+	if !w.m.config.Console || level == "" || p.Timestamp < w.m.consoleSince {
 		return
 	}
-	e := w.event(w.contexts[p.Context])
+	e := w.event(w.contexts[p.Context].frame)
 	e.TS = int64(p.Timestamp)
 	if len(p.Args) > maxConsoleArgs {
 		p.Args, e.Truncated = p.Args[:maxConsoleArgs], true
@@ -152,39 +161,53 @@ func (w *watched) consoleCalled(ev cdp.Event) {
 	w.m.writeLocked(e, TypeConsoleLog, data)
 }
 
+// exception is what is used of CDP's Runtime.ExceptionDetails.
+type exception struct {
+	Text       string        `json:"text"`
+	Line       int64         `json:"lineNumber"`   // from 0
+	Column     int64         `json:"columnNumber"` // from 0
+	URL        string        `json:"url"`
+	StackTrace *stackTrace   `json:"stackTrace"`
+	Exception  *remoteObject `json:"exception"`
+	Context    int64         `json:"executionContextId"`
+}
+
+// source tells where an error surfaced. V8 tells a rejection by nothing but its
+// text (v8/src/inspector/v8-console-message.cc).
+func (d *exception) source() string {
+	if strings.HasPrefix(d.Text, "Uncaught (in promise)") {
+		return SourceUnhandledRejection
+	}
+	return SourceWindowOnError
+}
+
 func (w *watched) exceptionThrown(ev cdp.Event) {
-	if !w.m.config.Console {
+	listening := w.listens()
+	if !w.m.config.Console && !listening {
+		w.handles++
+		w.releaseHandles()
 		return
 	}
 	var p struct {
-		Timestamp float64 `json:"timestamp"`
-		Details   struct {
-			Text       string        `json:"text"`
-			Line       int64         `json:"lineNumber"`   // from 0
-			Column     int64         `json:"columnNumber"` // from 0
-			URL        string        `json:"url"`
-			StackTrace *stackTrace   `json:"stackTrace"`
-			Exception  *remoteObject `json:"exception"`
-			Context    int64         `json:"executionContextId"`
-		} `json:"exceptionDetails"`
+		Timestamp float64   `json:"timestamp"`
+		Details   exception `json:"exceptionDetails"`
 	}
 	if decode(ev.Params, &p) != nil {
 		return
 	}
 	d := &p.Details
+	if listening {
+		w.hearException(d, p.Timestamp)
+	}
 	if d.Exception != nil && d.Exception.ObjectID != "" {
 		w.handles++
 		w.releaseHandles()
 	}
-	if p.Timestamp < w.m.consoleSince {
+	if !w.m.config.Console || p.Timestamp < w.m.consoleSince {
 		return
 	}
 	data := consoleErrorData{
-		Line: d.Line + 1, Column: d.Column + 1, StackTrace: d.StackTrace.frames(), Source: SourceWindowOnError,
-	}
-	// V8 tells a rejection by nothing but its text (v8/src/inspector/v8-console-message.cc).
-	if strings.HasPrefix(d.Text, "Uncaught (in promise)") {
-		data.Source = SourceUnhandledRejection
+		Line: d.Line + 1, Column: d.Column + 1, StackTrace: d.StackTrace.frames(), Source: d.source(),
 	}
 	if data.URL = d.URL; data.URL == "" && len(data.StackTrace) > 0 {
 		data.URL = data.StackTrace[0].URL
@@ -196,7 +219,7 @@ func (w *watched) exceptionThrown(ev cdp.Event) {
 			text += " " + what
 		}
 	}
-	e := w.event(w.contexts[d.Context])
+	e := w.event(w.contexts[d.Context].frame)
 	e.TS = int64(p.Timestamp)
 	data.Text, e.Truncated = cut(text, maxConsoleText)
 	w.m.writeLocked(e, TypeConsoleError, data)
@@ -212,17 +235,24 @@ func (w *watched) releaseHandles() {
 	}
 }
 
+// scriptWorld is an execution context of a page.
+type scriptWorld struct {
+	frame    string
+	isolated bool // no script of the page runs there
+}
+
 func (w *watched) contextCreated(ev cdp.Event) {
 	var p struct {
 		Context struct {
 			ID   int64 `json:"id"`
 			Data struct {
 				FrameID string `json:"frameId"`
+				Type    string `json:"type"` // isolated for a world of somebody's own
 			} `json:"auxData"`
 		} `json:"context"`
 	}
 	if decode(ev.Params, &p) == nil && p.Context.Data.FrameID != "" && len(w.contexts) < maxContexts {
-		w.contexts[p.Context.ID] = p.Context.Data.FrameID
+		w.contexts[p.Context.ID] = scriptWorld{frame: p.Context.Data.FrameID, isolated: p.Context.Data.Type == "isolated"}
 	}
 }
 
@@ -232,7 +262,11 @@ func (w *watched) contextDestroyed(ev cdp.Event) {
 	}
 	if decode(ev.Params, &p) == nil {
 		delete(w.contexts, p.ID)
+		delete(w.silent, p.ID)
 	}
 }
 
-func (w *watched) contextsCleared(cdp.Event) { clear(w.contexts) }
+func (w *watched) contextsCleared(cdp.Event) {
+	clear(w.contexts)
+	clear(w.silent)
+}

@@ -102,7 +102,7 @@ func (w *watched) bindingCalled(ev cdp.Event) {
 		return
 	}
 	now := time.Now()
-	frameID := w.contexts[call.Context]
+	frameID := w.contexts[call.Context].frame
 	p.Selector, _ = cut(p.Selector, 1024)
 	p.Tag, _ = cut(p.Tag, 64)
 	p.Text, _ = cut(p.Text, 400)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/target"
 
+	"takeover/background"
 	"takeover/cdp"
 )
 
@@ -32,14 +33,19 @@ const (
 
 // watchedTypes are the kinds of target that are captured. Chromium's own
 // surfaces (browser_ui, tab, webview …) are not.
-var watchedTypes = []string{"page", "iframe", "worker", "shared_worker", "service_worker"}
+var watchedTypes = []string{"page", "iframe", "worker", "shared_worker", serviceWorker}
+
+const serviceWorker = "service_worker"
 
 // autoAttach asks for the targets of watchedTypes, paused before their first
-// instruction.
-func autoAttach() target.SetAutoAttachParams {
+// instruction. Service workers are watched during a capture only: one that
+// somebody is attached to would never be stopped.
+func autoAttach(services bool) target.SetAutoAttachParams {
 	var filter target.Filter
 	for _, t := range watchedTypes {
-		filter = append(filter, target.FilterEntry{Type: t})
+		if services || t != serviceWorker {
+			filter = append(filter, target.FilterEntry{Type: t})
+		}
 	}
 	filter = append(filter, target.FilterEntry{Exclude: true})
 	return target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: new(true), Filter: filter}
@@ -64,6 +70,12 @@ type link struct {
 	frames  map[string]frame
 	lookups int  // elements asked for
 	ending  bool // no more tasks
+
+	services bool // service workers are watched
+
+	hearings int             // targets whose lines are on their way to the background log
+	waiting  []chan struct{} // of Heard
+	flooding *background.Realm
 }
 
 // frame is what events need to know of a DOM frame.
@@ -109,7 +121,11 @@ const discoveredMark = "discovered"
 // are known. The loop runs.
 func (l *link) discover(ctx context.Context) error {
 	l.sendTo(l.client.Browser(), target.SetDiscoverTargets.Method, target.SetDiscoverTargetsParams{Discover: true})
-	if _, err := cdp.Call(ctx, l.client.Browser(), target.SetAutoAttach, autoAttach()); err != nil {
+	l.m.mu.Lock()
+	l.services = l.m.running
+	params := autoAttach(l.services)
+	l.m.mu.Unlock()
+	if _, err := cdp.Call(ctx, l.client.Browser(), target.SetAutoAttach, params); err != nil {
 		return err
 	}
 	l.intake.Put(cdp.Event{Method: discoveredMark})
@@ -138,6 +154,7 @@ func (l *link) run() {
 			}
 			l.m.detached(l, reason)
 			l.cancel(errors.New(reason))
+			l.deafen()
 			return
 		}
 		l.m.mu.Lock()
@@ -147,6 +164,15 @@ func (l *link) run() {
 		}
 		deadline = l.tickLocked(time.Now())
 		l.m.mu.Unlock()
+	}
+}
+
+// deafen ends the realms of the targets, which are gone or no longer watched.
+func (l *link) deafen() {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	for _, w := range l.targets {
+		w.deafen()
 	}
 }
 
@@ -183,6 +209,7 @@ func (l *link) sendTo(s *cdp.Session, method string, params any) {
 
 // reconfigureLocked brings every target to the monitor's configuration.
 func (l *link) reconfigureLocked() {
+	l.watchServicesLocked(l.m.running)
 	if !l.m.running {
 		// Frames are not followed while nothing is captured.
 		clear(l.frames)
@@ -195,6 +222,22 @@ func (l *link) reconfigureLocked() {
 	}
 }
 
+// watchServicesLocked begins to watch service workers, or lets go of them.
+func (l *link) watchServicesLocked(watch bool) {
+	if l.services == watch {
+		return
+	}
+	l.services = watch
+	l.sendTo(l.client.Browser(), target.SetAutoAttach.Method, autoAttach(watch))
+	for _, w := range l.targets {
+		if w.kind != serviceWorker {
+			l.sendTo(w.session, target.SetAutoAttach.Method, autoAttach(watch))
+		} else if !watch {
+			l.sendTo(l.client.Browser(), target.DetachFromTarget.Method, target.DetachFromTargetParams{SessionID: target.SessionID(w.session.ID())})
+		}
+	}
+}
+
 // handleLocked maps one event.
 func (l *link) handleLocked(ev cdp.Event) {
 	if ev.Skipped > 0 && l.m.running {
@@ -202,8 +245,15 @@ func (l *link) handleLocked(ev cdp.Event) {
 		l.m.counts[CategoryMonitor]++
 		l.m.ring.Lose(Event{CaptureSessionID: l.m.id}, ev.Skipped, WhyQueueFull)
 	}
-	if ev.Method == discoveredMark {
+	if ev.Skipped > 0 && l.flooding != nil {
+		l.flooding.Dropped(int(ev.Skipped))
+	}
+	switch ev.Method {
+	case discoveredMark:
 		close(l.discovered)
+		return
+	case heardMark:
+		l.awaitHeard(ev.Token.(chan struct{}))
 		return
 	}
 	if handle := targetHandlers[ev.Method]; handle != nil {

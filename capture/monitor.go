@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"takeover/background"
 	"takeover/cdp"
 )
 
@@ -33,7 +34,9 @@ type Options struct {
 	Redactor    *Redactor // default: one without secrets
 	QueueEvents int       // default DefaultQueueEvents
 	QueueBytes  int       // default DefaultQueueBytes
-	Logger      *slog.Logger
+	// Log gets consoles and errors, whether a capture runs or not. Default: nobody.
+	Log    *background.Log
+	Logger *slog.Logger
 }
 
 // Monitor watches one session's browser and writes what happens in it to the
@@ -44,7 +47,8 @@ type Monitor struct {
 	ring     *Ring
 	redactor *Redactor
 	log      *slog.Logger
-	queue    RingOptions // the intake's limits
+	queue    RingOptions     // the intake's limits
+	heard    *background.Log // nil for none
 
 	attaching sync.Mutex // serialises Attach and Close
 
@@ -71,7 +75,7 @@ type Monitor struct {
 // NewMonitor returns a monitor that is attached to nothing and off.
 func NewMonitor(o Options) *Monitor {
 	m := &Monitor{
-		ring: o.Ring, redactor: o.Redactor, log: o.Logger,
+		ring: o.Ring, redactor: o.Redactor, log: o.Logger, heard: o.Log,
 		queue: RingOptions{Events: o.QueueEvents, Bytes: o.QueueBytes},
 	}
 	if m.redactor == nil {

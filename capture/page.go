@@ -133,6 +133,7 @@ func (w *watched) frameNavigated(ev cdp.Event) {
 	w.l.setFrameLocked(f.ID, frame{parent: f.Parent, url: url})
 	if f.ID == w.target {
 		w.url = url
+		w.moved()
 		w.announce(url)
 	}
 	if !w.m.running {
@@ -162,6 +163,7 @@ func (w *watched) navigatedWithin(ev cdp.Event) {
 	w.l.setFrameLocked(p.FrameID, f)
 	if p.FrameID == w.target {
 		w.url = url
+		w.moved()
 	}
 	if w.pageEvents() {
 		e := w.event(p.FrameID)

@@ -31,10 +31,13 @@ type preview struct {
 	Description string            `json:"description"`
 	Overflow    bool              `json:"overflow"`
 	Properties  []propertyPreview `json:"properties"`
-	Entries     []struct {
-		Key   *preview `json:"key"`
-		Value *preview `json:"value"`
-	} `json:"entries"`
+	Entries     []previewEntry    `json:"entries"`
+}
+
+// previewEntry is CDP's Runtime.EntryPreview: of a map, or without a key of a set.
+type previewEntry struct {
+	Key   *preview `json:"key"`
+	Value *preview `json:"value"`
 }
 
 // propertyPreview is CDP's Runtime.PropertyPreview.

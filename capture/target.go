@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
+	"takeover/background"
 	"takeover/cdp"
 )
 
@@ -44,8 +45,8 @@ type watched struct {
 	opened     []string  // URLs of windows this target asked for, oldest first
 
 	on           domains
-	contexts     map[int64]string // execution context → frame, while Runtime is enabled
-	handles      int              // console objects that the page keeps for us
+	contexts     map[int64]scriptWorld // by id, while Runtime is enabled
+	handles      int                   // console objects that the page keeps for us
 	requests     requests
 	sockets      map[string]string // open WebSockets: request id → URL
 	socketErrors map[string]string
@@ -56,11 +57,17 @@ type watched struct {
 	observed     bool // the interaction script is installed
 	crashed      bool
 	silentAt     time.Time // when to look for fetches that fell silent
+
+	realm   *background.Realm  // whose console it is; nil for none
+	silent  map[int64]struct{} // execution contexts that asked not to be heard
+	heard   []heard            // what is not in the background log yet, oldest first
+	hearing bool               // a task brings it there
+	gone    bool
 }
 
 // domains are the parts of CDP that are enabled on a target.
 type domains struct {
-	base, console, network, bodies, dom, shifts, interactions bool
+	base, runtime, network, bodies, dom, shifts, interactions bool
 }
 
 // targetHandlers map the events that say which targets exist.
@@ -88,7 +95,7 @@ func (l *link) attached(ev cdp.Event) {
 	w := &watched{
 		l: l, m: l.m, session: session, target: info.TargetID, kind: info.Type, url: info.URL,
 		parent: info.ParentFrameID, opener: info.OpenerID,
-		contexts: map[int64]string{}, requests: newRequests(), sockets: map[string]string{}, socketErrors: map[string]string{}, downloads: map[string]download{}, bursts: map[string]*burst{},
+		contexts: map[int64]scriptWorld{}, silent: map[int64]struct{}{}, requests: newRequests(), sockets: map[string]string{}, socketErrors: map[string]string{}, downloads: map[string]download{}, bursts: map[string]*burst{},
 	}
 	if !slices.Contains(watchedTypes, info.Type) {
 		l.sendTo(session, runtime.RunIfWaitingForDebugger.Method, proto.Empty{})
@@ -101,13 +108,14 @@ func (l *link) attached(ev cdp.Event) {
 	if w.kind == "page" || w.kind == "iframe" {
 		l.setFrameLocked(w.target, w.rootFrame())
 	}
+	w.listen(ev.Session)
 	if p.Waiting {
 		w.announceSoon()
 	} else {
 		w.announced = true
 	}
 	w.configureLocked(p.Waiting)
-	l.sendTo(session, target.SetAutoAttach.Method, autoAttach())
+	l.sendTo(session, target.SetAutoAttach.Method, autoAttach(l.services))
 	l.sendTo(session, runtime.RunIfWaitingForDebugger.Method, proto.Empty{})
 }
 
@@ -189,6 +197,7 @@ func (l *link) infoChanged(ev cdp.Event) {
 	for _, w := range l.targets {
 		if w.target == p.TargetInfo.TargetID {
 			w.url = p.TargetInfo.URL
+			w.moved()
 			w.announce(w.url)
 			if !l.m.running && (w.kind == "page" || w.kind == "iframe") {
 				l.setFrameLocked(w.target, w.rootFrame())
@@ -209,6 +218,7 @@ func (l *link) detachedTarget(ev cdp.Event) {
 		return
 	}
 	delete(l.targets, p.SessionID)
+	w.deafen()
 	w.announce(w.url)
 	if w.m.running {
 		w.abandonRequests()
@@ -246,7 +256,7 @@ func (w *watched) configureLocked(waiting bool) {
 	isPage := w.kind == "page" || w.kind == "iframe"
 	want := domains{
 		base:         w.m.running && isPage,
-		console:      c.Console,
+		runtime:      c.Console || c.Interactions && isPage || w.m.heard != nil,
 		network:      c.Network,
 		bodies:       c.NetworkResponseBody,
 		dom:          c.DOM && isPage,
@@ -261,7 +271,7 @@ func (w *watched) configureLocked(waiting bool) {
 		w.learnFrames()
 	}
 	w.toggle(had.interactions, want.interactions, "", nil, "")
-	w.toggle(had.console || had.interactions, want.console || want.interactions, runtime.Enable.Method, proto.Empty{}, runtime.Disable.Method)
+	w.toggle(had.runtime, want.runtime, runtime.Enable.Method, proto.Empty{}, runtime.Disable.Method)
 	if want.network && (!had.network || had.bodies != want.bodies) {
 		w.send(network.Enable.Method, networkParams(want.bodies))
 	}
@@ -275,7 +285,7 @@ func (w *watched) configureLocked(waiting bool) {
 	if had.shifts && !want.shifts {
 		w.send(performancetimeline.Enable.Method, performancetimeline.EnableParams{EventTypes: []string{}})
 	}
-	if !want.console && !want.interactions {
+	if !want.runtime {
 		clear(w.contexts)
 	}
 	w.configureInteractions(had.interactions, want.interactions)

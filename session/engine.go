@@ -207,7 +207,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	if err := s.reopen(ctx, eng); err != nil {
 		s.log.Warn("reopen tabs", "error", err)
 	}
-	if err := s.attachMonitor(ctx, eng, false); err != nil {
+	if err := s.attachMonitor(ctx, eng); err != nil {
 		s.log.Warn("attach capture", "error", err)
 	}
 	if !again && s.opts.URL != "" {

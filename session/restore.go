@@ -189,6 +189,8 @@ func (s *Session) restoreRun(record runRecord, now time.Time) {
 	r := &Run{session: s, archived: true, detailBytes: record.DetailBytes, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: info}
 	close(r.ready)
 	close(r.done)
+	r.said = s.said.Begin() // of which nothing is kept
+	r.said.Cancel()
 	if !info.Status.Ended() {
 		r.info.Status, r.info.EndedAt = RunFailed, &now
 		r.info.Error = &RunError{Name: "Error", Message: reasonRestart + " while the script ran"}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"takeover/automation"
+	"takeover/background"
 	"takeover/scripting"
 )
 
@@ -96,6 +97,10 @@ type RunInfo struct {
 	DurationMS  int64           `json:"durationMs"` // so far, without the time spent waiting for a person
 	WaitedMS    int64           `json:"waitedMs"`   // spent waiting for a person, so far
 	Truncated   bool            `json:"truncated"`
+
+	// What pages and workers said meanwhile, and errors that nobody caught in
+	// them: at most 50, oldest first.
+	BackgroundEvents []background.Event `json:"backgroundEvents"`
 }
 
 // RunScript is what a run was given.
@@ -119,6 +124,7 @@ type Run struct {
 	client  *automation.Client
 	ready   chan struct{}  // closed when script is set
 	script  *scripting.Run // nil for a run that was refused
+	said    *background.Window
 	done    chan struct{}
 
 	archived    bool // of an earlier process: its long parts are in the store
@@ -151,6 +157,7 @@ func (r *Run) Info() RunInfo {
 	info.Logs, info.Steps, info.Tests = info.Logs[:len(info.Logs):len(info.Logs)], info.Steps[:len(info.Steps):len(info.Steps)], info.Tests[:len(info.Tests):len(info.Tests)]
 	r.mu.Unlock()
 	r.time(&info)
+	info.BackgroundEvents = r.said.Events()
 	info.Takeovers = []TakeoverInfo{}
 	for _, t := range r.session.Takeovers() {
 		if ti := t.Info(); ti.RunID == info.ID {
@@ -198,6 +205,7 @@ func (r *Run) brief() RunMessage {
 	r.mu.Unlock()
 	r.time(&info)
 	info.Logs, info.Steps, info.Tests, info.Takeovers = []RunLog{}, []RunStep{}, []RunTest{}, []TakeoverInfo{}
+	info.BackgroundEvents = []background.Event{}
 	return RunMessage{Type: "run", Run: info}
 }
 
@@ -285,13 +293,14 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 		Gate: s.gate, Veil: s.unveiled,
 		Emit: func(event string, params json.RawMessage) { r.script.Emit(event, params) },
 	})
+	r.said = s.said.Begin()
 	script, err := s.manager.scripts.Start(s.ctx, scripting.Script{
 		Code: o.Code, Filename: o.Filename, Args: o.Args, Timeout: o.Timeout,
 	}, runOperations{r}, runSink{r})
 	if err != nil {
 		defer s.work.Done()
 		r.client.Close()
-		s.clearRun()
+		defer s.clearRun()
 		return r.refused(err)
 	}
 	r.script = script
@@ -309,6 +318,7 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 func (r *Run) refused(err error) (*Run, error) {
 	bad, ok := errors.AsType[*scripting.ScriptError](err)
 	if !ok {
+		r.said.Cancel()
 		return nil, err
 	}
 	r.mu.Lock()
@@ -317,6 +327,7 @@ func (r *Run) refused(err error) (*Run, error) {
 	r.info.Error = r.error(bad)
 	r.mu.Unlock()
 	r.session.keepRun(r)
+	r.said.End(r.head())
 	info := r.Info()
 	r.mu.Lock()
 	r.addLocked("end", info)
@@ -367,6 +378,7 @@ func (r *Run) finish() {
 	}
 	r.client.Close()
 	s.lease.release(HolderScript)
+	s.monitor.Heard(s.ctx)
 
 	now := time.Now().UTC()
 	r.mu.Lock()
@@ -381,6 +393,7 @@ func (r *Run) finish() {
 		r.info.Error = r.error(e)
 	}
 	r.mu.Unlock()
+	r.said.End(r.head())
 	info := r.Info()
 	s.broadcast("run", r.brief())
 	s.clearRun() // before anybody learns of the end who would start the next one

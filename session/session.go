@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"takeover/background"
 	"takeover/capture"
 	"takeover/files"
 )
@@ -24,9 +25,10 @@ type Session struct {
 	log     *slog.Logger
 	lease   *lease
 	monitor *capture.Monitor
-	kept    atomic.Uint64 // seq up to which events are in the durable stream
-	secrets *secrets      // what people typed into secret fields
-	seq     seqCounter    // numbers the pictures of all its casts
+	said    *background.Log // by pages and workers
+	kept    atomic.Uint64   // seq up to which events are in the durable stream
+	secrets *secrets        // what people typed into secret fields
+	seq     seqCounter      // numbers the pictures of all its casts
 
 	ctx    context.Context // the session's life; its cause is an *endCause
 	cancel context.CancelCauseFunc
@@ -98,7 +100,8 @@ func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Sessio
 	s.secrets = newSecrets(redactor)
 	s.log = slog.New(redactedHandler{m.opts.Logger.Handler(), redactor}).With("session", s.id)
 	s.lease = newLease(s.controlChanged)
-	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Logger: s.log})
+	s.said = background.New(background.Options{Hide: redactor.Text})
+	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Log: s.said, Logger: s.log})
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	return s
 }
@@ -221,9 +224,7 @@ func (s *Session) Touch() {
 	s.activeAt = time.Now()
 }
 
-// StartCapture starts or reconfigures the capture of events. The browser is
-// watched from the first start on: a session that nobody captures pays nothing.
-// The error is a capture.ConfigError, ErrNotReady or an ErrEnded.
+// StartCapture starts or reconfigures the capture of events. The error is a capture.ConfigError, ErrNotReady or an ErrEnded.
 func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.Started, error) {
 	if _, _, err := c.Normalize(); err != nil {
 		return capture.Started{}, err
@@ -232,19 +233,19 @@ func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.S
 	if err != nil {
 		return capture.Started{}, err
 	}
-	if err := s.attachMonitor(ctx, eng, true); err != nil {
+	if err := s.attachMonitor(ctx, eng); err != nil {
 		return capture.Started{}, fmt.Errorf("%w: %w", ErrNotReady, err)
 	}
 	s.startRecording()
 	return s.monitor.Start(c)
 }
 
-// attachMonitor attaches the capture to a browser, once; not for the first time
-// unless first says so.
-func (s *Session) attachMonitor(ctx context.Context, eng *engine, first bool) error {
+// attachMonitor attaches the capture to a browser, once. It hears consoles and
+// errors from then on; all else waits for a capture to be started.
+func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
 	s.captureMu.Lock()
 	defer s.captureMu.Unlock()
-	if s.captured == eng || s.captured == nil && !first {
+	if s.captured == eng {
 		return nil
 	}
 	if err := s.monitor.Attach(ctx, eng.proc.Conn()); err != nil {

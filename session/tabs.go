@@ -168,6 +168,7 @@ func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
 	active := s.tabs.active
 	t, url := s.tabs.add(p, opener)
 	t.describe(p)
+	s.said.Titled(string(p.ID()), t.Title)
 	if restored := url != ""; !restored || t.Tab.Tab == active {
 		s.showLocked(eng, t)
 	}
@@ -190,6 +191,7 @@ func (s *Session) removePage(eng *engine, p *browser.Page) {
 		return
 	}
 	gone, next := s.tabs.remove(p)
+	s.said.Titled(string(p.ID()), "")
 	if next != nil {
 		s.showLocked(eng, next)
 	} else if gone != nil && s.tabs.active == 0 {
@@ -213,6 +215,7 @@ func (s *Session) updatePage(eng *engine, p *browser.Page) {
 	}
 	before := t.Tab
 	t.describe(p)
+	s.said.Titled(string(p.ID()), t.Title)
 	changed := t.Tab != before
 	s.mu.Unlock()
 	if changed {

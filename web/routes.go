@@ -86,6 +86,8 @@ func (s *Server) routes() []route {
 		{method: post, path: one + "/runs/:run/cancel", name: "cancelRun", does: "Stop a run.", slow: true, handler: s.cancelRun, body: struct{}{}, answers: answer{body: session.RunInfo{}}},
 		{method: get, path: one + "/runs/:run/stream", name: "streamRun", does: "Logs, steps and takeovers as they come, from the beginning, then end.", kind: stream, handler: s.streamRun, answers: answer{mime: mimeSSE}},
 
+		{method: get, path: one + "/runs/:run/log.md", name: "getRunLog", does: "What pages and workers said during a run, and what it came to, as Markdown.", handler: s.getRunLog, answers: answer{mime: mimeMarkdown}},
+		{method: get, path: one + "/log.md", name: "getLog", does: "What pages and workers said, and what scripts came to, as Markdown.", handler: s.getLog, answers: answer{mime: mimeMarkdown}},
 		{method: get, path: one + "/runs/:run/script", name: "getRunScript", does: "What a run was given: code, file name, arguments.", handler: s.getRunScript, answers: answer{body: session.RunScript{}}},
 
 		{method: get, path: "/v1/saved-scripts", name: "listSavedScripts", does: "Saved scripts, the newest change first.", query: []string{"limit", "cursor"}, handler: s.listSaved, answers: answer{body: session.SavedScript{}, list: "scripts"}},

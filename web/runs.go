@@ -193,6 +193,24 @@ func (s *Server) getRunScript(c echo.Context) error {
 	return c.JSON(http.StatusOK, run.Script())
 }
 
+// getRunLog is GET /v1/sessions/:id/runs/:run/log.md.
+func (s *Server) getRunLog(c echo.Context) error {
+	run, err := s.runOf(c)
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, mimeMarkdown, []byte(run.Log()))
+}
+
+// getLog is GET /v1/sessions/:id/log.md.
+func (s *Server) getLog(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, mimeMarkdown, []byte(one.Log()))
+}
+
 // cancelRun is POST /v1/sessions/:id/runs/:run/cancel. Cancelling a run that
 // has ended changes nothing.
 func (s *Server) cancelRun(c echo.Context) error {

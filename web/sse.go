@@ -14,6 +14,9 @@ import (
 const (
 	mimeSSE  = "text/event-stream"
 	mimeHTML = "text/html; charset=utf-8"
+
+	mimeMarkdown = "text/markdown; charset=utf-8"
+
 	// sseBeat is how often a quiet stream says that it is alive.
 	sseBeat = 15 * time.Second
 )

@@ -1,0 +1,140 @@
+package background
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxWritten is how many bytes of Markdown a log keeps; the oldest make room.
+	maxWritten = 256 << 10
+	// maxRealms is how many realms are listened to at a time. A page may start
+	// workers without end.
+	maxRealms = 64
+	maxTitles = 1000
+)
+
+// Options are what a Log works with. The zero value of each field is its default.
+type Options struct {
+	Hide func(string) string // takes secrets out of a text
+	Now  func() time.Time    // default time.Now
+}
+
+// Log is the background log of one session, in memory only. All methods may be
+// called from any goroutine.
+type Log struct {
+	options Options
+
+	mu      sync.Mutex        // guards what follows
+	realms  []*Realm          // in the order they began
+	titles  map[string]string // of pages, by target
+	window  *Window           // of the run under way
+	order   uint64
+	written []section // what is finished, oldest first
+	bytes   int
+}
+
+// section is a part of the log that changes no more.
+type section struct {
+	at   time.Time
+	text string
+}
+
+// New returns an empty log.
+func New(o Options) *Log {
+	if o.Hide == nil {
+		o.Hide = func(s string) string { return s }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Log{options: o, titles: map[string]string{}}
+}
+
+// Realm begins a realm of a target, whose kind is page or one of workers. It
+// returns nil when there are too many; a nil realm is not listened to.
+func (l *Log) Realm(target, kind, address string) *Realm {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.realms) >= maxRealms {
+		return nil
+	}
+	r := &Realm{log: l, target: target, kind: kind, url: address}
+	l.realms = append(l.realms, r)
+	return r
+}
+
+// Titled tells a page's title; none takes it back.
+func (l *Log) Titled(target, title string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if title == "" {
+		delete(l.titles, target)
+	} else if _, known := l.titles[target]; known || len(l.titles) < maxTitles {
+		l.titles[target] = title
+	}
+}
+
+func (l *Log) forgetLocked(r *Realm) {
+	l.realms = slices.DeleteFunc(l.realms, func(o *Realm) bool { return o == r })
+}
+
+// writeLocked adds a finished section.
+func (l *Log) writeLocked(at time.Time, text string) {
+	at = at.UTC()
+	i := len(l.written)
+	for i > 0 && l.written[i-1].at.After(at) {
+		i-- // one that waited for others began before
+	}
+	l.written = slices.Insert(l.written, i, section{at, text})
+	for l.bytes += len(text); l.bytes > maxWritten && len(l.written) > 1; {
+		l.bytes -= len(l.written[0].text)
+		l.written = slices.Delete(l.written, 0, 1)
+	}
+}
+
+// flushLocked writes what has waited long enough outside of runs.
+func (l *Log) flushLocked(now time.Time, all bool) {
+	for _, r := range l.realms {
+		switch {
+		case len(r.loose) == 0:
+		case now.Sub(r.loose[0].at) >= flushAfter:
+			r.flushLocked(r.loose[0].at.Add(flushAfter))
+		case all:
+			r.flushLocked(now)
+		}
+	}
+}
+
+// Markdown is the whole log: what is finished, and the run under way, whose head
+// it asks for.
+func (l *Log) Markdown(running func() Head) string {
+	l.mu.Lock()
+	l.flushLocked(l.options.Now(), false)
+	var b strings.Builder
+	for _, s := range l.written {
+		b.WriteString(s.text)
+	}
+	window := l.window
+	l.mu.Unlock()
+	if window != nil && running != nil {
+		b.WriteString(window.Markdown(running()))
+	}
+	return b.String()
+}
+
+// Begin begins the window of a run: what happens from now on is the run's, until
+// End. There is one at a time.
+func (l *Log) Begin() *Window {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.options.Now()
+	l.flushLocked(now, true)
+	for _, r := range l.realms {
+		r.excess = nil
+	}
+	l.window = &Window{log: l, start: now}
+	return l.window
+}

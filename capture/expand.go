@@ -1,0 +1,228 @@
+package capture
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/cdp"
+)
+
+const (
+	// maxDepth is how deep objects are shown in the background log.
+	maxDepth = 3
+	// maxMembers is how many members of an object are shown.
+	maxMembers = 100
+	// maxExpansions is how often the browser is asked about one line.
+	maxExpansions = 30
+)
+
+// expansion shows the objects of one line. V8's previews say what a flat object
+// holds; what is deeper is asked for, property by property, by which no getter is
+// called and nothing of the page runs.
+type expansion struct {
+	ctx     context.Context
+	session *cdp.Session
+	calls   int // left
+}
+
+// structured tells whether a value is an object, a list or a number.
+func structured(o *remoteObject) bool {
+	switch {
+	case o.Type == "number":
+		return o.Unserializable == ""
+	case o.Type == "object":
+		return o.Subtype != "null" && !opaque(o.Subtype)
+	}
+	return false
+}
+
+// opaque tells whether an object is shown by its description.
+func opaque(subtype string) bool {
+	switch subtype {
+	case "error", "node", "regexp", "date", "proxy", "promise", "weakmap", "weakset", "generator":
+		return true
+	}
+	return false
+}
+
+// word is a value as it stands in a line: texts as they are, the rest as JSON.
+func (x *expansion) word(o *remoteObject) string {
+	if o.Type == "object" && o.Subtype != "null" && !opaque(o.Subtype) {
+		return string(x.append(nil, o, 1, nil))
+	}
+	return o.text(false)
+}
+
+// append writes an object as JSON; above are the ids of the objects it is in.
+func (x *expansion) append(b []byte, o *remoteObject, depth int, above []string) []byte {
+	switch {
+	case o.Type != "object" || o.Subtype == "null" || opaque(o.Subtype):
+		value, _ := o.json()
+		return append(b, value...)
+	case depth > maxDepth:
+		return appendQuoted(b, o.Description)
+	case o.Preview != nil && !o.Preview.Overflow && o.Preview.flat():
+		b, _ = o.Preview.appendJSON(b)
+		return b
+	}
+	members := x.members(o)
+	if members == nil {
+		if o.Preview != nil {
+			b, _ = o.Preview.appendJSON(b)
+			return b
+		}
+		return appendQuoted(b, o.Description)
+	}
+	above = append(above, o.ObjectID)
+	circles := x.circles(members, above)
+	list := o.Subtype == "array" || o.Subtype == "typedarray"
+	open, end := byte('{'), byte('}')
+	if list {
+		open, end = '[', ']'
+	}
+	b = append(b, open)
+	for i := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		m := &members[i]
+		if !list {
+			b = append(appendQuoted(b, m.name), ':')
+		}
+		switch {
+		case m.value == nil:
+			b = append(b, `"[Getter]"`...)
+		case circles[i]:
+			b = append(b, `"[Circular]"`...)
+		default:
+			b = x.append(b, m.value, depth+1, above)
+		}
+	}
+	return append(b, end)
+}
+
+// flat tells whether a preview says all: that no member is an object of its own.
+func (p *preview) flat() bool {
+	for i := range p.Properties {
+		q := &p.Properties[i]
+		if q.Type == "object" && q.Nested == nil && q.Subtype != "null" && !opaque(q.Subtype) {
+			return false
+		}
+	}
+	return true
+}
+
+// member is a property of an object; an accessor has no value.
+type member struct {
+	name  string
+	value *remoteObject
+}
+
+// members asks for an object's enumerable own properties; nil if they cannot be
+// had, or are too many.
+func (x *expansion) members(o *remoteObject) []member {
+	if o.ObjectID == "" || len(o.previewEntries()) > 0 || o.Preview != nil && o.Preview.Overflow && !x.few(o) {
+		return nil
+	}
+	var answer struct {
+		Result []struct {
+			Name       string        `json:"name"`
+			Enumerable bool          `json:"enumerable"`
+			Own        bool          `json:"isOwn"`
+			Value      *remoteObject `json:"value"`
+			Symbol     *remoteObject `json:"symbol"`
+		} `json:"result"`
+	}
+	if !x.call(runtime.GetProperties.Method, map[string]any{"objectId": o.ObjectID, "ownProperties": true, "generatePreview": true}, &answer) {
+		return nil
+	}
+	list := []member{}
+	for _, p := range answer.Result {
+		if !p.Enumerable || !p.Own || p.Symbol != nil {
+			continue
+		}
+		if len(list) == maxMembers {
+			return append(list, member{"…", &remoteObject{Type: "string", Value: jsonValue(`"…"`)}})
+		}
+		list = append(list, member{p.Name, p.Value})
+	}
+	return list
+}
+
+func (o *remoteObject) previewEntries() []previewEntry {
+	if o.Preview == nil {
+		return nil
+	}
+	return o.Preview.Entries
+}
+
+// few tells whether an object with more members than its preview shows has not so
+// many that they would be a flood. Lists of that size are.
+func (x *expansion) few(o *remoteObject) bool {
+	if o.Subtype != "" {
+		return false
+	}
+	n, err := strconv.Atoi(x.ask(o.ObjectID, `function() { let n = 0; for (const k in this) if (++n > 200) break; return "" + n }`, nil))
+	return err == nil && n <= 2*maxMembers
+}
+
+// circles tells which members are one of the objects above them.
+func (x *expansion) circles(members []member, above []string) []bool {
+	circles := make([]bool, len(members))
+	var ids []string
+	var at []int
+	for i, m := range members {
+		if m.value != nil && m.value.Type == "object" && m.value.ObjectID != "" && !opaque(m.value.Subtype) {
+			ids, at = append(ids, m.value.ObjectID), append(at, i)
+		}
+	}
+	if len(ids) == 0 {
+		return circles
+	}
+	// Nothing but comparisons: there is nothing that a page could have replaced.
+	found := x.ask(above[0], `function(n, ...all) {
+		let found = "";
+		for (let i = n; i < all.length; i++) for (let k = 0; k < n; k++) if (all[i] === all[k]) { found += (i - n) + " "; break; }
+		return found;
+	}`, append(append([]string{}, above...), ids...), len(above))
+	for _, word := range strings.Fields(found) {
+		if i, err := strconv.Atoi(word); err == nil && i >= 0 && i < len(at) {
+			circles[at[i]] = true
+		}
+	}
+	return circles
+}
+
+// ask calls a function of ours, which must not change a thing, on an object. The
+// numbers are its first arguments, before the objects.
+func (x *expansion) ask(on, function string, objects []string, numbers ...int) string {
+	args := []map[string]any{}
+	for _, n := range numbers {
+		args = append(args, map[string]any{"value": n})
+	}
+	for _, id := range objects {
+		args = append(args, map[string]any{"objectId": id})
+	}
+	var answer struct {
+		Result remoteObject `json:"result"`
+	}
+	if !x.call(runtime.CallFunctionOn.Method, map[string]any{
+		"objectId": on, "functionDeclaration": function, "arguments": args, "returnByValue": true, "silent": true, "throwOnSideEffect": true,
+	}, &answer) || answer.Result.Type != "string" {
+		return ""
+	}
+	return answer.Result.stringValue()
+}
+
+// call asks the browser, if it may be asked once more.
+func (x *expansion) call(method string, params, answer any) bool {
+	if x.calls == 0 {
+		return false
+	}
+	x.calls--
+	var raw jsonValue
+	return x.session.Call(x.ctx, method, params, &raw) == nil && decode(raw, answer) == nil
+}

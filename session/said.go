@@ -1,0 +1,56 @@
+package session
+
+import (
+	"time"
+
+	"takeover/background"
+)
+
+// Log is what pages and workers said, and what scripts came to, as Markdown.
+func (s *Session) Log() string {
+	s.mu.Lock()
+	running := s.running
+	s.mu.Unlock()
+	if running == nil {
+		return s.said.Markdown(nil)
+	}
+	return s.said.Markdown(running.head)
+}
+
+// Log is what pages and workers said while the run went on, and what it came to,
+// as Markdown. Of an open run, as far as it is.
+func (r *Run) Log() string { return r.said.Markdown(r.head()) }
+
+// head is what the log says of the run itself.
+func (r *Run) head() background.Head {
+	r.mu.Lock()
+	info := r.info
+	r.mu.Unlock()
+	if r.archived {
+		info = r.Info()
+	}
+	r.time(&info)
+	h := background.Head{
+		Target: r.session.shownTarget(), At: info.CreatedAt, Duration: time.Duration(info.DurationMS) * time.Millisecond,
+		Running: !info.Status.Ended(), Result: string(info.Result),
+	}
+	if info.EndedAt != nil {
+		h.At = *info.EndedAt
+	}
+	if e := info.Error; e != nil {
+		if h.Error = e.Stack; h.Error == "" {
+			h.Error = e.Name + ": " + e.Message
+		}
+	}
+	return h
+}
+
+// shownTarget is the page that is looked at, or "".
+func (s *Session) shownTarget() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.tabs.byNumber(s.tabs.active); t != nil && t.page != nil {
+		return string(t.page.ID())
+	}
+	return ""
+}

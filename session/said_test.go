@@ -1,0 +1,258 @@
+package session
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	protoruntime "github.com/chromedp/cdproto/runtime"
+
+	"takeover/background"
+	"takeover/browser/browsertest"
+	"takeover/cdp"
+)
+
+// saidBy runs a script that must succeed, and returns its background events and log.
+func saidBy(t *testing.T, s *Session, code string) ([]background.Event, string) {
+	t.Helper()
+	r := startRun(t, s, code)
+	info := endOf(t, r)
+	if info.Status != RunSucceeded {
+		t.Fatalf("the run ended as %s: %+v", info.Status, info.Error)
+	}
+	return info.BackgroundEvents, r.Log()
+}
+
+// inPage runs a script in the session's page, outside of any run.
+func inPage(t *testing.T, s *Session, code string) {
+	t.Helper()
+	eng, err := s.ready()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := cdp.Call(t.Context(), eng.model.Pages()[0].Session(), protoruntime.Evaluate, protoruntime.EvaluateParams{Expression: code, AwaitPromise: new(true)})
+	if err != nil || answer.ExceptionDetails != nil {
+		t.Fatal(err, answer.ExceptionDetails)
+	}
+	s.monitor.Heard(t.Context())
+}
+
+// wantLines fails unless text has the lines, one right after the other.
+func wantLines(t *testing.T, text string, lines ...string) {
+	t.Helper()
+	if want := strings.Join(lines, "\n"); !strings.Contains(text, want) {
+		t.Errorf("want\n%s\nin\n%s", want, text)
+	}
+}
+
+// throwLater throws in a timer and returns behind that.
+const throwLater = `new Promise(done => setTimeout(function later() { setTimeout(done); throw new Error('too late') }))`
+
+// TestBackgroundLog is about what the log of a run has to show.
+func TestBackgroundLog(t *testing.T) {
+	m := startManager(t, Options{})
+	s := create(t, m, CreateOptions{URL: site(t) + "/one"})
+	host := strings.TrimSuffix(strings.TrimPrefix(s.Info().URL, "http://"), "/one")
+
+	t.Run("errors that nobody caught", func(t *testing.T) {
+		events, log := saidBy(t, s, `await page.evaluate(() => `+throwLater+`);
+			await page.evaluate(() => new Promise(done => { addEventListener('unhandledrejection', () => setTimeout(done), {once: true});
+				const script = document.createElement('script'); script.textContent = "Promise.reject(new TypeError('no promise'))"; document.body.append(script) }));
+			return {n: 1}`)
+		if len(events) != 2 || events[0].Type != "error" || events[0].Source != "window.onerror" || events[0].Message != "Error: too late" ||
+			!strings.Contains(events[0].Stack, "\n    at later (") || events[1].Source != "unhandledrejection" || events[1].Message != "TypeError: no promise" {
+			t.Errorf("got %+v", events)
+		}
+		if !strings.HasPrefix(log, "> **Page one** to agent at ") {
+			t.Errorf("got %s", log)
+		}
+		wantLines(t, log, "```JSON", `{"n":1}`, "```", "```Error window.onerror", "Error: too late", "    at later (")
+		wantLines(t, log, "```Error unhandledrejection", "TypeError: no promise")
+		if !strings.HasSuffix(log, "\n```\n\n"+strings.Repeat("-", 70)+"\n") {
+			t.Errorf("ends %q", log[max(0, len(log)-90):])
+		}
+	})
+
+	t.Run("consoles", func(t *testing.T) {
+		events, log := saidBy(t, s, `await page.evaluate(() => {
+			window.touched = 0;
+			const circle = {name: 'circle', deep: {two: {three: {four: 4}}}, get eye() { touched++ }, run() {}};
+			circle.self = circle; circle.deep.back = circle.deep;
+			console.log(circle); console.log([1, {a: 'b'}]); console.log(7); console.log('text'); console.log('n', {n: 1}, [2]);
+			console.info('info'); console.warn('warn'); console.error('error'); console.debug('debug');
+		}); return page.evaluate(() => touched)`)
+		if len(events) != 8 {
+			t.Fatalf("got %+v", events)
+		}
+		var said []string
+		for _, e := range events {
+			said = append(said, e.Level+" "+e.Message)
+		}
+		want := []string{
+			`log {"name":"circle","deep":{"two":{"three":"Object"},"back":"[Circular]"},"eye":"[Getter]","run":"[Function: run]","self":"[Circular]"}`,
+			`log [1,{"a":"b"}]`, `log 7`, `log text`, `log n {"n":1} [2]`, `info info`, `warn warn`, `error error`,
+		}
+		if !slices.Equal(said, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(said, "\n"), strings.Join(want, "\n"))
+		}
+		wantLines(t, log, "```JSON", "0", "```", "```JSON console.log", `{"name":"circle"`)
+		wantLines(t, log, "```", "```JSON console.log", `[1,{"a":"b"}]`, "```", "```JSON console.log", "7", "```", "```Text console.log", "text", "```", "```Text console.log", `n {"n":1} [2]`,
+			"```", "```Text console.info", "info", "```", "```Text console.warn", "warn", "```", "```Error console.error", "error", "```")
+	})
+
+	t.Run("workers", func(t *testing.T) {
+		events, log := saidBy(t, s, `await page.evaluate(() => new Promise(done => {
+			const code = "console.log('from the worker', 1); setTimeout(() => { setTimeout(() => postMessage(0)); throw new Error('in the worker') })";
+			const worker = new Worker(URL.createObjectURL(new Blob([code])));
+			worker.onmessage = () => { console.log('the page'); done() };
+		}))`)
+		if len(events) != 3 || !slices.ContainsFunc(events, func(e background.Event) bool {
+			return e.Message == "Error: in the worker" && e.Source == "window.onerror"
+		}) {
+			t.Errorf("got %+v", events)
+		}
+		sections := strings.Split(log, strings.Repeat("-", 70)+"\n")
+		if len(sections) != 3 || !strings.HasPrefix(sections[0], "> **Page one** to agent") || !strings.Contains(sections[0], "the page") ||
+			!strings.HasPrefix(sections[1], "> **"+host+"/") || !strings.Contains(sections[1], "from the worker 1") || !strings.Contains(sections[1], "```Error window.onerror\nError: in the worker\n") {
+			t.Errorf("got %d: %s", len(sections), log)
+		}
+	})
+
+	t.Run("while the run goes on", func(t *testing.T) {
+		r := startRun(t, s, `await page.evaluate(() => { console.log('tick'); return new Promise(done => addEventListener('go', done, {once: true})) })`)
+		browsertest.Until(t, "the line is in the log", func() bool { return strings.Contains(r.Log(), "tick") })
+		for _, log := range []string{r.Log(), s.Log()} {
+			wantLines(t, log, "```Text console.log", "tick", "```", "executing (")
+			if !strings.HasSuffix(log, "s)\n") {
+				t.Errorf("got %s", log)
+			}
+		}
+		if events := r.Info().BackgroundEvents; len(events) != 1 {
+			t.Errorf("got %+v", events)
+		}
+		inPage(t, s, `dispatchEvent(new Event('go'))`)
+		endOf(t, r)
+		if log := r.Log(); strings.Contains(log, "executing") || !strings.Contains(log, "tick") {
+			t.Errorf("got %s", log)
+		}
+	})
+
+	t.Run("outside of runs", func(t *testing.T) {
+		before := s.Log()
+		inPage(t, s, `document.title = ''; 0`)
+		browsertest.Until(t, "the page has no title", func() bool { return s.Info().Title != "Page one" })
+		inPage(t, s, `console.warn('1'); console.warn('2'); console.warn('3'); console.warn('4'); `+throwLater)
+		browsertest.Until(t, "the events are in the log", func() bool { return strings.Contains(s.Log()[len(before):], "too late") })
+		log := s.Log()[len(before):]
+		if !strings.HasPrefix(log, "> **"+host+"/one** background at ") {
+			t.Errorf("got %s", log)
+		}
+		wantLines(t, log, "```Text console.warn", "1", "```", "```Text console.warn", "2", "```")
+		events, _ := saidBy(t, s, `return 1`)
+		if len(events) != 0 {
+			t.Errorf("the next run got %+v", events)
+		}
+	})
+
+	t.Run("many", func(t *testing.T) {
+		events, log := saidBy(t, s, `await page.evaluate(() => { for (let i = 1; i <= 15; i++) console.info('line ' + i) })`)
+		if len(events) != 15 {
+			t.Errorf("got %d events", len(events))
+		}
+		wantLines(t, log, "line 2", "```", "... (5 more background events omitted) ...", "```Text console.info", "line 8", "```")
+		if n := strings.Count(log, "```Text console.info"); n != 10 {
+			t.Errorf("%d are shown", n)
+		}
+	})
+
+	t.Run("the run's own errors are none", func(t *testing.T) {
+		for _, code := range []string{
+			`throw new Error('mine')`,
+			`await page.evaluate(() => { throw new Error('mine') })`,
+			`await page.evaluate(async () => { await null; throw new Error('mine') })`,
+			`await page.evaluate(() => Promise.reject(new Error('mine')))`,
+			`await page.waitForFunction(() => { throw new Error('mine') })`,
+		} {
+			r := startRun(t, s, code)
+			info := endOf(t, r)
+			if info.Status != RunFailed || !strings.Contains(info.Error.Message, "mine") {
+				t.Errorf("%s: %s, %+v", code, info.Status, info.Error)
+			}
+			if len(info.BackgroundEvents) > 0 {
+				t.Errorf("%s: %+v", code, info.BackgroundEvents)
+			}
+			if log := r.Log(); strings.Count(log, "```Error") != 1 || !strings.Contains(log, "```Error\nError: ") {
+				t.Errorf("%s: %s", code, log)
+			}
+		}
+	})
+
+	t.Run("a page that asks not to be heard", func(t *testing.T) {
+		events, _ := saidBy(t, s, `await page.reload();
+			await page.evaluate(() => { console.log('heard') });
+			await page.evaluate(() => { window.__DAEBUG_NO_CONSOLE_CAPTURE = true; console.log('unheard'); console.error('unheard') });
+			await page.evaluate(() => `+throwLater+`);
+			await page.reload();
+			await page.evaluate(() => { Object.defineProperty(window, '__DAEBUG_NO_CONSOLE_CAPTURE', {get() { document.title = 'seen'; return true }}); console.log('heard too') });
+			if (await page.title() === 'seen') throw new Error('the page saw it')`)
+		if len(events) != 3 || events[0].Message != "heard" || events[1].Type != "error" || events[2].Message != "heard too" {
+			t.Errorf("got %+v", events)
+		}
+	})
+
+	t.Run("nothing is captured by it", func(t *testing.T) {
+		if running, _, _ := s.Monitor().State(); running || s.Info().EventCount != 0 {
+			t.Errorf("capture is on, or has %d events", s.Info().EventCount)
+		}
+	})
+}
+
+// A page that floods costs bounded memory, and little time; how much was left out
+// is told once.
+func TestBackgroundFlood(t *testing.T) {
+	m := startManager(t, Options{})
+	s := create(t, m, CreateOptions{URL: site(t) + "/flood"})
+	const lines = 20_000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r := startRun(t, s, fmt.Sprintf(`return page.evaluate(async () => {
+		for (let i = 0; i < %d; i += 1000) { for (let j = 0; j < 1000; j++) console.log('line', i + j, {some: 'object'}); await new Promise(r => setTimeout(r)) }
+		return 'done' })`, lines))
+	peak := uint64(0)
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for open := true; open; {
+		select {
+		case <-r.Done():
+			open = false
+		case <-look.C:
+			runtime.ReadMemStats(&after)
+			peak = max(peak, after.HeapInuse)
+			_ = r.Log()
+		}
+	}
+	info := endOf(t, r)
+	if string(info.Result) != `"done"` {
+		t.Fatalf("got %s, %+v", info.Result, info.Error)
+	}
+	if peak > before.HeapInuse+64<<20 {
+		t.Errorf("the heap grew from %d to %d MB", before.HeapInuse>>20, peak>>20)
+	}
+	dropped := 0
+	for _, e := range info.BackgroundEvents {
+		if strings.Contains(e.Message, "background events dropped (over 100/s)") {
+			dropped++
+			if e.Type != "console" || e.Level != "warn" {
+				t.Errorf("got %+v", e)
+			}
+		}
+	}
+	if dropped != 1 || len(info.BackgroundEvents) != background.MaxKept {
+		t.Errorf("%d of %d tell what was dropped: %+v", dropped, len(info.BackgroundEvents), info.BackgroundEvents)
+	}
+	t.Logf("heap %d → at most %d MB", before.HeapInuse>>20, peak>>20)
+}
