@@ -148,6 +148,11 @@ const taken = await requestTakeover('please'); console.log(taken.note); await pa
 	if after := told(t, old); after != before {
 		t.Errorf("before and after the restart: %s", difference(before, after))
 	}
+	for _, r := range old.Runs() {
+		if log := r.Log(); !strings.HasPrefix(log, "> **page** to agent at ") || r.Info().BackgroundEvents == nil {
+			t.Errorf("a run of earlier has the log %q", log)
+		}
+	}
 	if strings.Contains(to.Info().URL, "#") == strings.Contains(old.Takeovers()[0].Info().URL, "#") {
 		t.Error("the secret of a takeover's link was kept, or there was none")
 	}
