@@ -37,6 +37,7 @@ var benches = []bench{
 	{name: "cost", run: benchCost},
 	{name: "slow", run: benchSlow},
 	{name: "start", run: benchStart},
+	{name: "link", run: benchLink},
 	{name: "script", run: benchScript},
 	{name: "run", run: benchRun},
 	{name: "memory", run: benchMemory},

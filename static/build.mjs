@@ -1,6 +1,6 @@
 // Builds the web pages' assets into static/dist: one script per page with
 // shared chunks, the stylesheet, the editor's workers, and manifest.json, which
-// maps plain names to names with a content hash.
+// maps plain names to names with a content hash, and to the chunks they need.
 import { build as esbuild } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -67,6 +67,16 @@ async function onlyStyle(outputs) {
   return path.basename(page);
 }
 
+/** The chunks that a script cannot begin without. */
+function importedBy(outputs, file, found = new Set()) {
+  for (const { path: chunk, kind } of outputs[file].imports) {
+    if (kind !== 'import-statement' || found.has(chunk) || !outputs[chunk]) continue;
+    found.add(chunk);
+    importedBy(outputs, chunk, found);
+  }
+  return found;
+}
+
 /** Puts a compressed form next to each text that gains by it. */
 async function compress() {
   const texts = (await readdir(dist)).filter((name) => /\.(js|css|json|svg)$/.test(name) && name !== 'manifest.json');
@@ -82,11 +92,14 @@ export async function build() {
   for (const name of await readdir(dist)) {
     if (name !== '.keep') await rm(path.join(dist, name), { recursive: true });
   }
-  const manifest = {};
-  const record = (result) => {
-    for (const [file, { entryPoint }] of Object.entries(result.metafile.outputs)) {
-      if (!entryPoint || !result.entries.includes(path.resolve(root, entryPoint))) continue;
-      manifest[path.basename(entryPoint).replace(/\.ts$/, '.js')] = path.basename(file);
+  const manifest = { names: {}, imports: {} };
+  const record = ({ metafile: { outputs }, entries }) => {
+    for (const [file, { entryPoint }] of Object.entries(outputs)) {
+      if (!entryPoint || !entries.includes(path.resolve(root, entryPoint))) continue;
+      const name = path.basename(entryPoint).replace(/\.ts$/, '.js');
+      manifest.names[name] = path.basename(file);
+      const chunks = importedBy(outputs, file);
+      if (chunks.size) manifest.imports[name] = [...chunks].map((chunk) => path.basename(chunk)).sort();
     }
   };
   const run = async (options) => ({ ...(await esbuild({ ...common, ...options })), entries: options.entryPoints });
@@ -117,7 +130,7 @@ export async function build() {
     plugins: [monacoNonce],
   });
   record(pages);
-  manifest['monaco.css'] = await onlyStyle(pages.metafile.outputs);
+  manifest.names['monaco.css'] = await onlyStyle(pages.metafile.outputs);
   // Runs before the first paint, so it is a classic script of its own.
   record(await run({ format: 'iife', entryPoints: [path.join(src, 'theme.ts')] }));
   record(await run({ entryPoints: [path.join(src, 'takeover.css')] }));

@@ -19,7 +19,8 @@ import (
 const Prefix = "/static/"
 
 // manifestName is the file in which the build records, for each asset's plain
-// name, the name with the hash of its content.
+// name, the name with the hash of its content, and for each script those that it
+// imports.
 const manifestName = "manifest.json"
 
 // ErrNotBuilt means that the npm step has not been run before Go was compiled.
@@ -52,22 +53,43 @@ func Check() error {
 // "session.js" or "takeover.css". It is empty when there is no such asset or
 // when nothing was built.
 func Asset(name string) string {
-	names, err := manifest()
+	m, err := manifest()
 	if err != nil {
 		return ""
 	}
-	hashed, ok := names[name]
+	hashed, ok := m.Names[name]
 	if !ok {
 		return ""
 	}
 	return Prefix + hashed
 }
 
-var manifest = sync.OnceValues(func() (map[string]string, error) {
+// Imports returns the URL paths of the scripts without which the one with the
+// given plain name cannot begin. A page that names them has them fetched at once
+// and not one after the other.
+func Imports(name string) []string {
+	m, err := manifest()
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, hashed := range m.Imports[name] {
+		paths = append(paths, Prefix+hashed)
+	}
+	return paths
+}
+
+// assets is what manifestName holds.
+type assets struct {
+	Names   map[string]string   `json:"names"`
+	Imports map[string][]string `json:"imports"`
+}
+
+var manifest = sync.OnceValues(func() (*assets, error) {
 	return readManifest(Files())
 })
 
-func readManifest(files fs.FS) (map[string]string, error) {
+func readManifest(files fs.FS) (*assets, error) {
 	data, err := fs.ReadFile(files, manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNotBuilt
@@ -75,9 +97,9 @@ func readManifest(files fs.FS) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read asset manifest: %w", err)
 	}
-	var names map[string]string
-	if err := json.Unmarshal(data, &names); err != nil {
+	m := &assets{}
+	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("read asset manifest: %w", err)
 	}
-	return names, nil
+	return m, nil
 }

@@ -3,6 +3,8 @@ package static
 import (
 	"errors"
 	"io/fs"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -46,6 +48,26 @@ func TestAssets(t *testing.T) {
 		}
 		if _, err := fs.Stat(Files(), file); err != nil {
 			t.Errorf("Asset(%q): %v", name, err)
+		}
+	}
+	for _, name := range []string{"session.js", "takeover.js", "locked.js"} {
+		own, err := fs.ReadFile(Files(), strings.TrimPrefix(Asset(name), Prefix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := Imports(name)
+		for _, path := range named {
+			if _, err := fs.Stat(Files(), strings.TrimPrefix(path, Prefix)); err != nil {
+				t.Errorf("Imports(%q): %v", name, err)
+			}
+		}
+		for _, imported := range regexp.MustCompile(`from"(/static/[^"]+)"`).FindAllStringSubmatch(string(own), -1) {
+			if !slices.Contains(named, imported[1]) {
+				t.Errorf("Imports(%q) = %q, without %s", name, named, imported[1])
+			}
+		}
+		if len(named) == 0 || len(named) > 20 {
+			t.Errorf("Imports(%q) = %q", name, named)
 		}
 	}
 	if got := Asset("../manifest.json"); got != "" {

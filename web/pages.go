@@ -32,7 +32,7 @@ const immutable = "public, max-age=31536000, immutable"
 // page is what every page needs.
 func (s *Server) page(c echo.Context) views.Page {
 	return views.Page{
-		Asset: static.Asset, Nonce: nonceOf(c), SignedIn: caller(c).operator(), Version: s.cfg.Version, Now: time.Now(),
+		Asset: static.Asset, Imports: static.Imports, Nonce: nonceOf(c), SignedIn: caller(c).operator(), Version: s.cfg.Version, Now: time.Now(),
 		Embed: strings.Join(s.embedOrigins(c), " "),
 	}
 }

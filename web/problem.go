@@ -269,7 +269,11 @@ func (s *Server) writeProblem(c echo.Context, f *failure, p problem) error {
 	if wantsHTML(c.Request()) {
 		switch {
 		case f.kind == kindNoKey && s.forGuests(c):
-			return s.render(c, p.Status, views.Locked(views.LockedPage{Page: s.page(c), Next: c.Request().URL.Path, Lost: lostWords(c)}))
+			following := "session.js"
+			if strings.HasPrefix(c.Request().URL.Path, "/takeover/") {
+				following = "takeover.js"
+			}
+			return s.render(c, p.Status, views.Locked(views.LockedPage{Page: s.page(c), Next: c.Request().URL.Path, Lost: lostWords(c), Following: following}))
 		case f.kind == kindNoKey:
 			return s.renderLogin(c, p.Status, "")
 		case errors.Is(f.err, session.ErrLink):

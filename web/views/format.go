@@ -23,6 +23,13 @@ func (p Page) asset(name string) string {
 	return p.Asset(name)
 }
 
+func (p Page) imports(name string) []string {
+	if p.Imports == nil {
+		return nil
+	}
+	return p.Imports(name)
+}
+
 func (p Page) built() bool { return p.asset("takeover.css") != "" }
 
 // blank is the address of a page that went nowhere yet.

@@ -11,6 +11,9 @@ type Page struct {
 	// Asset gives the URL path of a built asset by its plain name, and "" when
 	// the assets are not built. It is static.Asset in the server.
 	Asset func(name string) string
+	// Imports gives the URL paths of what a script imports. It is static.Imports in
+	// the server; without it a page loads no less, only later.
+	Imports func(name string) []string
 	// Nonce is the one of this answer's Content-Security-Policy.
 	Nonce string
 	// SignedIn shows what only an operator can use: navigation, signing out.
@@ -141,6 +144,8 @@ type LockedPage struct {
 	Next string
 	// Lost says why a link that once let them in does so no more, or is empty.
 	Lost string
+	// Following is the plain name of the script of the page that follows.
+	Following string
 }
 
 // LoginPage is `/login`. Its form posts "key" and "next" to `/login`.
