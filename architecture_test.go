@@ -33,7 +33,8 @@ var allowed = map[string][]string{
 	"session":              {"automation", "background", "browser", "capture", "cdp", "clipboard", "files", "input", "screencast", "scripting", "store", "text", "widget"},
 	"store":                {},
 	"text":                 {},
-	"web":                  {"capture", "files", "input", "pipes", "screencast", "session", "static", "text", "web"},
+	"web":                  {"capture", "files", "input", "pipes", "screencast", "session", "static", "text", "web", "webhook"},
+	"webhook":              {"store", "text"},
 	"web/views":            {"static"},
 	"web/demo":             {},
 	"cmd":                  nil, // may import all

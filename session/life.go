@@ -57,6 +57,7 @@ func (s *Session) run() {
 	s.manager.links.end(s.id)
 	s.archive()
 	s.manager.stats.count(func() { s.manager.stats.ended[cause.status]++ })
+	s.notify("session.ended", "A session ended: "+cause.reason, "", s.Info())
 	if !isClosed(s.started) {
 		close(s.started)
 	}

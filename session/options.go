@@ -60,6 +60,7 @@ type Options struct {
 	Store           *store.Store         // what outlives the process; default: none, and nothing can be saved
 	Events          store.EventsOptions  // how much of the sessions' events the store keeps
 	Keep            KeepOptions          // what is told of ended sessions
+	Notify          func(Notice)         // is told what others want to hear of; must not block; default: nobody is
 	Logger          *slog.Logger         // default: discard
 }
 
@@ -99,6 +100,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.LeaseGrace == 0 {
 		o.LeaseGrace = DefaultLeaseGrace
+	}
+	if o.Notify == nil {
+		o.Notify = func(Notice) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

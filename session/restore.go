@@ -24,8 +24,9 @@ const reasonRestart = "the server was restarted"
 // its sessions in a NATS that others may use too.
 const serverIDFile = "server-id"
 
-// serverID reads the server's own name, and makes one at the first start.
-func serverID(dir string) (string, error) {
+// ServerID reads the name that a server's data directory gives it, and makes one at
+// the first start. Several servers may share one NATS: each keeps its things under it.
+func ServerID(dir string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return "", fmt.Errorf("open data directory: %w", err)
@@ -51,7 +52,7 @@ func serverID(dir string) (string, error) {
 func (m *Manager) openStore(s *store.Store) error {
 	ctx, cancel := context.WithTimeout(context.Background(), store.OpenTimeout)
 	defer cancel()
-	server, err := serverID(m.opts.Dir)
+	server, err := ServerID(m.opts.Dir)
 	if err != nil {
 		return err
 	}

@@ -402,6 +402,7 @@ func (r *Run) finish() {
 	r.mu.Unlock()
 	s.note("run_ended", map[string]any{"run_id": r.ID(), "status": info.Status, "duration_ms": info.DurationMS})
 	s.manager.stats.count(func() { s.manager.stats.runs[info.Status]++ })
+	s.notifyRun(info)
 	close(r.done)
 	s.work.Done()
 }

@@ -55,6 +55,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	s.sendTakeover()
 	s.tellRun(t)
 	s.note("takeover_requested", map[string]any{"takeover_id": info.ID, "reason": info.Reason, "requested_by": info.RequestedBy})
+	s.notifyTakeover("takeover.requested", info)
 	if o.Until != "" {
 		s.spawn(func() { s.watchCondition(t, o.Until, pattern) })
 	}
@@ -99,6 +100,7 @@ func (s *Session) takeoverChanged(t *Takeover) {
 	s.sendTakeover()
 	s.tellRun(t)
 	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})
+	s.notifyTakeover("takeover.claimed", info)
 }
 
 // takeoverMessage is the open takeover as a viewer may see it: who came by the
@@ -133,6 +135,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	s.tellRun(t)
 	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})
 	s.manager.stats.count(func() { s.manager.stats.takeovers[info.State]++ })
+	s.notifyTakeover("takeover.ended", info)
 	s.wakeClock()
 }
 

@@ -86,14 +86,16 @@ func (k *Keys) byID(id string) *keyEntry {
 }
 
 // LoadKey reads the key kept in the data directory, and makes one (256 random
-// bits, file mode 0600) when there is none.
-func LoadKey(dir string) (string, error) { return loadSecret(dir, keyFile) }
+// bits) when there is none.
+func LoadKey(dir string) (string, error) { return LoadSecret(dir, keyFile, newSecret) }
 
 // LoadLinkKey reads the key that signs the cookies of share links, kept in the
 // data directory like LoadKey's.
-func LoadLinkKey(dir string) (string, error) { return loadSecret(dir, linkKeyFile) }
+func LoadLinkKey(dir string) (string, error) { return LoadSecret(dir, linkKeyFile, newSecret) }
 
-func loadSecret(dir, file string) (string, error) {
+// LoadSecret reads the secret kept in a file of the data directory, and makes one
+// (file mode 0600) when there is none.
+func LoadSecret(dir, file string, create func() string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return "", fmt.Errorf("open data directory: %w", err)
@@ -106,11 +108,11 @@ func loadSecret(dir, file string) (string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read %s: %w", file, err)
 	}
-	key := newSecret()
-	if err := root.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
+	secret := create()
+	if err := root.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("keep %s: %w", file, err)
 	}
-	return key, nil
+	return secret, nil
 }
 
 // newSecret is 256 random bits, safe in URLs.

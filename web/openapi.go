@@ -21,6 +21,7 @@ var queryParams = map[string]object{
 	"cursor":   {"description": "The next of the page before.", "schema": object{"type": "string"}},
 	"status":   {"description": "Only sessions with this status.", "schema": object{"type": "string", "enum": statuses}},
 	"state":    {"description": "Only takeovers in this state.", "schema": object{"type": "string", "enum": takeoverStates}},
+	"dead":     {"description": "Only deliveries that failed for good, or only others.", "schema": object{"type": "boolean"}},
 	"format":   {"description": "Image format.", "schema": object{"type": "string", "enum": []string{"png", "jpeg", "webp"}, "default": "png"}},
 	"fullPage": {"description": "The whole page instead of what is in view.", "schema": object{"type": "boolean", "default": false}},
 	"wait":     {"description": "How long to wait for the end, with its unit, such as 60s or 500ms.", "schema": object{"type": "string"}},

@@ -18,6 +18,7 @@ import (
 	"takeover/files"
 	"takeover/session"
 	"takeover/web/views"
+	"takeover/webhook"
 )
 
 // mimeProblem is RFC 9457's media type.
@@ -118,6 +119,8 @@ var outcomes = []struct {
 	{capture.ErrOff, kindConflict, websocket.StatusPolicyViolation},
 	{capture.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},
 	{capture.ErrClosed, kindEnded, websocket.StatusNormalClosure},
+	{webhook.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
+	{webhook.ErrFull, kindConflict, websocket.StatusTryAgainLater},
 	{context.DeadlineExceeded, kindTimeout, websocket.StatusTryAgainLater},
 	{errStalled, kindTimeout, closeStalled},
 	{errStopping, kindNotReady, websocket.StatusGoingAway},

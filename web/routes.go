@@ -8,6 +8,7 @@ import (
 	"takeover/capture"
 	"takeover/files"
 	"takeover/session"
+	"takeover/webhook"
 )
 
 // access is who may call a route.
@@ -95,6 +96,11 @@ func (s *Server) routes() []route {
 		{method: get, path: "/v1/saved-scripts/:script", name: "getSavedScript", does: "One saved script.", handler: s.getSaved, answers: answer{body: session.SavedScript{}}},
 		{method: patch, path: "/v1/saved-scripts/:script", name: "changeSavedScript", does: "Rename a saved script, change its code or arguments.", handler: s.changeSaved, body: savedRequest{}, answers: answer{body: session.SavedScript{}}},
 		{method: del, path: "/v1/saved-scripts/:script", name: "deleteSavedScript", does: "Forget a saved script.", handler: s.deleteSaved, answers: answer{status: 204}},
+
+		{method: get, path: "/v1/webhooks", name: "listWebhooks", does: "The addresses that are told what happens, and how they do.", handler: s.listWebhooks, answers: answer{body: webhooksView{}}},
+		{method: post, path: "/v1/webhooks/test", name: "testWebhooks", does: "Send webhook.test to every address.", handler: s.testWebhooks, answers: answer{status: 202, body: webhooksView{}}},
+		{method: get, path: "/v1/webhooks/deliveries", name: "listDeliveries", does: "What waits or failed for good, oldest first; ?dead=true keeps the latter.", query: []string{"limit", "cursor", "dead"}, handler: s.listDeliveries, answers: answer{body: webhook.Delivery{}, list: "deliveries"}},
+		{method: post, path: "/v1/webhooks/deliveries/:delivery/retry", name: "retryDelivery", does: "Send a delivery again, with all its tries.", handler: s.retryDelivery, answers: answer{status: 202, body: webhook.Delivery{}}},
 
 		{method: post, path: one + "/takeovers", name: "requestTakeover", does: "Ask for a person.", handler: s.requestTakeover, body: takeoverRequest{}, answers: answer{status: 201, body: session.TakeoverInfo{}}},
 		{method: get, path: one + "/takeovers", name: "listSessionTakeovers", does: "The session's takeovers, oldest first.", query: []string{"limit", "cursor"}, handler: s.listSessionTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},

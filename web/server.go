@@ -17,6 +17,7 @@ import (
 
 	"takeover/session"
 	"takeover/web/demo"
+	"takeover/webhook"
 )
 
 const (
@@ -52,6 +53,8 @@ type Config struct {
 	// LinkKey signs the cookies of share links. With the same one after a restart
 	// their holders are told what became of the session. Default: made anew.
 	LinkKey string
+	// Webhooks are shown and can be tried; default: there are none.
+	Webhooks *webhook.Sender
 
 	// PublicURL is the address that people reach the server under, without a
 	// slash at the end. By default it is taken from each request.

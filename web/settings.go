@@ -13,14 +13,20 @@ import (
 // pageSettings is GET /settings.
 func (s *Server) pageSettings(c echo.Context) error {
 	life, takeover := s.manager.Timeouts()
-	return s.render(c, http.StatusOK, views.Settings(views.SettingsPage{Page: s.page(c), Facts: []views.Fact{
+	p := views.SettingsPage{Page: s.page(c), Facts: []views.Fact{
 		{Name: "Sessions at a time, at most", Value: strconv.Itoa(s.manager.MaxSessions())},
 		{Name: "A session lives, if nothing else is said", Value: minutes(life)},
 		{Name: "A takeover waits, if nothing else is said", Value: minutes(takeover)},
 		{Name: "New sessions of one caller", Value: strconv.Itoa(s.cfg.CreateRate) + " a minute"},
 		{Name: "Version", Value: s.cfg.Version},
 		{Name: "API version", Value: "v1"},
-	}}))
+	}}
+	if s.cfg.Webhooks != nil {
+		for _, w := range s.cfg.Webhooks.Statuses() {
+			p.Webhooks = append(p.Webhooks, views.Webhook{Name: w.Name, Pending: w.Pending, Dead: w.Dead, LastError: w.LastError})
+		}
+	}
+	return s.render(c, http.StatusOK, views.Settings(p))
 }
 
 // minutes is a length of time as people say it.

@@ -148,7 +148,7 @@ test.skip('later', () => {});`
 	if code != 1 || strings.Count(stdout, `{"event":"test",`) != 3 || strings.Contains(stdout, "✓") {
 		t.Errorf("tests as JSON: %d, %q", code, stdout)
 	}
-	for _, args := range [][]string{{"run"}, {"run", "/none/at/all.ts"}, {"run", "-", "--watch"}, {"run", "-", "--args", "{"}, {"run", "-", "--session", "x", "--url", "y"}, {"frobnicate"}, {"run", "--nothing"}} {
+	for _, args := range [][]string{{"run"}, {"run", "/none/at/all.ts"}, {"run", "-", "--watch"}, {"run", "-", "--args", "{"}, {"run", "-", "--session", "x", "--url", "y"}, {"frobnicate"}, {"run", "--nothing"}, {"serve", "--addr=127.0.0.1:0", "--data-dir=" + t.TempDir(), "--webhooks=ftp://x"}} {
 		if code, _, stderr := command(t, "", args...); code != 2 || stderr == "" {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr)
 		}

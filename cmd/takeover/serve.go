@@ -21,6 +21,7 @@ import (
 	"takeover/static"
 	"takeover/store"
 	"takeover/web"
+	"takeover/webhook"
 )
 
 const (
@@ -54,6 +55,7 @@ type serveCommand struct {
 	KeepSessions int           `help:"Ended sessions that are told of, with their runs and takeovers. Default: 200." placeholder:"N" env:"TAKEOVER_KEEP_SESSIONS"`
 	KeepAge      time.Duration `help:"How long ended sessions are told of. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_KEEP_AGE"`
 	KeepBytes    int64         `help:"Bytes on disk of what is told of ended sessions, without events. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
+	Webhooks     []string      `help:"Addresses that are told when a person is needed and when a run or session ends; slack+https://… for a Slack channel." placeholder:"URL" env:"TAKEOVER_WEBHOOKS"`
 
 	AskTimeout time.Duration `help:"How long a person in control has to say no to another who asks for it." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
 	LeaseGrace time.Duration `help:"How long a person keeps control whose connection broke." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
@@ -116,13 +118,18 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	manager, err := session.NewManager(s.options(ln.Addr(), kept, log))
+	hooks, err := s.webhooks(ctx, kept, log)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which tell of their ends
+	manager, err := session.NewManager(s.options(ln.Addr(), kept, hooks, log))
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	closeSessions := sync.OnceValue(func() error { return closeManager(context.WithoutCancel(ctx), manager) })
 	defer func() { err = cmp.Or(err, closeSessions()) }()
-	server, err := web.New(s.config(manager, keys, linkKey, log))
+	server, err := web.New(s.config(manager, keys, linkKey, hooks, log))
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -167,10 +174,10 @@ func closeManager(ctx context.Context, manager *session.Manager) error {
 
 // maxStore is what the store needs for all that it may be told to keep.
 func (s *serveCommand) maxStore() int64 {
-	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + session.StoreBytes(s.KeepBytes)
+	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + session.StoreBytes(s.KeepBytes) + webhook.StoreBytes
 }
 
-func (s *serveCommand) options(addr net.Addr, kept *store.Store, log *slog.Logger) session.Options {
+func (s *serveCommand) options(addr net.Addr, kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {
 	warm := s.Warm
 	if warm <= 0 {
 		warm = -1 // session takes 0 for its default
@@ -185,13 +192,19 @@ func (s *serveCommand) options(addr net.Addr, kept *store.Store, log *slog.Logge
 		Events: store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
 		Keep:   session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
 		Files:  files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
+		Notify: func(n session.Notice) {
+			if hooks != nil {
+				hooks.Send(webhook.Event{Type: n.Type, Time: n.Time, Data: n.Data, Text: n.Text, Link: n.Link})
+			}
+		},
 		Logger: log,
 	}
 }
 
-func (s *serveCommand) config(manager *session.Manager, keys *web.Keys, linkKey string, log *slog.Logger) web.Config {
+func (s *serveCommand) config(manager *session.Manager, keys *web.Keys, linkKey string, hooks *webhook.Sender, log *slog.Logger) web.Config {
 	cfg := web.Config{
-		Manager: manager, Keys: keys, LinkKey: linkKey, AllowedOrigins: s.AllowedOrigins, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout,
+		Manager: manager, Keys: keys, LinkKey: linkKey, Webhooks: hooks,
+		AllowedOrigins: s.AllowedOrigins, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout,
 		CreateRate: s.CreateRate, CreateBurst: s.CreateBurst, SignInRate: s.SignInRate, SignInBurst: s.SignInBurst,
 		Version: version(), Logger: log,
 	}

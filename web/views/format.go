@@ -232,3 +232,16 @@ func (s SavedScript) begin() string {
 	}
 	return strings.Join(first, "\n")
 }
+
+// webhookWords is how an address does.
+func webhookWords(w Webhook) string {
+	switch {
+	case w.Dead > 0:
+		return fmt.Sprintf("%d given up, %d waiting", w.Dead, w.Pending)
+	case w.LastError != "":
+		return "Trying again: " + w.LastError
+	case w.Pending > 0:
+		return fmt.Sprintf("%d waiting", w.Pending)
+	}
+	return "Working"
+}

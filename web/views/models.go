@@ -43,7 +43,15 @@ type SessionsPage struct {
 // SettingsPage is `/settings`.
 type SettingsPage struct {
 	Page
-	Facts []Fact // of the server, to be read only
+	Facts    []Fact // of the server, to be read only
+	Webhooks []Webhook
+}
+
+// Webhook is an address that is told what happens.
+type Webhook struct {
+	Name          string
+	Pending, Dead int
+	LastError     string
 }
 
 // Fact is one thing that the server says of itself.

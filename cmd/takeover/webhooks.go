@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"takeover/session"
+	"takeover/store"
+	"takeover/web"
+	"takeover/webhook"
+)
+
+// webhookSecretFile is where the server keeps the secret it signs with, in its
+// data directory, unless TAKEOVER_WEBHOOK_SECRET is set.
+const webhookSecretFile = "webhook-secret"
+
+// webhookTime is how long the last webhooks may take to arrive once the server
+// stops. The others are sent after its next start.
+const webhookTime = 3 * time.Second
+
+// webhooks starts their sender, or is nil where no address is configured.
+func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, log *slog.Logger) (*webhook.Sender, error) {
+	if len(s.Webhooks) == 0 {
+		return nil, nil //nolint:nilnil // there is none, and that is no error
+	}
+	server, err := session.ServerID(s.DataDir)
+	if err != nil {
+		return nil, fmt.Errorf("webhooks: %w", err)
+	}
+	o := webhook.Options{Store: kept, Server: server, Secret: os.Getenv("TAKEOVER_WEBHOOK_SECRET"), UserAgent: "takeover/" + version(), Logger: log}
+	for i, address := range s.Webhooks {
+		e, err := webhook.ParseEndpoint(address)
+		if err != nil {
+			return nil, usage("--webhooks: address %d %w", i+1, err)
+		}
+		o.Endpoints = append(o.Endpoints, e)
+	}
+	if o.Secret == "" {
+		if o.Secret, err = web.LoadSecret(s.DataDir, webhookSecretFile, webhook.NewSecret); err != nil {
+			return nil, fmt.Errorf("webhooks: %w", err)
+		}
+	}
+	return webhook.New(ctx, o)
+}
+
+func closeWebhooks(ctx context.Context, hooks *webhook.Sender) {
+	if hooks == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, webhookTime)
+	defer cancel()
+	hooks.Close(ctx)
+}

@@ -1,0 +1,51 @@
+package session
+
+import (
+	"cmp"
+	"time"
+)
+
+// Notice is something that others than the viewers of a session want to hear of.
+type Notice struct {
+	Type string // takeover.requested, takeover.claimed, takeover.ended, run.ended, session.ended
+	Time time.Time
+	Data any    // TakeoverInfo, RunInfo without logs and steps, or Info
+	Text string // the same for a person, in a line
+	Link string // where the person goes
+}
+
+// notify tells Options.Notify.
+func (s *Session) notify(kind, text, link string, data any) {
+	s.manager.opts.Notify(Notice{
+		Type: kind, Time: time.Now().UTC(), Data: data, Text: text,
+		Link: cmp.Or(link, s.manager.opts.PublicURL()+"/sessions/"+s.id),
+	})
+}
+
+// takeoverWords are how a takeover's end reads.
+var takeoverWords = map[TakeoverState]string{
+	TakeoverDone:      "Done: ",
+	TakeoverFailed:    "Nobody could help: ",
+	TakeoverExpired:   "Nobody came in time: ",
+	TakeoverCancelled: "No longer needed: ",
+}
+
+func (s *Session) notifyTakeover(kind string, info TakeoverInfo) {
+	switch kind {
+	case "takeover.requested":
+		s.notify(kind, "A person is needed: "+info.Reason, info.URL, info)
+	case "takeover.claimed":
+		s.notify(kind, "Somebody is on it: "+info.Reason, "", info)
+	default:
+		s.notify(kind, takeoverWords[info.State]+info.Reason, "", info)
+	}
+}
+
+func (s *Session) notifyRun(info RunInfo) {
+	info.Logs, info.Steps = []RunLog{}, []RunStep{}
+	text := cmp.Or(info.Filename, "A script") + ": " + string(info.Status)
+	if info.Error != nil {
+		text += ", " + info.Error.Message
+	}
+	s.notify("run.ended", text, "", info)
+}

@@ -1,0 +1,220 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"takeover/text"
+)
+
+// save writes to the store what Send took, in its order, until Close and
+// all is written.
+func (s *Sender) save() {
+	for {
+		s.saveTaken()
+		select {
+		case <-s.wakeSaver:
+		case <-s.stopping:
+			s.saveTaken()
+			return
+		}
+	}
+}
+
+func (s *Sender) saveTaken() {
+	s.mu.Lock()
+	list := s.unsaved
+	s.unsaved = nil
+	s.mu.Unlock()
+	for _, r := range list {
+		q := s.queue(r.Endpoint)
+		q.stored(r, s.put(q.read(r)))
+	}
+}
+
+// put writes a delivery and returns its revision. A store that is away does not
+// keep it from being sent: its revision stays.
+func (s *Sender) put(r record) uint64 {
+	value, err := json.Marshal(r)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		defer cancel()
+		var revision uint64
+		if revision, err = s.bucket.Put(ctx, s.key(&r), value, r.revision); err == nil {
+			return revision
+		}
+	}
+	s.log.Error("a webhook delivery could not be kept", "delivery", r.ID, "error", err)
+	return r.revision
+}
+
+// key is a delivery's in the store.
+func (s *Sender) key(r *record) string { return s.server + "." + r.ID }
+
+func (s *Sender) remove(r *record) {
+	if r.revision == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	if err := s.bucket.Delete(ctx, s.key(r)); err != nil {
+		s.log.Error("a webhook delivery could not be removed", "delivery", r.ID, "error", err)
+	}
+}
+
+// deliver sends what is due to one endpoint, one request at a time, until Close;
+// ctx ends the one that is being made.
+func (s *Sender) deliver(ctx context.Context, q *queue) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for !s.closed() {
+		r, wait := q.next(time.Now())
+		if r == nil {
+			if wait >= 0 {
+				timer.Reset(wait)
+			} else {
+				timer.Stop()
+			}
+			select {
+			case <-q.wake:
+			case <-timer.C:
+			case <-s.stopping:
+			}
+			continue
+		}
+		err := s.post(ctx, q.endpoint, r)
+		now := time.Now().UTC()
+		switch {
+		case err == nil:
+			q.arrived(r, now)
+			s.remove(r)
+		case ctx.Err() != nil:
+			q.givenUp()
+		default:
+			s.failed(q, r, now, err)
+		}
+	}
+}
+
+func (s *Sender) closed() bool {
+	select {
+	case <-s.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// failed keeps what a failed try changes, and says it then.
+func (s *Sender) failed(q *queue, r *record, at time.Time, err error) {
+	why := text.Clip(err.Error(), MaxError)
+	now := q.failed(r, at, why, s.backoff)
+	now.revision = s.put(now)
+	if now.State == Dead {
+		s.bury(&now)
+	} else {
+		q.stored(r, now.revision)
+	}
+	s.log.Warn("a webhook did not arrive", "endpoint", q.endpoint.Name(), "type", now.Type, "attempts", now.Attempts, "state", now.State, "error", why)
+}
+
+// bury keeps a dead delivery.
+func (s *Sender) bury(r *record) {
+	s.mu.Lock()
+	s.dead = append(s.dead, r)
+	var oldest *record
+	if len(s.dead) > MaxDead {
+		oldest, s.dead = s.dead[0], s.dead[1:]
+	}
+	s.mu.Unlock()
+	if oldest != nil {
+		s.log.Error("a dead webhook delivery is forgotten: too many are kept", "delivery", oldest.ID, "type", oldest.Type)
+		s.remove(oldest)
+	}
+}
+
+// post sends a delivery once. Every answer but one of 200 to 299 is an error.
+func (s *Sender) post(ctx context.Context, e Endpoint, r *record) error {
+	now := time.Now()
+	signature, err := s.signer.Sign(r.Message, now, r.Body)
+	if err != nil {
+		return fmt.Errorf("sign: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return withoutAddress(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", s.userAgent)
+	req.Header.Set(standardwebhooks.HeaderWebhookID, r.Message)
+	req.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
+	req.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	res, err := s.client.Do(req)
+	if err != nil {
+		return withoutAddress(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	said, _ := io.ReadAll(io.LimitReader(res.Body, MaxError)) // the status is what counts
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return errors.New(strings.TrimSpace(res.Status + " " + string(said)))
+	}
+	return nil
+}
+
+// withoutAddress is an error of package http without the endpoint's address, which
+// may be secret.
+func withoutAddress(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// body is an event as an endpoint gets it.
+func body(e Event, slack bool) json.RawMessage {
+	if slack {
+		line := escapeSlack(e.Text)
+		if e.Link != "" {
+			line += " <" + escapeSlack(e.Link) + "|Open>"
+		}
+		return encode(map[string]string{"text": line})
+	}
+	envelope := struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      any       `json:"data"`
+		Truncated bool      `json:"truncated,omitempty"`
+	}{Type: e.Type, Timestamp: e.Time, Data: e.Data}
+	whole := encode(envelope)
+	if len(whole) <= MaxBody {
+		return whole
+	}
+	envelope.Data, envelope.Truncated = nil, true
+	return encode(envelope)
+}
+
+// encode is JSON; of what cannot be JSON it is null, which a test would show.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return b
+}
+
+// escapeSlack makes a text harmless that a page or a script may have chosen: these
+// three characters make links and mentions.
+func escapeSlack(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
