@@ -2,7 +2,11 @@ package automation
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"sync/atomic"
+
+	proto "github.com/chromedp/cdproto/cdp"
 
 	"takeover/browser"
 )
@@ -24,6 +28,15 @@ var permissions = map[string][]string{
 type grants struct {
 	turn chan struct{} // held by who tells Chromium; guards all
 	all  map[grantKey]map[*Client][]string
+
+	people  []allowed    // by Allow; guarded by turn
+	clients atomic.Int64 // the length of all
+}
+
+// allowed is what people allowed a site.
+type allowed struct {
+	context      *browser.Context
+	origin, name string
 }
 
 // grantKey is whom something is granted.
@@ -35,6 +48,8 @@ type grantKey struct {
 func newGrants() *grants {
 	return &grants{turn: make(chan struct{}, 1), all: map[grantKey]map[*Client][]string{}}
 }
+
+func (g *grants) count() { g.clients.Store(int64(len(g.all))) }
 
 // take waits for the turn; end ends it.
 func (g *grants) take(ctx context.Context) (end func(), err error) {
@@ -62,6 +77,7 @@ func (g *grants) add(ctx context.Context, c *Client, key grantKey, names []strin
 	if of == nil {
 		of = map[*Client][]string{}
 		g.all[key] = of
+		g.count()
 	}
 	before := of[c]
 	of[c] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(before, names))))
@@ -69,7 +85,7 @@ func (g *grants) add(ctx context.Context, c *Client, key grantKey, names []strin
 		of[c] = before
 		return err
 	}
-	return nil
+	return g.allowAgain(ctx, key.context)
 }
 
 // remove takes back what a client granted in a context; what others granted stays.
@@ -80,6 +96,7 @@ func (g *grants) remove(ctx context.Context, c *Client, bc *browser.Context) err
 	}
 	defer end()
 	left := g.drop(c, bc)
+	defer g.count() // once Chromium knows
 	if err := bc.Browser().Session().Call(ctx, "Browser.resetPermissions", map[string]string{"browserContextId": bc.ID()}, nil); err != nil {
 		return err
 	}
@@ -88,7 +105,7 @@ func (g *grants) remove(ctx context.Context, c *Client, bc *browser.Context) err
 			return err
 		}
 	}
-	return nil
+	return g.allowAgain(ctx, bc)
 }
 
 // forget drops what a client granted in contexts that have ended with it.
@@ -96,6 +113,7 @@ func (g *grants) forget(c *Client) {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
 	g.drop(c, nil)
+	g.count()
 }
 
 // drop forgets what a client granted in a context, in all of them without one, and
@@ -130,6 +148,50 @@ func (g *grants) tell(ctx context.Context, key grantKey) error {
 		}
 	}
 	return key.context.Browser().Session().Call(ctx, "Browser.grantPermissions", p, nil)
+}
+
+// Allow gives a site a permission, by its name in the Permissions API, for as long
+// as the context lives, whatever clients grant and take back. Others stay as they
+// are. How many there may be is for the caller to bound.
+func (a *Automation) Allow(ctx context.Context, bc *browser.Context, origin, name string) error {
+	g := a.grants
+	end, err := g.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	one := allowed{bc, origin, name}
+	if err := one.tell(ctx); err != nil {
+		return fmt.Errorf("allow %s: %w", name, err)
+	}
+	if !slices.Contains(g.people, one) {
+		g.people = append(g.people, one)
+	}
+	return nil
+}
+
+// GrantsPermissions reports whether clients have granted pages anything: then
+// Chromium refuses what they did not, and no page has asked for it.
+func (a *Automation) GrantsPermissions() bool { return a.grants.clients.Load() > 0 }
+
+// allowAgain allows what people allowed, after what clients granted has changed.
+func (g *grants) allowAgain(ctx context.Context, bc *browser.Context) error {
+	for _, one := range g.people {
+		if one.context != bc {
+			continue
+		}
+		if err := one.tell(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell gives it. cdproto may not know the name.
+func (one allowed) tell(ctx context.Context) error {
+	return one.context.Browser().Session().Call(ctx, "Browser.setPermission", map[string]any{
+		"permission": map[string]string{"name": one.name}, "setting": "granted", "origin": one.origin, "browserContextId": one.context.ID(),
+	}, new(proto.Empty))
 }
 
 type permissionParams struct {

@@ -102,6 +102,9 @@ func (c *Context) visitedLocked(url string) {
 	c.origins = append(c.origins, origin)
 }
 
+// Origin is the origin of an address of the web, or empty.
+func Origin(url string) string { return originOf(url) }
+
 // originOf is the origin of a URL of the web, or empty.
 func originOf(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")

@@ -30,6 +30,16 @@ type Geolocation struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
 	Accuracy  float64 `json:"accuracy"`
+
+	Unknown bool `json:"-"` // a page that asks is told that nobody knows, instead of waiting for a machine without a place
+}
+
+// params are Emulation.setGeolocationOverride's.
+func (g *Geolocation) params() any {
+	if g == nil || g.Unknown {
+		return proto.Empty{}
+	}
+	return g
 }
 
 // blockServiceWorkers is run before a page's own scripts where they may not
@@ -68,7 +78,7 @@ func (a *attachment) emulateLocked() {
 		b.send(cdp.Send(s, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: o.Timezone}))
 	}
 	if o.Geolocation != nil {
-		b.send(s.Send(emulation.SetGeolocationOverride.Method, o.Geolocation))
+		b.send(s.Send(emulation.SetGeolocationOverride.Method, o.Geolocation.params()))
 	}
 	if a.page.media != (Media{}) {
 		b.send(s.Send(emulation.SetEmulatedMedia.Method, a.page.media.params()))
@@ -180,11 +190,7 @@ func (c *Context) SetGeolocation(ctx context.Context, g *Geolocation) error {
 	b.mu.Lock()
 	c.options.Geolocation = g
 	b.mu.Unlock()
-	var params any = proto.Empty{}
-	if g != nil {
-		params = g
-	}
-	if err := b.tellSessions(ctx, func(a *attachment) bool { return a.page.context == c }, emulation.SetGeolocationOverride.Method, params); err != nil {
+	if err := b.tellSessions(ctx, func(a *attachment) bool { return a.page.context == c }, emulation.SetGeolocationOverride.Method, g.params()); err != nil {
 		return fmt.Errorf("set geolocation: %w", err)
 	}
 	return nil

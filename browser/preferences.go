@@ -15,8 +15,11 @@ var firstPreferences = map[string]any{
 	"profile": map[string]any{
 		"password_manager_enabled":        false,
 		"password_manager_leak_detection": false, // it asks a server about typed passwords
+		// Choosers of devices, which nobody sees and pages would wait for: there are none to choose.
+		"default_content_setting_values": map[string]any{"usb_guard": 2, "hid_guard": 2, "serial_guard": 2, "bluetooth_guard": 2},
 	},
 	"autofill":  map[string]any{"credit_card_enabled": false, "profile_enabled": false},
+	"hardware":  map[string]any{"screen_capture_enabled": false}, // nobody sees the list of screens either
 	"translate": map[string]any{"enabled": false},
 	"search":    map[string]any{"suggest_enabled": false},
 	"net":       map[string]any{"network_prediction_options": 2}, // never look up or fetch ahead

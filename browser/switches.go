@@ -50,7 +50,8 @@ var alwaysOn = []string{
 	"--disable-prompt-on-repost", // reload of a posted form: no dialog outside the page
 	"--disable-print-preview",    // window.print() would open one
 	"--noerrdialogs",
-	"--password-store=basic", // no desktop keyring to ask
+	"--disable-blink-features=EyeDropperAPI", // a page would wait for a dropper that nobody sees
+	"--password-store=basic",                 // no desktop keyring to ask
 
 	// Same behaviour everywhere.
 	"--disable-gpu", // software rendering, without the attempts to find another

@@ -141,6 +141,7 @@ func (s *Session) movedOn(ev browser.FrameNavigated) {
 	if ev.Frame == ev.Frame.Page().MainFrame() && ev.Err == nil && !refusal {
 		at, _, _ := strings.Cut(ev.URL, "#")
 		s.dropAuths(ev.Frame.Page(), at)
+		s.dropPermissions(ev.Frame.Page(), browser.Origin(ev.URL))
 	}
 }
 

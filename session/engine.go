@@ -143,7 +143,8 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return fmt.Errorf("attach live view: %w", err)
 	}
 	eng.desk, err = widget.New(ctx, eng.model, widget.Options{
-		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.pickerOpened, Gone: s.pickerGone, Logger: s.log,
+		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.pickerOpened, Gone: s.pickerGone,
+		Refused: s.permissionRefused, Logger: s.log,
 	})
 	if err != nil {
 		return err
@@ -203,6 +204,9 @@ func (s *Session) goLive(eng *engine, again bool) {
 		}
 	}); err != nil {
 		s.log.Warn("take over pages", "error", err)
+	}
+	if err := s.allowAgain(ctx, eng); err != nil {
+		s.log.Warn("allow again", "error", err)
 	}
 	if err := s.reopen(ctx, eng); err != nil {
 		s.log.Warn("reopen tabs", "error", err)
@@ -277,6 +281,7 @@ func (s *Session) crashed(reason error) {
 	s.sendWidgets()
 	s.loseDownloads()
 	s.dropAllAuths()
+	s.closePermissions(func(*openPermission) bool { return true })
 	for id := range dialogs {
 		s.broadcast("", DialogMessage{Type: "dialog", ID: id, Closed: true})
 	}

@@ -105,6 +105,15 @@ type (
 		Again  bool   `json:"again,omitempty"` // what was answered before was wrong
 		Closed bool   `json:"closed,omitempty"`
 	}
+	// PermissionMessage is what a page asked for and was refused, or, with Closed, no
+	// more to be decided.
+	PermissionMessage struct {
+		Type   string `json:"type"` // permission
+		ID     string `json:"id"`
+		Origin string `json:"origin,omitempty"`
+		Name   string `json:"name,omitempty"` // one of widget.Permissions
+		Closed bool   `json:"closed,omitempty"`
+	}
 	// StateMessage says that the browser crashed or is back.
 	StateMessage struct {
 		Type string `json:"type"` // crashed recovered

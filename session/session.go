@@ -74,6 +74,7 @@ type Session struct {
 	downloads  downloads
 	pickers    pickers
 	auths      auths
+	permits    permits
 	shared     map[string]struct{} // names of files that guests may fetch
 	guestFiles int                 // that guests added
 	rearm      chan struct{}       // one token: expiresAt changed
@@ -323,6 +324,9 @@ func (s *Session) askAgain(v *Viewer) {
 		v.send("", m)
 	}
 	for _, m := range s.openAuths() {
+		v.send("", m)
+	}
+	for _, m := range s.openPermissions() {
 		v.send("", m)
 	}
 	for _, m := range s.knownDownloads() {

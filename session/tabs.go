@@ -200,6 +200,7 @@ func (s *Session) removePage(eng *engine, p *browser.Page) {
 	s.mu.Unlock()
 	if gone != nil {
 		s.dropAuths(p, "")
+		s.dropPermissions(p, "")
 		s.spawn(func() { eng.live.forget(p.ID()) })
 		s.sendTabs()
 		s.sendWidgets()

@@ -28,26 +28,27 @@ var viewerMessages = map[string]struct {
 	slow  bool
 	parse func(raw []byte) (viewerMessage, error)
 }{
-	"hello":     {session.RoleView, false, parseAs[helloMessage]},
-	"ack":       {session.RoleView, false, parseAs[ackMessage]},
-	"ping":      {session.RoleView, false, parseAs[pingMessage]},
-	"resize":    {session.RoleView, false, parseAs[resizeMessage]},
-	"mouse":     {session.RoleTakeover, false, parseAs[mouseMessage]},
-	"key":       {session.RoleTakeover, false, parseAs[keyMessage]},
-	"text":      {session.RoleTakeover, false, parseAs[textMessage]},
-	"compose":   {session.RoleTakeover, false, parseAs[composeMessage]},
-	"touch":     {session.RoleTakeover, false, parseAs[touchMessage]},
-	"drop":      {session.RoleTakeover, true, parseAs[dropMessage]},
-	"control":   {session.RoleTakeover, true, parseAs[controlMessage]},
-	"navigate":  {session.RoleTakeover, true, parseAs[navigateMessage]},
-	"tab":       {session.RoleTakeover, true, parseAs[tabMessage]},
-	"clipboard": {session.RoleTakeover, false, parseAs[clipboardMessage]},
-	"select":    {session.RoleTakeover, true, parseAs[selectMessage]},
-	"dialog":    {session.RoleTakeover, true, parseAs[dialogMessage]},
-	"chooser":   {session.RoleTakeover, true, parseAs[chooserMessage]},
-	"auth":      {session.RoleTakeover, true, parseAs[authMessage]},
-	"download":  {session.RoleTakeover, true, parseAs[downloadMessage]},
-	"takeover":  {session.RoleTakeover, true, parseAs[takeoverMessage]},
+	"hello":      {session.RoleView, false, parseAs[helloMessage]},
+	"ack":        {session.RoleView, false, parseAs[ackMessage]},
+	"ping":       {session.RoleView, false, parseAs[pingMessage]},
+	"resize":     {session.RoleView, false, parseAs[resizeMessage]},
+	"mouse":      {session.RoleTakeover, false, parseAs[mouseMessage]},
+	"key":        {session.RoleTakeover, false, parseAs[keyMessage]},
+	"text":       {session.RoleTakeover, false, parseAs[textMessage]},
+	"compose":    {session.RoleTakeover, false, parseAs[composeMessage]},
+	"touch":      {session.RoleTakeover, false, parseAs[touchMessage]},
+	"drop":       {session.RoleTakeover, true, parseAs[dropMessage]},
+	"control":    {session.RoleTakeover, true, parseAs[controlMessage]},
+	"navigate":   {session.RoleTakeover, true, parseAs[navigateMessage]},
+	"tab":        {session.RoleTakeover, true, parseAs[tabMessage]},
+	"clipboard":  {session.RoleTakeover, false, parseAs[clipboardMessage]},
+	"select":     {session.RoleTakeover, true, parseAs[selectMessage]},
+	"dialog":     {session.RoleTakeover, true, parseAs[dialogMessage]},
+	"chooser":    {session.RoleTakeover, true, parseAs[chooserMessage]},
+	"auth":       {session.RoleTakeover, true, parseAs[authMessage]},
+	"permission": {session.RoleTakeover, true, parseAs[permissionMessage]},
+	"download":   {session.RoleTakeover, true, parseAs[downloadMessage]},
+	"takeover":   {session.RoleTakeover, true, parseAs[takeoverMessage]},
 }
 
 type (
@@ -128,6 +129,13 @@ type (
 		Username string `json:"username"`
 		Password string `json:"password"`
 	}
+	permissionMessage struct {
+		ID        string   `json:"id"`
+		Allow     bool     `json:"allow"`
+		Latitude  *float64 `json:"latitude"`
+		Longitude *float64 `json:"longitude"`
+		Accuracy  float64  `json:"accuracy"`
+	}
 	downloadMessage struct {
 		ID     string `json:"id"`
 		Action string `json:"action"`
@@ -204,6 +212,14 @@ func (m *chooserMessage) act(ctx context.Context, v *session.Viewer) error {
 
 func (m *authMessage) act(ctx context.Context, v *session.Viewer) error {
 	return v.Auth(ctx, m.ID, m.Accept, m.Username, m.Password)
+}
+
+func (m *permissionMessage) act(ctx context.Context, v *session.Viewer) error {
+	var place *session.Place
+	if m.Latitude != nil && m.Longitude != nil {
+		place = &session.Place{Latitude: *m.Latitude, Longitude: *m.Longitude, Accuracy: m.Accuracy}
+	}
+	return v.Permission(ctx, m.ID, m.Allow, place)
 }
 
 func (m *downloadMessage) act(ctx context.Context, v *session.Viewer) error {

@@ -41,8 +41,12 @@ type Options struct {
 	// again when what it is for has changed. It must not wait for anything of the model.
 	Opened func(k *Picker)
 	// Gone is called when the focus has left such a field.
-	Gone   func(k *Picker)
-	Logger *slog.Logger
+	Gone func(k *Picker)
+	// Refused is called when a page has asked for one of Permissions and got a no at
+	// once, because there is no window to ask in, or when Chromium was told to refuse
+	// it. It must not wait either.
+	Refused func(r *Refusal)
+	Logger  *slog.Logger
 }
 
 // Change says what changed.
@@ -181,6 +185,11 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	case r.Gone > 0:
 		if d.o.Gone != nil {
 			d.o.Gone(&Picker{world: w, number: r.Gone})
+		}
+		return
+	case r.Refused != "":
+		if d.o.Refused != nil && w.Frame() == w.Page().MainFrame() {
+			d.o.Refused(&Refusal{Name: r.Refused, world: w})
 		}
 		return
 	}

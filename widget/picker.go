@@ -139,6 +139,12 @@ func (k *Picker) Answer(ctx context.Context, values []string) error {
 
 // call calls a function with values in the field's world.
 func (k *Picker) call(ctx context.Context, function string, values ...any) ([]byte, error) {
+	return call(ctx, k.world, true, function, values...)
+}
+
+// call runs a function of the agent's side in a document; gesture makes it look
+// like one that a person caused.
+func call(ctx context.Context, w *browser.World, gesture bool, function string, values ...any) ([]byte, error) {
 	args := make([]*runtime.CallArgument, len(values))
 	for i, v := range values {
 		raw, err := json.Marshal(v)
@@ -147,7 +153,7 @@ func (k *Picker) call(ctx context.Context, function string, values ...any) ([]by
 		}
 		args[i] = &runtime.CallArgument{Value: raw}
 	}
-	res, err := k.world.Call(ctx, browser.CallOptions{Function: function, Args: args, ByValue: true, UserGesture: true})
+	res, err := w.Call(ctx, browser.CallOptions{Function: function, Args: args, ByValue: true, AwaitPromise: true, UserGesture: gesture})
 	switch {
 	case errors.Is(err, browser.ErrContextDestroyed):
 		return nil, ErrGone

@@ -47,18 +47,23 @@ var Cursors = []string{
 	"ew-resize", "ns-resize", "nesw-resize", "nwse-resize", "zoom-in", "zoom-out",
 }
 
+// Permissions are what a document may be refused without anybody being asked, by
+// their names in the Permissions API.
+var Permissions = []string{"geolocation", "notifications", "clipboard-read", "camera", "microphone", "local-fonts", "window-management", "idle-detection"}
+
 // Secret reports whether what is typed there is nobody else's to know.
 func (f Focus) Secret() bool { return f.Kind == "password" || f.Kind == "otp" || f.Kind == "card" }
 
 // report is what an agent says: one of its fields.
 type report struct {
-	Focus  *Focus
-	Blur   bool // nothing has the focus
-	Cursor string
-	Moved  bool   // the frame that has the focus may be elsewhere now
-	Secret string // what stands in a secret field that somebody has just changed
-	Open   int    // the number of a field for which something has opened; from 1 on
-	Gone   int    // the number of one that somebody left
+	Focus   *Focus
+	Blur    bool // nothing has the focus
+	Cursor  string
+	Moved   bool   // the frame that has the focus may be elsewhere now
+	Secret  string // what stands in a secret field that somebody has just changed
+	Open    int    // the number of a field for which something has opened; from 1 on
+	Gone    int    // the number of one that somebody left
+	Refused string // one of Permissions that the page has just been refused
 }
 
 var errReport = errors.New("not a report")
@@ -76,7 +81,10 @@ func parseReport(payload string) (report, error) {
 	if err := json.Unmarshal([]byte(payload), &raw); err != nil {
 		return report{}, errReport
 	}
-	r := report{Cursor: raw.Cursor, Moved: raw.Moved, Secret: raw.Secret, Open: raw.Open, Gone: raw.Gone}
+	r := report{Cursor: raw.Cursor, Moved: raw.Moved, Secret: raw.Secret, Open: raw.Open, Gone: raw.Gone, Refused: raw.Refused}
+	if r.Refused != "" && !slices.Contains(Permissions, r.Refused) {
+		return report{}, errReport
+	}
 	if r.Cursor != "" && !slices.Contains(Cursors, r.Cursor) {
 		r.Cursor = "default"
 	}

@@ -1,6 +1,6 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
-import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
+import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, PermissionMessage, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 import type { Screen } from './screen.js';
 
 /** How long (ms) input waits for control that was asked for by using the page. */
@@ -43,6 +43,7 @@ interface LiveEvents {
   download: DownloadMessage;
   select: SelectMessage;
   auth: AuthMessage;
+  permission: PermissionMessage;
   clipboard: string;
   focus: { editable: boolean; kind: string; rect: Rect | null };
   browser: 'crashed' | 'recovered';
@@ -191,6 +192,9 @@ export class Live extends Emitter<LiveEvents> {
         break;
       case 'auth':
         this.emit('auth', message);
+        break;
+      case 'permission':
+        this.emit('permission', message);
         break;
       case 'cursor':
         this.screen.canvas.style.cursor = CURSORS.has(message.cursor) ? message.cursor : 'default';

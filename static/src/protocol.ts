@@ -85,6 +85,7 @@ export type ClientMessage =
   | { type: 'chooser'; id: string; files: string[] | null }
   | { type: 'download'; id: string; action: 'cancel' }
   | { type: 'select'; id: string; values: string[] | null }
+  | { type: 'permission'; id: string; allow: boolean; latitude?: number; longitude?: number; accuracy?: number }
   | { type: 'auth'; id: string; accept: boolean; username?: string; password?: string }
   | { type: 'takeover'; action: 'claim' | 'extend' | 'done' | 'fail'; id: string; note?: string }
   | { type: 'ping'; t: number };
@@ -208,6 +209,16 @@ export interface SelectMessage {
   closed?: boolean;
 }
 
+/** What a page asked for and was refused. */
+export interface PermissionMessage {
+  type: 'permission';
+  id: string;
+  origin?: string;
+  /** By the Permissions API. */
+  name?: string;
+  closed?: boolean;
+}
+
 /** A server, or a proxy, that asks for a name and a password. */
 export interface AuthMessage {
   type: 'auth';
@@ -248,6 +259,7 @@ export type ServerMessage =
   | DownloadMessage
   | SelectMessage
   | AuthMessage
+  | PermissionMessage
   | { type: 'cursor'; cursor: string }
   | { type: 'clipboard'; text: string }
   | { type: 'focus'; editable: boolean; kind?: string; rect?: Rect | null }

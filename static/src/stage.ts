@@ -12,6 +12,7 @@ import { Pointer } from './pointer.js';
 import type { InputMessage } from './protocol.js';
 import { RemoteAuth } from './remoteauth.js';
 import { RemoteChooser } from './remotechooser.js';
+import { RemotePermission } from './remotepermission.js';
 import { RemoteDialog } from './remotedialog.js';
 import { Screen } from './screen.js';
 import { Touch } from './touch.js';
@@ -51,6 +52,7 @@ export class Stage {
     new RemoteDialog(this.live);
     new RemoteChooser(this.live);
     new RemoteAuth(this.live);
+    new RemotePermission(this.live);
     new Downloads(this.live);
     new Dropping(this.screen, this.live);
     this.#showFocus();

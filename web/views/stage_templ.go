@@ -110,7 +110,15 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</button></header><ul id=\"downloads-list\" aria-live=\"polite\"></ul></section><p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</button></header><ul id=\"downloads-list\" aria-live=\"polite\"></ul></section>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = remotePermission().Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -141,40 +149,40 @@ func keyItems() templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<button type=\"button\" class=\"menu-item\" data-clipboard=\"copy\">Copy</button> <button type=\"button\" class=\"menu-item\" data-clipboard=\"cut\">Cut</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Tab\">Next field</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Enter\">Enter key</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Escape\">Escape key</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<button type=\"button\" class=\"menu-item\" data-clipboard=\"copy\">Copy</button> <button type=\"button\" class=\"menu-item\" data-clipboard=\"cut\">Cut</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Tab\">Next field</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Enter\">Enter key</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Escape\">Escape key</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		for _, k := range []struct{ keys, words string }{
 			{"Control+KeyW", "Ctrl W"}, {"Control+KeyT", "Ctrl T"}, {"Control+KeyN", "Ctrl N"}, {"Alt+Tab", "Alt Tab"}, {"F1", "F1"}, {"F5", "F5"}, {"F11", "F11"}, {"F12", "F12"},
 		} {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<button type=\"button\" class=\"menu-item wide-only\" data-key-tap=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<button type=\"button\" class=\"menu-item wide-only\" data-key-tap=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var8 string
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(k.keys)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 60, Col: 73}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 61, Col: 73}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\"><span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "\"><span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
 			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 60, Col: 91}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 61, Col: 91}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</span></button>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</span></button>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -205,7 +213,7 @@ func zoomButton() templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<button type=\"button\" class=\"button quiet zoom\" data-zoom hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<button type=\"button\" class=\"button quiet zoom\" data-zoom hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -213,7 +221,7 @@ func zoomButton() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span>Zoom in</span></button>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<span>Zoom in</span></button>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -243,7 +251,37 @@ func asked() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person would like to take control. It goes to them in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep it</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person would like to take control. It goes to them in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep it</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		return nil
+	})
+}
+
+// remotePermission is what the remote page asked for and did not get.
+func remotePermission() templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
+				}
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var12 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var12 == nil {
+			templ_7745c5c3_Var12 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"remote-permission\" class=\"permission\" aria-label=\"A permission that the page was refused\" hidden><div class=\"permission-words\"><p id=\"remote-permission-text\" role=\"status\"></p><p id=\"remote-permission-hint\" class=\"hint\" hidden>If you allow it, your own browser asks you whether the page may know where this device is.</p></div><button type=\"button\" id=\"remote-permission-allow\" class=\"button\">Allow and reload</button> <button type=\"button\" id=\"remote-permission-leave\" class=\"button quiet\">Leave it refused</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -268,12 +306,12 @@ func remoteDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var12 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var12 == nil {
-			templ_7745c5c3_Var12 = templ.NopComponent
+		templ_7745c5c3_Var13 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var13 == nil {
+			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<dialog id=\"remote-dialog\" class=\"dialog\" aria-labelledby=\"remote-dialog-title\" aria-describedby=\"remote-dialog-message\"><form id=\"remote-dialog-form\" method=\"dialog\"><h2 id=\"remote-dialog-title\"></h2><p id=\"remote-dialog-message\" class=\"remote-message\"></p><label class=\"field\" id=\"remote-dialog-field\" hidden><span>Answer</span> <input id=\"remote-dialog-input\" type=\"text\" autocomplete=\"off\"></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-dialog-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-dialog-accept\">OK</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<dialog id=\"remote-dialog\" class=\"dialog\" aria-labelledby=\"remote-dialog-title\" aria-describedby=\"remote-dialog-message\"><form id=\"remote-dialog-form\" method=\"dialog\"><h2 id=\"remote-dialog-title\"></h2><p id=\"remote-dialog-message\" class=\"remote-message\"></p><label class=\"field\" id=\"remote-dialog-field\" hidden><span>Answer</span> <input id=\"remote-dialog-input\" type=\"text\" autocomplete=\"off\"></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-dialog-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-dialog-accept\">OK</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -298,12 +336,12 @@ func remoteChooser() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var13 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var13 == nil {
-			templ_7745c5c3_Var13 = templ.NopComponent
+		templ_7745c5c3_Var14 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var14 == nil {
+			templ_7745c5c3_Var14 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<dialog id=\"remote-chooser\" class=\"dialog\" aria-labelledby=\"remote-chooser-title\"><form id=\"remote-chooser-form\" method=\"dialog\"><h2 id=\"remote-chooser-title\"></h2><div class=\"choose-device\"><button type=\"button\" class=\"button primary\" id=\"remote-chooser-device\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<dialog id=\"remote-chooser\" class=\"dialog\" aria-labelledby=\"remote-chooser-title\"><form id=\"remote-chooser-form\" method=\"dialog\"><h2 id=\"remote-chooser-title\"></h2><div class=\"choose-device\"><button type=\"button\" class=\"button primary\" id=\"remote-chooser-device\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -311,7 +349,7 @@ func remoteChooser() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<span>Choose from this device</span></button><p class=\"hint\">It is sent to the remote browser, and kept with its files until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or a file of this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use it</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<span>Choose from this device</span></button><p class=\"hint\">It is sent to the remote browser, and kept with its files until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or a file of this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use it</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -336,12 +374,12 @@ func remoteAuth() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var14 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var14 == nil {
-			templ_7745c5c3_Var14 = templ.NopComponent
+		templ_7745c5c3_Var15 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var15 == nil {
+			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<dialog id=\"remote-auth\" class=\"dialog\" aria-labelledby=\"remote-auth-title\" aria-describedby=\"remote-auth-message\"><form id=\"remote-auth-form\" method=\"dialog\"><h2 id=\"remote-auth-title\"></h2><div><p id=\"remote-auth-message\" class=\"remote-message\"></p><p id=\"remote-auth-open\" class=\"hint\" hidden>The connection to this server is not encrypted.</p></div><label class=\"field\"><span>Name</span> <input id=\"remote-auth-name\" type=\"text\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" maxlength=\"1000\"></label> <label class=\"field\"><span>Password</span> <input id=\"remote-auth-password\" type=\"password\" autocomplete=\"off\" maxlength=\"1000\"></label><p id=\"remote-auth-error\" class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-auth-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-auth-accept\">Sign in</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<dialog id=\"remote-auth\" class=\"dialog\" aria-labelledby=\"remote-auth-title\" aria-describedby=\"remote-auth-message\"><form id=\"remote-auth-form\" method=\"dialog\"><h2 id=\"remote-auth-title\"></h2><div><p id=\"remote-auth-message\" class=\"remote-message\"></p><p id=\"remote-auth-open\" class=\"hint\" hidden>The connection to this server is not encrypted.</p></div><label class=\"field\"><span>Name</span> <input id=\"remote-auth-name\" type=\"text\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" maxlength=\"1000\"></label> <label class=\"field\"><span>Password</span> <input id=\"remote-auth-password\" type=\"password\" autocomplete=\"off\" maxlength=\"1000\"></label><p id=\"remote-auth-error\" class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-auth-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-auth-accept\">Sign in</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -366,12 +404,12 @@ func failDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var15 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var15 == nil {
-			templ_7745c5c3_Var15 = templ.NopComponent
+		templ_7745c5c3_Var16 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var16 == nil {
+			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

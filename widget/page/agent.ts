@@ -1,12 +1,13 @@
 /**
  * Runs in our own world of every document and tells the server what Chromium
  * would show outside the page: whether a field has the focus and where its caret
- * is, and the pointer's shape. Only changes are told. All listeners are passive
+ * is, the pointer's shape, and what the page was refused. Only changes are told. All listeners are passive
  * and in a world of their own, so that a page sees nothing of this.
  */
 import { caretOf } from './caret.ts';
 import { cursorAt } from './cursor.ts';
 import { activeElement, kindOf } from './fields.ts';
+import { followPermissions } from './permissions.ts';
 import { fieldOf, isInline, isOpen, Picker, shut, suggests, type Field } from './pickers.ts';
 import { secretTyped } from './secrets.ts';
 
@@ -134,6 +135,7 @@ function install(ours: Ours): Agent {
   // document.open() takes all listeners away; adding one that is there changes nothing.
   new MutationObserver(listen).observe(document, { childList: true });
   if (document.activeElement !== document.body) later();
+  followPermissions((refused) => report({ refused }));
   return {
     document,
     elsewhere() {
