@@ -332,8 +332,8 @@ func (c *Cast) blinked(frame *Frame) bool {
 	if c.lastLuma == nil {
 		c.lastLuma = brightness(c.lastCast.Data())
 	}
-	luma := brightness(frame.Data())
-	return caretOnly(c.lastLuma, luma) || caretOnly(c.echoLuma, luma)
+	luma, density := brightness(frame.Data()), frame.density()
+	return caretOnly(c.lastLuma, luma, density) || caretOnly(c.echoLuma, luma, density)
 }
 
 // publishLocked makes frame the newest picture and wakes the viewers. It takes

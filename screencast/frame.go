@@ -80,6 +80,11 @@ func clampUint16(n int) uint16 {
 	return uint16(min(max(n, 0), 1<<16-1)) //nolint:gosec // clamped
 }
 
+// density is how many pixels there are per CSS pixel, rounded up.
+func (f *Frame) density() int {
+	return max((f.Width+f.ViewportWidth-1)/max(f.ViewportWidth, 1), 1)
+}
+
 // Release gives the picture back. A picture that is never released is left to
 // the garbage collector.
 func (f *Frame) Release() {

@@ -15,18 +15,18 @@ const (
 	// scroll bars and in small text. A letter that was typed makes 20 and more.
 	likenessLimit = 13
 
-	// A caret is one line, caretWidth wide at most and caretHeight high. Where it
-	// comes or goes the brightness changes by more than caretContrast; what JPEG
-	// makes of the pixels beside it stays below that. A letter that was typed moves
-	// the caret by 3 pixels and more.
+	// A caret is one line, caretWidth CSS pixels wide at most and caretHeight high.
+	// Where it comes or goes the brightness changes by more than caretContrast; what
+	// JPEG makes of the pixels beside it stays below that. A letter that was typed
+	// moves the caret by 3 pixels and more.
 	caretWidth    = 2
 	caretHeight   = 96
 	caretContrast = 64
 )
 
-// caretOnly reports whether two pictures differ in nothing but a caret that
-// blinked.
-func caretOnly(a, b *image.YCbCr) bool {
+// caretOnly reports whether two pictures, drawn with so many pixels per CSS pixel,
+// differ in nothing but a caret that blinked.
+func caretOnly(a, b *image.YCbCr, density int) bool {
 	if a == nil || b == nil || a.Rect != b.Rect {
 		return false
 	}
@@ -42,7 +42,7 @@ func caretOnly(a, b *image.YCbCr) bool {
 				changed = changed.Union(image.Rect(x, y, x+1, y+1))
 			}
 		}
-		if changed.Dx() > caretWidth || changed.Dy() > caretHeight {
+		if changed.Dx() > density*caretWidth || changed.Dy() > density*caretHeight {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 
+	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/cdp"
 )
@@ -31,9 +32,17 @@ const (
 
 func openPage(t *testing.T, o Options) *testPage {
 	t.Helper()
-	p := &testPage{TestPage: browsertest.Page(t), T: t}
+	if o.Density > 1 {
+		return openPageOf(t, browsertest.Launch(t, browser.LaunchOptions{DeviceScaleFactor: o.Density}), o)
+	}
+	return openPageOf(t, browsertest.Start(t), o)
+}
+
+func openPageOf(t *testing.T, chromium *browser.Process, o Options) *testPage {
+	t.Helper()
+	p := &testPage{TestPage: browsertest.PageOf(t, chromium.Conn()), T: t}
 	var cast atomic.Pointer[Cast]
-	client, err := browsertest.Start(t).Conn().NewClient(t.Context(), cdp.SinkFunc(func(ev cdp.Event) {
+	client, err := chromium.Conn().NewClient(t.Context(), cdp.SinkFunc(func(ev cdp.Event) {
 		if ev.Method == page.ScreencastFrame.Method {
 			p.sent.Add(1)
 		}
@@ -64,8 +73,12 @@ func openPage(t *testing.T, o Options) *testPage {
 
 func (p *testPage) resize(width, height int64) {
 	p.Helper()
+	ratio := 1.0
+	if p.cast.options.Density > 1 {
+		ratio = 0 // what Chromium was started with
+	}
 	_, err := cdp.Call(p.T.Context(), p.Session, emulation.SetDeviceMetricsOverride,
-		emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
+		emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: ratio})
 	if err != nil {
 		p.Fatal(err)
 	}

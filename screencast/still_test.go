@@ -98,13 +98,19 @@ func TestPrimedWhenTheCastGivesNothing(t *testing.T) {
 func TestBlinkingCaret(t *testing.T) {
 	const blinks = 10
 	for _, tt := range []struct {
-		name  string
-		ratio float64
-		most  int // moving pictures meanwhile
-	}{{"plain screen", 1, 0}, {"dense screen", 2, blinks - 2}} {
+		name    string
+		ratio   float64
+		density float64
+		font    string
+		most    int // moving pictures meanwhile
+	}{
+		{"plain screen", 1, 1, "13px", 0},
+		{"dense screen", 2, 1, "13px", blinks - 2},
+		{"dense session", 2, 2, "60px", 0},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := openPage(t, Options{})
-			p.show(`<body><input id=in style="font:13px sans-serif" value=hell><script>document.getElementById('in').focus()</script>`)
+			p := openPage(t, Options{Density: tt.density})
+			p.show(`<body><input id=in style="font:` + tt.font + ` sans-serif" value=hell><script>document.getElementById('in').focus()</script>`)
 			s := p.cast.Join(View{PixelRatio: tt.ratio})
 			defer s.Close()
 			until := func(sharp bool) {
