@@ -61,6 +61,16 @@ func PanelConfig() Config {
 	return Config{Console: true, Network: true, Navigation: true, Targets: true, LayoutShifts: true, Interactions: true, ComputedEvents: true}
 }
 
+// With returns the configuration with all that the other one captures, too.
+func (c Config) With(other Config) Config {
+	on := c.switches() // of this copy
+	for name, also := range other.switches() {
+		*on[name] = *on[name] || *also
+	}
+	c.ScreenshotTriggers = append(slices.Clone(c.ScreenshotTriggers), other.ScreenshotTriggers...)
+	return c
+}
+
 // ParseConfig reads a configuration from JSON. Unknown fields and wrong types
 // are refused by name, as a ConfigError; an empty body is the default
 // configuration. It does not check what Start checks.

@@ -72,3 +72,12 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+// TestConfigWith holds that nothing anybody captures is lost by joining.
+func TestConfigWith(t *testing.T) {
+	mine := capture.Config{Console: true}
+	both := mine.With(capture.Config{NetworkResponseBody: true, Network: true, ScreenshotTriggers: []string{capture.TriggerError}})
+	if !both.Console || !both.Network || !both.NetworkResponseBody || both.DOM || len(both.ScreenshotTriggers) != 1 || mine.Network {
+		t.Errorf("joined: %+v of %+v", both, mine)
+	}
+}

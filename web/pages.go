@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"takeover/capture"
 	"takeover/session"
 	"takeover/static"
 	"takeover/text"
@@ -120,8 +122,22 @@ func (s *Server) pageSession(c echo.Context) error {
 	c.Response().Header().Set(headerCSP, s.policy(c, !guest)) // a guest has no editor
 	return s.render(c, http.StatusOK, views.Session(views.SessionPage{
 		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
-		Sample: demo.SampleScript(base), Guest: guest,
+		Sample: demo.SampleScript(base), Guest: guest, Capture: panelCapture(one),
 	}))
+}
+
+// panelCapture is what the panel of events needs captured, and what somebody
+// captures already.
+func panelCapture(one *session.Session) string {
+	config := capture.PanelConfig()
+	if running, already, _ := one.Monitor().State(); running {
+		config = config.With(already)
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return "" // of a struct of booleans: never
+	}
+	return string(text)
 }
 
 // endedOutput is how much of a run's output the page of an ended session shows,

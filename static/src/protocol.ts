@@ -127,7 +127,7 @@ export interface RunError { name: string; message: string; stack?: string; line?
 /** What a script logged. */
 export interface LogLine { level: string; text: string; ts: string | number }
 /** A call of the API that a run made. */
-export interface Step { title: string; startedAt: string | number; durationMs?: number; error?: string | { message: string } }
+export interface Step { title: string; startedAt: string | number; durationMs?: number; error?: string | { message: string }; line?: number }
 
 /** One test of a Playwright Test file. */
 export interface TestResult { title: string; status: 'passed' | 'failed' | 'skipped'; durationMs?: number; error?: RunError | null }
@@ -146,6 +146,7 @@ export interface Run {
   takeovers?: Takeover[];
   startedAt?: string;
   createdAt?: string;
+  endedAt?: string | null;
   /** So far, without the time spent waiting for a person. */
   durationMs?: number;
   waitedMs?: number;

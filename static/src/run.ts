@@ -169,6 +169,14 @@ export class Runner {
     this.editor.goto(line, column);
   }
 
+  /** Shows a line of a run's script, with the run's output if the editor holds another script. */
+  async reveal(run: Run, line: number): Promise<void> {
+    this.#choose('script');
+    const code = await this.#scriptOf(run.id).then((script) => script.code, () => null);
+    if (code === this.editor.value && line > 0) this.editor.goto(line, 1);
+    else if (run.id !== this.#current) await this.#replay(run.id);
+  }
+
   #tabs(): void {
     for (const [at, name] of PANELS.entries()) {
       const tab = byId(`tab-${name}`);

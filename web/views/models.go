@@ -124,6 +124,8 @@ type SessionPage struct {
 	Width, Height int
 	// Sample is the script that the editor starts with.
 	Sample string
+	// Capture is what the panel of events captures, as the API's JSON.
+	Capture string
 	// Guest leaves out what a share link does not give: scripts, events,
 	// sharing and ending the session.
 	Guest bool

@@ -711,7 +711,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = eventsPane().Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = eventsPane(p).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -723,7 +723,7 @@ func sidePanel(p SessionPage) templ.Component {
 	})
 }
 
-func eventsPane() templ.Component {
+func eventsPane(p SessionPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -744,7 +744,20 @@ func eventsPane() templ.Component {
 			templ_7745c5c3_Var18 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<section id=\"events-pane\" class=\"pane events-pane\" aria-labelledby=\"events-title\"><div class=\"pane-bar\"><h2 id=\"events-title\" class=\"pane-title\">Events</h2><span id=\"events-state\" class=\"meta\"></span> <label class=\"filter-text\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<section id=\"events-pane\" class=\"pane events-pane\" aria-labelledby=\"events-title\" data-capture=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var19 string
+		templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(p.Capture)
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 265, Col: 107}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "\"><div class=\"pane-bar\"><h2 id=\"events-title\" class=\"pane-title\">Events</h2><span id=\"events-state\" class=\"meta clip\" role=\"status\"></span> <label class=\"filter-text\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -752,7 +765,7 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "<input id=\"events-search\" type=\"search\" aria-label=\"Filter events by text\" placeholder=\"Filter\" autocomplete=\"off\" spellcheck=\"false\"></label> <button type=\"button\" id=\"events-pause\" class=\"button quiet square\" aria-pressed=\"false\" aria-label=\"Pause\" title=\"Pause\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<input id=\"events-search\" type=\"search\" aria-label=\"Filter events by text\" placeholder=\"Filter\" autocomplete=\"off\" spellcheck=\"false\"></label> <button type=\"button\" id=\"events-pause\" class=\"button quiet square\" aria-pressed=\"false\" aria-label=\"Pause\" title=\"Pause\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -760,7 +773,7 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "</button> <button type=\"button\" id=\"events-follow\" class=\"button quiet square\" aria-pressed=\"true\" aria-label=\"Follow the newest\" title=\"Follow the newest\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "</button> <button type=\"button\" id=\"events-follow\" class=\"button quiet square\" aria-pressed=\"true\" aria-label=\"Follow the newest\" title=\"Follow the newest\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -768,7 +781,7 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "</button> <button type=\"button\" id=\"events-clear\" class=\"button quiet square\" aria-label=\"Clear\" title=\"Clear\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "</button> <button type=\"button\" id=\"events-clear\" class=\"button quiet square\" aria-label=\"Clear\" title=\"Clear\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -776,7 +789,15 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "</button> <button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "</button>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = eventsMenu(p).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -784,7 +805,87 @@ func eventsPane() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "</button></div><div class=\"filter-bar\"><div id=\"events-filters\" class=\"chips\" role=\"group\" aria-label=\"Show\"></div></div><div class=\"events-body\"><div id=\"events-list\" class=\"events-list\" role=\"listbox\" tabindex=\"0\" aria-label=\"Events, oldest first\"></div><div id=\"events-empty\" class=\"events-empty\"><p>Nothing yet. What the page logs, loads and does appears here as it happens.</p></div><section id=\"events-detail\" class=\"events-detail\" aria-label=\"Event\" hidden></section></div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "</button></div><div class=\"filter-bar\"><div id=\"events-filters\" class=\"chips\" role=\"group\" aria-label=\"Show\"></div><select id=\"events-standing\" class=\"chip-select\" aria-label=\"Status of requests\"><option value=\"\" selected>Any status</option> <option value=\"pending\">Under way</option> <option value=\"2\">2xx</option> <option value=\"3\">3xx</option> <option value=\"4\">4xx</option> <option value=\"5\">5xx</option> <option value=\"failed\">Failed</option></select> <select id=\"events-tab\" class=\"chip-select\" aria-label=\"Tab\" hidden><option value=\"\" selected>Any tab</option></select></div><div id=\"events-body\" class=\"events-body\"><div id=\"events-list\" class=\"events-list\" role=\"listbox\" tabindex=\"0\" aria-label=\"Events, oldest first\"></div><div id=\"events-empty\" class=\"events-empty\"><p>Nothing yet. What the page logs, loads and does appears here as it happens.</p></div><div id=\"events-split\" class=\"split\" role=\"separator\" aria-label=\"Height of the event’s details\" aria-orientation=\"horizontal\" tabindex=\"0\" hidden></div><section id=\"events-detail\" class=\"events-detail\" aria-label=\"Event\" hidden></section></div></section>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		return nil
+	})
+}
+
+// eventsMenu is what can be taken away, and what is captured at all.
+func eventsMenu(p SessionPage) templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
+				}
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var20 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var20 == nil {
+			templ_7745c5c3_Var20 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<div class=\"menu-holder\"><button type=\"button\" class=\"button quiet square\" data-menu=\"events-menu\" aria-expanded=\"false\" aria-controls=\"events-menu\" aria-label=\"Download, and what is captured\" title=\"Download, and what is captured\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = icon("more").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "</button><div id=\"events-menu\" class=\"menu\" role=\"group\" aria-label=\"Download, and what is captured\" hidden><a class=\"menu-item\" href=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var21 templ.SafeURL
+		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.har"))
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 320, Col: 104}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "\" download>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = icon("download").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<span>Requests as HAR</span></a> <a class=\"menu-item\" href=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var22 templ.SafeURL
+		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.jsonl"))
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 324, Col: 106}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "\" download>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = icon("download").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<span>Events as JSON lines</span></a><fieldset class=\"menu-choices\"><legend>Capture also</legend> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-network_response_body\"><span>What answers hold</span></label> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-screenshots\"><span>Screenshots</span></label></fieldset></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -808,12 +909,12 @@ func shareDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var19 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var19 == nil {
-			templ_7745c5c3_Var19 = templ.NopComponent
+		templ_7745c5c3_Var23 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var23 == nil {
+			templ_7745c5c3_Var23 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<dialog id=\"share-dialog\" class=\"dialog share-dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Whoever has the link sees this browser without a key, until the link ends or you withdraw it.</p><label class=\"field\"><span>They can</span> <select name=\"role\"><option value=\"view\">watch</option> <option value=\"control\">watch and take control</option> <option value=\"takeover\">help when asked</option></select></label><div class=\"field-row\"><label class=\"field\"><span>For</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option> <option value=\"604800000\">1 week</option></select></label> <label class=\"field\"><span>Opens</span> <select name=\"maxUses\"><option value=\"0\" selected>any number of times</option> <option value=\"1\">once</option> <option value=\"5\">5 times</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<dialog id=\"share-dialog\" class=\"dialog share-dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Whoever has the link sees this browser without a key, until the link ends or you withdraw it.</p><label class=\"field\"><span>They can</span> <select name=\"role\"><option value=\"view\">watch</option> <option value=\"control\">watch and take control</option> <option value=\"takeover\">help when asked</option></select></label><div class=\"field-row\"><label class=\"field\"><span>For</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option> <option value=\"604800000\">1 week</option></select></label> <label class=\"field\"><span>Opens</span> <select name=\"maxUses\"><option value=\"0\" selected>any number of times</option> <option value=\"1\">once</option> <option value=\"5\">5 times</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -821,7 +922,7 @@ func shareDialog() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Make a link</button></div><section class=\"share-made\" aria-labelledby=\"share-made-title\"><h3 id=\"share-made-title\">Links</h3><ul id=\"share-links\" class=\"share-links\"></ul></section></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 82, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Make a link</button></div><section class=\"share-made\" aria-labelledby=\"share-made-title\"><h3 id=\"share-made-title\">Links</h3><ul id=\"share-links\" class=\"share-links\"></ul></section></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -845,12 +946,12 @@ func endDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var20 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var20 == nil {
-			templ_7745c5c3_Var20 = templ.NopComponent
+		templ_7745c5c3_Var24 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var24 == nil {
+			templ_7745c5c3_Var24 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<dialog id=\"end-dialog\" class=\"dialog\" aria-labelledby=\"end-title\"><form id=\"end-form\" method=\"dialog\"><h2 id=\"end-title\">End this session?</h2><p class=\"hint\">The browser closes for everybody, and a script that runs in it stops. Its events stay readable.</p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Keep it</button> <button type=\"submit\" class=\"button wrong\">End session</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "<dialog id=\"end-dialog\" class=\"dialog\" aria-labelledby=\"end-title\"><form id=\"end-form\" method=\"dialog\"><h2 id=\"end-title\">End this session?</h2><p class=\"hint\">The browser closes for everybody, and a script that runs in it stops. Its events stay readable.</p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Keep it</button> <button type=\"submit\" class=\"button wrong\">End session</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -40,9 +40,12 @@ stage.open();
 /** What only an operator has: script, events, sharing, ending. */
 function operate(): void {
   const editor = new Editor(session);
-  new Runner(session, stage.live, editor, new Scripts(session, editor));
+  const runner = new Runner(session, stage.live, editor, new Scripts(session, editor));
   new FilesPanel(session, stage.live);
-  const events = new EventsPanel(session);
+  const events = new EventsPanel(session, (run, line) => {
+    if (root.dataset.sheet) root.dataset.sheet = 'script';
+    void runner.reveal(run, line);
+  });
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   dividers();

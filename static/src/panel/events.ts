@@ -1,89 +1,89 @@
-import { APIError, messageOf, path, post } from '../api.js';
-import { backoff } from '../connection.js';
-import { byId, h, icon, setText, show } from '../dom.js';
+import { movable } from '../dividers.js';
+import { byId, h, setText, show } from '../dom.js';
+import type { Run } from '../protocol.js';
 import { EventStream } from '../sse.js';
 import { timeOfDay } from '../times.js';
-import { jsonView } from './json.js';
-import { passes, RowLog, type CapturedEvent, type Filter, type Row } from './rows.js';
+import { path } from '../api.js';
+import { Capture } from './capture.js';
+import { Detail } from './detail.js';
+import { Filters } from './filters.js';
+import { passes, RowLog, type CapturedEvent, type Row } from './rows.js';
+import { Steps } from './steps.js';
+import { barOf, waited } from './timing.js';
 import { VirtualList } from './virtual.js';
 
 /** Lines kept in the panel. */
 const CAPACITY = 10_000;
-/** Height of a line in CSS px; `.event` in panels.css must agree. */
-const ROW_HEIGHT = 28;
-/** How often the server is asked again while its browser is not ready. */
-const TRIES = 6;
-/** What the panel asks the server to capture. */
-const CAPTURE = { console: true, network: true, navigation: true, targets: true };
+/** Height of a line in CSS px, under a finger and else; `.event` in events.css must agree. */
+const ROW_HEIGHT = matchMedia('(pointer: coarse)').matches ? 44 : 28;
 
-const FILTERS: [Filter | 'all', string][] = [['all', 'All'], ['console', 'Console'], ['network', 'Network'], ['page', 'Page'], ['control', 'Control'], ['errors', 'Errors']];
-
-/** What the browser did, as it happens: one time line with filters, and the JSON of the chosen event. */
+/** What the browser did, as it happens: one time line with filters, and all about the chosen event. */
 export class EventsPanel {
   #log = new RowLog(CAPACITY);
   #shown: Row[] = [];
-  #filter: Filter | 'all' = 'all';
-  #text = '';
+  /** Something changed that may change which lines are shown. */
+  #stale = false;
   #paused = false;
   #pausedEvents: CapturedEvent[] = [];
   #selected: Row | null = null;
   #stream: EventStream | null = null;
   #stopped = false;
-  #errors = 0;
   #list: VirtualList;
   #host = byId('events-list');
-  #detail = byId('events-detail');
-  #chips = new Map<string, HTMLButtonElement>();
+  #state = byId('events-state');
+  #filters: Filters;
+  #detail: Detail;
+  #capture: Capture;
 
-  constructor(private readonly session: string) {
+  /** reveal shows a line of a run's script. */
+  constructor(private readonly session: string, reveal: (run: Run, line: number) => void) {
     this.#list = new VirtualList({
       host: this.#host,
       rowHeight: ROW_HEIGHT,
       count: () => this.#shown.length,
+      before: () => this.#settle(),
       fill: (element, index) => this.#fill(element, index),
     });
-    const follow = byId('events-follow');
-    this.#list.onFollowChange = (on) => follow.setAttribute('aria-pressed', String(on));
-    follow.addEventListener('click', () => this.#list.setFollow(!this.#list.follow));
-    byId('events-pause').addEventListener('click', () => this.#pause(!this.#paused));
-    byId('events-clear').addEventListener('click', () => this.#clear());
-    byId<HTMLInputElement>('events-search').addEventListener('input', (event) => {
-      this.#text = (event.target as HTMLInputElement).value.trim().toLowerCase();
-      this.#filterAgain();
+    this.#filters = new Filters(() => this.#filterAgain());
+    this.#capture = new Capture(session, (words) => setText(this.#state, words), () => this.#stopped);
+    const steps = new Steps(session, reveal);
+    this.#detail = new Detail({
+      host: byId('events-detail'),
+      close: () => this.#closeDetail(),
+      captureBodies: () => this.#capture.choose('network_response_body', true),
+      step: (row, into) => void steps.tell(row.event.ts, into),
     });
-    this.#makeChips();
+    this.#bar();
     this.#host.addEventListener('click', (event) => {
       const row = (event.target as Element).closest<HTMLElement>('.event');
       if (row) this.#select(Number(row.dataset.index));
     });
     this.#host.addEventListener('keydown', (event) => this.#key(event));
+    const body = byId('events-body');
+    movable({
+      handle: byId('events-split'), host: body, property: '--detail', key: 'takeover.detail', unit: '%', step: 4, reverse: true,
+      initial: () => 50, min: 20, max: () => 80,
+      at: (event) => ((body.getBoundingClientRect().bottom - event.clientY) / body.clientHeight) * 100,
+    });
+  }
+
+  #bar(): void {
+    const follow = byId('events-follow');
+    this.#list.onFollowChange = (on) => follow.setAttribute('aria-pressed', String(on));
+    follow.addEventListener('click', () => this.#list.setFollow(!this.#list.follow));
+    byId('events-pause').addEventListener('click', () => this.#pause(!this.#paused));
+    byId('events-clear').addEventListener('click', () => this.#clear());
   }
 
   /** Turns capture on, and shows what was captured before and what comes. */
   async start(): Promise<void> {
-    await this.#capture();
+    await this.#capture.start();
     if (this.#stopped) return;
     this.#stream = new EventStream({
       url: path`/v1/sessions/${this.session}/events/stream` + '?replay=all',
       event: ({ data }) => this.#receive(data),
-      state: (state) => setText(byId('events-state'), state === 'waiting' ? 'Connection lost' : state === 'closed' ? 'Ended' : ''),
+      state: (state) => setText(this.#state, state === 'waiting' ? 'Connection lost' : state === 'closed' ? 'Ended' : this.#paused ? 'Paused' : ''),
     });
-  }
-
-  /** A browser that is just starting or restarting cannot be listened to yet. */
-  async #capture(): Promise<void> {
-    for (let attempt = 0; !this.#stopped; attempt++) {
-      try {
-        await post(path`/v1/sessions/${this.session}/events/start`, CAPTURE);
-        setText(byId('events-state'), '');
-        return;
-      } catch (error) {
-        setText(byId('events-state'), messageOf(error));
-        const later = error instanceof APIError && (error.status === 0 || error.status === 503);
-        if (!later || attempt >= TRIES) return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, backoff(attempt)));
-    }
   }
 
   /** The session is over: nothing more will come. */
@@ -102,55 +102,42 @@ export class EventsPanel {
     if (typeof event?.type !== 'string') return;
     if (this.#paused) {
       if (this.#pausedEvents.push(event) > CAPACITY) this.#pausedEvents.shift();
-      setText(byId('events-state'), `Paused, ${this.#pausedEvents.length} more`);
+      setText(this.#state, `Paused, ${this.#pausedEvents.length} more`);
       return;
     }
-    this.add(event);
+    this.#add(event);
   }
 
-  add(event: CapturedEvent): void {
+  #add(event: CapturedEvent): void {
     const outcome = this.#log.add(event);
     if (!outcome) return;
+    this.#filters.learn(event);
     const { row, changed, dropped } = outcome;
-    if (dropped > 0) this.#filterAgain();
-    else if (changed) {
-      // A request that its answer turned into an error may enter or leave what is shown.
-      if (this.#filter === 'errors' || this.#text) this.#filterAgain();
-    } else if (passes(row, this.#filter, this.#text)) this.#shown.push(row);
-    if (row.level === 'wrong' && (!changed || row.answer === event)) this.#count(this.#errors + 1);
-    if (row === this.#selected) this.#showDetail();
-    show(byId('events-empty'), this.#shown.length === 0);
+    // A request that its answer turned into an error may enter or leave what is shown.
+    if (dropped > 0 || (changed && this.#filters.active)) this.#stale = true;
+    if (!changed && !this.#stale && passes(row, this.#filters.wanted)) this.#shown.push(row);
+    if (row === this.#selected) this.#detail.show(row);
     this.#list.refresh();
   }
 
-  #makeChips(): void {
-    const host = byId('events-filters');
-    for (const [filter, label] of FILTERS) {
-      const chip = h('button', { type: 'button', class: 'chip', 'aria-pressed': String(filter === this.#filter), on: { click: () => this.#setFilter(filter) } }, label);
-      this.#chips.set(filter, chip);
-      host.append(chip);
+  /** Before the lines are drawn: what many events changed is worked out once. */
+  #settle(): void {
+    if (this.#stale) {
+      this.#stale = false;
+      const before = this.#shown;
+      this.#shown = this.#log.rows.filter((row) => passes(row, this.#filters.wanted));
+      const gone = before.length - this.#shown.length;
+      if (gone > 0) this.#list.shift(gone);
+      this.#point();
     }
-  }
-
-  #setFilter(filter: Filter | 'all'): void {
-    this.#filter = filter;
-    for (const [name, chip] of this.#chips) chip.setAttribute('aria-pressed', String(name === filter));
-    this.#filterAgain();
-  }
-
-  #count(errors: number): void {
-    this.#errors = errors;
-    const chip = this.#chips.get('errors');
-    if (chip) setText(chip, errors ? `Errors ${errors}` : 'Errors');
-  }
-
-  #filterAgain(): void {
-    const before = this.#shown.length;
-    this.#shown = this.#log.rows.filter((row) => passes(row, this.#filter, this.#text));
-    if (before > this.#shown.length) this.#list.shift(before - this.#shown.length);
+    this.#filters.count(this.#log.count());
     const empty = byId('events-empty');
     show(empty, this.#shown.length === 0);
     setText(empty.firstElementChild ?? empty, this.#log.rows.length ? 'No event matches.' : 'Nothing yet. What the page logs, loads and does appears here as it happens.');
+  }
+
+  #filterAgain(): void {
+    this.#stale = true;
     this.#list.refresh();
   }
 
@@ -161,15 +148,14 @@ export class EventsPanel {
     button.title = paused ? 'Go on' : 'Pause';
     button.setAttribute('aria-label', button.title);
     button.querySelector('use')?.setAttribute('href', paused ? '#i-play' : '#i-pause');
-    setText(byId('events-state'), paused ? 'Paused' : '');
+    setText(this.#state, paused ? 'Paused' : '');
     if (paused) return;
-    for (const event of this.#pausedEvents.splice(0)) this.add(event);
+    for (const event of this.#pausedEvents.splice(0)) this.#add(event);
   }
 
   #clear(): void {
     this.#log.clear();
     this.#pausedEvents = [];
-    this.#count(0);
     this.#closeDetail();
     this.#filterAgain();
   }
@@ -178,34 +164,46 @@ export class EventsPanel {
     const row = this.#shown[index];
     if (!row) return;
     if (!element.firstChild) {
-      element.append(h('span', { class: 'at' }), h('span', { class: 'kind' }), h('span', { class: 'what' }, h('span'), ' ', h('span', { class: 'soft' })), h('span', { class: 'status' }), h('span', { class: 'took' }));
+      element.append(
+        h('span', { class: 'at' }), h('span', { class: 'kind' }), h('span', { class: 'what' }, h('span'), ' ', h('span', { class: 'soft' })),
+        h('span', { class: 'status' }), h('span', { class: 'took' }), h('span', { class: 'bar', 'aria-hidden': 'true' }, h('i')),
+      );
       element.setAttribute('role', 'option');
     }
-    const selected = row === this.#selected;
     element.className = row.level === 'plain' ? 'event' : `event ${row.level}`;
     element.id = `event-${index}`;
     element.dataset.index = String(index);
     element.dataset.category = row.group;
     element.toggleAttribute('data-person', row.person);
-    element.setAttribute('aria-selected', String(selected));
+    element.setAttribute('aria-selected', String(row === this.#selected));
     element.setAttribute('aria-posinset', String(index + 1));
     element.setAttribute('aria-setsize', String(this.#shown.length));
-    const [at, , what, status, took] = element.children;
+    const [at, kind, what, status, took, bar] = element.children;
     if (at) setText(at, timeOfDay(row.event.ts));
+    if (kind) sayLevel(kind, row.level);
     if (what?.firstElementChild) setText(what.firstElementChild, row.text);
     if (what?.lastElementChild) setText(what.lastElementChild, row.soft);
     if (status) setText(status, row.status);
     if (took) setText(took, row.took);
+    if (bar instanceof HTMLElement) drawBar(bar, row);
   }
 
   #select(index: number): void {
     const row = this.#shown[index];
     if (!row) return;
     this.#selected = row;
-    this.#host.setAttribute('aria-activedescendant', `event-${index}`);
-    this.#showDetail();
+    this.#point();
+    this.#detail.show(row);
+    show(byId('events-split'), true);
     this.#list.setFollow(false);
     this.#list.reveal(index);
+  }
+
+  /** Says which line is the active one, wherever it stands now. */
+  #point(): void {
+    const index = this.#selected ? this.#shown.indexOf(this.#selected) : -1;
+    if (index < 0) this.#host.removeAttribute('aria-activedescendant');
+    else this.#host.setAttribute('aria-activedescendant', `event-${index}`);
   }
 
   #key(event: KeyboardEvent): void {
@@ -217,34 +215,46 @@ export class EventsPanel {
     if (to !== undefined) {
       event.preventDefault();
       this.#select(Math.max(0, Math.min(last, to)));
-    } else if (event.key === 'Escape' && this.#selected) this.#closeDetail();
-  }
-
-  #showDetail(): void {
-    const row = this.#selected;
-    if (!row) return;
-    const values = row.answer ? [row.event, row.answer] : [row.event];
-    const text = values.map((value) => JSON.stringify(value, null, 2)).join('\n\n');
-    const body = h('pre', { class: 'detail-json', tabindex: 0, 'aria-label': 'Event as JSON' });
-    values.forEach((value, i) => body.append(i ? '\n\n' : '', jsonView(value)));
-    this.#detail.replaceChildren(
-      h(
-        'div',
-        { class: 'detail-bar' },
-        h('b', { text: values.map((value) => value.type).join(' → ') }),
-        h('div', { class: 'grow' }),
-        h('button', { type: 'button', class: 'button quiet square', 'aria-label': 'Copy as JSON', title: 'Copy as JSON', 'data-copy': text, 'data-copied': 'Event copied' }, icon('copy')),
-        h('button', { type: 'button', class: 'button quiet square', 'aria-label': 'Close the event', title: 'Close', on: { click: () => this.#closeDetail() } }, icon('close')),
-      ),
-      body,
-    );
-    show(this.#detail, true);
+    } else if (event.key === 'Enter' && this.#selected) {
+      event.preventDefault();
+      this.#detail.focus();
+    } else if (event.key === 'Escape' && this.#selected) {
+      event.stopPropagation();
+      this.#closeDetail();
+    }
   }
 
   #closeDetail(): void {
+    const inside = byId('events-detail').contains(document.activeElement);
     this.#selected = null;
-    show(this.#detail, false);
-    this.#host.removeAttribute('aria-activedescendant');
+    this.#detail.hide();
+    show(byId('events-split'), false);
+    this.#point();
     this.#list.refresh();
+    if (inside) this.#host.focus({ preventScroll: true });
   }
+}
+
+/** The colour of the sign in words, for those who do not see it. */
+function sayLevel(kind: Element, level: Row['level']): void {
+  if (level === 'plain') {
+    kind.removeAttribute('role');
+    kind.removeAttribute('aria-label');
+  } else {
+    kind.setAttribute('role', 'img');
+    kind.setAttribute('aria-label', level === 'wrong' ? 'Error' : 'Warning');
+  }
+}
+
+/** A request's place among those that came with it: light while it waited, full while it was received. */
+function drawBar(bar: HTMLElement, row: Row): void {
+  const { span, burst } = row;
+  bar.toggleAttribute('data-drawn', Boolean(span && burst));
+  const inner = bar.firstElementChild;
+  if (!span || !burst || !(inner instanceof HTMLElement)) return;
+  const { left, width } = barOf(row.answer ? span : { start: span.start, end: burst.end }, burst);
+  inner.style.left = `${left}%`;
+  inner.style.width = `${width}%`;
+  inner.style.setProperty('--waited', `${Math.round(waited(row.answer) * 100)}%`);
+  inner.toggleAttribute('data-open', row.standing === 'pending');
 }

@@ -1,4 +1,5 @@
 import { h } from '../dom.js';
+import { visible } from './describe.js';
 
 /** A string longer than this is cut in the view; copying gives it whole. */
 const LONGEST_STRING = 20_000;
@@ -17,7 +18,7 @@ function write(out: DocumentFragment, value: unknown, indent: string): void {
     list(out, '{', '}', Object.entries(value), indent);
   } else if (typeof value === 'string') {
     const shown = value.length > LONGEST_STRING ? `${value.slice(0, LONGEST_STRING)}…` : value;
-    out.append(h('span', { class: 'json-string', text: JSON.stringify(shown) }));
+    out.append(h('span', { class: 'json-string', text: visible(JSON.stringify(shown)) }));
   } else if (typeof value === 'number') {
     out.append(h('span', { class: 'json-number', text: String(value) }));
   } else {
@@ -34,7 +35,7 @@ function list(out: DocumentFragment, open: string, close: string, items: readonl
   out.append(open);
   items.forEach(([key, item], i) => {
     out.append(`\n${deeper}`);
-    if (key !== null) out.append(h('span', { class: 'json-key', text: key }), ': ');
+    if (key !== null) out.append(h('span', { class: 'json-key', text: visible(key) }), ': ');
     write(out, item, deeper);
     if (i < items.length - 1) out.append(',');
   });

@@ -1,3 +1,6 @@
+import { describe, str } from './describe.js';
+import { burstOf, spanOf, type Burst, type Span } from './timing.js';
+
 /** From captured events (their schema is snake_case, as the server streams it) to lines of the panel. */
 
 /** An event as the capture tells it. */
@@ -8,6 +11,7 @@ export interface CapturedEvent {
   type: string;
   category: string;
   capture_session_id?: string;
+  cdp_session_id?: string;
   target_id?: string;
   url?: string;
   data?: Record<string, unknown> | null;
@@ -15,136 +19,65 @@ export interface CapturedEvent {
 }
 
 /** What the panel can be narrowed down to. */
-export type Filter = 'console' | 'network' | 'page' | 'control' | 'errors';
+export type Filter = 'console' | 'network' | 'page' | 'interaction' | 'control' | 'errors';
+
+/** How a request stands, for the filter of that name. */
+export type Standing = '' | '1' | '2' | '3' | '4' | '5' | 'failed' | 'pending';
+
+/** What lines have to be to be shown; empty fields ask for nothing. */
+export interface Wanted {
+  filter: Filter | 'all';
+  /** In lower case. */
+  text: string;
+  standing: Standing;
+  /** Id of a target. */
+  tab: string;
+}
+
+/** Everything. */
+export const ALL: Wanted = { filter: 'all', text: '', standing: '', tab: '' };
 
 /** A line of the panel. */
 export interface Row {
   event: CapturedEvent;
   /** The answer to a request, once it came. */
   answer?: CapturedEvent;
+  /** The last messages of a WebSocket, and how many there were. */
+  messages?: CapturedEvent[];
+  messageCount?: number;
   group: Exclude<Filter, 'errors'>;
   /** The line in two parts: what it is, and what belongs to it, softer. */
   text: string;
   soft: string;
   status: string;
+  standing: Standing;
   took: string;
   level: 'plain' | 'warn' | 'wrong';
   /** A person caused it, as against a script. */
   person: boolean;
+  /** When a request began and ended, and which others it came with. */
+  span?: Span;
+  burst?: Burst;
   /** What the text filter looks through, in lower case. */
   search: string;
 }
 
-const GROUPS: Record<string, Row['group']> = { console: 'console', network: 'network', control: 'control' };
+const GROUPS: Record<string, Row['group']> = { console: 'console', network: 'network', control: 'control', interaction: 'interaction' };
 
-const str = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').slice(0, 500);
-
-/** Host and path, without what makes addresses long. */
-export function shortURL(url: string): string {
-  try {
-    const { protocol, host, pathname, search } = new URL(url);
-    if (protocol === 'data:' || protocol === 'blob:') return `${protocol}…`;
-    return host + pathname + search;
-  } catch {
-    return url;
-  }
-}
-
-/** Who holds control, in words. */
-export function holderWords(holder: string): string {
-  if (!holder) return 'nobody';
-  if (holder.startsWith('viewer:')) return 'a person';
-  if (holder.startsWith('client:')) return 'an agent';
-  return holder;
-}
-
-/** A type without words of its own, as a sentence. */
-function sentence(type: string): string {
-  const text = type.replaceAll('_', ' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | 'person'> & { status?: string } {
-  const data = event.data ?? {};
-  const text = str(data.text);
-  const plain = { level: 'plain' as const, person: false, soft: '' };
-  switch (event.type) {
-    case 'console_error':
-      return { ...plain, text: oneLine(text) || 'Error', soft: str(data.source) === 'console.error' ? '' : str(data.source), level: 'wrong' };
-    case 'console_log': {
-      const level = str(data.level);
-      return { ...plain, text: oneLine(text), level: level === 'warn' || level === 'warning' ? 'warn' : 'plain' };
-    }
-    case 'network_request':
-      return { ...plain, text: `${str(data.method) || 'GET'} ${shortURL(str(data.url) || str(event.url))}` };
-    case 'network_response':
-      return { ...plain, text: shortURL(str(data.url) || str(event.url)), status: str(data.status) };
-    case 'network_loading_failed':
-      return { ...plain, text: shortURL(str(data.url) || str(event.url)), soft: str(data.error_text), level: data.canceled === true ? 'plain' : 'wrong' };
-    case 'navigation':
-      return { ...plain, text: `Navigated to ${shortURL(str(data.url) || str(event.url))}`, soft: str(data.parent_frame_id) ? 'in a frame' : '' };
-    case 'dom_content_loaded':
-      return { ...plain, text: 'Document parsed', soft: shortURL(str(event.url)) };
-    case 'page_load':
-      return { ...plain, text: 'Page loaded', soft: shortURL(str(event.url)) };
-    case 'page_crashed':
-      return { ...plain, text: 'Page crashed', level: 'wrong' };
-    case 'dialog_opened':
-      return { ...plain, text: `Dialog: ${oneLine(str(data.message)) || str(data.type)}` };
-    case 'target_created':
-      return { ...plain, text: `New ${str(data.type) || 'target'}`, soft: shortURL(str(data.url)) };
-    case 'target_destroyed':
-      return { ...plain, text: 'Target closed' };
-    case 'control_changed': {
-      const holder = str(data.holder);
-      return { ...plain, text: `Control: ${holderWords(holder)}`, person: holder.startsWith('viewer:') };
-    }
-    case 'takeover_requested':
-      return { ...plain, text: `Takeover asked: ${oneLine(str(data.reason))}`, person: true };
-    case 'takeover_claimed':
-      return { ...plain, text: 'Takeover: a person is on it', person: true };
-    case 'takeover_done':
-      return { ...plain, text: 'Takeover done', soft: oneLine(str(data.note)), person: true };
-    case 'takeover_failed':
-      return { ...plain, text: 'Takeover failed', soft: oneLine(str(data.note) || str(data.reason)), person: true, level: 'wrong' };
-    case 'takeover_expired':
-      return { ...plain, text: 'Takeover expired: nobody came', level: 'wrong', person: true };
-    case 'takeover_cancelled':
-      return { ...plain, text: 'Takeover withdrawn', person: true };
-    case 'run_started':
-      return { ...plain, text: 'Script started', soft: str(data.filename) };
-    case 'run_ended': {
-      const status = str(data.status);
-      return { ...plain, text: `Script ${status || 'ended'}`, level: status === 'failed' || status === 'timeout' ? 'wrong' : 'plain' };
-    }
-    case 'viewer_joined':
-      return { ...plain, text: 'A viewer joined', soft: str(data.role) };
-    case 'viewer_left':
-      return { ...plain, text: 'A viewer left' };
-    case 'link_used':
-      return { ...plain, text: 'A share link was used', soft: str(data.role) };
-    case 'link_revoked':
-      return { ...plain, text: 'A share link was withdrawn' };
-    case 'events_dropped':
-      return { ...plain, text: `${str(data.count) || 'Some'} events were dropped`, soft: str(data.why), level: 'warn' };
-    case 'monitor_disconnected':
-      return { ...plain, text: 'Capture lost the browser', soft: str(data.reason), level: 'wrong' };
-    case 'monitor_reconnected':
-      return { ...plain, text: 'Capture is back' };
-    case 'page_lcp':
-      return { ...plain, text: 'Largest element painted', soft: shortURL(str(event.url)) };
-    default:
-      return { ...plain, text: sentence(event.type), soft: oneLine(text || shortURL(str(data.url) || str(event.url))) };
-  }
-}
+/** Messages of a WebSocket that its line keeps. */
+const MESSAGES = 200;
 
 /** The line of an event. */
 export function rowOf(event: CapturedEvent): Row {
   const { status = '', ...line } = describe(event);
-  const row: Row = { event, group: GROUPS[event.category] ?? 'page', ...line, status, took: '', search: '' };
+  const standing = event.type === 'network_request' ? 'pending' : standingOf(status);
+  const row: Row = { event, group: GROUPS[event.category] ?? 'page', ...line, status, standing, took: '', search: '' };
   row.search = searchable(row);
   return row;
+}
+
+function standingOf(status: string): Standing {
+  return /^[1-5]\d\d$/.test(status) ? (status[0] as Standing) : '';
 }
 
 function searchable(row: Row): string {
@@ -158,68 +91,129 @@ export function answer(row: Row, event: CapturedEvent): void {
   if (event.type === 'network_loading_failed') {
     const canceled = data.canceled === true;
     row.status = canceled ? 'canceled' : 'failed';
+    row.standing = 'failed';
     row.soft = canceled ? '' : str(data.error_text);
     row.level = canceled ? 'plain' : 'wrong';
+  } else if (event.type === 'websocket_close') {
+    if (str(data.error)) {
+      row.level = 'wrong';
+      row.standing = 'failed';
+      row.soft = str(data.error);
+    }
   } else {
     row.status = str(data.status);
+    row.standing = standingOf(row.status);
     if (Number(row.status) >= 400) row.level = 'wrong';
   }
-  const ms = Math.max(0, event.ts - row.event.ts);
+  row.span = spanOf(row.event, event);
+  const ms = row.span.end - row.span.start;
   row.took = ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+  if (row.burst) row.burst.end = Math.max(row.burst.end, row.span.end);
   row.search = searchable(row);
 }
 
-/** Whether a line is shown under a filter and a text searched for, which is in lower case. */
-export function passes(row: Row, filter: Filter | 'all', text: string): boolean {
+function message(row: Row, event: CapturedEvent): void {
+  row.messages ??= [];
+  if (row.messages.push(event) > MESSAGES) row.messages.shift();
+  row.messageCount = (row.messageCount ?? 0) + 1;
+  row.soft = row.messageCount === 1 ? '1 message' : `${row.messageCount} messages`;
+}
+
+/** Whether a line is shown. */
+export function passes(row: Row, { filter, text, standing, tab }: Wanted): boolean {
   if (filter === 'errors' ? row.level !== 'wrong' : filter !== 'all' && row.group !== filter) return false;
+  if (standing && row.standing !== standing) return false;
+  if (tab && row.event.target_id !== tab) return false;
   return text === '' || row.search.includes(text);
+}
+
+/** How many lines there are of each kind. */
+export type Counts = Record<Filter, number>;
+
+/** What an event did to the lines. */
+export interface Outcome {
+  row: Row;
+  /** An earlier line took it in. */
+  changed: boolean;
+  /** Lines that had to go for it. */
+  dropped: number;
 }
 
 /** The lines of one capture, oldest first, with requests and their answers joined. */
 export class RowLog {
   rows: Row[] = [];
   #requests = new Map<string, Row>();
-  #seen = '';
+  #bursts = new Map<string, Burst>();
   #last = 0;
 
   /** At most `capacity` lines are kept; the oldest go. */
   constructor(readonly capacity: number) {}
 
-  /** Adds an event. Null when it is a repetition; `changed` says that an earlier line took it in. */
-  add(event: CapturedEvent): { row: Row; changed: boolean; dropped: number } | null {
-    const capture = event.capture_session_id ?? '';
-    if (capture === this.#seen && event.seq <= this.#last) return null;
-    this.#seen = capture;
+  /** Adds an event. Null when it is a repetition: a seq is never used twice in a session. */
+  add(event: CapturedEvent): Outcome | null {
+    if (event.seq <= this.#last) return null;
     this.#last = event.seq;
-
-    const id = str(event.data?.request_id);
-    if (id && event.type !== 'network_request') {
-      const request = this.#requests.get(id);
-      if (request) {
-        this.#requests.delete(id);
-        answer(request, event);
-        return { row: request, changed: true, dropped: 0 };
-      }
-    }
+    const key = requestKey(event);
+    const joined = key ? this.#join(key, event) : null;
+    if (joined) return { row: joined, changed: true, dropped: 0 };
     const row = rowOf(event);
-    if (id && event.type === 'network_request') {
-      // A redirect keeps its request's id: the earlier line is answered by it.
-      const earlier = this.#requests.get(id);
-      if (earlier) earlier.status ||= 'redirected';
-      this.#requests.set(id, row);
+    if (key && (event.type === 'network_request' || event.type === 'websocket_open')) {
+      this.#requests.set(key, row);
+      row.span = { start: event.ts, end: event.ts };
+      row.burst = burstOf(this.#bursts.get(event.target_id ?? ''), event);
+      this.#bursts.set(event.target_id ?? '', row.burst);
     }
     this.rows.push(row);
     let dropped = 0;
     if (this.rows.length > this.capacity) {
       // In one go now and then, rather than one with each event.
       dropped = Math.ceil(this.capacity / 20);
-      for (const old of this.rows.splice(0, dropped)) this.#requests.delete(str(old.event.data?.request_id));
+      for (const old of this.rows.splice(0, dropped)) {
+        const oldKey = requestKey(old.event);
+        if (this.#requests.get(oldKey) === old) this.#requests.delete(oldKey);
+      }
     }
     return { row, changed: false, dropped };
+  }
+
+  /** Puts what belongs to an earlier request on its line, which it returns. */
+  #join(key: string, event: CapturedEvent): Row | null {
+    const request = this.#requests.get(key);
+    if (!request) return null;
+    if (event.type === 'network_request') {
+      // A redirect keeps its request's id: the earlier line is answered by it.
+      request.status ||= str((event.data?.redirect_response as { status?: number } | undefined)?.status) || 'redirected';
+      request.standing = '3';
+      request.span = { start: request.event.ts, end: event.ts };
+      this.#requests.delete(key);
+      return null;
+    }
+    if (event.type === 'websocket_frame') message(request, event);
+    else {
+      this.#requests.delete(key);
+      answer(request, event);
+    }
+    return request;
+  }
+
+  count(): Counts {
+    const counts: Counts = { console: 0, network: 0, page: 0, interaction: 0, control: 0, errors: 0 };
+    for (const row of this.rows) {
+      counts[row.group]++;
+      if (row.level === 'wrong') counts.errors++;
+    }
+    return counts;
   }
 
   clear(): void {
     this.rows = [];
     this.#requests.clear();
+    this.#bursts.clear();
   }
+}
+
+/** Chromium's ids of requests are unique within a target only. */
+function requestKey(event: CapturedEvent): string {
+  const id = str(event.data?.request_id);
+  return id && `${event.cdp_session_id ?? ''} ${id}`;
 }

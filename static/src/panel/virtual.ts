@@ -12,6 +12,8 @@ interface Options {
   host: HTMLElement;
   rowHeight: number;
   count(): number;
+  /** Called before the rows are drawn. */
+  before(): void;
   /** Fills an element, made anew or used before, with a row. */
   fill(element: HTMLElement, index: number): void;
 }
@@ -79,7 +81,8 @@ export class VirtualList {
   }
 
   #draw(): void {
-    const { host, rowHeight, count, fill } = this.options;
+    const { host, rowHeight, count, before, fill } = this.options;
+    before();
     const total = count();
     this.#sizer.style.height = `${total * rowHeight}px`;
     if (this.follow) {

@@ -1,0 +1,37 @@
+import { str } from './describe.js';
+import type { CapturedEvent } from './rows.js';
+
+/** Headers that curl makes by itself, and those that are no headers. */
+const LEFT_OUT = /^(:|content-length$|host$|connection$)/i;
+
+/**
+ * A word of a shell's command, whatever a page put in it. What a terminal could
+ * take for a key press is written as an escape.
+ */
+export function quoted(text: string): string {
+  if (/^[\w./:=@%+,-]+$/.test(text)) return text;
+  if (!/[\u0000-\u001f\u007f-\u009f!]|[^\u0000-\u007e]/.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
+  const escaped = text.replace(/[\\'!]|[^\u0020-\u007e]/gu, (c) => {
+    if (c === '\\' || c === "'") return `\\${c}`;
+    const code = c.codePointAt(0) ?? 0;
+    if (code > 0xffff) return `\\U${code.toString(16).padStart(8, '0')}`;
+    return `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+  return `$'${escaped}'`;
+}
+
+/** The command that sends a request again, without what was redacted. */
+export function curl(request: CapturedEvent): string {
+  const data = request.data ?? {};
+  const parts = [`curl ${quoted(str(data.url) || str(request.url))}`];
+  const method = str(data.method) || 'GET';
+  const body = str(data.post_data);
+  if (method !== (body ? 'POST' : 'GET')) parts.push(`-X ${quoted(method)}`);
+  for (const [name, values] of Object.entries((data.headers ?? {}) as Record<string, unknown>)) {
+    if (LEFT_OUT.test(name)) continue;
+    for (const value of str(values).split('\n')) parts.push(`-H ${quoted(`${name}: ${value}`)}`);
+  }
+  if (body) parts.push(`--data-raw ${quoted(body)}`);
+  if (Object.keys((data.headers ?? {}) as object).some((name) => name.toLowerCase() === 'accept-encoding')) parts.push('--compressed');
+  return parts.join(' \\\n  ');
+}

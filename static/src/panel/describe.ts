@@ -1,0 +1,154 @@
+import type { CapturedEvent, Row } from './rows.js';
+
+/** What events say in one line of the panel. */
+
+/** A field's text; nothing for what is none. */
+export const str = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
+/** Longest text of a line. */
+const LONGEST_LINE = 500;
+
+/** Characters that move or hide text beside them, and those that are no text at all. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** A text of a page with what could disguise it written out. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** A text of a page as a single line of bounded length. */
+export const oneLine = (text: string): string => visible(text.slice(0, 4 * LONGEST_LINE).replace(/\s+/g, ' ')).slice(0, LONGEST_LINE);
+
+/** Host and path, without what makes addresses long. */
+export function shortURL(url: string): string {
+  try {
+    const { protocol, host, pathname, search } = new URL(url);
+    if (protocol === 'data:' || protocol === 'blob:') return `${protocol}…`;
+    return oneLine(host + pathname + search);
+  } catch {
+    return oneLine(url);
+  }
+}
+
+/** An address beside the document that asked for it: of the same place, only the path. */
+export function addressFrom(url: string, document: string): string {
+  try {
+    const { origin, pathname, search } = new URL(url);
+    if (origin !== 'null' && origin === new URL(document).origin) return oneLine(pathname + search);
+  } catch {
+    // No address, or no document: the whole is shown.
+  }
+  return shortURL(url);
+}
+
+/** Who holds control, in words. */
+export function holderWords(holder: string): string {
+  if (!holder) return 'nobody';
+  if (holder.startsWith('viewer:')) return 'a person';
+  if (holder.startsWith('client:')) return 'an agent';
+  return holder;
+}
+
+/** A type without words of its own, as a sentence. */
+function sentence(type: string): string {
+  const text = type.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The line of an event: what it is, and what belongs to it, softer. */
+export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | 'person'> & { status?: string } {
+  const data = event.data ?? {};
+  const text = str(data.text);
+  const plain = { level: 'plain' as const, person: false, soft: '' };
+  switch (event.type) {
+    case 'console_error':
+      return { ...plain, text: oneLine(text) || 'Error', soft: str(data.source) === 'console.error' ? '' : str(data.source), level: 'wrong' };
+    case 'console_log': {
+      const level = str(data.level);
+      return { ...plain, text: oneLine(text), level: level === 'warn' || level === 'warning' ? 'warn' : 'plain' };
+    }
+    case 'network_request':
+      return { ...plain, text: `${oneLine(str(data.method)) || 'GET'} ${addressFrom(str(data.url), str(event.url))}` };
+    case 'network_response':
+      return { ...plain, text: shortURL(str(data.url) || str(event.url)), status: str(data.status) };
+    case 'network_loading_failed':
+      return { ...plain, text: shortURL(str(data.url) || str(event.url)), soft: str(data.error_text), level: data.canceled === true ? 'plain' : 'wrong' };
+    case 'navigation':
+      return { ...plain, text: `Navigated to ${shortURL(str(data.url) || str(event.url))}`, soft: str(data.parent_frame_id) ? 'in a frame' : '' };
+    case 'dom_content_loaded':
+      return { ...plain, text: 'Document parsed', soft: shortURL(str(event.url)) };
+    case 'page_load':
+      return { ...plain, text: 'Page loaded', soft: shortURL(str(event.url)) };
+    case 'page_crashed':
+      return { ...plain, text: 'Page crashed', level: 'wrong' };
+    case 'page_lcp':
+      return { ...plain, text: 'Largest element painted', soft: shortURL(str(event.url)) };
+    case 'layout_shift':
+      return { ...plain, text: 'Layout shifted', soft: `by ${Number(data.score ?? 0).toFixed(3)}` };
+    case 'dialog_closed':
+      return { ...plain, text: data.accepted === true ? 'Dialog accepted' : 'Dialog dismissed' };
+    case 'download_started':
+      return { ...plain, text: `Download: ${oneLine(str(data.filename))}` };
+    case 'download_finished':
+      return { ...plain, text: `Download ${str(data.state) === 'completed' ? 'finished' : 'called off'}: ${oneLine(str(data.filename))}` };
+    case 'screenshot':
+      return { ...plain, text: 'Screenshot', soft: `${str(data.width)} × ${str(data.height)}, ${str(data.trigger).replaceAll('_', ' ')}` };
+    case 'interaction_click':
+      return { ...plain, text: `Click ${oneLine(str(data.selector)) || str(data.tag)}`, soft: oneLine(str(data.text)) };
+    case 'interaction_key':
+      return { ...plain, text: `Key ${oneLine(str(data.key))}`, soft: oneLine(str(data.selector)) };
+    case 'interaction_scroll':
+      return { ...plain, text: `Scroll to ${Math.round(Number(data.to_x ?? 0))}, ${Math.round(Number(data.to_y ?? 0))}`, soft: oneLine(str(data.target_selector)) };
+    case 'websocket_open':
+      return { ...plain, text: `WebSocket ${shortURL(str(data.url))}`, status: str(data.status) };
+    case 'websocket_frame':
+      return { ...plain, text: `WebSocket ${str(data.direction)}: ${oneLine(str(data.payload))}` };
+    case 'network_idle':
+      return { ...plain, text: 'Network idle', soft: shortURL(str(event.url)) };
+    case 'navigation_settled':
+      return { ...plain, text: 'Page settled', soft: shortURL(str(event.url)) };
+    case 'dialog_opened':
+      return { ...plain, text: `Dialog: ${oneLine(str(data.message)) || str(data.type)}` };
+    case 'target_created':
+      return { ...plain, text: `New ${str(data.type) || 'target'}`, soft: shortURL(str(data.url)) };
+    case 'target_destroyed':
+      return { ...plain, text: 'Target closed' };
+    case 'control_changed': {
+      const holder = str(data.holder);
+      return { ...plain, text: `Control: ${holderWords(holder)}`, person: holder.startsWith('viewer:') };
+    }
+    case 'takeover_requested':
+      return { ...plain, text: `Takeover asked: ${oneLine(str(data.reason))}`, person: true };
+    case 'takeover_claimed':
+      return { ...plain, text: 'Takeover: a person is on it', person: true };
+    case 'takeover_done':
+      return { ...plain, text: 'Takeover done', soft: oneLine(str(data.note)), person: true };
+    case 'takeover_failed':
+      return { ...plain, text: 'Takeover failed', soft: oneLine(str(data.note) || str(data.reason)), person: true, level: 'wrong' };
+    case 'takeover_expired':
+      return { ...plain, text: 'Takeover expired: nobody came', level: 'wrong', person: true };
+    case 'takeover_cancelled':
+      return { ...plain, text: 'Takeover withdrawn', person: true };
+    case 'run_started':
+      return { ...plain, text: 'Script started', soft: str(data.filename) };
+    case 'run_ended': {
+      const status = str(data.status);
+      return { ...plain, text: `Script ${status || 'ended'}`, level: status === 'failed' || status === 'timeout' ? 'wrong' : 'plain' };
+    }
+    case 'viewer_joined':
+      return { ...plain, text: 'A viewer joined', soft: str(data.role) };
+    case 'viewer_left':
+      return { ...plain, text: 'A viewer left' };
+    case 'link_used':
+      return { ...plain, text: 'A share link was used', soft: str(data.role) };
+    case 'link_revoked':
+      return { ...plain, text: 'A share link was withdrawn' };
+    case 'events_dropped':
+      return { ...plain, text: `${str(data.count) || 'Some'} events were dropped`, soft: str(data.why), level: 'warn' };
+    case 'monitor_disconnected':
+      return { ...plain, text: 'Capture lost the browser', soft: str(data.reason), level: 'wrong' };
+    case 'monitor_reconnected':
+      return { ...plain, text: 'Capture is back' };
+    default:
+      return { ...plain, text: sentence(event.type), soft: oneLine(text || shortURL(str(data.url) || str(event.url))) };
+  }
+}
