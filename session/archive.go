@@ -26,7 +26,7 @@ const (
 	// of it finds it again, whatever happens to the process.
 	archiveFirst = time.Second
 	// archiveGrace is how long the end waits for what is not written yet.
-	archiveGrace = 10 * time.Second
+	archiveGrace = 5 * time.Second
 )
 
 // archiveKey names what is written as one. Its id is empty for a session itself.
@@ -191,7 +191,10 @@ func (a *archive) write(ctx context.Context, key archiveKey, job *waitingJob) bo
 	ctx, cancel := context.WithTimeout(ctx, archiveTimeout)
 	defer cancel()
 	begun := time.Now()
-	bytes, err := job.archiveJob(ctx)
+	bytes, err := 0, store.ErrAway
+	if away, _ := a.tables.store.Away(); !away {
+		bytes, err = job.archiveJob(ctx)
+	}
 	if job.done != nil {
 		close(job.done)
 		job.done = nil

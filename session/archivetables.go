@@ -38,6 +38,7 @@ func StoreBytes(keep int64) int64 {
 // archiveTables are where records are kept. A key begins with the server's own name:
 // several may share one NATS, and each tells of its own sessions only.
 type archiveTables struct {
+	store   *store.Store
 	server  string
 	buckets map[string]*store.Bucket // by kind
 	details *store.Blobs
@@ -47,7 +48,7 @@ type archiveTables struct {
 // them: a new value stands beside the one that it replaces, and which session makes
 // room for another is not for the table to say.
 func openTables(ctx context.Context, s *store.Store, server string, bytes int64, age time.Duration) (*archiveTables, error) {
-	t := &archiveTables{server: server, buckets: map[string]*store.Bucket{}}
+	t := &archiveTables{store: s, server: server, buckets: map[string]*store.Bucket{}}
 	o := store.BucketOptions{Bytes: 2 * bytes, Age: age}
 	var err error
 	for _, kind := range kinds {

@@ -18,7 +18,8 @@ const (
 
 	recordRetry    = 250 * time.Millisecond // first pause while the stream is away; doubles
 	recordRetryMax = 5 * time.Second
-	recordGrace    = 5 * time.Second // how long a session's end waits for its last events to be kept
+	recordTimeout  = 10 * time.Second // for one answer of a stream that is there
+	recordGrace    = 5 * time.Second  // how long a session's end waits for its last events to be kept
 )
 
 // startRecording keeps the session's events in the durable stream from now on, if
@@ -31,6 +32,7 @@ func (s *Session) startRecording() {
 	defer s.mu.Unlock()
 	if s.recording == nil && !s.sealed {
 		s.recording = make(chan struct{})
+		s.keeping.set(0, true)
 		go s.record(s.manager.events)
 	}
 }
@@ -50,12 +52,13 @@ func (s *Session) stopRecording() {
 // stream is away the ring holds them, and what it cannot hold is told.
 func (s *Session) record(events *store.Events) {
 	defer close(s.recording)
+	defer s.keeping.set(0, false)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
 	defer cancel()
 	defer context.AfterFunc(s.ctx, func() { time.AfterFunc(recordGrace, cancel) })()
 	reader := s.monitor.Ring().Read(0)
 	for {
-		batch, err := nextBatch(ctx, reader)
+		batch, err := s.nextBatch(ctx, reader)
 		if len(batch) > 0 && !s.keep(ctx, events, batch) {
 			s.log.Error("the last events were not kept", "events", len(batch))
 			return
@@ -66,14 +69,17 @@ func (s *Session) record(events *store.Events) {
 	}
 }
 
-// nextBatch waits for an event and returns it with those that come within a moment.
-func nextBatch(ctx context.Context, reader *capture.Reader) (batch []store.Record, err error) {
+// nextBatch waits for an event and returns it with those that come within a moment,
+// which is over when somebody waits for them to be kept.
+func (s *Session) nextBatch(ctx context.Context, reader *capture.Reader) (batch []store.Record, err error) {
 	e, err := reader.Next(ctx)
 	if err != nil {
 		return nil, err
 	}
 	soon, cancel := context.WithTimeout(ctx, recordWithin)
 	defer cancel()
+	s.keeping.batching(cancel)
+	defer s.keeping.batching(nil)
 	bytes := 0
 	for err == nil {
 		text := e.JSON()
@@ -94,24 +100,52 @@ func nextBatch(ctx context.Context, reader *capture.Reader) (batch []store.Recor
 func (s *Session) keep(ctx context.Context, events *store.Events, batch []store.Record) bool {
 	newest := batch[len(batch)-1].Seq
 	for pause := recordRetry; ; pause = min(2*pause, recordRetryMax) {
-		err := events.Append(ctx, s.id, batch)
+		err := appendEvents(ctx, events, s.id, batch)
 		if err == nil {
-			s.kept.Store(newest)
+			s.keeping.set(newest, true)
 			return true
 		}
+		s.keeping.set(0, false)
 		s.log.Warn("keep events", "error", err, "again_in", pause)
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !s.pause(ctx, pause) {
 			return false
 		}
 		// A part of the batch may be there already.
-		if last, err := events.Last(ctx, s.id); err == nil {
+		if last, err := lastEvent(ctx, events, s.id); err == nil {
 			for len(batch) > 0 && batch[0].Seq <= last {
 				batch = batch[1:]
 			}
 		}
 	}
+}
+
+// pause waits for a time, or until NATS is back. It reports false when ctx ended.
+func (s *Session) pause(ctx context.Context, pause time.Duration) bool {
+	away, changed := s.manager.opts.Store.Away()
+	if !away {
+		changed = nil
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-changed:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+func appendEvents(ctx context.Context, events *store.Events, session string, batch []store.Record) error {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	return events.Append(ctx, session, batch)
+}
+
+func lastEvent(ctx context.Context, events *store.Events, session string) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	return events.Last(ctx, session)
 }
 
 // historyBatch is how many events are read from the durable stream at a time.
@@ -121,7 +155,7 @@ const historyBatch = 256
 // at most limit that match. It returns them, and the seq up to which it has read.
 func (s *Session) history(ctx context.Context, since, until uint64, limit int, filter capture.Filter) (list []capture.Event, read uint64, err error) {
 	read = since
-	if s.manager.events == nil || s.kept.Load() <= since {
+	if s.manager.events == nil || s.keeping.last() <= since {
 		return nil, read, nil
 	}
 	bytes := 0
@@ -176,58 +210,4 @@ func (s *Session) Events(ctx context.Context, since uint64, limit int, filter ca
 	rest.Events = append(all.Events, rest.Events...)
 	rest.Missed += until - min(all.Next, until)
 	return rest, nil
-}
-
-// EventReader reads a session's events at its own pace: from the durable stream
-// what the ring no longer holds, and then from the ring. It is for one goroutine
-// at a time.
-type EventReader struct {
-	session *Session
-	ring    *capture.Reader
-	filter  capture.Filter
-	older   []capture.Event
-}
-
-// ReadEvents returns a reader of the events that match the filter and whose seq is
-// over since.
-func (s *Session) ReadEvents(since uint64, filter capture.Filter) *EventReader {
-	return &EventReader{session: s, ring: s.monitor.Ring().Read(since).Filter(filter), filter: filter}
-}
-
-// Next waits for the next event. The error is io.EOF when the session has ended
-// and everything is read, the stream's, or ctx's cause.
-func (r *EventReader) Next(ctx context.Context) (capture.Event, error) {
-	for len(r.older) == 0 {
-		until := r.ring.Missed()
-		if until == 0 {
-			return r.ring.Next(ctx)
-		}
-		list, read, err := r.session.history(ctx, r.ring.Since(), until, historyBatch, r.filter)
-		if err != nil {
-			return capture.Event{}, err
-		}
-		if read == r.ring.Since() { // it is kept nowhere, and the ring says so
-			return r.ring.Next(ctx)
-		}
-		r.ring.Skip(read)
-		r.older = list
-	}
-	return r.take(), nil
-}
-
-// TryNext returns the next event if there is one already.
-func (r *EventReader) TryNext() (capture.Event, bool) {
-	if len(r.older) > 0 {
-		return r.take(), true
-	}
-	if r.session.manager.events != nil && r.ring.Missed() > 0 {
-		return capture.Event{}, false // Next reads it
-	}
-	return r.ring.TryNext()
-}
-
-func (r *EventReader) take() capture.Event {
-	e := r.older[0]
-	r.older = r.older[1:]
-	return e
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -79,12 +80,14 @@ func untilKept(t *testing.T, s *Session) {
 	t.Helper()
 	ctx := browsertest.Context(t, "events are kept")
 	for last := s.Monitor().Ring().Last(); ; {
-		kept, err := s.manager.events.Last(ctx, s.id)
-		if err != nil && ctx.Err() != nil {
-			t.Fatal(err)
+		kept, _, changed := s.keeping.state(last)
+		if kept {
+			break
 		}
-		if kept >= last && s.kept.Load() >= last {
-			return
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			t.Fatal(context.Cause(ctx))
 		}
 	}
 }
@@ -160,6 +163,30 @@ func TestEventsPastTheRing(t *testing.T) {
 	}
 }
 
+// What a careful reader gave is in the durable stream.
+func TestCarefulReader(t *testing.T) {
+	s := recorded(t, store.Options{Dir: t.TempDir()})
+	reader := s.ReadEvents(0, own).Careful()
+	for i := range 100 {
+		tell(t, s, 3*i, 3)
+		for n := range 3 {
+			e, ok := capture.Event{}, false
+			if n > 0 {
+				e, ok = reader.TryNext()
+			}
+			if !ok {
+				var err error
+				if e, err = reader.Next(browsertest.Context(t, "next event")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if last, err := s.manager.events.Last(t.Context(), s.id); err != nil || last < e.Seq || !reader.Kept() {
+				t.Fatalf("of event %d up to %d are kept, %v", e.Seq, last, err)
+			}
+		}
+	}
+}
+
 // While the stream is away capture goes on, and what it missed is caught up from
 // the ring: each event once.
 func TestEventsWhileTheStreamIsAway(t *testing.T) {
@@ -168,6 +195,17 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 	defer func() { k.stop() }()
 	s := recorded(t, store.Options{URL: k.ns.ClientURL()})
 	tell(t, s, 0, 100)
+	reader := s.ReadEvents(0, own).Careful()
+	next := func(kept bool, n int) {
+		t.Helper()
+		for range n {
+			e, err := reader.Next(browsertest.Context(t, "next event"))
+			if err != nil || reader.Kept() != kept {
+				t.Fatalf("event %d, kept: %v, %v", e.Seq, reader.Kept(), err)
+			}
+		}
+	}
+	next(true, 100)
 	untilKept(t, s)
 	k.stop()
 	before := s.Monitor().Ring().Last()
@@ -175,8 +213,11 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 	if got := s.Monitor().Ring().Last(); got != before+1000 {
 		t.Errorf("the ring has %d, want %d", got, before+1000)
 	}
+	next(false, 1000) // nobody waits for a stream that is away
 	k.start()
 	untilKept(t, s)
+	tell(t, s, 0, 1)
+	next(true, 1)
 	var seqs []uint64
 	err := s.manager.events.Read(browsertest.Context(t, "read the stream"), s.id, 0, func(r store.Record) bool {
 		seqs = append(seqs, r.Seq)

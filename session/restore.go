@@ -172,7 +172,7 @@ func (m *Manager) restoreSession(info Info, last uint64, now time.Time) *Session
 	s.archived = &info
 	s.status, s.createdAt, s.endReason, s.endedAt = info.Status, info.CreatedAt, info.EndReason, *info.EndedAt
 	s.sealed = true
-	s.kept.Store(last)
+	s.keeping.set(last, false)
 	s.cancel(&endCause{status: info.Status, reason: info.EndReason})
 	_ = s.monitor.Close() // never fails
 	s.monitor.Ring().Close()

@@ -26,7 +26,7 @@ type Session struct {
 	lease   *lease
 	monitor *capture.Monitor
 	said    *background.Log // by pages and workers
-	kept    atomic.Uint64   // seq up to which events are in the durable stream
+	keeping keeping         // how far events are in the durable stream
 	secrets *secrets        // what people typed into secret fields
 	seq     seqCounter      // numbers the pictures of all its casts
 

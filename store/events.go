@@ -52,6 +52,7 @@ func (r Record) id(session string) string {
 // Events is the durable stream of the events of all sessions. Its methods may be
 // called from any goroutine.
 type Events struct {
+	store  *Store
 	js     jetstream.JetStream
 	stream jetstream.Stream
 }
@@ -68,16 +69,21 @@ func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open stream of events: %w", err)
 	}
-	return &Events{s.js, stream}, nil
+	return &Events{s, s.js, stream}, nil
 }
 
 // subject is where the events of a session are, of one category or, for "*", of all.
 func subject(session, category string) string { return eventsPrefix + session + "." + category }
 
 // Append adds events of one session, in order, and returns when all of them are
-// kept. After an error some may be: Last says up to which. Session and categories
+// kept. After an error some may be: Last says up to which. It is ErrAway at once
+// when the connection breaks. Session and categories
 // are letters, digits, "-" and "_".
 func (e *Events) Append(ctx context.Context, session string, records []Record) error {
+	away, changed := e.store.Away()
+	if away {
+		return fmt.Errorf("keep events: %w", ErrAway)
+	}
 	acks := make([]jetstream.PubAckFuture, 0, len(records))
 	for _, r := range records {
 		ack, err := e.js.PublishMsgAsync(&nats.Msg{Subject: subject(session, r.Category), Data: r.JSON}, jetstream.WithMsgID(r.id(session)))
@@ -91,6 +97,8 @@ func (e *Events) Append(ctx context.Context, session string, records []Record) e
 		case <-ack.Ok():
 		case err := <-ack.Err():
 			return fmt.Errorf("keep events: %w", err)
+		case <-changed:
+			return fmt.Errorf("keep events: %w", ErrAway)
 		case <-ctx.Done():
 			return fmt.Errorf("keep events: %w", context.Cause(ctx))
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -47,6 +48,29 @@ type Store struct {
 	embedded *server.Server // nil for an external server
 	conn     *nats.Conn
 	js       jetstream.JetStream
+
+	mu      sync.Mutex // guards what follows
+	away    bool
+	changed chan struct{} // closed and replaced when away changes
+}
+
+// ErrAway is the error of what needs an external server that is not connected.
+var ErrAway = errors.New("NATS is away")
+
+// Away reports whether the connection to an external server is broken, and returns
+// a channel that is closed when that changes. It is made again by itself.
+func (s *Store) Away() (bool, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.away, s.changed
+}
+
+func (s *Store) setAway(away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = away
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 // Open starts the embedded server, or connects to the external one, and
@@ -55,15 +79,19 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{}
+	s := &Store{changed: make(chan struct{})}
 	opts := []nats.Option{
 		nats.Name("takeover"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			s.setAway(true)
 			if err != nil {
 				o.Logger.Warn("NATS is away", "err", err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { o.Logger.Info("NATS is back") }),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			s.setAway(false)
+			o.Logger.Info("NATS is back")
+		}),
 	}
 	if o.URL == "" {
 		if err := s.embed(o); err != nil {

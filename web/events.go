@@ -174,7 +174,7 @@ func (s *Server) streamEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reader := one.ReadEvents(since, readFilter(c))
+	reader := one.ReadEvents(since, readFilter(c)).Careful()
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {
 			ev, err := reader.Next(ctx)
@@ -185,7 +185,11 @@ func (s *Server) streamEvents(c echo.Context) error {
 				return err
 			}
 			for n := 0; ; n++ {
-				if err := out.send(strconv.FormatUint(ev.Seq, 10), ev.Type, ev.JSON()); err != nil {
+				id := "" // one who goes on behind it could miss it
+				if reader.Kept() {
+					id = strconv.FormatUint(ev.Seq, 10)
+				}
+				if err := out.send(id, ev.Type, ev.JSON()); err != nil {
 					return err
 				}
 				more := false

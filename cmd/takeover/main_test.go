@@ -18,10 +18,14 @@ import (
 	"takeover/scripting"
 )
 
-// TestMain is the test binary, or the worker of a script that a test runs.
+// TestMain is the test binary, the worker of a script that a test runs, or the
+// server in a process of its own.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		scripting.WorkerMain()
+	}
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		main()
 	}
 	http.DefaultTransport.(*http.Transport).DisableKeepAlives = true //nolint:forcetypeassert // it is one
 	os.Exit(browsertest.Run(m))

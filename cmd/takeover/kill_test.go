@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+)
+
+// serverProcess is the program in a process of its own, which a test may kill.
+type serverProcess struct {
+	*client
+	process *exec.Cmd
+}
+
+// startProcess starts the server and returns when it answers.
+func startProcess(t *testing.T, dir string) *serverProcess {
+	t.Helper()
+	out, errs := newOutput(), newOutput()
+	cmd := exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--data-dir", dir)
+	cmd.Stdout, cmd.Stderr = out, errs
+	cmd.Env = append(os.Environ(), "TAKEOVER_API_KEY=key")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt) // a killed one is gone
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Log(errs.String())
+		}
+	})
+	base := out.find(t, `listening on (http://\S+)\n`)
+	return &serverProcess{client: &client{base: base, key: "key", http: http.DefaultClient}, process: cmd}
+}
+
+// kill ends the process as an operating system without memory would.
+func (p *serverProcess) kill(t *testing.T) {
+	t.Helper()
+	if err := p.process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.process.Wait() // says that it was killed
+}
+
+func (p *serverProcess) do(t *testing.T, method, path string, body, answer any) {
+	t.Helper()
+	if err := p.call(browsertest.Context(t, method+" "+path), method, path, body, answer); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stream reads the seqs of a stream of events until enough says so, or its end.
+func (p *serverProcess) stream(ctx context.Context, t *testing.T, path, last string, enough func(n int) bool) (seqs []uint64) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer key")
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 2<<20)
+	id := uint64(0)
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			if id, err = strconv.ParseUint(text, 10, 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			var event struct {
+				Seq  uint64
+				Type string
+			}
+			if err := json.Unmarshal([]byte(text), &event); err != nil || event.Seq != id || event.Type == "events_dropped" {
+				t.Fatalf("event %d: %v, %.200s", id, err, text)
+			}
+			if seqs = append(seqs, id); enough(len(seqs)) {
+				return seqs
+			}
+		}
+	}
+	return seqs
+}
+
+// contiguous fails the test unless the numbers rise by one from first on.
+func contiguous(t *testing.T, what string, seqs []uint64, first uint64) {
+	t.Helper()
+	for i, seq := range seqs {
+		if seq != first+uint64(i) {
+			t.Fatalf("%s: number %d is %d, want %d", what, i, seq, first+uint64(i))
+		}
+	}
+}
+
+// The server is killed while a page writes to its console and somebody reads. After
+// a restart every event that was read is there once, and the stream goes on behind
+// any of them without gap or repeat.
+func TestKilledInAStreamOfEvents(t *testing.T) {
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<title>Noisy</title><script>let n = 0; setInterval(() => { for (let i = 0; i < 5; i++) console.log('line', n++) }, 5)</script>`)
+	}))
+	t.Cleanup(page.Close)
+	dir := t.TempDir()
+	before := startProcess(t, dir)
+	var session struct{ ID, Status, EndReason, Title string }
+	before.do(t, "POST", "/v1/sessions", map[string]any{"timeout": 600_000}, &session)
+	one := "/v1/sessions/" + session.ID
+	before.do(t, "POST", one+"/events/start", map[string]any{"console": true}, nil)
+	var run struct{ ID, Status string }
+	before.do(t, "POST", one+"/scripts", map[string]any{"code": "await page.goto('" + page.URL + "'); return 'it is there'", "wait": true}, &run)
+	if run.Status != "succeeded" {
+		t.Fatalf("the run %s", run.Status)
+	}
+
+	const enough = 1500
+	ctx := browsertest.Context(t, "the stream before the kill")
+	read := before.stream(ctx, t, one+"/events/stream?replay=all", "", func(n int) bool {
+		if n == enough {
+			before.kill(t)
+		}
+		return false // what was on its way comes too
+	})
+	if len(read) < enough {
+		t.Fatalf("the stream broke after %d events", len(read))
+	}
+	contiguous(t, "the stream before the kill", read, 1)
+
+	after := startProcess(t, dir)
+	after.do(t, "GET", one, nil, &session)
+	if session.Status != "failed" || session.EndReason != "the server was restarted" {
+		t.Errorf("after the restart the session is %+v", session)
+	}
+	var paged []uint64
+	for since := uint64(0); ; {
+		var list struct {
+			Events []struct{ Seq uint64 }
+			Missed uint64
+		}
+		after.do(t, "GET", one+"/events?limit=1000&since="+strconv.FormatUint(since, 10), nil, &list)
+		if list.Missed != 0 {
+			t.Errorf("%d are missed after %d", list.Missed, since)
+		}
+		if len(list.Events) == 0 {
+			break
+		}
+		for _, e := range list.Events {
+			paged = append(paged, e.Seq)
+		}
+		since = paged[len(paged)-1]
+	}
+	contiguous(t, "the pages after the restart", paged, 1)
+	if len(paged) < len(read) {
+		t.Errorf("of %d events that were read %d are left", len(read), len(paged))
+	}
+	for _, at := range []int{0, len(read) / 2, len(read) - 1} {
+		last := read[at]
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		rest := after.stream(ctx, t, one+"/events/stream", strconv.FormatUint(last, 10), func(int) bool { return false })
+		cancel()
+		contiguous(t, "the stream behind "+strconv.FormatUint(last, 10), rest, last+1)
+		if want := paged[slices.Index(paged, last)+1:]; len(rest) != len(want) {
+			t.Errorf("behind %d come %d events, want %d", last, len(rest), len(want))
+		}
+	}
+	if err := after.call(t.Context(), "POST", one+"/scripts", map[string]any{"code": "1"}, nil); err == nil || !strings.Contains(err.Error(), "restarted") {
+		t.Errorf("a run in it gave %v", err)
+	}
+}
