@@ -54,10 +54,12 @@ type Clipboard struct {
 	context proto.BrowserContextID
 	copied  func(text string, err error)
 
-	news chan heardCopy // the newest thing that was copied
-	done chan struct{}  // closed by Close
-	end  sync.Once      // closes done
-	work sync.WaitGroup
+	news    chan heardCopy // the newest thing that was copied
+	there   chan struct{}  // closed when the page's document is there
+	arrived sync.Once      // closes there
+	done    chan struct{}  // closed by Close
+	end     sync.Once      // closes done
+	work    sync.WaitGroup
 }
 
 // heardCopy is what the page tells.
@@ -71,7 +73,7 @@ type heardCopy struct {
 // not SetText or SetImage, has put text on the clipboard, copied is called with
 // it on a goroutine of the Clipboard's, the newest text winning.
 func Open(ctx context.Context, client *cdp.Client, attached func(*Clipboard), copied func(text string, err error)) (*Clipboard, error) {
-	c := &Clipboard{copied: copied, news: make(chan heardCopy, 1), done: make(chan struct{})}
+	c := &Clipboard{copied: copied, news: make(chan heardCopy, 1), there: make(chan struct{}), done: make(chan struct{})}
 	if err := c.open(ctx, client, attached); err != nil {
 		c.dispose(client)
 		return nil, fmt.Errorf("open clipboard: %w", err)
@@ -101,15 +103,39 @@ func (c *Clipboard) open(ctx context.Context, client *cdp.Client, attached func(
 		c.grant(browser, "clipboard-write"),
 		cdp.Send(c.session, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}),
 		cdp.Send(c.session, fetch.Enable, fetch.EnableParams{}),
-		cdp.Send(c.session, runtime.AddBinding, runtime.AddBindingParams{Name: heard}),
 	)
 	if err != nil {
 		return err
 	}
-	if _, err := cdp.Call(ctx, c.session, page.Navigate, page.NavigateParams{URL: address}); err != nil {
+	if err := c.navigate(ctx); err != nil {
+		return err
+	}
+	// Another renderer than before shows the document: it would know of no binding.
+	if _, err := cdp.Call(ctx, c.session, runtime.AddBinding, runtime.AddBindingParams{Name: heard}); err != nil {
 		return err
 	}
 	return c.evaluate(ctx, fmt.Sprintf("(%s)(%d)", script, MaxTextBytes))
+}
+
+// navigate returns when the page's document is there. Page.navigate itself answers
+// when it is on its way.
+func (c *Clipboard) navigate(ctx context.Context) error {
+	if _, err := cdp.Call(ctx, c.session, page.Enable, page.EnableParams{}); err != nil {
+		return err
+	}
+	res, err := cdp.Call(ctx, c.session, page.Navigate, page.NavigateParams{URL: address})
+	if err != nil {
+		return err
+	}
+	if res.ErrorText != "" {
+		return errors.New(res.ErrorText)
+	}
+	select {
+	case <-c.there:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (c *Clipboard) grant(browser *cdp.Session, permission string) error {
@@ -128,6 +154,10 @@ func (c *Clipboard) HandleEvent(ev cdp.Event) {
 	case fetch.RequestPaused.Method:
 		if e, err := cdp.Decode(ev, fetch.RequestPaused); err == nil {
 			c.answer(e.RequestID)
+		}
+	case page.FrameNavigated.Method:
+		if e, err := cdp.Decode(ev, page.FrameNavigated); err == nil && e.Frame.URL == address {
+			c.arrived.Do(func() { close(c.there) })
 		}
 	case runtime.BindingCalled.Method:
 		var said heardCopy
