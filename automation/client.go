@@ -36,6 +36,9 @@ type ClientOptions struct {
 	// called before each picture and print of one.
 	Veil func(ctx context.Context, p *browser.Page) error
 
+	// Settle waits until a page has come to rest. Default: it never does.
+	Settle func(ctx context.Context, p *browser.Page) error
+
 	// Emit takes the client's events, in order, each before the reply of the
 	// operation that caused it. It is called on the model's goroutine and must
 	// not wait for anything. None before the init operation.
@@ -96,6 +99,12 @@ type Client struct {
 
 // NewClient makes a client. End it with Close.
 func (a *Automation) NewClient(o ClientOptions) *Client {
+	if o.Settle == nil {
+		o.Settle = func(ctx context.Context, _ *browser.Page) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+	}
 	if o.Veil == nil {
 		o.Veil = func(context.Context, *browser.Page) error { return nil }
 	}

@@ -136,6 +136,26 @@ func opWaitForLoadState(ctx context.Context, c *Client, f *frameParams) (any, er
 	return emptyJSON, nil
 }
 
+// opWaitForSettled waits until a page has come to rest.
+func opWaitForSettled(ctx context.Context, c *Client, o *restParams) (any, error) {
+	page, err := c.page(o.Page)
+	if err != nil {
+		return nil, err
+	}
+	p, cancel := c.begin(ctx, o.Timeout, false)
+	defer cancel()
+	p.log = append(p.log, "waiting for the page to come to rest")
+	if err := c.options.Settle(p, page); err != nil {
+		return nil, p.fail(err)
+	}
+	return emptyJSON, nil
+}
+
+type restParams struct {
+	Page    string  `json:"page"`
+	Timeout float64 `json:"timeout"`
+}
+
 // opFrameElement gives the element that a frame is behind.
 func opFrameElement(ctx context.Context, c *Client, f *frameParams) (any, error) {
 	frame, err := c.frame(f.Frame)

@@ -56,8 +56,9 @@ func init() {
 		"page.goForward":       op(true, opGoForward),
 		"page.setViewportSize": op(true, opSetViewport),
 		"page.hideHighlight":   op(false, opHideHighlights),
-		"page.pdf":             op(false, opPDF),       // {page,scale,paperWidth,marginTop,…: inches} → {data}
-		"page.requestGC":       op(false, opRequestGC), // {page}
+		"page.pdf":             op(false, opPDF),            // {page,scale,paperWidth,marginTop,…: inches} → {data}
+		"page.waitForSettled":  op(false, opWaitForSettled), // {page,timeout}
+		"page.requestGC":       op(false, opRequestGC),      // {page}
 		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
 		// One that changes more than the caret waits for the gate.
 		"page.screenshot": op(false, opPageScreenshot),

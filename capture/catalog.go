@@ -116,6 +116,16 @@ func CategoryOf(eventType string) string {
 	return ""
 }
 
+// IsCategory tells whether there is a category of this name.
+func IsCategory(name string) bool {
+	for _, category := range categories {
+		if category == name {
+			return true
+		}
+	}
+	return name == CategoryCustom
+}
+
 // validCustomType tells whether a caller may give its own event this type:
 // custom_ and then snake_case, at most 64 bytes.
 func validCustomType(eventType string) bool {

@@ -173,6 +173,9 @@ func (l *link) deafen() {
 	defer l.m.mu.Unlock()
 	for _, w := range l.targets {
 		w.deafen()
+		if w.settle != nil {
+			w.settle.failRest(ErrTargetGone)
+		}
 	}
 }
 
@@ -210,12 +213,12 @@ func (l *link) sendTo(s *cdp.Session, method string, params any) {
 // reconfigureLocked brings every target to the monitor's configuration.
 func (l *link) reconfigureLocked() {
 	l.watchServicesLocked(l.m.running)
-	if !l.m.running {
+	if !l.m.running && l.m.awaited == 0 {
 		// Frames are not followed while nothing is captured.
 		clear(l.frames)
 	}
 	for _, w := range l.targets {
-		if !l.m.running && (w.kind == "page" || w.kind == "iframe") {
+		if !l.m.running && l.m.awaited == 0 && (w.kind == "page" || w.kind == "iframe") {
 			l.setFrameLocked(w.target, w.rootFrame())
 		}
 		w.configureLocked(false)
@@ -254,6 +257,9 @@ func (l *link) handleLocked(ev cdp.Event) {
 		return
 	case heardMark:
 		l.awaitHeard(ev.Token.(chan struct{}))
+		return
+	case restMark:
+		ev.Token.(*rest).asked = true
 		return
 	}
 	if handle := targetHandlers[ev.Method]; handle != nil {

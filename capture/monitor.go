@@ -57,6 +57,8 @@ type Monitor struct {
 	running   bool
 	id        string // capture session id
 	config    Config
+	awaited   int               // those who want pages to be followed until they rest
+	active    Config            // what is followed: what is captured, and what resting is computed from
 	counts    map[string]uint64 // events by category since Start
 	lost      uint64
 	link      *link     // the attached browser; nil while there is none
@@ -212,6 +214,7 @@ func (m *Monitor) Start(c Config) (Started, error) {
 		m.shiftsSince = now
 	}
 	m.config = c
+	m.activateLocked()
 	if m.link != nil {
 		m.link.reconfigureLocked()
 	}
@@ -236,6 +239,7 @@ func (m *Monitor) Stop() Stopped {
 	m.running = false
 	s := m.stateLocked()
 	m.config = Config{}
+	m.activateLocked()
 	m.awaySince = time.Time{}
 	if m.link != nil {
 		m.link.reconfigureLocked()
@@ -322,8 +326,12 @@ func (m *Monitor) Close() error {
 	return nil
 }
 
-// writeLocked records an event of a mapping.
+// writeLocked records an event of a mapping, if it is captured: more may be
+// followed than that.
 func (m *Monitor) writeLocked(e Event, eventType string, data any) {
+	if !m.captures(eventType) {
+		return
+	}
 	e.Type, e.Category = eventType, categories[eventType]
 	raw, err := encode(data)
 	if err != nil {

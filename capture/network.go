@@ -127,7 +127,7 @@ func (h cdpHeaders) flat() (map[string]string, bool) {
 }
 
 func (w *watched) requestWillBeSent(ev cdp.Event) {
-	if !w.m.config.Network {
+	if !w.m.active.Network {
 		return
 	}
 	var p struct {
@@ -238,7 +238,7 @@ func (w *watched) requestExtra(ev cdp.Event) {
 		Headers   cdpHeaders `json:"headers"`
 	}
 	// What comes behind its request is of no use any more: that was written.
-	if !w.m.config.Network || decode(ev.Params, &p) != nil || w.requests.byID[p.RequestID] != nil {
+	if !w.m.active.Network || decode(ev.Params, &p) != nil || w.requests.byID[p.RequestID] != nil {
 		return
 	}
 	extra := w.requests.extraOf(p.RequestID)
@@ -252,7 +252,7 @@ func (w *watched) responseExtra(ev cdp.Event) {
 		RequestID string     `json:"requestId"`
 		Headers   cdpHeaders `json:"headers"`
 	}
-	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+	if !w.m.active.Network || decode(ev.Params, &p) != nil {
 		return
 	}
 	r := w.requests.byID[p.RequestID]
@@ -282,7 +282,7 @@ func (w *watched) responseReceived(ev cdp.Event) {
 		Response  *cdpResponse `json:"response"`
 		HasExtra  bool         `json:"hasExtraInfo"`
 	}
-	if !w.m.config.Network || decode(ev.Params, &p) != nil || p.Response == nil {
+	if !w.m.active.Network || decode(ev.Params, &p) != nil || p.Response == nil {
 		return
 	}
 	r := w.requests.byID[p.RequestID]
@@ -322,7 +322,7 @@ func (w *watched) loadingFinished(ev cdp.Event) {
 		Timestamp float64 `json:"timestamp"`
 		Encoded   float64 `json:"encodedDataLength"`
 	}
-	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+	if !w.m.active.Network || decode(ev.Params, &p) != nil {
 		return
 	}
 	r := w.requests.byID[p.RequestID]
@@ -352,7 +352,7 @@ func (w *watched) loadingFailed(ev cdp.Event) {
 			Error string `json:"corsError"`
 		} `json:"corsErrorStatus"`
 	}
-	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+	if !w.m.active.Network || decode(ev.Params, &p) != nil {
 		return
 	}
 	r := w.requests.byID[p.RequestID]
@@ -376,7 +376,7 @@ func (w *watched) requestOf(ev cdp.Event) *request {
 	var p struct {
 		RequestID string `json:"requestId"`
 	}
-	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+	if !w.m.active.Network || decode(ev.Params, &p) != nil {
 		return nil
 	}
 	return w.requests.byID[p.RequestID]

@@ -136,10 +136,7 @@ func (w *watched) frameNavigated(ev cdp.Event) {
 		w.moved()
 		w.announce(url)
 	}
-	if !w.m.running {
-		return
-	}
-	if w.m.config.Navigation {
+	if w.pageEvents() {
 		e := w.event(f.ID)
 		e.Truncated = short
 		w.m.writeLocked(e, TypeNavigation, navigationData{URL: url, FrameID: f.ID, ParentFrameID: f.Parent, Error: f.Unreachable != ""})

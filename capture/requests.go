@@ -81,7 +81,7 @@ func (q *requests) extraOf(id string) *extraInfo {
 // response has arrived are written with what there is.
 func (w *watched) abandonRequests() {
 	for _, id := range w.requests.order {
-		if r := w.requests.byID[id]; r != nil && r.response != nil && w.m.config.Network {
+		if r := w.requests.byID[id]; r != nil && r.response != nil && w.m.active.Network {
 			w.finish(r)
 		}
 	}

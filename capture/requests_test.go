@@ -69,6 +69,7 @@ func TestHeadersOfTheWireInAnyOrder(t *testing.T) {
 			ring := NewRing(RingOptions{Events: 100, Bytes: 1 << 20})
 			m := NewMonitor(Options{Ring: ring})
 			m.running, m.config, m.counts = true, Config{Network: true}, map[string]uint64{}
+			m.activateLocked()
 			w := &watched{l: &link{m: m}, m: m, session: (&cdp.Client{}).Session("s"), kind: "worker", requests: newRequests()}
 			for _, s := range tt.steps {
 				s.tell(w, cdp.Event{Params: []byte(s.params)})

@@ -21,6 +21,7 @@ type settle struct {
 	idle    bool      // network_idle
 	layout  bool      // layout_settled
 	settled bool
+	adopted bool // it was over before anybody followed it: its events are not told
 
 	recount  bool      // requests came or went since they were counted
 	pending  int       // as counted last
@@ -29,6 +30,8 @@ type settle struct {
 	layoutAt time.Time
 	scrollAt time.Time
 	scrolled string // frame that scrolled last
+
+	restState
 }
 
 type settledData struct {
@@ -38,10 +41,10 @@ type settledData struct {
 func newSettle(w *watched) *settle { return &settle{w: w} }
 
 // stop forgets the navigation and every timer.
-func (s *settle) stop() { *s = settle{w: s.w} }
+func (s *settle) stop() { *s = settle{w: s.w, restState: s.restState} }
 
 // enabled tells whether computed events are wanted.
-func (s *settle) enabled() bool { return s.w.m.running && s.w.m.config.ComputedEvents }
+func (s *settle) enabled() bool { return s.w.m.active.ComputedEvents }
 
 // navigated starts a navigation of the main frame. restored says that the page
 // came from the back-forward cache, loaded already.
@@ -80,6 +83,7 @@ func (s *settle) pageLoaded() {
 
 // shifted restarts the wait for a layout at rest.
 func (s *settle) shifted() {
+	s.shiftedAt = time.Now()
 	if !s.layoutAt.IsZero() {
 		s.layoutAt = time.Now().Add(layoutQuiet)
 	}
@@ -96,6 +100,7 @@ func (s *settle) scrolledIn(frameID string) {
 func (w *watched) networkChanged() {
 	if page := w.page(); page != nil {
 		page.settle.recount = true
+		page.settle.requestedAt = time.Now()
 	}
 }
 
@@ -159,7 +164,7 @@ func (s *settle) tick(now time.Time) time.Time {
 			s.complete()
 		}
 	}
-	return earliest(s.scrollAt, s.layoutAt, s.idleAt, s.countAt)
+	return earliest(s.scrollAt, s.layoutAt, s.idleAt, s.countAt, s.tickRest(now))
 }
 
 func (s *settle) tickNetwork(now time.Time) {
@@ -201,6 +206,9 @@ func (s *settle) age(now time.Time) settledData {
 }
 
 func (s *settle) write(frameID, eventType string, data any) {
+	if s.adopted && eventType != TypeScrollSettled {
+		return
+	}
 	s.w.m.writeLocked(s.w.event(frameID), eventType, data)
 }
 

@@ -63,6 +63,8 @@ type watched struct {
 	heard   []heard            // what is not in the background log yet, oldest first
 	hearing bool               // a task brings it there
 	gone    bool
+
+	followed bool // somebody may wait for it to rest
 }
 
 // domains are the parts of CDP that are enabled on a target.
@@ -199,7 +201,7 @@ func (l *link) infoChanged(ev cdp.Event) {
 			w.url = p.TargetInfo.URL
 			w.moved()
 			w.announce(w.url)
-			if !l.m.running && (w.kind == "page" || w.kind == "iframe") {
+			if !l.m.running && l.m.awaited == 0 && (w.kind == "page" || w.kind == "iframe") {
 				l.setFrameLocked(w.target, w.rootFrame())
 			}
 		}
@@ -220,8 +222,13 @@ func (l *link) detachedTarget(ev cdp.Event) {
 	delete(l.targets, p.SessionID)
 	w.deafen()
 	w.announce(w.url)
-	if w.m.running {
+	if w.settle != nil {
+		w.settle.failRest(ErrTargetGone)
+	}
+	if w.m.active.Network {
 		w.abandonRequests()
+	}
+	if w.m.running {
 		if w.m.config.Targets {
 			w.m.writeLocked(w.event(""), TypeTargetDestroyed, targetDestroyedData{w.target, w.url, w.kind})
 		}
@@ -249,13 +256,10 @@ func (w *watched) event(frameID string) Event {
 // says that the target has not run an instruction yet, and has no frames but
 // its own.
 func (w *watched) configureLocked(waiting bool) {
-	c := Config{}
-	if w.m.running {
-		c = w.m.config
-	}
+	c := w.m.active
 	isPage := w.kind == "page" || w.kind == "iframe"
 	want := domains{
-		base:         w.m.running && isPage,
+		base:         (w.m.running || w.m.awaited > 0) && isPage,
 		runtime:      c.Console || c.Interactions && isPage || w.m.heard != nil,
 		network:      c.Network,
 		bodies:       c.NetworkResponseBody,
@@ -270,6 +274,7 @@ func (w *watched) configureLocked(waiting bool) {
 	if want.base && !had.base && !waiting {
 		w.learnFrames()
 	}
+	w.followRest()
 	w.toggle(had.interactions, want.interactions, "", nil, "")
 	w.toggle(had.runtime, want.runtime, runtime.Enable.Method, proto.Empty{}, runtime.Disable.Method)
 	if want.network && (!had.network || had.bodies != want.bodies) {

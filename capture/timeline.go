@@ -53,7 +53,7 @@ func (w *watched) timelineEvent(ev cdp.Event) {
 			} `json:"lcpDetails"`
 		} `json:"event"`
 	}
-	if !w.m.running || decode(ev.Params, &p) != nil || p.Event.Time*1000 < w.m.shiftsSince {
+	if !w.m.active.LayoutShifts && !w.m.active.Navigation || decode(ev.Params, &p) != nil || p.Event.Time*1000 < w.m.shiftsSince {
 		return
 	}
 	e := w.event(p.Event.FrameID)

@@ -60,14 +60,14 @@ type socketEvent struct {
 
 func (w *watched) socketCreated(ev cdp.Event) {
 	var p socketEvent
-	if w.m.config.Network && decode(ev.Params, &p) == nil && len(w.sockets) < maxSockets {
+	if w.m.active.Network && decode(ev.Params, &p) == nil && len(w.sockets) < maxSockets {
 		w.sockets[p.RequestID], _ = cutURL(p.URL)
 	}
 }
 
 func (w *watched) socketOpened(ev cdp.Event) {
 	var p socketEvent
-	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+	if !w.m.active.Network || decode(ev.Params, &p) != nil {
 		return
 	}
 	e := w.event("")
@@ -78,7 +78,7 @@ func (w *watched) socketOpened(ev cdp.Event) {
 
 func (w *watched) socketFrame(ev cdp.Event, direction string) {
 	var p socketEvent
-	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+	if !w.m.active.Network || decode(ev.Params, &p) != nil {
 		return
 	}
 	e := w.event("")
@@ -92,14 +92,14 @@ func (w *watched) socketFrame(ev cdp.Event, direction string) {
 
 func (w *watched) socketFailed(ev cdp.Event) {
 	var p socketEvent
-	if w.m.config.Network && decode(ev.Params, &p) == nil && len(w.socketErrors) < maxSockets {
+	if w.m.active.Network && decode(ev.Params, &p) == nil && len(w.socketErrors) < maxSockets {
 		w.socketErrors[p.RequestID], _ = cut(p.Error, 1024)
 	}
 }
 
 func (w *watched) socketClosed(ev cdp.Event) {
 	var p socketEvent
-	if !w.m.config.Network || decode(ev.Params, &p) != nil {
+	if !w.m.active.Network || decode(ev.Params, &p) != nil {
 		return
 	}
 	w.m.writeLocked(w.event(""), TypeWebSocketClose, socketCloseData{p.RequestID, w.sockets[p.RequestID], w.socketErrors[p.RequestID]})

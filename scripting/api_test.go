@@ -83,6 +83,7 @@ func TestOperations(t *testing.T) {
 		{`await page.dragAndDrop('a', 'b')`, "frame.dragAndDrop", `{"frame":"frame@1","sourceSelector":"a","targetSelector":"b","timeout":30000}`},
 		{`await page.locator('a').dispatchEvent('click', { x: 1 })`, "frame.dispatchEvent", `{"eventInit":{"handles":[],"value":{"id":1,"o":[{"k":"x","v":{"n":1}}]}},"frame":"frame@1","selector":"a","strict":true,"timeout":30000,"type":"click"}`},
 		{`await page.setContent('<p>', { waitUntil: 'load' })`, "frame.setContent", `{"frame":"frame@1","html":"<p>","timeout":30000,"waitUntil":"load"}`},
+		{`await page.waitForSettled({ timeout: 9 })`, "page.waitForSettled", `{"page":"page@1","timeout":9}`},
 		{`await page.waitForFunction(() => true, null, { polling: 50 })`, "frame.waitForFunction", `{"arg":{"handles":[],"value":{"v":"null"}},"expression":"() => true","frame":"frame@1","isFunction":true,"polling":50,"timeout":30000}`},
 		{`await expect(page.locator('a')).toHaveText(/x/i, { timeout: 3 })`, "frame.expect", `{"expectedText":[{"normalizeWhiteSpace":true,"regexFlags":"i","regexSource":"x"}],"expression":"to.have.text","frame":"frame@1","isNot":false,"selector":"a","strict":true,"timeout":3}`},
 		{`await expect(page.locator('a')).not.toBeVisible()`, "frame.expect", `{"expression":"to.be.visible","frame":"frame@1","isNot":true,"selector":"a","strict":true,"timeout":5000}`},

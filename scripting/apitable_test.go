@@ -48,6 +48,12 @@ var classRefused = []struct{ names, instead string }{
 	{"Debugger, Credentials, WebMCP, Logger", "see the member that would give one"},
 }
 
+// ownMembers are what scripts have besides Playwright's API.
+var ownMembers = [][2]string{
+	{"page.waitForSettled({ timeout? })", "waits until the page has come to rest: loaded, no request for 500 ms, nothing moved for 1 s"},
+	{"requestTakeover(reason, { timeout?, until?, note? })", "hands the browser to a person and waits until they are done"},
+}
+
 // TestAPITable holds docs/api-table.md to what the API has: it compares the
 // classes, as a worker loads them, with Playwright's published types.
 func TestAPITable(t *testing.T) {
@@ -238,6 +244,10 @@ func writeTable(b *strings.Builder, types map[string][]member, found map[string]
 	b.WriteString("\nWhole classes that are refused, and what to use:\n\n")
 	for _, c := range classRefused {
 		fmt.Fprintf(b, "- %s: %s.\n", c.names, c.instead)
+	}
+	b.WriteString("\nWhat scripts have besides, of our own:\n\n| member | |\n| --- | --- |\n")
+	for _, m := range ownMembers {
+		fmt.Fprintf(b, "| `%s` | %s |\n", m[0], m[1])
 	}
 	for _, c := range tableClasses {
 		fmt.Fprintf(b, "\n## %s\n\n| member | |\n| --- | --- |\n", c.name)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -125,7 +126,9 @@ type Run struct {
 	ready   chan struct{}  // closed when script is set
 	script  *scripting.Run // nil for a run that was refused
 	said    *background.Window
-	done    chan struct{}
+
+	unfollow func() // ends that pages are followed until they rest
+	done     chan struct{}
 
 	archived    bool // of an earlier process: its long parts are in the store
 	detailBytes int  // of these
@@ -281,7 +284,7 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 	if err := checkRun(&o); err != nil {
 		return nil, err
 	}
-	r := &Run{session: s, given: RunScript{Filename: o.Filename, Code: o.Code, Args: o.Args}, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
+	r := &Run{session: s, given: RunScript{Filename: o.Filename, Code: o.Code, Args: o.Args}, unfollow: func() {}, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
 		ID: newID("run"), SessionID: s.id, Filename: o.Filename, RequestedBy: o.RequestedBy, Status: RunRunning,
 		CreatedAt: time.Now().UTC(), Logs: []RunLog{}, Steps: []RunStep{}, Tests: []RunTest{},
 	}}
@@ -290,16 +293,20 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 		return nil, err
 	}
 	r.client = eng.auto.NewClient(automation.ClientOptions{
-		Gate: s.gate, Veil: s.unveiled,
+		Gate: s.gate, Veil: s.unveiled, Settle: s.atRest,
 		Emit: func(event string, params json.RawMessage) { r.script.Emit(event, params) },
 	})
 	r.said = s.said.Begin()
+	if strings.Contains(o.Code, "waitForSettled") { // it asks for what is known from the beginning only
+		r.unfollow = s.monitor.Follow()
+	}
 	script, err := s.manager.scripts.Start(s.ctx, scripting.Script{
 		Code: o.Code, Filename: o.Filename, Args: o.Args, Timeout: o.Timeout,
 	}, runOperations{r}, runSink{r})
 	if err != nil {
 		defer s.work.Done()
 		r.client.Close()
+		r.unfollow()
 		defer s.clearRun()
 		return r.refused(err)
 	}
@@ -377,6 +384,7 @@ func (r *Run) finish() {
 		_ = t.Cancel("run ended") // ended just before: nothing to do
 	}
 	r.client.Close()
+	r.unfollow()
 	s.lease.release(HolderScript)
 	s.monitor.Heard(s.ctx)
 

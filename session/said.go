@@ -1,9 +1,13 @@
 package session
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"takeover/background"
+	"takeover/browser"
+	"takeover/capture"
 )
 
 // Log is what pages and workers said, and what scripts came to, as Markdown.
@@ -43,6 +47,15 @@ func (r *Run) head() background.Head {
 		}
 	}
 	return h
+}
+
+// atRest waits until a page has come to rest.
+func (s *Session) atRest(ctx context.Context, p *browser.Page) error {
+	err := s.monitor.Rest(ctx, string(p.ID()))
+	if errors.Is(err, capture.ErrTargetGone) {
+		return browser.ErrPageClosed
+	}
+	return err
 }
 
 // shownTarget is the page that is looked at, or "".

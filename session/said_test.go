@@ -256,3 +256,32 @@ func TestBackgroundFlood(t *testing.T) {
 	}
 	t.Logf("heap %d → at most %d MB", before.HeapInuse>>20, peak>>20)
 }
+
+// TestWaitForSettled waits in a script for what a click set off, while nothing is captured.
+func TestWaitForSettled(t *testing.T) {
+	m := startManager(t, Options{})
+	s := create(t, m, CreateOptions{URL: site(t) + "/settle"})
+	got := resultOf[[]string](t, startRun(t, s, `
+		await page.waitForSettled();
+		await page.evaluate(() => document.body.addEventListener('click', () => {
+			fetch('/a').then(r => r.text()).then(() => fetch('/b')).then(r => r.text()).then(text => { document.title = 'has ' + text.length });
+		}));
+		await page.locator('body').click();
+		await page.waitForSettled();
+		const title = await page.title();
+		await page.evaluate(() => { const poll = () => fetch('/c').then(r => r.text()); poll(); setInterval(poll, 100) });
+		const late = await page.waitForSettled({ timeout: 700 }).catch(e => e);
+		const other = await context.newPage();
+		await other.waitForSettled();
+		await other.evaluate(() => { const poll = () => fetch('data:,x').then(r => r.text()); poll(); setInterval(poll, 100) });
+		const waiting = other.waitForSettled({ timeout: 100_000 }).catch(e => e.message);
+		await other.close();
+		return [title, late.name, late.message, await waiting];
+	`))
+	if !strings.HasPrefix(got[0], "has ") || got[1] != "TimeoutError" || !strings.HasPrefix(got[2], "page.waitForSettled: Timeout 700ms exceeded.") || !strings.Contains(got[3], "closed") {
+		t.Errorf("got %q", got)
+	}
+	if running, config, _ := s.Monitor().State(); running || config.Network || s.Info().EventCount != 0 {
+		t.Errorf("capture is on: %+v, %d events", config, s.Info().EventCount)
+	}
+}

@@ -113,11 +113,15 @@ func (s *Server) listEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	filter, err := readFilter(c)
+	if err != nil {
+		return err
+	}
 	one, err := s.sessionOf(c)
 	if err != nil {
 		return err
 	}
-	page, err := one.Events(c.Request().Context(), since, q.limit, readFilter(c))
+	page, err := one.Events(c.Request().Context(), since, q.limit, filter)
 	if err != nil {
 		return err
 	}
@@ -129,10 +133,13 @@ func (s *Server) waitEvent(c echo.Context) error {
 	timeout := waitDefault
 	if text := c.QueryParam("timeout"); text != "" {
 		ms, err := strconv.ParseUint(text, 10, 32)
-		if err != nil {
-			return badField("timeout", "must be a number of milliseconds")
+		if timeout = time.Duration(ms) * time.Millisecond; err != nil || timeout > maxWait {
+			return badField("timeout", "must be a number of milliseconds, at most %d", maxWait.Milliseconds())
 		}
-		timeout = min(time.Duration(ms)*time.Millisecond, maxWait)
+	}
+	filter, err := readFilter(c)
+	if err != nil {
+		return err
 	}
 	since, given, err := readSince(c)
 	if err != nil {
@@ -145,7 +152,6 @@ func (s *Server) waitEvent(c echo.Context) error {
 	if !given {
 		since = one.Monitor().Ring().Last()
 	}
-	filter := readFilter(c)
 	reader := one.ReadEvents(since, filter)
 	ctx, cancel := context.WithTimeout(c.Request().Context(), timeout)
 	defer cancel()
@@ -174,7 +180,11 @@ func (s *Server) streamEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reader := one.ReadEvents(since, readFilter(c)).Careful()
+	filter, err := readFilter(c)
+	if err != nil {
+		return err
+	}
+	reader := one.ReadEvents(since, filter).Careful()
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {
 			ev, err := reader.Next(ctx)
@@ -242,10 +252,23 @@ func readSince(c echo.Context) (seq uint64, given bool, err error) {
 	return seq, true, nil
 }
 
-// readFilter reads ?type= and ?category=, each a list with commas or repeated.
-func readFilter(c echo.Context) capture.Filter {
+// readFilter reads ?type= and ?category=, each a list with commas or repeated. A
+// name that no event has would be waited for in vain.
+func readFilter(c echo.Context) (capture.Filter, error) {
 	q := c.QueryParams()
-	return capture.Filter{Types: split(q["type"]), Categories: split(q["category"])}
+	f := capture.Filter{Types: split(q["type"]), Categories: split(q["category"])}
+	var v checks
+	for _, name := range f.Types {
+		if capture.CategoryOf(name) == "" {
+			v.add("type", "%.64q is no type of event", name)
+		}
+	}
+	for _, name := range f.Categories {
+		if !capture.IsCategory(name) {
+			v.add("category", "%.64q is no category of events", name)
+		}
+	}
+	return f, v.err()
 }
 
 func split(values []string) []string {

@@ -44,6 +44,11 @@ func TestEvents(t *testing.T) {
 		t.Errorf("wait: %d: %s", got.status, got.body)
 	}
 	s.do(request{method: "GET", path: base + "/events/wait?type=custom_never&timeout=50"}).problem(408)
+	for query, field := range map[string]string{"type=navigation_setled": "type", "type=page_load,nothing": "type", "category=pages": "category", "since=-1": "since", "timeout=soon": "timeout", "timeout=600001": "timeout"} {
+		if got := s.do(request{method: "GET", path: base + "/events/wait?" + query}); got.status != 400 || !strings.Contains(string(got.body), `"field":"`+field+`"`) {
+			t.Errorf("wait?%s: %d %s", query, got.status, got.body)
+		}
+	}
 
 	var page struct {
 		Events []capture.Event

@@ -184,6 +184,16 @@ export class Page extends Scope {
     });
   }
 
+  /**
+   * Waits until the page has come to rest: its document and network have settled,
+   * and nothing in it moves. Ours; Playwright has no such thing.
+   */
+  waitForSettled(options?: { timeout?: number; signal?: AbortSignal }): Promise<void> {
+    return step('page.waitForSettled', () => 'page.waitForSettled()', async send => {
+      await send('page.waitForSettled', { page: this._guid, timeout: this._timeouts.navigation(options) });
+    }, options);
+  }
+
   /** Here, a pause is a takeover: a person may look and act, and ends it. */
   async pause(): Promise<void> { await requestTakeover('The script is paused'); }
 

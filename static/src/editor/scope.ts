@@ -3,6 +3,20 @@ export const SCOPE = `
 import type { APIRequestContext, Browser, BrowserContext, Page } from 'playwright-core';
 import type { Expect } from '@playwright/test';
 
+declare module 'playwright-core' {
+  interface Page {
+    /**
+     * Waits until the page has come to rest: its document is loaded, no request has
+     * been pending for 500 ms, and nothing in it has moved for a second. Returns at
+     * once if that is so. Not Playwright's: scripts here have it besides.
+     */
+    waitForSettled(options?: {
+      /** In ms; 30 s by default, or as setDefaultNavigationTimeout says. 0 for none. */
+      timeout?: number;
+    }): Promise<void>;
+  }
+}
+
 declare global {
   interface Buffer extends Uint8Array {
     toString(encoding?: string, start?: number, end?: number): string;

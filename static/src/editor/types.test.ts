@@ -35,6 +35,7 @@ test('the editor knows what a script has', async () => {
       await page.goto('https://example.com');
       const name: string | null = await page.getByRole('heading', { name: /x/ }).first().textContent();
       await context.newPage();
+      await page.waitForSettled({ timeout: 1000 });
       const { note } = await requestTakeover('Log in', { until: '**/home', timeout: 1000 });
       console.log(name, note, args.anything, Buffer.from('x').toString('base64'));
       const { chromium } = require('playwright');

@@ -1,0 +1,201 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/cdp"
+)
+
+// ErrTargetGone is the error of waiting for a page that is not there any more.
+var ErrTargetGone = errors.New("the page is gone")
+
+// maxRests is how many may wait for one page to come to rest.
+const maxRests = 1000
+
+func init() {
+	handlers[page.LifecycleEvent.Method] = (*watched).lifecycle
+}
+
+// rest is somebody who waits for a page to come to rest.
+type rest struct {
+	asked bool // what happened before they asked is known
+	done  chan error
+}
+
+// restState is what a page's rest is told by, beside its navigation.
+type restState struct {
+	waiting     []*rest
+	requestedAt time.Time // when a request came or went last
+	shiftedAt   time.Time // of the latest layout shift
+}
+
+// activateLocked works out what is followed.
+func (m *Monitor) activateLocked() {
+	m.active = m.config
+	if m.awaited > 0 {
+		m.active.Network, m.active.Navigation, m.active.LayoutShifts, m.active.ComputedEvents = true, true, true, true
+	}
+}
+
+// captures tells whether events of a type are wanted.
+func (m *Monitor) captures(eventType string) bool {
+	c := &m.config
+	switch {
+	case eventType == TypeLayoutShift:
+		return c.LayoutShifts
+	case eventType == TypeDOMUpdated:
+		return c.DOM
+	}
+	switch categories[eventType] {
+	case CategoryNetwork:
+		return c.Network
+	case CategoryPage:
+		return c.Navigation
+	case CategoryComputed:
+		return c.ComputedEvents
+	}
+	return m.running
+}
+
+// Follow makes the monitor follow what Rest is told by, from now until stop is
+// called: nobody sees events that are not captured. Without it, Rest does so
+// itself, and then knows nothing of requests that were under way before.
+func (m *Monitor) Follow() (stop func()) {
+	m.followed(1)
+	return func() { m.followed(-1) }
+}
+
+func (m *Monitor) followed(by int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.awaited > 0
+	if m.awaited += by; before == (m.awaited > 0) {
+		return
+	}
+	if m.awaited > 0 && !m.config.LayoutShifts && !m.config.Navigation {
+		m.shiftsSince = float64(time.Now().UnixMicro()) / 1000
+	}
+	m.activateLocked()
+	if m.link != nil {
+		m.link.reconfigureLocked()
+	}
+}
+
+// Rest waits until a page has come to rest: its navigation has settled, no request
+// has been pending for 500 ms, and nothing has moved for a second. A page that is
+// at rest is not waited for. It works whether a capture runs or not. The error is
+// ErrTargetGone, ErrNotReady, or ctx's cause.
+func (m *Monitor) Rest(ctx context.Context, target string) error {
+	defer m.Follow()()
+	w, err := m.pageOf(target)
+	if err != nil {
+		return err
+	}
+	answered(ctx, []*cdp.Session{w.session}) // what it does is on its way to us by then
+	r := &rest{done: make(chan error, 1)}
+	m.mu.Lock()
+	if w.gone || len(w.settle.waiting) >= maxRests {
+		m.mu.Unlock()
+		return ErrTargetGone
+	}
+	w.settle.waiting = append(w.settle.waiting, r)
+	m.mu.Unlock()
+	w.l.intake.Put(cdp.Event{Method: restMark, Token: r})
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		w.settle.waiting = slices.DeleteFunc(w.settle.waiting, func(o *rest) bool { return o == r })
+		return context.Cause(ctx)
+	}
+}
+
+// restMark is put into the intake behind what happened before somebody waits.
+const restMark = "rest"
+
+// pageOf finds a page's target.
+func (m *Monitor) pageOf(target string) (*watched, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.link == nil {
+		return nil, ErrNotReady
+	}
+	for _, w := range m.link.targets {
+		if w.kind == "page" && w.target == target {
+			return w, nil
+		}
+	}
+	return nil, ErrTargetGone
+}
+
+// tickRest lets go of those who wait, if the page rests, and returns when to look
+// again.
+func (s *settle) tickRest(now time.Time) time.Time {
+	if len(s.waiting) == 0 || !s.settled {
+		return time.Time{}
+	}
+	pending, changes := s.count(now)
+	if pending > 0 {
+		return changes
+	}
+	for _, at := range []time.Time{s.requestedAt.Add(idleAfter), s.shiftedAt.Add(layoutQuiet)} {
+		if now.Before(at) {
+			return at
+		}
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(r *rest) bool {
+		if r.asked {
+			r.done <- nil
+		}
+		return r.asked
+	})
+	return time.Time{}
+}
+
+// failRest lets go of those who wait in vain.
+func (s *settle) failRest(err error) {
+	for _, r := range s.waiting {
+		r.done <- err
+	}
+	s.waiting = nil
+}
+
+// followRest begins to follow a page, whose first document it takes for one that
+// was there before: Chromium tells what that has reached already.
+func (w *watched) followRest() {
+	if w.settle == nil || w.followed == (w.m.awaited > 0) {
+		return
+	}
+	w.followed = w.m.awaited > 0
+	if w.followed && w.settle.since.IsZero() {
+		w.settle.navigated("", false)
+		w.settle.adopted = true
+	}
+	w.send(page.SetLifecycleEventsEnabled.Method, page.SetLifecycleEventsEnabledParams{Enabled: w.followed})
+}
+
+// lifecycle takes in what a document has reached that nobody followed before.
+func (w *watched) lifecycle(ev cdp.Event) {
+	var p struct {
+		FrameID string `json:"frameId"`
+		Name    string `json:"name"`
+	}
+	if decode(ev.Params, &p) != nil || p.FrameID != w.target || w.settle == nil || w.settle.since.IsZero() {
+		return
+	}
+	switch p.Name {
+	case "DOMContentLoaded":
+		w.settle.contentLoaded()
+	case "load":
+		if w.settle.layoutAt.IsZero() {
+			w.settle.pageLoaded()
+		}
+	}
+}
