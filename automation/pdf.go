@@ -42,17 +42,20 @@ func opPDF(ctx context.Context, c *Client, p *pdfParams) (any, error) {
 	if err := c.options.Veil(ctx, pg); err != nil {
 		return nil, err
 	}
-	var out struct {
-		Data json.RawMessage `json:"data"` // goes on in the base64 in which it came
-	}
-	err = pg.Session().Call(ctx, page.PrintToPDF.Method, page.PrintToPDFParams{
+	answer, err := pg.PrintToPDF(ctx, page.PrintToPDFParams{
 		Landscape: &p.Landscape, DisplayHeaderFooter: &p.DisplayHeaderFooter, PrintBackground: &p.PrintBackground, Scale: p.Scale,
 		PaperWidth: p.PaperWidth, PaperHeight: p.PaperHeight,
 		MarginTop: &p.MarginTop, MarginBottom: &p.MarginBottom, MarginLeft: &p.MarginLeft, MarginRight: &p.MarginRight,
 		PageRanges: p.PageRanges, HeaderTemplate: p.HeaderTemplate, FooterTemplate: p.FooterTemplate,
 		PreferCSSPageSize: &p.PreferCSSPageSize, GenerateTaggedPDF: &p.Tagged, GenerateDocumentOutline: &p.Outline,
-	}, &out)
-	return out, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out struct {
+		Data json.RawMessage `json:"data"` // goes on in the base64 in which it came
+	}
+	return &out, json.Unmarshal(answer, &out)
 }
 
 // opRequestGC makes the page let go of what nothing refers to.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
@@ -26,7 +27,8 @@ type Page struct {
 	main       *Frame
 	attachment *attachment
 	closed     chan struct{}
-	service    *Worker // whose requests these are; then it is no page, and nobody is told of it
+	printing   atomic.Int32 // PDFs under way
+	service    *Worker      // whose requests these are; then it is no page, and nobody is told of it
 
 	// Guarded by the browser's lock.
 	told       bool // PageCreated was told

@@ -1,4 +1,5 @@
 import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accessible, auth, hasPicture, newSession, Remote, signIn } from './remote.js';
@@ -15,6 +16,24 @@ const PAGES: Record<string, string> = {
   '/note': `<title>ready</title><button style="position:absolute;left:40px;top:40px;width:200px;height:60px">Tell me</button><script>
     document.querySelector('button').onclick = async () => (document.title = 'notes ' + await Notification.requestPermission());</script>`,
 };
+
+PAGES['/print'] = `<title>ready</title><style>@media print { #screen { display: none } }</style><p id=screen>On the screen</p><p>On paper</p>
+  <button style="position:absolute;left:40px;top:140px;width:200px;height:60px">Print</button><script>
+    let times = 0;
+    addEventListener('beforeprint', () => (document.title = 'printed ' + ++times));
+    document.querySelector('button').onclick = () => print();</script>`;
+
+PAGES['/whole'] = `<title>ready</title><button style="position:absolute;left:40px;top:40px;width:200px;height:60px">Whole screen</button><script>
+    document.querySelector('button').onclick = () => document.documentElement.requestFullscreen();
+    let escapes = 0;
+    addEventListener('keydown', ({ key }) => key === 'Escape' && escapes++);
+    document.addEventListener('fullscreenchange', () => (document.title = (document.fullscreenElement ? 'whole' : 'part') + ' ' + innerWidth + ' ' + escapes));
+    addEventListener('keydown', ({ key }) => key === 'Escape' && (document.title = 'escape ' + escapes));</script>`;
+PAGES['/menu'] = `<title>ready</title><style>a,p,input,div{position:absolute;left:40px;width:300px;height:30px;font:20px sans-serif}</style>
+    <a href="/note" style="top:40px">a link</a><p style="top:100px">words to copy</p><input style="top:160px" value="in a field">
+    <div id=own style="top:220px;background:#cde">a menu of its own</div><script>
+    own.oncontextmenu = (event) => { event.preventDefault(); document.title = 'own menu ' + event.button; };
+    document.querySelector('input').oninput = ({ target }) => (document.title = 'field ' + target.value);</script>`;
 
 let server: Server;
 let site = '';
@@ -88,3 +107,76 @@ test('a person allows what a page was refused', async ({ page, request, context 
   await expect(bar).toBeHidden();
 });
 
+test('what a page prints is a file for the person', async ({ page, request }) => {
+  const { session, remote } = await open(page, request, '/print');
+  await remote.click({ x: 140, y: 170 });
+  const tray = page.getByRole('region', { name: 'Downloads' });
+  await expect(tray.getByText(/^Ready/)).toBeVisible();
+  const [saved] = await Promise.all([page.waitForEvent('download'), tray.getByRole('link', { name: /^Save .*\.pdf$/ }).click()]);
+  const pdf = readFileSync(await saved.path());
+  expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+  // By the page's own call and by ours, which is not taken for another one of the page.
+  await received(request, session, 'printed 2');
+  await expect(tray.getByRole('listitem')).toHaveCount(1);
+});
+
+test('a page fills the screen until Escape', async ({ page, request }) => {
+  const { session, remote } = await open(page, request, '/whole');
+  await remote.click({ x: 140, y: 70 });
+  await received(request, session, 'whole 1280 0');
+  await page.keyboard.press('Escape');
+  await received(request, session, 'part 1280 0'); // the key is Chromium's, as at home
+  await page.keyboard.press('Escape');
+  await received(request, session, 'escape 1'); // and the page's where there is nothing to leave
+});
+
+test('the right button opens a menu, by mouse, keyboard and fingers', async ({ page, request, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { session, remote } = await open(page, request, '/menu');
+  const menu = page.getByRole('menu', { name: 'Remote page' });
+  const right = async (x: number, y: number): Promise<void> => {
+    const at = await remote.at({ x, y });
+    await page.mouse.click(at.x, at.y, { button: 'right' });
+  };
+  const items = (): Promise<string[]> => menu.getByRole('menuitem').allTextContents();
+
+  await right(60, 235);
+  await received(request, session, 'own menu 2');
+  await right(60, 55);
+  await expect(menu).toBeVisible(); // and none was for the page's own
+  expect(await items()).toEqual(['Open link in new tab', 'Copy link address']);
+  await accessible(page, 'the menu of a link');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(menu).toBeHidden();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${site}/note`);
+
+  // Nothing under the pointer; left by Escape, which the page does not get.
+  await right(700, 600);
+  await expect(menu).toBeVisible();
+  expect(await items()).toEqual(['Back', 'Forward', 'Reload']);
+  await page.keyboard.press('Escape');
+  await expect(menu).toBeHidden();
+
+  // A field, by keyboard: all of it copied, and pasted behind itself.
+  await remote.click({ x: 100, y: 175 });
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('ContextMenu');
+  await expect(menu).toBeVisible();
+  expect(await items()).toEqual(['Copy', 'Cut', 'Paste', 'Select all']);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('in a field');
+  await page.keyboard.press('End');
+  await right(330, 175); // behind the text, where the caret goes
+  await menu.getByRole('menuitem', { name: 'Paste' }).click();
+  await received(request, session, 'field in a fieldin a field');
+
+  // Two fingers on a link, which opens in a tab of its own.
+  const { x, y } = await remote.at({ x: 60, y: 55 });
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x: x - 5, y, id: 0 }, { x: x + 5, y, id: 1 }] });
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await menu.getByRole('menuitem', { name: 'Open link in new tab' }).click();
+  await received(request, session, 'ready');
+  await expect.poll(async () => (await (await request.get(`/v1/sessions/${session}`, { headers: auth() })).json()).tabs.map((tab: { url: string }) => tab.url)).toEqual([`${site}/menu`, `${site}/note`]);
+});

@@ -44,6 +44,9 @@ func keyParams(k Key) cdpinput.DispatchKeyEventParams {
 	// but Chromium's own shortcuts listen to rawKeyDown only: DevTools, the
 	// source view, another window are not for whoever types here.
 	p.Type = cdpinput.DispatchKeyEventTypeKeyDown
+	if ofChromium(k) {
+		p.Type = cdpinput.DispatchKeyEventTypeRawKeyDown
+	}
 	if text := textOf(k, p.Key); text != "" {
 		p.Text, p.UnmodifiedText = text, text
 	}
@@ -60,6 +63,18 @@ func keyParams(k Key) cdpinput.DispatchKeyEventParams {
 		}
 	}
 	return p
+}
+
+// ofChromium reports whether Chromium itself has a use for a key that is for whoever
+// types: leaving what a page has made fill the screen, or asking for a menu.
+func ofChromium(k Key) bool {
+	switch k.Code {
+	case "Escape", "ContextMenu":
+		return k.Modifiers == 0
+	case "F10":
+		return k.Modifiers == ModShift
+	}
+	return false
 }
 
 // describe finds the key that was pressed: by its place on the keyboard, and

@@ -251,7 +251,8 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()
 	if action == "new" {
-		return s.openTab(ctx, eng)
+		_, err := s.openTab(ctx, eng)
+		return err
 	}
 	s.mu.Lock()
 	t := s.tabs.byNumber(number)
@@ -271,7 +272,7 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 		return nil
 	case "close":
 		if last { // a browser without a page has nothing to show
-			if err := s.openTab(ctx, eng); err != nil {
+			if _, err := s.openTab(ctx, eng); err != nil {
 				return err
 			}
 		}
@@ -280,15 +281,14 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 	return badField("action", "must be activate, close or new")
 }
 
-func (s *Session) openTab(ctx context.Context, eng *engine) error {
+func (s *Session) openTab(ctx context.Context, eng *engine) (*browser.Page, error) {
 	s.mu.Lock()
 	full := len(s.tabs.open) >= maxTabs
 	s.mu.Unlock()
 	if full {
-		return fmt.Errorf("%w tabs: a session has at most %d", ErrTooMany, maxTabs)
+		return nil, fmt.Errorf("%w tabs: a session has at most %d", ErrTooMany, maxTabs)
 	}
-	_, err := eng.model.DefaultContext().NewPage(ctx)
-	return err
+	return eng.model.DefaultContext().NewPage(ctx)
 }
 
 // Takeover claims, extends, finishes or gives up the open takeover.

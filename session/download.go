@@ -28,7 +28,8 @@ const (
 type downloads struct{ list []*knownDownload }
 
 type knownDownload struct {
-	download *browser.Download
+	download *browser.Download // nil for a page that was printed
+	cancel   func(context.Context) error
 	message  DownloadMessage
 }
 
@@ -55,15 +56,21 @@ func (s *Session) downloadBegan(d *browser.Download) {
 	if name == "" {
 		name = "download"
 	}
-	k := &knownDownload{download: d, message: DownloadMessage{
+	k := &knownDownload{download: d, cancel: d.Cancel, message: DownloadMessage{
 		Type: "download", ID: newID("dl"), State: DownloadRunning, Name: name, URL: text.Clip(d.URL(), maxTitle),
 	}}
+	s.addDownload(k)
+}
+
+// addDownload adds one to those that viewers are told of.
+func (s *Session) addDownload(k *knownDownload) {
 	s.mu.Lock()
 	if s.downloads.list = append(s.downloads.list, k); len(s.downloads.list) > maxDownloads {
 		s.downloads.list = slices.Delete(s.downloads.list, 0, 1)
 	}
+	message := k.message
 	s.mu.Unlock()
-	s.tellActors(k.message.slot(), k.message)
+	s.tellActors(message.slot(), message)
 }
 
 func (s *Session) downloadProgressed(ev browser.DownloadProgressed) {
@@ -98,10 +105,14 @@ func (s *Session) settleDownload(ev browser.DownloadEnded, name, failure string)
 func (s *Session) changeDownload(d *browser.Download, change func(*DownloadMessage)) {
 	s.mu.Lock()
 	k := s.downloads.byDownload(d)
-	if k == nil {
-		s.mu.Unlock()
-		return
+	s.mu.Unlock()
+	if k != nil {
+		s.changeKnown(k, change)
 	}
+}
+
+func (s *Session) changeKnown(k *knownDownload, change func(*DownloadMessage)) {
+	s.mu.Lock()
 	change(&k.message)
 	message := k.message
 	s.mu.Unlock()
@@ -126,7 +137,7 @@ func (s *Session) loseDownloads() {
 	s.mu.Lock()
 	var lost []*browser.Download
 	for _, k := range s.downloads.list {
-		if k.message.State == DownloadRunning {
+		if k.download != nil && k.message.State == DownloadRunning {
 			lost = append(lost, k.download)
 		}
 	}
@@ -148,17 +159,17 @@ func (v *Viewer) Download(ctx context.Context, id, action string) error {
 	s := v.session
 	s.mu.Lock()
 	at := slices.IndexFunc(s.downloads.list, func(k *knownDownload) bool { return k.message.ID == id })
-	var d *browser.Download
+	var end func(context.Context) error
 	if at >= 0 {
-		d = s.downloads.list[at].download
+		end = s.downloads.list[at].cancel
 	}
 	s.mu.Unlock()
-	if d == nil {
+	if end == nil {
 		return badField("id", "there is no such download")
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()
-	if err := d.Cancel(ctx); err != nil {
+	if err := end(ctx); err != nil {
 		if errors.Is(err, browser.ErrBrowserClosed) {
 			return ErrNotReady
 		}

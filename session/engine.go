@@ -144,7 +144,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	}
 	eng.desk, err = widget.New(ctx, eng.model, widget.Options{
 		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.pickerOpened, Gone: s.pickerGone,
-		Refused: s.permissionRefused, Logger: s.log,
+		Refused: s.permissionRefused, Printed: s.printed, Menu: s.menuWanted, Logger: s.log,
 	})
 	if err != nil {
 		return err

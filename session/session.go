@@ -42,7 +42,8 @@ type Session struct {
 
 	tellMu sync.Mutex // orders what viewers are told: held while state is read and queued, never across I/O; before mu
 
-	actedAt atomic.Int64 // when a person last pressed something, in ns since the epoch; see copied
+	printedAt atomic.Int64 // what actedAt was when a page last printed
+	actedAt   atomic.Int64 // when a person last pressed something, in ns since the epoch; see copied
 
 	inputMu sync.Mutex // held while input is checked and queued, and while it is released
 

@@ -105,6 +105,7 @@ type (
 	tabMessage struct {
 		Action string `json:"action"`
 		Tab    uint32 `json:"tab"`
+		URL    string `json:"url"` // to open in a new one
 	}
 	clipboardMessage struct {
 		session.Clipboard
@@ -191,6 +192,9 @@ func (m *navigateMessage) act(ctx context.Context, v *session.Viewer) error {
 }
 
 func (m *tabMessage) act(ctx context.Context, v *session.Viewer) error {
+	if m.Action == "new" && m.URL != "" {
+		return v.OpenTab(ctx, m.URL)
+	}
 	return v.Tab(ctx, m.Action, m.Tab)
 }
 

@@ -46,7 +46,13 @@ type Options struct {
 	// once, because there is no window to ask in, or when Chromium was told to refuse
 	// it. It must not wait either.
 	Refused func(r *Refusal)
-	Logger  *slog.Logger
+	// Printed is called when a page has called window.print(), and when anybody else
+	// prints it. It must not wait either.
+	Printed func(p *browser.Page)
+	// Menu is called when Chromium would open its menu in a page, which did not open
+	// one of its own. It must not wait either.
+	Menu   func(p *browser.Page, m Menu)
+	Logger *slog.Logger
 }
 
 // Change says what changed.
@@ -185,6 +191,16 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	case r.Gone > 0:
 		if d.o.Gone != nil {
 			d.o.Gone(&Picker{world: w, number: r.Gone})
+		}
+		return
+	case r.Menu != nil:
+		if d.o.Menu != nil {
+			d.o.Menu(w.Page(), *r.Menu)
+		}
+		return
+	case r.Printed:
+		if d.o.Printed != nil && w.Frame() == w.Page().MainFrame() {
+			d.o.Printed(w.Page())
 		}
 		return
 	case r.Refused != "":

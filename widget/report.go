@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 )
 
 // maxReport bounds what an agent may say at once, in bytes.
@@ -51,6 +52,18 @@ var Cursors = []string{
 // their names in the Permissions API.
 var Permissions = []string{"geolocation", "notifications", "clipboard-read", "camera", "microphone", "local-fonts", "window-management", "idle-detection"}
 
+// Menu is what lies where somebody wants the menu that Chromium would open.
+type Menu struct {
+	Link     string `json:"link"`     // its address, of the web; empty when there is none
+	Image    string `json:"image"`    // its address, too
+	Selected bool   `json:"selected"` // there is text to copy
+	Editable bool   `json:"editable"`
+}
+
+func (Menu) ofWeb(address string) bool {
+	return address == "" || strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
+}
+
 // Secret reports whether what is typed there is nobody else's to know.
 func (f Focus) Secret() bool { return f.Kind == "password" || f.Kind == "otp" || f.Kind == "card" }
 
@@ -63,6 +76,8 @@ type report struct {
 	Secret  string // what stands in a secret field that somebody has just changed
 	Open    int    // the number of a field for which something has opened; from 1 on
 	Gone    int    // the number of one that somebody left
+	Printed bool   // the page is being printed
+	Menu    *Menu
 	Refused string // one of Permissions that the page has just been refused
 }
 
@@ -81,7 +96,10 @@ func parseReport(payload string) (report, error) {
 	if err := json.Unmarshal([]byte(payload), &raw); err != nil {
 		return report{}, errReport
 	}
-	r := report{Cursor: raw.Cursor, Moved: raw.Moved, Secret: raw.Secret, Open: raw.Open, Gone: raw.Gone, Refused: raw.Refused}
+	r := report{Cursor: raw.Cursor, Moved: raw.Moved, Secret: raw.Secret, Open: raw.Open, Gone: raw.Gone, Refused: raw.Refused, Printed: raw.Printed, Menu: raw.Menu}
+	if r.Menu != nil && !(r.Menu.ofWeb(r.Menu.Link) && r.Menu.ofWeb(r.Menu.Image)) {
+		return report{}, errReport
+	}
 	if r.Refused != "" && !slices.Contains(Permissions, r.Refused) {
 		return report{}, errReport
 	}

@@ -1,6 +1,6 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
-import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, PermissionMessage, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
+import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, MenuMessage, PermissionMessage, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 import type { Screen } from './screen.js';
 
 /** How long (ms) input waits for control that was asked for by using the page. */
@@ -44,6 +44,7 @@ interface LiveEvents {
   select: SelectMessage;
   auth: AuthMessage;
   permission: PermissionMessage;
+  menu: MenuMessage;
   clipboard: string;
   focus: { editable: boolean; kind: string; rect: Rect | null };
   browser: 'crashed' | 'recovered';
@@ -192,6 +193,9 @@ export class Live extends Emitter<LiveEvents> {
         break;
       case 'auth':
         this.emit('auth', message);
+        break;
+      case 'menu':
+        this.emit('menu', message);
         break;
       case 'permission':
         this.emit('permission', message);

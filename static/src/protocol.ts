@@ -79,7 +79,7 @@ export type ClientMessage =
   | { type: 'ack'; seq: number }
   | { type: 'control'; action: 'take' | 'release' | 'keep' }
   | { type: 'navigate'; action: 'goto' | 'back' | 'forward' | 'reload' | 'stop'; url?: string }
-  | { type: 'tab'; action: 'activate' | 'close' | 'new'; tab?: number }
+  | { type: 'tab'; action: 'activate' | 'close' | 'new'; tab?: number; url?: string }
   | ({ type: 'resize' } & ViewSize)
   | { type: 'dialog'; id: string; accept: boolean; text?: string }
   | { type: 'chooser'; id: string; files: string[] | null }
@@ -210,6 +210,17 @@ export interface SelectMessage {
   closed?: boolean;
 }
 
+/** What lies under the pointer, for a menu of the right button. */
+export interface MenuMessage {
+  type: 'menu';
+  /** Addresses, or empty. */
+  link: string;
+  image: string;
+  /** There is text to copy. */
+  selected: boolean;
+  editable: boolean;
+}
+
 /** What a page asked for and was refused. */
 export interface PermissionMessage {
   type: 'permission';
@@ -261,6 +272,7 @@ export type ServerMessage =
   | SelectMessage
   | AuthMessage
   | PermissionMessage
+  | MenuMessage
   | { type: 'cursor'; cursor: string }
   | { type: 'clipboard'; text: string }
   | { type: 'focus'; editable: boolean; kind?: string; rect?: Rect | null }

@@ -1,5 +1,6 @@
 import { Caret } from './caret.js';
 import { Clipboard } from './clipboard.js';
+import { ContextMenu } from './contextmenu.js';
 import { byId, setText, show } from './dom.js';
 import { Downloads } from './downloads.js';
 import { Dropping } from './dropping.js';
@@ -47,6 +48,7 @@ export class Stage {
     });
     new Pointer(this.screen, send, () => this.#pressed());
     new Widgets(this.live, this.screen, this.keyboard);
+    new ContextMenu(this.live, this.screen, this.keyboard, this.clipboard);
     new Touch(this.screen, send, () => this.#tapped(), () => this.live.touch);
     new Caret(this.screen, this.live, this.#field);
     new RemoteDialog(this.live);

@@ -34,6 +34,8 @@ export class Touch {
   #last: Point = { x: 0, y: 0 };
   #hold = 0;
   #tapAt = -Infinity;
+  /** Two fingers that may turn out to tap. */
+  #pair: { at: number; distance: number; middle: Point } | null = null;
   #pinch = { distance: 0, middle: { x: 0, y: 0 } };
 
   constructor(private readonly screen: Screen, private readonly send: (message: MouseMessage | TouchMessage) => void, private readonly tapped: () => void, private readonly real: () => boolean) {
@@ -59,8 +61,10 @@ export class Touch {
       this.#letGo();
       this.#mode = 'pinch';
       this.#pinch = pinchOf(event.touches);
+      this.#pair = event.touches.length === 2 ? { at: event.timeStamp, ...pinchOf(event.touches) } : null;
       return;
     }
+    this.#pair = null;
     const at = pointOf(event.touches[0]);
     if (!at) return;
     this.#mode = 'undecided';
@@ -78,6 +82,7 @@ export class Touch {
     if (this.#mode === 'pinch') {
       if (event.touches.length < 2) return;
       const next = pinchOf(event.touches);
+      if (this.#pair && Math.max(Math.abs(next.distance - this.#pair.distance), Math.hypot(next.middle.x - this.#pair.middle.x, next.middle.y - this.#pair.middle.y)) > 2 * SLOP) this.#pair = null;
       this.screen.panBy(next.middle.x - this.#pinch.middle.x, next.middle.y - this.#pinch.middle.y);
       this.screen.zoomBy(next.distance / this.#pinch.distance, this.screen.onStage({ clientX: next.middle.x, clientY: next.middle.y }));
       this.#pinch = next;
@@ -109,6 +114,7 @@ export class Touch {
       return;
     }
     window.clearTimeout(this.#hold);
+    if (this.#pair && event.touches.length === 0) this.#tapOfTwo(event.timeStamp);
     if (this.#mode === 'undecided') this.#tap(event.timeStamp);
     this.#letGo();
     // After a pinch the finger that is left does nothing until it is lifted too.
@@ -127,6 +133,16 @@ export class Touch {
     this.#mouse('move', this.#start);
     this.#mouse('down', this.#start, { button: 'left', buttons: 1, clickCount: 1 });
     this.#mouse('up', this.#start, { button: 'left', clickCount: 1 });
+  }
+
+  /** Two fingers press the right button, between them. */
+  #tapOfTwo(at: number): void {
+    const pair = this.#pair;
+    this.#pair = null;
+    if (!pair || at - pair.at > DOUBLE_TAP) return;
+    this.#mouse('move', pair.middle);
+    this.#mouse('down', pair.middle, { button: 'right', buttons: 2, clickCount: 1 });
+    this.#mouse('up', pair.middle, { button: 'right', clickCount: 1 });
   }
 
   /** Presses the button where the finger came down. */
@@ -154,6 +170,7 @@ export class Touch {
   }
 
   #cancel(): void {
+    this.#pair = null;
     this.#letGo();
     this.#mode = 'idle';
   }

@@ -7,6 +7,7 @@
 import { caretOf } from './caret.ts';
 import { cursorAt } from './cursor.ts';
 import { activeElement, kindOf } from './fields.ts';
+import { menuWanted } from './menu.ts';
 import { followPermissions } from './permissions.ts';
 import { fieldOf, isInline, isOpen, Picker, shut, suggests, type Field } from './pickers.ts';
 import { secretTyped } from './secrets.ts';
@@ -127,7 +128,10 @@ function install(ours: Ours): Agent {
     ['input', secretTyped(report)], ['scroll', moved], ['resize', moved],
     ['mousemove', pointed], ['mouseover', pointed],
     ['mousedown', opening], ['click', opening], ['keydown', opening], ['input', opening], ['focusout', gone],
+    ['contextmenu', menuWanted((menu) => report({ menu }))],
   ];
+  // A frame's own is left alone: what prints a page prints its frames, too.
+  if (window.top === window) listeners.push(['beforeprint', () => report({ printed: true })]);
   const listen = (): void => {
     for (const [type, listener] of listeners) addEventListener(type, listener as (event: Event) => void, { capture: true, passive: true });
   };

@@ -1,0 +1,60 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"takeover/browser"
+	"takeover/widget"
+)
+
+// MenuMessage is what lies under the pointer of the person in control, who wants a
+// menu.
+type MenuMessage struct {
+	Type string `json:"type"` // menu
+	widget.Menu
+}
+
+// menuWindow is how long after a person's last press a menu is taken to be wanted
+// by them.
+const menuWindow = 10 * time.Second
+
+// menuWanted tells the person in control, and nobody else. It may run on the model's
+// goroutine.
+func (s *Session) menuWanted(p *browser.Page, m widget.Menu) {
+	holder, _, _ := s.lease.state()
+	v := s.viewerOf(holder)
+	f := s.shown()
+	if v == nil || v.may() != nil || f == nil || f.page != p || time.Since(time.Unix(0, s.actedAt.Load())) > menuWindow {
+		return
+	}
+	v.send("menu", MenuMessage{Type: "menu", Menu: m})
+}
+
+// OpenTab opens an address in a tab of its own, as from a link's menu.
+func (v *Viewer) OpenTab(ctx context.Context, url string) error {
+	if err := v.controls(); err != nil {
+		return err
+	}
+	s := v.session
+	eng, err := s.ready()
+	if err != nil {
+		return err
+	}
+	address, bad := parseAddress(url, s.manager.opts.CheckURL)
+	if bad != nil {
+		return badField("url", "%s", bad.Error())
+	}
+	ctx, cancel := context.WithTimeout(ctx, actTimeout)
+	defer cancel()
+	p, err := s.openTab(ctx, eng)
+	if err != nil {
+		return err
+	}
+	_, err = p.MainFrame().Navigate(ctx, address, browser.NavigateOptions{WaitUntil: browser.LifecycleCommit})
+	if failed := (*browser.NavigationError)(nil); errors.As(err, &failed) || errors.Is(err, context.DeadlineExceeded) {
+		return nil // the page itself shows how it went
+	}
+	return err
+}

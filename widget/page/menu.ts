@@ -1,0 +1,46 @@
+/** What lies under the pointer when somebody asks for a menu. */
+export interface Under {
+  link: string;
+  image: string;
+  selected: boolean;
+  editable: boolean;
+}
+
+/** Longer addresses are not told. */
+const LONGEST = 1500;
+
+/** Tells of each menu that Chromium would open: one that the page has not taken for its own. */
+export function menuWanted(tell: (menu: Under) => void): (event: Event) => void {
+  return (event) => {
+    if (!event.isTrusted) return;
+    const path = event.composedPath();
+    setTimeout(() => !event.defaultPrevented && tell(under(path)));
+  };
+}
+
+function under(path: EventTarget[]): Under {
+  const elements = path.filter((target) => target instanceof Element);
+  const link = elements.find((element) => (element instanceof HTMLAnchorElement || element instanceof HTMLAreaElement) && element.href !== '');
+  const [target] = elements;
+  const field = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target : null;
+  return {
+    link: link instanceof HTMLAnchorElement || link instanceof HTMLAreaElement ? address(link.href) : '',
+    image: target instanceof HTMLImageElement ? address(target.currentSrc) : '',
+    selected: selects(field) || (getSelection()?.toString() ?? '') !== '',
+    editable: (field !== null && !field.readOnly && !field.disabled) || (target instanceof HTMLElement && target.isContentEditable),
+  };
+}
+
+/** A field's own selection, which is none of the document's. */
+function selects(field: HTMLInputElement | HTMLTextAreaElement | null): boolean {
+  try {
+    return field !== null && field.selectionStart !== field.selectionEnd;
+  } catch {
+    return false; // Some inputs have none to tell of.
+  }
+}
+
+/** An address that can be opened or copied, of the web. */
+function address(text: string): string {
+  return /^https?:/.test(text) && text.length <= LONGEST ? text : '';
+}
