@@ -228,6 +228,7 @@ func (r *Ring) Snapshot(since uint64, limit int, filter Filter) Page {
 const (
 	WhyReaderFellBehind = "reader_fell_behind" // this reader was too slow; others may have them
 	WhyQueueFull        = "queue_full"         // the browser was faster than the monitor
+	WhyRefused          = "refused"            // this reader's other end does not take them
 )
 
 type droppedData struct {
@@ -235,6 +236,14 @@ type droppedData struct {
 	FromSeq uint64 `json:"from_seq"`
 	ToSeq   uint64 `json:"to_seq"`
 	Why     string `json:"why"`
+}
+
+// Dropped is the event that a reader tells of events it could not pass on. Its seq is
+// that of the last of them.
+func Dropped(from, to, count uint64, why string) Event {
+	e := dropped(from, to, count, why)
+	e.Seq = to
+	return e
 }
 
 // dropped makes the event that stands for those from one seq to another.

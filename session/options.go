@@ -59,6 +59,7 @@ type Options struct {
 	Files           files.Limits         // of each session; default: those of package files
 	Store           *store.Store         // what outlives the process; default: none, and nothing can be saved
 	Events          store.EventsOptions  // how much of the sessions' events the store keeps
+	S2              *store.S2            // where events go beside the store; default: nowhere
 	Keep            KeepOptions          // what is told of ended sessions
 	Notify          func(Notice)         // is told what others want to hear of; must not block; default: nobody is
 	Logger          *slog.Logger         // default: discard

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"time"
 
 	"takeover/capture"
@@ -22,45 +23,70 @@ const (
 	recordGrace    = 5 * time.Second  // how long a session's end waits for its last events to be kept
 )
 
-// startRecording keeps the session's events in the durable stream from now on, if
-// there is one. Only the first call has an effect.
+// sink keeps events: JetStream's durable stream, or another. Append returns how many
+// of a session's events it has, the first ones; Last the number of the newest, as far
+// as it knows; Away whether asking it is of no use, and what is closed when that changes.
+type sink interface {
+	Append(ctx context.Context, session string, records []store.Record) (kept int, err error)
+	Last(ctx context.Context, session string) (uint64, error)
+	Away() (away bool, changed <-chan struct{})
+}
+
+// recorder copies a session's ring to a sink.
+type recorder struct {
+	session *Session
+	sink    sink
+	keeping *keeping
+	log     *slog.Logger
+	done    chan struct{}
+}
+
+// startRecording keeps the session's events from now on, wherever the server keeps
+// them. Only the first call has an effect.
 func (s *Session) startRecording() {
-	if s.manager.events == nil {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.recording == nil && !s.sealed {
-		s.recording = make(chan struct{})
-		s.keeping.set(0, true)
-		go s.record(s.manager.events)
+	if len(s.recorders) > 0 || s.sealed {
+		return
 	}
+	if events := s.manager.events; events != nil {
+		s.recordLocked(events, &s.keeping, s.log)
+	}
+	if second := s.manager.opts.S2; second != nil {
+		s.recordLocked(second, &keeping{}, s.log.With("to", "S2"))
+	}
+}
+
+func (s *Session) recordLocked(to sink, k *keeping, log *slog.Logger) {
+	r := &recorder{session: s, sink: to, keeping: k, log: log, done: make(chan struct{})}
+	s.recorders = append(s.recorders, r)
+	k.set(0, true)
+	go r.run(s.ctx, s.monitor.Ring().Read(0))
 }
 
 // stopRecording returns when the events are kept, or their time is up. The ring
 // is closed before.
 func (s *Session) stopRecording() {
 	s.mu.Lock()
-	recording := s.recording
+	recorders := s.recorders
 	s.mu.Unlock()
-	if recording != nil {
-		<-recording
+	for _, r := range recorders {
+		<-r.done
 	}
 }
 
-// record takes the events from the ring, as any other reader of it: while the
-// stream is away the ring holds them, and what it cannot hold is told.
-func (s *Session) record(events *store.Events) {
-	defer close(s.recording)
-	defer s.keeping.set(0, false)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
+// run takes the events from the ring, as any other reader of it: while the sink is
+// away the ring holds them, and what it cannot hold is told.
+func (r *recorder) run(session context.Context, reader *capture.Reader) {
+	defer close(r.done)
+	defer r.keeping.set(0, false)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(session))
 	defer cancel()
-	defer context.AfterFunc(s.ctx, func() { time.AfterFunc(recordGrace, cancel) })()
-	reader := s.monitor.Ring().Read(0)
+	defer context.AfterFunc(session, func() { time.AfterFunc(recordGrace, cancel) })()
 	for {
-		batch, err := s.nextBatch(ctx, reader)
-		if len(batch) > 0 && !s.keep(ctx, events, batch) {
-			s.log.Error("the last events were not kept", "events", len(batch))
+		batch, err := r.nextBatch(ctx, reader)
+		if len(batch) > 0 && !r.keep(ctx, batch) {
+			r.log.Error("the last events were not kept", "events", len(batch))
 			return
 		}
 		if err != nil {
@@ -71,20 +97,20 @@ func (s *Session) record(events *store.Events) {
 
 // nextBatch waits for an event and returns it with those that come within a moment,
 // which is over when somebody waits for them to be kept.
-func (s *Session) nextBatch(ctx context.Context, reader *capture.Reader) (batch []store.Record, err error) {
+func (r *recorder) nextBatch(ctx context.Context, reader *capture.Reader) (batch []store.Record, err error) {
 	e, err := reader.Next(ctx)
 	if err != nil {
 		return nil, err
 	}
 	soon, cancel := context.WithTimeout(ctx, recordWithin)
 	defer cancel()
-	s.keeping.batching(cancel)
-	defer s.keeping.batching(nil)
+	r.keeping.batching(cancel)
+	defer r.keeping.batching(nil)
 	bytes := 0
 	for err == nil {
-		text := e.JSON()
-		batch = append(batch, store.Record{Seq: e.Seq, Capture: e.CaptureSessionID, Category: e.Category, JSON: text})
-		if bytes += len(text); len(batch) == recordBatch || bytes >= recordBatchBytes {
+		record := recordOf(e)
+		batch = append(batch, record)
+		if bytes += len(record.JSON); len(batch) == recordBatch || bytes >= recordBatchBytes {
 			return batch, nil
 		}
 		e, err = reader.Next(soon)
@@ -95,23 +121,36 @@ func (s *Session) nextBatch(ctx context.Context, reader *capture.Reader) (batch 
 	return batch, nil
 }
 
-// keep adds a batch to the stream, however often it takes. It reports false when
+func recordOf(e capture.Event) store.Record {
+	return store.Record{Seq: e.Seq, TS: e.TS, Capture: e.CaptureSessionID, Category: e.Category, JSON: e.JSON()}
+}
+
+// keep gives a batch to the sink, however often it takes. It reports false when
 // the time for it was over.
-func (s *Session) keep(ctx context.Context, events *store.Events, batch []store.Record) bool {
+func (r *recorder) keep(ctx context.Context, batch []store.Record) bool {
 	newest := batch[len(batch)-1].Seq
 	for pause := recordRetry; ; pause = min(2*pause, recordRetryMax) {
-		err := appendEvents(ctx, events, s.id, batch)
+		kept, err := r.append(ctx, batch)
+		batch = batch[kept:]
 		if err == nil {
-			s.keeping.set(newest, true)
+			r.keeping.set(newest, true)
 			return true
 		}
-		s.keeping.set(0, false)
-		s.log.Warn("keep events", "error", err, "again_in", pause)
-		if !s.pause(ctx, pause) {
+		r.keeping.set(0, false)
+		if errors.Is(err, store.ErrRefused) && len(batch) > 0 {
+			r.log.Error("events are refused", "error", err)
+			batch = []store.Record{recordOf(capture.Dropped(batch[0].Seq, newest, uint64(len(batch)), capture.WhyRefused))}
+			if kept, err := r.append(ctx, batch); err == nil && kept == 1 {
+				r.keeping.set(newest, true)
+				return true
+			}
+		}
+		r.log.Warn("keep events", "error", err, "again_in", pause)
+		if !r.pause(ctx, pause) {
 			return false
 		}
 		// A part of the batch may be there already.
-		if last, err := lastEvent(ctx, events, s.id); err == nil {
+		if last, err := r.last(ctx); err == nil {
 			for len(batch) > 0 && batch[0].Seq <= last {
 				batch = batch[1:]
 			}
@@ -119,9 +158,9 @@ func (s *Session) keep(ctx context.Context, events *store.Events, batch []store.
 	}
 }
 
-// pause waits for a time, or until NATS is back. It reports false when ctx ended.
-func (s *Session) pause(ctx context.Context, pause time.Duration) bool {
-	away, changed := s.manager.opts.Store.Away()
+// pause waits for a time, or until the sink is back. It reports false when ctx ended.
+func (r *recorder) pause(ctx context.Context, pause time.Duration) bool {
+	away, changed := r.sink.Away()
 	if !away {
 		changed = nil
 	}
@@ -136,16 +175,16 @@ func (s *Session) pause(ctx context.Context, pause time.Duration) bool {
 	return true
 }
 
-func appendEvents(ctx context.Context, events *store.Events, session string, batch []store.Record) error {
+func (r *recorder) append(ctx context.Context, batch []store.Record) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
-	return events.Append(ctx, session, batch)
+	return r.sink.Append(ctx, r.session.id, batch)
 }
 
-func lastEvent(ctx context.Context, events *store.Events, session string) (uint64, error) {
+func (r *recorder) last(ctx context.Context) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
-	return events.Last(ctx, session)
+	return r.sink.Last(ctx, r.session.id)
 }
 
 // historyBatch is how many events are read from the durable stream at a time.

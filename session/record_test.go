@@ -78,9 +78,14 @@ func tell(t *testing.T, s *Session, first, n int) {
 // untilKept waits until the stream has all that the ring was given.
 func untilKept(t *testing.T, s *Session) {
 	t.Helper()
+	untilKeptBy(t, s, &s.keeping)
+}
+
+func untilKeptBy(t *testing.T, s *Session, k *keeping) {
+	t.Helper()
 	ctx := browsertest.Context(t, "events are kept")
 	for last := s.Monitor().Ring().Last(); ; {
-		kept, _, changed := s.keeping.state(last)
+		kept, _, changed := k.state(last)
 		if kept {
 			break
 		}

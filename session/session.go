@@ -80,7 +80,7 @@ type Session struct {
 	guestFiles int                 // that guests added
 	rearm      chan struct{}       // one token: expiresAt changed
 	sealed     bool                // nothing may be added to work any more
-	recording  chan struct{}       // closed when no more events are to be kept; nil before the first capture
+	recorders  []*recorder         // none before the first capture
 	thumb      thumbnail
 
 	archived *Info // what is told of a session of an earlier process; nil for one of this

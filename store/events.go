@@ -38,6 +38,7 @@ type EventsOptions struct {
 // Record is one event of a session, as the stream keeps it.
 type Record struct {
 	Seq      uint64 // rising within a session
+	TS       int64  // Unix milliseconds; not read back
 	Capture  string // the capture it belongs to; with Seq it names the event
 	Category string
 	JSON     []byte // the event; not to be changed
@@ -76,35 +77,38 @@ func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 func subject(session, category string) string { return eventsPrefix + session + "." + category }
 
 // Append adds events of one session, in order, and returns when all of them are
-// kept. After an error some may be: Last says up to which. It is ErrAway at once
-// when the connection breaks. Session and categories
+// kept, or how many are. After an error more may be: Last says up to which. It is
+// ErrAway at once when the connection breaks. Session and categories
 // are letters, digits, "-" and "_".
-func (e *Events) Append(ctx context.Context, session string, records []Record) error {
+func (e *Events) Append(ctx context.Context, session string, records []Record) (kept int, err error) {
 	away, changed := e.store.Away()
 	if away {
-		return fmt.Errorf("keep events: %w", ErrAway)
+		return 0, fmt.Errorf("keep events: %w", ErrAway)
 	}
 	acks := make([]jetstream.PubAckFuture, 0, len(records))
 	for _, r := range records {
 		ack, err := e.js.PublishMsgAsync(&nats.Msg{Subject: subject(session, r.Category), Data: r.JSON}, jetstream.WithMsgID(r.id(session)))
 		if err != nil {
-			return fmt.Errorf("keep events: %w", err)
+			return 0, fmt.Errorf("keep events: %w", err)
 		}
 		acks = append(acks, ack)
 	}
-	for _, ack := range acks {
+	for i, ack := range acks {
 		select {
 		case <-ack.Ok():
 		case err := <-ack.Err():
-			return fmt.Errorf("keep events: %w", err)
+			return i, fmt.Errorf("keep events: %w", err)
 		case <-changed:
-			return fmt.Errorf("keep events: %w", ErrAway)
+			return i, fmt.Errorf("keep events: %w", ErrAway)
 		case <-ctx.Done():
-			return fmt.Errorf("keep events: %w", context.Cause(ctx))
+			return i, fmt.Errorf("keep events: %w", context.Cause(ctx))
 		}
 	}
-	return nil
+	return len(records), nil
 }
+
+// Away is Store.Away.
+func (e *Events) Away() (bool, <-chan struct{}) { return e.store.Away() }
 
 // Last returns the number of the newest event kept of a session, 0 for none.
 func (e *Events) Last(ctx context.Context, session string) (uint64, error) {

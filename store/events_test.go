@@ -25,8 +25,8 @@ func add(t *testing.T, e *store.Events, session string, from, to uint64) {
 	for seq := from; seq <= to; seq++ {
 		list = append(list, store.Record{Seq: seq, Capture: "c-" + session, Category: []string{"console", "network"}[seq%2], JSON: fmt.Appendf(nil, `{"seq":%d}`, seq)})
 	}
-	if err := e.Append(t.Context(), session, list); err != nil {
-		t.Fatal(err)
+	if n, err := e.Append(t.Context(), session, list); err != nil || n != len(list) {
+		t.Fatal(n, err)
 	}
 }
 

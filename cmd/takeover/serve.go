@@ -98,6 +98,13 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
+	second, err := s2FromEnvironment()
+	if err != nil {
+		return err
+	}
+	if second != nil {
+		defer second.Close()
+	}
 	linkKey, err := web.LoadLinkKey(s.DataDir)
 	if err != nil {
 		return err
@@ -123,7 +130,9 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which tell of their ends
-	manager, err := session.NewManager(s.options(ln.Addr(), kept, hooks, log))
+	options := s.options(ln.Addr(), kept, hooks, log)
+	options.S2 = second
+	manager, err := session.NewManager(options)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -170,6 +179,22 @@ func closeManager(ctx context.Context, manager *session.Manager) error {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	return manager.Close(ctx)
+}
+
+// s2FromEnvironment is where events go at S2, nil for nowhere. There are no flags: a
+// token does not belong on a command line.
+func s2FromEnvironment() (*store.S2, error) {
+	o := store.S2Options{
+		Token: os.Getenv("S2_ACCESS_TOKEN"), Basin: os.Getenv("S2_BASIN"), Stream: os.Getenv("S2_STREAM_NAME"), Endpoint: os.Getenv("S2_BASIN_ENDPOINT"),
+	}
+	if o.Token == "" && o.Basin == "" && o.Stream == "" {
+		return nil, nil //nolint:nilnil // nowhere
+	}
+	s2, err := store.NewS2(o)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return s2, nil
 }
 
 // maxStore is what the store needs for all that it may be told to keep.

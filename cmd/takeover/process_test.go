@@ -187,3 +187,36 @@ func TestKilledInAStreamOfEvents(t *testing.T) {
 		t.Errorf("a run in it gave %v", err)
 	}
 }
+
+// Events go to S2 when the environment says so; the token is in no log, whatever S2
+// answers.
+func TestS2FromTheEnvironment(t *testing.T) {
+	asked := make(chan *http.Request, 100)
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r
+		http.Error(w, `{"code":"permission_denied","message":"not for a-secret-token"}`, http.StatusForbidden)
+	}))
+	t.Cleanup(refuses.Close)
+	t.Setenv("S2_BASIN", "my-basin")
+	t.Setenv("TAKEOVER_API_KEY", "key")
+	if code, _, errs := command(t, "", "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir()); code != exitUsage || !strings.Contains(errs, "S2_ACCESS_TOKEN is required") {
+		t.Errorf("without a token: %d, %s", code, errs)
+	}
+	t.Setenv("S2_ACCESS_TOKEN", "a-secret-token")
+	t.Setenv("S2_STREAM_NAME", "my/events")
+	t.Setenv("S2_BASIN_ENDPOINT", refuses.URL)
+	server := startProcess(t, t.TempDir())
+	var session struct{ ID string }
+	server.do(t, "POST", "/v1/sessions", nil, &session)
+	server.do(t, "POST", "/v1/sessions/"+session.ID+"/events/start", map[string]any{"console": true}, nil)
+	server.do(t, "POST", "/v1/sessions/"+session.ID+"/events", map[string]any{"type": "custom_one"}, nil)
+	log := server.process.Stderr.(*output) //nolint:forcetypeassert // startProcess made it
+	log.find(t, `(403 permission_denied not for \[REDACTED\])`)
+	if r := <-asked; r.URL.EscapedPath() != "/v1/streams/my%2Fevents/records" || r.Header.Get("Authorization") != "Bearer a-secret-token" {
+		t.Errorf("S2 was asked %s %v", r.URL, r.Header)
+	}
+	server.do(t, "POST", "/v1/sessions/"+session.ID+"/release", nil, nil)
+	if strings.Contains(log.String(), "a-secret-token") {
+		t.Errorf("the token is in the log: %s", log)
+	}
+}
