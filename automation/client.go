@@ -36,6 +36,10 @@ type ClientOptions struct {
 	// called before each picture and print of one.
 	Veil func(ctx context.Context, p *browser.Page) error
 
+	// Hide takes what people typed into secret fields out of what is about to be
+	// kept in a file: a JSON text stays one. Default: nothing is hidden.
+	Hide func([]byte) []byte
+
 	// Settle waits until a page has come to rest. Default: it never does.
 	Settle func(ctx context.Context, p *browser.Page) error
 
@@ -104,6 +108,9 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
+	}
+	if o.Hide == nil {
+		o.Hide = func(b []byte) []byte { return b }
 	}
 	if o.Veil == nil {
 		o.Veil = func(context.Context, *browser.Page) error { return nil }

@@ -89,6 +89,7 @@ func opStopHAR(ctx context.Context, c *Client, p *harStopParams) (any, error) {
 	defer r.release()
 	r.settle(ctx)
 	r.end()
+	r.hide()
 	text, err := c.harText(r.order, r.entries)
 	if err != nil {
 		return nil, err
@@ -124,5 +125,5 @@ func (c *Client) harText(pages []*harPage, entries []*harEntry) ([]byte, error) 
 	err := e.Encode(harFile{harLog{
 		Version: har.Version, Creator: har.Program{Name: "Takeover", Version: "1"}, Browser: c.describeBrowser(), Pages: pages, Entries: entries,
 	}})
-	return out.Bytes(), err
+	return c.options.Hide(out.Bytes()), err
 }

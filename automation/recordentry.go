@@ -101,7 +101,8 @@ func headerOf(headers []browser.Header, name string) string {
 
 // attachLocked keeps a file under the name that its content gives it.
 func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok bool) {
-	sum := sha1.Sum(data) //nolint:gosec // as above
+	data = r.client.options.Hide(data) // before its name tells of what is in it
+	sum := sha1.Sum(data)              //nolint:gosec // as above
 	name = r.folder + hex.EncodeToString(sum[:]) + "." + extensionOf(mimeType)
 	if r.held[name] {
 		return name, true

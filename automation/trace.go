@@ -265,7 +265,8 @@ func opWriteTrace(ctx context.Context, c *Client, p *traceWriteParams) (any, err
 	if err != nil {
 		return nil, err
 	}
-	list := []attached{{"trace.trace", traceText(events, p.Events)}, {"trace.network", t.network.lines()}, {"trace.stacks", p.Stacks}}
+	list := []attached{{"trace.trace", c.traceText(events, p.Events)}, {"trace.network", t.network.lines()}, {"trace.stacks", c.options.Hide(p.Stacks)}}
+	t.network.hide()
 	archive, err := archived(slices.Concat(list, taken, t.network.attachments()))
 	if err != nil {
 		return nil, err
@@ -274,7 +275,7 @@ func opWriteTrace(ctx context.Context, c *Client, p *traceWriteParams) (any, err
 }
 
 // traceText is a trace's events in their order, the script's among them.
-func traceText(events []traceEvent, script []json.RawMessage) []byte {
+func (c *Client) traceText(events []traceEvent, script []json.RawMessage) []byte {
 	for _, line := range script {
 		var at struct{ StartTime, EndTime, Time, MonotonicTime float64 }
 		if json.Unmarshal(line, &at) == nil {
@@ -292,7 +293,7 @@ func traceText(events []traceEvent, script []json.RawMessage) []byte {
 	})
 	var out bytes.Buffer
 	for _, e := range events {
-		out.Write(e.line)
+		out.Write(c.options.Hide(e.line))
 		out.WriteByte('\n')
 	}
 	return out.Bytes()
@@ -303,11 +304,24 @@ func (r *recorder) lines() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out bytes.Buffer
-	e := json.NewEncoder(&out)
 	for _, entry := range r.entries {
-		_ = e.Encode(resourceSnapshot{"resource-snapshot", entry}) // plain values, into memory
+		line, err := json.Marshal(resourceSnapshot{"resource-snapshot", entry})
+		if err == nil { // plain values: never fails
+			out.Write(r.client.options.Hide(line))
+			out.WriteByte('\n')
+		}
 	}
 	return out.Bytes()
+}
+
+// hide takes out of the files what has become known as secret since they were
+// recorded.
+func (r *recorder) hide() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.files {
+		r.files[i].data = r.client.options.Hide(r.files[i].data)
+	}
 }
 
 func (r *recorder) attachments() []attached {

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,6 +125,22 @@ func (r *Redactor) JSON(src []byte) []byte {
 		return out
 	}
 	return []byte(`"` + Redacted + `"`) // no JSON, which nobody gives
+}
+
+// Bytes is Values for a file: JSON stays JSON, and anything else, text or not, loses
+// what was registered.
+func (r *Redactor) Bytes(src []byte) []byte {
+	rules := r.current.Load()
+	if len(rules.needles) == 0 {
+		return src
+	}
+	rules = rules.registered()
+	if json.Valid(src) {
+		if out, ok := rules.json(src, 0); ok {
+			return out
+		}
+	}
+	return []byte(rules.text(string(src), 0))
 }
 
 // registered is the part of the rules that is about values that were registered.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"html"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -157,11 +159,20 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := startRun(t, s, `
+		await context.tracing.start({ snapshots: true });
+		await context.tracing.startHar('whole.har', { content: 'embed' });
+		const other = await browser.newContext({ recordHar: { path: 'other.zip' } });
 		const done = await requestTakeover('sign in');
+		const echo = await other.newPage();
+		await echo.goto(page.url().replace(/[^/]*$/, ''));
+		await echo.evaluate(v => fetch('/form', { method: 'POST', body: new URLSearchParams({ v }) }).then(r => r.text()), await page.locator('#pw').inputValue());
+		await other.close();
 		console.log('typed', await page.locator('#pw').inputValue());
 		await page.locator('#pw').press('F4');
 		await page.evaluate(() => document.querySelector('form').requestSubmit());
 		await page.waitForURL('**/in');
+		await context.tracing.stopHar();
+		await context.tracing.stop({ path: 'trace.zip' });
 		return { done, all: [await page.title()], card: args };`)
 	to := openTakeoverOf(t, r)
 	v := join(t, s, RoleTakeover)
@@ -229,6 +240,11 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	if !strings.Contains(string(all), "typed "+capture.Redacted) {
 		t.Errorf("the script did not read the field: %s", all)
 	}
+	absent(t, "the background log", r.Log()+s.Log(), append(secrets, code)...)
+	if !strings.Contains(r.Log(), "value "+capture.Redacted) {
+		t.Errorf("the background log has no secret: %s", r.Log())
+	}
+	recordings(t, s, append(secrets, code)...)
 	if err := s.Release(""); err != nil {
 		t.Fatal(err)
 	}
@@ -261,6 +277,50 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	}
 	if n := types["interaction_key"]; n > 1 || types["screenshot"] > 1 { // F4 is the script's, and a picture of the first page
 		t.Errorf("what a person did was recorded: %v", types)
+	}
+}
+
+// recordings looks into the files that the script recorded, in which there were secrets.
+func recordings(t *testing.T, s *Session, secrets ...string) {
+	t.Helper()
+	folder, err := s.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"whole.har", "other.zip", "trace.zip"} {
+		data, err := folder.Read(name, 64<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := map[string]string{name: string(data)}
+		if strings.HasSuffix(name, ".zip") {
+			archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range archive.File {
+				in, err := archive.Open(part.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				data, err := io.ReadAll(in)
+				if err := errors.Join(err, in.Close()); err != nil {
+					t.Fatal(err)
+				}
+				parts[name+" "+part.Name] = string(data)
+			}
+		}
+		all := ""
+		for part, text := range parts {
+			if strings.HasSuffix(part, ".har") && !json.Valid([]byte(text)) {
+				t.Errorf("%s is no JSON", part)
+			}
+			absent(t, part, text, secrets...)
+			all += text
+		}
+		if !strings.Contains(all, capture.Redacted) {
+			t.Errorf("%s had no secret", name)
+		}
 	}
 }
 
