@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 
-	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/runtime"
 
@@ -361,54 +359,6 @@ func (c *Client) innerGone(err error, t *target) bool {
 	}
 	f, _, e := c.start(t)
 	return e == nil && !f.Detached()
-}
-
-// outward carries a point of a frame out to its page. covered names what lies
-// over the frame there, when hit asks for it. ok is false when the frame has
-// gone.
-func (c *Client) outward(ctx context.Context, f *browser.Frame, x, y float64, hit bool) (px, py float64, covered string, ok bool, err error) {
-	for parent := f.Parent(); parent != nil; f, parent = parent, parent.Parent() {
-		pl, err := c.placeIn(ctx, parent, browser.WorldUtility)
-		if err != nil {
-			return 0, 0, "", false, err
-		}
-		owner, err := c.owner(ctx, pl.layer.world, f)
-		if err != nil {
-			return 0, 0, "", false, err
-		}
-		var at *struct {
-			X, Y    float64
-			Covered string
-		}
-		if err := pl.layer.call(ctx, "outward", &at, owner, map[string]float64{"x": x, "y": y}, hit); err != nil {
-			return 0, 0, "", false, err
-		}
-		if at == nil {
-			return 0, 0, "", false, nil
-		}
-		x, y = at.X, at.Y
-		if covered == "" {
-			covered = at.Covered
-		}
-	}
-	return x, y, covered, true, nil
-}
-
-type ownerKey struct{ frame proto.FrameID }
-
-// owner is the element of a frame, in its parent's world w.
-func (c *Client) owner(ctx context.Context, w *browser.World, f *browser.Frame) (runtime.RemoteObjectID, error) {
-	return inWorld(ctx, w, ownerKey{f.ID()}, func() (runtime.RemoteObjectID, error) {
-		node, err := callIn(ctx, w, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: f.ID()})
-		if err != nil {
-			return "", fmt.Errorf("find the frame's element: %w", err)
-		}
-		object, err := callIn(ctx, w, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.BackendNodeID, ExecutionContextID: w.ContextID()})
-		if err != nil {
-			return "", fmt.Errorf("find the frame's element: %w", err)
-		}
-		return object.Object.ObjectID, nil
-	})
 }
 
 // release lets go of an object in a page, without waiting.

@@ -1,12 +1,10 @@
 package scripting
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dop251/goja"
@@ -230,69 +228,8 @@ func (h *host) reportRejections() {
 	}
 }
 
-// step reports an API call: step(title, startedAt, duration, error, trace).
-func (h *host) step(c goja.FunctionCall) goja.Value {
-	s := wireStep{Title: clip(c.Argument(0).String(), maxStepTitle), StartedAt: c.Argument(1).ToFloat(), Duration: c.Argument(2).ToFloat(), Err: clip(c.Argument(3).String(), maxStepError)}
-	if trace, ok := c.Argument(4).Export().([]goja.StackFrame); ok {
-		for i := range trace {
-			if trace[i].SrcName() == h.w.script {
-				s.Line = trace[i].Position().Line
-				break
-			}
-		}
-	}
-	payload, err := json.Marshal(s)
-	if err == nil {
-		err = h.w.out.write(frame{kind: kindStep, payload: payload}, false)
-	}
-	if err != nil {
-		panic(h.w.vm.NewGoError(err))
-	}
-	return goja.Undefined()
-}
-
 // maxReason bounds why an operation is aborted, in bytes: it is a frame's name.
 const maxReason = 4 << 10
-
-// test reports a test that ended: test(title, status, duration, name, message,
-// stack), where the last three are its error's.
-func (h *host) test(c goja.FunctionCall) goja.Value {
-	t := wireTest{Title: c.Argument(0).String(), Status: c.Argument(1).String(), Duration: c.Argument(2).ToFloat()}
-	if t.Status == "failed" {
-		t.Err = h.scriptError(c.Arguments[3:])
-	}
-	payload, err := encode(t)
-	if err == nil {
-		err = h.w.out.write(frame{kind: kindTest, payload: payload}, true)
-	}
-	if err != nil {
-		panic(h.w.vm.NewGoError(err))
-	}
-	return goja.Undefined()
-}
-
-// log reports a console line: log(level, text).
-func (h *host) log(c goja.FunctionCall) goja.Value {
-	h.write(c.Argument(0).String(), tidyLines(strings.ToValidUTF8(c.Argument(1).String(), "\uFFFD"), h.w.script))
-	return goja.Undefined()
-}
-
-// write sends a line of the log, or as much of it as there is room for.
-func (h *host) write(level, text string) {
-	room := h.w.limits.LogSize - h.logBytes - lineCost
-	if room < 0 {
-		h.cut = true
-		return
-	}
-	if len(text) > room {
-		h.cut = true
-		text = strings.ToValidUTF8(text[:room], "")
-	}
-	h.logBytes += len(text) + lineCost
-	if err := h.w.out.write(frame{kind: kindLog, name: level, payload: []byte(text)}, true); err != nil {
-		panic(h.w.vm.NewGoError(err))
-	}
-}
 
 // trace remembers the current stack, cheaply; frames makes it readable.
 func (h *host) trace(goja.FunctionCall) goja.Value {
@@ -358,53 +295,6 @@ func (h *host) extras(c goja.FunctionCall) goja.Value {
 		h.bundles[name] = exports
 	}
 	return h.bundles[name]
-}
-
-// finish takes the result: finish(json), undefined for a script that returned
-// nothing. Such a script ends when nothing of it is pending any more, as a
-// program does; one that returned something ends at once.
-func (h *host) finish(c goja.FunctionCall) goja.Value {
-	value := c.Argument(0)
-	if goja.IsUndefined(value) {
-		h.w.loop.finished = func() {
-			h.unawaited.tell(false)
-			h.w.end(workerResult{Status: StatusSucceeded, Truncated: h.cut})
-		}
-		return value
-	}
-	h.unawaited.tell(false)
-	text := value.String()
-	result := workerResult{Status: StatusSucceeded, Value: json.RawMessage(text), Truncated: h.cut}
-	if len(text) > h.w.limits.ResultSize {
-		result.Value, _ = encode(strings.ToValidUTF8(text[:h.w.limits.ResultSize], ""))
-		result.Truncated = true
-	}
-	h.w.end(result)
-	return goja.Undefined()
-}
-
-// fail takes the error that ended the script: fail(name, message, stack,
-// causes), where causes is text to stand behind the stack.
-func (h *host) fail(c goja.FunctionCall) goja.Value {
-	h.unawaited.tell(true)
-	h.w.end(workerResult{Status: StatusFailed, Err: h.scriptError(c.Arguments), Truncated: h.cut})
-	return goja.Undefined()
-}
-
-// scriptError makes an error of its name, message, stack and causes.
-func (h *host) scriptError(args []goja.Value) *ScriptError {
-	var texts [4]string
-	for i := range min(len(texts), len(args)) {
-		texts[i] = args[i].String()
-	}
-	name, message, lines := texts[0], texts[1], tidyStack(texts[2], h.w.script)
-	e := &ScriptError{
-		Name:    clip(name, maxErrorName),
-		Message: clip(message, maxErrorText),
-		Stack:   clip(name+": "+message+lines+texts[3], maxErrorText),
-	}
-	e.Line, e.Column = position(lines, h.w.script)
-	return e
 }
 
 // settled tells what came of a promise: settled(promise) gives its state and its

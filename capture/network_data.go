@@ -1,0 +1,96 @@
+package capture
+
+// maxHeaders and maxHeaderBytes bound what is kept of a message's headers.
+const (
+	maxHeaders     = 256
+	maxHeaderBytes = 16 << 10
+)
+
+type networkRequestData struct {
+	RequestID        string            `json:"request_id"`
+	Method           string            `json:"method"`
+	URL              string            `json:"url"`
+	Headers          map[string]string `json:"headers"`
+	PostData         string            `json:"post_data,omitempty"`
+	ResourceType     string            `json:"resource_type"`
+	Initiator        *initiatorData    `json:"initiator,omitempty"`
+	RedirectedFrom   string            `json:"redirected_from,omitempty"`
+	RedirectResponse *redirectData     `json:"redirect_response,omitempty"`
+}
+
+type initiatorData struct {
+	Type   string `json:"type"`
+	URL    string `json:"url,omitempty"`
+	Line   int64  `json:"line,omitzero"`   // from 1
+	Column int64  `json:"column,omitzero"` // from 1
+}
+
+// redirectData is the answer that sent a request elsewhere.
+type redirectData struct {
+	Status     int64             `json:"status"`
+	StatusText string            `json:"status_text"`
+	Headers    map[string]string `json:"headers"`
+}
+
+type networkResponseData struct {
+	RequestID    string            `json:"request_id"`
+	Method       string            `json:"method"`
+	Status       int64             `json:"status"`
+	StatusText   string            `json:"status_text"`
+	URL          string            `json:"url"`
+	Headers      map[string]string `json:"headers"`
+	MimeType     string            `json:"mime_type"`
+	ResourceType string            `json:"resource_type"`
+	Protocol     string            `json:"protocol,omitempty"`
+	RemoteIP     string            `json:"remote_ip,omitempty"`
+	Timing       *timingData       `json:"timing,omitempty"`
+	FromCache    bool              `json:"from_cache"`
+	Body         *string           `json:"body,omitempty"`
+	BodySize     int64             `json:"body_size"`     // bytes, content encodings undone
+	TransferSize int64             `json:"transfer_size"` // bytes on the wire, headers included
+}
+
+type networkFailedData struct {
+	RequestID    string `json:"request_id"`
+	URL          string `json:"url"`
+	ErrorText    string `json:"error_text"`
+	Canceled     bool   `json:"canceled"`
+	ResourceType string `json:"resource_type,omitempty"`
+	Blocked      string `json:"blocked_reason,omitempty"`
+}
+
+// cdpResponse is what is used of CDP's Network.Response.
+type cdpResponse struct {
+	URL           string     `json:"url"`
+	Status        int64      `json:"status"`
+	StatusText    string     `json:"statusText"`
+	Headers       cdpHeaders `json:"headers"`
+	MimeType      string     `json:"mimeType"`
+	Protocol      string     `json:"protocol"`
+	RemoteIP      string     `json:"remoteIPAddress"`
+	FromDisk      bool       `json:"fromDiskCache"`
+	FromPrefetch  bool       `json:"fromPrefetchCache"`
+	Timing        *cdpTiming `json:"timing"`
+	EncodedLength float64    `json:"encodedDataLength"`
+}
+
+// cdpHeaders are names and values; values that are no strings do not occur.
+type cdpHeaders map[string]jsonValue
+
+// flat returns the headers within their limits, and whether some were cut.
+func (h cdpHeaders) flat() (map[string]string, bool) {
+	flat, short := make(map[string]string, len(h)), false
+	for name, raw := range h {
+		var value string
+		if decode(raw, &value) != nil {
+			value = string(raw)
+		}
+		value, did := cut(value, maxHeaderBytes)
+		if short = short || did; len(flat) == maxHeaders || len(name) > 1024 {
+			short = true
+			continue
+		}
+		flat[name] = value
+	}
+	return flat, short
+}
