@@ -42,11 +42,46 @@ test('the sessions page teaches when it is empty, and follows what happens', asy
   await expect(page).toHaveTitle(/^Sessions/);
 });
 
+test('the list is told of changes, is narrowed down, and says when the server is away', async ({ page, request, context }) => {
+  await signIn(page);
+  let asked = 0;
+  page.on('request', (r) => new URL(r.url()).pathname === '/' && asked++);
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  await expect(page.locator('.card')).toHaveCount(1);
+  expect(asked, 'the page was drawn again because it was told to').toBeGreaterThan(0);
+  await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Look at this' } });
+  await expect(page.locator('.waiting')).toBeVisible();
+  const search = page.getByRole('searchbox', { name: 'Filter by page, address or id' });
+  await search.fill(`LOOK ${id.slice(0, 8)}`);
+  await expect(page.locator('.waiting')).toBeVisible();
+  await expect(page.locator('.card')).toBeHidden();
+  await search.fill('no such thing');
+  await expect(page.getByText('Nothing here matches the filter.')).toBeVisible();
+  await search.fill('');
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  await expect(page.locator('.card')).toBeVisible();
+  await expect(page.locator('.waiting')).toBeHidden();
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await expect(page.locator('.card')).toHaveCount(0);
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await context.setOffline(true);
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+  await context.setOffline(false);
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await expect(page.getByText('The server cannot be reached.')).toBeHidden();
+});
+
 test('a session with options starts where it should', async ({ page, baseURL }) => {
   await signIn(page);
   await page.getByRole('button', { name: 'Options' }).click();
   await page.getByLabel('Open at').fill(`${baseURL}/demo/login`);
-  await page.getByLabel('Window').selectOption('1024x768');
+  await page.getByLabel('Device').selectOption('1024x768');
+  await page.getByLabel('Width').fill('9');
+  await page.getByRole('button', { name: 'Start' }).click();
+  await expect(page.getByLabel('Width')).toHaveAccessibleDescription(/must be/i);
+  await expect(page.getByLabel('Width')).toBeFocused();
+  await page.getByLabel('Width').fill('1024');
   await accessible(page, 'options');
   await page.getByRole('button', { name: 'Start' }).click();
   await page.waitForURL('**/sessions/*');

@@ -60,5 +60,14 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
   await expect(page).toHaveTitle(/^Sessions/);
   expect(await icon()).toBe(usual);
+
+  // Any page of the operator tells, and of several only one.
+  const { id: other } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  await Promise.all([page.waitForResponse('**/v1/sessions/stream'), page.goto('/scripts')]);
+  const second = await context.newPage();
+  await second.goto('/settings');
+  await request.post(`/v1/sessions/${other}/takeovers`, { headers: auth(), data: { reason: 'Once more' } });
+  await expect.poll(() => noted('shown')).toBe('["A person is needed: Enter the code","A person is needed: Once more"]');
+  expect(await second.evaluate(() => navigator.locks.query().then(({ held, pending }) => [held?.length, pending?.length]))).toEqual([1, 1]);
   await context.close();
 });

@@ -30,6 +30,7 @@ type Manager struct {
 	archive  *archive       // what is told of sessions after the process; nil for nothing
 	events   *store.Events  // what the ring of a session does not hold; nil for none
 	work     sync.WaitGroup // every session's life
+	changes  changes
 	stats    counters
 
 	startFailed atomic.Bool // the last Chromium that was started did not come up
@@ -133,6 +134,7 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	})
 	m.mu.Unlock()
 	m.stats.created.Add(1)
+	m.changes.tell()
 
 	select {
 	case <-s.started:

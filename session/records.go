@@ -38,7 +38,10 @@ type linkRecord struct {
 }
 
 // archive has the session's present state written.
-func (s *Session) archive() { s.manager.archive.later(s.key(), s.write) }
+func (s *Session) archive() {
+	s.manager.archive.later(s.key(), s.write)
+	s.manager.changes.tell()
+}
 
 func (s *Session) key() archiveKey { return archiveKey{kindSession, s.id, ""} }
 
@@ -85,7 +88,10 @@ func fitInfo(info *Info) {
 }
 
 // archive has the takeover's present state written.
-func (t *Takeover) archive() { t.session.manager.archive.later(t.key(), t.write) }
+func (t *Takeover) archive() {
+	t.session.manager.archive.later(t.key(), t.write)
+	t.session.manager.changes.tell()
+}
 
 func (t *Takeover) key() archiveKey { return archiveKey{kindTakeover, t.session.id, t.ID()} }
 
@@ -112,7 +118,10 @@ func withoutSecret(info TakeoverInfo) TakeoverInfo {
 }
 
 // archive has the run's present state written.
-func (r *Run) archive() { r.session.manager.archive.later(r.key(), r.write) }
+func (r *Run) archive() {
+	r.session.manager.archive.later(r.key(), r.write)
+	r.session.manager.changes.tell()
+}
 
 func (r *Run) key() archiveKey { return archiveKey{kindRun, r.session.id, r.ID()} }
 

@@ -335,7 +335,8 @@ func (s *Session) askAgain(v *Viewer) {
 	}
 }
 
-// note records an event of the session itself, if a capture runs.
+// note records an event of the session itself, if a capture runs, and has lists of
+// sessions drawn again.
 func (s *Session) note(typ string, data map[string]any) {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {
@@ -344,6 +345,7 @@ func (s *Session) note(typ string, data map[string]any) {
 	if err != nil && !errors.Is(err, capture.ErrOff) {
 		s.log.Error("record event", "type", typ, "error", err)
 	}
+	s.manager.changes.tell()
 }
 
 // CreateLink makes a share link and the secret that opens it.

@@ -65,6 +65,7 @@ func (s *Server) routes() []route {
 		{method: post, path: "/v1/sessions", name: "createSession", does: "Start a session.", slow: true, handler: s.createSession, body: createRequest{}, answers: answer{status: 201, body: sessionView{}}},
 		{method: post, path: "/sessions", name: "createSessionAlias", does: "The same as POST /v1/sessions.", slow: true, handler: s.createSession, body: createRequest{}, answers: answer{status: 201, body: sessionView{}}},
 		{method: get, path: "/v1/sessions", name: "listSessions", does: "Sessions, newest first; ?status= keeps one status.", query: []string{"limit", "cursor", "status"}, handler: s.listSessions, answers: answer{body: sessionView{}, list: "sessions"}},
+		{method: get, path: "/v1/sessions/stream", name: "streamSessions", does: "Who waits for a person and how many sessions live: now, and whenever anything of the sessions is different.", kind: stream, handler: s.streamChanges, answers: answer{mime: mimeSSE}},
 		{method: post, path: "/v1/sessions/release", name: "releaseAll", does: "Release every live session.", slow: true, handler: s.releaseAll, body: struct{}{}, answers: answer{body: releaseAllView{}}},
 		{method: get, path: one, name: "getSession", does: "One session, also after it ended.", access: guests, role: view, handler: s.getSession, answers: answer{body: sessionView{}}},
 		{method: patch, path: one, name: "changeSession", does: "Extend the timeout, change the metadata.", handler: s.changeSession, body: changeRequest{}, answers: answer{body: sessionView{}}},

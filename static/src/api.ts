@@ -1,14 +1,18 @@
 /** Calls of the HTTP API. Failures are told in words that can be shown. */
 
+/** What is wrong with one field of a request. */
+export interface FieldProblem { field: string; error: string }
+
 /** A call that the server refused, or that did not reach it (`status` 0). */
 export class APIError extends Error {
-  constructor(message: string, readonly status: number) {
+  /** fields is what the server found wrong with fields of the request. */
+  constructor(message: string, readonly status: number, readonly fields: FieldProblem[] = []) {
     super(message);
     this.name = 'APIError';
   }
 }
 
-interface Problem { title?: string; detail?: string; errors?: { field: string; error: string }[] }
+interface Problem { title?: string; detail?: string; errors?: FieldProblem[] }
 
 function explain(status: number, problem: Problem | null): string {
   const fields = problem?.errors?.map((e) => `${e.field}: ${e.error}`).join('; ');
@@ -40,7 +44,10 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
   } catch {
     // A proxy's HTML page, for instance; the status says enough.
   }
-  if (!response.ok) throw new APIError(explain(response.status, value as Problem | null), response.status);
+  if (!response.ok) {
+    const problem = value as Problem | null;
+    throw new APIError(explain(response.status, problem), response.status, problem?.errors);
+  }
   return value as T;
 }
 

@@ -12,12 +12,12 @@ export class Calling {
   readonly #link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
   readonly #icon = this.#link?.getAttribute('href') ?? '';
 
-  /** Takes in who waits now. What waited before this page was opened is no news. */
-  update(waiting: Call[]): void {
+  /** Takes in who waits now, and tells of who is new. What waited before this page was opened is no news. */
+  update(waiting: Call[], tells: boolean): void {
     const fresh = this.#known ? waiting.filter(({ id }) => !this.#known?.has(id)) : [];
     this.#known = new Set([...(this.#known ?? []), ...waiting.map(({ id }) => id)]);
     this.#badge(waiting.length > 0);
-    if (!fresh.length) return;
+    if (!fresh.length || !tells) return;
     if (read(SOUND) === 'on') play();
     if (!mayNotify()) return;
     for (const { id, reason } of fresh) {

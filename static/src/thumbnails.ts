@@ -62,10 +62,14 @@ export class Thumbnails {
     };
     image.onload = () => {
       image.dataset.loaded = '';
+      delete element.dataset.none;
       element.replaceChildren(image);
       settle();
     };
-    image.onerror = settle; // The last picture, or the empty ground, stays.
+    image.onerror = () => {
+      element.dataset.none = ''; // The last picture, or the empty ground, stays.
+      settle();
+    };
     image.src = `${element.dataset.thumb ?? ''}?at=${Date.now()}`;
   }
 }

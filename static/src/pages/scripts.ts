@@ -5,6 +5,7 @@ import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
 import { morph } from '../morph.js';
 import { notice } from '../notices.js';
 import { startTicking, tick } from '../times.js';
+import { tellOfCalls } from '../watching.js';
 
 /** A session started to open a script lives this long (ms). */
 const SESSION_TIMEOUT = 30 * 60_000;
@@ -73,6 +74,7 @@ document.addEventListener('click', (event) => {
 });
 
 enableMenus();
+tellOfCalls();
 enableDialogs();
 enableCopying();
 startTicking();

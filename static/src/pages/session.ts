@@ -17,6 +17,7 @@ import { Sharing } from '../sharing.js';
 import { Stage } from '../stage.js';
 import { showTabs } from '../tabs.js';
 import { startTicking } from '../times.js';
+import { tellOfCalls } from '../watching.js';
 
 const root = byId('session');
 const session = root.dataset.session ?? '';
@@ -39,6 +40,7 @@ stage.open();
 
 /** What only an operator has: script, events, sharing, ending. */
 function operate(): void {
+  tellOfCalls();
   const editor = new Editor(session);
   const runner = new Runner(session, stage.live, editor, new Scripts(session, editor));
   new FilesPanel(session, stage.live);

@@ -1,23 +1,46 @@
 import { messageOf, path, post } from '../api.js';
-import { Calling } from '../calling.js';
 import { enableCopying, enableTakeoverLinks } from '../copying.js';
-import { byId, setText } from '../dom.js';
-import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
+import { byId, setText, show } from '../dom.js';
+import { clearErrors, showErrors } from '../forms.js';
+import { ListFilter } from '../listfilter.js';
+import { busy, enableDialogs, enableMenus } from '../menus.js';
 import { morph } from '../morph.js';
 import { notice } from '../notices.js';
 import { Thumbnails } from '../thumbnails.js';
-import { startTicking, tick } from '../times.js';
+import { startTicking, tick, timeOfDay } from '../times.js';
+import { Watching } from '../watching.js';
 
-/** How often (ms) the list is asked for, in sight and out of it, where the title still counts who waits. */
+/** How often (ms) the list is asked for while the server cannot tell by itself, in sight and out of it, where the title still counts who waits. */
 const REFRESH = 2_000;
 const REFRESH_HIDDEN = 10_000;
+/** How often (ms) while it does: what is not told, such as how many events there are, gets no older. */
+const REFRESH_TOLD = 30_000;
 
 const thumbnails = new Thumbnails();
-const calling = new Calling();
 const title = document.title;
+const filter = new ListFilter();
+/** A refresh is under way, and another one is wanted after it. */
+let refreshing = false;
+let again = false;
+/** When the list was drawn last. */
+let drawn = Date.now();
+
+/** Draws the list again, once however often it is asked for meanwhile. */
+async function refresh(): Promise<void> {
+  if (refreshing) {
+    again = true;
+    return;
+  }
+  refreshing = true;
+  do {
+    again = false;
+    await draw();
+  } while (again);
+  refreshing = false;
+}
 
 /** The server draws the list; this takes over what differs. */
-async function refresh(): Promise<void> {
+async function draw(): Promise<void> {
   const online = byId('online');
   try {
     const response = await fetch(location.pathname, { headers: { Accept: 'text/html' }, cache: 'no-store' });
@@ -27,10 +50,15 @@ async function refresh(): Promise<void> {
     if (fresh) morph(byId('live'), fresh);
     online.dataset.state = 'open';
     setText(online.querySelector('span') ?? online, 'Online');
+    drawn = Date.now();
+    show(byId('away'), false);
   } catch {
     online.dataset.state = 'waiting';
     setText(online.querySelector('span') ?? online, 'Server away');
+    setText(byId('away'), `The server cannot be reached. What you see is from ${timeOfDay(drawn)}; trying again.`);
+    show(byId('away'), true);
   }
+  filter.apply();
   const shape = online.querySelector('.shape');
   if (shape) shape.className = online.dataset.state === 'open' ? 'shape dot good' : 'shape cross wrong';
   showCount();
@@ -41,7 +69,7 @@ async function refresh(): Promise<void> {
 function showCount(): void {
   const waiting = Number(byId('live').dataset.waiting);
   document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
-  calling.update([...document.querySelectorAll<HTMLElement>('.inbox > .waiting[data-key]')].map((row) => ({
+  watching.calls([...document.querySelectorAll<HTMLElement>('.inbox > .waiting[data-key]')].map((row) => ({
     id: row.dataset.key ?? '', reason: row.querySelector('h3')?.textContent ?? '',
   })));
 }
@@ -49,7 +77,7 @@ function showCount(): void {
 function schedule(): void {
   window.setTimeout(
     () => void refresh().finally(schedule),
-    document.hidden ? REFRESH_HIDDEN : REFRESH,
+    watching.connected ? REFRESH_TOLD : document.hidden ? REFRESH_HIDDEN : REFRESH,
   );
 }
 
@@ -65,15 +93,24 @@ function newSession(): void {
   button.addEventListener('click', () => void busy(button, notice, () => create({ timeout: Number(button.dataset.minutes) * 60_000 })));
 
   const form = byId<HTMLFormElement>('new-form');
+  const field = <T extends HTMLElement = HTMLInputElement>(name: string): T => form.elements.namedItem(name) as unknown as T;
+  const device = field<HTMLSelectElement>('device');
+  device.addEventListener('change', () => {
+    const [width = '', height = ''] = device.value.split('x');
+    field('width').value = width;
+    field('height').value = height;
+  });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const data = new FormData(form);
-    const [width = 1280, height = 720] = String(data.get('size')).split('x').map(Number);
-    const url = String(data.get('url')).trim();
-    const options: NewSession = { timeout: Number(data.get('minutes')) * 60_000, dimensions: { width, height } };
-    if (url) options.url = /^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `https://${url}`;
-    formError(form, '');
-    void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), () => create(options));
+    clearErrors(form);
+    const url = field('url').value.trim();
+    const options: NewSession = {
+      timeout: Number(field('minutes').value) * 60_000,
+      dimensions: { width: Number(field('width').value), height: Number(field('height').value) },
+      isMobile: device.selectedOptions[0]?.hasAttribute('data-touch') ?? false,
+    };
+    if (url) options.url = /^[a-z][a-z0-9+.-]*:/i.test(url) ? url : `https://${url}`;
+    void busy(form.querySelector('[type=submit]'), notice, () => create(options).catch((error: unknown) => showErrors(form, error)));
   });
 }
 
@@ -84,6 +121,7 @@ enableTakeoverLinks();
 newSession();
 startTicking();
 thumbnails.scan();
+const watching = new Watching(() => void refresh(), (connected) => !connected && void refresh());
 showCount();
 schedule();
 document.addEventListener('visibilitychange', () => !document.hidden && void refresh());

@@ -1,6 +1,7 @@
 import { enableMenus } from '../menus.js';
 import { mayNotify, NOTIFY, play, read, SOUND, write } from '../preferences.js';
 import { byId, setText } from '../dom.js';
+import { tellOfCalls } from '../watching.js';
 
 const THEME = 'takeover.theme';
 
@@ -54,6 +55,7 @@ function sound(): void {
 }
 
 enableMenus();
+tellOfCalls();
 theme();
 notifications();
 sound();
