@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-const clickTimeout = 10 * time.Second
+const clickTimeout = 60 * time.Second
 
 // clicker measures how long a press of the mouse takes to show.
 type clicker struct {

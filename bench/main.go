@@ -41,6 +41,8 @@ var benches = []bench{
 	{name: "script", run: benchScript},
 	{name: "run", run: benchRun},
 	{name: "memory", run: benchMemory},
+	{name: "load", run: benchLoad},
+	{name: "flood", run: benchFlood},
 	{name: "soak", run: benchSoak, asked: true},
 }
 

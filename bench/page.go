@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/jpeg"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -45,7 +47,38 @@ const formPage = `<!doctype html><meta charset=utf-8><title>Sign in</title><styl
 
 const welcomePage = `<!doctype html><meta charset=utf-8><title>Welcome</title><h1>Welcome</h1>`
 
-// servePage serves testPage, and below it what the script rows use, on a port of its own and returns its address.
+// manyPath is a page that makes manyRequests requests, itself included.
+const (
+	manyPath     = "many"
+	manyRequests = 200
+)
+
+var manyPage = `<!doctype html><meta charset=utf-8><title>many</title>` + func() string {
+	var b strings.Builder
+	for i := range manyRequests - 1 {
+		fmt.Fprintf(&b, "<img src='dot.svg?%d' width=10 height=10>", i)
+	}
+	return b.String()
+}()
+
+const dot = `<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><circle cx="5" cy="5" r="4"/></svg>`
+
+// floodPath is testPage with a worker that logs as many lines as its query says, from
+// the first press on. At the end the page has the title floodOver.
+const (
+	floodPath = "flood"
+	floodOver = "the flood is over"
+)
+
+const floodPage = testPage + `<script>
+addEventListener('mousedown', () => {
+	const code = 'let n = 0; (function some() { for (let i = 0; i < 500 && n < ' + location.search.slice(1) + '; i++) console.log("line", ++n, "of a flood");'
+		+ 'n < ' + location.search.slice(1) + ' ? setTimeout(some) : postMessage(n) })()'
+	new Worker(URL.createObjectURL(new Blob([code]))).onmessage = () => { document.title = 'the flood is over' }
+}, { once: true })
+</script>`
+
+// servePage serves testPage, and below it what the script and capture rows use, on a port of its own and returns its address.
 func servePage() (address string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,6 +87,13 @@ func servePage() (address string, stop func(), err error) {
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
+		case "/" + manyPath:
+			_, _ = w.Write([]byte(manyPage))
+		case "/dot.svg":
+			w.Header().Set("Content-Type", "image/svg+xml")
+			_, _ = w.Write([]byte(dot))
+		case "/" + floodPath:
+			_, _ = w.Write([]byte(floodPage))
 		case "/" + formPath:
 			_, _ = w.Write([]byte(formPage))
 		case "/" + welcomePath:
