@@ -130,8 +130,15 @@ func recordOf(e capture.Event) store.Record {
 func (r *recorder) keep(ctx context.Context, batch []store.Record) bool {
 	newest := batch[len(batch)-1].Seq
 	for pause := recordRetry; ; pause = min(2*pause, recordRetryMax) {
-		kept, err := r.append(ctx, batch)
-		batch = batch[kept:]
+		var err error
+		if pause > recordRetry { // a part of the batch may be there already
+			batch, err = r.missing(ctx, batch)
+		}
+		if err == nil {
+			var kept int
+			kept, err = r.append(ctx, batch)
+			batch = batch[kept:]
+		}
 		if err == nil {
 			r.keeping.set(newest, true)
 			return true
@@ -149,13 +156,16 @@ func (r *recorder) keep(ctx context.Context, batch []store.Record) bool {
 		if !r.pause(ctx, pause) {
 			return false
 		}
-		// A part of the batch may be there already.
-		if last, err := r.last(ctx); err == nil {
-			for len(batch) > 0 && batch[0].Seq <= last {
-				batch = batch[1:]
-			}
-		}
 	}
+}
+
+// missing is what of a batch the sink does not have.
+func (r *recorder) missing(ctx context.Context, batch []store.Record) ([]store.Record, error) {
+	last, err := r.last(ctx)
+	for err == nil && len(batch) > 0 && batch[0].Seq <= last {
+		batch = batch[1:]
+	}
+	return batch, err
 }
 
 // pause waits for a time, or until the sink is back. It reports false when ctx ended.

@@ -26,6 +26,11 @@ const (
 
 	// readBatch is how many events a reader asks for at a time.
 	readBatch = 256
+
+	// duplicatesFor is how long NATS remembers which events it has, in memory: of a
+	// page that logs without end there are a hundred thousand in this time. Who
+	// adds events anew later asks Last before.
+	duplicatesFor = 5 * time.Second
 )
 
 // EventsOptions says how much of the events is kept: the oldest go first. The
@@ -65,6 +70,7 @@ func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 		Storage: jetstream.FileStorage, Compression: jetstream.S2Compression,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
 		MaxBytes: cmp.Or(o.Bytes, DefaultEventsBytes), MaxAge: cmp.Or(o.Age, DefaultEventsAge),
+		Duplicates:  min(duplicatesFor, cmp.Or(o.Age, DefaultEventsAge)),
 		AllowDirect: true,
 	})
 	if err != nil {

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"takeover/store"
 )
@@ -105,5 +109,29 @@ func TestEventsStay(t *testing.T) {
 	got := numbers(t, e, "one", 0, 1000)
 	if len(got) == 0 || len(got) == 100 || got[len(got)-1] != 100 {
 		t.Errorf("of 100 there are %v", got)
+	}
+}
+
+// TestEventsRememberedBriefly bounds what NATS holds in memory of the events that it
+// has: for two minutes, its default, a page that logs without end would take it by
+// the hundred megabytes.
+func TestEventsRememberedBriefly(t *testing.T) {
+	url := external(t)
+	events(t, open(t, store.Options{URL: url}), store.EventsOptions{})
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.Stream(t.Context(), "EVENTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := stream.CachedInfo().Config.Duplicates; d > 10*time.Second {
+		t.Errorf("remembered for %v", d)
 	}
 }
