@@ -62,7 +62,7 @@ func TestPopup(t *testing.T) {
 	base := site{pages: map[string]string{"/": "x", "/pop": `<script>console.log("popup")</script>`}}.start(t)
 	p := browsertest.Page(t)
 	p.Open(base + "/")
-	r.await(capture.TypeTargetCreated, field("target_id", p.ID))
+	opener, _ := r.await(capture.TypeTargetCreated, field("target_id", p.ID))
 	gesture := func(script string) {
 		t.Helper()
 		if _, err := cdp.Call(t.Context(), p.Session, runtime.Evaluate, runtime.EvaluateParams{Expression: script, UserGesture: new(true)}); err != nil {
@@ -71,7 +71,7 @@ func TestPopup(t *testing.T) {
 	}
 	gesture(`window.popup = window.open("/pop?secret=1"); 0`)
 	e, data := r.await(capture.TypeTargetCreated, nil)
-	if data["url"] != base+"/pop?secret=[REDACTED]" || data["type"] != "page" || data["opener_id"] != string(p.ID) || e.TargetID == string(p.ID) {
+	if data["url"] != base+"/pop?secret=[REDACTED]" || data["type"] != "page" || data["opener_id"] != string(p.ID) || e.TargetID == string(p.ID) || e.CDPSessionID == opener.CDPSessionID || e.CDPSessionID == "" {
 		t.Errorf("got %s", e.JSON())
 	}
 	line, _ := r.await(capture.TypeConsoleLog, field("text", "popup"))

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/session"
 )
 
 func TestEvents(t *testing.T) {
@@ -76,6 +79,32 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	stream.end()
+}
+
+// A capture that is started before Chromium has is told when to try again.
+func TestEventsBeforeTheBrowser(t *testing.T) {
+	slow := filepath.Join(t.TempDir(), "chromium")
+	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	s := startServer(t, func(o *session.Options, _ *Config) { o.ChromiumPath = slow })
+	created := make(chan reply, 1)
+	go func() { created <- s.do(request{method: "POST", path: "/v1/sessions"}) }()
+	var page struct{ Sessions []sessionView }
+	browsertest.Until(t, "the session is listed", func() bool {
+		s.call("GET", "/v1/sessions?status=starting", nil, 200, &page)
+		return len(page.Sessions) == 1
+	})
+	path := "/v1/sessions/" + page.Sessions[0].ID
+	got := s.do(request{method: "POST", path: path + "/events/start", body: map[string]any{"console": true}})
+	got.problem(503)
+	if got.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	s.call("POST", path+"/release", nil, 200, nil)
+	if got := <-created; got.status < 400 {
+		t.Errorf("the session that never started: %d", got.status)
+	}
 }
 
 // testStream reads a stream of events.
