@@ -124,6 +124,10 @@ test('ten thousand lines stay few elements, and are walked through by keyboard',
     for (let i = 0; i < 4000; i++) { console.log('line ' + i); if (i % 500 === 0) await new Promise(r => setTimeout(r)); }
   })`);
   await expect(rows(page, 'line 3999')).toBeVisible();
+  // Beneath a wide page there is room for both.
+  const box = async (selector: string) => (await page.locator(selector).boundingBox()) ?? { y: 0, height: 0 };
+  await expect.poll(async () => (await box('#frame')).y + (await box('#frame')).height - (await box('#side')).y).toBeLessThanOrEqual(0);
+  expect((await box('#frame')).height).toBeGreaterThan(200);
   const list = page.locator('#events-list');
   expect(await list.locator('[role=option]').count()).toBeLessThan(80);
   await list.focus();
@@ -143,4 +147,21 @@ test('ten thousand lines stay few elements, and are walked through by keyboard',
   await expect(rows(page, 'meanwhile')).toHaveCount(1);
   await page.getByRole('button', { name: 'Clear' }).click();
   await expect(page.locator('#events-empty')).toBeVisible();
+  await page.reload();
+  await expect(page.locator('#events-pane')).toBeVisible();
+});
+
+test('borders between the panels are moved by keys, and stay where they were put', async ({ page, request }) => {
+  await open(page, request);
+  const border = page.getByRole('separator', { name: 'Height of the events panel' });
+  await border.focus();
+  await page.keyboard.press('Home');
+  await expect(border).toHaveAttribute('aria-valuenow', '20');
+  await page.keyboard.press('ArrowDown');
+  await expect(border).toHaveAttribute('aria-valuenow', '24');
+  await page.reload();
+  await expect(border).toHaveAttribute('aria-valuenow', '24');
+  const pane = await page.locator('#script-pane').boundingBox();
+  const side = await page.locator('#side').boundingBox();
+  expect((pane?.height ?? 0) / (side?.height ?? 1)).toBeCloseTo(0.24, 1);
 });

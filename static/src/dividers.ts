@@ -55,6 +55,11 @@ export function movable(divider: Divider): void {
   });
   handle.addEventListener('dblclick', () => choose(null, true));
   handle.addEventListener('keydown', (event) => {
+    if (event.key === 'Home' || event.key === 'End') {
+      event.preventDefault();
+      choose(event.key === 'Home' ? divider.min : divider.max(), true);
+      return;
+    }
     const less = event.key === 'ArrowLeft' || event.key === 'ArrowUp';
     const more = event.key === 'ArrowRight' || event.key === 'ArrowDown';
     if (!less && !more) return;

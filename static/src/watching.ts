@@ -2,7 +2,7 @@ import { Calling, type Call } from './calling.js';
 import { EventStream } from './sse.js';
 
 /** What the server tells of all sessions. */
-interface Overview { live: number; waiting: Call[] }
+export interface Overview { live: number; waiting: Call[] }
 
 /** What the pages of one browser agree by who of them tells the person of calls. */
 const LOCK = 'takeover.calls';
@@ -42,12 +42,12 @@ export class Watching {
   #tells = false;
   #connected = false;
 
-  constructor(changed: () => void, connection: (connected: boolean) => void) {
+  constructor(changed: (overview: Overview) => void, connection: (connected: boolean) => void) {
     void elected().then(() => (this.#tells = true));
     follow(
-      ({ waiting }) => {
-        this.#calling.update(waiting, this.#tells);
-        changed();
+      (overview) => {
+        this.#calling.update(overview.waiting, this.#tells);
+        changed(overview);
       },
       (state) => {
         if (state === 'connecting') return;

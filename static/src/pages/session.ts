@@ -11,6 +11,7 @@ import { isMac } from '../keyboard.js';
 import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
 import { Embedding } from '../embedding.js';
 import { EventsPanel } from '../panel/events.js';
+import { read, write } from '../preferences.js';
 import { Runner } from '../run.js';
 import { Scripts } from '../saved.js';
 import { Sharing } from '../sharing.js';
@@ -92,11 +93,22 @@ function dividers(): void {
   });
 }
 
-/** In narrow windows the panels come up over the page. */
+/** Height by width of a remote page under which a panel finds room beneath its picture, on a phone. */
+const WIDE = 0.8;
+
+/** In narrow windows the panels come up beneath the page, or over one that needs all the room. */
 function sheets(): void {
+  const KEY = 'takeover.sheet';
+  const side = byId('side');
+  stage.screen.on('view', () => {
+    const { width, height } = stage.screen.page;
+    root.toggleAttribute('data-wide', height / width <= WIDE);
+    root.style.setProperty('--page-ratio', String(height / width));
+  });
   const open = (sheet: string): void => {
     if (sheet) root.dataset.sheet = sheet;
     else delete root.dataset.sheet;
+    write(KEY, sheet);
     for (const button of document.querySelectorAll<HTMLElement>('.dock [data-sheet]')) button.setAttribute('aria-pressed', String(button.dataset.sheet === sheet));
   };
   document.addEventListener('click', (event) => {
@@ -104,11 +116,13 @@ function sheets(): void {
     if (button && button !== root) {
       const wanted = button.dataset.sheet ?? '';
       open(root.dataset.sheet === wanted ? '' : wanted);
-    } else if (root.dataset.sheet && event.target instanceof Element && event.target.closest('#view')) open('');
+    } else if (root.dataset.sheet && event.target instanceof Element && event.target.closest('#view') && getComputedStyle(side).position === 'fixed') open('');
   });
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && root.dataset.sheet && !stage.keyboard.focused) open('');
   });
+  const kept = read(KEY);
+  if (kept === 'script' || kept === 'events') open(kept);
 }
 
 function ending(): void {

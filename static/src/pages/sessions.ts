@@ -8,7 +8,7 @@ import { morph } from '../morph.js';
 import { notice } from '../notices.js';
 import { Thumbnails } from '../thumbnails.js';
 import { startTicking, tick, timeOfDay } from '../times.js';
-import { Watching } from '../watching.js';
+import { Watching, type Overview } from '../watching.js';
 
 /** How often (ms) the list is asked for while the server cannot tell by itself, in sight and out of it, where the title still counts who waits. */
 const REFRESH = 2_000;
@@ -81,6 +81,16 @@ function schedule(): void {
   );
 }
 
+/** Set once the server has told how things stand. */
+let welcomed = false;
+
+/** The first that the server tells is mostly what the page was made of. */
+function told({ live, waiting }: Overview): void {
+  const known = !welcomed && waiting.length === Number(byId('live').dataset.waiting) && live === document.querySelectorAll('.cards > .card').length;
+  welcomed = true;
+  if (!known) void refresh();
+}
+
 interface NewSession { url?: string; dimensions?: { width: number; height: number }; isMobile?: boolean; timeout: number }
 
 async function create(options: NewSession): Promise<void> {
@@ -121,7 +131,7 @@ enableTakeoverLinks();
 newSession();
 startTicking();
 thumbnails.scan();
-const watching = new Watching(() => void refresh(), (connected) => !connected && void refresh());
+const watching = new Watching(told, (connected) => !connected && void refresh());
 showCount();
 schedule();
 document.addEventListener('visibilitychange', () => !document.hidden && void refresh());
