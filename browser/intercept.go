@@ -35,6 +35,9 @@ type requestPaused struct {
 	RequestID fetch.RequestID `json:"requestId"`
 	NetworkID string          `json:"networkId"`
 	Request   requestData     `json:"request"`
+
+	ResponseStatus  int64    `json:"responseStatusCode"` // 0 for one that has not gone out
+	ResponseHeaders []Header `json:"responseHeaders"`
 }
 
 // requestPausedLocked takes in that a request is held back. It comes before or
@@ -42,6 +45,9 @@ type requestPaused struct {
 func (a *attachment) requestPausedLocked(e requestPaused) {
 	held := &pause{attachment: a, id: e.RequestID, data: e.Request}
 	switch {
+	case e.ResponseStatus != 0:
+		held.answeredLocked(e)
+		return
 	case isFavicon(e.Request.URL): // no document asked for it
 		held.abortLocked(network.ErrorReasonAborted)
 		return
@@ -298,6 +304,7 @@ type holding int
 const (
 	holdNothing   holding = iota
 	holdDocuments         // while somebody logs in
+	holdAnswers           // to documents, while somebody declines to
 	holdAll
 )
 
@@ -308,6 +315,8 @@ func (a *attachment) interceptionLocked() []sessionCall {
 	switch {
 	case a.page.interceptedLocked() || len(a.page.context.credentials) > 0:
 		want = holdAll
+	case a.page.login != nil && a.page.login.refused != nil:
+		want = holdAnswers
 	case a.page.login != nil:
 		want = holdDocuments
 	}
@@ -324,11 +333,14 @@ func (a *attachment) interceptionLocked() []sessionCall {
 		return append(calls, sessionCall{a.session, fetch.Disable.Method, proto.Empty{}})
 	}
 	pattern := &fetch.RequestPattern{URLPattern: "*"}
-	if want == holdDocuments {
+	if want != holdAll {
 		pattern.ResourceType = network.ResourceTypeDocument
 	}
+	if want == holdAnswers {
+		pattern.RequestStage = fetch.RequestStageResponse
+	}
 	return append(calls, sessionCall{a.session, fetch.Enable.Method, fetch.EnableParams{
-		HandleAuthRequests: new(true), Patterns: []*fetch.RequestPattern{pattern},
+		HandleAuthRequests: new(want != holdAnswers), Patterns: []*fetch.RequestPattern{pattern},
 	}})
 }
 

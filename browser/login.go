@@ -2,7 +2,16 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
+	protoio "github.com/chromedp/cdproto/io"
+	"github.com/chromedp/cdproto/network"
 )
 
 // login is what a page's documents answer who asks for a name and a password,
@@ -10,6 +19,7 @@ import (
 type login struct {
 	credentials Credentials // Origin is the server's, also when a proxy asks
 	proxy       bool
+	refused     chan refusal // of who declines: gets the answer that is held back
 }
 
 // LogIn loads the page's document again and gives a name and a password to the
@@ -20,8 +30,82 @@ type login struct {
 // Only then does Chromium hold back documents, and nothing else, to ask for the
 // answer: holding them back all the time, in case a server asks, would cost each
 // navigation a round trip.
-func (p *Page) LogIn(ctx context.Context, c Credentials, proxy bool) (err error) {
-	if err := p.setLogin(ctx, &login{c, proxy}); err != nil {
+func (p *Page) LogIn(ctx context.Context, c Credentials, proxy bool) error {
+	return p.answerLogin(ctx, &login{credentials: c, proxy: proxy})
+}
+
+// maxRefusal bounds what is shown of what a server says to those it refuses, in bytes.
+const maxRefusal = 1 << 20
+
+// refusal is an answer with 401 or 407 that Chromium holds back.
+type refusal struct {
+	id      fetch.RequestID
+	status  int64
+	headers []Header
+}
+
+// DeclineLogin loads the page's document again and shows what the server, or the
+// proxy, says to those it refuses. A Chromium without a window would go on showing an
+// empty page: it waits for its own dialog to be answered, so that the answer has to
+// look like one that asks for nothing.
+func (p *Page) DeclineLogin(ctx context.Context) error {
+	l := &login{refused: make(chan refusal, 1)}
+	loaded := make(chan error, 1)
+	go func() { loaded <- p.answerLogin(ctx, l) }()
+	select {
+	case err := <-loaded:
+		return err
+	case r := <-l.refused:
+		err := p.showRefusal(ctx, r)
+		if err != nil {
+			err = errors.Join(err, p.Session().Call(ctx, fetch.FailRequest.Method, fetch.FailRequestParams{
+				RequestID: r.id, ErrorReason: network.ErrorReasonAborted,
+			}, new(proto.Empty)))
+		}
+		return errors.Join(err, <-loaded)
+	}
+}
+
+// showRefusal gives the page a refusal without what makes Chromium ask.
+func (p *Page) showRefusal(ctx context.Context, r refusal) error {
+	var out struct {
+		Stream protoio.StreamHandle `json:"stream"`
+	}
+	if err := p.Session().Call(ctx, fetch.TakeResponseBodyAsStream.Method, fetch.TakeResponseBodyAsStreamParams{RequestID: r.id}, &out); err != nil {
+		return fmt.Errorf("read a refusal: %w", err)
+	}
+	body := &stream{ctx: ctx, page: p, handle: out.Stream}
+	data, err := io.ReadAll(io.LimitReader(body, maxRefusal))
+	if err != nil {
+		return err
+	}
+	headers := slices.DeleteFunc(r.headers, func(h Header) bool {
+		switch strings.ToLower(h.Name) {
+		case "www-authenticate", "proxy-authenticate", "content-length", "content-encoding", "transfer-encoding":
+			return true
+		}
+		return false
+	})
+	return errors.Join(body.Close(), p.Session().Call(ctx, fetch.FulfillRequest.Method, fetch.FulfillRequestParams{
+		RequestID: r.id, ResponseCode: r.status, ResponseHeaders: entries(headers), Body: data,
+	}, new(proto.Empty)))
+}
+
+// answeredLocked takes in that an answer is held back, which only DeclineLogin wants.
+func (h *pause) answeredLocked(e requestPaused) {
+	l := h.attachment.page.login
+	if l != nil && l.refused != nil && (e.ResponseStatus == 401 || e.ResponseStatus == 407) {
+		select {
+		case l.refused <- refusal{e.RequestID, e.ResponseStatus, e.ResponseHeaders}:
+			return
+		default: // a frame's, behind the page's
+		}
+	}
+	h.releaseLocked(nil)
+}
+
+func (p *Page) answerLogin(ctx context.Context, l *login) (err error) {
+	if err := p.setLogin(ctx, l); err != nil {
 		return fmt.Errorf("log in: %w", err)
 	}
 	defer func() {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,6 +23,8 @@ const (
 type auths struct {
 	open  map[string]*openAuth
 	tried map[*browser.Page]string // origins that a person's answer is on its way to
+
+	declined map[*browser.Page]string // the same for a no
 }
 
 // openAuth is a document that nobody got because a server asks for a name and a
@@ -70,13 +73,13 @@ func (s *Session) responded(r *browser.Response) {
 	}
 	s.dropAuths(page, "")
 	s.mu.Lock()
-	if !s.answerableLocked() {
+	if !s.answerableLocked() || s.auths.declined[page] == a.origin {
 		s.mu.Unlock()
 		return
 	}
 	a.message.Again = s.auths.tried[page] == a.origin
 	if s.auths.open == nil {
-		s.auths.open, s.auths.tried = map[string]*openAuth{}, map[*browser.Page]string{}
+		s.auths.open, s.auths.tried, s.auths.declined = map[string]*openAuth{}, map[*browser.Page]string{}, map[*browser.Page]string{}
 	}
 	s.auths.open[a.message.ID] = a
 	s.mu.Unlock()
@@ -169,8 +172,9 @@ func (s *Session) openAuths() []AuthMessage {
 	return list
 }
 
-// Auth answers an auth message: with accept the document is loaded again with the
-// name and the password, which are kept nowhere else than in Chromium. Whoever is
+// Auth answers an auth message: the document is loaded again, with accept with the
+// name and the password, which are kept nowhere else than in Chromium, and otherwise
+// for what the server says to those it refuses. Whoever is
 // in control may; when nobody is, any viewer whose role allows to act.
 func (v *Viewer) Auth(ctx context.Context, id string, accept bool, username, password string) error {
 	if err := v.mayAnswer(); err != nil {
@@ -186,22 +190,29 @@ func (v *Viewer) Auth(ctx context.Context, id string, accept bool, username, pas
 	s.mu.Lock()
 	a := s.auths.open[id]
 	delete(s.auths.open, id)
-	if a != nil && accept {
-		s.auths.tried[a.page] = a.origin
+	answered := s.auths.declined
+	if accept {
+		answered = s.auths.tried
+	}
+	if a != nil {
+		answered[a.page] = a.origin
 	}
 	s.mu.Unlock()
 	if a == nil {
 		return badField("id", "there is no such question")
 	}
 	s.tellActors("", AuthMessage{Type: "auth", ID: id, Closed: true})
-	if !accept {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()
-	err := a.page.LogIn(ctx, browser.Credentials{Username: username, Password: password, Origin: a.origin}, a.message.Proxy)
+	var err error
+	if accept {
+		s.secrets.given(password, base64.StdEncoding.EncodeToString([]byte(username+":"+password)))
+		err = a.page.LogIn(ctx, browser.Credentials{Username: username, Password: password, Origin: a.origin}, a.message.Proxy)
+	} else {
+		err = a.page.DeclineLogin(ctx)
+	}
 	s.mu.Lock()
-	delete(s.auths.tried, a.page)
+	delete(answered, a.page)
 	s.mu.Unlock()
 	if err != nil {
 		s.log.Debug("log in", "error", err) // the page shows it, and a refusal is asked about again

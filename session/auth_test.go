@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,7 +39,9 @@ func guarded(t *testing.T) string {
 		name, password, _ := r.BasicAuth()
 		if r.URL.Path != "/open" && (name != "ann" || password != secretOfAnn) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="The <b>vault</b>", charset="UTF-8"`)
-			http.Error(w, "who are you", http.StatusUnauthorized)
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, "<title>nobody gets in</title>")
 			return
 		}
 		if r.URL.Path == "/who.js" {
@@ -119,6 +123,14 @@ func TestAuth(t *testing.T) {
 	if err := answer(v, asked("question elsewhere").ID, false, ""); err != nil {
 		t.Fatal(err)
 	}
+	v.titled("nobody gets in") // what the server says to those it refuses
+	if open := s.openAuths(); len(open) > 0 {
+		t.Errorf("who said no is asked %+v", open)
+	}
+
+	if got := resultOf[string](t, releaseAndRun(t, v, `return 'it is '+`+strconv.Quote(secretOfAnn))); strings.Contains(got, secretOfAnn) {
+		t.Error("a run's result has the password")
+	}
 
 	var events strings.Builder
 	for reader := s.Monitor().Ring().ReadOldest(); ; {
@@ -144,6 +156,53 @@ func TestAuth(t *testing.T) {
 			}
 		}
 	}
+}
+
+// releaseAndRun has a script go on where a person was.
+func releaseAndRun(t *testing.T, v *viewer, code string) *Run {
+	t.Helper()
+	if err := v.Control("release"); err != nil {
+		t.Fatal(err)
+	}
+	return startRun(t, v.session, code)
+}
+
+// TestAuthOfProxy has people say who they are to a proxy.
+func TestAuthOfProxy(t *testing.T) {
+	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("ann:"+secretOfAnn))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.Header.Get("Proxy-Authorization") != want {
+			w.Header().Set("Proxy-Authenticate", `Basic realm="way out", charset="UTF-8"`)
+			w.WriteHeader(http.StatusProxyAuthRequired)
+			_, _ = io.WriteString(w, "<title>no way out</title>")
+			return
+		}
+		_, _ = fmt.Fprintf(w, "<title>%s by proxy</title>", r.URL.Host)
+	}))
+	t.Cleanup(proxy.Close)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{ProxyURL: proxy.URL})
+	v := join(t, s, RoleControl)
+	v.take()
+	visit := func() AuthMessage {
+		t.Helper()
+		if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", "http://site.example/"); err != nil {
+			t.Fatal(err)
+		}
+		return await(v, "question", func(m AuthMessage) bool { return !m.Closed })
+	}
+	asked := visit()
+	if !asked.Proxy || asked.Realm != "way out" || "http://"+asked.Origin != proxy.URL {
+		t.Errorf("asked %+v", asked)
+	}
+	if err := v.Auth(browsertest.Context(t, "decline"), asked.ID, false, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	v.titled("no way out")
+	if err := v.Auth(browsertest.Context(t, "answer"), visit().ID, true, "ann", secretOfAnn); err != nil {
+		t.Fatal(err)
+	}
+	v.titled("site.example by proxy")
 }
 
 // TestAuthOfScript lets httpCredentials go before people, and asks nobody about

@@ -75,6 +75,15 @@ func (c *secrets) holds(value string) {
 	c.draftLocked(value)
 }
 
+// given takes in what a person gave to a server that asked.
+func (c *secrets) given(values ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, value := range values {
+		c.kept = c.register(c.kept, value, maxSecrets)
+	}
+}
+
 // elsewhere says that the person presses somewhere: maybe what takes the secret.
 func (c *secrets) elsewhere() {
 	c.mu.Lock()
