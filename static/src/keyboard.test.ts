@@ -19,6 +19,11 @@ const cases: { name: string; press: KeyPress; mac?: boolean; want: { key?: strin
   { name: 'AltGr itself', press: press('AltGraph', 'AltRight', { altGraph: true }), want: { modifiers: 0, text: '' } },
   { name: 'Command+C on a Mac', press: press('c', 'KeyC', { metaKey: true }), mac: true, want: { modifiers: 2, text: '' } },
   { name: 'Command itself on a Mac', press: press('Meta', 'MetaLeft', { metaKey: true }), mac: true, want: { key: 'Control', code: 'ControlLeft', modifiers: 2, text: '' } },
+  { name: 'Option deletes a word on a Mac', press: press('Backspace', 'Backspace', { altKey: true }), mac: true, want: { modifiers: 2, text: '' } },
+  { name: 'Option goes by words on a Mac', press: press('ArrowLeft', 'ArrowLeft', { altKey: true, shiftKey: true }), mac: true, want: { modifiers: 10, text: '' } },
+  { name: 'Command goes to the end on a Mac', press: press('ArrowRight', 'ArrowRight', { metaKey: true, shiftKey: true }), mac: true, want: { key: 'End', code: 'End', modifiers: 8, text: '' } },
+  { name: 'Command goes to the top on a Mac', press: press('ArrowUp', 'ArrowUp', { metaKey: true }), mac: true, want: { key: 'Home', code: 'Home', modifiers: 2, text: '' } },
+  { name: 'Alt stays elsewhere', press: press('ArrowLeft', 'ArrowLeft', { altKey: true }), want: { modifiers: 1, text: '' } },
   { name: 'Option types on a Mac', press: press('å', 'KeyA', { altKey: true }), mac: true, want: { modifiers: 0, text: 'å' } },
   { name: 'Meta stays elsewhere', press: press('Meta', 'MetaLeft', { metaKey: true }), want: { modifiers: 4, text: '' } },
 ];

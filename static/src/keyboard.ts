@@ -19,6 +19,14 @@ const COMMAND_KEYS: Record<string, { key: string; code: string }> = {
   MetaRight: { key: 'Control', code: 'ControlRight' },
 };
 
+/** What a Mac's Option does with these keys, Control does on the other side: by words. */
+const BY_WORDS = new Set(['Backspace', 'Delete', 'ArrowLeft', 'ArrowRight']);
+/** And what Command does with these: to the ends of a line or of everything. */
+const TO_ENDS: Record<string, { key: string; modifiers: number }> = {
+  ArrowLeft: { key: 'Home', modifiers: 0 }, ArrowRight: { key: 'End', modifiers: 0 },
+  ArrowUp: { key: 'Home', modifiers: MODIFIER.ctrl }, ArrowDown: { key: 'End', modifiers: MODIFIER.ctrl },
+};
+
 /** A key that types one character, as far as its name tells. */
 function isCharacter(key: string): boolean {
   return [...key].length === 1;
@@ -26,7 +34,8 @@ function isCharacter(key: string): boolean {
 
 /**
  * The message for a key. On a Mac, Command becomes Control, which is what
- * shortcuts need on the other side; Option types characters and is not sent as
+ * shortcuts need on the other side, and keys that edit become what does the
+ * same there; Option types characters and is not sent as
  * Alt with them. AltGr arrives from Windows as Ctrl+Alt and types too.
  */
 export function keyMessage(event: 'down' | 'up', press: KeyPress, mac: boolean): KeyMessage {
@@ -36,6 +45,11 @@ export function keyMessage(event: 'down' | 'up', press: KeyPress, mac: boolean):
     if (modifiers & MODIFIER.meta) modifiers = (modifiers & ~MODIFIER.meta) | MODIFIER.ctrl;
     const replaced = COMMAND_KEYS[code];
     if (replaced) ({ key, code } = replaced);
+    const end = TO_ENDS[code];
+    if (end && press.metaKey && !press.altKey) {
+      key = code = end.key;
+      modifiers = (modifiers & MODIFIER.shift) | end.modifiers;
+    } else if (BY_WORDS.has(code) && press.altKey) modifiers = (modifiers & ~MODIFIER.alt) | MODIFIER.ctrl;
   }
   const types = isCharacter(key);
   const third = press.altGraph || (mac && press.altKey && !press.ctrlKey && !press.metaKey);
@@ -95,7 +109,7 @@ interface Options {
  */
 export class Keyboard {
   /** Pressed keys by code, so that each can be let go. */
-  #pressed = new Map<string, KeyPress>();
+  #pressed = new Map<string, { press: KeyPress; sent: KeyMessage }>();
   #mac = isMac();
   #composing = false;
 
@@ -142,8 +156,8 @@ export class Keyboard {
 
   /** Lets go of every pressed key: its release would go to another window. */
   release(): void {
-    for (const press of this.#pressed.values()) {
-      this.options.send(keyMessage('up', { ...press, repeat: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false }, this.#mac));
+    for (const { press, sent } of this.#pressed.values()) {
+      this.#let(sent, { ...press, repeat: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false });
     }
     this.#pressed.clear();
   }
@@ -160,18 +174,25 @@ export class Keyboard {
     if (isPaste(event, this.#mac)) return;
     event.preventDefault();
     const press = this.#press(event);
-    this.#pressed.set(event.code, press);
-    this.options.send(keyMessage('down', press, this.#mac));
+    const sent = keyMessage('down', press, this.#mac);
+    this.#pressed.set(event.code, { press, sent });
+    this.options.send(sent);
   }
 
   #up(event: KeyboardEvent): void {
-    const press = this.#pressed.get(event.code);
-    if (!press) return;
+    const pressed = this.#pressed.get(event.code);
+    if (!pressed) return;
     event.preventDefault();
     this.#pressed.delete(event.code);
-    this.options.send(keyMessage('up', { ...this.#press(event), key: event.key || press.key }, this.#mac));
+    this.#let(pressed.sent, { ...this.#press(event), key: event.key || pressed.press.key });
     // macOS reports no release of keys that were let go while Command was held.
     if (this.#mac && (event.code === 'MetaLeft' || event.code === 'MetaRight')) this.release();
+  }
+
+  /** Lets go of what was pressed: the same key, whatever a Mac's Command would make of it by now. */
+  #let(sent: KeyMessage, press: KeyPress): void {
+    const up = keyMessage('up', press, this.#mac);
+    this.options.send(up.code === sent.code ? up : { ...up, key: sent.key, code: sent.code });
   }
 
   #press(event: KeyboardEvent): KeyPress {
@@ -204,8 +225,13 @@ export class Keyboard {
         this.tap('Enter', 'Enter');
         break;
       case 'deleteContentBackward':
-      case 'deleteWordBackward':
         this.tap('Backspace', 'Backspace');
+        break;
+      case 'deleteWordBackward':
+        this.chord('Control+Backspace');
+        break;
+      case 'deleteWordForward':
+        this.chord('Control+Delete');
         break;
       case 'deleteContentForward':
         this.tap('Delete', 'Delete');

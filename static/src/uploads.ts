@@ -33,6 +33,7 @@ const UNITS = ['bytes', 'kB', 'MB', 'GB'];
 
 /** A number of bytes as people write it. */
 export function sizeOf(bytes: number): string {
+  if (bytes === 1) return '1 byte';
   let unit = 0;
   while (bytes >= 1000 && unit < UNITS.length - 1) {
     bytes /= 1000;
