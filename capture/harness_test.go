@@ -39,7 +39,7 @@ func recordOn(t *testing.T, conn *cdp.Conn, config capture.Config) *recording {
 	if err := m.Attach(t.Context(), conn); err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{Monitor: m, t: t, reader: m.Ring().ReadNew()}
+	r := &recording{Monitor: m, t: t, reader: m.Ring().Read(m.Ring().Last())}
 	if _, err := m.Start(config); err != nil {
 		t.Fatal(err)
 	}

@@ -148,7 +148,7 @@ func TestWebSocket(t *testing.T) {
 		match := func(_ capture.Event, data map[string]any) bool {
 			return data["direction"] == want.direction && data["opcode"] == want.opcode && data["request_id"] == open["request_id"]
 		}
-		r.reader = r.Ring().ReadOldest()
+		r.reader = r.Ring().Read(0)
 		if _, data := r.await(capture.TypeWebSocketFrame, match); data["payload"] != want.payload {
 			t.Errorf("got %v", data)
 		}

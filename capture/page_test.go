@@ -82,7 +82,7 @@ func TestPopup(t *testing.T) {
 	if gone, _ := r.await(capture.TypeTargetDestroyed, nil); gone.TargetID != e.TargetID {
 		t.Errorf("got %s", gone.JSON())
 	}
-	r.reader = r.Ring().ReadOldest()
+	r.reader = r.Ring().Read(0)
 	r.await(capture.TypeTargetCreated, field("url", "about:blank"))
 	gesture(`blank.close()`)
 }

@@ -33,16 +33,6 @@ type Reader struct {
 // longer holds of them is told by an events_dropped event first.
 func (r *Ring) Read(since uint64) *Reader { return &Reader{ring: r, since: since} }
 
-// ReadNew returns a reader of the events written from now on.
-func (r *Ring) ReadNew() *Reader { return r.Read(r.Last()) }
-
-// ReadOldest returns a reader that starts with the oldest event kept.
-func (r *Ring) ReadOldest() *Reader {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.Read(r.evicted)
-}
-
 // Filter limits the reader to events that match; events_dropped always passes,
 // because what was dropped may have matched. It returns the reader.
 func (rd *Reader) Filter(f Filter) *Reader {

@@ -103,9 +103,6 @@ func TestReaderIsToldWhatItMissed(t *testing.T) {
 	if _, ok := rd.TryNext(); ok {
 		t.Fatal("an event too many")
 	}
-	if e, ok := r.ReadOldest().TryNext(); !ok || e.Seq != 7 {
-		t.Fatalf("the oldest is %d", e.Seq)
-	}
 }
 
 func TestLostEventsHaveNumbers(t *testing.T) {
@@ -134,13 +131,13 @@ func TestReaderWaitsAndEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("gone")
 	cancel(why)
-	if _, err := r.ReadNew().Next(ctx); !errors.Is(err, why) {
+	if _, err := r.Read(0).Next(ctx); !errors.Is(err, why) {
 		t.Fatal(err)
 	}
 	const readers, events = 5, 2000
 	var all sync.WaitGroup
 	for range readers {
-		rd := r.ReadNew()
+		rd := r.Read(0)
 		all.Go(func() {
 			for want := uint64(1); want <= events; want++ {
 				if e, err := rd.Next(t.Context()); err != nil || e.Seq != want {
@@ -212,7 +209,7 @@ func BenchmarkRingWrite(b *testing.B) {
 
 func BenchmarkRingWriteAndRead(b *testing.B) {
 	r := NewRing(RingOptions{})
-	rd := r.ReadNew()
+	rd := r.Read(0)
 	var done sync.WaitGroup
 	done.Go(func() {
 		for {
@@ -228,26 +225,4 @@ func BenchmarkRingWriteAndRead(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 	r.Close()
 	done.Wait()
-}
-
-func TestWaitAndSSE(t *testing.T) {
-	r := NewRing(RingOptions{Events: 2})
-	var all sync.WaitGroup
-	all.Go(func() {
-		e, err := r.Wait(t.Context(), 0, Filter{Types: []string{TypePageLoad}})
-		if want := "id: 5\nevent: page_load\ndata: " + string(e.JSON()) + "\n\n"; err != nil || string(e.AppendSSE(nil)) != want {
-			t.Errorf("%v: %q", err, e.AppendSSE(nil))
-		}
-	})
-	for range 4 {
-		r.Write(note("x"))
-	}
-	e := note("loaded")
-	e.Type = TypePageLoad
-	r.Write(e)
-	all.Wait()
-	r.Close()
-	if _, err := r.Wait(t.Context(), 5, Filter{}); !errors.Is(err, io.EOF) {
-		t.Error(err)
-	}
 }

@@ -147,6 +147,9 @@ func (a *archive) run() {
 
 // flush writes all that waits, once.
 func (a *archive) flush() {
+	if a == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), archiveGrace)
 	defer cancel()
 	a.mu.Lock()

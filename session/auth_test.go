@@ -133,7 +133,7 @@ func TestAuth(t *testing.T) {
 	}
 
 	var events strings.Builder
-	for reader := s.Monitor().Ring().ReadOldest(); ; {
+	for reader := s.Monitor().Ring().Read(0); ; {
 		ev, more := reader.TryNext()
 		if !more {
 			break

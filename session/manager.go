@@ -271,7 +271,7 @@ func (m *Manager) Stats() Stats {
 
 // Close ends every session and waits until nothing of them is left and what is kept
 // of them is written. When ctx ends before, it returns without those sessions that
-// did not end: they end with the process.
+// did not end: they end with the process, or a second Close waits for them.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closing = true
@@ -287,7 +287,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	select {
 	case <-ended:
 	case <-ctx.Done():
-		m.archive.close()
+		m.archive.flush()
 		return fmt.Errorf("end sessions: %w", context.Cause(ctx))
 	}
 	m.archive.close()

@@ -292,3 +292,28 @@ func TestKeepIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// A Close whose time is over returns; what it did not wait for is another's to wait for.
+func TestCloseInTime(t *testing.T) {
+	m, err := NewManager(managerOptions(Options{Dir: t.TempDir(), Store: openKept(t, t.TempDir())}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := create(t, m, CreateOptions{})
+	s.work.Add(1) // something of the session that takes longer
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("no time")
+	cancel(why)
+	if err := m.Close(ctx); !errors.Is(err, why) {
+		t.Errorf("closed: %v", err)
+	}
+	select {
+	case <-s.Ended():
+		t.Error("the session has ended")
+	default:
+	}
+	s.work.Done()
+	if err := m.Close(t.Context()); err != nil || !s.Status().Ended() {
+		t.Errorf("closed again: %v, %s", err, s.Status())
+	}
+}

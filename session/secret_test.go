@@ -181,7 +181,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	epoch := await(v, "control", func(m ControlMessage) bool { return m.Mine }).Epoch
-	events := s.monitor.Ring().ReadOldest()
+	events := s.monitor.Ring().Read(0)
 
 	v.press(t, epoch, 100, 75)
 	v.focused("password")
@@ -252,7 +252,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	absent(t, "the log", log.String(), append(secrets, code)...)
 
 	// The ring is whole: of what the person did, no key is there.
-	ring := s.monitor.Ring().ReadOldest()
+	ring := s.monitor.Ring().Read(0)
 	types := map[string]int{}
 	for last := s.monitor.Ring().Last(); ; {
 		e, err := ring.Next(t.Context())

@@ -146,9 +146,11 @@ func (e *Events) Read(ctx context.Context, session string, since uint64, visit f
 		if err != nil {
 			return fmt.Errorf("read events: %w", err)
 		}
-		got := 0
-		for m := range batch.Messages() {
-			got++
+		got, enough := 0, false
+		for m := range batch.Messages() { // to its end: what fetches it waits for that
+			if got++; enough {
+				continue
+			}
 			seq, err := seqOf(m.Headers())
 			if err != nil {
 				return err
@@ -159,9 +161,10 @@ func (e *Events) Read(ctx context.Context, session string, since uint64, visit f
 			since = seq
 			capture, _, _ := strings.Cut(m.Headers().Get(jetstream.MsgIDHeader), ":")
 			category := m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:]
-			if !visit(Record{Seq: seq, Capture: capture, Category: category, JSON: m.Data()}) {
-				return nil
-			}
+			enough = !visit(Record{Seq: seq, Capture: capture, Category: category, JSON: m.Data()})
+		}
+		if enough {
+			return nil
 		}
 		if err := batch.Error(); err != nil {
 			return fmt.Errorf("read events: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,5 +134,81 @@ func TestEventsRememberedBriefly(t *testing.T) {
 	}
 	if d := stream.CachedInfo().Config.Duplicates; d > 10*time.Second {
 		t.Errorf("remembered for %v", d)
+	}
+}
+
+// No more bytes are kept than may be: the oldest go first, by the stream's own
+// numbers.
+func TestEventsRetention(t *testing.T) {
+	url := external(t)
+	conn, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := func() jetstream.StreamInfo {
+		t.Helper()
+		stream, err := js.Stream(t.Context(), "EVENTS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := stream.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *info
+	}
+	const bytes = 256 << 10
+	s := open(t, store.Options{URL: url})
+	e := events(t, s, store.EventsOptions{Bytes: bytes, Age: time.Hour})
+	long := strings.Repeat("x", 1000)
+	for from := uint64(1); from <= 1000; from += 50 {
+		var list []store.Record
+		for seq := from; seq < from+50; seq++ {
+			list = append(list, store.Record{Seq: seq, Capture: "c", Category: "console", JSON: fmt.Appendf(nil, `{"seq":%d,"long":"%s"}`, seq, long)})
+		}
+		if _, err := e.Append(t.Context(), "one", list); err != nil {
+			t.Fatal(err)
+		}
+		if got := state().State; got.Bytes > bytes {
+			t.Fatalf("%d bytes are kept, more than %d", got.Bytes, bytes)
+		}
+	}
+	info := state()
+	if got := info.State; got.LastSeq != 1000 || got.FirstSeq < 500 || got.Bytes < bytes*9/10 || got.Msgs != got.LastSeq-got.FirstSeq+1 || info.Config.MaxAge != time.Hour {
+		t.Errorf("the stream has %+v, %s", got, info.Config.MaxAge)
+	}
+	first := uint64(0)
+	if err := e.Read(t.Context(), "one", 0, func(r store.Record) bool { first = r.Seq; return false }); err != nil || first != info.State.FirstSeq {
+		t.Errorf("the first that is read is %d, want %d: %v", first, info.State.FirstSeq, err)
+	}
+}
+
+// What is older than it may be is gone after a restart at the latest.
+func TestEventsAge(t *testing.T) {
+	const age = 200 * time.Millisecond
+	dir := t.TempDir()
+	s := open(t, store.Options{Dir: dir})
+	add(t, events(t, s, store.EventsOptions{Age: time.Hour}), "one", 1, 100)
+	added := time.Now()
+	again := func(age time.Duration) []uint64 {
+		t.Helper()
+		events(t, s, store.EventsOptions{Age: age})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, store.Options{Dir: dir})
+		return numbers(t, events(t, s, store.EventsOptions{Age: age}), "one", 0, 1000)
+	}
+	<-time.After(time.Until(added.Add(age))) // the time that is over
+	if got := again(time.Hour); len(got) != 100 {
+		t.Errorf("of 100 that may be an hour old there are %d", len(got))
+	}
+	if got := again(age); got != nil {
+		t.Errorf("of what is too old there are %v", got)
 	}
 }

@@ -6,11 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labstack/echo/v4"
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
@@ -180,5 +187,160 @@ func (r *testStream) end() {
 	}
 	if err := r.lines.Err(); err != nil && !errors.Is(err, io.EOF) {
 		r.t.Error("the stream did not end by itself:", err)
+	}
+}
+
+// Where a stream begins, what it filters, and that it begins alike when the session
+// has ended: by what the caller says, the header first.
+func TestStreamBegins(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	base := "/v1/sessions/" + one.ID()
+	s.call("POST", base+"/events/start", map[string]any{"console": true}, 200, nil)
+	add := func(typ string) (e capture.Event) {
+		s.call("POST", base+"/events", map[string]any{"type": typ}, 201, nil)
+		var page struct{ Events []capture.Event }
+		s.call("GET", base+"/events?type="+typ, nil, 200, &page)
+		return page.Events[len(page.Events)-1]
+	}
+	a, b, c := add("custom_a"), add("custom_b"), add("custom_c")
+	now := s.stream(base + "/events/stream?category=custom")
+	d := add("custom_d")
+	if ev := now.next("custom_d"); ev.id != fmt.Sprint(d.Seq) {
+		t.Errorf("now begins with %+v", ev)
+	}
+	now.close()
+	if err := one.Release("test"); err != nil {
+		t.Fatal(err)
+	}
+	for query, o := range map[string]struct {
+		last uint64
+		want []capture.Event
+	}{
+		"?category=custom&replay=all":                                      {0, []capture.Event{a, b, c, d}},
+		"?category=custom":                                                 {0, nil},
+		fmt.Sprintf("?category=custom&since=%d", b.Seq):                    {0, []capture.Event{c, d}},
+		fmt.Sprintf("?category=custom&since=%d&replay=all", c.Seq):         {0, []capture.Event{d}},
+		fmt.Sprintf("?category=custom&replay=all&since=%d", c.Seq) + "&x=": {b.Seq, []capture.Event{c, d}},
+		"?category=custom&replay=all&x=1":                                  {d.Seq, nil},
+		"?type=custom_a,custom_c&replay=all":                               {0, []capture.Event{a, c}},
+		"?type=custom_a&type=custom_d&replay=all":                          {0, []capture.Event{a, d}},
+		"?type=custom_a&category=custom&replay=all":                        {0, []capture.Event{a, b, c, d}},
+		"?type=custom_b&category=console&replay=all":                       {0, []capture.Event{b}},
+	} {
+		last := ""
+		if o.last > 0 {
+			last = fmt.Sprint(o.last)
+		}
+		var got, want []string
+		for _, ev := range s.streamFrom(base+"/events/stream"+query, last).all() {
+			got = append(got, ev.id+" "+ev.event)
+		}
+		for _, ev := range o.want {
+			want = append(want, fmt.Sprint(ev.Seq)+" "+ev.Type)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s behind %q: %v, want %v", query, last, got, want)
+		}
+	}
+	for query, last := range map[string]string{"?replay=some": "", "?since=x": "", "": "x"} {
+		r := request{method: "GET", path: base + "/events/stream" + query}
+		if last != "" {
+			r.header = map[string]string{"Last-Event-ID": last}
+		}
+		s.do(r).problem(400)
+	}
+}
+
+// all reads a stream to its end.
+func (r *testStream) all() (list []testEvent) {
+	r.t.Helper()
+	var ev testEvent
+	for r.lines.Scan() {
+		name, value, _ := strings.Cut(r.lines.Text(), ": ")
+		switch name {
+		case "id":
+			ev.id = value
+		case "event":
+			ev.event = value
+		case "data":
+			list = append(list, ev)
+			ev = testEvent{}
+		}
+	}
+	if err := r.lines.Err(); err != nil {
+		r.t.Error(err)
+	}
+	return list
+}
+
+// A stream says every 15 s that it lives.
+func TestStreamBeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := httptest.NewRecorder()
+		out := &sse{w: w, rc: http.NewResponseController(w), stall: time.Second}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := make(chan struct{})
+		go func() {
+			out.beat(ctx, cancel)
+			close(done)
+		}()
+		for want := range 4 {
+			time.Sleep(14 * time.Second) // of the bubble's clock
+			synctest.Wait()
+			out.mu.Lock()
+			got := strings.Count(w.Body.String(), ": beat\n\n")
+			out.mu.Unlock()
+			if got != want {
+				t.Errorf("after %d s: %d beats, want %d", 14+15*want, got, want)
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		cancel(nil)
+		<-done
+	})
+}
+
+// A reader that takes nothing is sent away after the time that it has.
+func TestStreamStalls(t *testing.T) {
+	if DefaultStallLimit != 30*time.Second {
+		t.Errorf("the limit is %s", DefaultStallLimit)
+	}
+	const limit = time.Second
+	s := startServer(t, func(_ *session.Options, c *Config) { c.StallLimit = limit })
+	type end struct {
+		err error
+		at  time.Time
+	}
+	last, ended := time.Time{}, make(chan end, 1)
+	e := echo.New()
+	e.GET("/", func(c echo.Context) error {
+		return s.streaming(c, func(_ context.Context, out *sse) error {
+			text := []byte(`"` + strings.Repeat("x", 100_000) + `"`)
+			for {
+				last = time.Now()
+				if err := out.send("1", "long", text); err != nil {
+					ended <- end{err, time.Now()}
+					return err
+				}
+			}
+		})
+	})
+	srv := httptest.NewServer(e)
+	defer srv.Close()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	select {
+	case got := <-ended:
+		if !errors.Is(got.err, os.ErrDeadlineExceeded) || got.at.Sub(last) < limit {
+			t.Errorf("ended after %s: %v", got.at.Sub(last), got.err)
+		}
+	case <-browsertest.Context(t, "the stalled stream's end").Done():
+		t.Error("it did not end")
 	}
 }

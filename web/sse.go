@@ -110,7 +110,7 @@ func (o *sse) flushLocked() error {
 	return nil
 }
 
-// beat writes a comment into a stream that was quiet for sseBeat.
+// beat writes a comment every sseBeat, also into a quiet stream.
 func (o *sse) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(sseBeat)
 	defer tick.Stop()

@@ -274,7 +274,7 @@ func TestServeRefusesPublicAddressWithoutKey(t *testing.T) {
 
 func TestDoctorHealth(t *testing.T) {
 	t.Setenv("TAKEOVER_API_KEY", "key")
-	base, _, stop := serve(t, "--data-dir", t.TempDir())
+	base, _, stop := serve(t, "--data-dir", t.TempDir(), "--events-bytes", "20000000000", "--keep-bytes", "2000000000") // more than the store has room for by default
 	if code, stdout, _ := command(t, "", "--server", base, "doctor", "--health"); code != 0 || strings.Count(stdout, "\n") != 1 {
 		t.Errorf("a server that runs: %d, %s", code, stdout)
 	}
