@@ -180,3 +180,19 @@ test('the right button opens a menu, by mouse, keyboard and fingers', async ({ p
   await received(request, session, 'ready');
   await expect.poll(async () => (await (await request.get(`/v1/sessions/${session}`, { headers: auth() })).json()).tabs.map((tab: { url: string }) => tab.url)).toEqual([`${site}/menu`, `${site}/note`]);
 });
+
+test('the keys of the page are listed', async ({ page, request }) => {
+  const { session, remote } = await open(page, request, '/menu');
+  await page.getByRole('button', { name: 'Reload' }).focus();
+  await page.keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keyboard' });
+  await expect(help).toContainText('Gives the keys back to this page');
+  await accessible(page, 'the list of keys');
+  await page.keyboard.press('Escape');
+  await expect(help).toBeHidden();
+  // Typed into the remote page it is a question mark there.
+  await remote.click({ x: 330, y: 175 });
+  await page.keyboard.press('?');
+  await received(request, session, 'field in a field?');
+  await expect(help).toBeHidden();
+});

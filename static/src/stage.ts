@@ -61,6 +61,7 @@ export class Stage {
     this.#showState();
     this.#followField();
     this.#fillKeyboardButtons();
+    document.addEventListener('keydown', (event) => this.#help(event));
     new Zoom(this.screen, this.live);
     this.live.on('trouble', ({ why }) => notice(why));
   }
@@ -135,6 +136,14 @@ export class Stage {
     show(action, final && this.#home);
     if (final && this.#home) setText(action, 'All sessions');
     if (final) show(byId('skeleton'), false);
+  }
+
+  /** Lists the keys of this page, where a question mark is not typed somewhere. */
+  #help(event: KeyboardEvent): void {
+    const typed = event.target instanceof Element && event.target.closest('input, textarea, select, [contenteditable], .monaco-editor');
+    if (event.key !== '?' || typed || document.querySelector('dialog[open]')) return;
+    event.preventDefault();
+    byId<HTMLDialogElement>('keys-help').showModal();
   }
 
   /** Brings the phone's keyboard, and the field that has the focus, where the person looks. */

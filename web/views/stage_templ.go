@@ -149,7 +149,7 @@ func keyItems() templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<button type=\"button\" class=\"menu-item\" data-clipboard=\"copy\">Copy</button> <button type=\"button\" class=\"menu-item\" data-clipboard=\"cut\">Cut</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Tab\">Next field</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Enter\">Enter key</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Escape\">Escape key</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<button type=\"button\" class=\"menu-item\" data-clipboard=\"copy\">Copy</button> <button type=\"button\" class=\"menu-item\" data-clipboard=\"cut\">Cut</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Tab\">Next field</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Enter\">Enter key</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Escape\">Escape key</button> <button type=\"button\" class=\"menu-item wide-only\" data-dialog=\"keys-help\">Keyboard help</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -163,7 +163,7 @@ func keyItems() templ.Component {
 			var templ_7745c5c3_Var8 string
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(k.keys)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 61, Col: 73}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 62, Col: 73}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
@@ -176,7 +176,7 @@ func keyItems() templ.Component {
 			var templ_7745c5c3_Var9 string
 			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 61, Col: 91}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 62, Col: 91}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
@@ -387,8 +387,8 @@ func remoteAuth() templ.Component {
 	})
 }
 
-// failDialog asks why a person cannot do what was asked.
-func failDialog() templ.Component {
+// keysHelp lists the keys that are this page's and not the remote one's.
+func keysHelp() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -409,7 +409,97 @@ func failDialog() templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<dialog id=\"keys-help\" class=\"dialog\" aria-labelledby=\"keys-help-title\"><h2 id=\"keys-help-title\">Keyboard</h2><dl class=\"keys-list\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		for _, k := range keyWords {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<div><dt>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			for _, name := range k.keys {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<kbd>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				var templ_7745c5c3_Var17 string
+				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(name)
+				if templ_7745c5c3_Err != nil {
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 175, Col: 18}
+				}
+				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</kbd>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</dt><dd>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			var templ_7745c5c3_Var18 string
+			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
+			if templ_7745c5c3_Err != nil {
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 178, Col: 18}
+			}
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</dd></div>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</dl><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button></div></dialog>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		return nil
+	})
+}
+
+// keyWords are the keys of the pages with a remote browser.
+var keyWords = []struct {
+	keys  []string
+	words string
+}{
+	{[]string{"Tab"}, "Moves on this page, until the remote page has the focus. Click it, or move to it, and keys go there"},
+	{[]string{"Ctrl", "Alt", "Enter"}, "Gives the keys back to this page"},
+	{[]string{"Ctrl", "V"}, "Pastes from this device into the remote page (⌘ V on a Mac)"},
+	{[]string{"Shift", "F10"}, "Opens the menu of what has the focus in the remote page"},
+	{[]string{"Ctrl", "Enter"}, "Runs the script, in its editor (⌘ ↵ on a Mac)"},
+	{[]string{"Escape"}, "Closes what is open; in the remote page it leaves the whole screen"},
+	{[]string{"?"}, "Shows this list"},
+}
+
+// failDialog asks why a person cannot do what was asked.
+func failDialog() templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
+				}
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var19 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var19 == nil {
+			templ_7745c5c3_Var19 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
