@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"takeover/background"
 )
 
 // runRecord is a run in the store, without its long parts.
@@ -24,6 +26,8 @@ type runDetail struct {
 	Tests     []RunTest       `json:"tests"`
 	Takeovers []TakeoverInfo  `json:"takeovers"` // as the stream told of them
 	Order     string          `json:"order"`     // of the stream: a letter for each message
+
+	BackgroundEvents []background.Event `json:"backgroundEvents"`
 
 	lost bool // it could not be read
 }
@@ -145,7 +149,7 @@ func (r *Run) write(ctx context.Context) (int, error) {
 
 // detail is the run's long parts, as they are now.
 func (r *Run) detail() runDetail {
-	detail := runDetail{Script: r.given, Takeovers: []TakeoverInfo{}}
+	detail := runDetail{Script: r.given, Takeovers: []TakeoverInfo{}, BackgroundEvents: r.said.Events()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	detail.Result, detail.Logs, detail.Steps, detail.Tests = r.info.Result, r.info.Logs, r.info.Steps, r.info.Tests

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"takeover/background"
 	"takeover/store"
 )
 
@@ -231,5 +232,6 @@ func (r *Run) recall() *runDetail {
 // fill adds the long parts to a run.
 func (d *runDetail) fill(info *RunInfo) {
 	info.Result, info.Truncated = d.Result, info.Truncated || d.lost
+	info.BackgroundEvents = append([]background.Event{}, d.BackgroundEvents...)
 	info.Logs, info.Steps, info.Tests = append([]RunLog{}, d.Logs...), append([]RunStep{}, d.Steps...), append([]RunTest{}, d.Tests...)
 }

@@ -114,7 +114,7 @@ func TestRestartForgetsNothingThatEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := startRun(t, s, `console.log('first'); await page.title(); console.warn('second');
+	r := startRun(t, s, `console.log('first'); await page.evaluate(() => console.error('said by the page')); console.warn('second');
 const taken = await requestTakeover('please'); console.log(taken.note); await page.title(); return 'x'.repeat(2_000_000)`)
 	to := openTakeoverOf(t, r)
 	if err := to.Done("somebody", "a note"); err != nil {
@@ -130,7 +130,7 @@ const taken = await requestTakeover('please'); console.log(taken.note); await pa
 		t.Fatal(err)
 	}
 	before := told(t, s)
-	for _, part := range []string{`"first"`, `"a note"`, `"TypeError"`, `"enough"`, `"custom_n"`, `"a test"`, `/kept"`} {
+	for _, part := range []string{`"first"`, `"a note"`, `"TypeError"`, `said by the page`, `"enough"`, `"custom_n"`, `"a test"`, `/kept"`} {
 		if !strings.Contains(before, part) {
 			t.Errorf("%s is not told of before the restart", part)
 		}
