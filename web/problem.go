@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
@@ -229,10 +230,19 @@ func firstWord(text string) string {
 	return word
 }
 
+// callerGone reports whether an error only says that nobody waits for the answer any
+// more: the connection's end is known by the request's context, or first by a write.
+func callerGone(c echo.Context, err error) bool {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return c.Response().Committed
+	}
+	return c.Request().Context().Err() != nil && errors.Is(err, context.Canceled)
+}
+
 // renderError is the one adapter between a handler's error and its answer.
 func (s *Server) renderError(err error, c echo.Context) {
 	f := asFailure(err)
-	if c.Request().Context().Err() != nil && errors.Is(err, context.Canceled) {
+	if callerGone(c, err) {
 		f = &failure{kind: kindCallerGone, detail: "The caller did not wait for the answer.", err: err}
 	}
 	requestID := c.Response().Header().Get(echo.HeaderXRequestID)

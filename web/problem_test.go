@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/labstack/echo/v4"
@@ -24,6 +25,11 @@ func TestCallerGoneIsNoError(t *testing.T) {
 		s.renderError(err, echo.New().NewContext(httptest.NewRequestWithContext(ctx, "GET", "/v1/sessions/x/screenshot", nil), rec))
 		return rec.Code
 	}
+	begun := echo.New().NewContext(httptest.NewRequest("GET", "/", nil), httptest.NewRecorder())
+	if err := begun.String(http.StatusOK, "the beginning"); err != nil {
+		t.Fatal(err)
+	}
+	s.renderError(fmt.Errorf("write: %w", syscall.EPIPE), begun)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got := answer(gone); got != 499 || strings.Contains(s.log.String(), "level=ERROR") {
