@@ -79,7 +79,7 @@ func (p *serverProcess) stream(ctx context.Context, t *testing.T, path, last str
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 2<<20)
-	id := uint64(0)
+	id, data := uint64(0), ""
 	for lines.Scan() {
 		if text, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
 			if id, err = strconv.ParseUint(text, 10, 64); err != nil {
@@ -87,13 +87,17 @@ func (p *serverProcess) stream(ctx context.Context, t *testing.T, path, last str
 			}
 		}
 		if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			data = text
+		}
+		if lines.Text() == "" && data != "" { // only then has it come: a kill may cut one in the middle
 			var event struct {
 				Seq  uint64
 				Type string
 			}
-			if err := json.Unmarshal([]byte(text), &event); err != nil || event.Seq != id || event.Type == "events_dropped" {
-				t.Fatalf("event %d: %v, %.200s", id, err, text)
+			if err := json.Unmarshal([]byte(data), &event); err != nil || event.Seq != id || event.Type == "events_dropped" {
+				t.Fatalf("event %d: %v, %.200s", id, err, data)
 			}
+			data = ""
 			if seqs = append(seqs, id); enough(len(seqs)) {
 				return seqs
 			}
