@@ -70,7 +70,7 @@ func (s *Session) dialogOpened(d *browser.Dialog) {
 	}}
 	s.dialogs[open.message.ID] = open
 	s.mu.Unlock()
-	s.broadcast("", open.message)
+	s.tellSeeing(open.message)
 }
 
 // dialogClosed takes the question back from the viewers.
@@ -85,7 +85,7 @@ func (s *Session) dialogClosed(d *browser.Dialog) {
 	}
 	s.mu.Unlock()
 	if closed != "" {
-		s.broadcast("", DialogMessage{Type: "dialog", ID: closed, Closed: true})
+		s.tellSeeing(DialogMessage{Type: "dialog", ID: closed, Closed: true})
 	}
 }
 
@@ -151,12 +151,13 @@ func (v *Viewer) Dialog(id string, accept bool, text string) error {
 }
 
 // mayAnswer returns an error unless the viewer may answer what the page asks
-// people: when a person is in control, only that one.
+// people: whoever is in control, a person or a script, is not to find the page
+// changed by somebody else.
 func (v *Viewer) mayAnswer() error {
 	if err := v.may(); err != nil {
 		return err
 	}
-	if holder, _, _ := v.session.lease.state(); holder.isPerson() && holder != v.holder() {
+	if holder, _, _ := v.session.lease.state(); holder != HolderNobody && holder != v.holder() {
 		return ErrNotController
 	}
 	return nil

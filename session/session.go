@@ -305,18 +305,24 @@ func (s *Session) broadcast(slot string, message any) {
 	s.tell(slot, func(*Viewer) any { return message })
 }
 
+// tellSeeing tells the viewers who may see what it is about.
+func (s *Session) tellSeeing(message any) {
+	s.tell("", func(v *Viewer) any {
+		if !v.maySee() {
+			return nil
+		}
+		return message
+	})
+}
+
 // tellActors tells the viewers who may act, and may see what it is about.
 func (s *Session) tellActors(slot string, message any) {
-	s.tellMu.Lock()
-	defer s.tellMu.Unlock()
-	s.mu.Lock()
-	viewers := slices.Collect(maps.Keys(s.viewers))
-	s.mu.Unlock()
-	for _, v := range viewers {
-		if v.role != RoleView && v.maySee() {
-			v.send(slot, message)
+	s.tell(slot, func(v *Viewer) any {
+		if v.role == RoleView || !v.maySee() {
+			return nil
 		}
-	}
+		return message
+	})
 }
 
 // askAgain tells a viewer who comes of what the page asks.

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser/browsertest"
+	"takeover/cdp"
+)
+
+// runLater has the page that is shown run code as a task of its own.
+func runLater(t *testing.T, s *Session, code string) {
+	t.Helper()
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	expression := "void setTimeout(() => {" + code + "})"
+	if _, err := cdp.Call(browsertest.Context(t, "run "+code), p.Session(), runtime.Evaluate, runtime.EvaluateParams{Expression: expression}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNobodyAnswersUnderAScript has a person open a dialog and leave control to a
+// script: who does not take control first answers nothing, whatever the page asks.
+func TestNobodyAnswersUnderAScript(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	v, other := join(t, s, RoleControl), join(t, s, RoleControl)
+	v.picture("the page")
+	v.take()
+	runLater(t, s, "confirm('now?')")
+	d := await(other, "dialog", func(m DialogMessage) bool { return !m.Closed })
+	run := releaseAndRun(t, v, `await new Promise(() => {})`)
+	ctx := browsertest.Context(t, "answer")
+	for kind, answer := range map[string]func() error{
+		"dialog":     func() error { return other.Dialog(d.ID, true, "") },
+		"chooser":    func() error { return other.Chooser(ctx, "fc_1", nil) },
+		"auth":       func() error { return other.Auth(ctx, "au_1", true, "ann", "x") },
+		"permission": func() error { return other.Permission(ctx, "pm_1", true, nil) },
+		"download":   func() error { return other.Download(ctx, "dl_1", "cancel") },
+	} {
+		if err := answer(); !errors.Is(err, ErrNotController) {
+			t.Errorf("%s while a script is in control: %v", kind, err)
+		}
+	}
+	run.Cancel()
+	endOf(t, run)
+	if err := other.Dialog(d.ID, true, ""); err != nil {
+		t.Errorf("once nobody is in control: %v", err)
+	}
+	await(other, "the dialog's end", func(m DialogMessage) bool { return m.Closed && m.ID == d.ID })
+}
+
+// TestGuestsHearNoDialogsAfterwards keeps dialogs from who came by the link of a
+// takeover that has ended.
+func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	v := join(t, s, RoleControl)
+	v.picture("the page")
+	to, err := s.RequestTakeover(TakeoverOptions{Reason: "look", RequestedBy: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guest, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &LinkGrant{Takeover: to.ID(), Role: RoleTakeover}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(guest.Leave)
+	dialogsUntil := func(state string, mark Holder) (n int) {
+		t.Helper()
+		ctx := browsertest.Context(t, state)
+		for {
+			m, err := guest.NextMessage(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch m := m.(type) {
+			case DialogMessage:
+				n++
+			case ControlMessage:
+				if m.Holder == mark {
+					return n
+				}
+			}
+		}
+	}
+	ask := func() {
+		t.Helper()
+		runLater(t, s, "alert('a word for one person')")
+		d := await(v, "dialog", func(m DialogMessage) bool { return !m.Closed })
+		if err := v.Dialog(d.ID, true, ""); err != nil {
+			t.Fatal(err)
+		}
+		await(v, "the dialog's end", func(m DialogMessage) bool { return m.Closed && m.ID == d.ID })
+		v.release()
+	}
+	v.take()
+	dialogsUntil("control", v.holder())
+	ask()
+	if n := dialogsUntil("free control", HolderNobody); n != 2 {
+		t.Errorf("while the takeover is open the guest is told %d times of a dialog, want 2", n)
+	}
+	if err := to.Cancel("test"); err != nil {
+		t.Fatal(err)
+	}
+	v.take()
+	dialogsUntil("control", v.holder())
+	ask()
+	if n := dialogsUntil("free control", HolderNobody); n != 0 {
+		t.Errorf("after its end the guest is told %d times of a dialog", n)
+	}
+}
