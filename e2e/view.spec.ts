@@ -6,23 +6,30 @@ import { accessible, auth, hasPicture, key, Remote } from './remote.js';
 /** The live view over lines that break, pages that nobody sees, and sessions that end. */
 
 const PAGE = `<!doctype html><title>moving</title><style>body{margin:0}button{position:fixed;inset:0 auto auto 0;width:400px;height:200px}
+  input{position:fixed;left:0;top:240px;width:400px;height:60px}
   div{position:fixed;left:0;top:400px;width:200px;height:200px;background:linear-gradient(red,blue);animation:go 1s linear infinite}@keyframes go{to{transform:translateX(900px)}}
-  .calm div{animation:none}</style><button onclick="fetch('/clicked', { method: 'POST' })">press</button><div></div><script>
+  .calm div{animation:none}</style><button onclick="fetch('/clicked', { method: 'POST' })">press</button>
+  <input oninput="fetch('/typed', { method: 'POST', body: value })"><div></div><script>
   if (location.hash === '#calm') {
     document.documentElement.className = 'calm';
     let n = 0;
     setInterval(() => { document.querySelector('div').textContent = ++n }, 200);
   }</script>`;
 
-/** What sessions look at, and how often its button was pressed there. */
+/** What sessions look at, how often its button was pressed there, and all that was typed into its field. */
 class Site {
   clicks = 0;
+  typed = '';
   #server: Server;
   address = '';
 
   constructor() {
     this.#server = createServer((request, response) => {
-      if (request.method === 'POST') this.clicks++;
+      if (request.method === 'POST' && request.url === '/clicked') this.clicks++;
+      if (request.method === 'POST' && request.url === '/typed') {
+        // Requests may pass each other; the field only grows.
+        request.setEncoding('utf8').on('data', (text: string) => (this.typed = text.length > this.typed.length ? text : this.typed));
+      }
       response.setHeader('Content-Type', 'text/html').end(PAGE);
     });
   }
@@ -165,6 +172,36 @@ test('a line that breaks takes nothing away', async ({ page, request, baseURL })
 
     await page.locator('#connection').click();
     await expect(page.locator('#figure-rate')).toHaveText(/^[1-9]\d* per second$/);
+  } finally {
+    line.cut();
+  }
+});
+
+test('what is done while the line is cut is not played back', async ({ page, request, baseURL }) => {
+  const session = await sessionAt(request);
+  const line = new Line(Number(new URL(baseURL ?? '').port));
+  await line.mend();
+  try {
+    await open(page, session, `http://127.0.0.1:${line.port}`);
+    const remote = new Remote(page);
+    await remote.click({ x: 200, y: 270 });
+    await expect(page.locator('#control-words')).toHaveText('You are in control');
+    await page.keyboard.type('before ');
+    await expect.poll(() => site.typed).toBe('before ');
+
+    line.cut();
+    await expect(page.locator('#overlay')).toContainText('Connection lost');
+    await page.locator('#keys').focus();
+    const clicks = site.clicks;
+    await page.keyboard.type('lost ');
+    await remote.click({ x: 200, y: 100 });
+    await page.locator('#keys').focus();
+    await line.mend();
+    await expect(page.locator('#overlay')).toBeHidden();
+    await expect(page.locator('#control-words')).toHaveText('You are in control');
+    await page.keyboard.type('after');
+    await expect.poll(() => site.typed).toBe('before after');
+    expect(site.clicks).toBe(clicks);
   } finally {
     line.cut();
   }

@@ -3,7 +3,7 @@ import { Emitter } from './emitter.js';
 import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, MenuMessage, PermissionMessage, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 import type { Screen } from './screen.js';
 
-/** How long (ms) input waits for control that was asked for by using the page. */
+/** How long (ms) input waits for control that was asked for by using the page; later than that it is not what the person wants. */
 const CONTROL_WAIT = 1_500;
 /** Input kept meanwhile. */
 const QUEUE_MAX = 64;
@@ -111,16 +111,18 @@ export class Live extends Emitter<LiveEvents> {
 
   /**
    * Input for the remote page. When nobody is in control, using the page asks
-   * for it, and what was done meanwhile follows once it is granted.
+   * for it, and what was done meanwhile follows once it is granted. Without a
+   * connection nothing is kept: it would be played back to another page.
    */
   input(message: InputMessage): void {
+    if (this.connection.state.phase !== 'open') return;
     if (this.mine) {
       this.connection.sendInput(message, this.epoch);
       return;
     }
     const asks = message.type !== 'mouse' || message.event === 'down' || message.event === 'wheel';
     if (this.party === 'nobody' && this.mayControl && asks) this.#ask();
-    if (this.#asked && performance.now() - this.#asked < CONTROL_WAIT && this.#queue.length < QUEUE_MAX) this.#queue.push(message);
+    if (this.#waits && this.#queue.length < QUEUE_MAX) this.#queue.push(message);
   }
 
   /** Goes somewhere, taking control first when it is free. */
@@ -147,8 +149,13 @@ export class Live extends Emitter<LiveEvents> {
     return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
   }
 
+  /** Control was asked for by using the page, and may still come in time. */
+  get #waits(): boolean {
+    return this.#asked > 0 && performance.now() - this.#asked < CONTROL_WAIT;
+  }
+
   #ask(): void {
-    if (this.#asked && performance.now() - this.#asked < CONTROL_WAIT) return;
+    if (this.#waits) return;
     this.#asked = performance.now();
     this.#queue = [];
     this.takeControl();
@@ -238,12 +245,10 @@ export class Live extends Emitter<LiveEvents> {
     this.mine = mine;
     this.away = away;
     this.asked = asked ?? null;
-    if (mine) {
-      const queue = this.#queue;
-      this.#queue = [];
-      for (const message of queue) this.connection.sendInput(message, epoch);
-    }
+    const queue = mine && this.#waits ? this.#queue : [];
+    this.#queue = [];
     this.#asked = 0;
+    for (const message of queue) this.connection.sendInput(message, epoch);
     this.emit('control', this.party);
     this.emit('asked', this.asked);
   }
