@@ -49,9 +49,10 @@ async function listen(server: Server | LineServer, port = 0): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A line between the person's browser and the server, which can be cut. */
+/** A line between the person's browser and the server, which can be cut, or swallow all that is said without a word. */
 class Line {
   port = 0;
+  #silent = false;
   #sockets = new Set<Socket>();
   #server: LineServer | null = null;
 
@@ -68,9 +69,20 @@ class Line {
           this.#sockets.delete(socket);
         });
       }
-      near.pipe(far).pipe(near);
+      if (!this.#silent) near.pipe(far).pipe(near);
     });
     this.port = await listen(this.#server, this.port);
+  }
+
+  /** From now on nothing comes through; nobody is told. */
+  silence(): void {
+    this.#silent = true;
+    for (const socket of this.#sockets) socket.unpipe().pause();
+  }
+
+  /** Who connects from now on is heard; what was silent stays so. */
+  speak(): void {
+    this.#silent = false;
   }
 
   cut(): void {
@@ -202,6 +214,27 @@ test('what is done while the line is cut is not played back', async ({ page, req
     await page.keyboard.type('after');
     await expect.poll(() => site.typed).toBe('before after');
     expect(site.clicks).toBe(clicks);
+  } finally {
+    line.cut();
+  }
+});
+
+test('a line that goes silent is given up, also before it opened', async ({ page, request, baseURL }) => {
+  const line = new Line(Number(new URL(baseURL ?? '').port));
+  await line.mend();
+  try {
+    await page.clock.install();
+    await open(page, await sessionAt(request), `http://127.0.0.1:${line.port}`);
+    await page.getByRole('button', { name: 'Take control' }).click();
+    await expect(page.locator('#control-words')).toHaveText('You are in control');
+    line.silence();
+    await page.clock.fastForward(11_000);
+    await expect(page.locator('#overlay')).toContainText('Connection lost');
+    await expect(page.locator('#connection')).toContainText('Connecting…');
+    line.speak();
+    await page.clock.fastForward(11_000);
+    await expect(page.locator('#overlay')).toBeHidden();
+    await expect(page.locator('#control-words')).toHaveText('You are in control');
   } finally {
     line.cut();
   }

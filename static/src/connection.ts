@@ -6,7 +6,7 @@ const BACKOFF_FIRST = 250;
 const BACKOFF_MAX = 8_000;
 /** A connection that lived this long (ms) was a good one: the next wait is the first again. */
 const HEALTHY_AFTER = 5_000;
-/** Round trip is measured this often (ms); silence for SILENCE ms means the line is dead. */
+/** Round trip is measured this often (ms); silence for SILENCE ms, also before it opened, means the line is dead. */
 const PING_EVERY = 3_000;
 const SILENCE = 10_000;
 
@@ -88,16 +88,17 @@ export class Connection extends Emitter<ConnectionEvents> {
     const socket = new WebSocket(this.options.url(), SUBPROTOCOL);
     socket.binaryType = 'arraybuffer';
     this.#socket = socket;
+    this.#heardAt = performance.now();
+    this.#pinger = window.setInterval(() => this.#ping(), PING_EVERY);
     socket.onopen = () => {
       this.#openedAt = this.#heardAt = performance.now();
       this.#everOpen = true;
       this.send(this.options.hello());
       this.#setState({ phase: 'open' });
       this.#ping();
-      this.#pinger = window.setInterval(() => this.#ping(), PING_EVERY);
     };
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.#receive(event.data);
-    socket.onclose = (event) => this.#closed(socket, event);
+    socket.onclose = (event) => this.#closed(event);
   }
 
   #receive(data: string | ArrayBuffer): void {
@@ -116,20 +117,33 @@ export class Connection extends Emitter<ConnectionEvents> {
 
   #ping(): void {
     if (performance.now() - this.#heardAt > SILENCE) {
-      this.#socket?.close();
+      this.#drop();
+      this.#lost();
       return;
     }
     this.send({ type: 'ping', t: performance.now() });
   }
 
-  async #closed(socket: WebSocket, event: CloseEvent): Promise<void> {
-    if (socket !== this.#socket) return;
-    window.clearInterval(this.#pinger);
+  /** Has nothing more to do with the socket: over a dead line its closing takes a minute. */
+  #drop(code?: number): void {
+    const socket = this.#socket;
     this.#socket = null;
+    window.clearInterval(this.#pinger);
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close(code);
+  }
+
+  #closed(event: CloseEvent): void {
+    this.#drop();
     if (this.#ended !== null) return this.#finish('ended', this.#ended);
     if (event.code === CLOSE_POLICY) return this.#finish('forbidden', event.reason);
     if (event.code === CLOSE_NORMAL && event.reason) return this.#finish('ended', event.reason);
+    this.#lost();
+  }
 
+  /** Connects again after a while. */
+  #lost(): void {
     if (this.#openedAt && performance.now() - this.#openedAt > HEALTHY_AFTER) this.#attempt = 0;
     const opened = this.#openedAt > 0;
     this.#openedAt = 0;
@@ -137,7 +151,7 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.#setState({ phase: 'waiting', retryAt: Date.now() + wait });
     this.#retry = window.setTimeout(() => this.#connect(), wait);
     // A refused upgrade shows no status code to scripts, so ask the plain way.
-    if (!opened) await this.#askWhy();
+    if (!opened) void this.#askWhy();
   }
 
   async #askWhy(): Promise<void> {
@@ -161,12 +175,9 @@ export class Connection extends Emitter<ConnectionEvents> {
   #finish(cause: 'ended' | 'forbidden' | 'gone' | 'left', reason: string): void {
     if (this.state.phase === 'closed') return;
     window.clearTimeout(this.#retry);
-    window.clearInterval(this.#pinger);
     window.removeEventListener('online', this.#hurry);
     document.removeEventListener('visibilitychange', this.#hurry);
-    const socket = this.#socket;
-    this.#socket = null;
-    socket?.close(CLOSE_NORMAL);
+    this.#drop(CLOSE_NORMAL);
     this.#setState({ phase: 'closed', cause, reason });
   }
 
