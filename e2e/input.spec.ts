@@ -220,3 +220,27 @@ test('on a phone fingers are fingers, and the keyboard follows the remote field'
   expect(two.at(-1)).toMatch(/^touchend 0 /);
   await context.close();
 });
+
+test('fast taps on different keys are taps, two in one place zoom', async ({ browser, request }) => {
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: { width: 390, height: 844 } } as object);
+  const page = await context.newPage();
+  const { remote, look } = await open(page, request);
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  const cdp = await context.newCDPSession(page);
+  const frame = page.locator('#frame');
+  const whole = await frame.boundingBox();
+  // As fast as a hand is, by the clock of the events.
+  let timestamp = Date.now() / 1000;
+  const tap = async (x: number): Promise<void> => {
+    timestamp += 0.15;
+    await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [await remote.at({ x, y: 500 })], timestamp });
+    await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [], timestamp });
+  };
+  for (const x of [100, 200, 300, 400, 500]) await tap(x);
+  expect(await frame.boundingBox()).toEqual(whole);
+  await tap(505);
+  expect((await frame.boundingBox())?.width).toBeGreaterThan(whole?.width ?? Infinity);
+  expect((await look()).told.filter((line) => line.startsWith('click'))).toHaveLength(5);
+  await context.close();
+});

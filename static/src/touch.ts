@@ -7,8 +7,9 @@ import type { Screen } from './screen.js';
 const SLOP = 8;
 /** A finger that rests this long (ms) takes hold of what is under it. */
 const HOLD = 350;
-/** Two taps within this time (ms) change the zoom. */
+/** Two taps within this time (ms), and no further apart than this (CSS px), change the zoom: taps on two keys are two taps. */
 const DOUBLE_TAP = 300;
+const DOUBLE_TAP_REACH = 24;
 
 /** What a moving finger means: sideways it drags, as a slider wants it; up and down it scrolls. */
 export function gestureOf(dx: number, dy: number): 'undecided' | 'drag' | 'scroll' {
@@ -33,7 +34,7 @@ export class Touch {
   #start: Point = { x: 0, y: 0 };
   #last: Point = { x: 0, y: 0 };
   #hold = 0;
-  #tapAt = -Infinity;
+  #lastTap: { at: number; place: Point } | null = null;
   /** Two fingers that may turn out to tap. */
   #pair: { at: number; distance: number; middle: Point } | null = null;
   #pinch = { distance: 0, middle: { x: 0, y: 0 } };
@@ -123,12 +124,13 @@ export class Touch {
   }
 
   #tap(at: number): void {
-    if (at - this.#tapAt < DOUBLE_TAP) {
-      this.#tapAt = -Infinity;
+    const last = this.#lastTap;
+    if (last && at - last.at < DOUBLE_TAP && Math.hypot(this.#start.x - last.place.x, this.#start.y - last.place.y) <= DOUBLE_TAP_REACH) {
+      this.#lastTap = null;
       this.screen.toggleZoom(this.screen.onStage({ clientX: this.#start.x, clientY: this.#start.y }));
       return;
     }
-    this.#tapAt = at;
+    this.#lastTap = { at, place: this.#start };
     this.tapped();
     this.#mouse('move', this.#start);
     this.#mouse('down', this.#start, { button: 'left', buttons: 1, clickCount: 1 });
