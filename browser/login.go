@@ -113,6 +113,13 @@ func (p *Page) answerLogin(ctx context.Context, l *login) (err error) {
 			err = fmt.Errorf("log in: %w", e)
 		}
 	}()
+	// The answer that asks is known before its document is there to be loaded again.
+	if err := p.browser.await(ctx, func() (bool, error) {
+		at := p.main.newestAttemptLocked()
+		return at == nil || at.ended, p.main.goneLocked()
+	}); err != nil {
+		return err
+	}
 	_, err = p.Reload(ctx, NavigateOptions{WaitUntil: LifecycleCommit})
 	return err
 }

@@ -16,6 +16,7 @@ import (
 type NavigateOptions struct {
 	Referrer  string    // sent whole; default: none; Reload, GoBack and GoForward do not use it
 	WaitUntil Lifecycle // one of the four; default LifecycleLoad
+	NoWait    bool      // return when Chromium was told, without a Navigation; what becomes of it, the page shows
 }
 
 // Navigation is a navigation that brought its document.
@@ -42,9 +43,11 @@ func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*N
 	}
 	// Not b.call: navigating revives a crashed page. And not on the frame's own
 	// session: that one ends when the new document belongs to another process.
-	raw, err := b.callUnless(ctx, f.page.Session(), page.Navigate.Method, page.NavigateParams{
-		URL: url, Referrer: o.Referrer, ReferrerPolicy: page.ReferrerPolicyUnsafeURL, FrameID: f.id,
-	}, nil, nil)
+	params := page.NavigateParams{URL: url, Referrer: o.Referrer, ReferrerPolicy: page.ReferrerPolicyUnsafeURL, FrameID: f.id}
+	if o.NoWait {
+		return nil, f.explain(cdp.Send(f.page.Session(), page.Navigate, params))
+	}
+	raw, err := b.callUnless(ctx, f.page.Session(), page.Navigate.Method, params, nil, nil)
 	if err != nil {
 		return nil, f.explain(err)
 	}
@@ -202,6 +205,9 @@ func (p *Page) travel(ctx context.Context, o NavigateOptions, newDocument bool, 
 	b.mu.Lock()
 	commits, moves, failures := f.commits, f.moves, f.failures
 	b.mu.Unlock()
+	if o.NoWait {
+		return nil, p.explain(p.Session().Send(method, params))
+	}
 	if _, err := b.callUnless(ctx, p.Session(), method, params, nil, nil); err != nil {
 		return nil, p.explain(err)
 	}

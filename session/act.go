@@ -198,7 +198,8 @@ func (s *Session) releaseInput() {
 	}
 }
 
-// Navigate carries out the URL bar: goto, back, forward, reload, stop.
+// Navigate carries out the URL bar: goto, back, forward, reload, stop. It does not
+// wait for documents: whatever the person does next would have to wait as well.
 func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	if err := v.controls(); err != nil {
 		return err
@@ -212,7 +213,6 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()
-	once := browser.NavigateOptions{WaitUntil: browser.LifecycleCommit}
 	var err error
 	switch action {
 	case "goto":
@@ -220,23 +220,23 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 		if bad != nil {
 			return badField("url", "%s", bad.Error())
 		}
-		_, err = f.page.MainFrame().Navigate(ctx, address, once)
+		_, err = f.page.MainFrame().Navigate(ctx, address, noWait)
 	case "back":
-		_, err = f.page.GoBack(ctx, once)
+		_, err = f.page.GoBack(ctx, noWait)
 	case "forward":
-		_, err = f.page.GoForward(ctx, once)
+		_, err = f.page.GoForward(ctx, noWait)
 	case "reload":
-		_, err = f.page.Reload(ctx, once)
+		_, err = f.page.Reload(ctx, noWait)
 	case "stop":
 		err = f.page.StopLoading(ctx)
 	default:
 		return badField("action", "must be goto, back, forward, reload or stop")
 	}
-	if failed := (*browser.NavigationError)(nil); errors.As(err, &failed) || errors.Is(err, context.DeadlineExceeded) {
-		return nil // the page itself shows how it went
-	}
 	return err
 }
+
+// noWait is how people navigate: the page itself shows how it went.
+var noWait = browser.NavigateOptions{NoWait: true}
 
 // Tab activates, closes or opens a tab.
 func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {

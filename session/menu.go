@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"takeover/browser"
@@ -52,9 +51,6 @@ func (v *Viewer) OpenTab(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.MainFrame().Navigate(ctx, address, browser.NavigateOptions{WaitUntil: browser.LifecycleCommit})
-	if failed := (*browser.NavigationError)(nil); errors.As(err, &failed) || errors.Is(err, context.DeadlineExceeded) {
-		return nil // the page itself shows how it went
-	}
+	_, err = p.MainFrame().Navigate(ctx, address, noWait)
 	return err
 }

@@ -164,7 +164,7 @@ func (v *Viewer) Permission(ctx context.Context, id string, allow bool, place *P
 	if browser.Origin(o.page.URL()) != o.origin {
 		return nil
 	}
-	if _, err := o.page.Reload(ctx, browser.NavigateOptions{WaitUntil: browser.LifecycleCommit}); err != nil {
+	if _, err := o.page.Reload(ctx, noWait); err != nil {
 		s.log.Debug("reload for a permission", "error", err) // the page itself shows how it went
 	}
 	return nil
