@@ -15,12 +15,13 @@ var docsSections = []struct {
 	id, title string
 	path      *regexp.Regexp
 }{
-	{"sessions", "Sessions", regexp.MustCompile(`^(/v1)?/sessions(/release|/:id(/(release|context|screenshot|thumbnail|view))?)?$`)},
+	{"sessions", "Sessions", regexp.MustCompile(`^(/v1)?/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|view))?)?$`)},
 	{"scripts", "Scripts and runs", regexp.MustCompile(`^/v1/.*/?(scripts|runs)\b`)},
 	{"takeovers", "Takeovers", regexp.MustCompile(`/takeovers\b`)},
 	{"links", "Share links", regexp.MustCompile(`/links\b`)},
 	{"files", "Files", regexp.MustCompile(`/files\b`)},
-	{"events", "Events", regexp.MustCompile(`/events\b`)},
+	{"events", "Events", regexp.MustCompile(`/(events|log\.md)\b`)},
+	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
 	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json)$`)},
 	{docsPages, "Pages", regexp.MustCompile(``)},
 }
