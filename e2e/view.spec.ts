@@ -240,6 +240,28 @@ test('a line that goes silent is given up, also before it opened', async ({ page
   }
 });
 
+test('a guest whose link ends while the line is cut is told so', async ({ page, request, baseURL }) => {
+  const session = await sessionAt(request);
+  const link = await (await request.post(`/v1/sessions/${session}/links`, { headers: auth(), data: { role: 'view' } })).json();
+  const line = new Line(Number(new URL(baseURL ?? '').port));
+  await line.mend();
+  try {
+    const { pathname, hash } = new URL(link.url);
+    await page.goto(`http://127.0.0.1:${line.port}${pathname}${hash}`);
+    await expect(page.locator('#connection-words')).toHaveText(/^\d+ ms$/);
+    await hasPicture(page);
+    line.cut();
+    await expect(page.locator('#overlay')).toContainText('Connection lost');
+    expect((await request.delete(`/v1/sessions/${session}/links/${link.id}`, { headers: auth() })).status()).toBe(204);
+    await line.mend();
+    await expect(page.getByRole('heading', { name: 'You cannot see this session' })).toBeVisible();
+    await expect(page.locator('#overlay-text')).toContainText('Ask whoever sent you the link for a new one.');
+    await expect(page.locator('#connection')).toContainText('Closed');
+  } finally {
+    line.cut();
+  }
+});
+
 test('a session that is over says why, and what to do', async ({ page, request }) => {
   const session = await sessionAt(request);
   await open(page, session);

@@ -56,7 +56,6 @@ export class Connection extends Emitter<ConnectionEvents> {
   #ended: string | null = null;
   #retry = 0;
   #pinger = 0;
-  #everOpen = false;
 
   constructor(private readonly options: Options) {
     super();
@@ -92,7 +91,6 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.#pinger = window.setInterval(() => this.#ping(), PING_EVERY);
     socket.onopen = () => {
       this.#openedAt = this.#heardAt = performance.now();
-      this.#everOpen = true;
       this.send(this.options.hello());
       this.#setState({ phase: 'open' });
       this.#ping();
@@ -162,10 +160,9 @@ export class Connection extends Emitter<ConnectionEvents> {
       return; // The server is away; the retry goes on.
     }
     if (this.#socket?.readyState === WebSocket.OPEN) return;
-    if (status === 401 || status === 403) {
-      // A guest's cookie may allow the view and not the API: only a view that never opened is refused.
-      if (!this.#everOpen && this.#attempt > 2) this.#finish('forbidden', '');
-    } else if (status === 404 || status === 410) this.#finish('gone', '');
+    // Whoever may see the view may ask for the session, too: a link that was withdrawn meanwhile, a sign-in that is over.
+    if (status === 401 || status === 403) this.#finish('forbidden', '');
+    else if (status === 404 || status === 410) this.#finish('gone', '');
   }
 
   #hurry = (): void => {

@@ -13,7 +13,7 @@ const OVER: Ending = { title: 'This session has ended', text: 'Its browser is cl
 /** `cause` is how the connection ended, `reason` the server's word on it; a guest cannot start a session. */
 export function endingOf(cause: 'ended' | 'gone' | 'forbidden', reason: string, guest: boolean): Ending {
   if (cause === 'forbidden') {
-    const text = reason || 'Your sign-in or your link does not reach that far.';
+    const text = reason || 'Your sign-in or your link is over, or does not reach that far.';
     return { title: 'You cannot see this session', text: `${text} ${guest ? 'Ask whoever sent you the link for a new one.' : 'Sign in again.'}` };
   }
   const { title, text } = WHY.get(reason) ?? (reason ? { ...OVER, text: `${OVER.text} Reason: ${reason}.` } : OVER);
