@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"takeover/browser/browsertest"
 )
@@ -93,7 +94,7 @@ func addFile(t *testing.T, s *Session, name, text string) {
 
 // TestChooser has people answer a page that asks for files.
 func TestChooser(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: serve(t, chooserPage)})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: 50 * time.Millisecond}), CreateOptions{URL: serve(t, chooserPage)})
 	addFile(t, s, "a.txt", "A")
 	addFile(t, s, "b.txt", "B")
 	onlooker := join(t, s, RoleView)
@@ -161,9 +162,9 @@ func TestChooser(t *testing.T) {
 	v.titled("ready")
 	v.click(100, 100, epoch)
 	await(v, "fourth chooser", opened)
-	for _, gone := range []*viewer{other, late, v} {
-		gone.Leave()
-	}
+	other.Leave()
+	late.Leave()
+	v.Lost() // and does not come back in time
 	onlooker.titled("cancelled 0")
 	for {
 		select {

@@ -202,7 +202,7 @@ func (v *Viewer) Lost() {
 		}
 		s.lease.release(viewerHolder(id))
 		if alone {
-			s.dismissDialogs()
+			s.dismissQuestions()
 		}
 	})
 }
