@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
@@ -24,6 +25,8 @@ type Page struct {
 	context    *Context
 	id         target.ID
 	opener     *Page
+	opened     bool      // by a page, which may be unknown by now
+	since      time.Time // when the browser told of it
 	main       *Frame
 	attachment *attachment
 	closed     chan struct{}
@@ -79,6 +82,8 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 		closed:     make(chan struct{}),
 		replaced:   make(chan struct{}),
 		title:      info.Title,
+		opened:     info.OpenerID != "",
+		since:      time.Now(),
 		frames:     map[proto.FrameID]*Frame{},
 		attempts:   map[proto.LoaderID]*attempt{},
 		requests:   map[string]*chain{}, sockets: map[string]*WebSocket{},
@@ -253,6 +258,10 @@ func (p *Page) Context() *Context { return p.context }
 
 // Opener is the page that opened this one, or nil. It may be closed.
 func (p *Page) Opener() *Page { return p.opener }
+
+// Opened is when the page came to be, and whether another page opened it: also one
+// that was gone before it could be known as the Opener.
+func (p *Page) Opened() (at time.Time, byPage bool) { return p.since, p.opened }
 
 // MainFrame is the page's top frame, the same one for all of the page's life.
 func (p *Page) MainFrame() *Frame { return p.main }

@@ -283,11 +283,17 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 
 func (s *Session) openTab(ctx context.Context, eng *engine) (*browser.Page, error) {
 	s.mu.Lock()
-	full := len(s.tabs.open) >= maxTabs
-	s.mu.Unlock()
-	if full {
+	if len(s.tabs.open) >= maxTabs {
+		s.mu.Unlock()
 		return nil, fmt.Errorf("%w tabs: a session has at most %d", ErrTooMany, maxTabs)
 	}
+	s.tabs.opening++
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.tabs.opening--
+	}()
 	return eng.model.DefaultContext().NewPage(ctx)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/cdproto/runtime"
 
+	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/cdp"
 )
@@ -17,6 +18,12 @@ func runLater(t *testing.T, s *Session, code string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	runIn(t, p, code)
+}
+
+// runIn has a page run code as a task of its own.
+func runIn(t *testing.T, p *browser.Page, code string) {
+	t.Helper()
 	expression := "void setTimeout(() => {" + code + "})"
 	if _, err := cdp.Call(browsertest.Context(t, "run "+code), p.Session(), runtime.Evaluate, runtime.EvaluateParams{Expression: expression}); err != nil {
 		t.Fatal(err)

@@ -108,9 +108,13 @@ func (v *Viewer) image(c Clipboard) ([]byte, error) {
 // acted notes that a person pressed something, and opens the remote clipboard
 // so that a press that copies is heard.
 func (s *Session) acted() {
-	s.actedAt.Store(time.Now().UnixNano())
+	now := time.Now()
+	s.actedAt.Store(now.UnixNano())
 	s.mu.Lock()
 	eng := s.engine
+	if s.focus != nil {
+		s.press = press{page: s.focus.page, at: now}
+	}
 	s.mu.Unlock()
 	if eng != nil {
 		eng.live.clipboard.want()

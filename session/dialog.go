@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"time"
 
 	"takeover/browser"
 	"takeover/text"
@@ -142,6 +143,9 @@ func (v *Viewer) Dialog(id string, accept bool, text string) error {
 	}
 	s.mu.Lock()
 	open := s.dialogs[id]
+	if open != nil {
+		s.press = press{page: open.dialog.Page(), at: time.Now()} // what the page opens on the answer is wanted
+	}
 	s.mu.Unlock()
 	if open == nil {
 		return badField("id", "there is no such dialog")

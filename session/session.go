@@ -62,6 +62,7 @@ type Session struct {
 	files      *files.Folder // nil before the first browser and after the last
 	tabs       tabList
 	focus      *focus // what viewers see; nil while there is no page
+	press      press  // a person's last one
 	refocused  chan struct{}
 	viewers    map[*Viewer]struct{}
 	seats      map[string]*seat // by viewer id: who is in control and away

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"slices"
+	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -18,6 +19,8 @@ type tabList struct {
 	open   []*tab // in the order they were opened
 	lost   []*tab // of a browser that died, to be given to its successor's pages
 	active uint32 // 0 for none
+
+	opening int // by people, just now
 }
 
 // tab is a page and its number.
@@ -157,9 +160,37 @@ func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 	}
 }
 
-// addPage gives a page a tab and shows it: whatever opened last is what is
-// looked at, as in any browser.
+// popupWindow is how long after a person's press in a page what that page opens is
+// taken for what they asked for.
+const popupWindow = 5 * time.Second
+
+// press is a person's, in a page.
+type press struct {
+	page *browser.Page
+	at   time.Time
+}
+
+// mayShowLocked reports whether a new page takes the place of the one that is looked
+// at. Pages may open others at any time, so that scripts find what they open; what
+// a person types is not to go to one that they did not ask for. Chromium names no
+// opener of what a click with a key opens: that stays behind, as in any browser.
+func (s *Session) mayShowLocked(p *browser.Page, holder Holder) bool {
+	at, opened := p.Opened()
+	switch {
+	case s.focus == nil:
+		return true
+	case !opened:
+		return !holder.isPerson() || s.tabs.opening > 0
+	case s.focus.page != p.Opener():
+		return false
+	}
+	return !holder.isPerson() || s.press.page == p.Opener() && at.Sub(s.press.at) <= popupWindow
+}
+
+// addPage gives a page a tab and shows it, unless another page opened it that
+// nobody looks at or presses in.
 func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
+	holder, _, _ := s.lease.state()
 	s.mu.Lock()
 	if s.tabs.byPage(p) != nil || s.engine != eng {
 		s.mu.Unlock()
@@ -169,8 +200,12 @@ func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
 	t, url := s.tabs.add(p, opener)
 	t.describe(p)
 	s.said.Titled(string(p.ID()), t.Title)
-	if restored := url != ""; !restored || t.Tab.Tab == active {
+	restored := url != ""
+	switch {
+	case restored && t.Tab.Tab == active, !restored && s.mayShowLocked(p, holder):
 		s.showLocked(eng, t)
+	case s.focus != nil: // Chromium has put the new one before it
+		_ = cdp.Send(s.focus.page.Session(), page.BringToFront, proto.Empty{}) // fails only when the page is gone, which is told
 	}
 	s.followChoosersLocked(s.choosers.asked)
 	s.mu.Unlock()

@@ -1,0 +1,109 @@
+package session
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser/browsertest"
+	"takeover/cdp"
+)
+
+// opening serves pages that open others: on a press, and when runLater says so.
+func opening(t *testing.T) string {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<title>`+r.URL.Path+`</title><body style="height:600px" onmousedown="window.open('/pressed')">`)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// listed waits until a tab with a path is there, and gives the path that is shown.
+func (v *viewer) listed(path string) (shown string) {
+	v.t.Helper()
+	await(v, "tab "+path, func(m TabsMessage) bool {
+		there := false
+		for _, tab := range m.Tabs {
+			u, _ := url.Parse(tab.URL)
+			there = there || u.Path+u.Opaque == path
+			if tab.Tab == m.Active {
+				shown = u.Path + u.Opaque
+			}
+		}
+		return there
+	})
+	return shown
+}
+
+// TestPopupsDoNotPushIn has pages open others while a person is in control: only
+// what their press opens is shown.
+func TestPopupsDoNotPushIn(t *testing.T) {
+	base := opening(t)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/first"})
+	v := join(t, s, RoleControl)
+	v.titled("/first")
+	v.picture("the page")
+	runLater(t, s, "open('/free')")
+	if shown := v.listed("/free"); shown != "/free" {
+		t.Errorf("while nobody is in control %s is shown", shown)
+	}
+	epoch := v.take()
+	for path, code := range map[string]string{
+		"/unasked":  "open('/unasked')",
+		"/noopener": "open('/noopener', '', 'noopener')",
+		"/clicked":  "const a = document.createElement('a'); a.href = '/clicked'; a.dispatchEvent(new MouseEvent('click', { ctrlKey: true }))",
+	} {
+		runLater(t, s, code)
+		if shown := v.listed(path); shown != "/free" {
+			t.Errorf("%s is shown, without a press", shown)
+		}
+	}
+	v.click(100, 100, epoch)
+	if shown := v.listed("/pressed"); shown != "/pressed" {
+		t.Errorf("%s is shown, although a press opened /pressed", shown)
+	}
+
+	// The press was in the page before, and is not this one's.
+	runLater(t, s, "open('/next')")
+	if shown := v.listed("/next"); shown != "/pressed" {
+		t.Errorf("%s is shown, which a page opened that nobody pressed in", shown)
+	}
+	// It was long ago.
+	if err := v.Tab(t.Context(), "activate", 2); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.press.at = s.press.at.Add(-popupWindow - time.Second)
+	s.mu.Unlock()
+	runLater(t, s, "open('/late')")
+	if shown := v.listed("/late"); shown != "/free" {
+		t.Errorf("%s is shown, long after the press", shown)
+	}
+	// A page that is not looked at opens one just after a press in the one that is.
+	v.key(t, epoch, "a", "KeyA", 0)
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, p.Opener(), "open('/behind')")
+	if shown := v.listed("/behind"); shown != "/free" {
+		t.Errorf("%s is shown, opened by a page that nobody looks at", shown)
+	}
+	res, err := cdp.Call(browsertest.Context(t, "look"), p.Session(), runtime.Evaluate, runtime.EvaluateParams{Expression: "document.visibilityState"})
+	if err != nil || string(res.Result.Value) != `"visible"` {
+		t.Errorf("the page that is shown is %s, %v", res.Result.Value, err)
+	}
+	if err := v.Tab(t.Context(), "new", 0); err != nil {
+		t.Fatal(err)
+	}
+	if shown := v.listed("blank"); shown != "blank" {
+		t.Errorf("%s is shown, although the person opened a tab", shown)
+	}
+}
