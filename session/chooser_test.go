@@ -162,10 +162,12 @@ func TestChooser(t *testing.T) {
 	v.titled("ready")
 	v.click(100, 100, epoch)
 	await(v, "fourth chooser", opened)
+	newcomer := join(t, s, RoleView) // has heard of no title before
+	newcomer.titled("ready")
 	other.Leave()
 	late.Leave()
 	v.Lost() // and does not come back in time
-	onlooker.titled("cancelled 0")
+	newcomer.titled("cancelled 0")
 	for {
 		select {
 		case m := <-onlooker.messages:
