@@ -35,9 +35,6 @@ var (
 	// ErrLink is the error of a share link that is unknown, expired, used up or
 	// revoked. LinkError says which.
 	ErrLink = errors.New("this link is not valid any more")
-	// ErrUnsupported is the error of a part of the protocol that this version
-	// does not carry out.
-	ErrUnsupported = errors.New("not supported by this version")
 	// ErrTooMany is the error of one viewer, link or takeover more than a session
 	// may have.
 	ErrTooMany = errors.New("too many")

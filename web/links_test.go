@@ -73,6 +73,9 @@ func TestLinks(t *testing.T) {
 	s.call("POST", base+"/events/start", map[string]any{}, 200, nil)
 	var first, second session.TakeoverInfo
 	s.call("POST", base+"/takeovers", map[string]any{"reason": "first"}, 201, &first)
+	if first.RequestedBy == "" {
+		t.Error("an operator does not see who asked")
+	}
 	cookie := s.guestCookie(one, session.RoleTakeover, first.ID)
 	header := map[string]string{"Cookie": cookie, "Origin": s.base, "Accept": "application/json"}
 	as := func(method, path string) reply {
@@ -82,7 +85,7 @@ func TestLinks(t *testing.T) {
 	var seen sessionView
 	got := as("GET", base)
 	got.decode(&seen)
-	if got.status != 200 || len(seen.Metadata) > 0 || seen.WebsocketURL != "" || seen.Takeover == nil || seen.Takeover.URL != "" {
+	if got.status != 200 || len(seen.Metadata) > 0 || seen.WebsocketURL != "" || seen.Takeover == nil || seen.Takeover.URL != "" || seen.Takeover.RequestedBy != "" {
 		t.Errorf("what a guest sees: %s", got.body)
 	}
 	if got := as("POST", base+"/takeovers/"+first.ID+"/claim"); got.status != 200 {

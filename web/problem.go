@@ -112,7 +112,6 @@ var outcomes = []struct {
 	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrSecret, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrClaimed, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrUnsupported, kindNotAvailable, websocket.StatusPolicyViolation},
 	{files.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
 	{files.ErrFull, kindTooLarge, websocket.StatusMessageTooBig},
 	{files.ErrName, kindBadInput, websocket.StatusPolicyViolation},

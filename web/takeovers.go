@@ -41,7 +41,7 @@ type failRequest struct {
 // guestTakeover leaves out of a takeover what only operators see: the link,
 // which may carry a secret stronger than the guest's own, and who asked.
 func guestTakeover(info session.TakeoverInfo) session.TakeoverInfo {
-	info.URL = ""
+	info.URL, info.RequestedBy = "", ""
 	info.Changes = nil
 	return info
 }
