@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -55,6 +56,17 @@ func (c *Client) input(p *browser.Page) *inputState {
 		}
 	}
 	return s
+}
+
+// ReleaseInput lets go of everything that the client's script holds down, without
+// waiting.
+func (c *Client) ReleaseInput() {
+	c.mu.Lock()
+	inputs := slices.Collect(maps.Values(c.inputs))
+	c.mu.Unlock()
+	for _, s := range inputs {
+		s.releaseAll()
+	}
 }
 
 // releaseAll lets go of everything that is held down, without waiting.

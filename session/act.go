@@ -118,6 +118,9 @@ func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(*input.
 		}
 		return err
 	}
+	s.mu.Lock()
+	s.inputAt = time.Now()
+	s.mu.Unlock()
 	d := s.dispatcher()
 	if d == nil {
 		return ErrNotReady

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/runtime"
@@ -118,4 +119,37 @@ func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
 	if n := dialogsUntil("free control", HolderNobody); n != 0 {
 		t.Errorf("after its end the guest is told %d times of a dialog", n)
 	}
+}
+
+// TestControlReleasesWhatAScriptHolds has a person take control from a script that
+// holds a button and a key down.
+func TestControlReleasesWhatAScriptHolds(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	v := join(t, s, RoleControl)
+	run := startRun(t, s, `
+		await page.evaluate(() => { for (const type of ['mouseup', 'keyup']) addEventListener(type, e => { document.title += ' ' + type }) });
+		await page.mouse.move(20, 20);
+		await page.mouse.down();
+		await page.keyboard.down('a');
+		console.log('down');
+		await new Promise(() => {})`)
+	for ev, err := range run.Stream(browsertest.Context(t, "the script presses")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Type == "log" {
+			break
+		}
+		if ev.Type == "end" {
+			t.Fatalf("ended: %+v", ev.Data)
+		}
+	}
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.take()
+	browsertest.Until(t, "the script's key and button are up", func() bool { return strings.HasSuffix(p.Title(), " keyup mouseup") })
+	run.Cancel()
+	endOf(t, run)
 }

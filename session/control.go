@@ -1,6 +1,9 @@
 package session
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // controlChanged tells everybody who controls the session now. What the former
 // controller held down is released before the new one can press anything.
@@ -8,10 +11,18 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 	s.inputMu.Lock()
 	s.releaseInput()
 	s.inputMu.Unlock()
+	var run *Run // that the person interrupts
 	s.mu.Lock()
+	if r := s.running; holder.isPerson() && r != nil && isClosed(r.ready) {
+		run = r
+	}
+	s.inputAt = time.Now()
 	s.settleLocked() // whoever was asked has it no more
 	s.followChoosersLocked(holder.isPerson())
 	s.mu.Unlock()
+	if run != nil {
+		run.client.ReleaseInput()
+	}
 	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch}) // first: no key of a person is recorded
 	s.secrets.controlChanged(holder.isPerson())
 	s.tellControl()

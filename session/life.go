@@ -99,6 +99,10 @@ func (s *Session) watchClock() {
 // seen at work in it.
 const atWorkGrace = 10 * time.Second
 
+// atWorkWindow is how long after their last input a person in control counts as at
+// work.
+const atWorkWindow = 5 * time.Minute
+
 // timeLeft is how long to wait before asking again; zero or less means that the
 // session is over, and why.
 func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
@@ -108,7 +112,7 @@ func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	defer s.mu.Unlock()
 	left := s.expiresAt.Sub(now)
 	if left <= 0 {
-		if open != nil || holder.isPerson() {
+		if open != nil || holder.isPerson() && now.Sub(s.inputAt) < atWorkWindow {
 			return atWorkGrace, ""
 		}
 		return 0, "timeout"

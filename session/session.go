@@ -54,6 +54,7 @@ type Session struct {
 	expiresAt  time.Time
 	timeout    time.Duration
 	activeAt   time.Time // when somebody last did something, for IdleTimeout
+	inputAt    time.Time // when a person in control last did something
 	endedAt    time.Time
 	endReason  string
 	metadata   map[string]any

@@ -197,6 +197,23 @@ func TestTimeoutWaitsForThePerson(t *testing.T) {
 	}
 }
 
+// TestTimeoutWaitsForInput has a person keep control beyond the session's time, and
+// do nothing.
+func TestTimeoutWaitsForInput(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	v := join(t, s, RoleControl)
+	v.take()
+	s.mu.Lock()
+	s.expiresAt = time.Now().Add(-time.Second)
+	s.mu.Unlock()
+	if left, _ := s.timeLeft(time.Now()); left != atWorkGrace {
+		t.Errorf("with a person at work %v is left, want %v", left, atWorkGrace)
+	}
+	if left, reason := s.timeLeft(time.Now().Add(atWorkWindow)); left != 0 || reason != "timeout" {
+		t.Errorf("long after the person's last input %v is left, %q", left, reason)
+	}
+}
+
 func TestControl(t *testing.T) {
 	base := site(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, AskTimeout: time.Hour}), CreateOptions{URL: base})
