@@ -105,6 +105,11 @@ export class Live extends Emitter<LiveEvents> {
     return this.role === 'control' || this.role === 'takeover';
   }
 
+  /** Whoever is in control answers what the remote browser asks; when nobody is, answering takes control. */
+  get mayAnswer(): boolean {
+    return this.mine || (this.party === 'nobody' && this.mayControl);
+  }
+
   send(message: ClientMessage): boolean {
     return this.connection.send(message);
   }

@@ -1,36 +1,42 @@
 import { byId, setText, show } from './dom.js';
 import type { Live } from './live.js';
 import type { AuthMessage } from './protocol.js';
+import { Questions } from './questions.js';
 
 /** A server, or a proxy, that asks the remote browser for a name and a password. */
 export class RemoteAuth {
   #dialog = byId<HTMLDialogElement>('remote-auth');
   #name = byId<HTMLInputElement>('remote-auth-name');
   #password = byId<HTMLInputElement>('remote-auth-password');
-  #open: AuthMessage | null = null;
+  #open = new Questions<AuthMessage>();
 
   constructor(private readonly live: Live) {
-    live.on('auth', (message) => this.#show(message));
+    live.on('auth', (message) => this.#open.take(message) && this.#show());
     live.on('control', () => this.#allow());
-    live.on('connection', (state) => state.phase !== 'open' && this.#close()); // what is still open is told again
+    live.on('connection', (state) => {
+      if (state.phase === 'open') return;
+      this.#open.clear();
+      this.#show();
+    });
     byId('remote-auth-form').addEventListener('submit', (event) => {
       event.preventDefault();
       this.#answer(true);
     });
     byId('remote-auth-cancel').addEventListener('click', () => this.#answer(false));
+    this.#dialog.addEventListener('close', () => {
+      // A second Escape closes it whatever is made of the first.
+      if (this.#open.first && !this.#dialog.open) this.#dialog.showModal();
+    });
     this.#dialog.addEventListener('cancel', (event) => {
       event.preventDefault();
       this.#answer(false);
     });
   }
 
-  #show(message: AuthMessage): void {
-    if (message.closed) {
-      if (this.#open?.id === message.id) this.#close();
-      return;
-    }
-    if (this.#open?.id === message.id) return;
-    this.#open = message;
+  #show(): void {
+    const message = this.#open.first;
+    this.#password.value = '';
+    if (!message) return this.#dialog.close();
     const host = message.origin?.replace(/^https?:\/\//, '') || 'The server';
     setText(byId('remote-auth-title'), `Sign in to ${message.proxy ? 'the proxy' : host}`);
     const asks = `${message.proxy ? `The proxy ${host}` : host} asks for a name and a password.`;
@@ -40,30 +46,23 @@ export class RemoteAuth {
     setText(error, message.again ? 'The name or the password was not right.' : '');
     show(error, message.again ?? false);
     if (!message.again) this.#name.value = '';
-    this.#password.value = '';
     this.#allow();
     if (!this.#dialog.open) this.#dialog.showModal();
     (message.again ? this.#password : this.#name).focus();
   }
 
-  /** Whoever is in control answers; when nobody is, answering takes control. */
   #allow(): void {
-    const allowed = this.live.mine || (this.live.party === 'nobody' && this.live.mayControl);
+    const allowed = this.live.mayAnswer;
     byId<HTMLButtonElement>('remote-auth-accept').disabled = !allowed;
     byId<HTMLButtonElement>('remote-auth-cancel').disabled = !allowed;
   }
 
   #answer(accept: boolean): void {
-    if (!this.#open) return;
+    const { first } = this.#open;
+    if (!first || !this.live.mayAnswer) return;
     if (!this.live.mine && this.live.party === 'nobody') this.live.takeControl();
-    const { id } = this.#open;
-    this.live.send({ type: 'auth', id, accept, ...(accept ? { username: this.#name.value, password: this.#password.value } : {}) });
-    this.#close();
-  }
-
-  #close(): void {
-    this.#open = null;
-    this.#password.value = '';
-    this.#dialog.close();
+    this.live.send({ type: 'auth', id: first.id, accept, ...(accept ? { username: this.#name.value, password: this.#password.value } : {}) });
+    this.#open.shift();
+    this.#show();
   }
 }

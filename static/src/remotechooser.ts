@@ -3,6 +3,7 @@ import { byId, h, setText, show } from './dom.js';
 import type { Live } from './live.js';
 import { formError } from './menus.js';
 import type { ChooserMessage } from './protocol.js';
+import { Questions } from './questions.js';
 import { origin } from './remotedialog.js';
 import { sizeOf, uploadAll, type StoredFile } from './uploads.js';
 
@@ -14,12 +15,16 @@ export class RemoteChooser {
   #list = byId('remote-chooser-list');
   #accept = byId<HTMLButtonElement>('remote-chooser-accept');
   #device = byId<HTMLButtonElement>('remote-chooser-device');
-  #open: ChooserMessage | null = null;
+  #open = new Questions<ChooserMessage>();
 
   constructor(private readonly live: Live) {
-    live.on('chooser', (message) => this.#show(message));
+    live.on('chooser', (message) => this.#open.take(message) && this.#show());
     live.on('control', () => this.#allow());
-    live.on('connection', (state) => state.phase !== 'open' && this.#close()); // what is still open is told again
+    live.on('connection', (state) => {
+      if (state.phase === 'open') return;
+      this.#open.clear();
+      this.#show();
+    });
     this.#device.addEventListener('click', () => this.#picker.click());
     this.#picker.addEventListener('change', () => void this.#send([...(this.#picker.files ?? [])]));
     this.#list.addEventListener('change', () => this.#allow());
@@ -28,6 +33,10 @@ export class RemoteChooser {
       this.#answer(this.#chosen());
     });
     byId('remote-chooser-cancel').addEventListener('click', () => this.#answer(null));
+    this.#dialog.addEventListener('close', () => {
+      // A second Escape closes it whatever is made of the first.
+      if (this.#open.first && !this.#dialog.open) this.#dialog.showModal();
+    });
     this.#dialog.addEventListener('cancel', (event) => {
       // The picker of this device cancels, too, and its event bubbles.
       if (event.target !== this.#dialog) return;
@@ -36,13 +45,9 @@ export class RemoteChooser {
     });
   }
 
-  #show(message: ChooserMessage): void {
-    if (message.closed) {
-      if (this.#open?.id === message.id) this.#close();
-      return;
-    }
-    if (this.#open?.id === message.id) return;
-    this.#open = message;
+  #show(): void {
+    const message = this.#open.first;
+    if (!message) return this.#dialog.close();
     const from = origin(message.url);
     setText(byId('remote-chooser-title'), `The page asks for ${message.multiple ? 'files' : 'a file'}${from ? ` · ${from}` : ''}`);
     this.#picker.value = '';
@@ -60,7 +65,7 @@ export class RemoteChooser {
     this.#list.replaceChildren();
     show(byId('remote-chooser-stored'), false);
     const { files } = await get<{ files: StoredFile[] }>(`${path`/v1/sessions/${this.live.session}/files`}?limit=200`).catch(() => ({ files: [] }));
-    if (this.#open !== message || files.length === 0) return;
+    if (this.#open.first !== message || files.length === 0) return;
     this.#list.replaceChildren(
       ...files.reverse().map(({ name, size }) =>
         h('label', { class: 'stored-file' }, h('input', { type: message.multiple ? 'checkbox' : 'radio', name: 'stored', value: name }), h('span', { class: 'clip', text: name }), h('span', { class: 'meta tabular', text: sizeOf(size) })),
@@ -74,9 +79,8 @@ export class RemoteChooser {
     return [...this.#list.querySelectorAll<HTMLInputElement>('input:checked')].map((input) => input.value);
   }
 
-  /** Whoever is in control answers; when nobody is, answering takes control. */
   #allow(): void {
-    const allowed = this.live.mine || (this.live.party === 'nobody' && this.live.mayControl);
+    const allowed = this.live.mayAnswer;
     const busy = this.#form.getAttribute('aria-busy') === 'true';
     this.#device.disabled = !allowed || busy;
     byId<HTMLButtonElement>('remote-chooser-cancel').disabled = !allowed;
@@ -90,29 +94,28 @@ export class RemoteChooser {
   }
 
   async #send(files: File[]): Promise<void> {
-    const open = this.#open;
+    const open = this.#open.first;
     if (!open || files.length === 0) return;
     formError(this.#form, '');
     try {
-      const names = await uploadAll(this.live.session, files, (text) => this.#say(text));
-      if (this.#open === open) this.#answer(names);
+      const names = await uploadAll(this.live.session, files, (text) => {
+        if (this.#open.first === open) this.#say(text);
+      });
+      if (this.#open.first === open) this.#answer(names);
     } catch (error) {
-      if (this.#open === open) formError(this.#form, messageOf(error));
+      if (this.#open.first === open) formError(this.#form, messageOf(error));
     } finally {
-      this.#say('');
+      if (this.#open.first === open) this.#say('');
       this.#picker.value = '';
     }
   }
 
   #answer(files: string[] | null): void {
-    if (!this.#open) return;
+    const { first } = this.#open;
+    if (!first || !this.live.mayAnswer) return;
     if (!this.live.mine && this.live.party === 'nobody') this.live.takeControl();
-    this.live.send({ type: 'chooser', id: this.#open.id, files });
-    this.#close();
-  }
-
-  #close(): void {
-    this.#open = null;
-    this.#dialog.close();
+    this.live.send({ type: 'chooser', id: first.id, files });
+    this.#open.shift();
+    this.#show();
   }
 }

@@ -1,6 +1,7 @@
 import { byId, setText, show } from './dom.js';
 import type { Live } from './live.js';
 import type { DialogMessage } from './protocol.js';
+import { Questions } from './questions.js';
 
 const TITLES: Record<string, string> = { alert: 'The page says', confirm: 'The page asks', prompt: 'The page asks', beforeunload: 'Leave this page?' };
 
@@ -17,30 +18,36 @@ export function origin(url: string | undefined): string {
 export class RemoteDialog {
   #dialog = byId<HTMLDialogElement>('remote-dialog');
   #input = byId<HTMLInputElement>('remote-dialog-input');
-  #open: DialogMessage | null = null;
+  #open = new Questions<DialogMessage>();
 
   constructor(private readonly live: Live) {
-    live.on('dialog', (message) => this.#show(message));
+    live.on('dialog', (message) => this.#open.take(message) && this.#show());
     live.on('control', () => this.#allow());
+    live.on('connection', (state) => {
+      if (state.phase === 'open') return;
+      this.#open.clear();
+      this.#show();
+    });
     byId('remote-dialog-form').addEventListener('submit', (event) => {
       event.preventDefault();
       this.#answer(true);
     });
     byId('remote-dialog-cancel').addEventListener('click', () => this.#answer(false));
+    this.#dialog.addEventListener('close', () => {
+      // A second Escape closes it whatever is made of the first.
+      if (this.#open.first && !this.#dialog.open) this.#dialog.showModal();
+    });
     this.#dialog.addEventListener('cancel', (event) => {
       event.preventDefault();
-      this.#answer(this.#open?.kind === 'alert');
+      this.#answer(this.#open.first?.kind === 'alert');
     });
   }
 
-  #show(message: DialogMessage): void {
-    if (message.closed || !message.kind) {
-      if (this.#open && this.#open.id === message.id) this.#close();
-      return;
-    }
-    this.#open = message;
+  #show(): void {
+    const message = this.#open.first;
+    if (!message) return this.#dialog.close();
     const from = origin(message.url);
-    setText(byId('remote-dialog-title'), `${TITLES[message.kind] ?? 'The page asks'}${from ? ` · ${from}` : ''}`);
+    setText(byId('remote-dialog-title'), `${TITLES[message.kind ?? ''] ?? 'The page asks'}${from ? ` · ${from}` : ''}`);
     setText(byId('remote-dialog-message'), message.kind === 'beforeunload' ? 'What you entered there may be lost.' : (message.message ?? ''));
     show(byId('remote-dialog-field'), message.kind === 'prompt');
     show(byId('remote-dialog-cancel'), message.kind !== 'alert');
@@ -52,23 +59,20 @@ export class RemoteDialog {
 
   /** Who may not control may read, not answer. */
   #allow(): void {
-    const allowed = this.live.mine || (this.live.party === 'nobody' && this.live.mayControl);
+    const allowed = this.live.mayAnswer;
     byId<HTMLButtonElement>('remote-dialog-accept').disabled = !allowed;
     byId<HTMLButtonElement>('remote-dialog-cancel').disabled = !allowed;
-    if (this.#open && !allowed && this.#dialog.open && this.live.party !== 'nobody') this.#dialog.classList.add('readonly');
+    if (!allowed && this.#dialog.open && this.live.party !== 'nobody') this.#dialog.classList.add('readonly');
     else this.#dialog.classList.remove('readonly');
   }
 
   #answer(accept: boolean): void {
-    if (!this.#open) return;
+    const { first } = this.#open;
+    if (!first || !this.live.mayAnswer) return;
     if (!this.live.mine && this.live.party === 'nobody') this.live.takeControl();
-    const { id, kind } = this.#open;
+    const { id, kind } = first;
     this.live.send({ type: 'dialog', id, accept, ...(kind === 'prompt' && accept ? { text: this.#input.value } : {}) });
-    this.#close();
-  }
-
-  #close(): void {
-    this.#open = null;
-    this.#dialog.close();
+    this.#open.shift();
+    this.#show();
   }
 }

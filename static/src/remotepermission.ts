@@ -40,10 +40,9 @@ export class RemotePermission {
     this.#show();
   }
 
-  /** Whoever is in control answers; when nobody is, answering takes control. */
   #show(): void {
     const [first] = this.#open;
-    const allowed = this.live.mine || (this.live.party === 'nobody' && this.live.mayControl);
+    const allowed = this.live.mayAnswer;
     show(this.#bar, first !== undefined && allowed);
     if (!first || !allowed) return;
     const host = first.origin?.replace(/^https?:\/\//, '') || 'The page';
