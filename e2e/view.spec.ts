@@ -10,6 +10,7 @@ const PAGE = `<!doctype html><title>moving</title><style>body{margin:0}button{po
   div{position:fixed;left:0;top:400px;width:200px;height:200px;background:linear-gradient(red,blue);animation:go 1s linear infinite}@keyframes go{to{transform:translateX(900px)}}
   .calm div{animation:none}</style><button onclick="fetch('/clicked', { method: 'POST' })">press</button>
   <input oninput="fetch('/typed', { method: 'POST', body: value })"><div></div><script>
+  if (location.hash === '#title') setInterval(() => { document.title = Math.random() }, 20);
   if (location.hash === '#calm') {
     document.documentElement.className = 'calm';
     let n = 0;
@@ -217,6 +218,30 @@ test('what is done while the line is cut is not played back', async ({ page, req
   } finally {
     line.cut();
   }
+});
+
+test('tabs can be pressed, and keep the focus, while a page changes its title', async ({ page, request }) => {
+  await open(page, await sessionAt(request, { url: `${site.address}#title` }));
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await page.getByRole('button', { name: 'New tab' }).click();
+  const tabs = page.locator('.tab-button');
+  await expect(tabs).toHaveCount(2);
+  await expect(tabs.last()).toHaveAttribute('aria-current', 'page');
+  const changes = async (): Promise<void> => {
+    const before = await tabs.first().getAttribute('title') ?? '';
+    await expect(tabs.first()).not.toHaveAttribute('title', before);
+  };
+  await changes();
+  await tabs.first().hover();
+  await page.mouse.down();
+  await changes();
+  await page.mouse.up();
+  await expect(tabs.first()).toHaveAttribute('aria-current', 'page');
+  await changes();
+  await expect(tabs.first()).toBeFocused();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect(tabs).toHaveCount(1);
 });
 
 test('a line that goes silent is given up, also before it opened', async ({ page, request, baseURL }) => {

@@ -1,6 +1,7 @@
 import { addressOf, titleOf } from './address.js';
 import { byId, h, icon, setText } from './dom.js';
 import type { Live } from './live.js';
+import { morph } from './morph.js';
 import type { Tab } from './protocol.js';
 
 /** Favicons are shown only as data: asking the page's server would tell it who watches. */
@@ -17,7 +18,10 @@ export function showTabs(live: Live): void {
   live.on('tabs', ({ tabs, active }) => {
     current = tabs.find((tab) => tab.tab === active);
     strip.toggleAttribute('data-single', tabs.length < 2);
-    strip.replaceChildren(...tabs.map((tab) => tabElement(live, tab, tab.tab === active)));
+    // A page may change its title many times a second: what is pressed or has the focus stays.
+    const fresh = strip.cloneNode() as HTMLElement;
+    fresh.append(...tabs.map((tab) => tabElement(tab, tab.tab === active)));
+    morph(strip, fresh);
     const url = current?.url ?? '';
     if (document.activeElement !== address) address.value = url === 'about:blank' ? '' : url;
     const secure = url.startsWith('https:');
@@ -33,6 +37,21 @@ export function showTabs(live: Live): void {
     setText(byId('session-title'), title);
     byId('screen').setAttribute('aria-label', `Remote page: ${title}`);
     if (!document.title.startsWith('(')) document.title = `${title} · Takeover`;
+  });
+
+  /** Which tab an event is about, if any, and whether it hit the button that closes it. */
+  const hit = (event: MouseEvent): { tab: number; close: boolean } | null => {
+    const button = event.target instanceof Element ? event.target.closest('button') : null;
+    const tab = button?.closest('.tab')?.getAttribute('data-key');
+    return button && tab ? { tab: Number(tab), close: button.classList.contains('tab-close') } : null;
+  };
+  strip.addEventListener('click', (event) => {
+    const at = hit(event);
+    if (at) live.navigate({ type: 'tab', action: at.close ? 'close' : 'activate', tab: at.tab });
+  });
+  strip.addEventListener('auxclick', (event) => {
+    const at = hit(event);
+    if (at && !at.close && event.button === 1) live.navigate({ type: 'tab', action: 'close', tab: at.tab });
   });
 
   live.on('hello', () => {
@@ -58,24 +77,13 @@ export function showTabs(live: Live): void {
   });
 }
 
-function tabElement(live: Live, tab: Tab, active: boolean): HTMLElement {
+function tabElement(tab: Tab, active: boolean): HTMLElement {
   const title = titleOf(tab);
   const picture = SAFE_ICON.test(tab.favicon ?? '') ? h('img', { src: tab.favicon, alt: '', width: 16, height: 16 }) : icon('globe');
   return h(
     'div',
-    { class: 'tab', 'data-active': active },
-    h(
-      'button',
-      {
-        type: 'button', class: 'tab-button', 'aria-current': active ? 'page' : false, title,
-        on: {
-          click: () => live.navigate({ type: 'tab', action: 'activate', tab: tab.tab }),
-          auxclick: (event) => event.button === 1 && live.navigate({ type: 'tab', action: 'close', tab: tab.tab }),
-        },
-      },
-      picture,
-      h('span', { text: title }),
-    ),
-    h('button', { type: 'button', class: 'tab-close', 'aria-label': `Close ${title}`, on: { click: () => live.navigate({ type: 'tab', action: 'close', tab: tab.tab }) } }, icon('close')),
+    { class: 'tab', 'data-active': active, 'data-key': tab.tab },
+    h('button', { type: 'button', class: 'tab-button', 'aria-current': active ? 'page' : false, title }, picture, h('span', { text: title })),
+    h('button', { type: 'button', class: 'tab-close', 'aria-label': `Close ${title}` }, icon('close')),
   );
 }
