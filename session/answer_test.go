@@ -40,7 +40,7 @@ func TestNobodyAnswersUnderAScript(t *testing.T) {
 	v.take()
 	runLater(t, s, "confirm('now?')")
 	d := await(other, "dialog", func(m DialogMessage) bool { return !m.Closed })
-	run := releaseAndRun(t, v, `await new Promise(() => {})`)
+	run := releaseAndRun(t, v, `await page.waitForTimeout(600_000)`)
 	ctx := browsertest.Context(t, "answer")
 	for kind, answer := range map[string]func() error{
 		"dialog":     func() error { return other.Dialog(d.ID, true, "") },
@@ -132,7 +132,7 @@ func TestControlReleasesWhatAScriptHolds(t *testing.T) {
 		await page.mouse.down();
 		await page.keyboard.down('a');
 		console.log('down');
-		await new Promise(() => {})`)
+		await page.waitForTimeout(600_000)`)
 	for ev, err := range run.Stream(browsertest.Context(t, "the script presses")) {
 		if err != nil {
 			t.Fatal(err)
