@@ -2,12 +2,17 @@ package input
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	cdpinput "github.com/chromedp/cdproto/input"
 
 	"takeover/cdp"
 )
+
+// maxHeldKeys is how many keys are held down at a time: more than fingers and
+// modifiers are.
+const maxHeldKeys = 32
 
 // Dispatcher sends input to one page. Its methods may be called from any
 // goroutine; what they send goes out in the order of the calls. They never wait
@@ -35,7 +40,7 @@ type pressedKey struct {
 func New(s *cdp.Session) *Dispatcher { return &Dispatcher{session: s} }
 
 // Key sends a key that went down or up. The release of a key that the page
-// never saw pressed is dropped.
+// never saw pressed is dropped; of more than maxHeldKeys the first one goes up.
 func (d *Dispatcher) Key(k Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,6 +60,11 @@ func (d *Dispatcher) Key(k Key) error {
 	case k.Event == "up":
 		d.keys = append(d.keys[:at], d.keys[at+1:]...)
 	case at < 0:
+		if len(d.keys) == maxHeldKeys {
+			if err := d.releaseKeyLocked(0); err != nil {
+				return err
+			}
+		}
 		d.keys = append(d.keys, pressedKey{id, k})
 	}
 	return cdp.Send(d.session, cdpinput.DispatchKeyEvent, keyParams(k))
@@ -98,13 +108,18 @@ func (d *Dispatcher) ReleaseAll() error {
 	}
 	errs = append(errs, d.releaseButtonsLocked(d.held, d.heldModifiersLocked()))
 	for len(d.keys) > 0 { // the last one first, as fingers do
-		last := d.keys[len(d.keys)-1].key
-		d.keys = d.keys[:len(d.keys)-1]
-		last.Event, last.Repeat, last.Text = "up", false, ""
-		last.Modifiers = d.heldModifiersLocked()
-		errs = append(errs, cdp.Send(d.session, cdpinput.DispatchKeyEvent, keyParams(last)))
+		errs = append(errs, d.releaseKeyLocked(len(d.keys)-1))
 	}
 	return errors.Join(errs...)
+}
+
+// releaseKeyLocked lets go of a key that is down.
+func (d *Dispatcher) releaseKeyLocked(i int) error {
+	k := d.keys[i].key
+	d.keys = slices.Delete(d.keys, i, i+1)
+	k.Event, k.Repeat, k.Text = "up", false, ""
+	k.Modifiers = d.heldModifiersLocked()
+	return cdp.Send(d.session, cdpinput.DispatchKeyEvent, keyParams(k))
 }
 
 // heldModifiersLocked are the modifiers whose keys are down.

@@ -2,6 +2,7 @@ package input
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -420,5 +421,35 @@ func TestNoShortcutReachesChromium(t *testing.T) {
 	}
 	if after := targets(); after != before {
 		t.Errorf("%d targets, then %d", before, after)
+	}
+}
+
+// TestHeldKeysAreBounded presses more keys than anybody can hold: the first ones go
+// up for the last ones.
+func TestHeldKeysAreBounded(t *testing.T) {
+	p := openRecorder(t)
+	p.Eval(`field.focus()`, nil)
+	const more = 3
+	for i := range maxHeldKeys - 1 + more { // settle presses one as well
+		if err := p.dispatcher.Key(Key{Event: "down", Key: "F9", Code: fmt.Sprintf("Invented%d", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ups := func() (n int) {
+		for _, line := range p.settle() {
+			if strings.HasPrefix(line, "keyup") {
+				n++
+			}
+		}
+		return n
+	}
+	if n := ups(); n != more {
+		t.Errorf("%d keys went up, want %d", n, more)
+	}
+	if err := p.dispatcher.ReleaseAll(); err != nil {
+		t.Fatal(err)
+	}
+	if n := ups(); n != maxHeldKeys-1 {
+		t.Errorf("%d keys went up in the end, want %d", n, maxHeldKeys-1)
 	}
 }
