@@ -3,6 +3,9 @@ import { PARTY_WORDS, type Live, type Party } from './live.js';
 
 const SHAPES: Record<Party, string> = { me: 'dot person', person: 'dot person', script: 'ring script', agent: 'ring script', nobody: 'ring nobody' };
 
+/** The same where there is no room for a sentence. */
+const SHORT: Record<Party, string> = { me: 'You', person: 'Another', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
+
 /** Whole seconds until a time. */
 const secondsTo = (until: string): number => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
 
@@ -24,6 +27,7 @@ export function showControl(live: Live): void {
     const shape = state.querySelector('.shape');
     if (shape) shape.className = `shape ${SHAPES[party]}`;
     setText(byId('control-words'), !open ? 'Not connected' : live.away ? 'The person in control is away' : PARTY_WORDS[party]);
+    setText(document.getElementById('control-short'), !open ? 'Offline' : live.away ? 'Away' : SHORT[party]);
     setText(button.querySelector('span') ?? button, label(party));
     button.disabled = !open || !live.mayControl || live.asked !== null && party !== 'me';
     show(button, live.mayControl || !known);
