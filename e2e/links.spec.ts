@@ -18,7 +18,9 @@ test('a link is made, used on a phone, listed with its use, and withdrawn', asyn
   const row = page.locator('.share-row');
   await expect(row).toContainText('Watch and take control');
   await expect(row).toContainText('not used, once');
-  const link = await page.getByLabel('Link', { exact: true }).inputValue();
+  const made = page.getByLabel('Link', { exact: true });
+  await expect(made).not.toHaveValue('');
+  const link = await made.inputValue();
 
   const phone = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   const guest = await phone.newPage();

@@ -128,8 +128,9 @@ test('a second viewer sees who is in control and cannot act', async ({ page, bro
   await page.getByRole('button', { name: 'Share' }).click();
   await accessible(page, 'share');
   await page.getByRole('button', { name: 'Make a link' }).click();
-  const link = await page.getByLabel('Link', { exact: true }).inputValue();
-  expect(link).toMatch(/\/sessions\/[^#]+#.{20,}/);
+  const made = page.getByLabel('Link', { exact: true });
+  await expect(made).toHaveValue(/\/sessions\/[^#]+#.{20,}/);
+  const link = await made.inputValue();
   await page.getByRole('button', { name: 'Close' }).first().click();
 
   const context = await browser.newContext();

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"image/jpeg"
+	"sync"
 	"testing"
 	"time"
 
@@ -209,11 +210,15 @@ func TestRate(t *testing.T) {
 					s.Ack(seq)
 				}
 			}()
-			var timers []*time.Timer
+			var late sync.WaitGroup // acks
 			run := func(d time.Duration) (n int) {
 				for end := time.Now().Add(d); time.Now().Before(end); n++ {
 					f := p.next(s)
-					timers = append(timers, time.AfterFunc(tt.delay, func() { acks <- f.Seq }))
+					late.Add(1)
+					time.AfterFunc(tt.delay, func() {
+						defer late.Done()
+						acks <- f.Seq
+					})
 					f.Release()
 				}
 				return n
@@ -223,11 +228,6 @@ func TestRate(t *testing.T) {
 			made := p.sent.Load()
 			n := float64(run(2 * time.Second))
 			want := float64(p.sent.Load() - made)
-			for _, timer := range timers {
-				for timer.Stop() {
-					acks <- 0
-				}
-			}
 			st := s.Stats()
 			t.Logf("%v of %v pictures, %+v", n, want, st)
 			least, most := 0.8*want, want+2
@@ -242,7 +242,8 @@ func TestRate(t *testing.T) {
 			if n < least || n > most {
 				t.Errorf("%v pictures, want about %v", n, want)
 			}
-			time.AfterFunc(tt.delay+50*time.Millisecond, func() { close(acks) })
+			late.Wait()
+			close(acks)
 			<-done
 		})
 	}
