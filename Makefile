@@ -42,7 +42,7 @@ node_modules/.installed: package.json package-lock.json
 test: browser go-test web-test e2e ## run every test
 
 go-test: build
-	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -timeout 8m ./...
+	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -timeout 15m ./...
 
 web-test: $(BUILT)
 	npm run --silent test
