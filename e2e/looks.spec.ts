@@ -40,7 +40,12 @@ async function looksRight(page: Page, name: string): Promise<void> {
 }
 
 for (const width of WIDTHS) {
-  test(`pages without a session, ${width} px`, async ({ browser }) => {
+  test(`pages without a session, ${width} px`, async ({ browser, request }) => {
+    // What has ended is listed by its page's name, which may be as short as this.
+    const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+    const code = "await page.setContent('<title>i</title>'); await expect(page).toHaveTitle('i')";
+    await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, wait: true } });
+    await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
     const context = await windowOf(browser, width);
     const page = await context.newPage();
     await page.goto('/login');
@@ -49,6 +54,7 @@ for (const width of WIDTHS) {
     await expect(page.getByRole('link', { name: 'Sign in with a key' })).toBeVisible();
     await looksRight(page, 'locked');
     await signIn(page);
+    await expect(page.getByRole('link', { name: 'i', exact: true }).first()).toBeVisible();
     await looksRight(page, 'sessions');
     await page.getByRole('button', { name: 'Options' }).click();
     await looksRight(page, 'options');
