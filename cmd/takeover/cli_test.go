@@ -40,7 +40,8 @@ func TestWrongCalls(t *testing.T) {
 		{"version --server x", 2, "version has no use for --server"},
 		{"completion tcsh", 2, "bash"},
 		{"doctor --addr=99", 1, "99 is no address: missing port in address\n                    → Write host:port"},
-		{"doctor --chromium /nope", 1, "/nope is no program that can be started\n                    → Install it there: apt-get install chromium. Or name another with --chromium"},
+		{"doctor --chromium /nope", 1, "/nope is no program that can be started\n                    → Install it: apt-get install chromium. Or name another with --chromium"},
+		{"serve --chromium /nope", 1, "no session could be created: /nope is no program that can be started. Install it: apt-get install chromium. Or name another with --chromium"},
 	} {
 		args := strings.Fields(c.call)
 		for i := range args {
@@ -48,7 +49,7 @@ func TestWrongCalls(t *testing.T) {
 				args[i] = file
 			}
 		}
-		if args[0] == "doctor" {
+		if args[0] == "doctor" || args[0] == "serve" {
 			args = append(args, "--data-dir", t.TempDir())
 		}
 		if code, stdout, stderr := command(t, "", args...); code != c.code || !strings.Contains(stdout+stderr, c.want) {
@@ -83,6 +84,17 @@ func TestHelpHasNoFlagsOfOthers(t *testing.T) {
 	}
 	if _, stdout, _ := command(t, "", "run", "--help"); !strings.Contains(stdout, "--server=") {
 		t.Error("run --help does not list --server")
+	}
+	_, whole, _ := command(t, "", "--help")
+	if code, stdout, _ := command(t, ""); code != 2 || stdout != whole {
+		t.Errorf("without a command: %d, %s", code, stdout)
+	}
+	if !strings.Contains(whole, "\n  sessions list (ls) ") {
+		t.Errorf("a group's other names stand in those of its commands: %s", whole)
+	}
+	_, ofRun, _ := command(t, "", "run", "--help")
+	if code, stdout, _ := command(t, "", "help", "run"); code != 0 || stdout != ofRun || !strings.Contains(stdout, "Exit code 0") {
+		t.Errorf("help run: %d, %s", code, stdout)
 	}
 	code, stdout, _ := command(t, "", "--version")
 	if code != 0 || !strings.HasPrefix(stdout, "takeover ") || !strings.Contains(stdout, " go1.") || !strings.Contains(stdout, "\nChrom") {

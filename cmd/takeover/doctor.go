@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -120,10 +121,8 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(ctx, launchTime)
 	defer cancel()
-	if d.Chromium != "" {
-		if info, err := os.Stat(d.Chromium); err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0 {
-			return []finding{good("chromium", "%s is no program that can be started", d.Chromium).as("failed", "Install it there: apt-get install chromium. Or name another with --chromium or TAKEOVER_CHROMIUM; without both it is found on PATH.")}
-		}
+	if err := findChromium(d.Chromium); err != nil {
+		return []finding{good("chromium", "%v", err).as("failed", installChromium)}
 	}
 	start := time.Now()
 	p, err := browser.Launch(ctx, browser.LaunchOptions{ExecPath: d.Chromium, Dir: dir})
@@ -141,6 +140,22 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 			"Allow them (sysctl kernel.unprivileged_userns_clone=1, or the seccomp profile of the compose file), or trust every page that is opened.")
 	}
 	return []finding{good("chromium", "started in %s", took), sandbox}
+}
+
+// installChromium is what to do where there is none.
+const installChromium = "Install it: apt-get install chromium. Or name another with --chromium or TAKEOVER_CHROMIUM; without both it is found on PATH."
+
+// findChromium says whether there is a program where path says, or on PATH where it says
+// nothing, that could be Chromium.
+func findChromium(path string) error {
+	if path == "" {
+		_, err := browser.FindExecutable()
+		return err
+	}
+	if _, err := exec.LookPath(path); err != nil {
+		return fmt.Errorf("%s is no program that can be started", path)
+	}
+	return nil
 }
 
 // fonts looks for fonts that have the characters of most pages.

@@ -58,6 +58,11 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		}
 		flag.Hidden = flag.Hidden || flag.Name == "version" && command != ""
 	}
+	for _, node := range ctx.Model.Children {
+		if len(node.Children) > 0 {
+			node.Aliases = nil // they would stand in the name of each command below it
+		}
+	}
 	return kong.DefaultHelpPrinter(options, ctx)
 }
 

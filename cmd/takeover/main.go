@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"syscall"
 	"time"
 
@@ -39,7 +40,7 @@ type cli struct {
 	Release versionFlag `help:"Print the version." name:"version"`
 
 	Serve     serveCommand     `cmd:"" help:"Run the server."`
-	Run       runCommand       `cmd:"" help:"Run a script: prints its logs and the link when it asks for a person to standard error, and the result as JSON to standard output, nothing for one that is null or undefined. Exit code 0 when it succeeded, 1 when it failed, 2 for a wrong call, 130 when it was interrupted."`
+	Run       runCommand       `cmd:"" help:"Run a script, a Playwright Test file included."`
 	Sessions  sessionsCommand  `cmd:"" aliases:"list" help:"List, show, release and open sessions."`
 	Files     filesCommand     `cmd:"" help:"List, fetch, add and remove a session's files."`
 	Takeovers takeoversCommand `cmd:"" help:"List the takeovers that wait for a person."`
@@ -103,6 +104,13 @@ func realMain(ctx context.Context, args []string, std streams) int {
 	if err != nil {
 		fmt.Fprintln(std.err, "takeover:", err)
 		return exitFailed
+	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
+	if len(args) == 0 { // what there is says more than what was missing
+		_, _ = parser.Parse([]string{"--help"})
+		return exitUsage
 	}
 	parsed, err := parser.Parse(args)
 	if exited >= 0 { // --help

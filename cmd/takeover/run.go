@@ -36,6 +36,12 @@ type runCommand struct {
 	Watch    bool            `help:"Run again in the same session whenever the file changes."`
 }
 
+// Help is what run's own help says besides its flags.
+func (*runCommand) Help() string {
+	return "Prints the script's logs, and the link when it asks for a person, to standard error, and the result as JSON to standard output, nothing for one that is null or undefined. " +
+		"Exit code 0 when it succeeded, 1 when it failed, 2 for a wrong call, 130 when it was interrupted."
+}
+
 // runner is one call of the command.
 type runner struct {
 	*runCommand

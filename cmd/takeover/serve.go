@@ -35,7 +35,7 @@ const (
 // package that holds the limit.
 type serveCommand struct {
 	Addr      string `help:"Address to listen on. A public one needs TAKEOVER_API_KEY." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
-	DataDir   string `help:"Folder for keys, saved scripts, profiles and bundles." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
+	DataDir   string `help:"Folder for keys, profiles, saved scripts, events and what has ended." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
 	PublicURL string `help:"Address that people reach the server under, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
 	NATSURL   string `name:"nats-url" help:"NATS servers with JetStream to keep things in. Default: one in the process, in the data directory." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
 	Chromium  string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
@@ -87,6 +87,9 @@ func defaultDataDir() string {
 // Run serves until ctx ends.
 func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	log := s.logger(std.err)
+	if err := findChromium(s.Chromium); err != nil {
+		return fmt.Errorf("no session could be created: %w. %s", err, installChromium)
+	}
 	given := os.Getenv("TAKEOVER_API_KEY")
 	if err := web.CheckAddr(s.Addr, given != ""); err != nil {
 		return usage("%w", err)
