@@ -250,7 +250,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestNavigationAndResize(t *testing.T) {
-	p := openPage(t, Options{NoStills: true})
+	p := openPage(t, Options{}) // stills find what the cast lost
 	p.show(settled)
 	s := p.cast.Join(View{})
 	defer s.Close()

@@ -105,10 +105,12 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	default:
 		c.still.pause = stillPause
 	}
-	c.still.done, c.still.takenAt = state, taken
+	c.still.takenAt = taken
 	if err != nil {
-		return time.Time{}, err
+		c.still.doubt = c.still.doubt || checking
+		return taken.Add(c.still.pause), err
 	}
+	c.still.done = state
 	sum := sha256.Sum256(frame.Data())
 	if !c.casting || !c.changedAt.Equal(state) || checking && sum == c.still.sum {
 		frame.Release()
@@ -125,22 +127,38 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 // captureStill takes the picture at StillQuality, scale times as large as the
 // viewport.
 func (c *Cast) captureStill(width, height int, scale float64) (*Frame, error) {
+	metrics, err := cdp.Call(c.ctx, c.session, page.GetLayoutMetrics, proto.Empty{})
+	if err != nil {
+		return nil, fmt.Errorf("measure page: %w", err)
+	}
+	view := metrics.CSSVisualViewport
 	params := page.CaptureScreenshotParams{Quality: new(int64(StillQuality))}
 	if scale > 1 {
-		metrics, err := cdp.Call(c.ctx, c.session, page.GetLayoutMetrics, proto.Empty{})
-		if err != nil {
-			return nil, fmt.Errorf("measure page: %w", err)
-		}
-		view := metrics.CSSVisualViewport
 		params.Clip = &page.Viewport{X: view.PageX, Y: view.PageY, Width: float64(width), Height: float64(height), Scale: scale}
 	}
 	frame, err := c.capture(params)
 	if err != nil {
 		return nil, err
 	}
+	if !fills(view.ClientWidth*view.Scale, width) || !fills(view.ClientHeight*view.Scale, height) {
+		frame.Release()
+		return nil, errResized
+	}
 	frame.Sharp = true
 	frame.ViewportWidth, frame.ViewportHeight = width, height
 	return frame, nil
+}
+
+// errResized is why a still was given up: the newest moving picture is of another
+// size than the page. Chromium 156 can lose the picture that a change of the size
+// makes, on a busy machine; the capture has made it send another.
+var errResized = errors.New("the page has another size than its newest picture")
+
+// fills reports whether a page of that extent in CSS pixels, scroll bar excluded,
+// fills a picture's.
+func fills(page float64, picture int) bool {
+	const rounding = 2
+	return page < float64(picture+rounding) && page > float64(picture-widestScrollbar-rounding)
 }
 
 // errReplaced is why a picture was given up: Chromium refuses it, never answers,

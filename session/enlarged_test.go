@@ -8,9 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
-	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/screencast"
 )
@@ -20,7 +18,12 @@ import (
 func TestPagesThatGoWhileTheyAreEnlarged(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = fmt.Fprintf(w, `<title>%s</title><style>html{height:100%%;background:linear-gradient(to right,#f00 50%%,#00f 50%%)}</style>%[1]s`, r.URL.Path)
+		_, _ = fmt.Fprintf(w, `<title>%s</title><style>html{height:100%%;background:linear-gradient(to right,#f00 50%%,#00f 50%%)}</style>%[1]s
+			<script>
+				// The moment falls before, into and behind the taking of a still.
+				const i = Number(location.pathname.slice(1))
+				if (i < 6) onload = () => setTimeout(() => { location.href = '/' + (i + 1) }, %[2]d + 40 * i)
+			</script>`, r.URL.Path, screencast.StillAfter.Milliseconds())
 	}))
 	t.Cleanup(srv.Close)
 	s := create(t, startManager(t, Options{}), CreateOptions{URL: srv.URL + "/0"})
@@ -39,10 +42,6 @@ func TestPagesThatGoWhileTheyAreEnlarged(t *testing.T) {
 			}
 		}
 	}()
-	p, err := s.activePage()
-	if err != nil {
-		t.Fatal(err)
-	}
 	next := func() Picture {
 		t.Helper()
 		picture, err := v.NextPicture(browsertest.Context(t, "a picture"))
@@ -52,16 +51,12 @@ func TestPagesThatGoWhileTheyAreEnlarged(t *testing.T) {
 		v.Ack(picture.Seq)
 		return picture
 	}
-	for i := range 12 {
-		// The moment falls before, into and behind the taking of a still.
-		time.Sleep(screencast.StillAfter + time.Duration(i)*20*time.Millisecond)
-		_, err := p.MainFrame().Navigate(browsertest.Context(t, "navigate"), fmt.Sprintf("%s/%d", srv.URL, i+1), browser.NavigateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for picture := next(); ; picture = next() {
-		if !picture.Sharp {
+		if !picture.Sharp || p.MainFrame().URL() != srv.URL+"/6" {
 			picture.Release()
 			continue
 		}

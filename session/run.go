@@ -14,22 +14,6 @@ import (
 	"takeover/scripting"
 )
 
-// RunStatus is where a run stands.
-type RunStatus string
-
-// The states of a run: the first two are open, the others final.
-const (
-	RunRunning   RunStatus = "running"
-	RunWaiting   RunStatus = "waiting" // for a person
-	RunSucceeded RunStatus = "succeeded"
-	RunFailed    RunStatus = "failed"
-	RunCancelled RunStatus = "cancelled"
-	RunTimeout   RunStatus = "timeout"
-)
-
-// Ended reports whether a run is over.
-func (s RunStatus) Ended() bool { return s != RunRunning && s != RunWaiting }
-
 // ErrScriptTooLarge is the error of a script over 1 MiB.
 var ErrScriptTooLarge = errors.New("the script is larger than 1 MiB")
 
@@ -44,78 +28,6 @@ type RunOptions struct {
 	Timeout     time.Duration   // without the time spent waiting for a person; default 5 min
 	Args        json.RawMessage // JSON that the script sees as args
 	RequestedBy string
-}
-
-// RunError is why a run did not succeed. Positions are in the code as sent,
-// from 1; 0 where there is none.
-type RunError struct {
-	Name    string `json:"name"`
-	Message string `json:"message"`
-	Stack   string `json:"stack"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-}
-
-// RunLog is one line the script logged.
-type RunLog struct {
-	Level string    `json:"level"` // log info debug warn error
-	Text  string    `json:"text"`
-	TS    time.Time `json:"ts"`
-}
-
-// RunStep is one call of the API that the script made.
-type RunStep struct {
-	Title      string    `json:"title"`
-	StartedAt  time.Time `json:"startedAt"`
-	DurationMS float64   `json:"durationMs"`
-	Error      string    `json:"error,omitempty"`
-	Line       int       `json:"line,omitempty"`
-}
-
-// RunTest is one test of a Playwright Test file.
-type RunTest struct {
-	Title      string    `json:"title"`
-	Status     string    `json:"status"` // passed failed skipped
-	DurationMS float64   `json:"durationMs"`
-	Error      *RunError `json:"error,omitempty"`
-}
-
-// RunInfo is a run as the API gives it.
-type RunInfo struct {
-	ID          string          `json:"id"`
-	SessionID   string          `json:"sessionId"`
-	Filename    string          `json:"filename"`
-	RequestedBy string          `json:"requestedBy,omitempty"`
-	Status      RunStatus       `json:"status"`
-	CreatedAt   time.Time       `json:"createdAt"`
-	EndedAt     *time.Time      `json:"endedAt"`
-	Result      json.RawMessage `json:"result"`
-	Error       *RunError       `json:"error"`
-	Logs        []RunLog        `json:"logs"`
-	Steps       []RunStep       `json:"steps"`
-	Tests       []RunTest       `json:"tests"`
-	Takeovers   []TakeoverInfo  `json:"takeovers"`
-	DurationMS  int64           `json:"durationMs"` // so far, without the time spent waiting for a person
-	WaitedMS    int64           `json:"waitedMs"`   // spent waiting for a person, so far
-	Truncated   bool            `json:"truncated"`
-
-	// What pages and workers said meanwhile, and errors that nobody caught in
-	// them: at most 50, oldest first.
-	BackgroundEvents []background.Event `json:"backgroundEvents"`
-}
-
-// RunScript is what a run was given.
-type RunScript struct {
-	Filename string          `json:"filename"`
-	Code     string          `json:"code"`
-	Args     json.RawMessage `json:"args"`
-}
-
-// RunEvent is one message of a run's stream: log (RunLog), step (RunStep),
-// takeover (TakeoverInfo), test (RunTest), end (RunInfo).
-type RunEvent struct {
-	Type string
-	Data any
 }
 
 // Run is one execution of one script.
