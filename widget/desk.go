@@ -81,13 +81,14 @@ type Desk struct {
 
 // pageState is what is known of a page.
 type pageState struct {
-	cursor  string
-	pointed *browser.World // that told the pointer's shape
-	focus   Focus          // as told
-	frame   *browser.Frame // that has the focus, or nil
-	inner   Focus          // in frame's own viewport
-	asking  bool           // a goroutine asks where frame is
-	again   bool           // and has to ask again
+	cursor    string
+	pointed   *browser.World // that told the pointer's shape
+	pointedAt float64        // when the pointer was there; see report
+	focus     Focus          // as told
+	frame     *browser.Frame // that has the focus, or nil
+	inner     Focus          // in frame's own viewport
+	asking    bool           // a goroutine asks where frame is
+	again     bool           // and has to ask again
 }
 
 // New puts an agent into every document of the browser, now and later, and
@@ -225,13 +226,14 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	var changes []Change
 	switch {
 	case r.Cursor != "":
-		if before := st.pointed; before != nil && before != w {
-			// A document in another process is not told that the pointer has left it.
-			_ = cdp.Send(before.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when it is gone
-				Expression: "takeoverAgent.elsewhere()", UniqueContextID: before.UniqueID(),
-			})
+		if w != st.pointed && r.At < st.pointedAt { // reports of two processes can overtake each other
+			elsewhere(w, st.pointedAt)
+			break
 		}
-		st.pointed = w
+		if st.pointed != nil && st.pointed != w {
+			elsewhere(st.pointed, r.At)
+		}
+		st.pointed, st.pointedAt = w, r.At
 		if st.cursor != r.Cursor {
 			st.cursor = r.Cursor
 			changes = append(changes, CursorChanged)
@@ -253,6 +255,14 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	d.tell(p, changes...)
 }
 
+// elsewhere tells a document that the pointer was in another one at that time: one
+// in another process does not see it leave.
+func elsewhere(w *browser.World, at float64) {
+	_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when it is gone
+		Expression: fmt.Sprintf("takeoverAgent.elsewhere(%f)", at), UniqueContextID: w.UniqueID(),
+	})
+}
+
 func (d *Desk) tell(p *browser.Page, changes ...Change) {
 	for _, c := range changes {
 		d.o.Changed(p, c)
@@ -269,7 +279,7 @@ func (d *Desk) left(f *browser.Frame) {
 		changes = append(changes, FocusChanged)
 	}
 	if st != nil && f == p.MainFrame() && st.cursor != "" {
-		st.cursor, st.pointed = "", nil
+		st.cursor, st.pointed, st.pointedAt = "", nil, 0
 		changes = append(changes, CursorChanged)
 	}
 	d.mu.Unlock()

@@ -72,11 +72,12 @@ type report struct {
 	Focus   *Focus
 	Blur    bool // nothing has the focus
 	Cursor  string
-	Moved   bool   // the frame that has the focus may be elsewhere now
-	Secret  string // what stands in a secret field that somebody has just changed
-	Open    int    // the number of a field for which something has opened; from 1 on
-	Gone    int    // the number of one that somebody left
-	Printed bool   // the page is being printed
+	At      float64 // when the pointer was where it has that shape, in ms on a clock that all documents share
+	Moved   bool    // the frame that has the focus may be elsewhere now
+	Secret  string  // what stands in a secret field that somebody has just changed
+	Open    int     // the number of a field for which something has opened; from 1 on
+	Gone    int     // the number of one that somebody left
+	Printed bool    // the page is being printed
 	Menu    *Menu
 	Refused string // one of Permissions that the page has just been refused
 }
@@ -96,7 +97,7 @@ func parseReport(payload string) (report, error) {
 	if err := json.Unmarshal([]byte(payload), &raw); err != nil {
 		return report{}, errReport
 	}
-	r := report{Cursor: raw.Cursor, Moved: raw.Moved, Secret: raw.Secret, Open: raw.Open, Gone: raw.Gone, Refused: raw.Refused, Printed: raw.Printed, Menu: raw.Menu}
+	r := report{Cursor: raw.Cursor, At: raw.At, Moved: raw.Moved, Secret: raw.Secret, Open: raw.Open, Gone: raw.Gone, Refused: raw.Refused, Printed: raw.Printed, Menu: raw.Menu}
 	if r.Menu != nil && !(r.Menu.ofWeb(r.Menu.Link) && r.Menu.ofWeb(r.Menu.Image)) {
 		return report{}, errReport
 	}

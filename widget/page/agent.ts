@@ -20,7 +20,7 @@ interface Agent {
   /** The document that is looked after: a window may get another one and keep its globals. */
   document: Document;
   /** The pointer was in another document: its shape here is news again. */
-  elsewhere(): void;
+  elsewhere(since: number): void;
   /** Tells of what is open already, which nobody wanted to know until now. */
   look(): void;
   /** Takes over what was told to be open: closes and describes it; null when it is gone. */
@@ -34,6 +34,7 @@ type Ours = typeof globalThis & { takeoverAgent?: Agent; takeoverReport(payload:
 function install(ours: Ours): Agent {
   let focus = 'null';
   let cursor = '';
+  let pointedAt = 0;
   let waiting = 0;
   let followed: Element | null = null;
   const report = (message: object): void => ours.takeoverReport(JSON.stringify(message));
@@ -77,7 +78,8 @@ function install(ours: Ours): Agent {
       return;
     }
     const shape = cursorAt(target, event.clientX, event.clientY);
-    if (shape !== cursor) report({ cursor: (cursor = shape) });
+    pointedAt = performance.timeOrigin + event.timeStamp;
+    if (shape !== cursor) report({ cursor: (cursor = shape), at: pointedAt });
   }
 
   let opened: Picker | null = null;
@@ -142,8 +144,9 @@ function install(ours: Ours): Agent {
   followPermissions((refused) => report({ refused }));
   return {
     document,
-    elsewhere() {
-      cursor = '';
+    elsewhere(since) {
+      if (pointedAt > since) report({ cursor, at: pointedAt }); // it is back already
+      else cursor = '';
     },
     look: () => look(null),
     take(wanted) {
