@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -210,5 +211,68 @@ func TestEventsAge(t *testing.T) {
 	}
 	if got := again(age); got != nil {
 		t.Errorf("of what is too old there are %v", got)
+	}
+}
+
+// A stream that an older server made is used on, as a new one would be.
+func TestEventsOfAnOlderStream(t *testing.T) {
+	url := external(t)
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "EVENTS", Subjects: []string{"ev.>"}, Compression: jetstream.S2Compression, Duplicates: 5 * time.Second,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: "ev.s.network", Data: []byte(`{"seq":1}`)}, jetstream.WithMsgID("c-s:1")); err != nil {
+		t.Fatal(err)
+	}
+	e := events(t, open(t, store.Options{URL: url}), store.EventsOptions{})
+	add(t, e, "s", 2, 3)
+	if got := numbers(t, e, "s", 0, 10); !slices.Equal(got, []uint64{1, 2, 3}) {
+		t.Errorf("read %v", got)
+	}
+	stream, err := js.Stream(t.Context(), "EVENTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := stream.CachedInfo().Config; c.Compression != jetstream.NoCompression || c.Duplicates != time.Second {
+		t.Errorf("compression %v, duplicates of %v are remembered", c.Compression, c.Duplicates)
+	}
+}
+
+// What an event costs in memory on its way into the stream, NATS itself included,
+// while thousands come per second.
+func TestAppendAllocatesLittle(t *testing.T) {
+	const maxBytes, maxAllocations = 8 << 10, 60 // of an event of half a kilobyte
+	e := events(t, open(t, store.Options{Dir: t.TempDir()}), store.EventsOptions{})
+	list := make([]store.Record, 50)
+	text := []byte(`{"text":"` + strings.Repeat("x", 500) + `"}`)
+	var before, after runtime.MemStats
+	const rounds = 100
+	for round := range rounds {
+		if round == rounds/10 { // what is made once is there now
+			runtime.ReadMemStats(&before)
+		}
+		for i := range list {
+			list[i] = store.Record{Seq: uint64(round*len(list) + i + 1), Capture: "0b6d4b2e-6d9d-4b0a-9f63-6a6a2c9b0f11", Category: "console", JSON: text}
+		}
+		if _, err := e.Append(t.Context(), "8cfe006f-d4e7-4eac-b411-daabfe006ffe", list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	n := uint64(len(list) * (rounds - rounds/10))
+	bytes, allocations := (after.TotalAlloc-before.TotalAlloc)/n, (after.Mallocs-before.Mallocs)/n
+	t.Logf("%d bytes in %d allocations per event", bytes, allocations)
+	if bytes > maxBytes || allocations > maxAllocations {
+		t.Errorf("an event takes %d bytes in %d allocations, of %d in %d", bytes, allocations, maxBytes, maxAllocations)
 	}
 }
