@@ -133,17 +133,7 @@ func TestControlReleasesWhatAScriptHolds(t *testing.T) {
 		await page.keyboard.down('a');
 		console.log('down');
 		await page.waitForTimeout(600_000)`)
-	for ev, err := range run.Stream(browsertest.Context(t, "the script presses")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ev.Type == "log" {
-			break
-		}
-		if ev.Type == "end" {
-			t.Fatalf("ended: %+v", ev.Data)
-		}
-	}
+	logged(t, run)
 	p, err := s.activePage()
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,8 @@ var (
 	// ErrNotReady is the error of an act that needs the browser while it starts
 	// or has crashed.
 	ErrNotReady = errors.New("the browser is not ready")
+	// ErrTabCrashed is the error of an act on a page whose renderer died.
+	ErrTabCrashed = errors.New("this page crashed: reload it")
 	// ErrSecret is the error of taking a picture while a person types a password, a
 	// code or a card's number.
 	ErrSecret = errors.New("a person is typing a secret")

@@ -202,6 +202,22 @@ func resultOf[T any](t *testing.T, r *Run) T {
 	return v
 }
 
+// logged waits until a run has said something.
+func logged(t *testing.T, r *Run) {
+	t.Helper()
+	for ev, err := range r.Stream(browsertest.Context(t, "the script says something")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Type == "log" {
+			return
+		}
+		if ev.Type == "end" {
+			t.Fatalf("ended: %+v", ev.Data)
+		}
+	}
+}
+
 // openTakeoverOf waits for the takeover that a run asks for.
 func openTakeoverOf(t *testing.T, r *Run) *Takeover {
 	t.Helper()

@@ -134,12 +134,22 @@ type ControlAsked struct {
 
 // Tab is one tab of a session. Numbers rise by one and are never used again.
 type Tab struct {
-	Tab     uint32 `json:"tab"`
-	URL     string `json:"url"`
-	Title   string `json:"title"`
-	Favicon string `json:"favicon"`
-	Loading bool   `json:"loading"`
+	Tab     uint32   `json:"tab"`
+	URL     string   `json:"url"`
+	Title   string   `json:"title"`
+	Favicon string   `json:"favicon"`
+	Loading bool     `json:"loading"`
+	State   TabState `json:"state"`
 }
+
+// TabState is whether a tab shows its page.
+type TabState string
+
+// The states of a tab.
+const (
+	TabLive    TabState = "live"
+	TabCrashed TabState = "crashed" // its renderer died: until it is loaded again there is nothing to see
+)
 
 // Status is where a session stands.
 type Status string

@@ -45,6 +45,9 @@ func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) 
 	if err != nil {
 		return nil, "", err
 	}
+	if p.Crashed() { // which would not be measured either
+		return nil, "", ErrTabCrashed
+	}
 	ctx, cancel := context.WithTimeout(ctx, screenshotTimeout)
 	defer cancel()
 	params := page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormat(format)}
@@ -132,6 +135,9 @@ func capturePicture(ctx context.Context, p *browser.Page, params page.CaptureScr
 		image, err := p.Capture(ctx, params)
 		if err == nil {
 			return image, nil
+		}
+		if errors.Is(err, browser.ErrPageCrashed) {
+			return nil, ErrTabCrashed
 		}
 		if !errors.Is(err, browser.ErrContextDestroyed) || try == screenshotTries {
 			return nil, fmt.Errorf("take picture: %w", err)

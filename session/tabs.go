@@ -141,6 +141,8 @@ func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 		s.removePage(eng, ev.Page)
 	case browser.PageChanged:
 		s.updatePage(eng, ev.Page)
+	case browser.PageCrashed:
+		s.pageCrashed(eng, ev.Page)
 	case browser.DialogOpened:
 		s.dialogOpened(ev.Dialog)
 	case browser.DialogClosed:
@@ -259,11 +261,30 @@ func (s *Session) updatePage(eng *engine, p *browser.Page) {
 	}
 }
 
+// pageCrashed tells that a page's renderer died, and with it what the page asked.
+func (s *Session) pageCrashed(eng *engine, p *browser.Page) {
+	s.log.Warn("tab crashed")
+	s.updatePage(eng, p)
+	s.dropAuths(p, "")
+	s.dropPermissions(p, "")
+}
+
+// TabCrashed reports whether the page that is shown has no renderer any more.
+func (s *Session) TabCrashed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.tabs.activeTab()
+	return ok && t.State == TabCrashed
+}
+
 // maxTitle bounds what a page can make every viewer receive.
 const maxTitle = 500
 
 func (t *tab) describe(p *browser.Page) {
-	t.Loading = p.Loading()
+	t.Loading, t.State = p.Loading(), TabLive
+	if p.Crashed() {
+		t.State = TabCrashed
+	}
 	if url := p.URL(); url != "" {
 		t.URL = text.Clip(url, 32<<10)
 	}

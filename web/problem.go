@@ -110,6 +110,7 @@ var outcomes = []struct {
 	{session.ErrRunning, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverOpen, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrTabCrashed, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrSecret, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrClaimed, kindConflict, websocket.StatusPolicyViolation},
 	{files.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},

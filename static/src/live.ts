@@ -110,6 +110,10 @@ export class Live extends Emitter<LiveEvents> {
     return this.mine || (this.party === 'nobody' && this.mayControl);
   }
 
+  get activeTab(): Tab | undefined {
+    return this.tabs.find(({ tab }) => tab === this.active);
+  }
+
   send(message: ClientMessage): boolean {
     return this.connection.send(message);
   }

@@ -100,6 +100,8 @@ export interface Tab {
   title: string;
   favicon: string;
   loading: boolean;
+  /** `crashed`: its renderer died, and there is nothing to see until it is loaded again. */
+  state: 'live' | 'crashed';
 }
 
 /** A request for a person. */

@@ -1,14 +1,14 @@
 import { Caret } from './caret.js';
 import { Clipboard } from './clipboard.js';
 import { ContextMenu } from './contextmenu.js';
-import { byId, setText, show } from './dom.js';
+import { byId, show } from './dom.js';
 import { Downloads } from './downloads.js';
 import { Dropping } from './dropping.js';
-import { endingOf } from './endings.js';
 import { keep, recall } from './kept.js';
 import { Keyboard } from './keyboard.js';
 import { Live } from './live.js';
 import { notice } from './notices.js';
+import { Overlay } from './overlay.js';
 import { Pointer } from './pointer.js';
 import type { InputMessage } from './protocol.js';
 import { RemoteAuth } from './remoteauth.js';
@@ -30,8 +30,6 @@ export class Stage {
   readonly coarse = window.matchMedia('(pointer: coarse)').matches;
   #field = byId<HTMLTextAreaElement>('keys');
   #area = byId('stage-area');
-  /** There is a way from here to the sessions: not for guests. */
-  #home = document.querySelector('.topbar a[href="/"]') !== null;
   #wanted = false;
 
   constructor(session: string) {
@@ -96,46 +94,13 @@ export class Stage {
     });
   }
 
-  /** The overlay and the frame's colour. */
+  /** The frame's colour, and what is said over the picture. */
   #showState(): void {
     const live = this.live;
     const skeleton = byId('skeleton');
     this.screen.on('drawn', () => show(skeleton, false));
     live.on('control', (party) => (this.#area.dataset.party = party));
-    live.on('browser', (state) => {
-      if (state === 'crashed') this.say('The browser crashed', 'It is being restarted with the same profile. Your tabs come back in a few seconds.');
-      else this.say('', '');
-    });
-    live.on('connection', (state) => {
-      switch (state.phase) {
-        case 'open':
-          this.say('', '');
-          break;
-        case 'waiting':
-          if (this.screen.hasPicture) this.say('Connection lost', 'Connecting again. Nothing you did so far is lost.');
-          else this.say('The server cannot be reached', 'Trying again. Check your network if this goes on.');
-          break;
-        case 'closed':
-          if (state.cause !== 'left') {
-            const { title, text } = endingOf(state.cause, state.reason, !this.#home);
-            this.say(title, text, true);
-          }
-          break;
-        default:
-          break;
-      }
-    });
-  }
-
-  /** Says something over the picture, or with an empty title nothing. */
-  say(title: string, text: string, final = false): void {
-    show(byId('overlay'), title !== '');
-    setText(byId('overlay-title'), title);
-    setText(byId('overlay-text'), text);
-    const action = byId('overlay-action');
-    show(action, final && this.#home);
-    if (final && this.#home) setText(action, 'All sessions');
-    if (final) show(byId('skeleton'), false);
+    new Overlay(live, this.screen);
   }
 
   /** Lists the keys of this page, where a question mark is not typed somewhere. */

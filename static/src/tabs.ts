@@ -77,13 +77,19 @@ export function showTabs(live: Live): void {
   });
 }
 
+function iconOf(tab: Tab): Element {
+  return SAFE_ICON.test(tab.favicon ?? '') ? h('img', { src: tab.favicon, alt: '', width: 16, height: 16 }) : icon('globe');
+}
+
 function tabElement(tab: Tab, active: boolean): HTMLElement {
   const title = titleOf(tab);
-  const picture = SAFE_ICON.test(tab.favicon ?? '') ? h('img', { src: tab.favicon, alt: '', width: 16, height: 16 }) : icon('globe');
+  const crashed = tab.state === 'crashed';
+  const named = crashed ? `${title} (crashed)` : title;
+  const picture = crashed ? h('i', { class: 'shape cross wrong', 'aria-hidden': 'true' }) : iconOf(tab);
   return h(
     'div',
     { class: 'tab', 'data-active': active, 'data-key': tab.tab },
-    h('button', { type: 'button', class: 'tab-button', 'aria-current': active ? 'page' : false, title }, picture, h('span', { text: title })),
+    h('button', { type: 'button', class: 'tab-button', 'aria-current': active ? 'page' : false, title: named }, picture, h('span', { text: named })),
     h('button', { type: 'button', class: 'tab-close', 'aria-label': `Close ${title}` }, icon('close')),
   );
 }

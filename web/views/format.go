@@ -97,7 +97,7 @@ func inWords(d time.Duration) string {
 // party is who controls a session, in the page's four words.
 func (s SessionInfo) party() string {
 	switch {
-	case s.Status == "crashed", s.Status == "failed":
+	case s.Status == "crashed", s.Status == "failed", s.TabCrashed:
 		return "wrong"
 	case s.Controller == "":
 		return "nobody"
@@ -114,6 +114,8 @@ func (s SessionInfo) partyWords() string {
 		return "Starting"
 	case s.Status == "crashed":
 		return "Crashed, restarting"
+	case s.TabCrashed:
+		return "This page crashed"
 	case s.Controller == "":
 		return "Idle"
 	case strings.HasPrefix(s.Controller, "viewer:"):

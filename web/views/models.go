@@ -76,6 +76,7 @@ type SessionInfo struct {
 	Status     string // starting live crashed released failed
 	Title      string
 	URL        string
+	TabCrashed bool   // the page that is shown has no renderer any more
 	Controller string // "", "script", "viewer:…", "client:…"
 	Viewers    int
 	Runs       int
