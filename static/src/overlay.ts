@@ -48,7 +48,7 @@ export class Overlay {
     if (this.#browserCrashed) return { title: 'The browser crashed', text: 'It is being restarted with the same profile. Your tabs come back in a few seconds.' };
     if (live.activeTab?.state !== 'crashed') return null;
     const text = live.mayAnswer
-      ? 'Reload it to go on. What was typed into it and not sent is lost; you are still signed in where you were.'
+      ? 'Reload it to go on. What was typed into it and not sent is lost.'
       : 'It comes back as soon as whoever is in control reloads it.';
     return { title: 'This page crashed', text, covers: true };
   }
