@@ -1,8 +1,6 @@
 package capture
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,44 +67,6 @@ func (c Config) With(other Config) Config {
 	}
 	c.ScreenshotTriggers = append(slices.Clone(c.ScreenshotTriggers), other.ScreenshotTriggers...)
 	return c
-}
-
-// ParseConfig reads a configuration from JSON. Unknown fields and wrong types
-// are refused by name, as a ConfigError; an empty body is the default
-// configuration. It does not check what Start checks.
-func ParseConfig(body []byte) (Config, error) {
-	var c Config
-	if body = bytes.TrimSpace(body); len(body) == 0 || string(body) == "null" {
-		return c, nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return c, ConfigError{{Field: "", Err: "is not a JSON object"}}
-	}
-	switches := c.switches()
-	var wrong ConfigError
-	for name, raw := range fields {
-		if string(raw) == "null" && (switches[name] != nil || name == "screenshot_triggers") {
-			continue // as if it were not there
-		}
-		switch on := switches[name]; {
-		case on != nil:
-			if json.Unmarshal(raw, on) != nil {
-				wrong = append(wrong, FieldError{name, "must be true or false"})
-			}
-		case name == "screenshot_triggers":
-			if json.Unmarshal(raw, &c.ScreenshotTriggers) != nil {
-				wrong = append(wrong, FieldError{name, "must be a list of strings"})
-			}
-		default:
-			wrong = append(wrong, FieldError{name, "is not a field of the configuration"})
-		}
-	}
-	if len(wrong) > 0 {
-		slices.SortFunc(wrong, func(a, b FieldError) int { return strings.Compare(a.Field, b.Field) })
-		return Config{}, wrong
-	}
-	return c, nil
 }
 
 // switches returns the on-or-off fields by their names.

@@ -265,15 +265,15 @@ func (m *Monitor) State() (running bool, c Config, counts Stopped) {
 }
 
 // Add records an event of somebody else: of category control (control_changed,
-// takeover_…, run_…, viewer_…) or a caller's own (custom_…). The error is
-// ErrOff while nothing is captured, which who records control events ignores,
-// or ErrEventType.
-func (m *Monitor) Add(e Event) error {
+// takeover_…, run_…, viewer_…) or a caller's own (custom_…). It returns the event
+// as readers get it. The error is ErrOff while nothing is captured, which who
+// records control events ignores, or ErrEventType.
+func (m *Monitor) Add(e Event) (Event, error) {
 	if e.Category = CategoryOf(e.Type); e.Category != CategoryControl && e.Category != CategoryCustom {
-		return ErrEventType
+		return Event{}, ErrEventType
 	}
 	if len(e.Data) > 0 && !json.Valid(e.Data) {
-		return errors.New("event data is not JSON")
+		return Event{}, errors.New("event data is not JSON")
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -281,10 +281,9 @@ func (m *Monitor) Add(e Event) error {
 		m.noteHolderLocked(e.Data)
 	}
 	if m.closed || !m.running {
-		return ErrOff
+		return Event{}, ErrOff
 	}
-	m.putLocked(e)
-	return nil
+	return m.putLocked(e), nil
 }
 
 // noteHolderLocked remembers whether a person is in control: what a person
@@ -343,12 +342,12 @@ func (m *Monitor) writeLocked(e Event, eventType string, data any) {
 }
 
 // putLocked is the one way into the ring.
-func (m *Monitor) putLocked(e Event) {
+func (m *Monitor) putLocked(e Event) Event {
 	e.CaptureSessionID = m.id
 	if e.TS == 0 {
 		e.TS = time.Now().UnixMilli()
 	}
 	m.redactor.Event(&e)
 	m.counts[e.Category]++
-	m.ring.Write(e)
+	return m.ring.Write(e)
 }

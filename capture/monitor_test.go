@@ -32,7 +32,7 @@ func TestStartAndStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Add(custom); !errors.Is(err, capture.ErrOff) {
+	if _, err := m.Add(custom); !errors.Is(err, capture.ErrOff) {
 		t.Errorf("added while off: %v", err)
 	}
 	if s := m.Stop(); s.CaptureSessionID != "" || s.Events != 0 {
@@ -45,18 +45,21 @@ func TestStartAndStop(t *testing.T) {
 	if err != nil || first.CaptureSessionID == "" || !first.Config.Console || first.Warnings == nil {
 		t.Fatalf("got %+v, %v", first, err)
 	}
-	if err := m.Add(custom); err != nil {
+	added, err := m.Add(custom)
+	if err != nil {
 		t.Error(err)
 	}
-	if err := m.Add(capture.Event{Type: capture.TypeConsoleLog}); !errors.Is(err, capture.ErrEventType) {
+	if _, err := m.Add(capture.Event{Type: capture.TypeConsoleLog}); !errors.Is(err, capture.ErrEventType) {
 		t.Errorf("somebody else wrote to the console: %v", err)
 	}
-	if err := m.Add(capture.Event{Type: "custom_x", Data: []byte("{")}); err == nil {
+	if _, err := m.Add(capture.Event{Type: "custom_x", Data: []byte("{")}); err == nil {
 		t.Error("broken data was taken")
 	}
 	page := m.Ring().Snapshot(0, 0, capture.Filter{})
 	if len(page.Events) != 1 || page.Events[0].Category != capture.CategoryCustom || string(page.Events[0].Data) != `{"api_key":"[REDACTED]","n":1}` {
 		t.Errorf("got %+v", page)
+	} else if string(added.JSON()) != string(page.Events[0].JSON()) {
+		t.Errorf("added %s, recorded %s", added.JSON(), page.Events[0].JSON())
 	}
 	s := m.Stop()
 	if s.CaptureSessionID != first.CaptureSessionID || s.Events != 1 || s.ByCategory[capture.CategoryCustom] != 1 {

@@ -166,12 +166,12 @@ func TestInteractions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Add(control); err != nil {
+	if _, err := r.Add(control); err != nil {
 		t.Fatal(err)
 	}
 	key("d")
 	control, _ = capture.NewEvent(capture.TypeControlChanged, map[string]any{"holder": "script", "epoch": 3})
-	if err := r.Add(control); err != nil {
+	if _, err := r.Add(control); err != nil {
 		t.Fatal(err)
 	}
 	click(20, 20)

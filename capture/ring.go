@@ -66,22 +66,22 @@ func NewRing(o RingOptions) *Ring {
 // known only when the event enters the ring.
 const headroom = len(`{"seq":,`) + 20
 
-// Write adds an event and returns the seq that it was given. The event is
+// Write adds an event and returns it as readers get it, with its seq. The event is
 // encoded here, once for all readers; its Data is not kept. After Close it does
-// nothing and returns 0.
-func (r *Ring) Write(e Event) uint64 {
+// nothing and returns none.
+func (r *Ring) Write(e Event) Event {
 	e.fit()
 	buf := make([]byte, headroom, headroom+len(e.Data)+len(e.URL)+384)
 	buf = e.appendTail(buf)
 	r.mu.Lock()
-	seq := r.putLocked(e, buf)
+	e = r.putLocked(e, buf)
 	wake := r.changed
 	r.changed = nil
 	r.mu.Unlock()
 	if wake != nil {
 		close(wake)
 	}
-	return seq
+	return e
 }
 
 // Lose records that count events did not reach the ring. They are given
@@ -103,9 +103,9 @@ func (r *Ring) Lose(e Event, count uint64, why string) {
 	r.Write(e)
 }
 
-func (r *Ring) putLocked(e Event, buf []byte) uint64 {
+func (r *Ring) putLocked(e Event, buf []byte) Event {
 	if r.closed {
-		return 0
+		return Event{}
 	}
 	e.Seq = r.next
 	r.next++
@@ -135,7 +135,7 @@ func (r *Ring) putLocked(e Event, buf []byte) uint64 {
 	r.count++
 	r.bytes += len(e.encoded)
 	r.stats.Written++
-	return e.Seq
+	return e
 }
 
 // growLocked doubles the circle, so that a session with few events has a small one.
@@ -202,7 +202,7 @@ type Page struct {
 }
 
 // Snapshot returns at most limit events that match the filter and whose seq is
-// over since; a limit of 0 means all.
+// over since; a limit of 0 means all. As for a Reader, events_dropped always passes.
 func (r *Ring) Snapshot(since uint64, limit int, filter Filter) Page {
 	page := Page{Events: []Event{}, Next: since}
 	r.mu.Lock()
@@ -212,7 +212,7 @@ func (r *Ring) Snapshot(since uint64, limit int, filter Filter) Page {
 	}
 	for i := r.afterLocked(since); i < r.count; i++ {
 		e := &r.events[(r.head+i)%len(r.events)]
-		if filter.Match(e) {
+		if e.Type == TypeEventsDropped || filter.Match(e) {
 			if limit > 0 && len(page.Events) == limit {
 				page.More = true
 				return page

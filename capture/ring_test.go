@@ -19,8 +19,8 @@ func note(text string) Event {
 func TestRingKeepsTheLatest(t *testing.T) {
 	r := NewRing(RingOptions{Events: 4})
 	for i := range 10 {
-		if seq := r.Write(note(fmt.Sprint(i))); seq != uint64(i+1) {
-			t.Fatalf("seq %d for event %d", seq, i)
+		if e := r.Write(note(fmt.Sprint(i))); e.Seq != uint64(i+1) {
+			t.Fatalf("seq %d for event %d", e.Seq, i)
 		}
 	}
 	page := r.Snapshot(0, 0, Filter{})
@@ -72,6 +72,10 @@ func TestSnapshotPages(t *testing.T) {
 	page = r.Snapshot(page.Next, 9, Filter{Categories: []string{CategoryPage}})
 	if len(page.Events) != 3 || page.Next != 10 || page.More || page.Events[0].Seq != 6 {
 		t.Fatalf("second page: %+v", page)
+	}
+	r.Lose(Event{}, 3, WhyQueueFull)
+	if page = r.Snapshot(page.Next, 9, Filter{Categories: []string{CategoryPage}}); len(page.Events) != 1 || page.Events[0].Type != TypeEventsDropped {
+		t.Fatalf("what was lost is not told: %+v", page)
 	}
 	if page = r.Snapshot(99, 1, Filter{}); len(page.Events) != 0 || page.Next != 99 {
 		t.Fatalf("beyond the end: %+v", page)
@@ -155,7 +159,7 @@ func TestReaderWaitsAndEnds(t *testing.T) {
 	}
 	r.Close()
 	all.Wait()
-	if r.Write(note("late")) != 0 {
+	if r.Write(note("late")).Seq != 0 {
 		t.Fatal("a closed ring took an event")
 	}
 }

@@ -23,7 +23,7 @@ func TestScreenshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Add(e); err != nil {
+		if _, err := r.Add(e); err != nil {
 			t.Fatal(err)
 		}
 		return r.Ring().Last()

@@ -67,7 +67,7 @@ func tell(t *testing.T, s *Session, first, n int) {
 	for i := first; i < first+n; i++ {
 		e, err := capture.NewEvent("custom_n", map[string]any{"n": i})
 		if err == nil {
-			err = s.Monitor().Add(e)
+			_, err = s.Monitor().Add(e)
 		}
 		if err != nil {
 			t.Fatal(err)

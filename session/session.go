@@ -348,7 +348,7 @@ func (s *Session) askAgain(v *Viewer) {
 func (s *Session) note(typ string, data map[string]any) {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {
-		err = s.monitor.Add(ev)
+		_, err = s.monitor.Add(ev)
 	}
 	if err != nil && !errors.Is(err, capture.ErrOff) {
 		s.log.Error("record event", "type", typ, "error", err)

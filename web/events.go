@@ -36,12 +36,8 @@ type customEvent struct {
 
 // startEvents is POST …/events/start.
 func (s *Server) startEvents(c echo.Context) error {
-	raw, err := readBody(c, bodyLimit)
-	if err != nil {
-		return err
-	}
-	config, err := capture.ParseConfig(raw)
-	if err != nil {
+	var config capture.Config
+	if err := readJSON(c, bodyLimit, &config); err != nil {
 		return err
 	}
 	one, err := s.liveSession(c)
@@ -97,7 +93,7 @@ func (s *Server) addEvent(c echo.Context) error {
 		return badField("type", "must be %s and up to 57 letters, digits or underscores", customPrefix)
 	}
 	ev.URL = req.URL
-	if err := one.Monitor().Add(ev); err != nil {
+	if ev, err = one.Monitor().Add(ev); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusCreated, ev)

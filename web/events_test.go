@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,15 @@ func TestEvents(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(nil)
 	base := "/v1/sessions/" + one.ID()
+	for body, wrong := range map[string]string{
+		`{"colour":1}`: "colour", `{"Console":true}`: "Console", `{"console":"yes"}`: "console", `{"console":true,"console":false}`: "console",
+		`{"screenshot_triggers":"error"}`: "screenshot_triggers", `{"screenshot_triggers":["sunset"]}`: "screenshot_triggers", `{"network_response_body":true}`: "network_response_body",
+	} {
+		if got := s.do(request{method: "POST", path: base + "/events/start", body: json.RawMessage(body)}); got.status != 400 || !strings.Contains(string(got.body), `"field":"`+wrong+`"`) {
+			t.Errorf("start %s: %d %s", body, got.status, got.body)
+		}
+	}
+	s.do(request{method: "POST", path: base + "/events/start", body: json.RawMessage(`[]`)}).problem(400)
 	var started capture.Started
 	s.call("POST", "/events/start?session="+one.ID(), map[string]any{"console": true, "computed_events": true}, 200, &started)
 	if started.CaptureSessionID == "" || !started.Config.Network || len(started.Warnings) != 4 {
@@ -42,8 +52,11 @@ func TestEvents(t *testing.T) {
 	if ev := stream.next("console_log"); !strings.Contains(ev.data, "hello") || ev.id == "" {
 		t.Errorf("event: %+v", ev)
 	}
-	s.call("POST", base+"/events", map[string]any{"type": "custom_note", "data": map[string]any{"n": 1, "password": "hunter2"}}, 201, nil)
+	added := s.do(request{method: "POST", path: base + "/events", body: map[string]any{"type": "custom_note", "data": map[string]any{"n": 1, "password": "hunter2"}}})
 	ev := stream.next("custom_note")
+	if got := strings.TrimSpace(string(added.body)); added.status != 201 || got != ev.data {
+		t.Errorf("added %d %s, recorded %s", added.status, got, ev.data)
+	}
 	if strings.Contains(ev.data, "hunter2") || !strings.Contains(ev.data, "[REDACTED]") {
 		t.Errorf("not redacted: %s", ev.data)
 	}
@@ -198,10 +211,8 @@ func TestStreamBegins(t *testing.T) {
 	base := "/v1/sessions/" + one.ID()
 	s.call("POST", base+"/events/start", map[string]any{"console": true}, 200, nil)
 	add := func(typ string) (e capture.Event) {
-		s.call("POST", base+"/events", map[string]any{"type": typ}, 201, nil)
-		var page struct{ Events []capture.Event }
-		s.call("GET", base+"/events?type="+typ, nil, 200, &page)
-		return page.Events[len(page.Events)-1]
+		s.call("POST", base+"/events", map[string]any{"type": typ}, 201, &e)
+		return e
 	}
 	a, b, c := add("custom_a"), add("custom_b"), add("custom_c")
 	now := s.stream(base + "/events/stream?category=custom")
