@@ -16,6 +16,9 @@ const (
 
 	// maxSections is how many realms of one run are kept.
 	maxSections = 16
+	// Unnamed is how a page is called of which nothing is known.
+	Unnamed = "page"
+
 	// maxResult is how many bytes of a run's result are shown.
 	maxResult = 16 << 10
 )
@@ -41,6 +44,12 @@ type part struct {
 	name   string
 	kept   []*kept
 	cut    int
+}
+
+// Section is what one realm said during a run.
+type Section struct {
+	Name   string `json:"name"`   // the realm's, as Markdown may have it
+	Blocks string `json:"blocks"` // Markdown; empty if it said nothing
 }
 
 // Head is what a run's log says of the run itself.
@@ -88,7 +97,7 @@ func (w *Window) End(h Head) {
 	w.name = w.nameLocked(h)
 	w.ended = true
 	l.window = nil
-	l.writeLocked(h.At, w.markdownLocked(h))
+	l.writeLocked(h.At, Markdown(h, w.sectionsLocked(h)))
 }
 
 // Cancel ends the window of a run that did not begin: what happened meanwhile
@@ -132,7 +141,28 @@ func (w *Window) Events() []Event {
 func (w *Window) Markdown(h Head) string {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
-	return w.markdownLocked(h)
+	return Markdown(h, w.sectionsLocked(h))
+}
+
+// Sections are what the log has beside its head: that of the run's own page first,
+// then those of the other realms that said something.
+func (w *Window) Sections(h Head) []Section {
+	w.log.mu.Lock()
+	defer w.log.mu.Unlock()
+	return w.sectionsLocked(h)
+}
+
+func (w *Window) sectionsLocked(h Head) []Section {
+	list := []Section{{Name: w.nameLocked(h)}}
+	for _, p := range w.partsLocked() {
+		one := Section{p.name, blocks(p.kept, p.cut)}
+		if p.target == h.Target {
+			list[0] = one
+		} else {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // nameLocked is how the page is called that the run was about.
@@ -145,35 +175,27 @@ func (w *Window) nameLocked(h Head) string {
 			return r.nameLocked()
 		}
 	}
-	return "page"
+	return Unnamed
 }
 
-func (w *Window) markdownLocked(h Head) string {
-	own := part{target: h.Target, name: w.nameLocked(h)}
-	var others []part
-	for _, p := range w.partsLocked() {
-		if p.target == h.Target {
-			own = p
-		} else {
-			others = append(others, p)
-		}
-	}
+// Markdown writes a run's log of its sections, the first of which gets the result.
+func Markdown(h Head, sections []Section) string {
 	var b strings.Builder
-	section := func(p part, result string) {
-		b.WriteString("> **" + p.name + "** to agent at " + h.At.UTC().Format(clock))
+	for i, section := range sections {
+		b.WriteString("> **" + section.Name + "** to agent at " + h.At.UTC().Format(clock))
 		if !h.Running {
 			b.WriteString(" (" + duration(h.Duration) + ")")
 		}
-		b.WriteString("\n" + result + blocks(p.kept, p.cut))
+		b.WriteString("\n")
+		if i == 0 {
+			b.WriteString(h.result())
+		}
+		b.WriteString(section.Blocks)
 		if h.Running {
 			fmt.Fprintf(&b, "executing (%ds)\n", int(h.Duration/time.Second))
-			return
+		} else {
+			b.WriteString(ruler)
 		}
-		b.WriteString(ruler)
-	}
-	section(own, h.result())
-	for _, p := range others {
-		section(p, "")
 	}
 	return b.String()
 }

@@ -246,6 +246,11 @@ func (a *archive) sizeLocked(key archiveKey, bytes int) {
 	}
 }
 
+// moreLocked notes that so many bytes of a key are kept apart.
+func (a *archive) moreLocked(key archiveKey, bytes int) {
+	a.sizeLocked(key, a.sizes[key.session][key]+bytes)
+}
+
 // size is how many bytes are kept of a session, and over is by how many all of them
 // are more than may be.
 func (a *archive) size(session string) (bytes, over int64) {

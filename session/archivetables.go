@@ -19,8 +19,8 @@ const (
 	kindTakeover = "takeovers"
 	kindLink     = "links"
 
-	// runDetails are the long parts of runs.
-	runDetails = "run-details"
+	// longParts are those of runs, and the logs of sessions.
+	longParts = "run-details"
 )
 
 var kinds = []string{kindSession, kindRun, kindTakeover, kindLink}
@@ -56,7 +56,7 @@ func openTables(ctx context.Context, s *store.Store, server string, bytes int64,
 			return nil, err
 		}
 	}
-	if t.details, err = s.Blobs(ctx, runDetails, o); err != nil {
+	if t.details, err = s.Blobs(ctx, longParts, o); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -82,7 +82,7 @@ func (t *archiveTables) set(ctx context.Context, key archiveKey, record any) (in
 // delete removes a record, and what is kept apart of it.
 func (t *archiveTables) delete(ctx context.Context, key archiveKey) error {
 	err := ignoreMissing(t.buckets[key.kind].Delete(ctx, t.name(key)))
-	if key.kind == kindRun {
+	if key.kind == kindRun || key.kind == kindSession {
 		err = errors.Join(err, ignoreMissing(t.details.Delete(ctx, t.name(key))))
 	}
 	return err

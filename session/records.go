@@ -11,6 +11,12 @@ import (
 	"takeover/background"
 )
 
+// sessionRecord is a session in the store, without its log.
+type sessionRecord struct {
+	Info
+	LogBytes int `json:"logBytes"`
+}
+
 // runRecord is a run in the store, without its long parts.
 type runRecord struct {
 	RunInfo
@@ -27,7 +33,8 @@ type runDetail struct {
 	Takeovers []TakeoverInfo  `json:"takeovers"` // as the stream told of them
 	Order     string          `json:"order"`     // of the stream: a letter for each message
 
-	BackgroundEvents []background.Event `json:"backgroundEvents"`
+	BackgroundEvents []background.Event   `json:"backgroundEvents"`
+	Said             []background.Section `json:"said"` // its log, without the head
 
 	lost bool // it could not be read
 }
@@ -49,11 +56,29 @@ func (s *Session) archive() {
 
 func (s *Session) key() archiveKey { return archiveKey{kindSession, s.id, ""} }
 
+// write keeps the log apart, and first, once it is whole: it is too long to be
+// written with every change of the session.
 func (s *Session) write(ctx context.Context) (int, error) {
-	info := s.Info()
-	info.Takeover = nil // a record of its own
-	fitInfo(&info)
-	return s.manager.archive.tables.set(ctx, s.key(), info)
+	tables := s.manager.archive.tables
+	record := sessionRecord{Info: s.Info(), LogBytes: s.logBytes}
+	record.Takeover = nil // a record of its own
+	fitInfo(&record.Info)
+	if log := s.ownLog(); log != "" {
+		if err := tables.details.Set(ctx, tables.name(s.key()), []byte(log)); err != nil {
+			return 0, err
+		}
+		record.LogBytes = len(log)
+	}
+	n, err := tables.set(ctx, s.key(), record)
+	return n + record.LogBytes, err
+}
+
+// ownLog is the log of a session that has ended in this process, or "".
+func (s *Session) ownLog() string {
+	if s.archived != nil || !s.Info().Status.Ended() {
+		return ""
+	}
+	return s.Log()
 }
 
 // firstRecord has the session's record written before anybody is told of it.
@@ -149,7 +174,7 @@ func (r *Run) write(ctx context.Context) (int, error) {
 
 // detail is the run's long parts, as they are now.
 func (r *Run) detail() runDetail {
-	detail := runDetail{Script: r.given, Takeovers: []TakeoverInfo{}, BackgroundEvents: r.said.Events()}
+	detail := runDetail{Script: r.given, Takeovers: []TakeoverInfo{}, BackgroundEvents: r.said.Events(), Said: r.said.Sections(r.head())}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	detail.Result, detail.Logs, detail.Steps, detail.Tests = r.info.Result, r.info.Logs, r.info.Steps, r.info.Tests

@@ -80,20 +80,20 @@ func (m *Manager) openStore(s *store.Store) error {
 // What was live then has ended now.
 func (m *Manager) restore(ctx context.Context) error {
 	now := time.Now().UTC()
-	if err := readRecords(ctx, m.archive, kindSession, func(_ archiveKey, _ int, info Info) error {
-		last, err := m.events.Last(ctx, info.ID)
+	if err := readRecords(ctx, m.archive, kindSession, func(key archiveKey, _ int, r sessionRecord) error {
+		last, err := m.events.Last(ctx, r.ID)
 		if err != nil {
 			return err
 		}
-		m.sessions[info.ID] = m.restoreSession(info, last, now)
+		m.archive.moreLocked(key, r.LogBytes)
+		m.sessions[r.ID] = m.restoreSession(r, last, now)
 		return nil
 	}); err != nil {
 		return err
 	}
 	if err := readRecords(ctx, m.archive, kindRun, func(key archiveKey, _ int, r runRecord) error {
 		if s := m.sessions[key.session]; s != nil {
-			m.archive.sizes[key.session][key] += r.DetailBytes
-			m.archive.total += int64(r.DetailBytes)
+			m.archive.moreLocked(key, r.DetailBytes)
 			s.restoreRun(r, now)
 		}
 		return nil
@@ -155,7 +155,8 @@ func readRecords[T any](ctx context.Context, a *archive, kind string, read func(
 
 // restoreSession makes an ended session of what is kept of it. last is the seq of
 // its newest event that is.
-func (m *Manager) restoreSession(info Info, last uint64, now time.Time) *Session {
+func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Time) *Session {
+	info := record.Info
 	live := !info.Status.Ended()
 	if live {
 		info.Status, info.EndReason, info.EndedAt = StatusFailed, reasonRestart, &now
@@ -170,7 +171,7 @@ func (m *Manager) restoreSession(info Info, last uint64, now time.Time) *Session
 		info.Metadata = map[string]any{}
 	}
 	s := newSession(m, CreateOptions{Dimensions: info.Dimensions}, info.ID, info.EventCount+1)
-	s.archived = &info
+	s.archived, s.logBytes = &info, record.LogBytes
 	s.status, s.createdAt, s.endReason, s.endedAt = info.Status, info.CreatedAt, info.EndReason, *info.EndedAt
 	s.sealed = true
 	s.keeping.set(last, false)
@@ -217,16 +218,36 @@ func (r *Run) recall() *runDetail {
 	ctx, cancel := context.WithTimeout(context.Background(), archiveTimeout)
 	defer cancel()
 	tables := r.session.manager.archive.tables
-	var detail runDetail
+	detail := runDetail{Said: []background.Section{{Name: background.Unnamed}}}
 	value, err := tables.details.Get(ctx, tables.name(r.key()))
 	if err == nil {
 		err = json.Unmarshal(value, &detail)
 	}
 	if err != nil {
 		r.session.log.Warn("read run", "run", r.ID(), "error", err)
-		return &runDetail{lost: true}
+		return &runDetail{Said: detail.Said, lost: true}
 	}
 	return &detail
+}
+
+// recallLog reads the log of a session of an earlier process. Of one that was live when
+// that was killed, only its runs' are kept.
+func (s *Session) recallLog() string {
+	ctx, cancel := context.WithTimeout(context.Background(), archiveTimeout)
+	defer cancel()
+	tables := s.manager.archive.tables
+	log, err := tables.details.Get(ctx, tables.name(s.key()))
+	if err == nil {
+		return string(log)
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		s.log.Warn("read log", "error", err)
+	}
+	var all strings.Builder
+	for _, r := range slices.Backward(s.Runs()) { // the oldest first
+		all.WriteString(r.Log())
+	}
+	return all.String()
 }
 
 // fill adds the long parts to a run.

@@ -35,6 +35,7 @@ func told(t *testing.T, s *Session) string {
 		Info   RunInfo
 		Script RunScript
 		Stream []RunEvent
+		Log    string
 	}
 	all := struct {
 		Info      Info
@@ -42,10 +43,11 @@ func told(t *testing.T, s *Session) string {
 		Takeovers []TakeoverInfo
 		Links     []LinkInfo
 		Events    capture.Page
-	}{Info: s.Info(), Links: s.Links()}
+		Log       string
+	}{Info: s.Info(), Links: s.Links(), Log: s.Log()}
 	ctx := browsertest.Context(t, "what is told of a session")
 	for _, r := range s.Runs() {
-		one := run{Info: withoutSecrets(r.Info()), Script: r.Script()}
+		one := run{Info: withoutSecrets(r.Info()), Script: r.Script(), Log: r.Log()}
 		for ev, err := range r.Stream(ctx) {
 			if err != nil {
 				t.Fatal(err)
@@ -126,6 +128,7 @@ const taken = await requestTakeover('please'); console.log(taken.note); await pa
 	if info := endOf(t, startRun(t, s, `throw new TypeError('boom')`)); info.Status != RunFailed {
 		t.Fatalf("the second run %s", info.Status)
 	}
+	inPage(t, s, `console.warn('said between runs')`)
 	if err := s.Release("enough"); err != nil {
 		t.Fatal(err)
 	}
@@ -148,10 +151,8 @@ const taken = await requestTakeover('please'); console.log(taken.note); await pa
 	if after := told(t, old); after != before {
 		t.Errorf("before and after the restart: %s", difference(before, after))
 	}
-	for _, r := range old.Runs() {
-		if log := r.Log(); !strings.HasPrefix(log, "> **page** to agent at ") || r.Info().BackgroundEvents == nil {
-			t.Errorf("a run of earlier has the log %q", log)
-		}
+	if log := old.Log(); !strings.Contains(log, "said by the page") || !strings.Contains(log, "said between runs") || !strings.Contains(log, "boom") {
+		t.Errorf("a session of earlier has the log %q", log)
 	}
 	if strings.Contains(to.Info().URL, "#") == strings.Contains(old.Takeovers()[0].Info().URL, "#") {
 		t.Error("the secret of a takeover's link was kept, or there was none")
@@ -189,8 +190,9 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := startRun(t, s, `console.log('so far'); await requestTakeover('please')`)
+	r := startRun(t, s, `await page.evaluate(() => console.warn('said so far')); console.log('so far'); await requestTakeover('please')`)
 	to := openTakeoverOf(t, r)
+	browsertest.Until(t, "the page's line is heard", func() bool { return strings.Contains(r.Log(), "said so far") })
 	for what, written := range map[string]<-chan struct{}{
 		"session": m.archive.written(s.key(), s.write), "run": m.archive.written(r.key(), r.write), "takeover": m.archive.written(to.key(), to.write),
 	} {
@@ -227,6 +229,13 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 		}
 		if info := endOf(t, run); info.Status != RunFailed || info.EndedAt == nil || info.Error == nil || !strings.Contains(info.Error.Message, reasonRestart) || len(info.Logs) != 1 || info.Logs[0].Text != "so far" {
 			t.Errorf("%d: the run is %+v, %+v", round, info, info.Error)
+		}
+		log := run.Log()
+		if !strings.Contains(log, ")\n```Error\n") || !strings.Contains(log, reasonRestart) || !strings.Contains(log, "```Text console.warn\nsaid so far\n") || strings.Contains(log, "executing") {
+			t.Errorf("%d: the run's log is %s", round, log)
+		}
+		if got := old.Log(); got != log {
+			t.Errorf("%d: the session's log is %s", round, got)
 		}
 		if info := old.Takeovers()[0].Info(); info.ID != to.ID() || info.State != TakeoverCancelled || info.EndedAt == nil || info.Note != reasonRestart {
 			t.Errorf("%d: the takeover is %+v", round, info)

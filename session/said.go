@@ -12,6 +12,9 @@ import (
 
 // Log is what pages and workers said, and what scripts came to, as Markdown.
 func (s *Session) Log() string {
+	if s.archived != nil {
+		return s.recallLog()
+	}
 	s.mu.Lock()
 	running := s.running
 	s.mu.Unlock()
@@ -23,16 +26,21 @@ func (s *Session) Log() string {
 
 // Log is what pages and workers said while the run went on, and what it came to,
 // as Markdown. Of an open run, as far as it is.
-func (r *Run) Log() string { return r.said.Markdown(r.head()) }
+func (r *Run) Log() string {
+	if !r.archived {
+		return r.said.Markdown(r.head())
+	}
+	head, detail := r.head(), r.recall()
+	head.Result = string(detail.Result)
+	return background.Markdown(head, detail.Said)
+}
 
-// head is what the log says of the run itself.
+// head is what the log says of the run itself, but for the result of an earlier
+// process's.
 func (r *Run) head() background.Head {
 	r.mu.Lock()
 	info := r.info
 	r.mu.Unlock()
-	if r.archived {
-		info = r.Info()
-	}
 	r.time(&info)
 	h := background.Head{
 		Target: r.session.shownTarget(), At: info.CreatedAt, Duration: time.Duration(info.DurationMS) * time.Millisecond,

@@ -86,6 +86,7 @@ type Session struct {
 	thumb      thumbnail
 
 	archived *Info // what is told of a session of an earlier process; nil for one of this
+	logBytes int   // the log that is kept of that
 }
 
 // newSession makes a session whose events are numbered from one on.
