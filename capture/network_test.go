@@ -195,13 +195,13 @@ func TestSettling(t *testing.T) {
 	r.none(capture.TypeNetworkIdle)
 	released := time.Now()
 	close(release)
-	idle, _ := r.await(capture.TypeNetworkIdle, mine)
+	idle, idleData := r.await(capture.TypeNetworkIdle, mine)
 	if after := idle.TS - released.UnixMilli(); after < 450 {
 		t.Errorf("idle %d ms after the last answer", after)
 	}
-	settled, _ := r.await(capture.TypeNavigationSettled, mine)
-	if settled.Seq != idle.Seq+1 {
-		t.Errorf("settled at %d, idle at %d", settled.Seq, idle.Seq)
+	settled, settledData := r.await(capture.TypeNavigationSettled, mine)
+	if settled.Seq != idle.Seq+1 || settledData["since_navigation_ms"].(float64) < idleData["since_navigation_ms"].(float64) {
+		t.Errorf("settled: %s, idle: %s", settled.JSON(), idle.JSON())
 	}
 	// A shift starts the wait anew only while it goes on; settled is said once.
 	p.Eval(`document.body.insertAdjacentHTML("afterbegin", "<div style=height:200px></div>"); 0`, nil)

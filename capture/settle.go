@@ -159,7 +159,7 @@ func (s *settle) tick(now time.Time) time.Time {
 		if due(s.layoutAt, now) {
 			s.layoutAt = time.Time{}
 			s.layout = true
-			s.write("", TypeLayoutSettled, s.age(now))
+			s.write("", TypeLayoutSettled, s.age())
 			s.w.m.triggerLocked(s.w, TriggerLayoutSettled)
 			s.complete()
 		}
@@ -184,7 +184,7 @@ func (s *settle) tickNetwork(now time.Time) {
 	if due(s.idleAt, now) {
 		s.idle = true
 		s.idleAt, s.countAt = time.Time{}, time.Time{}
-		s.write("", TypeNetworkIdle, s.age(now))
+		s.write("", TypeNetworkIdle, s.age())
 		s.w.m.triggerLocked(s.w, TriggerNetworkIdle)
 		s.complete()
 	}
@@ -197,12 +197,12 @@ func (s *settle) complete() {
 		return
 	}
 	s.settled = true
-	s.write("", TypeNavigationSettled, s.age(time.Now()))
+	s.write("", TypeNavigationSettled, s.age())
 	s.w.m.triggerLocked(s.w, TriggerNavigationSettled)
 }
 
-func (s *settle) age(now time.Time) settledData {
-	return settledData{now.Sub(s.since).Milliseconds()}
+func (s *settle) age() settledData {
+	return settledData{time.Since(s.since).Milliseconds()}
 }
 
 func (s *settle) write(frameID, eventType string, data any) {
