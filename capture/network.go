@@ -233,6 +233,7 @@ func (w *watched) loadingFinished(ev cdp.Event) {
 	if !w.m.active.Network || decode(ev.Params, &p) != nil {
 		return
 	}
+	w.requests.ended(p.RequestID)
 	r := w.requests.byID[p.RequestID]
 	if r == nil {
 		return
@@ -263,6 +264,7 @@ func (w *watched) loadingFailed(ev cdp.Event) {
 	if !w.m.active.Network || decode(ev.Params, &p) != nil {
 		return
 	}
+	w.requests.ended(p.RequestID)
 	r := w.requests.byID[p.RequestID]
 	if r == nil {
 		return

@@ -34,6 +34,9 @@ type requests struct {
 	byID  map[string]*request
 	order []string // oldest first; may name some that are gone
 	extra map[string]*extraInfo
+
+	whole bool            // those that began before they were followed are known too
+	over  map[string]bool // until then: which of those have ended
 }
 
 // extraInfo holds the headers that really went over the wire, which Chromium
@@ -63,6 +66,17 @@ func (q *requests) add(r *request) {
 }
 
 func (q *requests) remove(r *request) { delete(q.byID, r.id) }
+
+// ended notes that a request is over which may have begun before it was followed.
+func (q *requests) ended(id string) {
+	if q.whole {
+		return
+	}
+	if q.over == nil || len(q.over) >= maxRequests {
+		q.over = map[string]bool{}
+	}
+	q.over[id] = true
+}
 
 // extraOf returns where a request's real headers are kept.
 func (q *requests) extraOf(id string) *extraInfo {

@@ -27,6 +27,15 @@ type rest struct {
 	done  chan error
 }
 
+// UnderWay is a request that somebody else knows to be under way in a page.
+type UnderWay struct {
+	ID       string
+	LoaderID string
+	Kind     string // as resource types are called in events
+	Started  time.Time
+	Answered bool // its response has begun
+}
+
 // restState is what a page's rest is told by, beside its navigation.
 type restState struct {
 	waiting     []*rest
@@ -64,7 +73,7 @@ func (m *Monitor) captures(eventType string) bool {
 
 // Follow makes the monitor follow what Rest is told by, from now until stop is
 // called: nobody sees events that are not captured. Without it, Rest does so
-// itself, and then knows nothing of requests that were under way before.
+// itself, and takes no page for one that rests already.
 func (m *Monitor) Follow() (stop func()) {
 	m.followed(1)
 	return func() { m.followed(-1) }
@@ -88,15 +97,18 @@ func (m *Monitor) followed(by int) {
 
 // Rest waits until a page has come to rest: its navigation has settled, no request
 // has been pending for 500 ms, and nothing has moved for a second. A page that is
-// at rest is not waited for. It works whether a capture runs or not. The error is
-// ErrTargetGone, ErrNotReady, or ctx's cause.
-func (m *Monitor) Rest(ctx context.Context, target string) error {
+// at rest is not waited for. It works whether a capture runs or not. underWay is asked
+// for the requests that began before anybody followed the page; they count like the
+// others, and it has to leave out those that ended before it was called. The error
+// is ErrTargetGone, ErrNotReady, or ctx's cause.
+func (m *Monitor) Rest(ctx context.Context, target string, underWay func(context.Context) []UnderWay) error {
 	defer m.Follow()()
 	w, err := m.pageOf(target)
 	if err != nil {
 		return err
 	}
 	answered(ctx, []*cdp.Session{w.session}) // what it does is on its way to us by then
+	w.learnRequests(ctx, underWay)
 	r := &rest{done: make(chan error, 1)}
 	m.mu.Lock()
 	if w.gone || len(w.settle.waiting) >= maxRests {
@@ -115,6 +127,33 @@ func (m *Monitor) Rest(ctx context.Context, target string) error {
 		w.settle.waiting = slices.DeleteFunc(w.settle.waiting, func(o *rest) bool { return o == r })
 		return context.Cause(ctx)
 	}
+}
+
+// learnRequests takes in, once, what was under way in a page before its network was
+// followed, which Chromium does not tell.
+func (w *watched) learnRequests(ctx context.Context, underWay func(context.Context) []UnderWay) {
+	w.m.mu.Lock()
+	known := w.requests.whole
+	w.m.mu.Unlock()
+	if known {
+		return
+	}
+	list := underWay(ctx)
+	w.m.mu.Lock()
+	defer w.m.mu.Unlock()
+	w.requests.whole = true
+	for _, u := range list {
+		if w.requests.byID[u.ID] != nil || w.requests.over[u.ID] {
+			continue
+		}
+		r := &request{id: u.ID, loader: u.LoaderID, kind: u.Kind, started: u.Started, active: time.Now(), counts: true, reported: true}
+		if u.Answered {
+			r.response = &cdpResponse{}
+		}
+		w.requests.add(r)
+	}
+	w.requests.over = nil
+	w.settle.recount = true
 }
 
 // restMark is put into the intake behind what happened before somebody waits.

@@ -2,6 +2,7 @@ package capture_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,12 +10,16 @@ import (
 	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/cdp"
 )
+
+// nothing is what was under way in a page before it was followed.
+func nothing(context.Context) []capture.UnderWay { return nil }
 
 // Rest waits for what goes on in a page, without anybody else seeing events of it.
 func TestRest(t *testing.T) {
@@ -32,7 +37,8 @@ func TestRest(t *testing.T) {
 	p.Open(base + "/")
 	ctx := browsertest.Context(t, "rest")
 	// A page that was there before anybody asked.
-	if err := r.Rest(ctx, string(p.ID)); err != nil {
+	rest := func(ctx context.Context) error { return r.Rest(ctx, string(p.ID), nothing) }
+	if err := rest(ctx); err != nil {
 		t.Fatal(err)
 	}
 	defer r.Follow()()
@@ -40,10 +46,10 @@ func TestRest(t *testing.T) {
 	// What it has asked for, though nothing is waited for.
 	p.Eval(`window.answer = ""; fetch("/slow").then(r => r.text()).then(text => { answer = text }); 0`, nil)
 	resting := make(chan error, 1)
-	go func() { resting <- r.Rest(ctx, string(p.ID)) }()
+	go func() { resting <- rest(ctx) }()
 	short, cancel := context.WithTimeout(ctx, 800*time.Millisecond)
 	defer cancel()
-	if err := r.Rest(short, string(p.ID)); !errors.Is(err, context.DeadlineExceeded) {
+	if err := rest(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("while a request was pending: %v", err)
 	}
 	gate <- struct{}{}
@@ -58,13 +64,13 @@ func TestRest(t *testing.T) {
 	// What moves.
 	began := time.Now()
 	p.Eval(`document.querySelector("#a").style.height = "150px"; new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`, nil)
-	if err := r.Rest(ctx, string(p.ID)); err != nil || time.Since(began) < time.Second {
+	if err := rest(ctx); err != nil || time.Since(began) < time.Second {
 		t.Errorf("rests %v after it moved, %v", time.Since(began), err)
 	}
 	// A navigation begins anew.
 	began = time.Now()
 	p.Open(base + "/?again")
-	if err := r.Rest(ctx, string(p.ID)); err != nil || time.Since(began) < time.Second {
+	if err := rest(ctx); err != nil || time.Since(began) < time.Second {
 		t.Errorf("rests %v after it was loaded, %v", time.Since(began), err)
 	}
 
@@ -75,15 +81,58 @@ func TestRest(t *testing.T) {
 			t.Errorf("somebody sees %s", e.JSON())
 		}
 	}
-	if err := r.Rest(ctx, "nowhere"); !errors.Is(err, capture.ErrTargetGone) {
+	if err := r.Rest(ctx, "nowhere", nothing); !errors.Is(err, capture.ErrTargetGone) {
 		t.Errorf("no page: %v", err)
 	}
 	p.Eval(`fetch("/slow"); 0`, nil)
-	go func() { resting <- r.Rest(ctx, string(p.ID)) }()
+	go func() { resting <- rest(ctx) }()
 	if err := cdp.Send(p.Session, page.Close, proto.Empty{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-resting; !errors.Is(err, capture.ErrTargetGone) {
 		t.Errorf("a page that is closed: %v", err)
+	}
+}
+
+// What was under way before anybody followed a page counts, unless it ends while
+// that is asked for.
+func TestRestLearnsWhatWasUnderWay(t *testing.T) {
+	r := record(t, capture.Config{})
+	gate := make(chan struct{})
+	base := site{pages: map[string]string{"/": `<link rel=icon href=data:,><p>text</p>`}, handlers: map[string]http.HandlerFunc{
+		"/slow": func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-gate:
+			case <-r.Context().Done():
+			}
+		},
+	}}.start(t)
+	p := browsertest.Page(t)
+	p.Open(base + "/")
+	ctx := browsertest.Context(t, "rest")
+	if _, err := cdp.Call(ctx, p.Session, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	p.Eval(`fetch("/slow").then(r => r.text()); 0`, nil)
+	var sent struct {
+		RequestID string `json:"requestId"`
+	}
+	if err := json.Unmarshal(p.Await(network.RequestWillBeSent.Method).Params, &sent); err != nil {
+		t.Fatal(err)
+	}
+	underWay := func(context.Context) []capture.UnderWay {
+		return []capture.UnderWay{{ID: sent.RequestID, Kind: "fetch", Started: time.Now()}}
+	}
+	short, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
+	defer cancel()
+	if err := r.Rest(short, string(p.ID), underWay); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while a request was pending: %v", err)
+	}
+	if err := r.Rest(ctx, string(p.ID), func(ctx context.Context) []capture.UnderWay {
+		close(gate)
+		p.Await(network.LoadingFinished.Method)
+		return underWay(ctx)
+	}); err != nil {
+		t.Errorf("when it had ended: %v", err)
 	}
 }

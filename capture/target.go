@@ -277,6 +277,9 @@ func (w *watched) configureLocked(waiting bool) {
 	w.followRest()
 	w.toggle(had.interactions, want.interactions, "", nil, "")
 	w.toggle(had.runtime, want.runtime, runtime.Enable.Method, proto.Empty{}, runtime.Disable.Method)
+	if want.network && !had.network {
+		w.requests.whole = waiting
+	}
 	if want.network && (!had.network || had.bodies != want.bodies) {
 		w.send(network.Enable.Method, networkParams(want.bodies))
 	}

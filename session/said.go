@@ -59,7 +59,12 @@ func (r *Run) head() background.Head {
 
 // atRest waits until a page has come to rest.
 func (s *Session) atRest(ctx context.Context, p *browser.Page) error {
-	err := s.monitor.Rest(ctx, string(p.ID()))
+	err := s.monitor.Rest(ctx, string(p.ID()), func(ctx context.Context) (list []capture.UnderWay) {
+		for _, u := range p.UnderWay(ctx) {
+			list = append(list, capture.UnderWay(u))
+		}
+		return list
+	})
 	if errors.Is(err, capture.ErrTargetGone) {
 		return browser.ErrPageClosed
 	}

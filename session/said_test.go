@@ -2,6 +2,9 @@ package session
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strings"
@@ -283,5 +286,36 @@ func TestWaitForSettled(t *testing.T) {
 	}
 	if running, config, _ := s.Monitor().State(); running || config.Network || s.Info().EventCount != 0 {
 		t.Errorf("capture is on: %+v, %d events", config, s.Info().EventCount)
+	}
+}
+
+// TestWaitForSettledKnowsOfEarlier waits for what a page asked for before the script began.
+func TestWaitForSettledKnowsOfEarlier(t *testing.T) {
+	asked, released := make(chan struct{}), make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/slow":
+			close(asked)
+			select {
+			case <-released:
+			case <-r.Context().Done():
+			}
+		case "/release":
+			close(released)
+		}
+		_, _ = io.WriteString(w, "<link rel=icon href=data:,>")
+	}))
+	defer srv.Close()
+	s := create(t, startManager(t, Options{}), CreateOptions{URL: srv.URL})
+	endOf(t, startRun(t, s, `await page.evaluate(() => { fetch('/slow').then(r => r.text()).then(text => { document.title = 'answered' }) })`))
+	waitFor(t, "the request", asked)
+	got := resultOf[[]string](t, startRun(t, s, `
+		const early = await page.waitForSettled({ timeout: 2500 }).then(() => 'settled', e => e.name);
+		await page.evaluate(() => { fetch('/release') });
+		await page.waitForSettled();
+		return [early, await page.title()];
+	`))
+	if got[0] != "TimeoutError" || got[1] != "answered" {
+		t.Errorf("got %q", got)
 	}
 }
