@@ -181,6 +181,8 @@ func digits(b []byte) int {
 	return n
 }
 
+// list copies a list. Of a pair of a secret name and a value, as the entries of a map
+// are written, the value is lost.
 func (w *jsonRedactor) list(depth int) bool {
 	if depth > maxRedactDepth+1 {
 		return w.skip()
@@ -190,12 +192,22 @@ func (w *jsonRedactor) list(depth int) bool {
 	if w.next(']') {
 		return true
 	}
-	for {
+	named := false
+	for n := 1; ; n++ {
+		w.space()
+		start := len(w.out)
 		if !w.value(depth) {
 			return false
 		}
+		end := len(w.out)
 		w.space()
+		if n == 1 {
+			named = w.names(start, end)
+		}
 		if w.next(']') {
+			if n == 2 && named {
+				w.hide(start, end)
+			}
 			return true
 		}
 		if !w.next(',') {
@@ -259,6 +271,12 @@ func (w *jsonRedactor) hide(from, to int) {
 	w.out = slices.Replace(w.out, from, to, []byte(`"`+Redacted+`"`)...)
 }
 
+// names tells whether the value at out[from:to] is a string that is a secret name.
+func (w *jsonRedactor) names(from, to int) bool {
+	value := w.out[from:to]
+	return len(value) > 2 && len(value) < maxKeyBytes && value[0] == '"' && w.rules.secretKey(string(value[1:len(value)-1]))
+}
+
 // pairedValue watches an object for the members of a name and value pair, the
 // shape that forms and header lists often have.
 type pairedValue struct {
@@ -269,10 +287,7 @@ type pairedValue struct {
 func (p *pairedValue) note(w *jsonRedactor, name string, start int) {
 	switch name {
 	case "name", "key", "field", "Name", "Key":
-		value := w.out[start:]
-		if len(value) > 2 && len(value) < maxKeyBytes && value[0] == '"' && w.rules.secretKey(string(value[1:len(value)-1])) {
-			p.secret = true
-		}
+		p.secret = p.secret || w.names(start, len(w.out))
 	case "value", "Value", "values":
 		p.from, p.to = start, len(w.out)
 	}

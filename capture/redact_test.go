@@ -32,6 +32,14 @@ func TestRedactText(t *testing.T) {
 		{`{"a": 1, "password" : {"x":[1,2,`, `{"a": 1, "password" : [REDACTED]`},
 		{`{a: 1, password: "x y", b: 2}`, `{a: 1, password: "[REDACTED]", b: 2}`},
 		{`{\"password\":\"x\",\"b\":1`, `{\"password\":\"[REDACTED]\",\"b\":1`},
+		{`[["password","x"],["user","y"],["token",{"a":1}],["secret","a","b"],["pin"]]`, `[["password","[REDACTED]"],["user","y"],["token","[REDACTED]"],["secret","a","b"],["pin"]]`},
+		{"Map(2) {password => x, 'api key' => y}", "Map(2) {password => [REDACTED], 'api key' => y}"},
+		{`Map(2) {"api_key" => "x y", "n" => 1}`, `Map(2) {"api_key" => "[REDACTED]", "n" => 1}`},
+		{"/q?variables=%7B%22password%22%3A%22x%5C%22y%22%2C%22n%22%3A1%7D&b=1", "/q?variables=%7B%22password%22%3A%22[REDACTED]%22%2C%22n%22%3A1%7D&b=1"},
+		{"/q?v=%7b%22pin%22%3a+%201234%2c%22a%22%3a1%7d&b=1", "/q?v=%7b%22pin%22%3a+%20[REDACTED]%2c%22a%22%3a1%7d&b=1"},
+		{"/q?v=%7B%22tokens%22%3A%5B%22x%22%2C%22y%22%5D%7D&b=1", "/q?v=%7B%22tokens%22%3A[REDACTED]&b=1"},
+		{"    at f (https://x.test/token:12:5)\n    at https://x.test/js/session-id.js:1:20", "    at f (https://x.test/token:12:5)\n    at https://x.test/js/session-id.js:1:20"},
+		{"/token:12 token:12:5 /pin:1234:x /otp:123456:7a", "/token:[REDACTED] token:[REDACTED] /pin:[REDACTED] /otp:[REDACTED]"},
 		{"token=[REDACTED]rest&x=1", "token=[REDACTED]&x=1"},
 		{"password=\nnext line", "password=\nnext line"},
 		{"said hunter2 & co and hunter2+%26+co and hunter2%20%26%20co", "said [REDACTED] and [REDACTED] and [REDACTED]"},
@@ -131,6 +139,7 @@ func FuzzRedact(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"password":"§"},"b":["§",{"token":["§"]}]}`, "https://a:§@h/?q=§&token=§#x=§", "password=§&x=§", `{"x":"{\"secret\":\"§\"}"`,
 		"Authorization: Basic §\r\nX: §", `{"name":"password","value":"§"}`, `{password: '§', pin:[§, 1]}`, `"\u0070assword":"§"`, "a%3D§%26token%3D§",
+		`[["pin","§"],["pin",["§"]]]`, "Map(1) {pin => §}", "?v=%7B%22pin%22%3A%22§%22%7D", "?v=%22pin%22%3A+%20§%2C", "at /pin:1:2§",
 		`token=[REDACTED]§`, `[[REDACTED]]§`, `{"[REDACTED]§":1,"a":1e5}`, "form-data; name=\"pin\"\r\n\r\n§\r\n--", `{"a":"\ud800§"}`,
 	} {
 		f.Add(seed, "hunter2!x")

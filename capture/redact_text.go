@@ -1,9 +1,15 @@
 package capture
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxAuthority is how far a URL's authority is looked for behind its "://".
 const maxAuthority = 512
+
+// maxPlaceDigits is how many digits the number of a line or column has at most.
+const maxPlaceDigits = 7
 
 // scan takes out what stands behind secret names in a text that is not JSON, or
 // no longer: URLs, forms, headers, cut-off JSON, lines of logs.
@@ -20,7 +26,7 @@ func (r *rules) scan(s string) string {
 			from, to = userinfo(s, at+3)
 		} else if key := keyBefore(s, done, at); key != "" {
 			switch {
-			case r.secretKey(key):
+			case r.secretKey(key) && !isPlace(s, at, key):
 				from, to = valueAfter(s, at, width, key)
 			case width == 1 && s[at] == '=' && strings.EqualFold(key, "name"):
 				from, to = r.formPart(s, at)
@@ -39,11 +45,16 @@ func (r *rules) scan(s string) string {
 	return string(append(out, s[done:]...))
 }
 
-// separator finds the next : or =, also percent-encoded, and its width.
+// separator finds the next :, = or =>, the first two also percent-encoded, and its width.
 func separator(s string, from int) (at, width int) {
 	for i := from; i < len(s); i++ {
 		switch s[i] {
-		case ':', '=':
+		case ':':
+			return i, 1
+		case '=':
+			if i+1 < len(s) && s[i+1] == '>' { // between the key and the value of a Map
+				return i, 2
+			}
 			return i, 1
 		case '%':
 			if i+2 < len(s) && s[i+1] == '3' && (s[i+2]|0x20 == 'd' || s[i+2]|0x20 == 'a') {
@@ -54,6 +65,23 @@ func separator(s string, from int) (at, width int) {
 	return -1, 0
 }
 
+// isPlace tells whether what stands before and behind a colon is a file's name in a
+// path, and a line and a column in it.
+func isPlace(s string, at int, key string) bool {
+	start := at - len(key)
+	if s[at] != ':' || start < 1 || s[start-1] != '/' || s[start:at] != key {
+		return false
+	}
+	rest := s[at+1:]
+	line := digits([]byte(rest[:min(len(rest), maxPlaceDigits+1)]))
+	if line == 0 || line > maxPlaceDigits || line == len(rest) || rest[line] != ':' {
+		return false
+	}
+	rest = rest[line+1:]
+	column := digits([]byte(rest[:min(len(rest), maxPlaceDigits+1)]))
+	return column > 0 && column <= maxPlaceDigits && (column == len(rest) || !isKeyByte(rest[column]))
+}
+
 // keyBefore returns the name that ends at at, quotes and spaces stripped.
 func keyBefore(s string, from, at int) string {
 	end := at
@@ -62,6 +90,9 @@ func keyBefore(s string, from, at int) string {
 	}
 	for end > from && (s[end-1] == '"' || s[end-1] == '\'' || s[end-1] == '\\') {
 		end--
+	}
+	if isPercentQuote(s[from:end]) {
+		end -= len(percentQuote)
 	}
 	start := end
 	for start > from && end-start < maxKeyBytes && isKeyByte(s[start-1]) {
@@ -102,10 +133,10 @@ func valueAfter(s string, at, width int, key string) (from, to int) {
 		i++
 	}
 	if width == 3 {
-		return i, plainEnd(s, i, "&\"'<> \t\r\n", "%26")
+		return percentValue(s, i, isPercentQuote(s[:at]))
 	}
 	if strings.HasPrefix(s[i:], Redacted) {
-		return i, plainEnd(s, i, "&\"'<>,;}\\ \t\r\n", "")
+		return i, plainEnd(s, i, "&\"'<>,;}\\ \t\r\n")
 	}
 	quote := i
 	for quote < len(s) && s[quote] == '\\' {
@@ -117,13 +148,51 @@ func valueAfter(s string, at, width int, key string) (from, to int) {
 	if i < len(s) && (s[i] == '{' || s[i] == '[') && s[at] == ':' {
 		return i, groupEnd(s, i)
 	}
-	if s[at] == '=' {
-		return i, plainEnd(s, i, "&\"'<> \t\r\n", "")
+	if s[at] == '=' && width == 1 {
+		return i, plainEnd(s, i, "&\"'<> \t\r\n")
 	}
 	if isHeader(key) {
-		return i, plainEnd(s, i, "\"'\r\n", "")
+		return i, plainEnd(s, i, "\"'\r\n")
 	}
-	return i, plainEnd(s, i, "&\"'<>,;})]\\ \t\r\n", "")
+	return i, plainEnd(s, i, "&\"'<>,;})]\\ \t\r\n")
+}
+
+// percentQuote is a quote in a URL's query.
+const percentQuote = "%22"
+
+func isPercentQuote(s string) bool { return strings.HasSuffix(s, percentQuote) }
+
+// percentValue returns where a percent-encoded value ends that begins at from: a
+// form's, or that of a JSON member, whose name is in quotes.
+func percentValue(s string, from int, member bool) (int, int) {
+	const stops = "&\"'<> \t\r\n"
+	if !member {
+		return from, plainEnd(s, from, stops, "%26")
+	}
+	for blank := true; blank; {
+		rest := strings.TrimPrefix(strings.TrimPrefix(s[from:], "%20"), "+")
+		blank = len(rest) < len(s)-from
+		from = len(s) - len(rest)
+	}
+	switch {
+	case strings.HasPrefix(s[from:], percentQuote):
+		from += len(percentQuote)
+		to := from
+		for {
+			to = plainEnd(s, to, stops, percentQuote)
+			if !strings.HasPrefix(s[to:], percentQuote) || !strings.EqualFold(s[max(from, to-len("%5C")):to], "%5C") {
+				return from, to
+			}
+			to += len(percentQuote)
+		}
+	case startsWithAny(s[from:], []string{"%7B", "%7b", "%5B", "%5b"}):
+		return from, plainEnd(s, from, stops) // where it ends is not worth knowing
+	}
+	return from, plainEnd(s, from, stops, "%2C", "%2c", "%7D", "%7d", "%5D", "%5d")
+}
+
+func startsWithAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(s, word) })
 }
 
 // isHeader tells whether a name is that of a header whose value has spaces.
@@ -137,14 +206,14 @@ func quotedBefore(s string, at int) bool {
 }
 
 // plainEnd returns where a value without quotes ends: at one of the stop
-// characters or the stop word, but never within a mark.
-func plainEnd(s string, from int, stops, word string) int {
+// characters or words, but never within a mark.
+func plainEnd(s string, from int, stops string, words ...string) int {
 	for i := from; i < len(s); i++ {
 		if s[i] == '[' && strings.HasPrefix(s[i:], Redacted) {
 			i += len(Redacted) - 1
 			continue
 		}
-		if strings.IndexByte(stops, s[i]) >= 0 || word != "" && strings.HasPrefix(s[i:], word) {
+		if strings.IndexByte(stops, s[i]) >= 0 || startsWithAny(s[i:], words) {
 			return i
 		}
 	}
