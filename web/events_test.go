@@ -170,9 +170,8 @@ func (s *testServer) streamFrom(path, last string) *testStream {
 	return &testStream{t: s.t, lines: lines, close: stop}
 }
 
-// next is the next event of a type.
-func (r *testStream) next(event string) testEvent {
-	r.t.Helper()
+// events reads events until the stream's end.
+func (r *testStream) events(yield func(testEvent) bool) {
 	var ev testEvent
 	for r.lines.Scan() {
 		name, value, _ := strings.Cut(r.lines.Text(), ": ")
@@ -183,14 +182,24 @@ func (r *testStream) next(event string) testEvent {
 			ev.event = value
 		case "data":
 			ev.data = value
-			if ev.event == event {
-				return ev
+			if !yield(ev) {
+				return
 			}
 			ev = testEvent{}
 		}
 	}
+}
+
+// next is the next event of a type.
+func (r *testStream) next(event string) testEvent {
+	r.t.Helper()
+	for ev := range r.events {
+		if ev.event == event {
+			return ev
+		}
+	}
 	r.t.Fatalf("waiting for event %s: the stream ended: %v", event, r.lines.Err())
-	return ev
+	return testEvent{}
 }
 
 // end waits for the stream's end.
@@ -266,19 +275,7 @@ func TestStreamBegins(t *testing.T) {
 // all reads a stream to its end.
 func (r *testStream) all() (list []testEvent) {
 	r.t.Helper()
-	var ev testEvent
-	for r.lines.Scan() {
-		name, value, _ := strings.Cut(r.lines.Text(), ": ")
-		switch name {
-		case "id":
-			ev.id = value
-		case "event":
-			ev.event = value
-		case "data":
-			list = append(list, ev)
-			ev = testEvent{}
-		}
-	}
+	list = slices.Collect(r.events)
 	if err := r.lines.Err(); err != nil {
 		r.t.Error(err)
 	}
