@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"takeover/text"
 )
@@ -161,17 +162,17 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// encode writes a mapping's data. Text from pages may hold anything, lone
-// surrogates included; what is not Unicode becomes U+FFFD.
-func encode(data any) (json.RawMessage, error) {
-	return jsonv2.Marshal(data, jsonv2.AllowInvalidUTF8(true))
-}
+// lenient is how mappings read and write JSON. Text from pages may hold anything,
+// lone surrogates included; what is not Unicode becomes U+FFFD. Neither Chromium nor
+// a mapping names a member twice, and to look for that takes longer than the rest.
+var lenient = jsonv2.JoinOptions(jsonv2.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// encode writes a mapping's data.
+func encode(data any) (json.RawMessage, error) { return jsonv2.Marshal(data, lenient) }
 
 // decode reads a CDP payload as the mapping's own view of it. cdproto's types
 // are not used for payloads that hold page text: they refuse lone surrogates.
-func decode(params []byte, v any) error {
-	return jsonv2.Unmarshal(params, v, jsonv2.AllowInvalidUTF8(true))
-}
+func decode(params []byte, v any) error { return jsonv2.Unmarshal(params, v, lenient) }
 
 // cut shortens s to at most limit bytes, on a rune's boundary, and tells
 // whether it had to.

@@ -20,6 +20,9 @@ const (
 	// maxPayload is the largest single event that is looked at, such as a
 	// console line with a giant string; it is let in when nothing else waits.
 	maxPayload = 32 << 20
+
+	// keepEvents is for how many events an empty queue keeps its memory.
+	keepEvents = 256
 )
 
 // intake is the monitor's cdp.Sink: a queue bounded by count and by bytes. A
@@ -34,6 +37,7 @@ type intake struct {
 
 	mu      sync.Mutex // guards what follows
 	events  []cdp.Event
+	taken   int // how many of events are no longer there
 	bytes   int
 	skipped uint64
 	closed  bool
@@ -46,8 +50,8 @@ func newIntake(maxEvents, maxBytes int) *intake {
 // Put adds an event. It never waits.
 func (q *intake) Put(ev cdp.Event) {
 	q.mu.Lock()
-	full := len(q.events) >= q.maxEvents || len(ev.Params) > maxPayload ||
-		len(q.events) > 0 && q.bytes+len(ev.Params) > q.maxBytes
+	waiting := len(q.events) - q.taken
+	full := waiting >= q.maxEvents || len(ev.Params) > maxPayload || waiting > 0 && q.bytes+len(ev.Params) > q.maxBytes
 	if drop := full && !structural(ev.Method); drop || q.closed {
 		if drop {
 			q.skipped++
@@ -57,6 +61,11 @@ func (q *intake) Put(ev cdp.Event) {
 		return
 	}
 	ev.Skipped, q.skipped = q.skipped, 0
+	if len(q.events) == cap(q.events) && q.taken > waiting { // rather than to grow
+		n := copy(q.events, q.events[q.taken:])
+		clear(q.events[n:])
+		q.events, q.taken = q.events[:n], 0
+	}
 	q.events = append(q.events, ev)
 	q.bytes += len(ev.Params)
 	q.mu.Unlock()
@@ -89,15 +98,17 @@ func (q *intake) signal() {
 func (q *intake) take(ctx context.Context, deadline time.Time) (ev cdp.Event, ok bool, err error) {
 	for {
 		q.mu.Lock()
-		if len(q.events) > 0 {
-			ev := q.events[0]
-			q.events[0] = cdp.Event{}
-			q.events = q.events[1:]
+		if q.taken < len(q.events) {
+			ev := q.events[q.taken]
+			q.events[q.taken] = cdp.Event{}
+			q.taken++
 			q.bytes -= len(ev.Params)
 			q.mu.Unlock()
 			return ev, true, nil
 		}
-		q.events = nil
+		if q.events, q.taken = q.events[:0], 0; cap(q.events) > keepEvents {
+			q.events = nil
+		}
 		lost, closed := q.skipped, q.closed
 		q.skipped = 0
 		q.mu.Unlock()
@@ -122,7 +133,7 @@ func (q *intake) take(ctx context.Context, deadline time.Time) (ev cdp.Event, ok
 func (q *intake) empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.events) == 0 && q.skipped == 0 && !q.closed
+	return q.taken == len(q.events) && q.skipped == 0 && !q.closed
 }
 
 func (q *intake) wait(ctx context.Context, deadline time.Time) error {

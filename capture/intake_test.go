@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"testing"
 	"time"
 
@@ -53,5 +54,28 @@ func TestIntakeBoundsBytes(t *testing.T) {
 	q.Put(cdp.Event{Method: "c", Params: make([]byte, maxPayload+1)})
 	if ev, ok, _ := q.take(t.Context(), time.Time{}); !ok || ev.Method != "" || ev.Skipped != 2 {
 		t.Fatalf("got %+v", ev)
+	}
+}
+
+// What is put while others are taken comes out in its order, and the memory of a queue
+// that is never empty does not grow with what has gone through it.
+func TestIntakeOrder(t *testing.T) {
+	q := newIntake(1000, 1<<20)
+	put, taken := 0, 0
+	for round := range 2000 {
+		for range 1 + round%3 {
+			q.Put(cdp.Event{Method: strconv.Itoa(put)})
+			put++
+		}
+		for put-taken > 5 {
+			ev, ok, err := q.take(t.Context(), time.Time{})
+			if !ok || err != nil || ev.Method != strconv.Itoa(taken) {
+				t.Fatalf("took %+v %v %v, want %d", ev, ok, err, taken)
+			}
+			taken++
+		}
+	}
+	if cap(q.events) > 64 {
+		t.Errorf("room for %d events, of which %d wait", cap(q.events), put-taken)
 	}
 }

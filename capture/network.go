@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -89,13 +90,13 @@ func (w *watched) requestWillBeSent(ev cdp.Event) {
 		case p.HasExtra:
 			owed++
 		}
-		data.RedirectResponse.Headers, short[3] = headers.flat()
+		data.RedirectResponse.Headers, short[3] = flatHeaders(headers)
 	}
 	headers := p.Request.Headers
 	if extra := w.requests.extraOf(p.RequestID); len(extra.request) > 0 {
 		headers, extra.request = extra.request[0], extra.request[1:]
 	}
-	data.Headers, short[1] = headers.flat()
+	data.Headers, short[1] = flatHeaders(headers)
 	post := p.Request.PostData
 	if post == "" {
 		for _, entry := range p.Request.Entries {
@@ -115,13 +116,14 @@ func (w *watched) requestWillBeSent(ev cdp.Event) {
 	}
 	data.Initiator.URL, _ = cutURL(data.Initiator.URL)
 
-	w.requests.add(&request{
+	r := &request{
 		id: p.RequestID, loader: p.LoaderID, url: data.URL, method: data.Method, kind: data.ResourceType, frame: p.FrameID,
 		started: time.Now(), sent: p.Timestamp, wall: p.WallTime, owed: owed,
 		counts: previous != nil && previous.counts || previous == nil && countsForIdle(p.Type),
-	})
+	}
+	w.requests.add(r)
 	w.m.writeLocked(e, TypeNetworkRequest, data)
-	w.networkChanged()
+	w.requestCame(r)
 }
 
 // cutURL bounds a URL; data: URLs tighter, because they hold whole files.
@@ -146,7 +148,7 @@ func (w *watched) requestExtra(ev cdp.Event) {
 		Headers   cdpHeaders `json:"headers"`
 	}
 	// What comes behind its request is of no use any more: that was written.
-	if !w.m.active.Network || decode(ev.Params, &p) != nil || w.requests.byID[p.RequestID] != nil {
+	if !w.m.active.Network || w.requestOf(ev) != nil || decode(ev.Params, &p) != nil {
 		return
 	}
 	extra := w.requests.extraOf(p.RequestID)
@@ -283,10 +285,19 @@ func (w *watched) loadingFailed(ev cdp.Event) {
 
 // requestOf returns the request that an event is about, or nil.
 func (w *watched) requestOf(ev cdp.Event) *request {
+	if !w.m.active.Network {
+		return nil
+	}
+	// Chromium names it first, and most events need no more of what they say.
+	if rest, ok := bytes.CutPrefix(ev.Params, []byte(`{"requestId":"`)); ok {
+		if id, _, ok := bytes.Cut(rest, []byte(`"`)); ok && bytes.IndexByte(id, '\\') < 0 {
+			return w.requests.byID[string(id)]
+		}
+	}
 	var p struct {
 		RequestID string `json:"requestId"`
 	}
-	if !w.m.active.Network || decode(ev.Params, &p) != nil {
+	if decode(ev.Params, &p) != nil {
 		return nil
 	}
 	return w.requests.byID[p.RequestID]
@@ -318,7 +329,7 @@ func (w *watched) finish(r *request) {
 	}
 	var short [2]bool
 	data.URL, short[0] = cutURL(r.response.URL)
-	data.Headers, short[1] = headers.flat()
+	data.Headers, short[1] = flatHeaders(headers)
 	e.Truncated = short[0] || short[1]
 	delete(w.requests.extra, r.id)
 	if w.m.config.NetworkResponseBody && end.at > 0 && textual(data.MimeType) {

@@ -1,9 +1,10 @@
 package capture
 
-// maxHeaders and maxHeaderBytes bound what is kept of a message's headers.
+// maxHeaders, maxHeaderName and maxHeaderBytes bound what is kept of a message's headers.
 const (
 	maxHeaders     = 256
-	maxHeaderBytes = 16 << 10
+	maxHeaderName  = 1 << 10
+	maxHeaderBytes = 16 << 10 // of a value
 )
 
 type networkRequestData struct {
@@ -74,23 +75,34 @@ type cdpResponse struct {
 	EncodedLength float64    `json:"encodedDataLength"`
 }
 
-// cdpHeaders are names and values; values that are no strings do not occur.
-type cdpHeaders map[string]jsonValue
+// cdpHeaders are names and values, as JSON: most of a request's headers are told
+// twice, and only one of them is looked at. Values that are no strings do not occur.
+type cdpHeaders = jsonValue
 
-// flat returns the headers within their limits, and whether some were cut.
-func (h cdpHeaders) flat() (map[string]string, bool) {
-	flat, short := make(map[string]string, len(h)), false
-	for name, raw := range h {
-		var value string
-		if decode(raw, &value) != nil {
-			value = string(raw)
-		}
-		value, did := cut(value, maxHeaderBytes)
-		if short = short || did; len(flat) == maxHeaders || len(name) > 1024 {
+// flatHeaders returns headers within their limits, and whether some were cut.
+func flatHeaders(h cdpHeaders) (flat map[string]string, short bool) {
+	if len(h) == 0 {
+		return map[string]string{}, false
+	}
+	if decode(h, &flat) != nil || flat == nil {
+		return map[string]string{}, true
+	}
+	for name, value := range flat {
+		switch cutValue, did := cut(value, maxHeaderBytes); {
+		case len(name) > maxHeaderName:
+			delete(flat, name)
 			short = true
-			continue
+		case did:
+			flat[name] = cutValue
+			short = true
 		}
-		flat[name] = value
+	}
+	for name := range flat {
+		if len(flat) <= maxHeaders {
+			break
+		}
+		delete(flat, name)
+		short = true
 	}
 	return flat, short
 }

@@ -5,6 +5,7 @@ import "time"
 // The rules of the computed events.
 const (
 	idleAfter       = 500 * time.Millisecond // without a request
+	countEvery      = 20 * time.Millisecond  // least time from one count of the requests to the next
 	layoutQuiet     = time.Second            // after page_load or a shift
 	scrollQuiet     = 300 * time.Millisecond // after the last scroll
 	scrollThreshold = 5                      // CSS pixels; less is no scroll
@@ -23,8 +24,8 @@ type settle struct {
 	settled bool
 	adopted bool // it was over before anybody followed it: its events are not told
 
-	recount  bool      // requests came or went since they were counted
-	pending  int       // as counted last
+	recount  bool      // requests came or went since they were counted, at
+	counted  time.Time // which is not done for each of them
 	countAt  time.Time // when the count changes by itself
 	idleAt   time.Time
 	layoutAt time.Time
@@ -104,6 +105,15 @@ func (w *watched) networkChanged() {
 	}
 }
 
+// requestCame tells the page of a new request: it is not idle, however soon the
+// request ends.
+func (w *watched) requestCame(r *request) {
+	w.networkChanged()
+	if page := w.page(); page != nil && r.counts {
+		page.settle.idleAt = time.Time{}
+	}
+}
+
 // countsForIdle tells whether a request holds network_idle up. WebSockets are
 // not reported as requests at all.
 func countsForIdle(kind string) bool { return kind != "EventSource" }
@@ -171,11 +181,17 @@ func (s *settle) tickNetwork(now time.Time) {
 	if s.idle {
 		return
 	}
-	if s.recount || due(s.countAt, now) {
-		s.recount = false
-		s.pending, s.countAt = s.count(now)
+	next := s.counted.Add(countEvery)
+	switch {
+	case s.recount && now.Before(next):
+		s.countAt = earliest(s.countAt, next)
+		return
+	case s.recount || due(s.countAt, now):
+		s.recount, s.counted = false, now
+		var pending int
+		pending, s.countAt = s.count(now)
 		switch {
-		case s.pending > 0:
+		case pending > 0:
 			s.idleAt = time.Time{}
 		case s.idleAt.IsZero():
 			s.idleAt = now.Add(idleAfter)

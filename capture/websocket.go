@@ -72,7 +72,7 @@ func (w *watched) socketOpened(ev cdp.Event) {
 	}
 	e := w.event("")
 	data := socketOpenData{RequestID: p.RequestID, URL: w.sockets[p.RequestID], Status: p.Response.Status}
-	data.Headers, e.Truncated = p.Response.Headers.flat()
+	data.Headers, e.Truncated = flatHeaders(p.Response.Headers)
 	w.m.writeLocked(e, TypeWebSocketOpen, data)
 }
 
