@@ -1,0 +1,97 @@
+package session
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+	"takeover/capture"
+)
+
+var (
+	docsRow   = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| control \\|(.*)\\|$")
+	docsField = regexp.MustCompile("`([a-z_]+)`")
+)
+
+// What people and scripts do is recorded as the docs say, field by field.
+func TestControlEvents(t *testing.T) {
+	docs, err := os.ReadFile("../docs/events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := startManager(t, Options{})
+	s := create(t, m, CreateOptions{})
+	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	link, secret, err := s.CreateLink(LinkOptions{Role: RoleControl})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.RedeemLink(secret, "192.0.2.0/24"); err != nil {
+		t.Fatal(err)
+	}
+	v := join(t, s, RoleControl)
+	r := startRun(t, s, `await requestTakeover('please')`)
+	to := openTakeoverOf(t, r)
+	if err := v.Takeover("claim", to.Info().ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Takeover("done", to.Info().ID, "a note"); err != nil {
+		t.Fatal(err)
+	}
+	endOf(t, r)
+	for _, end := range []func(*Takeover) error{
+		func(t *Takeover) error { return t.Fail("somebody", "no") },
+		func(t *Takeover) error { return t.Cancel("somebody") },
+	} {
+		to, err := s.RequestTakeover(TakeoverOptions{Reason: "x"})
+		if err == nil {
+			err = end(to)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	short, err := s.RequestTakeover(TakeoverOptions{Reason: "x", Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the takeover's end", short.ended)
+	v.Leave()
+	if err := s.RevokeLink(link.ID); err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.Events(t.Context(), 0, 1000, capture.Filter{Categories: []string{capture.CategoryControl}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string][]string{}
+	for _, e := range page.Events {
+		var data map[string]any
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		seen[e.Type] = slices.Sorted(maps.Keys(data))
+	}
+	rows := docsRow.FindAllStringSubmatch(string(docs), -1)
+	if len(rows) == 0 {
+		t.Fatal("the docs have no events of control")
+	}
+	for _, row := range rows {
+		var told []string
+		for _, f := range docsField.FindAllStringSubmatch(row[2], -1) {
+			told = append(told, f[1])
+		}
+		slices.Sort(told)
+		if has := seen[row[1]]; !slices.Equal(has, told) {
+			t.Errorf("%s has %s, the docs say %s", row[1], strings.Join(has, " "), strings.Join(told, " "))
+		}
+	}
+}
