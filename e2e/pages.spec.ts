@@ -289,7 +289,15 @@ test('the page works without a mouse', async ({ page }) => {
   await page.keyboard.press('Tab');
   expect(await focused()).toBe('keys');
   await page.keyboard.press('Control+Alt+Enter');
-  expect(await focused()).toBe('control-button');
+  expect(await focused()).toBe('keys-back');
+  await expect(page.locator('#keys-back')).toBeInViewport();
+  await page.keyboard.press('Shift+Tab');
+  expect(await focused(), 'before the remote page').toBe('new-tab');
+  await page.keyboard.press('Tab');
+  expect(await focused(), 'and into it again').toBe('keys');
+  await page.keyboard.press('Control+Alt+Enter');
+  await page.keyboard.press('Tab');
+  expect(await focused(), 'behind it').toBe('divider');
 
   await page.locator('#divider').focus();
   const before = (await page.locator('#side').boundingBox())?.width ?? 0;

@@ -10,31 +10,46 @@ export function enableMenus(): void {
     open.setAttribute('aria-expanded', 'false');
     open = null;
   };
-  const items = (): HTMLElement[] => (open ? [...byId(open.dataset.menu ?? '').querySelectorAll<HTMLElement>('.menu-item')] : []);
+  const items = (): HTMLElement[] =>
+    open ? [...byId(open.dataset.menu ?? '').querySelectorAll<HTMLElement>('.menu-item, .choice input')].filter((item) => item.checkVisibility()) : [];
+  const start = (button: HTMLElement): void => {
+    open = button;
+    show(byId(button.dataset.menu ?? ''), true);
+    button.setAttribute('aria-expanded', 'true');
+  };
 
+  // An item chosen by the keyboard goes with its menu: what comes next, a dialog's end too, finds the focus on the button.
+  document.addEventListener('click', (event) => {
+    if (open && event.detail === 0 && event.target instanceof Element && event.target.closest('.menu-item')) open.focus();
+  }, true);
   document.addEventListener('click', (event) => {
     const target = event.target instanceof Element ? event.target : null;
     const button = target?.closest<HTMLElement>('[data-menu]') ?? null;
     const was = open;
     if (!target?.closest('.menu') || target.closest('.menu-item')) close();
-    if (button && button !== was) {
-      open = button;
-      show(byId(button.dataset.menu ?? ''), true);
-      button.setAttribute('aria-expanded', 'true');
-    }
+    if (button && button !== was) start(button);
   });
   document.addEventListener('keydown', (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-menu]') : null;
+    if (!open && button && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) start(button);
     if (!open) return;
     if (event.key === 'Escape') {
       open.focus();
       close();
-    } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      const all = items();
-      const step = event.key === 'ArrowDown' ? 1 : -1;
-      const at = all.indexOf(document.activeElement as HTMLElement);
-      all[(at + step + all.length) % all.length]?.focus();
-      event.preventDefault();
+      return;
     }
+    const all = items();
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const to: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at < 0 ? all.length - 1 : at - 1, Home: 0, End: all.length - 1 };
+    const next = to[event.key];
+    if (next === undefined) return;
+    all.at(next % all.length)?.focus();
+    event.preventDefault();
+  });
+  // Who tabs on is done with it. A press elsewhere closes it by its click.
+  document.addEventListener('focusout', (event) => {
+    if (!open || !(event.relatedTarget instanceof Node)) return;
+    if (!byId(open.dataset.menu ?? '').contains(event.relatedTarget) && !open.contains(event.relatedTarget)) close();
   });
 }
 

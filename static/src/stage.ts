@@ -42,7 +42,7 @@ export class Stage {
     this.keyboard = new Keyboard(this.#field, {
       send,
       paste: (data) => this.clipboard.take(data),
-      leave: () => (document.querySelector<HTMLElement>('#control-button, #done') ?? document.body).focus(),
+      leave: () => this.#giveBack(),
     });
     new Pointer(this.screen, send, () => this.#pressed());
     new Widgets(this.live, this.screen, this.keyboard);
@@ -92,6 +92,18 @@ export class Stage {
       this.#area.toggleAttribute('data-focused', false);
       show(hint, false);
     });
+  }
+
+  /** The keys are this page's: what has the focus now stands behind the remote page, and Tab in both directions leads away from that. */
+  #giveBack(): void {
+    const back = byId('keys-back');
+    show(back, true);
+    this.#field.tabIndex = -1;
+    back.addEventListener('blur', () => {
+      this.#field.tabIndex = 0;
+      show(back, false);
+    }, { once: true });
+    back.focus({ preventScroll: true });
   }
 
   /** The frame's colour, and what is said over the picture. */

@@ -126,7 +126,7 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p><p id=\"keys-back\" class=\"keys-hint keys-back\" tabindex=\"-1\" hidden>The keys are this page’s again. <kbd>Tab</kbd> goes on from here.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -171,7 +171,7 @@ func keyItems() templ.Component {
 			var templ_7745c5c3_Var8 string
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(k.keys)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 66, Col: 73}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 67, Col: 73}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
@@ -184,7 +184,7 @@ func keyItems() templ.Component {
 			var templ_7745c5c3_Var9 string
 			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 66, Col: 91}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 67, Col: 91}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
@@ -434,7 +434,7 @@ func keysHelp() templ.Component {
 				var templ_7745c5c3_Var17 string
 				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 180, Col: 19}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 181, Col: 19}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 				if templ_7745c5c3_Err != nil {
@@ -452,7 +452,7 @@ func keysHelp() templ.Component {
 			var templ_7745c5c3_Var18 string
 			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 183, Col: 19}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 184, Col: 19}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 			if templ_7745c5c3_Err != nil {
@@ -477,10 +477,11 @@ var keyWords = []struct {
 	words string
 }{
 	{[]string{"Tab"}, "Moves on this page, until the remote page has the focus. Click it, or move to it, and keys go there"},
-	{[]string{"Ctrl", "Alt", "Enter"}, "Gives the keys back to this page"},
+	{[]string{"Ctrl", "Alt", "Enter"}, "Gives the keys back to this page: Tab goes on behind the remote page, Shift Tab before it"},
 	{[]string{"Ctrl", "V"}, "Pastes from this device into the remote page (⌘ V on a Mac)"},
 	{[]string{"Shift", "F10"}, "Opens the menu of what has the focus in the remote page"},
 	{[]string{"Ctrl", "Enter"}, "Runs the script, in its editor (⌘ ↵ on a Mac)"},
+	{[]string{"Ctrl", "M"}, "In the editor, where Tab indents: has Tab move on, or indent again (Ctrl ⇧ M on a Mac)"},
 	{[]string{"Escape"}, "Closes what is open; in the remote page it leaves the whole screen"},
 	{[]string{"?"}, "Shows this list"},
 }

@@ -1,0 +1,101 @@
+import { expect, test, type Page } from '@playwright/test';
+import { auth, hasPicture, signIn } from './remote.js';
+
+/** From the list of sessions to Done without a mouse: only Tab, arrows, Enter and what the page says about them. */
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+/** More stops than any page of ours has before what is looked for. */
+const STOPS = 60;
+
+/** Tabs until what `selector` names has the focus; each stop on the way is seen and is not the last one again. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  let last = '';
+  for (let i = 0; i < STOPS; i++) {
+    await page.keyboard.press('Tab');
+    const stop = await page.evaluate((wanted) => {
+      const element = document.activeElement as HTMLElement;
+      // What surrounds a field shows that it has the focus, where the field itself does not.
+      const shown = [element, element.closest('.address-field, .filter-text'), element.closest('.stage-area[data-focused]')];
+      const seen = shown.some((one) => one && (getComputedStyle(one).outlineStyle !== 'none' || one.matches('[data-focused]')));
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return { found: element.matches(wanted), name: `${element.tagName}#${element.id} ${element.className} at ${x}, ${y}`, seen: seen && width > 0 && height > 0 };
+    }, selector);
+    expect(stop.seen, `the focus is seen on ${stop.name}`).toBe(true);
+    if (stop.found) return;
+    expect(stop.name, 'Tab goes on').not.toBe(last);
+    last = stop.name;
+  }
+  throw new Error(`Tab does not lead to ${selector}`);
+}
+
+const heard = 'document.body.append(Object.assign(document.createElement("output"), { id: "heard" })); addEventListener("keydown", (e) => { document.querySelector("#heard").textContent += e.key })';
+
+test('a session, a script and a takeover, by the keyboard alone', async ({ page, request }) => {
+  await signIn(page);
+  await tabTo(page, '#new-session');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/sessions/*');
+  await hasPicture(page);
+  const session = page.url().split('/').pop() ?? '';
+
+  // Into the remote page, which keeps Tab, and out of it again.
+  await tabTo(page, '#keys');
+  await page.keyboard.press('Control+Alt+Enter');
+  await expect(page.locator('#keys-back')).toBeFocused();
+  await expect(page.locator('#keys-back')).toBeVisible();
+
+  // Behind it: the script. Its menu opens and closes by arrows and Escape.
+  await tabTo(page, '[data-menu="script-menu"]');
+  await page.keyboard.press('ArrowDown');
+  await expect(page.locator('#script-save')).toBeFocused();
+  await page.keyboard.press('ArrowUp');
+  await expect(page.locator('#script-menu a')).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(page.locator('[data-menu="script-menu"]')).toBeFocused();
+  await expect(page.locator('#script-menu')).toBeHidden();
+  await expect(page.locator('.monaco-editor')).toBeVisible({ timeout: 30_000 });
+  await tabTo(page, '.monaco-editor *');
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText(`await page.setContent('<title>Errand</title>'); await page.evaluate(() => { ${heard} }); const { note } = await requestTakeover('Press three keys'); return page.locator('#heard').textContent();`);
+  // The editor lets go of Tab.
+  await page.keyboard.press('Control+M');
+  await page.keyboard.press('Shift+Tab');
+  await expect(page.locator('#run')).toBeFocused();
+  await page.keyboard.press('Enter');
+
+  // On this page the errand could be done; its link leads to a page for it alone.
+  await expect(page.locator('#banner')).toBeVisible();
+  const { takeovers } = (await (await request.get(`/v1/sessions/${session}/takeovers`, { headers: auth() })).json()) as { takeovers: { id: string }[] };
+  await page.goto(`/takeover/${takeovers[0]?.id}`);
+  await hasPicture(page);
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await tabTo(page, '#first-visit-ok');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#first-visit')).toBeHidden();
+  await tabTo(page, '#keys');
+  for (const key of ['a', 'Tab', 'Escape']) await page.keyboard.press(key);
+  await page.keyboard.press('Control+Alt+Enter');
+  await tabTo(page, '[data-menu="tools-menu"]');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('End');
+  await expect(page.locator('#tools-menu [data-theme-toggle]')).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(page.locator('#tools-menu'), 'Tab leads out of a menu, which closes').toBeHidden();
+  await expect(page.locator('#fail')).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#fail-reason')).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(page.locator('#fail')).toBeFocused();
+  await tabTo(page, '#done');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: 'Thank you' })).toBeFocused();
+
+  const { runs } = (await (await request.get(`/v1/sessions/${session}/runs`, { headers: auth() })).json()) as { runs: { id: string }[] };
+  await expect(async () => {
+    const run = await (await request.get(`/v1/sessions/${session}/runs/${runs[0]?.id}`, { headers: auth() })).json();
+    expect(run.result, 'what the remote page was given').toMatch(/^aTabEscape/);
+  }).toPass();
+});
