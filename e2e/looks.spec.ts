@@ -84,6 +84,11 @@ for (const width of WIDTHS) {
     await page.goto(`/sessions/${id}`);
     await hasPicture(page);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Empty page');
+    await expect(page.locator('#control-button')).toBeEnabled();
+    const title = page.getByRole('heading', { level: 1 });
+    expect(await title.evaluate((one) => one.scrollWidth - one.clientWidth), 'the page’s name has room').toBe(0);
+    const menu = await page.locator('#script-name').evaluate((one) => getComputedStyle(one).position === 'absolute' ? 0 : one.scrollWidth - one.clientWidth);
+    expect(menu, 'the script’s name has room, or none at all').toBe(0);
     await looksRight(page, 'session');
     await page.locator('#connection').click();
     await expect(page.locator('#figure-trip')).toHaveText(/^\d+ ms$/);

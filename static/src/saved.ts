@@ -11,7 +11,7 @@ export interface SavedScript { id: string; name: string; code: string; args: unk
 /** Saved scripts offered in the menu; the others are on their page. */
 const OFFERED = 8;
 const KEY = 'takeover.saved.';
-const UNSAVED = 'Unsaved script';
+const UNSAVED = 'Unsaved';
 
 /** Which saved script the editor holds, if any, and the arguments that its runs get. */
 export class Scripts {

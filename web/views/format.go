@@ -202,10 +202,16 @@ func count(n int, one, many string) string {
 }
 
 func askedBy(who string) string {
-	if who == "" {
+	switch who {
+	case "":
 		return "asked"
+	case "script":
+		return "asked by a script"
+	case "api":
+		return "asked by a program"
+	default:
+		return "asked by " + who
 	}
-	return "asked by " + who
 }
 
 func escapePath(s string) string { return url.PathEscape(s) }
@@ -246,4 +252,12 @@ func webhookWords(w Webhook) string {
 		return fmt.Sprintf("%d waiting", w.Pending)
 	}
 	return "Working"
+}
+
+// unit is what n of something are called.
+func unit(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }

@@ -83,12 +83,12 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</dl><p class=\"meta\">These are set where the server is started: <code>takeover serve --help</code> lists them.</p></section><section class=\"settings\" aria-labelledby=\"webhooks-title\"><h2 id=\"webhooks-title\">Webhooks</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</dl><p class=\"meta\"><span>These are set where the server is started: <code>takeover serve --help</code> lists them.</span></p></section><section class=\"settings\" aria-labelledby=\"webhooks-title\"><h2 id=\"webhooks-title\">Webhooks</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Webhooks) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"meta\">Nobody is told when a person is needed or a run ends. Set <code>TAKEOVER_WEBHOOKS</code> where the server is started.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"meta\"><span>Nobody is told when a person is needed or a run ends. Set <code>TAKEOVER_WEBHOOKS</code> where the server is started.</span></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
