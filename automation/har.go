@@ -25,23 +25,15 @@ type harPage struct {
 }
 
 type harEntry struct {
-	PageRef      string       `json:"pageref,omitempty"`
-	Started      string       `json:"startedDateTime"`
-	Time         float64      `json:"time"` // milliseconds
-	Request      har.Request  `json:"request"`
-	Response     har.Response `json:"response"`
-	Cache        struct{}     `json:"cache"`
-	Timings      har.Timings  `json:"timings"`
-	FrameRef     string       `json:"_frameref,omitempty"`
-	Monotonic    float64      `json:"_monotonicTime"` // milliseconds since the recording began
-	WorkerRef    string       `json:"_serviceWorkerRef,omitempty"`
-	ResourceType string       `json:"_resourceType,omitempty"`
-	ServerIP     string       `json:"serverIPAddress,omitempty"`
-	ServerPort   int          `json:"_serverPort,omitempty"`
-	Security     any          `json:"_securityDetails,omitempty"`
-	WasAborted   bool         `json:"_wasAborted,omitempty"`
-	WasFulfilled bool         `json:"_wasFulfilled,omitempty"`
-	WasContinued bool         `json:"_wasContinued,omitempty"`
+	har.Entry
+	FrameRef     string  `json:"_frameref,omitempty"`
+	Monotonic    float64 `json:"_monotonicTime"` // milliseconds since the recording began
+	WorkerRef    string  `json:"_serviceWorkerRef,omitempty"`
+	ServerPort   int     `json:"_serverPort,omitempty"`
+	Security     any     `json:"_securityDetails,omitempty"`
+	WasAborted   bool    `json:"_wasAborted,omitempty"`
+	WasFulfilled bool    `json:"_wasFulfilled,omitempty"`
+	WasContinued bool    `json:"_wasContinued,omitempty"`
 }
 
 // harHeaders are a message's headers as a HAR has them.

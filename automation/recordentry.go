@@ -21,14 +21,17 @@ func (r *recorder) sent(q *browser.Request) {
 	headers := q.Headers()
 	r.addPage(q.Page())
 	e := &harEntry{
-		Started: har.Time(q.Started()), Time: -1, Monotonic: r.clock(), ResourceType: q.ResourceType,
-		Request: har.Request{
-			Method: q.Method, URL: q.URL, HTTPVersion: har.PlainHTTP, Query: har.Query(q.URL), HeadersSize: -1, BodySize: -1,
+		Monotonic: r.clock(),
+		Entry: har.Entry{
+			Started: har.Time(q.Started()), Time: -1, ResourceType: q.ResourceType,
+			Request: har.Request{
+				Method: q.Method, URL: q.URL, HTTPVersion: har.PlainHTTP, Query: har.Query(q.URL), HeadersSize: -1, BodySize: -1,
+			},
+			Response: har.Response{
+				Status: -1, HTTPVersion: har.PlainHTTP, Cookies: []har.Cookie{}, Headers: []har.Header{}, Content: har.Content{Size: -1, MimeType: "x-unknown"}, HeadersSize: -1, BodySize: -1,
+			},
+			Timings: har.Timings{Send: -1, Wait: -1, Receive: -1},
 		},
-		Response: har.Response{
-			Status: -1, HTTPVersion: har.PlainHTTP, Cookies: []har.Cookie{}, Headers: []har.Header{}, Content: har.Content{Size: -1, MimeType: "x-unknown"}, HeadersSize: -1, BodySize: -1,
-		},
-		Timings: har.Timings{Send: -1, Wait: -1, Receive: -1},
 	}
 	r.setHeaders(e, headers)
 	if w := q.ServiceWorker(); w != nil {

@@ -17,18 +17,10 @@ const maxHARMessages = 1000
 // harEntry is a request and its answer. The names that begin with _ are those of
 // Chrome's own files.
 type harEntry struct {
-	PageRef      string       `json:"pageref,omitempty"`
-	Started      string       `json:"startedDateTime"`
-	Time         float64      `json:"time"` // milliseconds
-	Request      har.Request  `json:"request"`
-	Response     har.Response `json:"response"`
-	Cache        struct{}     `json:"cache"`
-	Timings      har.Timings  `json:"timings"`
-	ServerIP     string       `json:"serverIPAddress,omitempty"`
-	Comment      string       `json:"comment,omitempty"`
-	ResourceType string       `json:"_resourceType,omitempty"`
-	FromCache    bool         `json:"_fromCache,omitempty"`
-	Messages     []harMessage `json:"_webSocketMessages,omitempty"`
+	har.Entry
+	Comment   string       `json:"comment,omitempty"`
+	FromCache bool         `json:"_fromCache,omitempty"`
+	Messages  []harMessage `json:"_webSocketMessages,omitempty"`
 
 	key    string
 	began  int64 // Unix ms
@@ -47,13 +39,15 @@ type harMessage struct {
 func newHAREntry(e *Event, method, url string, headers map[string]string, requestID string, began int64) *harEntry {
 	list := harHeaders(headers)
 	entry := &harEntry{
-		Started: har.Time(time.UnixMilli(began)),
-		Request: har.Request{
-			Method: method, URL: har.URL(url), HTTPVersion: har.PlainHTTP, Cookies: named(har.SentCookies(list)), Headers: list,
-			Query: har.Query(url), HeadersSize: -1, BodySize: 0,
+		Entry: har.Entry{
+			Started: har.Time(time.UnixMilli(began)),
+			Request: har.Request{
+				Method: method, URL: har.URL(url), HTTPVersion: har.PlainHTTP, Cookies: named(har.SentCookies(list)), Headers: list,
+				Query: har.Query(url), HeadersSize: -1, BodySize: 0,
+			},
+			Response: har.Response{HTTPVersion: har.PlainHTTP, Content: har.Content{MimeType: "x-unknown"}, HeadersSize: -1, BodySize: -1},
 		},
-		Response: har.Response{HTTPVersion: har.PlainHTTP, Content: har.Content{MimeType: "x-unknown"}, HeadersSize: -1, BodySize: -1},
-		key:      harKey(e, requestID), began: began, weight: len(e.Data) + 512,
+		key: harKey(e, requestID), began: began, weight: len(e.Data) + 512,
 	}
 	entry.answered(nil)
 	if e.Truncated {

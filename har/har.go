@@ -40,6 +40,20 @@ type Page struct {
 	Timings PageTimings `json:"pageTimings"`
 }
 
+// Entry is a request and its answer. The name that begins with _ is that of Chrome's
+// own files.
+type Entry struct {
+	PageRef      string   `json:"pageref,omitempty"`
+	Started      string   `json:"startedDateTime"`
+	Time         float64  `json:"time"` // milliseconds
+	Request      Request  `json:"request"`
+	Response     Response `json:"response"`
+	Cache        struct{} `json:"cache"`
+	Timings      Timings  `json:"timings"`
+	ServerIP     string   `json:"serverIPAddress,omitempty"`
+	ResourceType string   `json:"_resourceType,omitempty"`
+}
+
 // Request is a request as it was sent. Sizes are bytes, -1 where not known.
 type Request struct {
 	Method      string    `json:"method"`
