@@ -5,12 +5,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"takeover/browser"
 )
 
 // selectorOperations are about selectors in general.
 var selectorOperations = map[string]operation{
 	// {name,source,contentScript}: the source is an expression that gives {query,queryAll}; a content script is out of the page's reach.
 	"selectors.register": op(false, opRegisterEngine),
+	// {frame,selector} → {wrong}: why it is no selector, or empty; nobody waits for what it names.
+	"selectors.check": op(false, opCheckSelector),
 }
 
 // maxEngines bounds the selector engines of a client.
@@ -66,6 +70,30 @@ func opRegisterEngine(_ context.Context, c *Client, e *engine) (any, error) {
 	}
 	c.engines = &set
 	return emptyJSON, nil
+}
+
+func opCheckSelector(ctx context.Context, c *Client, t *target) (any, error) {
+	p, cancel := c.begin(ctx, t.Timeout, true)
+	defer cancel()
+	frame, _, err := c.start(t)
+	if err != nil {
+		return nil, err
+	}
+	kind := browser.WorldUtility
+	if c.customEngines().needMain(t.Selector) {
+		kind = browser.WorldMain
+	}
+	pl, err := c.placeIn(p, frame, kind)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Wrong string `json:"wrong"`
+	}
+	if err := pl.layer.call(p, "wrongWith", &answer.Wrong, t.Selector); err != nil {
+		return nil, err
+	}
+	return answer, nil
 }
 
 // customEngines are the client's own, or nil.

@@ -10,12 +10,13 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
+	"takeover/text"
 )
 
 // watchCondition completes a takeover when its condition holds on the active
 // page: a URL glob (it has a slash and begins with a scheme, "/" or "*") or a
-// selector that becomes visible. pattern is the glob's, nil for a selector.
-func (s *Session) watchCondition(t *Takeover, until string, pattern *regexp.Regexp) {
+// selector that becomes visible.
+func (s *Session) watchCondition(t *Takeover, c condition) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	var watch sync.WaitGroup
 	defer watch.Wait()
@@ -41,10 +42,10 @@ func (s *Session) watchCondition(t *Takeover, until string, pattern *regexp.Rege
 		here, leave := context.WithCancel(ctx)
 		stopFocus := context.AfterFunc(f.ctx, leave)
 		holds := false
-		if pattern != nil {
-			holds = f.waitForURL(here, pattern)
+		if c.pattern != nil {
+			holds = f.waitForURL(here, c.pattern)
 		} else {
-			holds = f.waitForSelector(here, until)
+			holds = f.waitForSelector(here, c.until)
 		}
 		stopFocus()
 		leave()
@@ -53,6 +54,62 @@ func (s *Session) watchCondition(t *Takeover, until string, pattern *regexp.Rege
 			return
 		}
 	}
+}
+
+// condition is what a takeover may wait for, checked as far as it can be at once.
+type condition struct {
+	until   string
+	pattern *regexp.Regexp // a URL glob's; nil for a selector
+}
+
+// selectorPatience bounds asking a page whether a selector is one. Only pages can
+// tell; one that is busy or gone is not waited for.
+const selectorPatience = 2 * time.Second
+
+// readCondition reads an until. The error is an *InputError.
+func (s *Session) readCondition(until string) (condition, error) {
+	c := condition{until: until}
+	if until == "" {
+		return c, nil
+	}
+	if isURLGlob(until) {
+		var err error
+		if c.pattern, err = urlPattern(until); err != nil {
+			return c, badField("until", "is not a URL glob: each { needs its }")
+		}
+		return c, nil
+	}
+	f := s.shown()
+	if f == nil {
+		return c, nil
+	}
+	ctx, cancel := context.WithTimeout(f.ctx, selectorPatience)
+	defer cancel()
+	wrong, err := f.wrongWith(ctx, until)
+	switch {
+	case err != nil:
+		s.log.Debug("check selector", "error", err)
+	case wrong != "":
+		return c, badField("until", "is not a selector: %s", text.Clip(wrong, maxReason))
+	}
+	return c, nil
+}
+
+// wrongWith asks the page why a selector is none; empty for one that is.
+func (f *focus) wrongWith(ctx context.Context, selector string) (string, error) {
+	client := f.eng.auto.NewClient(automation.ClientOptions{})
+	defer client.Close()
+	params, err := json.Marshal(map[string]any{"frame": client.FrameID(f.page.MainFrame()), "selector": selector})
+	if err != nil {
+		return "", err
+	}
+	raw, err := client.Call(ctx, "selectors.check", params)
+	if err != nil {
+		return "", err
+	}
+	var answer struct{ Wrong string }
+	err = json.Unmarshal(raw, &answer)
+	return answer.Wrong, err
 }
 
 func isURLGlob(until string) bool {

@@ -157,10 +157,49 @@ func TestTakeoverInput(t *testing.T) {
 		"reason":  {Reason: " "},
 		"note":    {Reason: "x", Note: strings.Repeat("n", maxNote+1)},
 		"timeout": {Reason: "x", Timeout: time.Millisecond},
+		"until":   {Reason: "x", Until: "div:nope("},
 	} {
 		_, err := s.RequestTakeover(o)
 		if bad := (*InputError)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != field {
 			t.Errorf("bad %s gave %v", field, err)
+		}
+	}
+}
+
+// TestUntilIsCheckedAtOnce asks for takeovers with conditions that can never hold,
+// because they are none, and with some that only look odd.
+func TestUntilIsCheckedAtOnce(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	for until, words := range map[string]string{
+		"[":               "is not a selector: ",
+		"nope=x":          `Unknown engine "nope"`,
+		"xpath=//[":       "is not a selector: ",
+		"p >> css=:bad((": "is not a selector: ",
+		"**/{in,out":      "is not a URL glob",
+	} {
+		_, err := s.RequestTakeover(TakeoverOptions{Reason: "x", Until: until})
+		if bad := (*InputError)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != "until" || !strings.Contains(bad.Fields[0].Error, words) {
+			t.Errorf("until %q gave %v", until, err)
+		}
+	}
+	for _, until := range []string{"text=not there", "//main", "#none", "body >> internal:control=enter-frame >> p", "**/{in,out}"} {
+		to, err := s.RequestTakeover(TakeoverOptions{Reason: "x", Until: until})
+		if err != nil {
+			t.Errorf("until %q gave %v", until, err)
+			continue
+		}
+		if err := to.Cancel("test"); err != nil {
+			t.Errorf("until %q: %v", until, err)
+		}
+	}
+	got := resultOf[[]string](t, startRun(t, s, `
+		const wrong = [];
+		for (const until of ['[', 5, null])
+			await requestTakeover('x', { until }).catch(e => wrong.push(e.message.split('\n')[0]));
+		return wrong;`))
+	for i, want := range []string{"until: is not a selector: ", "until: expected a string", "until: expected a string"} {
+		if i >= len(got) || !strings.HasPrefix(got[i], "requestTakeover: "+want) {
+			t.Errorf("the script got %q", got)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,12 +19,9 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	if _, err := s.ready(); err != nil {
 		return nil, err
 	}
-	var pattern *regexp.Regexp
-	if isURLGlob(o.Until) {
-		var err error
-		if pattern, err = urlPattern(o.Until); err != nil {
-			return nil, badField("until", "is not a URL glob")
-		}
+	until, err := s.readCondition(o.Until)
+	if err != nil {
+		return nil, err
 	}
 	t, err := s.newTakeover(o)
 	if err != nil {
@@ -57,7 +53,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	s.note("takeover_requested", map[string]any{"takeover_id": info.ID, "reason": info.Reason, "requested_by": info.RequestedBy})
 	s.notifyTakeover("takeover.requested", info)
 	if o.Until != "" {
-		s.spawn(func() { s.watchCondition(t, o.Until, pattern) })
+		s.spawn(func() { s.watchCondition(t, until) })
 	}
 	return t, nil
 }

@@ -219,6 +219,16 @@ export class Layer {
     return this.run(r, undefined, () => this.resolver.chunks(r.selector).length);
   }
 
+  /** Why a selector is none, or an empty text. Whether something is there does not matter. */
+  wrongWith(selector: string): string {
+    try {
+      this.resolver.tryOut(selector);
+      return '';
+    } catch (e) {
+      return e instanceof Error ? e.message : String(e);
+    }
+  }
+
   /** The element that an operation kept. */
   take(task: number): Element | undefined {
     const element = this.kept.get(task);

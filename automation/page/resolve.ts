@@ -91,6 +91,11 @@ export class Resolver {
     return this.injected.querySelectorAll(parsed, target.scope ?? this.injected.document);
   }
 
+  /** Looks for each part of a selector once: some are read only then. */
+  tryOut(selector: string): void {
+    for (const chunk of this.chunks(selector)) this.elementsOf(chunk, { selector });
+  }
+
   /** The iframe element that the chunk of a target leads into. */
   frameElement(target: Target): Element | undefined {
     const elements = this.all(target);

@@ -42,6 +42,8 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
   return step('requestTakeover', () => `requestTakeover(${quote(reason)})`, async send => {
     if (typeof reason !== 'string' || !reason.trim())
       throw new Error('reason: expected a string that says what a person should do');
+    if (until !== undefined && typeof until !== 'string' && typeof until !== 'function' && !(until instanceof RegExp))
+      throw new Error(`until: expected a string, a regular expression or a function, got ${until === null ? 'null' : typeof until}`);
     let stop = () => {};
     let broken: { error: unknown } | undefined;
     const resume = paused();
