@@ -158,6 +158,37 @@ test('an operator helps on the session page itself', async ({ page, browser, req
   await hasFinished(page);
 });
 
+test('only who works says that it is done', async ({ browser, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  const { url } = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Look at it' } })).json();
+  const visit = async (): Promise<Page> => {
+    const theirs = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+    await theirs.goto(url);
+    await hasPicture(theirs);
+    return theirs;
+  };
+  const worker = await visit();
+  await expect(worker.locator('#control-words')).toHaveText('You are in control');
+  const other = await visit();
+  await expect(other.locator('#errand-busy')).toContainText('Another person is working on this');
+  await expect(other.getByRole('button', { name: 'Done' })).toBeHidden();
+  await accessible(other, 'a takeover that another person works on');
+  // A page that is not ours gets no further.
+  const status = await other.evaluate(async (path) => (await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' })).status, `/v1/sessions/${id}/takeovers/${url.split('/').pop().split('#')[0]}/done`);
+  expect(status).toBe(409);
+
+  // Asking for control is the way to it.
+  await other.getByRole('button', { name: 'Ask for control' }).click();
+  await worker.getByRole('button', { name: 'Hand over' }).click();
+  await expect(other.getByRole('button', { name: 'Done' })).toBeVisible();
+  await expect(worker.getByRole('button', { name: 'Done' })).toBeHidden();
+  await other.getByRole('button', { name: 'Done' }).click();
+  await expect(other.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+  await expect(worker.locator('#farewell')).toBeVisible();
+  await worker.context().close();
+  await other.context().close();
+});
+
 /** Password, slider and code, as a person does it who sees only the picture. */
 async function signInByHand(remote: Remote, places: Places, code: () => Promise<string>): Promise<void> {
   const { page } = remote;

@@ -316,9 +316,15 @@ func (v *Viewer) Takeover(action, id, note string) error {
 			return ErrTakeoverState
 		}
 		return v.Control("take")
-	case "done":
-		return t.Done(by, note)
-	case "fail":
+	case "done", "fail":
+		if v.guest {
+			if err := t.MaySettle(v.holder()); err != nil {
+				return err
+			}
+		}
+		if action == "done" {
+			return t.Done(by, note)
+		}
 		return t.Fail(by, note)
 	case "extend":
 		return t.moreTime()

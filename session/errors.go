@@ -24,6 +24,9 @@ var (
 	ErrTakeoverState = errors.New("no takeover is open")
 	// ErrClaimed is the error of claiming what another one is on.
 	ErrClaimed = errors.New("somebody else is on it")
+	// ErrWorking is the error of a guest who would settle what another person is
+	// working on.
+	ErrWorking = errors.New("another person is working on it: ask them for control, or leave it to them")
 	// ErrTakeoverOpen is the error of a second takeover while one is open.
 	ErrTakeoverOpen = errors.New("a takeover is open in this session")
 	// ErrNotReady is the error of an act that needs the browser while it starts

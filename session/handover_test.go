@@ -155,3 +155,69 @@ func TestLostControlIsFreeInTheEnd(t *testing.T) {
 		t.Errorf("resumed too late: %+v", m)
 	}
 }
+
+// TestOnlyWhoWorksSettles has a guest say that it is done while another one works,
+// is away for a moment, and has left.
+func TestOnlyWhoWorksSettles(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
+	ask := func() (to *Takeover, guest func(resume string) *Viewer) {
+		t.Helper()
+		to, err := s.RequestTakeover(TakeoverOptions{Reason: "x", RequestedBy: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return to, func(resume string) *Viewer {
+			t.Helper()
+			v, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &LinkGrant{Takeover: to.ID(), Role: RoleTakeover}, Resume: resume})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(v.Leave)
+			return v
+		}
+	}
+	to, guest := ask()
+	worker, other := guest(""), guest("")
+	refused := func(when string) {
+		t.Helper()
+		for _, action := range []string{"done", "fail"} {
+			if err := other.Takeover(action, to.ID(), "so"); !errors.Is(err, ErrWorking) {
+				t.Errorf("%s by another guest %s: %v", action, when, err)
+			}
+		}
+		if err := to.MaySettle(HolderNobody); !errors.Is(err, ErrWorking) {
+			t.Errorf("by a guest of the API %s: %v", when, err)
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(worker.Takeover("claim", to.ID(), ""))
+	refused("while one works")
+	worker.Lost()
+	refused("while the one who works is away")
+	worker = guest(worker.id + "." + worker.secret)
+	refused("after they came back")
+	must(worker.Takeover("done", to.ID(), "mine"))
+	if info := to.Info(); info.State != TakeoverDone || info.Note != "mine" {
+		t.Errorf("it ended as %+v", info)
+	}
+	if err := other.Takeover("done", to.ID(), ""); !errors.Is(err, ErrTakeoverState) {
+		t.Errorf("afterwards: %v", err)
+	}
+
+	// Who worked has left: whoever is there may say how it went.
+	to, guest = ask()
+	worker, other = guest(""), guest("")
+	must(worker.Takeover("claim", to.ID(), ""))
+	worker.Leave()
+	must(other.Takeover("fail", to.ID(), "no code"))
+
+	// An operator may at any time.
+	to, guest = ask()
+	must(guest("").Takeover("claim", to.ID(), ""))
+	must(join(t, s, RoleControl).Takeover("done", to.ID(), ""))
+}

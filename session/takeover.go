@@ -117,6 +117,16 @@ func (t *Takeover) Done(by, note string) error { return t.finish(TakeoverDone, b
 // Fail says that the person cannot do it, and why.
 func (t *Takeover) Fail(by, reason string) error { return t.finish(TakeoverFailed, by, reason) }
 
+// MaySettle returns ErrWorking while another person than by has control, also one
+// whose connection broke just now: a guest does not say for them that it is done.
+// Operators may; they are not asked about. by may be HolderNobody.
+func (t *Takeover) MaySettle(by Holder) error {
+	if holder, _, _ := t.session.lease.state(); t.Info().State.Open() && holder.isPerson() && holder != by {
+		return ErrWorking
+	}
+	return nil
+}
+
 // Cancel withdraws the request.
 func (t *Takeover) Cancel(by string) error { return t.finish(TakeoverCancelled, by, "") }
 

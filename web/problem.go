@@ -112,6 +112,7 @@ var outcomes = []struct {
 	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTabCrashed, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrSecret, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrWorking, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrClaimed, kindConflict, websocket.StatusPolicyViolation},
 	{files.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
 	{files.ErrFull, kindTooLarge, websocket.StatusMessageTooBig},

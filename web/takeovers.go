@@ -187,7 +187,7 @@ func (s *Server) finishTakeover(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &req); err != nil {
 		return err
 	}
-	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Done(caller(c).name, req.Note) })
+	return s.settleTakeover(c, func(t *session.Takeover) error { return t.Done(caller(c).name, req.Note) })
 }
 
 // failTakeover is POST …/takeovers/:tid/fail.
@@ -199,7 +199,7 @@ func (s *Server) failTakeover(c echo.Context) error {
 	if strings.TrimSpace(req.Reason) == "" {
 		return badField("reason", "is required: say what stands in the way")
 	}
-	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Fail(caller(c).name, req.Reason) })
+	return s.settleTakeover(c, func(t *session.Takeover) error { return t.Fail(caller(c).name, req.Reason) })
 }
 
 // cancelTakeover is POST …/takeovers/:tid/cancel.
@@ -208,6 +208,19 @@ func (s *Server) cancelTakeover(c echo.Context) error {
 		return err
 	}
 	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Cancel(caller(c).name) })
+}
+
+// settleTakeover ends a takeover, unless a guest would do so for the person who
+// works on it. Who works says so by their viewer's socket, which knows them.
+func (s *Server) settleTakeover(c echo.Context, settle func(*session.Takeover) error) error {
+	return s.actOnTakeover(c, func(t *session.Takeover) error {
+		if !caller(c).operator() {
+			if err := t.MaySettle(session.HolderNobody); err != nil {
+				return err
+			}
+		}
+		return settle(t)
+	})
 }
 
 func (s *Server) actOnTakeover(c echo.Context, act func(*session.Takeover) error) error {

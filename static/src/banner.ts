@@ -10,6 +10,7 @@ export function showBanner(live: Live): void {
   const take = byId('banner-take');
   const done = byId('banner-done');
   const title = document.title;
+  const guest = byId('session').hasAttribute('data-guest');
 
   const update = (): void => {
     const takeover = live.takeover;
@@ -30,8 +31,10 @@ export function showBanner(live: Live): void {
     show(take, !mine && live.mayControl);
     take.classList.toggle('person', takeover.state === 'pending');
     done.classList.toggle('person', mine);
-    show(done, live.mayControl);
-    show(byId('banner-fail'), live.mayControl);
+    // Who works says how it went; an operator may at any time.
+    const settles = live.mayControl && (!guest || live.party !== 'person');
+    show(done, settles);
+    show(byId('banner-fail'), settles);
   };
   live.on('takeover', update);
   offerMoreTime(live);

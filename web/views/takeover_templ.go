@@ -265,7 +265,7 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<button type=\"button\" class=\"menu-item\" data-downloads hidden>Downloads</button> <button type=\"button\" class=\"menu-item\" data-theme-toggle>Theme</button></div></div></div><div class=\"errand-actions\"><button type=\"button\" id=\"fail\" class=\"button\">I can’t</button> <button type=\"button\" id=\"done\" class=\"button primary\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<button type=\"button\" class=\"menu-item\" data-downloads hidden>Downloads</button> <button type=\"button\" class=\"menu-item\" data-theme-toggle>Theme</button></div></div></div><p id=\"errand-busy\" class=\"errand-busy\" role=\"status\" hidden></p><div id=\"errand-actions\" class=\"errand-actions\"><button type=\"button\" id=\"fail\" class=\"button\">I can’t</button> <button type=\"button\" id=\"done\" class=\"button primary\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -285,7 +285,7 @@ func Takeover(p TakeoverPage) templ.Component {
 				var templ_7745c5c3_Var11 templ.SafeURL
 				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinURLErrs("/sessions/" + p.SessionID)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/takeover.templ`, Line: 95, Col: 55}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/takeover.templ`, Line: 96, Col: 55}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 				if templ_7745c5c3_Err != nil {

@@ -4,6 +4,7 @@ import { byId, maybeById, setText, show } from '../dom.js';
 import { Embedding } from '../embedding.js';
 import { askReason } from '../failing.js';
 import { enableDialogs, enableMenus } from '../menus.js';
+import type { Live } from '../live.js';
 import { offerMoreTime } from '../moretime.js';
 import { notice } from '../notices.js';
 import type { Takeover } from '../protocol.js';
@@ -92,6 +93,7 @@ function work(): void {
   offerMoreTime(live);
   live.on('control', (party) => show(byId('control-button'), party !== 'me' && live.mayControl));
   live.on('hello', () => show(byId('control-button'), !live.mine && live.mayControl));
+  showWhoWorks(live);
 
   const done = byId<HTMLButtonElement>('done');
   done.addEventListener('click', () => {
@@ -115,6 +117,21 @@ function work(): void {
   firstVisit();
   pasting(stage);
   stage.open();
+}
+
+/** While another person works, they say how it went: this page says who works, and what to do. */
+function showWhoWorks(live: Live): void {
+  const signedIn = root.hasAttribute('data-signed-in');
+  live.on('control', (party) => {
+    const busy = party === 'person';
+    const why = live.away
+      ? 'The person who works on this lost their connection. They may be back in a moment.'
+      : 'Another person is working on this, and says when it is done.';
+    setText(byId('errand-busy'), busy ? `${why} Ask for control if you want to go on yourself, or close this page.` : '');
+    show(byId('errand-busy'), busy);
+    // Operators settle it at any time.
+    show(byId('errand-actions'), !busy || signedIn);
+  });
 }
 
 function note(): void {
