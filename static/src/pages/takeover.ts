@@ -124,10 +124,10 @@ function showWhoWorks(live: Live): void {
   const signedIn = root.hasAttribute('data-signed-in');
   live.on('control', (party) => {
     const busy = party === 'person';
-    const why = live.away
-      ? 'The person who works on this lost their connection. They may be back in a moment.'
-      : 'Another person is working on this, and says when it is done.';
-    setText(byId('errand-busy'), busy ? `${why} Ask for control if you want to go on yourself, or close this page.` : '');
+    const words = live.away
+      ? 'The person working on this lost their connection. Wait a moment, or ask for control.'
+      : 'Another person is working on this. Leave it to them, or ask for control.';
+    setText(byId('errand-busy'), busy ? words : '');
     show(byId('errand-busy'), busy);
     // Operators settle it at any time.
     show(byId('errand-actions'), !busy || signedIn);
