@@ -287,6 +287,23 @@ test('a guest whose link ends while the line is cut is told so', async ({ page, 
   }
 });
 
+test('a session that ends while the line is cut says why', async ({ page, request, baseURL }) => {
+  const session = await sessionAt(request);
+  const line = new Line(Number(new URL(baseURL ?? '').port));
+  await line.mend();
+  try {
+    await open(page, session, `http://127.0.0.1:${line.port}`);
+    line.cut();
+    await expect(page.locator('#overlay')).toContainText('Connection lost');
+    expect((await request.post(`/v1/sessions/${session}/release`, { headers: auth() })).status()).toBe(200);
+    await line.mend();
+    await expect(page.locator('#overlay')).toContainText('Somebody ended it');
+    await expect(page.locator('#connection')).toContainText('Closed');
+  } finally {
+    line.cut();
+  }
+});
+
 test('a session that is over says why, and what to do', async ({ page, request }) => {
   const session = await sessionAt(request);
   await open(page, session);

@@ -32,7 +32,7 @@ interface ConnectionEvents {
 interface Options {
   /** `ws:` or `wss:` address of the view, made anew for each connection. */
   url(): string;
-  /** Address that answers with why a view cannot be opened, as a status code. */
+  /** Address of the session, which answers with why it cannot be viewed: by a status code, or by what it says of a session that is over. */
   probe: string;
   /** Made anew for each connection, because the window may have changed. */
   hello(): ClientMessage & { type: 'hello' };
@@ -153,16 +153,21 @@ export class Connection extends Emitter<ConnectionEvents> {
   }
 
   async #askWhy(): Promise<void> {
-    let status: number;
+    let answer: Response;
+    let told: { status?: string; endReason?: string } = {};
     try {
-      status = (await fetch(this.options.probe, { headers: { Accept: 'application/json' } })).status;
+      answer = await fetch(this.options.probe, { headers: { Accept: 'application/json' } });
+      if (answer.ok) told = await answer.json();
     } catch {
       return; // The server is away; the retry goes on.
     }
+    const { status } = answer;
     if (this.#socket?.readyState === WebSocket.OPEN) return;
     // Whoever may see the view may ask for the session, too: a link that was withdrawn meanwhile, a sign-in that is over.
     if (status === 401 || status === 403) this.#finish('forbidden', '');
     else if (status === 404 || status === 410) this.#finish('gone', '');
+    // Who may look at what is over gets it whole.
+    else if (told.status === 'released' || told.status === 'failed') this.#finish('ended', told.endReason ?? '');
   }
 
   #hurry = (): void => {
