@@ -185,6 +185,26 @@ func TestTooFast(t *testing.T) {
 	}
 }
 
+// Lines that came before others were too many, and are told later, stand before that.
+func TestTooFastComesBehindWhatCameBefore(t *testing.T) {
+	l := newLog()
+	page := l.Realm("page", "page", "https://shop.test/")
+	run := l.Begin()
+	came := l.now
+	l.now = l.now.Add(10 * time.Millisecond)
+	page.Dropped(3)
+	for i := range 60 {
+		page.Add(background.Entry{Type: background.TypeConsole, Level: "log", At: came, Message: fmt.Sprint(i)})
+	}
+	l.console(page, "log", "after")
+	events := run.Events()
+	n := len(events)
+	if n != background.MaxKept || events[0].Message != "0" || events[1].Message != "1" || events[n-3].Message != "59" ||
+		events[n-2].Message != "3 background events dropped (over 100/s)" || events[n-1].Message != "after" {
+		t.Errorf("got %+v", events)
+	}
+}
+
 // What a page says cannot end its block, begin another or be a header.
 func TestHostileText(t *testing.T) {
 	l := newLog()

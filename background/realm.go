@@ -111,7 +111,7 @@ func (r *Realm) putLocked(k *kept) {
 			r.run = slices.Delete(r.run, oldest, oldest+1)
 			r.cut++
 		}
-		r.run = append(r.run, k)
+		r.run = r.appendLocked(r.run, k)
 		return
 	}
 	if len(r.loose) > 0 && k.at.Sub(r.loose[0].at) >= flushAfter {
@@ -120,9 +120,20 @@ func (r *Realm) putLocked(k *kept) {
 			r.excess = k // its first
 		}
 	}
-	if r.loose = append(r.loose, k); len(r.loose) >= flushAt {
+	if r.loose = r.appendLocked(r.loose, k); len(r.loose) >= flushAt {
 		r.flushLocked(k.at)
 	}
+}
+
+// appendLocked puts an event behind the others. That some came too fast is known while
+// lines from before are still on their way: it stays behind those.
+func (r *Realm) appendLocked(list []*kept, k *kept) []*kept {
+	last := len(list) - 1
+	if last < 0 || list[last] != r.excess || !k.at.Before(r.excess.at) {
+		return append(list, k)
+	}
+	k.order, r.excess.order = r.excess.order, k.order
+	return slices.Insert(list, last, k)
 }
 
 // flushLocked writes the events outside a run.
