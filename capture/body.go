@@ -23,8 +23,14 @@ const (
 	maxBodyBuffers = 64 << 20
 
 	// maxBodiesAtOnce bounds how many bodies are fetched at a time, and with it
-	// the memory they take on their way. Further responses are written without.
-	maxBodiesAtOnce = 16
+	// the memory they take on their way; maxBodiesWaiting how many responses wait
+	// for theirs. Further ones are written without.
+	maxBodiesAtOnce  = 16
+	maxBodiesWaiting = 1024
+
+	// bodyDelay is how long a body is not asked for while its page loads: the page
+	// needs the processor more than we do.
+	bodyDelay = time.Second
 
 	// bodyPatience is how long Chromium may take to hand a body over.
 	bodyPatience = 5 * time.Second
@@ -49,39 +55,96 @@ func textual(mimeType string) bool {
 	return false
 }
 
-// withBody writes a response when its body is there. It must be asked for at
-// once: Chromium forgets it with the document.
+// waitingBody is a response that is written when its body is there.
+type waitingBody struct {
+	w    *watched
+	id   string // of the request
+	e    Event
+	data networkResponseData
+	due  time.Time // when to ask for it, though the page still loads
+}
+
+// withBody writes a response when its body is there. It is asked for when the page
+// has loaded, and before it goes elsewhere: Chromium forgets it with the document.
 func (w *watched) withBody(r *request, e Event, data networkResponseData) {
-	select {
-	case w.l.bodies <- struct{}{}:
-	default:
+	now := time.Now()
+	if e.TS = now.UnixMilli(); w.l.ending {
+		return
+	}
+	if len(w.l.bodies) >= maxBodiesWaiting {
 		e.Truncated = true
 		w.m.writeLocked(e, TypeNetworkResponse, data)
 		return
 	}
-	if e.TS = time.Now().UnixMilli(); w.l.ending {
+	e.CaptureSessionID = w.m.id
+	w.l.bodies = append(w.l.bodies, waitingBody{w, r.id, e, data, now.Add(bodyDelay)})
+	w.l.bodiesAt = now
+}
+
+// loads notes whether the page's document is being loaded.
+func (w *watched) loads(loading bool) {
+	w.loading = loading
+	w.l.bodiesAt = time.Now()
+}
+
+// tickBodies asks for the bodies that are due, and returns when to look again.
+func (l *link) tickBodies(now time.Time) time.Time {
+	if due(l.bodiesAt, now) {
+		l.askForBodies(now)
+	}
+	return l.bodiesAt
+}
+
+// askForBodies asks for those that are due, as many as may be under way.
+func (l *link) askForBodies(now time.Time) {
+	l.bodiesAt = time.Time{}
+	waiting := l.bodies[:0]
+	for _, b := range l.bodies {
+		page := b.w.page()
+		switch asked := page == nil || !page.loading || due(b.due, now); {
+		case !asked:
+			l.bodiesAt = earliest(l.bodiesAt, b.due)
+			waiting = append(waiting, b)
+		case l.fetching == maxBodiesAtOnce: // the next that is there looks again
+			waiting = append(waiting, b)
+		default:
+			l.fetching++
+			l.taskLocked(func() { l.fetch(b) })
+		}
+	}
+	clear(l.bodies[len(waiting):])
+	l.bodies = waiting
+}
+
+// fetch asks for a body and writes its response.
+func (l *link) fetch(b waitingBody) {
+	body, ok := b.w.fetchBody(b.id)
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	l.fetching--
+	l.askForBodies(time.Now())
+	if !l.m.running || l.m.id != b.e.CaptureSessionID {
 		return
 	}
-	session := w.m.id
-	w.l.taskLocked(func() {
-		body, ok := w.fetchBody(r.id)
-		<-w.l.bodies
-		w.m.mu.Lock()
-		defer w.m.mu.Unlock()
-		if !w.m.running || w.m.id != session {
-			return
+	if !ok {
+		b.e.Truncated = true
+	} else {
+		text, short := cut(body, MaxBodyBytes)
+		b.data.Body, b.e.Truncated = &text, b.e.Truncated || short
+		if b.data.BodySize == 0 {
+			b.data.BodySize = int64(len(body))
 		}
-		if !ok {
-			e.Truncated = true
-		} else {
-			text, short := cut(body, MaxBodyBytes)
-			data.Body, e.Truncated = &text, e.Truncated || short
-			if data.BodySize == 0 {
-				data.BodySize = int64(len(body))
-			}
-		}
-		w.m.writeLocked(e, TypeNetworkResponse, data)
-	})
+	}
+	l.m.writeLocked(b.e, TypeNetworkResponse, b.data)
+}
+
+// giveUpBodies writes the responses that still wait for their bodies without them.
+func (l *link) giveUpBodies() {
+	for _, b := range l.bodies {
+		b.e.Truncated = true
+		l.m.writeLocked(b.e, TypeNetworkResponse, b.data)
+	}
+	l.bodies = nil
 }
 
 // fetchBody asks Chromium for a body, as text.

@@ -62,7 +62,10 @@ type link struct {
 	ctx    context.Context // the link's life
 	loop   sync.WaitGroup  // the mapping goroutine
 	tasks  sync.WaitGroup  // what waits for the browser's answers
-	bodies chan struct{}   // a token for each body under way
+
+	bodies   []waitingBody // oldest first
+	bodiesAt time.Time     // when to look at them
+	fetching int           // bodies under way
 
 	discovered chan struct{} // closed when the targets that were there first are known
 
@@ -104,7 +107,6 @@ func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
 	}
 	l := &link{
 		m: m, client: client, intake: in,
-		bodies:     make(chan struct{}, maxBodiesAtOnce),
 		discovered: make(chan struct{}),
 		targets:    map[cdp.SessionID]*watched{},
 		frames:     map[string]frame{},
@@ -152,6 +154,9 @@ func (l *link) run() {
 			if !errors.Is(err, io.EOF) {
 				reason = err.Error()
 			}
+			l.m.mu.Lock()
+			l.giveUpBodies()
+			l.m.mu.Unlock()
 			l.m.detached(l, reason)
 			l.cancel(errors.New(reason))
 			l.deafen()
@@ -283,7 +288,7 @@ func (l *link) tickLocked(now time.Time) (next time.Time) {
 			next = due
 		}
 	}
-	return next
+	return earliest(next, l.tickBodies(now.Add(slack)))
 }
 
 // setFrameLocked remembers a frame.

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"takeover/capture"
@@ -22,6 +24,9 @@ type browserSays struct {
 	lines [][]byte
 	wake  chan struct{} // one token
 	ended bool
+	asked int // how often for a body
+
+	attached bool // its page was told of; owned by Write
 }
 
 func (b *browserSays) say(lines ...[]byte) {
@@ -61,7 +66,15 @@ func (b *browserSays) Write(msg []byte) error {
 	if err := json.Unmarshal(msg, &command); err != nil {
 		return err
 	}
-	if command.Method == "Target.setAutoAttach" && command.Of == "client" {
+	if command.Method == "Network.getResponseBody" {
+		b.mu.Lock()
+		b.asked++
+		b.mu.Unlock()
+		b.say(fmt.Appendf(nil, `{"id":%d,"sessionId":"page","result":{"body":"var a","base64Encoded":false}}`, command.ID))
+		return nil
+	}
+	if command.Method == "Target.setAutoAttach" && command.Of == "client" && !b.attached {
+		b.attached = true
 		b.say([]byte(`{"method":"Target.attachedToTarget","sessionId":"client","params":{"sessionId":"page","targetInfo":` +
 			`{"targetId":"822B12FE236A1BCFDA3EFD2806D8C34D","type":"page","title":"","url":"http://127.0.0.1:8080/","attached":true},"waitingForDebugger":false}}`))
 	}
@@ -90,8 +103,13 @@ var requestSaid = []string{
 // A line on the console as Chromium tells of it.
 const lineSaid = `{"method":"Runtime.consoleAPICalled","params":{"type":"log","args":[{"type":"string","value":"line"},{"type":"number","value":{n},"description":"{n}"},{"type":"string","value":"of a flood"}],"executionContextId":2,"timestamp":1.79530352607109e+15,"stackTrace":{"callFrames":[{"functionName":"some","scriptId":"4","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":97},{"functionName":"","scriptId":"4","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":129}]}},"sessionId":"page"}`
 
-// listening is a monitor that captures all of a browser's page, and a reader.
-func listening(t testing.TB) (*browserSays, *capture.Reader) {
+// listener is a monitor that captures all of a browser's page, and a reader of it.
+type listener struct {
+	*capture.Monitor
+	*capture.Reader
+}
+
+func listening(t testing.TB) (*browserSays, listener) {
 	t.Helper()
 	browser := &browserSays{wake: make(chan struct{}, 1)}
 	conn := cdp.NewConn(browser)
@@ -105,7 +123,7 @@ func listening(t testing.TB) (*browserSays, *capture.Reader) {
 		t.Fatal(err)
 	}
 	browser.say([]byte(`{"method":"Page.frameNavigated","params":{"frame":{"id":"822B12FE236A1BCFDA3EFD2806D8C34D","loaderId":"004F8304E164A6E231C667B226D38095","url":"http://127.0.0.1:8080/"},"type":"Navigation"},"sessionId":"page"}`))
-	return browser, m.Ring().Read(0)
+	return browser, listener{m, m.Ring().Read(0)}
 }
 
 // said numbers what a browser says, n times over.
@@ -120,7 +138,7 @@ func said(texts []string, n int) [][]byte {
 }
 
 // await reads until an event of a type came n times.
-func await(t testing.TB, reader *capture.Reader, eventType string, n int) {
+func await(t testing.TB, reader listener, eventType string, n int) {
 	t.Helper()
 	for n > 0 {
 		e, err := reader.Next(context.Background())
@@ -187,4 +205,77 @@ func TestAllocations(t *testing.T) {
 			t.Errorf("a %s takes %.1f allocations, of %v", c.name, each, c.most)
 		}
 	}
+}
+
+// While a page loads nobody asks for its bodies, and then for all of them; a page
+// that does not come to an end of it, or is left, does not keep them back.
+func TestBodiesWaitForThePage(t *testing.T) {
+	const n = 300
+	texts := slices.Clone(requestSaid)
+	for i := range texts {
+		texts[i] = strings.ReplaceAll(texts[i], "image/png", "text/javascript")
+	}
+	leaves := strings.NewReplacer(`"type":"Script"`, `"type":"Document"`, "{n}", "away").Replace(requestSaid[0])
+	for name, ends := range map[string]string{
+		"loaded": `{"method":"Page.loadEventFired","params":{"timestamp":58659.6},"sessionId":"page"}`,
+		"left":   leaves,
+		"late":   "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				browser, reader := listening(t)
+				began := time.Now()
+				browser.say(said(texts, n)...)
+				synctest.Wait()
+				if browser.asked != 0 {
+					t.Errorf("%d bodies were asked for during the load", browser.asked)
+				}
+				if ends != "" {
+					browser.say([]byte(ends))
+				}
+				for range n {
+					for {
+						e, err := reader.Next(t.Context())
+						if err != nil {
+							t.Fatal(err)
+						}
+						if e.Type == capture.TypeNetworkResponse {
+							if e.Truncated || !strings.Contains(string(e.Data), `"body":"var a"`) {
+								t.Fatalf("without its body: %s", e.JSON())
+							}
+							break
+						}
+					}
+				}
+				if took := time.Since(began); ends != "" && took != 0 || took > 2*time.Second {
+					t.Errorf("the bodies came after %v", took)
+				}
+			})
+		})
+	}
+}
+
+// Who stops a capture while bodies are waited for gets the responses.
+func TestStopDoesNotWaitForBodies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		browser, reader := listening(t)
+		text := strings.NewReplacer("image/png", "text/javascript")
+		for _, said := range requestSaid {
+			browser.say([]byte(strings.ReplaceAll(text.Replace(said), "{n}", "1")))
+		}
+		synctest.Wait()
+		reader.Monitor.Stop()
+		for {
+			e, err := reader.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Type == capture.TypeNetworkResponse {
+				if !e.Truncated || browser.asked != 0 {
+					t.Errorf("%d bodies asked for; %s", browser.asked, e.JSON())
+				}
+				return
+			}
+		}
+	})
 }

@@ -236,6 +236,9 @@ func (m *Monitor) Stop() Stopped {
 	if !m.running {
 		return Stopped{ByCategory: map[string]uint64{}}
 	}
+	if m.link != nil {
+		m.link.giveUpBodies()
+	}
 	m.running = false
 	s := m.stateLocked()
 	m.config = Config{}

@@ -122,6 +122,9 @@ func (w *watched) requestWillBeSent(ev cdp.Event) {
 		counts: previous != nil && previous.counts || previous == nil && countsForIdle(p.Type),
 	}
 	w.requests.add(r)
+	if r.kind == "document" && r.frame == w.target && w.kind == "page" {
+		w.loads(false) // what it is about to leave may be asked for
+	}
 	w.m.writeLocked(e, TypeNetworkRequest, data)
 	w.requestCame(r)
 }

@@ -142,6 +142,7 @@ func (w *watched) frameNavigated(ev cdp.Event) {
 		w.m.writeLocked(e, TypeNavigation, navigationData{URL: url, FrameID: f.ID, ParentFrameID: f.Parent, Error: f.Unreachable != ""})
 	}
 	if w.settle != nil && f.ID == w.target {
+		w.loads(p.Type != "BackForwardCacheRestore")
 		w.settle.navigated(f.Loader, p.Type == "BackForwardCacheRestore")
 	}
 }
@@ -210,6 +211,7 @@ func (w *watched) loaded(cdp.Event) {
 	if w.kind != "page" {
 		return
 	}
+	w.loads(false)
 	if w.pageEvents() {
 		w.m.writeLocked(w.event(""), TypePageLoad, emptyData{})
 		w.m.triggerLocked(w, TriggerPageLoad)
@@ -222,6 +224,7 @@ func (w *watched) pageCrashed(reason string, code int64) {
 		w.m.writeLocked(w.event(""), TypePageCrashed, crashedData{reason, code})
 	}
 	w.crashed = true
+	w.loads(false)
 	w.abandonRequests()
 	if w.settle != nil {
 		w.settle.stop()

@@ -56,6 +56,7 @@ type watched struct {
 	bursts       map[string]*burst
 	observed     bool // the interaction script is installed
 	crashed      bool
+	loading      bool      // of a page: its document
 	silentAt     time.Time // when to look for fetches that fell silent
 
 	realm   *background.Realm  // whose console it is; nil for none
