@@ -12,6 +12,10 @@ type PageCreated struct {
 	Opener *Page // the page whose script or link opened it, or nil
 }
 
+// PageRefused tells that a page opened another one when there were MaxPages, which
+// is closed again.
+type PageRefused struct{}
+
 // PageClosed tells that a page is gone, and all its frames with it.
 type PageClosed struct{ Page *Page }
 
@@ -78,6 +82,7 @@ func (ResponseReceived) event() {}
 func (RequestFinished) event()  {}
 func (RequestFailed) event()    {}
 func (PageCreated) event()      {}
+func (PageRefused) event()      {}
 func (PageClosed) event()       {}
 func (PageCrashed) event()      {}
 func (PageChanged) event()      {}

@@ -68,9 +68,9 @@ type Page struct {
 	challenged   []fetch.RequestID // those that credentials were given for, the newest
 }
 
-// maxOpened is how many pages a browser may have for pages to open one more: each may
+// MaxPages is how many pages a browser may have with those that pages open: each may
 // be a process, and nothing else stops a page that opens windows without end.
-const maxOpened = 100
+const MaxPages = 50
 
 // newPageLocked adds the page of a new session. It is told when it is set up.
 func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
@@ -102,8 +102,8 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 			w.popups = append(w.popups, p)
 		}
 	}
-	if b.pages = append(b.pages, p); info.OpenerID != "" && len(b.pages) > maxOpened {
-		b.logger.Debug("a page opened too many windows", "pages", len(b.pages))
+	if b.pages = append(b.pages, p); info.OpenerID != "" && len(b.pages) > MaxPages {
+		b.tellLocked(PageRefused{})
 		b.send(cdp.Send(b.Session(), target.CloseTarget, target.CloseTargetParams{TargetID: p.id}))
 	}
 	return p

@@ -388,18 +388,27 @@ func TestWindowsWithoutEnd(t *testing.T) {
 	s := newSite(t, map[string]string{"/a": "<title>A</title>"})
 	b := attach(t)
 	p := newPage(t, b)
+	refused := make(chan struct{}, browser.MaxPages)
+	defer b.Subscribe(func(ev browser.Event) {
+		if _, ok := ev.(browser.PageRefused); ok {
+			refused <- struct{}{}
+		}
+	})()
 	open(t, p.MainFrame(), s.URL+"/a")
-	evalMain[any](t, p.MainFrame(), "void (window.opened = Array.from({length: 115}, () => window.open('about:blank')))")
+	evalMain[any](t, p.MainFrame(), "void (window.opened = Array.from({length: 65}, () => window.open('about:blank')))")
 	// The last ones are closed again; the page is told of it as of any other.
 	ctx := wait(t, "windows that are closed")
-	for evalMain[int](t, p.MainFrame(), "opened.filter(w => w && !w.closed).length") > 99 && ctx.Err() == nil {
+	for evalMain[int](t, p.MainFrame(), "opened.filter(w => w && !w.closed).length") > browser.MaxPages-1 && ctx.Err() == nil {
 		evalMain[any](t, p.MainFrame(), "new Promise(requestAnimationFrame)")
 	}
-	if n := len(b.Pages()); n > 100 {
+	if n := len(b.Pages()); n > browser.MaxPages {
 		t.Errorf("%d pages", n)
 	}
-	if n := evalMain[int](t, p.MainFrame(), "opened.filter(w => w && !w.closed).length"); n > 99 || n < 50 {
+	if n := evalMain[int](t, p.MainFrame(), "opened.filter(w => w && !w.closed).length"); n > browser.MaxPages-1 || n < browser.MaxPages/2 {
 		t.Errorf("%d windows are open", n)
+	}
+	if len(refused) == 0 {
+		t.Error("nobody was told")
 	}
 	evalMain[any](t, p.MainFrame(), "opened.forEach(w => w?.close())")
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"takeover/browser"
 	"takeover/files"
 	"takeover/store"
 )
@@ -34,7 +35,7 @@ const (
 	maxRuns       = 100 // kept of one session
 	maxReason     = 500 // runes of a takeover's reason
 	maxNote       = 2000
-	maxTabs       = 50
+	maxTabs       = browser.MaxPages
 	maxScriptSize = 1 << 20
 
 	// restarts a Chromium may need within restartWindow before the session ends.

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -106,4 +108,43 @@ func TestPopupsDoNotPushIn(t *testing.T) {
 	if shown := v.listed("blank"); shown != "blank" {
 		t.Errorf("%s is shown, although the person opened a tab", shown)
 	}
+}
+
+// TestTooManyTabs has a page open tabs without end: there are as many as may be, who
+// may act is told once, and with one closed there is room for another.
+func TestTooManyTabs(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: opening(t) + "/first"})
+	v, onlooker := join(t, s, RoleControl), join(t, s, RoleView)
+	v.titled("/first")
+	v.take() // what opens stays behind
+	// The same process for all: a machine with few cores starts fifty slowly.
+	runLater(t, s, fmt.Sprintf("for (let i = 0; i < %d; i++) open('about:blank')", maxTabs+5))
+	told := await(v, "that there are too many", anyMessage[ErrorMessage])
+	if want := fmt.Sprintf("tabs: this page wanted another tab, but there are %d: close one", maxTabs); told.Message != want {
+		t.Errorf("told %q", told.Message)
+	}
+	full := func(m TabsMessage) bool { return len(m.Tabs) == maxTabs }
+	last := await(v, "all the tabs there may be", full).Tabs[maxTabs-1].Tab
+	await(onlooker, "the same", full)
+	for _, who := range []*viewer{v, onlooker} {
+		for len(who.messages) > 0 {
+			switch m := (<-who.messages).(type) {
+			case ErrorMessage:
+				t.Errorf("told %s as well", m.Message)
+			case TabsMessage:
+				if len(m.Tabs) > maxTabs {
+					t.Errorf("%d tabs", len(m.Tabs))
+				}
+			}
+		}
+	}
+	if err := v.Tab(t.Context(), "new", 0); !errors.Is(err, ErrTooMany) {
+		t.Errorf("one more by hand gave %v", err)
+	}
+	if err := v.Tab(t.Context(), "close", last); err != nil {
+		t.Fatal(err)
+	}
+	await(v, "room", func(m TabsMessage) bool { return len(m.Tabs) < maxTabs })
+	runLater(t, s, "open('about:blank')")
+	await(v, "another one", full)
 }

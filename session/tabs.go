@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,6 +22,8 @@ type tabList struct {
 	active uint32 // 0 for none
 
 	opening int // by people, just now
+
+	refusedAt time.Time // when viewers were last told that pages open too many
 }
 
 // tab is a page and its number.
@@ -141,6 +144,8 @@ func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 		s.removePage(eng, ev.Page)
 	case browser.PageChanged:
 		s.updatePage(eng, ev.Page)
+	case browser.PageRefused:
+		s.tabRefused()
 	case browser.PageCrashed:
 		s.pageCrashed(eng, ev.Page)
 	case browser.DialogOpened:
@@ -258,6 +263,23 @@ func (s *Session) updatePage(eng *engine, p *browser.Page) {
 	s.mu.Unlock()
 	if changed {
 		s.sendTabs()
+	}
+}
+
+// refusedPause is the least time between two words on pages that open too many tabs.
+const refusedPause = 10 * time.Second
+
+// tabRefused tells who may act that a page wanted one tab more than there may be.
+func (s *Session) tabRefused() {
+	now := time.Now()
+	s.mu.Lock()
+	again := now.Sub(s.tabs.refusedAt) < refusedPause
+	if !again {
+		s.tabs.refusedAt = now
+	}
+	s.mu.Unlock()
+	if !again {
+		s.tellActors("", ErrorMessage{Type: "error", Message: fmt.Sprintf("tabs: this page wanted another tab, but there are %d: close one", maxTabs)})
 	}
 }
 
