@@ -32,7 +32,7 @@ var limitRows = map[string]string{
 	"requests of pages":                    "automation.maxRequests automation.maxRequestBytes",
 	"`page.requests()`":                    "browser.keptRequests browser.keptRequestBytes",
 	"`page.consoleMessages()`":             "automation.keptMessages automation.keptMessageBytes",
-	"contexts of its own; pages":           "automation.maxContexts automation.maxPages browser.maxOpened",
+	"contexts of its own; pages":           "automation.maxContexts automation.maxPages browser.MaxPages",
 	"CDP sessions; selector engines":       "automation.maxOwnSessions automation.maxEngines",
 	"origins of a storage state":           "automation.maxStateOrigins browser.maxOrigins",
 	"downloads":                            "automation.maxDownloads",
