@@ -51,6 +51,7 @@ export class RemoteDialog {
     setText(byId('remote-dialog-message'), message.kind === 'beforeunload' ? 'What you entered there may be lost.' : (message.message ?? ''));
     show(byId('remote-dialog-field'), message.kind === 'prompt');
     show(byId('remote-dialog-cancel'), message.kind !== 'alert');
+    setText(byId('remote-dialog-cancel'), message.kind === 'beforeunload' ? 'Stay' : 'Cancel');
     setText(byId('remote-dialog-accept'), message.kind === 'beforeunload' ? 'Leave' : 'OK');
     this.#input.value = message.defaultValue ?? '';
     this.#allow();
