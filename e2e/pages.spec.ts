@@ -323,6 +323,16 @@ test('the theme is the person’s choice', async ({ page }) => {
   await page.reload();
   await expect(toggle).toHaveAccessibleName('Theme: dark');
   expect(await ground()).not.toBe(light);
+
+  // Who wants less motion gets the other theme at once, and not one element after the other.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const heading = await page.getByRole('heading').evaluate((one) => {
+    const before = getComputedStyle(one).color;
+    document.documentElement.dataset.theme = 'light';
+    return { before, after: getComputedStyle(one).color, moving: document.getAnimations().length };
+  });
+  expect(heading.after).not.toBe(heading.before);
+  expect(heading.moving).toBe(0);
 });
 
 test('on a phone, script and events are sheets', async ({ browser }) => {
