@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
+	"image/png"
 	"net"
 	"net/http"
 	"strings"
@@ -47,21 +48,39 @@ const formPage = `<!doctype html><meta charset=utf-8><title>Sign in</title><styl
 
 const welcomePage = `<!doctype html><meta charset=utf-8><title>Welcome</title><h1>Welcome</h1>`
 
-// manyPath is a page that makes manyRequests requests, itself included.
+// manyPath is a page that makes manyRequests requests, itself included: for scripts,
+// style sheets and pictures that are cheap to show, so that what else is done meanwhile counts.
 const (
 	manyPath     = "many"
 	manyRequests = 200
+	manyScripts  = 80
+	manySheets   = 20
 )
 
 var manyPage = `<!doctype html><meta charset=utf-8><title>many</title>` + func() string {
 	var b strings.Builder
-	for i := range manyRequests - 1 {
-		fmt.Fprintf(&b, "<img src='dot.svg?%d' width=10 height=10>", i)
+	for i := range manySheets {
+		fmt.Fprintf(&b, "<link rel=stylesheet href='many.css?%d'>", i)
+	}
+	for i := range manyScripts {
+		fmt.Fprintf(&b, "<script defer src='many.js?%d'></script>", i)
+	}
+	for i := range manyRequests - manySheets - manyScripts - 1 {
+		fmt.Fprintf(&b, "<img src='dot.png?%d' width=10 height=10>", i)
 	}
 	return b.String()
 }()
 
-const dot = `<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><circle cx="5" cy="5" r="4"/></svg>`
+var (
+	manySheet  = strings.Repeat(".some > .rule { margin: 0 auto; padding: 1px }\n", 30)
+	manyScript = strings.Repeat("function some(a, b) { return a + b }\n", 60)
+)
+
+var dot = func() []byte {
+	var b bytes.Buffer
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 10, 10))) // into memory
+	return b.Bytes()
+}()
 
 // floodPath is testPage with a worker that logs as many lines as its query says, from
 // the first press on. At the end the page has the title floodOver.
@@ -89,9 +108,15 @@ func servePage() (address string, stop func(), err error) {
 		switch r.URL.Path {
 		case "/" + manyPath:
 			_, _ = w.Write([]byte(manyPage))
-		case "/dot.svg":
-			w.Header().Set("Content-Type", "image/svg+xml")
-			_, _ = w.Write([]byte(dot))
+		case "/many.css":
+			w.Header().Set("Content-Type", "text/css")
+			_, _ = w.Write([]byte(manySheet))
+		case "/many.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write([]byte(manyScript))
+		case "/dot.png":
+			w.Header().Set("Content-Type", "image/png")
+			_, _ = w.Write(dot)
 		case "/" + floodPath:
 			_, _ = w.Write([]byte(floodPage))
 		case "/" + formPath:
