@@ -247,7 +247,8 @@ func site(t *testing.T) string {
 		.move #spin{animation:r 1s linear infinite}@keyframes r{to{transform:rotate(1turn)}}</style>
 		<button onclick="n=(window.n||0)+1;history.replaceState(null,'','#clicked-'+n);document.body.style.background=n%2?'tomato':'gold'">press</button>
 		<input id=in style="position:fixed;left:0;top:300px;width:400px;height:60px" oninput="history.replaceState(null,'','#typed-'+encodeURIComponent(this.value))"><div id=spin></div>
-		<script>if(location.hash=='#move')document.documentElement.className='move'</script>`
+		<script>addEventListener('dragover',e=>e.preventDefault());addEventListener('drop',e=>{e.preventDefault();history.replaceState(null,'','#dropped-'+e.dataTransfer.files[0].name)});
+		if(location.hash=='#move')document.documentElement.className='move'</script>`
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(page))

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"takeover/session"
@@ -24,13 +25,37 @@ var roleSamples = map[string]string{
 	"tab":      `{"type":"tab","action":"activate","tab":1}`,
 	"control":  `{"type":"control","action":"keep"}`,
 	"takeover": `{"type":"takeover","action":"extend","id":"ID"}`,
+
+	"drop":      `{"type":"drop","x":5,"y":5,"files":["dropped.txt"],"epoch":%d}`,
+	"clipboard": `{"type":"clipboard","action":"copy","epoch":%d}`,
+
+	"select":     `{"type":"select","id":"none","values":["a"]}`,
+	"dialog":     `{"type":"dialog","id":"none","accept":true}`,
+	"chooser":    `{"type":"chooser","id":"none","files":["dropped.txt"]}`,
+	"auth":       `{"type":"auth","id":"none","accept":true,"username":"ann","password":"x"}`,
+	"permission": `{"type":"permission","id":"none","allow":true}`,
+	"download":   `{"type":"download","id":"none","action":"cancel"}`,
 }
+
+// answers are the messages that answer what a page or a server asked. Nothing was
+// asked here: whom the server would hear is told that there is no such question,
+// everybody else that they may not answer. When nobody is in control, whoever may act
+// answers all of them but select, which is offered only to the person in control.
+var answers = map[string]bool{"select": true, "dialog": true, "chooser": true, "auth": true, "permission": true, "download": true}
 
 // TestWhoMaySendWhat sends each type of message in each role while each kind of
 // holder has control.
 func TestWhoMaySendWhat(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(map[string]any{"url": site(t)})
+	folder, err := one.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.Add("dropped.txt", strings.NewReader("text")); err != nil {
+		t.Fatal(err)
+	}
+	one.ShareFile("dropped.txt")
 	looking := map[string]bool{"hello": true, "ack": true, "ping": true, "resize": true}
 	answering := map[string]bool{"control": true, "takeover": true} // no act on the page
 	join := func(role session.Role, takeover string) *session.Viewer {
@@ -77,7 +102,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 				sample, known := roleSamples[kind]
 				switch {
 				case !known:
-					sample = fmt.Sprintf(`{"type":%q,"epoch":%d}`, kind, epoch)
+					t.Fatalf("no sample of %s", kind)
 				case kind == "takeover":
 					sample = fmt.Sprintf(`{"type":"takeover","action":"extend","id":%q}`, to.ID())
 				case sample[len(sample)-3:] == "%d}":
@@ -97,11 +122,15 @@ func TestWhoMaySendWhat(t *testing.T) {
 					if err != nil {
 						t.Errorf("%s: %v", where, err)
 					}
+				case answers[kind] && (holder == "mine" || holder == "nobody" && kind != "select"):
+					if bad, ok := errors.AsType[*session.InputError](err); !ok || bad.Fields[0].Field != "id" {
+						t.Errorf("%s: %v, want that there is no such question", where, err)
+					}
 				case holder != "mine":
-					if err == nil || known && !errors.Is(err, session.ErrNotController) {
+					if !errors.Is(err, session.ErrNotController) {
 						t.Errorf("%s: %v, want that it is refused without control", where, err)
 					}
-				case errors.Is(err, session.ErrNotController) || errors.Is(err, session.ErrRole):
+				case err != nil:
 					t.Errorf("%s: %v", where, err)
 				}
 			}
