@@ -152,7 +152,13 @@ func (s *Session) publicPicture(ctx context.Context, p *browser.Page, params pag
 		return nil, ErrSecret
 	}
 	image, err := capturePicture(ctx, p, params)
-	if err == nil && s.veiled(p) { // they began meanwhile
+	switch {
+	case errors.Is(err, browser.ErrPageClosed): // another one takes its place, or the session ends
+		if _, err := s.ready(); err != nil {
+			return nil, err
+		}
+		return nil, ErrNotReady
+	case err == nil && s.veiled(p): // they began meanwhile
 		return nil, ErrSecret
 	}
 	return image, err

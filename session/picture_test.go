@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"errors"
 	"image/jpeg"
 	"strings"
 	"sync"
@@ -54,6 +55,29 @@ func TestPicturesOfPagesThatGo(t *testing.T) {
 	}
 	if took := time.Since(began); took > screenshotTimeout {
 		t.Errorf("took %v: a picture was waited for that never came", took)
+	}
+}
+
+// TestPicturesOfPagesThatClose has a page that closes while its picture is taken.
+func TestPicturesOfPagesThatClose(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := browsertest.Context(t, "pictures")
+	eng, err := s.ready()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.openTab(ctx, eng); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.publicPicture(ctx, p, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng}); !errors.Is(err, ErrNotReady) {
+		t.Error(err)
 	}
 }
 
