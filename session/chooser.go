@@ -252,7 +252,7 @@ func (v *Viewer) Drop(d Drop, epoch uint64) error {
 	if err := d.Validate(); err != nil {
 		return err
 	}
-	if err := v.may(); err != nil {
+	if err := v.controls(); err != nil {
 		return err
 	}
 	paths, err := v.paths(d.Files)
