@@ -3,6 +3,9 @@ import { test, expect } from '@playwright/test';
 
 const clicks = `<button onclick="window.clicks = (window.clicks || 0) + 1">Go</button>`;
 
+/** Time (ms) in which also a busy machine looks at the element more than once, and can tell what it waited for. */
+const TOLD = 2_500;
+
 test.describe('what click waits for', () => {
   test('an element that is not there yet', async ({ page }) => {
     await page.setContent(`<div id="root"></div>`);
@@ -41,7 +44,7 @@ test.describe('what click waits for', () => {
 
   test('an element under aria-disabled', async ({ page }) => {
     await page.setContent(`<div id="box" aria-disabled="true"><div role="button" onclick="window.clicks = 1">Go</div></div>`);
-    const error = await page.getByRole('button').click({ timeout: 800 }).catch((e: Error) => e);
+    const error = await page.getByRole('button').click({ timeout: TOLD }).catch((e: Error) => e);
     expect((error as Error).message).toContain('element is not enabled');
   });
 
@@ -79,20 +82,20 @@ test.describe('errors', () => {
 
   test('a covered element names what intercepts', async ({ page }) => {
     await page.setContent(`${clicks}<div id="veil" style="position:fixed;inset:0"></div>`);
-    const error = await page.locator('button').click({ timeout: 800 }).catch((e: Error) => e) as Error;
+    const error = await page.locator('button').click({ timeout: TOLD }).catch((e: Error) => e) as Error;
     expect(error.message).toContain('<div id="veil"></div> intercepts pointer events');
     expect(await page.evaluate('window.clicks')).toBe(undefined);
   });
 
   test('a covered element names the subtree that intercepts', async ({ page }) => {
     await page.setContent(`${clicks}<div id="veil" style="position:fixed;inset:0"><p style="height:100%;margin:0">over</p></div>`);
-    const error = await page.locator('button').click({ timeout: 800 }).catch((e: Error) => e) as Error;
+    const error = await page.locator('button').click({ timeout: TOLD }).catch((e: Error) => e) as Error;
     expect(error.message).toContain('<p>over</p> from <div id="veil">…</div> subtree intercepts pointer events');
   });
 
   test('a disabled element is told', async ({ page }) => {
     await page.setContent('<button disabled>Go</button>');
-    const error = await page.locator('button').click({ timeout: 800 }).catch((e: Error) => e) as Error;
+    const error = await page.locator('button').click({ timeout: TOLD }).catch((e: Error) => e) as Error;
     expect(error.message).toContain('waiting for element to be visible, enabled and stable');
     expect(error.message).toContain('element is not enabled');
     expect(error.message).toContain('locator resolved to <button disabled>Go</button>');
@@ -100,7 +103,7 @@ test.describe('errors', () => {
 
   test('an invisible element is told', async ({ page }) => {
     await page.setContent('<button style="display:none">Go</button>');
-    const error = await page.locator('button').click({ timeout: 800 }).catch((e: Error) => e) as Error;
+    const error = await page.locator('button').click({ timeout: TOLD }).catch((e: Error) => e) as Error;
     expect(error.message).toContain('element is not visible');
   });
 

