@@ -306,6 +306,7 @@ var fidelity = []struct {
 			Touch{Event: "move", Points: []TouchPoint{{ID: 900, X: 60, Y: 300}, {ID: -12, X: 160, Y: 305}, {ID: 7, X: 1, Y: 1}}}, until("touchmove"),
 			Touch{Event: "end", Points: []TouchPoint{{ID: 900, X: 60, Y: 300}}}, until("touchend"),
 			Touch{Event: "end", Points: []TouchPoint{{ID: -12, X: 160, Y: 305}}}, Touch{Event: "end", Points: []TouchPoint{{ID: -12}}}, Touch{Event: "cancel"},
+			until("touchend changed 1"), // touch has a way of its own
 		},
 		want: []string{
 			`pointerdown touch button0 buttons1`, `touchstart changed 0@20,300 touches 0@20,300`,
