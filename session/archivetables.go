@@ -19,7 +19,8 @@ const (
 	kindTakeover = "takeovers"
 	kindLink     = "links"
 
-	// longParts are those of runs, and the logs of sessions.
+	// longParts are those of runs, after which the bucket is named, and the logs of
+	// sessions.
 	longParts = "run-details"
 )
 

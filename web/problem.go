@@ -210,7 +210,8 @@ func describe(fields []session.FieldError) string {
 	return sentence(strings.Join(parts, "; "))
 }
 
-// sentence makes an error's text one: a capital first and a full stop last.
+// sentence makes an error's text one: a capital first, and a full stop last unless
+// it ends as a question or a call does.
 func sentence(text string) string {
 	if text == "" {
 		return ""
@@ -218,7 +219,7 @@ func sentence(text string) string {
 	if c := text[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(firstWord(text), ":.{[(_") {
 		text = string(c-'a'+'A') + text[1:]
 	}
-	if strings.HasSuffix(text, ".") {
+	if strings.ContainsAny(text[len(text)-1:], ".?!") {
 		return text
 	}
 	return text + "."

@@ -1,3 +1,5 @@
+import type { Live } from './live.js';
+
 /** What a viewer is asked, and later told to be over. */
 interface Question { id: string; closed?: boolean }
 
@@ -27,4 +29,17 @@ export class Questions<Q extends Question> {
   clear(): void {
     this.#open = [];
   }
+}
+
+/** Shows the questions in a dialog, one after the other: `show` puts the first into it, and closes it when there is none. */
+export function ask<Q extends Question>(live: Live, questions: Questions<Q>, dialog: HTMLDialogElement, show: () => void): void {
+  live.on('connection', (state) => {
+    if (state.phase === 'open') return;
+    questions.clear();
+    show();
+  });
+  dialog.addEventListener('close', () => {
+    // A second Escape closes it whatever is made of the first.
+    if (questions.first && !dialog.open) dialog.showModal();
+  });
 }

@@ -1,7 +1,7 @@
 import { byId, setText, show } from './dom.js';
 import type { Live } from './live.js';
 import type { AuthMessage } from './protocol.js';
-import { Questions } from './questions.js';
+import { ask, Questions } from './questions.js';
 
 /** A server, or a proxy, that asks the remote browser for a name and a password. */
 export class RemoteAuth {
@@ -13,20 +13,12 @@ export class RemoteAuth {
   constructor(private readonly live: Live) {
     live.on('auth', (message) => this.#open.take(message) && this.#show());
     live.on('control', () => this.#allow());
-    live.on('connection', (state) => {
-      if (state.phase === 'open') return;
-      this.#open.clear();
-      this.#show();
-    });
+    ask(live, this.#open, this.#dialog, () => this.#show());
     byId('remote-auth-form').addEventListener('submit', (event) => {
       event.preventDefault();
       this.#answer(true);
     });
     byId('remote-auth-cancel').addEventListener('click', () => this.#answer(false));
-    this.#dialog.addEventListener('close', () => {
-      // A second Escape closes it whatever is made of the first.
-      if (this.#open.first && !this.#dialog.open) this.#dialog.showModal();
-    });
     this.#dialog.addEventListener('cancel', (event) => {
       event.preventDefault();
       this.#answer(false);

@@ -3,7 +3,7 @@ import { byId, h, setText, show } from './dom.js';
 import type { Live } from './live.js';
 import { formError } from './menus.js';
 import type { ChooserMessage } from './protocol.js';
-import { Questions } from './questions.js';
+import { ask, Questions } from './questions.js';
 import { origin } from './remotedialog.js';
 import { sizeOf, uploadAll, type StoredFile } from './uploads.js';
 
@@ -20,11 +20,7 @@ export class RemoteChooser {
   constructor(private readonly live: Live) {
     live.on('chooser', (message) => this.#open.take(message) && this.#show());
     live.on('control', () => this.#allow());
-    live.on('connection', (state) => {
-      if (state.phase === 'open') return;
-      this.#open.clear();
-      this.#show();
-    });
+    ask(live, this.#open, this.#dialog, () => this.#show());
     this.#device.addEventListener('click', () => this.#picker.click());
     this.#picker.addEventListener('change', () => void this.#send([...(this.#picker.files ?? [])]));
     this.#list.addEventListener('change', () => this.#allow());
@@ -33,10 +29,6 @@ export class RemoteChooser {
       this.#answer(this.#chosen());
     });
     byId('remote-chooser-cancel').addEventListener('click', () => this.#answer(null));
-    this.#dialog.addEventListener('close', () => {
-      // A second Escape closes it whatever is made of the first.
-      if (this.#open.first && !this.#dialog.open) this.#dialog.showModal();
-    });
     this.#dialog.addEventListener('cancel', (event) => {
       // The picker of this device cancels, too, and its event bubbles.
       if (event.target !== this.#dialog) return;

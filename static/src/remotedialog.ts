@@ -1,7 +1,7 @@
 import { byId, setText, show } from './dom.js';
 import type { Live } from './live.js';
 import type { DialogMessage } from './protocol.js';
-import { Questions } from './questions.js';
+import { ask, Questions } from './questions.js';
 
 const TITLES: Record<string, string> = { alert: 'The page says', confirm: 'The page asks', prompt: 'The page asks', beforeunload: 'Leave this page?' };
 
@@ -23,20 +23,12 @@ export class RemoteDialog {
   constructor(private readonly live: Live) {
     live.on('dialog', (message) => this.#open.take(message) && this.#show());
     live.on('control', () => this.#allow());
-    live.on('connection', (state) => {
-      if (state.phase === 'open') return;
-      this.#open.clear();
-      this.#show();
-    });
+    ask(live, this.#open, this.#dialog, () => this.#show());
     byId('remote-dialog-form').addEventListener('submit', (event) => {
       event.preventDefault();
       this.#answer(true);
     });
     byId('remote-dialog-cancel').addEventListener('click', () => this.#answer(false));
-    this.#dialog.addEventListener('close', () => {
-      // A second Escape closes it whatever is made of the first.
-      if (this.#open.first && !this.#dialog.open) this.#dialog.showModal();
-    });
     this.#dialog.addEventListener('cancel', (event) => {
       event.preventDefault();
       this.#answer(this.#open.first?.kind === 'alert');
