@@ -200,6 +200,7 @@ func TestProblems(t *testing.T) {
 		{"no reason", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers"}, 400, "reason"},
 		{"long reason", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: map[string]any{"reason": strings.Repeat("x", 501)}}, 400, "reason"},
 		{"short timeout", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: map[string]any{"reason": "x", "timeout": 1}}, 400, "timeout"},
+		{"broken until", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: map[string]any{"reason": "x", "until": "**/{a"}}, 400, "until"},
 		{"no such time zone", request{method: "POST", path: "/v1/sessions", body: map[string]any{"timezone": "Europe/Atlantis"}}, 400, "timezone"},
 		{"the server's time zone", request{method: "POST", path: "/v1/sessions", body: map[string]any{"timezone": "Local"}}, 400, "timezone"},
 		{"no such locale", request{method: "POST", path: "/v1/sessions", body: map[string]any{"locale": "not a locale"}}, 400, "locale"},
