@@ -26,7 +26,7 @@ var limitRows = map[string]string{
 	"events and answers":               "scripting.DefaultBacklog",
 	"brackets within brackets":         "scripting.DefaultNesting",
 	"steps; tests":                     "scripting.DefaultSteps scripting.DefaultTests",
-	"memory for init scripts":          "automation.maxKept",
+	"init scripts":                     "automation.maxKept",
 	"handles":                          "automation.maxHandles automation.maxHandleBytes",
 	"traces and HAR files":             "automation.maxRecorded automation.maxRecordings automation.maxRecordedEntries automation.maxTracePictures",
 	"requests of pages":                "automation.maxRequests automation.maxRequestBytes",
