@@ -70,7 +70,9 @@
     if (!event.isTrusted) return;
     const element = target(event);
     if (sensitive(element) || sensitive(document.activeElement)) return;
-    report("key", { key: event.key, selector: selector(element), tag: element.localName });
+    // When the key was pressed, which a busy page reports late.
+    const t = Date.now() - (performance.now() - event.timeStamp);
+    report("key", { t, key: event.key, selector: selector(element), tag: element.localName });
   }, passive);
 
   const places = new WeakMap();

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
@@ -280,34 +279,31 @@ func (m *Monitor) Add(e Event) (Event, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e.Type == TypeControlChanged {
-		m.noteHolderLocked(e.Data)
-	}
 	if m.closed || !m.running {
 		return Event{}, ErrOff
 	}
 	return m.putLocked(e), nil
 }
 
-// noteHolderLocked remembers whether a person is in control: what a person
-// types is never recorded.
-func (m *Monitor) noteHolderLocked(data json.RawMessage) {
-	var control struct {
-		Holder string `json:"holder"`
-	}
-	was := m.human
-	m.human = json.Unmarshal(data, &control) == nil && strings.HasPrefix(control.Holder, "viewer:")
-	if was {
+// PersonControls tells the monitor whether a person is in control. Keys that a
+// person may have pressed are never recorded, and no screenshot is taken meanwhile.
+// Call it with true before the person's first input can reach the browser, and with
+// false once no more of that person's input is accepted.
+func (m *Monitor) PersonControls(yes bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.human && !yes {
 		m.humanEnd = time.Now().Add(typedLate).UnixMilli()
 	}
+	m.human = yes
 }
 
-// typedLate is how long after a person gave control back a key may still reach
-// the page that they pressed before.
+// typedLate is how long after a person gave control back Chromium may still create
+// the event of a key that the person pressed before.
 const typedLate = 250 * time.Millisecond
 
-// typedByPerson tells whether a key that was pressed at a time (Unix ms) may
-// have been pressed by a person. What is reported late counts too.
+// typedByPerson reports whether a person may have pressed a key whose event was
+// created at a time (Unix ms), however late the page reports the event.
 func (m *Monitor) typedByPerson(at int64) bool { return m.human || at <= m.humanEnd }
 
 // Close ends the capture and lets go of the browser. It returns when the

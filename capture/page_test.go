@@ -162,18 +162,9 @@ func TestInteractions(t *testing.T) {
 	click(10, 160)
 	key("c")
 	click(10, 60)
-	control, err := capture.NewEvent(capture.TypeControlChanged, map[string]any{"holder": "viewer:1", "epoch": 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Add(control); err != nil {
-		t.Fatal(err)
-	}
+	r.PersonControls(true)
 	key("d")
-	control, _ = capture.NewEvent(capture.TypeControlChanged, map[string]any{"holder": "script", "epoch": 3})
-	if _, err := r.Add(control); err != nil {
-		t.Fatal(err)
-	}
+	r.PersonControls(false)
 	click(20, 20)
 	r.await(capture.TypeInteractionClick, field("selector", "button#go"))
 	for _, seen := range r.seen {

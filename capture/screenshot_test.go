@@ -17,22 +17,12 @@ func TestScreenshot(t *testing.T) {
 		for (let i = 0, x = 1; i < d.data.length; i++) { x = (x * 16807) % 2147483647; d.data[i] = x & 255 }
 		c.putImageData(d, 0, 0); setTimeout(() => { throw new Error("seen") })</script>`}}.start(t)
 	p := browsertest.Page(t)
-	control := func(holder string) uint64 {
-		t.Helper()
-		e, err := capture.NewEvent(capture.TypeControlChanged, map[string]any{"holder": holder})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.Add(e); err != nil {
-			t.Fatal(err)
-		}
-		return r.Ring().Last()
-	}
 	// While a person is in control, nothing is pictured.
-	control("viewer:1")
+	r.PersonControls(true)
 	p.Eval(`Promise.reject(new Error("private")); 0`, nil)
 	r.await(capture.TypeConsoleError, nil)
-	since := control("script")
+	since := r.Ring().Last()
+	r.PersonControls(false)
 	p.Open(base + "/")
 	e, data := r.await(capture.TypeScreenshot, nil)
 	if e.Seq <= since {

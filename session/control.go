@@ -8,9 +8,15 @@ import (
 // controlChanged tells everybody who controls the session now. What the former
 // controller held down is released before the new one can press anything.
 func (s *Session) controlChanged(holder Holder, epoch uint64) {
+	if holder.isPerson() {
+		s.monitor.PersonControls(true)
+	}
 	s.inputMu.Lock()
 	s.releaseInput()
 	s.inputMu.Unlock()
+	if !holder.isPerson() {
+		s.monitor.PersonControls(false)
+	}
 	var run *Run // that the person interrupts
 	s.mu.Lock()
 	if r := s.running; holder.isPerson() && r != nil && isClosed(r.ready) {
@@ -23,7 +29,7 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 	if run != nil {
 		run.client.ReleaseInput()
 	}
-	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch}) // first: no key of a person is recorded
+	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})
 	s.secrets.controlChanged(holder.isPerson())
 	s.tellControl()
 	s.controlOfPickers(holder)
