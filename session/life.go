@@ -74,7 +74,7 @@ func (s *Session) spawn(fn func()) {
 }
 
 // watchClock ends the session when its time is up or nobody used it. It does
-// not end under a person at work.
+// not end under a person at work, nor under a running script.
 func (s *Session) watchClock() {
 	for {
 		wait, reason := s.timeLeft(time.Now())
@@ -95,8 +95,8 @@ func (s *Session) watchClock() {
 	}
 }
 
-// atWorkGrace is how long a session outlives its time after a person was last
-// seen at work in it.
+// atWorkGrace is how often a session whose time is up looks whether a person or a
+// script is still at work in it.
 const atWorkGrace = 10 * time.Second
 
 // atWorkWindow is how long after their last input a person in control counts as at
@@ -108,11 +108,12 @@ const atWorkWindow = 5 * time.Minute
 func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	holder, _, _ := s.lease.state()
 	open := s.openTakeover()
+	expiresAt, _ := s.life.read(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	left := s.expiresAt.Sub(now)
+	left := expiresAt.Sub(now)
 	if left <= 0 {
-		if open != nil || holder.isPerson() && now.Sub(s.inputAt) < atWorkWindow {
+		if open != nil || s.running != nil || holder.isPerson() && now.Sub(s.inputAt) < atWorkWindow {
 			return atWorkGrace, ""
 		}
 		return 0, "timeout"

@@ -36,12 +36,14 @@ func (s *Session) keepRun(r *Run) {
 	}
 }
 
-// clearRun makes room for the next run.
+// clearRun makes room for the next run. A session whose time was up meanwhile may
+// end now.
 func (s *Session) clearRun() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.running = nil
 	s.activeAt = time.Now()
+	s.mu.Unlock()
+	s.wakeClock()
 }
 
 // Runs are the session's runs, newest first.

@@ -24,6 +24,7 @@ type Session struct {
 	opts    CreateOptions
 	log     *slog.Logger
 	lease   *lease
+	life    *lifetime
 	monitor *capture.Monitor
 	said    *background.Log // by pages and workers
 	keeping keeping         // how far events are in the durable stream
@@ -51,8 +52,6 @@ type Session struct {
 	status     Status
 	startErr   error
 	createdAt  time.Time
-	expiresAt  time.Time
-	timeout    time.Duration
 	activeAt   time.Time // when somebody last did something, for IdleTimeout
 	inputAt    time.Time // when a person in control last did something
 	endedAt    time.Time
@@ -80,7 +79,7 @@ type Session struct {
 	permits    permits
 	shared     map[string]struct{} // names of files that guests may fetch
 	guestFiles int                 // that guests added
-	rearm      chan struct{}       // one token: expiresAt changed
+	rearm      chan struct{}       // one token: the clock must be read again
 	sealed     bool                // nothing may be added to work any more
 	recorders  []*recorder         // none before the first capture
 	thumb      thumbnail
@@ -94,7 +93,7 @@ func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Sessio
 	now := time.Now().UTC()
 	s := &Session{
 		id: id, manager: m, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
-		status: StatusStarting, createdAt: now, activeAt: now, expiresAt: now.Add(o.Timeout), timeout: o.Timeout,
+		status: StatusStarting, createdAt: now, activeAt: now, life: newLifetime(now, o.Timeout),
 		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{}, seats: map[string]*seat{}, dialogs: map[string]*openDialog{},
 		refocused: make(chan struct{}), rearm: make(chan struct{}, 1),
 	}
@@ -159,11 +158,12 @@ func (s *Session) Info() Info {
 	if t := s.openTakeover(); t != nil {
 		takeover = new(t.Info())
 	}
+	expiresAt, timeout := s.life.read(time.Now().UTC())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info := Info{
-		ID: s.id, SessionID: s.id, Status: s.status, CreatedAt: s.createdAt, ExpiresAt: s.expiresAt, EndReason: s.endReason,
-		Duration: msOf(time.Since(s.createdAt)), Timeout: msOf(s.timeout), Dimensions: s.opts.Dimensions, UserAgent: s.userAgent,
+		ID: s.id, SessionID: s.id, Status: s.status, CreatedAt: s.createdAt, ExpiresAt: expiresAt, EndReason: s.endReason,
+		Duration: msOf(time.Since(s.createdAt)), Timeout: msOf(timeout), Dimensions: s.opts.Dimensions, UserAgent: s.userAgent,
 		Tabs: s.tabs.list(), Controller: holder, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
 		Metadata: maps.Clone(s.metadata),
 	}
@@ -192,7 +192,8 @@ func (s *Session) Release(reason string) error {
 	return nil
 }
 
-// Extend sets how long the session lives, counted from its creation.
+// Extend sets how long the session lives, counted from its creation. The time that
+// it spent waiting for people is added to that.
 func (s *Session) Extend(timeout time.Duration) error {
 	if err := s.alive(); err != nil {
 		return err
@@ -200,9 +201,7 @@ func (s *Session) Extend(timeout time.Duration) error {
 	if timeout < time.Second || timeout > MaxTimeout {
 		return badField("timeout", "must be between 1000 and 86400000 ms")
 	}
-	s.mu.Lock()
-	s.timeout, s.expiresAt = timeout, s.createdAt.Add(timeout)
-	s.mu.Unlock()
+	s.life.set(timeout)
 	s.archive()
 	s.wakeClock()
 	return nil

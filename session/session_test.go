@@ -182,9 +182,7 @@ func TestTimeoutWaitsForThePerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.mu.Lock()
-	s.expiresAt = time.Now().Add(-time.Second)
-	s.mu.Unlock()
+	runOutOfTime(s)
 	if left, _ := s.timeLeft(time.Now()); left != atWorkGrace {
 		t.Errorf("with a takeover open %v is left, want %v", left, atWorkGrace)
 	}
@@ -203,9 +201,7 @@ func TestTimeoutWaitsForInput(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	v := join(t, s, RoleControl)
 	v.take()
-	s.mu.Lock()
-	s.expiresAt = time.Now().Add(-time.Second)
-	s.mu.Unlock()
+	runOutOfTime(s)
 	if left, _ := s.timeLeft(time.Now()); left != atWorkGrace {
 		t.Errorf("with a person at work %v is left, want %v", left, atWorkGrace)
 	}

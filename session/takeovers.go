@@ -41,6 +41,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 		s.manager.archive.drop(archiveKey{kindTakeover, s.id, s.takeovers[0].ID()})
 		s.takeovers = slices.Delete(s.takeovers, 0, 1)
 	}
+	s.life.pause(t.info.CreatedAt)
 	t.timer = time.AfterFunc(time.Until(t.info.Deadline), t.expire)
 	s.mu.Unlock()
 
@@ -117,6 +118,7 @@ func (s *Session) sendTakeover() {
 // it; otherwise whoever worked on the takeover, or came only for it, lets go.
 func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
+	s.life.resume(time.Now())
 	info := t.Info()
 	to := HolderNobody
 	if info.RunID != "" && s.ctx.Err() == nil {

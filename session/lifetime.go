@@ -1,0 +1,60 @@
+package session
+
+import (
+	"sync"
+	"time"
+)
+
+// lifetime is how long a session may live. Its clock stands while a takeover is
+// open: the time that people need is added to the session's.
+type lifetime struct {
+	createdAt time.Time // never changes
+
+	mu      sync.Mutex // guards what follows
+	timeout time.Duration
+	waited  time.Duration // for people, in waits that are over
+	waits   int           // under way
+	since   time.Time     // when the first of those began
+}
+
+func newLifetime(createdAt time.Time, timeout time.Duration) *lifetime {
+	return &lifetime{createdAt: createdAt, timeout: timeout}
+}
+
+// set changes how long the session lives, counted from its creation and without the
+// time spent waiting for people.
+func (l *lifetime) set(timeout time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timeout = timeout
+}
+
+// pause stops the clock. Pauses nest.
+func (l *lifetime) pause(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waits++; l.waits == 1 {
+		l.since = now
+	}
+}
+
+// resume ends one pause.
+func (l *lifetime) resume(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waits--; l.waits == 0 {
+		l.waited += now.Sub(l.since)
+	}
+}
+
+// read returns when the session's time is up, as seen at now, and how long it was
+// given. While the clock stands, the end moves on with now.
+func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waited := l.waited
+	if l.waits > 0 {
+		waited += now.Sub(l.since)
+	}
+	return l.createdAt.Add(l.timeout + waited), l.timeout
+}

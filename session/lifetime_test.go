@@ -1,0 +1,59 @@
+package session
+
+import (
+	"testing"
+	"time"
+)
+
+// TestWaitingForAPersonIsNotCharged lets a session's time run out while a person
+// works. The script that asked for them goes on when they are done.
+func TestWaitingForAPersonIsNotCharged(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	v := join(t, s, RoleTakeover)
+	before := s.Info().ExpiresAt
+	r := startRun(t, s, `await requestTakeover('log in'); await page.title(); return 'finished'`)
+	to := openTakeoverOf(t, r)
+	if err := v.Takeover("claim", to.ID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	await(v, "that they have control", onHolder(v.holder()))
+	if err := v.Takeover("done", to.ID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := resultOf[string](t, r); got != "finished" {
+		t.Errorf("the script returned %q", got)
+	}
+	info := to.Info()
+	if waited, added := info.EndedAt.Sub(info.CreatedAt), s.Info().ExpiresAt.Sub(before); waited <= 0 || added < waited {
+		t.Errorf("the session waited %v for a person, and lives only %v longer", waited, added)
+	}
+}
+
+// TestTimeoutWaitsForTheScript lets a session's time run out while a script runs. It
+// ends when the script has ended.
+func TestTimeoutWaitsForTheScript(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	r := startRun(t, s, `console.log('here'); await requestTakeover('log in'); console.log(await page.title()); return 'finished'`)
+	to := openTakeoverOf(t, r)
+	runOutOfTime(s)
+	if left, _ := s.timeLeft(time.Now()); left <= 0 {
+		t.Errorf("with a takeover open %v is left", left)
+	}
+	if err := to.Done("test", ""); err != nil { // wakes the clock
+		t.Fatal(err)
+	}
+	if got := resultOf[string](t, r); got != "finished" {
+		t.Errorf("the script returned %q", got)
+	}
+	waitFor(t, "the session's end", s.Ended())
+	if info := s.Info(); info.EndReason != "timeout" || info.Status != StatusReleased {
+		t.Errorf("ended as %s: %s", info.Status, info.EndReason)
+	}
+}
+
+// runOutOfTime makes a session's time be up.
+func runOutOfTime(s *Session) {
+	s.life.mu.Lock()
+	defer s.life.mu.Unlock()
+	s.life.timeout = -time.Hour
+}
