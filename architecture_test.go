@@ -4,51 +4,89 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// allowed is the import table of ARCHITECTURE.md: which of our packages each of
-// them may import. Sub-packages follow the rule of the longest name here.
-var allowed = map[string][]string{
-	"pipes":                {},
-	"cdp":                  {"pipes"},
-	"browser":              {"cdp"},
-	"browser/browsertest":  {"browser", "cdp", "files"},
-	"files":                {"text"},
-	"widget":               {"browser", "cdp"},
-	"automation":           {"browser", "cdp", "fetch", "files", "har"},
-	"fetch":                {},
-	"har":                  {},
-	"screencast":           {"cdp"},
-	"input":                {"cdp"},
-	"clipboard":            {"cdp"},
-	"scripting":            {"pipes", "text"},
-	"scripting/workertest": {},
-	"background":           {"text"},
-	"capture":              {"background", "cdp", "har", "text"},
-	"static":               {},
-	"session":              {"automation", "background", "browser", "capture", "cdp", "clipboard", "files", "input", "screencast", "scripting", "store", "text", "widget"},
-	"store":                {},
-	"text":                 {},
-	"web":                  {"capture", "files", "input", "pipes", "screencast", "session", "static", "text", "web", "webhook"},
-	"webhook":              {"store", "text"},
-	"web/views":            {"static"},
-	"web/demo":             {},
-	"cmd":                  nil, // may import all
-	"bench":                {},
-	"conformance":          {"conformance"},
+// module begins the import path of every package of ours.
+const module = "takeover/"
+
+// largeFolder is the number of source files from which ARCHITECTURE.md has to
+// give a reason for a folder.
+const largeFolder = 40
+
+// TestImports compares the imports of our packages with the table "Packages" of
+// ARCHITECTURE.md, in both directions: each package has a row, each row a
+// package, each import a name in the row, and each name in the row an import.
+func TestImports(t *testing.T) {
+	allowed := map[string][]string{}
+	for _, row := range table(t, "Packages") {
+		allowed[onlyName(t, row[0])] = namesIn(row[2])
+	}
+	imports := importsOfOurs(t)
+	for _, name := range slices.Sorted(maps.Keys(imports)) {
+		row, ok := allowed[name]
+		if !ok {
+			t.Errorf("package %s has no row in the table", name)
+			continue
+		}
+		if slices.Equal(row, []string{"all"}) {
+			continue
+		}
+		for _, imported := range imports[name] {
+			if !slices.Contains(row, imported) {
+				t.Errorf("%s imports %s, which its row does not allow", name, imported)
+			}
+		}
+		for _, imported := range row {
+			if !slices.Contains(imports[name], imported) {
+				t.Errorf("the row of %s allows %s, which the package does not import", name, imported)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(allowed)) {
+		if _, ok := imports[name]; !ok {
+			t.Errorf("the table has a row for %s, which is not a Go package", name)
+		}
+	}
 }
 
-// TestImports holds the import table.
-func TestImports(t *testing.T) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+// TestLargeFolders counts the source files of each folder. A folder with more
+// than largeFolder of them needs a row in the table "Large folders".
+func TestLargeFolders(t *testing.T) {
+	reasons := map[string]string{}
+	for _, row := range table(t, "Large folders") {
+		reasons[onlyName(t, row[0])] = row[1]
+	}
+	files := sourceFiles(t)
+	for _, folder := range slices.Sorted(maps.Keys(files)) {
+		if n := files[folder]; n > largeFolder && reasons[folder] == "" {
+			t.Errorf("%s has %d source files; more than %d need a reason in the table", folder, n, largeFolder)
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(reasons)) {
+		if n := files[folder]; n <= largeFolder {
+			t.Errorf("the table gives a reason for %s, which needs none: it has %d source files", folder, n)
+		}
+	}
+}
+
+// importsOfOurs gives the packages of ours that each of our packages imports,
+// its tests aside. The names have no module path.
+func importsOfOurs(t *testing.T) map[string][]string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages := 0
+	imports := map[string][]string{}
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
 			ImportPath string
@@ -59,40 +97,110 @@ func TestImports(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		packages++
-		name := strings.TrimPrefix(p.ImportPath, "takeover/")
-		if name == "takeover" {
-			continue
-		}
-		rule, ok := ruleOf(name)
+		name, ok := strings.CutPrefix(p.ImportPath, module)
 		if !ok {
-			t.Errorf("package %s is not in the import table", name)
-			continue
+			continue // the root, which holds these tests only
 		}
+		imports[name] = []string{}
 		for _, imported := range p.Imports {
-			ours, is := strings.CutPrefix(imported, "takeover/")
-			if !is || rule == nil {
-				continue
-			}
-			if !slices.ContainsFunc(rule, func(r string) bool { return ours == r || strings.HasPrefix(ours, r+"/") }) {
-				t.Errorf("%s imports %s, which the import table does not allow", name, ours)
+			if ours, ok := strings.CutPrefix(imported, module); ok {
+				imports[name] = append(imports[name], ours)
 			}
 		}
 	}
-	if packages < 10 {
-		t.Errorf("go list named %d packages only", packages)
+	if len(imports) < 10 {
+		t.Fatalf("go list named %d packages only", len(imports))
 	}
+	return imports
 }
 
-func ruleOf(name string) ([]string, bool) {
-	for {
-		if rule, ok := allowed[name]; ok {
-			return rule, true
+// sourceFiles counts the source files of each folder of the repository, without
+// tests and generated code.
+func sourceFiles(t *testing.T) map[string]int {
+	t.Helper()
+	counts := map[string]int{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
 		}
-		i := strings.LastIndexByte(name, '/')
-		if i < 0 {
-			return nil, false
+		if entry.IsDir() {
+			if name := entry.Name(); path != "." && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "dist" || name == "testdata") {
+				return filepath.SkipDir
+			}
+			return nil
 		}
-		name = name[:i]
+		if isSource(path) {
+			counts[filepath.ToSlash(filepath.Dir(path))]++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return counts
+}
+
+func isSource(path string) bool {
+	for _, test := range []string{"_test.go", ".test.ts", ".spec.ts", "_templ.go"} {
+		if strings.HasSuffix(path, test) {
+			return false
+		}
+	}
+	return slices.Contains([]string{".go", ".templ", ".ts", ".css"}, filepath.Ext(path))
+}
+
+// table gives the cells of the first table below a heading of ARCHITECTURE.md.
+func table(t *testing.T, heading string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("ARCHITECTURE.md has no heading %q", heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var rows [][]string
+	for line := range strings.Lines(section) {
+		line, ok := strings.CutPrefix(strings.TrimSpace(line), "|")
+		if !ok {
+			continue
+		}
+		cells := strings.Split(strings.TrimSuffix(line, "|"), "|")
+		for i, cell := range cells {
+			cells[i] = strings.TrimSpace(cell)
+		}
+		rows = append(rows, cells)
+	}
+	if len(rows) < 3 {
+		t.Fatalf("ARCHITECTURE.md has no table below %q", heading)
+	}
+	for _, row := range rows {
+		if len(row) != len(rows[0]) {
+			t.Fatalf("a row below %q has %d cells instead of %d: %q", heading, len(row), len(rows[0]), row)
+		}
+	}
+	return rows[2:] // without the head and the line below it
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// namesIn gives the names in backquotes of a cell; a dash stands for no name.
+func namesIn(cell string) []string {
+	names := []string{}
+	for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
+		names = append(names, match[1])
+	}
+	return names
+}
+
+// onlyName gives the one name in backquotes of a cell.
+func onlyName(t *testing.T, cell string) string {
+	t.Helper()
+	names := namesIn(cell)
+	if len(names) != 1 {
+		t.Fatalf("a row of ARCHITECTURE.md begins with %q instead of one name in backquotes", cell)
+	}
+	return names[0]
 }
