@@ -132,7 +132,7 @@ export async function build() {
   record(pages);
   manifest.names['monaco.css'] = await onlyStyle(pages.metafile.outputs);
   // Runs before the first paint, so it is a classic script of its own.
-  record(await run({ format: 'iife', entryPoints: [path.join(src, 'theme.ts')] }));
+  record(await run({ format: 'iife', entryPoints: [path.join(src, 'ui', 'theme.ts')] }));
   record(await run({ entryPoints: [path.join(src, 'takeover.css')] }));
   record(await run({ entryPoints: ['icon.svg', 'icon-waiting.svg'].map((name) => path.join(src, name)), loader: { '.svg': 'copy' } }));
   await compress();

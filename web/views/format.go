@@ -163,7 +163,7 @@ func short(id string) string {
 
 func iso(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// ago and the others say what static/src/times.ts says, so that nothing jumps
+// ago and the others say what static/src/ui/times.ts says, so that nothing jumps
 // when the page takes over.
 func ago(now, t time.Time) string {
 	d := now.Sub(t)

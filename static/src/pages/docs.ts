@@ -1,7 +1,7 @@
-import { enableCopying } from '../copying.js';
-import { enableMenus } from '../menus.js';
-import { startTicking } from '../times.js';
-import { tellOfCalls } from '../watching.js';
+import { enableCopying } from '../ui/copying.js';
+import { enableMenus } from '../ui/menus.js';
+import { startTicking } from '../ui/times.js';
+import { tellOfCalls } from '../ui/watching.js';
 
 enableMenus();
 tellOfCalls();

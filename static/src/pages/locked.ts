@@ -1,7 +1,7 @@
-import { APIError, messageOf, post } from '../api.js';
-import { byId, setText, show } from '../dom.js';
-import { Embedding } from '../embedding.js';
-import { keep, recall } from '../kept.js';
+import { APIError, messageOf, post } from '../ui/api.js';
+import { byId, setText, show } from '../ui/dom.js';
+import { Embedding } from '../remote/embedding.js';
+import { keep, recall } from '../ui/storage.js';
 
 /**
  * A visitor with a share link. The link's secret is in the fragment, which

@@ -1,4 +1,4 @@
-import { byId, show } from '../dom.js';
+import { byId, show } from '../ui/dom.js';
 
 /** Shows that signing in is under way, and takes an error away once the key is changed. */
 const form = byId<HTMLFormElement>('login-form');

@@ -1,11 +1,11 @@
-import { call, messageOf, patch, path, post } from '../api.js';
-import { enableCopying } from '../copying.js';
-import { byId } from '../dom.js';
-import { busy, enableDialogs, enableMenus, formError } from '../menus.js';
-import { morph } from '../morph.js';
-import { notice } from '../notices.js';
-import { startTicking, tick } from '../times.js';
-import { tellOfCalls } from '../watching.js';
+import { call, messageOf, patch, path, post } from '../ui/api.js';
+import { enableCopying } from '../ui/copying.js';
+import { byId } from '../ui/dom.js';
+import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
+import { morph } from '../ui/morph.js';
+import { notice } from '../ui/notices.js';
+import { startTicking, tick } from '../ui/times.js';
+import { tellOfCalls } from '../ui/watching.js';
 
 /** A session started to open a script lives this long (ms). */
 const SESSION_TIMEOUT = 30 * 60_000;

@@ -1,14 +1,14 @@
-import { messageOf, path, post } from '../api.js';
-import { enableCopying, enableTakeoverLinks } from '../copying.js';
-import { byId, setText, show } from '../dom.js';
-import { clearErrors, showErrors } from '../forms.js';
-import { ListFilter } from '../listfilter.js';
-import { busy, enableDialogs, enableMenus } from '../menus.js';
-import { morph } from '../morph.js';
-import { notice } from '../notices.js';
-import { Thumbnails } from '../thumbnails.js';
-import { startTicking, tick, timeOfDay } from '../times.js';
-import { Watching, type Overview } from '../watching.js';
+import { messageOf, path, post } from '../ui/api.js';
+import { enableCopying, enableTakeoverLinks } from '../ui/copying.js';
+import { byId, setText, show } from '../ui/dom.js';
+import { clearErrors, showErrors } from '../sessions/forms.js';
+import { ListFilter } from '../sessions/listfilter.js';
+import { busy, enableDialogs, enableMenus } from '../ui/menus.js';
+import { morph } from '../ui/morph.js';
+import { notice } from '../ui/notices.js';
+import { Thumbnails } from '../sessions/thumbnails.js';
+import { startTicking, tick, timeOfDay } from '../ui/times.js';
+import { Watching, type Overview } from '../ui/watching.js';
 
 /** How often (ms) the list is asked for while the server cannot tell by itself, in sight and out of it, where the title still counts who waits. */
 const REFRESH = 2_000;

@@ -1,7 +1,8 @@
-import { enableMenus } from '../menus.js';
-import { mayNotify, NOTIFY, play, read, SOUND, write } from '../preferences.js';
-import { byId, setText } from '../dom.js';
-import { tellOfCalls } from '../watching.js';
+import { enableMenus } from '../ui/menus.js';
+import { mayNotify, NOTIFY, play, SOUND } from '../ui/preferences.js';
+import { read, write } from '../ui/storage.js';
+import { byId, setText } from '../ui/dom.js';
+import { tellOfCalls } from '../ui/watching.js';
 
 const THEME = 'takeover.theme';
 

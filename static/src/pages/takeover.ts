@@ -1,15 +1,15 @@
-import { get, path } from '../api.js';
-import { showControl } from '../control.js';
-import { byId, maybeById, setText, show } from '../dom.js';
-import { Embedding } from '../embedding.js';
-import { askReason } from '../failing.js';
-import { enableDialogs, enableMenus } from '../menus.js';
-import type { Live } from '../live.js';
-import { offerMoreTime } from '../moretime.js';
-import { notice } from '../notices.js';
-import type { Takeover } from '../protocol.js';
-import { Stage } from '../stage.js';
-import { startTicking } from '../times.js';
+import { get, path } from '../ui/api.js';
+import { showControl } from '../remote/control.js';
+import { byId, maybeById, setText, show } from '../ui/dom.js';
+import { Embedding } from '../remote/embedding.js';
+import { askReason } from '../remote/failing.js';
+import { enableDialogs, enableMenus } from '../ui/menus.js';
+import type { Live } from '../remote/live.js';
+import { offerMoreTime } from '../remote/moretime.js';
+import { notice } from '../ui/notices.js';
+import type { Takeover } from '../remote/protocol.js';
+import { Stage } from '../remote/stage.js';
+import { startTicking } from '../ui/times.js';
 
 const root = byId('takeover');
 const id = root.dataset.takeover ?? '';

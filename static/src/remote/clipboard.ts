@@ -1,0 +1,58 @@
+import { messageOf } from '../ui/api.js';
+import { copyText } from '../ui/copying.js';
+import type { Live } from './live.js';
+import { notice } from '../ui/notices.js';
+import { uploadAll } from './uploads.js';
+
+/** The most text (bytes) that the server takes at once. */
+export const PASTE_MAX = 512 << 10;
+
+/** What there is to paste: an image only where there is no text, as browsers put both for what is copied from a page. */
+export function toPaste(data: { getData(type: string): string; files: Iterable<File> } | null): { text: string } | { image: File } | { files: number } | null {
+  const text = data?.getData('text/plain') ?? '';
+  if (text !== '') return { text };
+  const files = [...(data?.files ?? [])];
+  const [file] = files;
+  if (!file) return null;
+  return files.length === 1 && file.type.startsWith('image/') ? { image: file } : { files: files.length };
+}
+
+/** The person's clipboard and the remote page's: what is copied there is put on this side, what is pasted here gets there. */
+export class Clipboard {
+  constructor(private readonly live: Live) {
+    live.on('clipboard', (text) => void this.#keep(text));
+    for (const button of document.querySelectorAll<HTMLElement>('[data-clipboard]')) {
+      button.addEventListener('click', () => live.input({ type: 'clipboard', action: button.dataset.clipboard === 'cut' ? 'cut' : 'copy' }));
+    }
+  }
+
+  /** Pastes what a paste event brings. */
+  take(data: DataTransfer | null): void {
+    const what = toPaste(data);
+    if (!what) return;
+    if ('text' in what) this.text(what.text);
+    else if ('image' in what) void this.#image(what.image);
+    else notice('Files cannot be pasted here. Drop them on the page.');
+  }
+
+  text(text: string): void {
+    if (text === '') return;
+    if (new TextEncoder().encode(text).length > PASTE_MAX) return notice('This is too much to paste at once.');
+    this.live.input({ type: 'clipboard', action: 'paste', text });
+  }
+
+  async #image(file: File): Promise<void> {
+    try {
+      const [image] = await uploadAll(this.live.session, [file], () => {});
+      if (image) this.live.input({ type: 'clipboard', action: 'paste', image });
+    } catch (error) {
+      notice(messageOf(error));
+    }
+  }
+
+  /** A browser that lets no page write without a press gets something to press. */
+  async #keep(text: string): Promise<void> {
+    if (await copyText(text)) return notice('Copied from the remote page');
+    notice('The remote page copied something', { label: 'Copy it here', run: () => void copyText(text).then((copied) => notice(copied ? 'Copied' : 'Your browser did not allow copying.')) });
+  }
+}

@@ -1,0 +1,183 @@
+import { backoff } from '../ui/backoff.js';
+import { Emitter } from './emitter.js';
+import { parseMessage, parsePicture, SUBPROTOCOL, type ClientMessage, type InputMessage, type Picture, type ServerMessage } from './protocol.js';
+
+/** A connection that lived this long (ms) was a good one: the next wait is the first again. */
+const HEALTHY_AFTER = 5_000;
+/** Round trip is measured this often (ms); silence for SILENCE ms, also before it opened, means the line is dead. */
+const PING_EVERY = 3_000;
+const SILENCE = 10_000;
+
+/** WebSocket close codes after which trying again cannot help (RFC 6455, 7.4). */
+const CLOSE_NORMAL = 1000;
+const CLOSE_POLICY = 1008;
+
+/** How things stand with the server; retryAt is Unix time in ms. */
+export type ConnectionState =
+  | { phase: 'connecting' }
+  | { phase: 'open' }
+  | { phase: 'waiting'; retryAt: number }
+  | { phase: 'closed'; cause: 'ended' | 'forbidden' | 'gone' | 'left'; reason: string };
+
+interface ConnectionEvents {
+  state: ConnectionState;
+  message: ServerMessage;
+  picture: Picture;
+  /** Measured round trip in ms. */
+  rtt: number;
+}
+
+interface Options {
+  /** `ws:` or `wss:` address of the view, made anew for each connection. */
+  url(): string;
+  /** Address of the session, which answers with why it cannot be viewed: by a status code, or by what it says of a session that is over. */
+  probe: string;
+  /** Made anew for each connection, because the window may have changed. */
+  hello(): ClientMessage & { type: 'hello' };
+}
+
+/**
+ * The viewer's socket. Connects again by itself until the session has ended,
+ * the server refuses for good, or `close` was called.
+ */
+export class Connection extends Emitter<ConnectionEvents> {
+  state: ConnectionState = { phase: 'connecting' };
+  #socket: WebSocket | null = null;
+  #attempt = 0;
+  #openedAt = 0;
+  #heardAt = 0;
+  #ended: string | null = null;
+  #retry = 0;
+  #pinger = 0;
+
+  constructor(private readonly options: Options) {
+    super();
+  }
+
+  open(): void {
+    window.addEventListener('online', this.#hurry);
+    document.addEventListener('visibilitychange', this.#hurry);
+    this.#connect();
+  }
+
+  close(): void {
+    this.#finish('left', '');
+  }
+
+  send(message: ClientMessage): boolean {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  sendInput(message: InputMessage, epoch: number): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ ...message, epoch }));
+  }
+
+  #connect(): void {
+    window.clearTimeout(this.#retry);
+    this.#setState({ phase: 'connecting' });
+    const socket = new WebSocket(this.options.url(), SUBPROTOCOL);
+    socket.binaryType = 'arraybuffer';
+    this.#socket = socket;
+    this.#heardAt = performance.now();
+    this.#pinger = window.setInterval(() => this.#ping(), PING_EVERY);
+    socket.onopen = () => {
+      this.#openedAt = this.#heardAt = performance.now();
+      this.send(this.options.hello());
+      this.#setState({ phase: 'open' });
+      this.#ping();
+    };
+    socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.#receive(event.data);
+    socket.onclose = (event) => this.#closed(event);
+  }
+
+  #receive(data: string | ArrayBuffer): void {
+    this.#heardAt = performance.now();
+    if (typeof data !== 'string') {
+      const picture = parsePicture(data);
+      if (picture) this.emit('picture', picture);
+      return;
+    }
+    const message = parseMessage(data);
+    if (!message) return;
+    if (message.type === 'pong') this.emit('rtt', Math.max(0, performance.now() - message.t));
+    if (message.type === 'ended') this.#ended = message.reason;
+    this.emit('message', message);
+  }
+
+  #ping(): void {
+    if (performance.now() - this.#heardAt > SILENCE) {
+      this.#drop();
+      this.#lost();
+      return;
+    }
+    this.send({ type: 'ping', t: performance.now() });
+  }
+
+  /** Has nothing more to do with the socket: over a dead line its closing takes a minute. */
+  #drop(code?: number): void {
+    const socket = this.#socket;
+    this.#socket = null;
+    window.clearInterval(this.#pinger);
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close(code);
+  }
+
+  #closed(event: CloseEvent): void {
+    this.#drop();
+    if (this.#ended !== null) return this.#finish('ended', this.#ended);
+    if (event.code === CLOSE_POLICY) return this.#finish('forbidden', event.reason);
+    if (event.code === CLOSE_NORMAL && event.reason) return this.#finish('ended', event.reason);
+    this.#lost();
+  }
+
+  /** Connects again after a while. */
+  #lost(): void {
+    if (this.#openedAt && performance.now() - this.#openedAt > HEALTHY_AFTER) this.#attempt = 0;
+    const opened = this.#openedAt > 0;
+    this.#openedAt = 0;
+    const wait = backoff(this.#attempt++) * (0.8 + 0.4 * Math.random());
+    this.#setState({ phase: 'waiting', retryAt: Date.now() + wait });
+    this.#retry = window.setTimeout(() => this.#connect(), wait);
+    // A refused upgrade shows no status code to scripts, so ask the plain way.
+    if (!opened) void this.#askWhy();
+  }
+
+  async #askWhy(): Promise<void> {
+    let answer: Response;
+    let told: { status?: string; endReason?: string } = {};
+    try {
+      answer = await fetch(this.options.probe, { headers: { Accept: 'application/json' } });
+      if (answer.ok) told = await answer.json();
+    } catch {
+      return; // The server is away; the retry goes on.
+    }
+    const { status } = answer;
+    if (this.#socket?.readyState === WebSocket.OPEN) return;
+    // Whoever may see the view may ask for the session, too: a link that was withdrawn meanwhile, a sign-in that is over.
+    if (status === 401 || status === 403) this.#finish('forbidden', '');
+    else if (status === 404 || status === 410) this.#finish('gone', '');
+    // Who may look at what is over gets it whole.
+    else if (told.status === 'released' || told.status === 'failed') this.#finish('ended', told.endReason ?? '');
+  }
+
+  #hurry = (): void => {
+    if (document.visibilityState === 'visible' && this.state.phase === 'waiting') this.#connect();
+  };
+
+  #finish(cause: 'ended' | 'forbidden' | 'gone' | 'left', reason: string): void {
+    if (this.state.phase === 'closed') return;
+    window.clearTimeout(this.#retry);
+    window.removeEventListener('online', this.#hurry);
+    document.removeEventListener('visibilitychange', this.#hurry);
+    this.#drop(CLOSE_NORMAL);
+    this.#setState({ phase: 'closed', cause, reason });
+  }
+
+  #setState(state: ConnectionState): void {
+    this.state = state;
+    this.emit('state', state);
+  }
+}

@@ -1,0 +1,62 @@
+import { byId, setText, show } from '../ui/dom.js';
+import { PARTY_WORDS, type Live, type Party } from './live.js';
+
+const SHAPES: Record<Party, string> = { me: 'dot person', person: 'dot person', script: 'ring script', agent: 'ring script', nobody: 'ring nobody' };
+
+/** The same where there is no room for a sentence. */
+const SHORT: Record<Party, string> = { me: 'You', person: 'Another', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
+
+/** Whole seconds until a time. */
+const secondsTo = (until: string): number => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
+
+/** Who is in control, in words, shape and colour, and the button that changes it. */
+export function showControl(live: Live): void {
+  const state = byId('control-state');
+  const button = byId<HTMLButtonElement>('control-button');
+  let known = false;
+  const label = (party: Party): string => {
+    if (party === 'me') return 'Release';
+    if (live.asked?.mine) return `Asked, ${secondsTo(live.asked.until)} s`;
+    return party === 'person' ? 'Ask for control' : 'Take control';
+  };
+  const update = (): void => {
+    const { party } = live;
+    const open = live.connection.state.phase === 'open';
+    state.dataset.party = party;
+    document.getElementById('session')?.toggleAttribute('data-mine', party === 'me');
+    const shape = state.querySelector('.shape');
+    if (shape) shape.className = `shape ${SHAPES[party]}`;
+    setText(byId('control-words'), !open ? 'Not connected' : live.away ? 'The person in control is away' : PARTY_WORDS[party]);
+    setText(document.getElementById('control-short'), !open ? 'Offline' : live.away ? 'Away' : SHORT[party]);
+    setText(button.querySelector('span') ?? button, label(party));
+    button.disabled = !open || !live.mayControl || live.asked !== null && party !== 'me';
+    show(button, live.mayControl || !known);
+  };
+  live.on('control', update);
+  live.on('hello', () => {
+    known = true;
+    update();
+  });
+  live.on('connection', update);
+  button.addEventListener('click', () => (live.mine ? live.releaseControl() : live.takeControl()));
+  showAsked(live, update);
+}
+
+/** The question of another person, to the one in control; and its countdown on both sides. */
+function showAsked(live: Live, update: () => void): void {
+  const bar = byId('asked');
+  let timer = 0;
+  const tick = (): void => {
+    if (live.asked) setText(byId('asked-clock'), `${secondsTo(live.asked.until)} s`);
+    update();
+  };
+  live.on('asked', (asked) => {
+    show(bar, asked !== null && live.mine);
+    window.clearInterval(timer);
+    if (!asked) return;
+    tick();
+    timer = window.setInterval(tick, 250);
+  });
+  byId('asked-keep').addEventListener('click', () => live.keepControl());
+  byId('asked-give').addEventListener('click', () => live.releaseControl());
+}

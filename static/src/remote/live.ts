@@ -1,0 +1,269 @@
+import { Connection, type ConnectionState } from './connection.js';
+import { Emitter } from './emitter.js';
+import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, MenuMessage, PermissionMessage, Picture, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
+
+/** How long (ms) input waits for control that was asked for by using the page; later than that it is not what the person wants. */
+const CONTROL_WAIT = 1_500;
+/** Input kept meanwhile. */
+const QUEUE_MAX = 64;
+
+/** Who controls the session, as far as this viewer is concerned. */
+export type Party = 'me' | 'person' | 'script' | 'agent' | 'nobody';
+
+function partyOf(holder: string, mine: boolean): Party {
+  if (mine) return 'me';
+  if (holder === '') return 'nobody';
+  if (holder.startsWith('viewer:')) return 'person';
+  if (holder.startsWith('client:')) return 'agent';
+  return 'script';
+}
+
+/** Who has control, in words. */
+export const PARTY_WORDS: Record<Party, string> = {
+  me: 'You are in control',
+  person: 'Another person is in control',
+  script: 'Script in control',
+  agent: 'Agent in control',
+  nobody: 'Nobody in control',
+};
+
+interface LiveEvents {
+  connection: ConnectionState;
+  rtt: number;
+  stats: StatsMessage;
+  hello: Role;
+  control: Party;
+  asked: Asked | null;
+  tabs: { tabs: Tab[]; active: number };
+  takeover: Takeover | null;
+  run: Run;
+  dialog: DialogMessage;
+  chooser: ChooserMessage;
+  download: DownloadMessage;
+  select: SelectMessage;
+  auth: AuthMessage;
+  permission: PermissionMessage;
+  menu: MenuMessage;
+  clipboard: string;
+  focus: { editable: boolean; kind: string; rect: Rect | null };
+  /** A picture of the page that is shown. */
+  picture: Picture;
+  /** The CSS name of the remote mouse's cursor. */
+  cursor: string;
+  browser: 'crashed' | 'recovered';
+  /** What the server would not do, and why, in words. */
+  trouble: { kind: string; why: string };
+}
+
+/** A session as one viewer sees it: the state that the socket's messages add up to, and what the viewer may send. */
+export class Live extends Emitter<LiveEvents> {
+  role: Role = 'view';
+  /** The remote page was made for fingers. */
+  touch = false;
+  holder = '';
+  epoch = 0;
+  mine = false;
+  /** The holder's connection broke. */
+  away = false;
+  /** Somebody asks the person in control for it. */
+  asked: Asked | null = null;
+  tabs: Tab[] = [];
+  active = 0;
+  takeover: Takeover | null = null;
+  readonly connection: Connection;
+  #queue: InputMessage[] = [];
+  #asked = 0;
+  /** Control was lost with the line, not given away. */
+  #wantsBack = false;
+  /** Goes on with this view's control after a lost connection; a secret. */
+  #resume = '';
+
+  /** `size` says how the page is looked at; each connection begins by telling the server. */
+  constructor(readonly session: string, size: () => ViewSize) {
+    super();
+    const base = `${location.origin}/v1/sessions/${encodeURIComponent(session)}`;
+    this.connection = new Connection({
+      url: () => `${base.replace(/^http/, 'ws')}/view${this.#resume ? `?resume=${encodeURIComponent(this.#resume)}` : ''}`,
+      probe: base,
+      hello: () => ({ type: 'hello', ...size() }),
+    });
+    this.connection.on('state', (state) => {
+      if (state.phase === 'waiting') {
+        this.#wantsBack ||= this.mine;
+        this.#setControl({ type: 'control', holder: '', epoch: this.epoch, mine: false });
+      }
+      this.emit('connection', state);
+    });
+    this.connection.on('rtt', (rtt) => this.emit('rtt', rtt));
+    this.connection.on('message', (message) => this.#receive(message));
+    this.connection.on('picture', (picture) => this.emit('picture', picture));
+  }
+
+  get party(): Party {
+    return partyOf(this.holder, this.mine);
+  }
+
+  get mayControl(): boolean {
+    return this.role === 'control' || this.role === 'takeover';
+  }
+
+  /** Whoever is in control answers what the remote browser asks; when nobody is, answering takes control. */
+  get mayAnswer(): boolean {
+    return this.mine || (this.party === 'nobody' && this.mayControl);
+  }
+
+  get activeTab(): Tab | undefined {
+    return this.tabs.find(({ tab }) => tab === this.active);
+  }
+
+  send(message: ClientMessage): boolean {
+    return this.connection.send(message);
+  }
+
+  /**
+   * Input for the remote page. When nobody is in control, using the page asks
+   * for it, and what was done meanwhile follows once it is granted. Without a
+   * connection nothing is kept: it would be played back to another page.
+   */
+  input(message: InputMessage): void {
+    if (this.connection.state.phase !== 'open') return;
+    if (this.mine) {
+      this.connection.sendInput(message, this.epoch);
+      return;
+    }
+    const asks = message.type !== 'mouse' || message.event === 'down' || message.event === 'wheel';
+    if (this.party === 'nobody' && this.mayControl && asks) this.#ask();
+    if (this.#waits && this.#queue.length < QUEUE_MAX) this.#queue.push(message);
+  }
+
+  /** Goes somewhere, taking control first when it is free. */
+  navigate(message: ClientMessage & { type: 'navigate' | 'tab' }): void {
+    if (!this.mine && this.party === 'nobody' && this.mayControl) this.#ask();
+    this.send(message);
+  }
+
+  /** Takes control, or asks the person who has it. */
+  takeControl(): void {
+    this.send({ type: 'control', action: 'take' });
+  }
+
+  releaseControl(): void {
+    this.send({ type: 'control', action: 'release' });
+  }
+
+  keepControl(): void {
+    this.send({ type: 'control', action: 'keep' });
+  }
+
+  answerTakeover(action: 'claim' | 'extend' | 'done' | 'fail', note?: string): boolean {
+    if (!this.takeover) return false;
+    return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
+  }
+
+  /** Control was asked for by using the page, and may still come in time. */
+  get #waits(): boolean {
+    return this.#asked > 0 && performance.now() - this.#asked < CONTROL_WAIT;
+  }
+
+  #ask(): void {
+    if (this.#waits) return;
+    this.#asked = performance.now();
+    this.#queue = [];
+    this.takeControl();
+  }
+
+  #receive(message: ServerMessage): void {
+    switch (message.type) {
+      case 'hello':
+        this.role = message.role;
+        this.touch = message.touch ?? false;
+        this.#resume = message.resume ?? '';
+        this.emit('hello', message.role);
+        break;
+      case 'control':
+        this.#setControl(message);
+        if (this.#wantsBack && message.holder === '' && this.mayControl) this.takeControl();
+        this.#wantsBack = false;
+        break;
+      case 'tabs':
+        this.tabs = message.tabs;
+        this.active = message.active;
+        this.emit('tabs', message);
+        break;
+      case 'takeover':
+        this.takeover = message.takeover;
+        this.emit('takeover', message.takeover);
+        break;
+      case 'run':
+        this.emit('run', message.run);
+        break;
+      case 'dialog':
+        this.emit('dialog', message);
+        break;
+      case 'chooser':
+        this.emit('chooser', message);
+        break;
+      case 'download':
+        this.emit('download', message);
+        break;
+      case 'select':
+        this.emit('select', message);
+        break;
+      case 'auth':
+        this.emit('auth', message);
+        break;
+      case 'menu':
+        this.emit('menu', message);
+        break;
+      case 'permission':
+        this.emit('permission', message);
+        break;
+      case 'cursor':
+        this.emit('cursor', message.cursor);
+        break;
+      case 'clipboard':
+        this.emit('clipboard', message.text);
+        break;
+      case 'focus':
+        this.emit('focus', { editable: message.editable, kind: message.kind ?? 'text', rect: message.rect ?? null });
+        break;
+      case 'stats':
+        this.emit('stats', message);
+        break;
+      case 'crashed':
+      case 'recovered':
+        this.emit('browser', message.type);
+        break;
+      case 'error':
+        this.#complain(message.message);
+        break;
+      default:
+        break; // Types of a later server are not this client's business.
+    }
+  }
+
+  /** The server names the message that was wrong before it says why. */
+  #complain(text: string): void {
+    const [, kind = '', why = text] = /^(\w+): (.*)$/s.exec(text) ?? [];
+    // Who is in control is on the screen; the rest is said.
+    if (QUIET.has(kind)) return;
+    this.emit('trouble', { kind, why: why.charAt(0).toUpperCase() + why.slice(1) });
+  }
+
+  #setControl({ holder, epoch, mine, away = false, asked }: ControlMessage): void {
+    this.holder = holder;
+    this.epoch = epoch;
+    this.mine = mine;
+    this.away = away;
+    this.asked = asked ?? null;
+    const queue = mine && this.#waits ? this.#queue : [];
+    this.#queue = [];
+    this.#asked = 0;
+    for (const message of queue) this.connection.sendInput(message, epoch);
+    this.emit('control', this.party);
+    this.emit('asked', this.asked);
+  }
+}
+
+/** Messages whose refusal needs no words. */
+const QUIET = new Set(['mouse', 'key', 'text', 'compose', 'touch', 'ack', 'resize']);

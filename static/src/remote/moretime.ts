@@ -1,0 +1,18 @@
+import { byId, show } from '../ui/dom.js';
+import type { Live } from './live.js';
+
+/** With so little left (ms) of a takeover, more time is offered. */
+const LITTLE = 60_000;
+
+/** The button that asks for more time, shown when little is left. */
+export function offerMoreTime(live: Live): void {
+  const button = byId('more-time');
+  const update = (): void => {
+    const left = live.takeover ? Date.parse(live.takeover.deadline) - Date.now() : Infinity;
+    show(button, live.mayControl && left < LITTLE);
+  };
+  button.addEventListener('click', () => live.answerTakeover('extend'));
+  live.on('takeover', update);
+  live.on('hello', update);
+  window.setInterval(update, 1_000);
+}

@@ -1,0 +1,70 @@
+import { byId, setText, show } from '../ui/dom.js';
+import { endingOf } from './endings.js';
+import type { Live } from './live.js';
+import type { Screen } from './screen.js';
+
+/** What stands over the picture when the picture is not what there is. */
+interface Words {
+  title: string;
+  text: string;
+  /** The session is over for this viewer. */
+  final?: boolean;
+  /** The picture is of nothing that exists any more. */
+  covers?: boolean;
+}
+
+/** Says over the picture that the line is cut, that the browser or the page crashed, or that all is over. */
+export class Overlay {
+  /** There is a way from here to the sessions: not for guests. */
+  #home = document.querySelector('.topbar a[href="/"]') !== null;
+  #browserCrashed = false;
+  #said: Words | null = null;
+
+  constructor(private readonly live: Live, private readonly screen: Screen) {
+    const update = (): void => this.#update();
+    live.on('browser', (state) => {
+      this.#browserCrashed = state === 'crashed';
+      update();
+    });
+    live.on('connection', (state) => {
+      if (state.phase !== 'open') this.#browserCrashed = false; // told again
+      update();
+    });
+    live.on('tabs', update);
+    live.on('control', update);
+    live.on('hello', update);
+    byId('overlay-reload').addEventListener('click', () => live.navigate({ type: 'navigate', action: 'reload' }));
+  }
+
+  get #words(): Words | null {
+    const { live } = this;
+    const { state } = live.connection;
+    if (state.phase === 'closed') return state.cause === 'left' ? null : { ...endingOf(state.cause, state.reason, !this.#home), final: true };
+    if (state.phase !== 'open') {
+      if (state.phase === 'connecting') return this.#said; // as it was: the next moment tells
+      if (this.screen.hasPicture) return { title: 'Connection lost', text: 'Connecting again. Nothing you did so far is lost.' };
+      return { title: 'The server cannot be reached', text: 'Trying again. Check your network if this goes on.' };
+    }
+    if (this.#browserCrashed) return { title: 'The browser crashed', text: 'It is being restarted with the same profile. Your tabs come back in a few seconds.' };
+    if (live.activeTab?.state !== 'crashed') return null;
+    const text = live.mayAnswer
+      ? 'Reload it to go on. What was typed into it and not sent is lost.'
+      : 'It comes back as soon as whoever is in control reloads it.';
+    return { title: 'This page crashed', text, covers: true };
+  }
+
+  #update(): void {
+    const words = this.#words;
+    this.#said = words;
+    const overlay = byId('overlay');
+    show(overlay, words !== null);
+    overlay.toggleAttribute('data-covers', words?.covers ?? false);
+    setText(byId('overlay-title'), words?.title ?? '');
+    setText(byId('overlay-text'), words?.text ?? '');
+    show(byId('overlay-reload'), (words?.covers ?? false) && this.live.mayAnswer);
+    const action = byId('overlay-action');
+    show(action, (words?.final ?? false) && this.#home);
+    if (words?.final && this.#home) setText(action, 'All sessions');
+    if (words?.final || words?.covers) show(byId('skeleton'), false);
+  }
+}

@@ -1,0 +1,167 @@
+import { Caret } from './caret.js';
+import { Clipboard } from './clipboard.js';
+import { ContextMenu } from './contextmenu.js';
+import { byId, show } from '../ui/dom.js';
+import { Downloads } from './downloads.js';
+import { Dropping } from './dropping.js';
+import { keep, recall } from '../ui/storage.js';
+import { Keyboard } from './keyboard.js';
+import { Live } from './live.js';
+import { notice } from '../ui/notices.js';
+import { Overlay } from './overlay.js';
+import { showPage, viewSize } from './page.js';
+import { Pointer } from './pointer.js';
+import type { InputMessage } from './protocol.js';
+import { SignInQuestion } from './questions/auth.js';
+import { FileQuestion } from './questions/chooser.js';
+import { PermissionQuestion } from './questions/permission.js';
+import { DialogQuestion } from './questions/dialog.js';
+import { Screen } from './screen.js';
+import { Touch } from './touch.js';
+import { Widgets } from './widgets/widgets.js';
+import { Zoom } from './zoom.js';
+
+/** The remote page on this page: pictures out, mouse, fingers and keys in, and what is said when there is nothing to see. */
+export class Stage {
+  readonly screen: Screen;
+  readonly live: Live;
+  readonly keyboard: Keyboard;
+  readonly clipboard: Clipboard;
+  /** Fingers are used here: fields bring up the on-screen keyboard. */
+  readonly coarse = window.matchMedia('(pointer: coarse)').matches;
+  #field = byId<HTMLTextAreaElement>('keys');
+  #area = byId('stage-area');
+  #wanted = false;
+
+  constructor(session: string) {
+    const stage = byId('stage');
+    this.screen = new Screen(stage, byId('frame'), byId<HTMLCanvasElement>('screen'), byId('edge'));
+    this.screen.setPage({ width: Number(stage.dataset.width), height: Number(stage.dataset.height) });
+    this.live = new Live(session, () => viewSize(this.screen));
+    showPage(this.live, this.screen);
+    this.clipboard = new Clipboard(this.live);
+    const send = (message: InputMessage): void => this.live.input(message);
+    this.keyboard = new Keyboard(this.#field, {
+      send,
+      paste: (data) => this.clipboard.take(data),
+      leave: () => this.#giveBack(),
+    });
+    new Pointer(this.screen, send, () => this.#pressed());
+    new Widgets(this.live, this.screen, this.keyboard);
+    new ContextMenu(this.live, this.screen, this.keyboard, this.clipboard);
+    new Touch(this.screen, send, () => this.#tapped(), () => this.live.touch);
+    new Caret(this.screen, this.live, this.#field);
+    new DialogQuestion(this.live);
+    new FileQuestion(this.live);
+    new SignInQuestion(this.live);
+    new PermissionQuestion(this.live);
+    new Downloads(this.live);
+    new Dropping(this.screen, this.live);
+    this.#showFocus();
+    this.#showState();
+    this.#followField();
+    this.#fillKeyboardButtons();
+    document.addEventListener('keydown', (event) => this.#help(event));
+    new Zoom(this.screen, this.live);
+    this.live.on('trouble', ({ why }) => notice(why));
+  }
+
+  open(): void {
+    this.live.connection.open();
+    window.addEventListener('pagehide', () => this.live.connection.close());
+    // A page that comes back from the history is a new one to the server.
+    window.addEventListener('pageshow', (event) => event.persisted && location.reload());
+  }
+
+  #pressed(): void {
+    this.keyboard.focus();
+  }
+
+  #tapped(): void {
+    // Phones open their keyboard only while a touch is being handled, which is too early to know what was hit.
+    if (this.#wanted) this.keyboard.focus();
+  }
+
+  #showFocus(): void {
+    const hint = byId('keys-hint');
+    this.#field.addEventListener('focus', () => {
+      this.#area.toggleAttribute('data-focused', true);
+      show(hint, !this.coarse && this.#field.matches(':focus-visible') && !recall('takeover.hint'));
+      keep('takeover.hint', '1');
+      window.setTimeout(() => show(hint, false), 6_000);
+    });
+    this.#field.addEventListener('blur', () => {
+      this.#area.toggleAttribute('data-focused', false);
+      show(hint, false);
+    });
+  }
+
+  /** The keys are this page's: what has the focus now stands behind the remote page, and Tab in both directions leads away from that. */
+  #giveBack(): void {
+    const back = byId('keys-back');
+    show(back, true);
+    this.#field.tabIndex = -1;
+    back.addEventListener('blur', () => {
+      this.#field.tabIndex = 0;
+      show(back, false);
+    }, { once: true });
+    back.focus({ preventScroll: true });
+  }
+
+  /** The frame's colour, and what is said over the picture. */
+  #showState(): void {
+    const live = this.live;
+    const skeleton = byId('skeleton');
+    this.screen.on('drawn', () => show(skeleton, false));
+    live.on('control', (party) => (this.#area.dataset.party = party));
+    new Overlay(live, this.screen);
+  }
+
+  /** Lists the keys of this page, where a question mark is not typed somewhere. */
+  #help(event: KeyboardEvent): void {
+    const typed = event.target instanceof Element && event.target.closest('input, textarea, select, [contenteditable], .monaco-editor');
+    if (event.key !== '?' || typed || document.querySelector('dialog[open]')) return;
+    event.preventDefault();
+    byId<HTMLDialogElement>('keys-help').showModal();
+  }
+
+  /** Brings the phone's keyboard, and the field that has the focus, where the person looks. */
+  #followField(): void {
+    this.live.on('focus', ({ editable, rect }) => {
+      this.#wanted = editable && this.coarse;
+      for (const button of document.querySelectorAll('[data-keyboard]')) button.setAttribute('aria-pressed', String(this.keyboard.focused));
+      if (!this.coarse || !this.live.mine) return;
+      if (editable) {
+        this.keyboard.focus();
+        if (rect) this.screen.reveal(rect);
+      } else if (this.keyboard.focused) this.#field.blur();
+    });
+    // Where a window keeps its height, the on-screen keyboard covers its lower part.
+    const visual = window.visualViewport;
+    visual?.addEventListener('resize', () => {
+      document.body.style.height = this.coarse && window.innerHeight - visual.height > 80 ? `${visual.height}px` : '';
+    });
+  }
+
+  #fillKeyboardButtons(): void {
+    for (const button of document.querySelectorAll<HTMLElement>('[data-keyboard]')) {
+      // The press would take the focus away before the click is known.
+      button.addEventListener('pointerdown', (event) => event.preventDefault());
+      button.addEventListener('click', () => {
+        if (this.keyboard.focused) this.#field.blur();
+        else this.keyboard.focus();
+      });
+      this.#field.addEventListener('focus', () => button.setAttribute('aria-pressed', 'true'));
+      this.#field.addEventListener('blur', () => button.setAttribute('aria-pressed', 'false'));
+    }
+    for (const button of document.querySelectorAll<HTMLElement>('[data-key-tap]')) {
+      button.addEventListener('click', () => {
+        this.keyboard.chord(button.dataset.keyTap ?? '');
+        if (!this.coarse) this.keyboard.focus();
+      });
+    }
+    for (const button of document.querySelectorAll<HTMLElement>('[data-go]')) {
+      button.addEventListener('click', () => this.live.navigate({ type: 'navigate', action: button.dataset.go as 'back' | 'forward' | 'reload' | 'stop' }));
+    }
+  }
+}

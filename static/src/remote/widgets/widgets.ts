@@ -1,0 +1,118 @@
+import { h } from '../../ui/dom.js';
+import type { Keyboard } from '../keyboard.js';
+import type { Live } from '../live.js';
+import type { SelectMessage } from '../protocol.js';
+import type { Screen } from '../screen.js';
+import { FieldPanel } from './field.js';
+import { OptionList } from './options.js';
+
+/** Between a field and what opens below or above it, and to the window's edge, in px. */
+const GAP = 4;
+const MARGIN = 8;
+
+/** Keys that suggestions take while a person goes on typing. */
+const SUGGESTION_KEYS = new Set(['ArrowDown', 'ArrowUp', 'Enter', 'Escape']);
+
+/** What Chromium would open over the remote page, drawn here: lists, dates, colours, suggestions. */
+export class Widgets {
+  #panel = h('div', { class: 'widget', role: 'dialog', popover: 'manual' });
+  #body: OptionList | FieldPanel | null = null;
+  #open: SelectMessage | null = null;
+  #coarse = window.matchMedia('(pointer: coarse)');
+  #narrow = window.matchMedia('(max-width: 640px)');
+
+  constructor(private readonly live: Live, private readonly screen: Screen, private readonly keyboard: Keyboard) {
+    document.body.append(this.#panel);
+    live.on('select', (message) => this.#show(message));
+    live.on('control', () => !live.mine && this.#close(false));
+    live.on('connection', (state) => state.phase !== 'open' && this.#close(false)); // what is still open is told again
+    screen.on('view', () => this.#place());
+    window.addEventListener('resize', () => this.#place());
+    document.addEventListener('pointerdown', (event) => this.#pressed(event), { capture: true });
+    window.addEventListener('keydown', (event) => this.#suggest(event), { capture: true });
+  }
+
+  get #suggests(): boolean {
+    return this.#open?.kind === 'datalist';
+  }
+
+  /** From the window's lower edge, where a thumb reaches it; suggestions stay at their field, which is being typed in. */
+  get #sheet(): boolean {
+    return (this.#coarse.matches || this.#narrow.matches) && !this.#suggests;
+  }
+
+  #show(message: SelectMessage): void {
+    if (message.closed || !message.kind) {
+      if (this.#open?.id === message.id) this.#close(true);
+      return;
+    }
+    // The page shows such a list itself, and a mouse can choose several there.
+    if (!this.live.mine || (message.inline && !this.#coarse.matches)) return;
+    this.#open = message;
+    const answers = { choose: (values: string[]) => this.#answer(values), cancel: () => this.#answer(null) };
+    const list = message.kind === 'select' || message.kind === 'datalist';
+    this.#body = list ? new OptionList(message, answers) : new FieldPanel(message, answers);
+    this.#panel.replaceChildren(this.#body.element);
+    this.#panel.setAttribute('aria-label', this.#suggests ? 'Suggestions for the remote page' : 'Choose for the remote page');
+    if (!this.#panel.matches(':popover-open')) this.#panel.showPopover();
+    this.#place();
+    if (!this.#suggests) this.#body.focus();
+  }
+
+  /** Below the field, or above it where there is more room. */
+  #place(): void {
+    const rect = this.#open?.rect;
+    if (!rect) return;
+    const { style } = this.#panel;
+    this.#panel.toggleAttribute('data-sheet', this.#sheet);
+    if (this.#sheet) {
+      this.#panel.removeAttribute('style');
+      return;
+    }
+    const { scale, x, y } = this.screen.view;
+    const stage = this.screen.stage.getBoundingClientRect();
+    const left = stage.left + x + rect.x * scale;
+    const top = stage.top + y + rect.y * scale;
+    const bottom = top + rect.height * scale;
+    const below = window.innerHeight - bottom - GAP - MARGIN;
+    const above = top - GAP - MARGIN;
+    style.maxHeight = '';
+    style.minWidth = `${Math.min(rect.width * scale, window.innerWidth - 2 * MARGIN)}px`;
+    const under = below >= Math.min(this.#panel.offsetHeight, above);
+    style.maxHeight = `${Math.max(80, under ? below : above)}px`;
+    style.left = `${Math.max(MARGIN, Math.min(left, window.innerWidth - this.#panel.offsetWidth - MARGIN))}px`;
+    style.top = under ? `${bottom + GAP}px` : 'auto';
+    style.bottom = under ? 'auto' : `${window.innerHeight - top + GAP}px`;
+  }
+
+  #pressed(event: PointerEvent): void {
+    if (!this.#open) return;
+    if (!(event.target instanceof Node) || !this.#panel.contains(event.target)) this.#answer(null);
+    // Suggestions leave the keys with the page.
+    else if (this.#suggests) event.preventDefault();
+  }
+
+  /** Arrows go into the suggestions while everything else is typed. */
+  #suggest(event: KeyboardEvent): void {
+    if (!this.#suggests || !(this.#body instanceof OptionList) || !this.keyboard.focused || event.isComposing || !SUGGESTION_KEYS.has(event.key)) return;
+    if (event.key === 'Enter' && !this.#body.marked) return;
+    this.#body.key(event);
+  }
+
+  #answer(values: string[] | null): void {
+    if (!this.#open) return;
+    this.live.send({ type: 'select', id: this.#open.id, values });
+    this.#close(true);
+  }
+
+  /** `back` gives the keys to the remote page again if they were with this. */
+  #close(back: boolean): void {
+    if (!this.#open) return;
+    const had = this.#panel.contains(document.activeElement);
+    this.#open = null;
+    this.#body = null;
+    this.#panel.hidePopover();
+    this.#panel.replaceChildren();
+    if (back && had && !this.#coarse.matches) this.keyboard.focus();
+  }
+}

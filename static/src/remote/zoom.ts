@@ -1,0 +1,46 @@
+import { keep, recall } from '../ui/storage.js';
+import { setText, show } from '../ui/dom.js';
+import type { Live } from './live.js';
+import { notice } from '../ui/notices.js';
+import type { Rect } from './protocol.js';
+import type { Screen } from './screen.js';
+
+/** Kept when the hint was seen. */
+const HINT = 'takeover.zoom';
+
+/**
+ * The button that brings a page closer which is too small to be read, for
+ * whoever does not know that two fingers do that. It goes to the field that has
+ * the focus, else to the middle.
+ */
+export class Zoom {
+  #buttons = [...document.querySelectorAll<HTMLElement>('[data-zoom]')];
+  #field: Rect | null = null;
+
+  constructor(private readonly screen: Screen, live: Live) {
+    for (const button of this.#buttons) button.addEventListener('click', () => this.#toggle());
+    live.on('focus', ({ rect }) => (this.#field = rect));
+    screen.on('view', () => this.#update());
+    this.#update();
+  }
+
+  #toggle(): void {
+    const { screen } = this;
+    if (!screen.fitted) return screen.showWhole();
+    if (this.#field) screen.reveal(this.#field);
+    // A field that is large enough moves nothing; whoever presses wants it closer.
+    if (screen.fitted) screen.toggleZoom({ x: screen.room.width / 2, y: screen.room.height / 2 });
+    if (recall(HINT)) return;
+    keep(HINT, '1');
+    notice('Two fingers move and zoom the page.');
+  }
+
+  #update(): void {
+    const closer = this.screen.fitted;
+    for (const button of this.#buttons) {
+      show(button, this.screen.small || !closer);
+      setText(button.querySelector('span'), closer ? 'Zoom in' : 'Show all');
+      button.querySelector('use')?.setAttribute('href', closer ? '#i-zoom-in' : '#i-zoom-out');
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { byId, maybeById, setText, show } from '../ui/dom.js';
+import { askReason } from '../remote/failing.js';
+import type { Live } from '../remote/live.js';
+import { offerMoreTime } from '../remote/moretime.js';
+import { clock } from '../ui/times.js';
+
+/** The takeover banner: what is asked, the time left, and what can be done about it. */
+export function showBanner(live: Live): void {
+  const banner = byId('banner');
+  const take = byId('banner-take');
+  const done = byId('banner-done');
+  const title = document.title;
+  const guest = byId('session').hasAttribute('data-guest');
+
+  const update = (): void => {
+    const takeover = live.takeover;
+    const open = takeover !== null && (takeover.state === 'pending' || takeover.state === 'claimed');
+    show(banner, open);
+    byId('session').toggleAttribute('data-asked', open);
+    document.title = open ? `(1) ${takeover.reason}` : title;
+    if (!open) return;
+    const mine = live.mine;
+    setText(byId('banner-lead'), mine ? 'You are on it:' : takeover.state === 'claimed' ? 'Somebody is on it:' : 'Waiting for you:');
+    setText(byId('banner-reason'), takeover.reason);
+    setText(byId('banner-note'), takeover.requestNote ?? '');
+    show(byId('banner-note'), Boolean(takeover.requestNote));
+    const link = maybeById('banner-link');
+    if (link) Object.assign(link.dataset, { link: takeover.url ?? '', takeover: takeover.id });
+    setText(byId('banner-clock'), clock(Date.parse(takeover.deadline) - Date.now()));
+    banner.querySelector('.shape')?.classList.toggle('calling', takeover.state === 'pending');
+    show(take, !mine && live.mayControl);
+    take.classList.toggle('person', takeover.state === 'pending');
+    done.classList.toggle('person', mine);
+    // Who works says how it went; an operator may at any time.
+    const settles = live.mayControl && (!guest || live.party !== 'person');
+    show(done, settles);
+    show(byId('banner-fail'), settles);
+  };
+  live.on('takeover', update);
+  offerMoreTime(live);
+  live.on('control', update);
+  live.on('hello', update);
+  window.setInterval(update, 1_000);
+
+  take.addEventListener('click', () => {
+    if (live.takeover?.state === 'pending') live.answerTakeover('claim'); // control comes with it
+    else live.takeControl();
+    byId('keys').focus({ preventScroll: true });
+  });
+  done.addEventListener('click', () => live.answerTakeover('done'));
+  byId('banner-fail').addEventListener('click', () => askReason((reason) => live.answerTakeover('fail', reason)));
+}

@@ -1,0 +1,115 @@
+import { byId } from '../../ui/dom.js';
+import { offsetOf } from './text.js';
+
+/** What the page needs of an editor, Monaco or a plain text field. */
+export interface EditorView {
+  value: string;
+  goto(line: number, column: number): void;
+  /** Marks the line of an error; null takes the mark away. */
+  mark(line: number | null): void;
+}
+
+const KEY = 'takeover.script.';
+/** Typing is kept this long (ms) after the last key. */
+const KEEP_AFTER = 400;
+
+/**
+ * The script. It starts as a text field, which works at once and everywhere,
+ * and becomes Monaco when that has been loaded.
+ */
+export class Editor {
+  onRun: () => void = () => {};
+  onChange: () => void = () => {};
+  #field = byId<HTMLTextAreaElement>('code');
+  #view: EditorView;
+  #timer = 0;
+
+  constructor(private readonly session: string) {
+    this.#view = this.#plain();
+    const kept = this.#kept();
+    if (kept !== null) this.#field.value = kept;
+    this.#field.addEventListener('input', () => this.#changed());
+    this.#field.addEventListener('keydown', (event) => this.#key(event));
+  }
+
+  get value(): string {
+    return this.#view.value;
+  }
+
+  set value(text: string) {
+    this.#view.value = text;
+    this.#changed();
+  }
+
+  goto(line: number, column: number): void {
+    this.#view.goto(line, column);
+  }
+
+  mark(line: number | null): void {
+    this.#view.mark(line);
+  }
+
+  /** Loads Monaco; the text field stays when that fails. */
+  async upgrade(style: string, nonce: string): Promise<void> {
+    if (!style) return;
+    const { mount } = await import('./monaco.js');
+    const view = await mount({
+      host: byId('editor'),
+      style,
+      nonce,
+      value: this.#field.value,
+      changed: () => this.#changed(),
+      run: () => this.onRun(),
+    });
+    const focused = document.activeElement === this.#field;
+    this.#field.hidden = true;
+    this.#view = view;
+    if (focused) view.goto(1, 1);
+  }
+
+  #plain(): EditorView {
+    const field = this.#field;
+    return {
+      get value() {
+        return field.value;
+      },
+      set value(text) {
+        field.value = text;
+      },
+      goto(line, column) {
+        const at = offsetOf(field.value, line, column);
+        field.focus();
+        field.setSelectionRange(at, offsetOf(field.value, line + 1, 1) - 1);
+        field.scrollTop = (line - 4) * 20;
+      },
+      mark: () => {}, // The link in the output is enough here.
+    };
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      this.onRun();
+    }
+  }
+
+  #changed(): void {
+    this.onChange();
+    window.clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => {
+      try {
+        sessionStorage.setItem(KEY + this.session, this.value);
+      } catch {
+        // The script is kept for this visit only.
+      }
+    }, KEEP_AFTER);
+  }
+
+  #kept(): string | null {
+    try {
+      return sessionStorage.getItem(KEY + this.session);
+    } catch {
+      return null;
+    }
+  }
+}

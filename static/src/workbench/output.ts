@@ -1,0 +1,190 @@
+import { codeFrame, type FrameLine } from './codeframe.js';
+import { byId, h, setText, show } from '../ui/dom.js';
+import { Lines } from './lines.js';
+import { jsonView } from './panel/json.js';
+import type { LogLine, Run, RunError, Step, Takeover, TestResult } from '../remote/protocol.js';
+import { RunClock } from './runclock.js';
+import { tally, TestList } from './testlist.js';
+import { took } from '../ui/times.js';
+
+const SHAPES: Record<Run['status'], string> = {
+  running: 'ring script', waiting: 'dot person', succeeded: 'tick good', failed: 'cross wrong', cancelled: 'cross', timeout: 'cross wrong',
+};
+
+/** How a run stands, in words. */
+export const STATUS_WORDS: Record<Run['status'], string> = {
+  running: 'Running', waiting: 'Waiting for a person', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Stopped', timeout: 'Out of time',
+};
+
+/** The CSS classes of the sign for how a run stands. */
+export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status] ?? 'ring'}`;
+
+/** A run's `ts` and `startedAt` come as ISO text or as Unix ms. */
+export const timeOf = (at: string | number): number => (typeof at === 'number' ? at : Date.parse(at));
+
+/** Positions like `script.ts:3:14` or `line 3` in an error's text. */
+const POSITION = /(?:<script>|[\p{L}\p{Nd}_.-]+\.[jt]s):(\d+)(?::(\d+))?/gu;
+
+/** How a takeover ends, in words. */
+const ENDINGS: Partial<Record<Takeover['state'], string>> = { done: 'The person is done', failed: 'The person could not', expired: 'Nobody finished it in time', cancelled: 'The request was withdrawn' };
+
+/** What a run printed, did and gave back, under the editor. */
+export class Output {
+  #lines = new Lines(byId('output-body'));
+  #clock = new RunClock();
+  #timer = 0;
+  #tests: TestList;
+  #status: Run['status'] = 'running';
+  /** What was said of takeovers, by their ids. */
+  #said = new Set<string>();
+
+  constructor(private readonly goto: (line: number, column: number) => void) {
+    this.#tests = new TestList(goto);
+    byId('output-body').before(this.#tests.element);
+    byId('output-close').addEventListener('click', () => show(byId('output'), false));
+  }
+
+  /** Makes room for a run that begins. */
+  begin(): void {
+    this.#clear();
+    this.status('running');
+    this.#timer = window.setInterval(() => this.#showTime(), 1_000);
+  }
+
+  #clear(): void {
+    window.clearInterval(this.#timer);
+    this.#lines.clear();
+    this.#tests.clear();
+    this.#said.clear();
+    this.#clock.reset();
+    show(byId('output'), true);
+    show(byId('output-script'), false);
+  }
+
+  /** What the server says of an open run's state and time. */
+  progress(run: Run): void {
+    this.#clock.set(run);
+    this.#say(run.status);
+  }
+
+  status(status: Run['status']): void {
+    this.#clock.status(status);
+    this.#say(status);
+  }
+
+  #say(status: Run['status']): void {
+    this.#status = status;
+    setText(byId('output-words'), [STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
+    byId('output-shape').className = shapeOf(status);
+    this.#showTime();
+  }
+
+  #showTime(): void {
+    setText(byId('output-time'), this.#clock.words);
+    setText(byId('output-waited'), this.#clock.waitedWords);
+  }
+
+  log(line: LogLine): void {
+    const kind = line.level === 'error' ? 'error' : line.level === 'warn' || line.level === 'warning' ? 'warn' : 'log';
+    this.#lines.add({ kind, at: timeOf(line.ts), text: line.text });
+  }
+
+  step(step: Step): void {
+    const error = typeof step.error === 'string' ? step.error : step.error?.message;
+    const text = error ? `${step.title}: ${error.split('\n').find((line) => line.trim() !== '') ?? ''}` : step.title;
+    this.#lines.add({ kind: error ? 'error' : 'step', at: timeOf(step.startedAt), text, took: step.durationMs === undefined ? '' : took(step.durationMs) });
+  }
+
+  test(test: TestResult): void {
+    this.#tests.add(test);
+    this.#say(this.#status);
+  }
+
+  /** Says what happened to a takeover, each thing once and at its own time. */
+  takeover(takeover: Takeover): void {
+    const say = (what: string, at: string | null | undefined, text: string): void => {
+      if (!at || this.#said.has(`${takeover.id} ${what}`)) return;
+      this.#said.add(`${takeover.id} ${what}`);
+      this.#lines.add({ kind: 'asks', at: timeOf(at), text });
+    };
+    say('asked', takeover.createdAt, `Asked for a person: ${takeover.reason}`);
+    say('claimed', takeover.claimedAt, 'Somebody is on it');
+    say('ended', takeover.endedAt, [ENDINGS[takeover.state] ?? takeover.state, takeover.note].filter(Boolean).join(': '));
+  }
+
+  /** The end of a run of this code. */
+  end(run: Run, code: string): void {
+    window.clearInterval(this.#timer);
+    this.progress(run);
+    const outcome: HTMLElement[] = [];
+    if (run.error) outcome.push(this.#error(run.error, code));
+    else if (run.result !== undefined && run.result !== null) {
+      const value = h('div', { class: 'output-result', 'data-result': true });
+      value.append(jsonView(run.result));
+      outcome.push(value);
+    }
+    if (run.truncated) outcome.push(h('p', { class: 'meta', text: 'Some of the output was too long and was cut.' }));
+    this.#lines.conclude(...outcome);
+  }
+
+  /** Something went wrong before there was a run. */
+  refuse(message: string): void {
+    window.clearInterval(this.#timer);
+    this.status('failed');
+    setText(byId('output-time'), '');
+    this.#lines.conclude(h('div', { class: 'output-error', 'data-error': true, text: message }));
+  }
+
+  /** A run of before, whole; open puts its script into the editor. */
+  replay(run: Run, code: string, open: (() => void) | null): void {
+    this.#clear();
+    const button = byId('output-script');
+    show(button, open !== null);
+    button.onclick = () => {
+      show(button, false);
+      open?.();
+    };
+    const lines: [number, () => void][] = [
+      ...(run.logs ?? []).map((line): [number, () => void] => [timeOf(line.ts), () => this.log(line)]),
+      ...(run.steps ?? []).map((step): [number, () => void] => [timeOf(step.startedAt), () => this.step(step)]),
+    ];
+    for (const test of run.tests ?? []) this.#tests.add(test);
+    for (const [, write] of lines.sort((a, b) => a[0] - b[0])) write();
+    for (const takeover of run.takeovers ?? []) this.takeover(takeover);
+    this.end(run, code);
+  }
+
+  #error(error: RunError, code: string): HTMLElement {
+    const text = error.stack?.includes(error.message) ? error.stack : `${error.name}: ${error.message}`;
+    const line = error.line ?? 0;
+    const shown = h('div', { class: 'output-error', 'data-error': true });
+    if (line > 0) shown.append(this.#position(`line ${line}`, line, error.column ?? 1), '  ');
+    let last = 0;
+    for (const match of text.matchAll(POSITION)) {
+      shown.append(text.slice(last, match.index), this.#position(match[0], Number(match[1]), Number(match[2] ?? 1)));
+      last = match.index + match[0].length;
+    }
+    shown.append(text.slice(last));
+    const frame = codeFrame(code, line, error.column ?? 1);
+    if (frame.length) shown.append(this.#frame(frame, error.column ?? 1));
+    return shown;
+  }
+
+  // Wide lines scroll, by keyboard too.
+  #frame(lines: FrameLine[], column: number): HTMLElement {
+    const pre = h('pre', { class: 'code-frame', 'data-frame': true, tabindex: 0, role: 'group', 'aria-label': 'The lines around the error' });
+    for (const { line, text, caret } of lines) {
+      const parts = [h('span', { class: 'frame-number', text: String(line) }), h('span', { text })];
+      if (caret === null) pre.append(h('span', { class: 'frame-line' }, ...parts), '\n');
+      else {
+        const reach = { type: 'button', class: 'frame-line at-fault', title: `Go to line ${line}`, on: { click: () => this.goto(line, column) } };
+        pre.append(h('button', reach, ...parts), '\n', h('span', { class: 'frame-line', 'aria-hidden': 'true' }, h('span', { class: 'frame-number' }), h('span', { class: 'frame-caret', text: `${caret}^` })), '\n');
+      }
+    }
+    return pre;
+  }
+
+  #position(text: string, line: number, column: number): HTMLElement {
+    return h('button', { type: 'button', class: 'position', text, on: { click: () => this.goto(line, column) } });
+  }
+}

@@ -1,0 +1,75 @@
+import { byId, h, setText, show } from '../../ui/dom.js';
+import { shortURL, str } from './describe.js';
+import { ALL, type CapturedEvent, type Counts, type Filter, type Standing, type Wanted } from './rows.js';
+
+const KINDS: [Filter | 'all', string][] = [
+  ['all', 'All'], ['console', 'Console'], ['network', 'Network'], ['page', 'Page'], ['interaction', 'Interactions'], ['control', 'Control'], ['errors', 'Errors'],
+];
+
+/** Most tabs that are told apart. */
+const TABS = 50;
+
+/** The row of filters: kind with counts, text, status of requests, tab. */
+export class Filters {
+  wanted: Wanted = { ...ALL };
+  #chips = new Map<string, { button: HTMLButtonElement; count: HTMLElement }>();
+  /** Tabs by their target's id. */
+  #tabs = new Map<string, HTMLOptionElement>();
+  #tab = byId<HTMLSelectElement>('events-tab');
+  #standing = byId<HTMLSelectElement>('events-standing');
+
+  constructor(private readonly changed: () => void) {
+    byId<HTMLInputElement>('events-search').addEventListener('input', (event) => this.#set({ text: (event.target as HTMLInputElement).value.trim().toLowerCase() }));
+    this.#standing.addEventListener('change', () => this.#set({ standing: this.#standing.value as Standing }));
+    this.#tab.addEventListener('change', () => this.#set({ tab: this.#tab.value }));
+    const host = byId('events-filters');
+    for (const [filter, label] of KINDS) {
+      const count = h('span', { class: 'count' });
+      const button = h('button', { type: 'button', class: 'chip', 'data-filter': filter, 'aria-pressed': String(filter === this.wanted.filter), on: { click: () => this.#set({ filter }) } }, label, count);
+      this.#chips.set(filter, { button, count });
+      host.append(button);
+    }
+  }
+
+  /** Whether anything is left out. */
+  get active(): boolean {
+    const { filter, text, standing, tab } = this.wanted;
+    return filter !== 'all' || text !== '' || standing !== '' || tab !== '';
+  }
+
+  count(counts: Counts): void {
+    for (const [filter, { count, button }] of this.#chips) {
+      if (filter === 'all') continue;
+      const n = counts[filter as Filter];
+      setText(count, n ? n.toLocaleString() : '');
+      if (filter === 'errors') button.toggleAttribute('data-wrong', n > 0);
+    }
+  }
+
+  /** Learns of tabs from what happens in them. */
+  learn(event: CapturedEvent): void {
+    const id = event.target_id;
+    if (!id || (event.type !== 'navigation' && this.#tabs.has(id)) || str(event.data?.parent_frame_id)) return;
+    const kind = event.type === 'target_created' ? str(event.data?.type) : 'page';
+    if (kind && kind !== 'page' && kind !== 'tab') return;
+    let option = this.#tabs.get(id);
+    if (!option) {
+      if (this.#tabs.size >= TABS) return;
+      option = h('option', { value: id });
+      this.#tabs.set(id, option);
+      this.#tab.append(option);
+      show(this.#tab, this.#tabs.size > 1);
+    }
+    const url = str(event.data?.url) || str(event.url);
+    const number = [...this.#tabs.keys()].indexOf(id) + 1;
+    setText(option, `Tab ${number}${url ? ` · ${shortURL(url).slice(0, 40)}` : ''}`);
+  }
+
+  #set(change: Partial<Wanted>): void {
+    this.wanted = { ...this.wanted, ...change };
+    for (const [name, { button }] of this.#chips) button.setAttribute('aria-pressed', String(name === this.wanted.filter));
+    for (const select of [this.#standing, this.#tab]) select.toggleAttribute('data-set', select.value !== '');
+    byId('events-list').toggleAttribute('data-network', this.wanted.filter === 'network');
+    this.changed();
+  }
+}

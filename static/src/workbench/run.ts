@@ -1,0 +1,252 @@
+import { get, messageOf, path, post } from '../ui/api.js';
+import { byId, h, setText, show } from '../ui/dom.js';
+import type { Editor } from './editor/editor.js';
+import type { Live } from '../remote/live.js';
+import { notice } from '../ui/notices.js';
+import { Output, shapeOf, STATUS_WORDS, timeOf } from './output.js';
+import type { LogLine, Run, Step, Takeover, TestResult } from '../remote/protocol.js';
+import type { Scripts } from './saved.js';
+import { tally } from './testlist.js';
+import { EventStream } from '../ui/sse.js';
+import { ago, took } from '../ui/times.js';
+
+/** Runs shown in the list of earlier ones. */
+const LISTED = 50;
+
+/** What the script's pane shows, by its tabs. */
+const PANELS = ['script', 'runs', 'files'] as const;
+
+/** What a run was given. */
+interface RunScript { filename: string; code: string; args?: unknown }
+
+/** What the server calls a script without a name. */
+const UNNAMED = 'script.ts';
+
+const isOver = (run: Run): boolean => run.status !== 'running' && run.status !== 'waiting';
+
+/** Runs the editor's script in the session, shows what comes of it, and the runs of before. */
+export class Runner {
+  #current: string | null = null;
+  /** What the output is about, for the lines around an error. */
+  #code = '';
+  #stream: EventStream | null = null;
+  #output: Output;
+  #run = byId<HTMLButtonElement>('run');
+  #stop = byId<HTMLButtonElement>('run-stop');
+
+  constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts) {
+    this.#output = new Output((line, column) => this.#goto(line, column));
+    this.#run.addEventListener('click', () => void this.start());
+    this.#stop.addEventListener('click', () => void this.stop());
+    editor.onRun = () => void this.start();
+    live.on('run', (run) => this.#changed(run));
+    this.#tabs();
+    void this.#adopt();
+  }
+
+  async start(): Promise<void> {
+    if (this.#current || this.#run.disabled) return;
+    const code = this.editor.value;
+    this.#run.disabled = true;
+    this.editor.mark(null);
+    this.#code = code;
+    this.#output.begin();
+    // A script waits while a person is in control, and whoever presses Run wants to see it run.
+    if (this.live.mine) this.live.releaseControl();
+    try {
+      const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, { code, args: this.scripts.args, filename: this.scripts.filename });
+      this.#follow(run);
+    } catch (error) {
+      this.#output.refuse(messageOf(error));
+      this.#idle();
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#current) return;
+    this.#stop.disabled = true;
+    try {
+      await post(path`/v1/sessions/${this.session}/runs/${this.#current}/cancel`);
+    } catch (error) {
+      notice(messageOf(error));
+      this.#stop.disabled = false;
+    }
+  }
+
+  /** A run that was started elsewhere, or before this page was loaded. */
+  async #adopt(): Promise<void> {
+    const runs = await this.#list();
+    const open = runs.find((run) => !isOver(run));
+    if (open && !this.#current) void this.#join(open);
+  }
+
+  /** Follows a run that somebody else started. */
+  async #join(run: Run): Promise<void> {
+    this.#current = run.id;
+    this.#output.begin();
+    this.#output.progress(run);
+    this.#code = await this.#scriptOf(run.id).then(({ code }) => code, () => '');
+    if (this.#current === run.id) this.#follow(run);
+  }
+
+  #scriptOf(id: string): Promise<RunScript> {
+    return get<RunScript>(path`/v1/sessions/${this.session}/runs/${id}/script`);
+  }
+
+  #follow(run: Run): void {
+    this.#current = run.id;
+    this.#run.disabled = true;
+    show(this.#run, false);
+    show(this.#stop, true);
+    this.#stop.disabled = false;
+    this.#output.progress(run);
+    this.#stream?.close();
+    this.#stream = new EventStream({
+      url: path`/v1/sessions/${this.session}/runs/${run.id}/stream`,
+      once: true,
+      event: ({ event, data }) => this.#receive(event, data),
+      state: (state) => {
+        if (state === 'closed' && this.#current === run.id) void this.#settle(run.id);
+      },
+    });
+  }
+
+  #receive(event: string, data: string): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(data);
+    } catch {
+      return;
+    }
+    if (event === 'log') this.#output.log(value as LogLine);
+    else if (event === 'step') this.#output.step(value as Step);
+    else if (event === 'test') this.#output.test(value as TestResult);
+    else if (event === 'takeover') {
+      const takeover = value as Takeover;
+      this.#output.takeover(takeover);
+      this.#output.status(takeover.state === 'pending' || takeover.state === 'claimed' ? 'waiting' : 'running');
+    } else if (event === 'end') this.#end(value as Run);
+  }
+
+  #changed(run: Run): void {
+    if (run.id === this.#current) {
+      if (!isOver(run)) this.#output.progress(run);
+    } else if (!this.#current && !isOver(run) && !this.#run.disabled) void this.#join(run);
+  }
+
+  /** The stream ended without saying how: ask. */
+  async #settle(id: string): Promise<void> {
+    try {
+      const run = await get<Run>(path`/v1/sessions/${this.session}/runs/${id}`);
+      if (this.#current === id && isOver(run)) this.#end(run);
+    } catch (error) {
+      if (this.#current === id) {
+        this.#output.refuse(messageOf(error));
+        this.#idle();
+      }
+    }
+  }
+
+  #end(run: Run): void {
+    if (!this.#current) return;
+    this.#output.end(run, this.#code);
+    if (run.error?.line && this.#code === this.editor.value) this.editor.mark(run.error.line);
+    this.#idle();
+    void this.#list();
+  }
+
+  #idle(): void {
+    this.#current = null;
+    this.#stream?.close();
+    this.#stream = null;
+    this.#run.disabled = false;
+    show(this.#run, true);
+    show(this.#stop, false);
+  }
+
+  #goto(line: number, column: number): void {
+    this.#choose('script');
+    this.editor.goto(line, column);
+  }
+
+  /** Shows a line of a run's script, with the run's output if the editor holds another script. */
+  async reveal(run: Run, line: number): Promise<void> {
+    this.#choose('script');
+    const code = await this.#scriptOf(run.id).then((script) => script.code, () => null);
+    if (code === this.editor.value && line > 0) this.editor.goto(line, 1);
+    else if (run.id !== this.#current) await this.#replay(run.id);
+  }
+
+  #tabs(): void {
+    for (const [at, name] of PANELS.entries()) {
+      const tab = byId(`tab-${name}`);
+      tab.addEventListener('click', () => this.#choose(name));
+      tab.addEventListener('keydown', (event) => {
+        if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+        const other = PANELS[(at + (event.key === 'ArrowRight' ? 1 : PANELS.length - 1)) % PANELS.length] ?? name;
+        this.#choose(other);
+        byId(`tab-${other}`).focus();
+      });
+    }
+  }
+
+  #choose(name: (typeof PANELS)[number]): void {
+    for (const each of PANELS) {
+      const tab = byId(`tab-${each}`);
+      tab.setAttribute('aria-selected', String(each === name));
+      tab.tabIndex = each === name ? 0 : -1;
+      show(byId(`panel-${each}`), each === name);
+    }
+    if (name === 'runs') void this.#list();
+  }
+
+  async #list(): Promise<Run[]> {
+    const panel = byId('panel-runs');
+    let runs: Run[];
+    try {
+      ({ runs } = await get<{ runs: Run[] }>(path`/v1/sessions/${this.session}/runs` + `?limit=${LISTED}`));
+    } catch (error) {
+      panel.replaceChildren(h('p', { class: 'runs-empty', text: messageOf(error) }));
+      return [];
+    }
+    runs = [...runs].sort((a, b) => startOf(b) - startOf(a));
+    const count = byId('runs-count');
+    show(count, runs.length > 0);
+    setText(count, String(runs.length));
+    panel.replaceChildren(...(runs.length ? runs.map((run) => this.#row(run)) : [h('p', { class: 'runs-empty', text: 'No script has run in this session yet.' })]));
+    return runs;
+  }
+
+  #row(run: Run): HTMLElement {
+    const summary = run.tests?.length ? tally(run.tests) : run.error && run.status !== 'cancelled' ? `${run.error.name}: ${run.error.message.split('\n')[0]}` : run.result !== undefined && run.result !== null ? JSON.stringify(run.result) : '';
+    const at = startOf(run);
+    return h(
+      'button',
+      { type: 'button', class: 'run-row', on: { click: () => void this.#replay(run.id) } },
+      h('i', { class: shapeOf(run.status), 'aria-hidden': 'true' }),
+      h('span', { class: 'clip' }, STATUS_WORDS[run.status] ?? run.status, ' ', run.filename && run.filename !== UNNAMED ? `${run.filename} ` : '', h('span', { class: 'meta mono', text: summary })),
+      h('span', { class: 'meta tabular', text: [run.durationMs === undefined ? '' : took(run.durationMs), at ? ago(Date.now() - at) : ''].filter(Boolean).join(' · ') }),
+    );
+  }
+
+  async #replay(id: string): Promise<void> {
+    if (this.#current) {
+      if (id === this.#current) this.#choose('script');
+      else notice('A script is running. Its output stays in sight until it ends.');
+      return;
+    }
+    try {
+      const [run, script] = await Promise.all([get<Run>(path`/v1/sessions/${this.session}/runs/${id}`), this.#scriptOf(id)]);
+      this.#choose('script');
+      this.#code = script.code;
+      this.#output.replay(run, script.code, script.code === this.editor.value ? null : () => this.scripts.use(script.code, script.args ?? null));
+    } catch (error) {
+      notice(messageOf(error));
+    }
+  }
+}
+
+function startOf(run: Run): number {
+  const at = run.startedAt ?? run.createdAt;
+  return at ? timeOf(at) : 0;
+}

@@ -1,0 +1,64 @@
+import type { Run } from '../remote/protocol.js';
+import { clock, took } from '../ui/times.js';
+
+/** What the server says of a run's time; both may be missing in what an older server says. */
+export type Times = Pick<Run, 'status' | 'durationMs' | 'waitedMs'>;
+
+type Counter = 'ran' | 'waited' | null;
+
+const COUNTERS: Partial<Record<Run['status'], Counter>> = { running: 'ran', waiting: 'waited' };
+
+/**
+ * How long a run has taken, and how long it waited for a person beside that.
+ * The figures are the server's; between two of them this counts on.
+ */
+export class RunClock {
+  #ran = 0;
+  #waited = 0;
+  #counter: Counter = null;
+  #since = 0;
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /** Begins with nothing. */
+  reset(): void {
+    this.#ran = this.#waited = 0;
+    this.#counter = null;
+  }
+
+  /** Takes the server's figures over. */
+  set({ status, durationMs, waitedMs }: Times): void {
+    this.#ran = durationMs ?? this.#ran;
+    this.#waited = waitedMs ?? this.#waited;
+    this.#counter = COUNTERS[status] ?? null;
+    this.#since = this.now();
+  }
+
+  /** The run waits, goes on or is over, and the figures are not known yet. */
+  status(status: Run['status']): void {
+    const { ran, waited } = this;
+    this.set({ status, durationMs: ran, waitedMs: waited });
+  }
+
+  get ran(): number {
+    return this.#ran + (this.#counter === 'ran' ? this.now() - this.#since : 0);
+  }
+
+  get waited(): number {
+    return this.#waited + (this.#counter === 'waited' ? this.now() - this.#since : 0);
+  }
+
+  /** The time of the run, in whole seconds while it goes on. */
+  get words(): string {
+    return this.#counter ? seconds(this.ran) : took(this.ran);
+  }
+
+  /** The time that people took, or nothing. */
+  get waitedWords(): string {
+    if (this.#counter === 'waited') return `+ ${seconds(this.waited)} waiting`; // beside it stands for whom
+    if (this.#waited === 0) return '';
+    return `+ ${this.#counter ? seconds(this.waited) : took(this.waited)} waiting for a person`;
+  }
+}
+
+const seconds = (ms: number): string => clock(Math.floor(ms / 1000) * 1000);

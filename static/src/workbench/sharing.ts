@@ -1,0 +1,152 @@
+import { call, get, messageOf, path, post } from '../ui/api.js';
+import { copyText } from '../ui/copying.js';
+import { byId, h, icon, show } from '../ui/dom.js';
+import { busy, formError } from '../ui/menus.js';
+import { morph } from '../ui/morph.js';
+import { notice } from '../ui/notices.js';
+import { tick } from '../ui/times.js';
+
+/** How often (ms) the list of links is asked for while it can be seen. */
+const REFRESH = 3_000;
+/** Links shown, the newest first. */
+const MOST = 200;
+
+interface Visit { number: number; at: string; from: string; viewer?: string; here: boolean }
+
+interface Link {
+  id: string;
+  role: 'view' | 'takeover' | 'control';
+  takeover?: string;
+  state: 'open' | 'used up' | 'expired' | 'revoked' | 'ended';
+  createdAt: string;
+  expiresAt: string;
+  endedAt?: string;
+  maxUses: number;
+  uses: number;
+  visits: Visit[];
+}
+
+const ROLES: Record<Link['role'], string> = { view: 'Watch', takeover: 'Help when asked', control: 'Watch and take control' };
+const STATES: Record<Link['state'], string> = { open: '', 'used up': 'Used up', expired: 'Its time is over', revoked: 'Withdrawn', ended: 'Ended with the session' };
+
+/** The dialog that makes share links, lists them with who came by them, and withdraws them. */
+export class Sharing {
+  #dialog = byId<HTMLDialogElement>('share-dialog');
+  #form = byId<HTMLFormElement>('share-form');
+  #list = byId('share-links');
+  #made = new Map<string, string>(); // The server keeps no secret: a link can be copied again by whoever made it.
+  #opened = new Set<string>();
+  #timer = 0;
+
+  constructor(private readonly session: string) {
+    byId('share-button').addEventListener('click', () => this.#open());
+    document.querySelector('[data-act="share"]')?.addEventListener('click', () => this.#open());
+    this.#dialog.addEventListener('close', () => window.clearInterval(this.#timer));
+    this.#form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void busy(this.#form.querySelector('[type=submit]'), (message) => formError(this.#form, message), () => this.#make());
+    });
+    this.#list.addEventListener('click', (event) => {
+      const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-revoke]') : null;
+      if (button) void busy(button, notice, () => this.#revoke(button.dataset.revoke ?? ''));
+    });
+    this.#list.addEventListener('toggle', (event) => {
+      const { target } = event;
+      if (!(target instanceof HTMLDetailsElement)) return;
+      const id = target.dataset.visits ?? '';
+      if (target.open) this.#opened.add(id);
+      else this.#opened.delete(id);
+    }, true);
+  }
+
+  #open(): void {
+    show(byId('share-result'), false);
+    formError(this.#form, '');
+    this.#dialog.showModal();
+    this.#refresh();
+    this.#timer = window.setInterval(() => !document.hidden && this.#refresh(), REFRESH);
+  }
+
+  async #make(): Promise<void> {
+    formError(this.#form, '');
+    const data = new FormData(this.#form);
+    const { id, url } = await post<{ id: string; url: string }>(path`/v1/sessions/${this.session}/links`, {
+      role: String(data.get('role')), expiresIn: Number(data.get('expiresIn')), maxUses: Number(data.get('maxUses')),
+    });
+    this.#made.set(id, url);
+    const field = byId<HTMLInputElement>('share-link');
+    field.value = url;
+    show(byId('share-result'), true);
+    byId('share-copy').dataset.copy = url;
+    field.select();
+    if (await copyText(url)) notice('Link copied');
+    await this.#load();
+  }
+
+  async #revoke(id: string): Promise<void> {
+    await call('DELETE', path`/v1/sessions/${this.session}/links/${id}`);
+    if (byId('share-copy').dataset.copy === this.#made.get(id)) show(byId('share-result'), false);
+    this.#made.delete(id);
+    await this.#load();
+    notice('Link withdrawn. Whoever came by it has been sent away.');
+  }
+
+  #refresh(): void {
+    this.#load().then(() => formError(this.#form, ''), (error) => formError(this.#form, messageOf(error)));
+  }
+
+  async #load(): Promise<void> {
+    const { links } = await get<{ links: Link[] }>(path`/v1/sessions/${this.session}/links` + `?limit=${MOST}`);
+    links.sort((a, b) => Number(over(a)) - Number(over(b)) || b.createdAt.localeCompare(a.createdAt));
+    const fresh = h('ul', { id: 'share-links', class: 'share-links' }, ...links.map((link) => this.#row(link)));
+    if (links.length === 0) fresh.append(h('li', { class: 'meta', text: 'No links yet. What you make is listed here, with who came by it.' }));
+    morph(this.#list, fresh);
+    tick(this.#list);
+  }
+
+  #row(link: Link): HTMLElement {
+    const dead = over(link);
+    const here = link.visits.filter((visit) => visit.here).length;
+    const url = this.#made.get(link.id);
+    return h('li', { class: dead ? 'share-row over' : 'share-row', 'data-key': link.id },
+      h('div', { class: 'share-what' },
+        h('b', { text: link.takeover ? 'Answer a request' : ROLES[link.role] }),
+        h('p', { class: 'meta' }, ...this.#facts(link, here)),
+      ),
+      url && !dead ? h('button', { type: 'button', class: 'button quiet square', 'data-copy': url, 'data-copied': 'Link copied', 'aria-label': 'Copy the link', title: 'Copy the link' }, icon('copy')) : null,
+      dead ? null : h('button', { type: 'button', class: 'button', 'data-revoke': link.id, text: 'Withdraw' }),
+      link.visits.length ? this.#visits(link) : null,
+    );
+  }
+
+  #facts(link: Link, here: number): Node[] {
+    const facts: Node[] = [];
+    const say = (...parts: (Node | string)[]): void => void facts.push(h('span', {}, ...parts));
+    if (STATES[link.state]) say(STATES[link.state]);
+    if (!over(link)) say(h('span', { class: 'tabular', 'data-deadline': link.expiresAt }), ' left');
+    if (link.uses === 0) say(link.maxUses ? `not used, ${times(link.maxUses)}` : 'not used');
+    else say(link.maxUses ? `used ${link.uses} of ${times(link.maxUses)}` : `used ${times(link.uses)}`);
+    if (here) facts.push(h('span', { class: 'person-text', text: here === 1 ? '1 here now' : `${here} here now` }));
+    return facts.flatMap((fact, i) => (i ? [h('span', { class: 'sep', 'aria-hidden': 'true', text: '·' }), fact] : [fact]));
+  }
+
+  #visits(link: Link): HTMLElement {
+    const rows = [...link.visits].reverse().map((visit) => h('li', { 'data-key': String(visit.number) },
+      h('time', { datetime: visit.at, 'data-ago': true }),
+      h('span', { class: 'mono clip', title: 'The network it came from; the address itself is not kept', text: visit.from || 'unknown network' }),
+      visit.viewer ? h('span', { class: 'mono', title: visit.viewer, text: visit.viewer.slice(0, 8) }) : h('span', { text: 'did not look' }),
+      visit.here ? h('span', { class: 'person-text', text: 'here now' }) : null,
+    ));
+    return h('details', { class: 'share-visits', 'data-visits': link.id, open: this.#opened.has(link.id) },
+      h('summary', { text: link.visits.length < link.uses ? `Last ${link.visits.length} uses` : 'Uses' }), h('ol', {}, ...rows));
+  }
+}
+
+/** Nobody comes or stays by it any more. */
+function over({ state }: Link): boolean {
+  return state !== 'open' && state !== 'used up';
+}
+
+function times(n: number): string {
+  return n === 1 ? 'once' : `${n} times`;
+}
