@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"takeover/invalid"
 )
 
 // The things that can trigger a screenshot.
@@ -35,25 +37,6 @@ type Config struct {
 	ScreenshotTriggers  []string `json:"screenshot_triggers"`
 }
 
-// FieldError is what is wrong with one field of a configuration.
-type FieldError struct {
-	Field string `json:"field"`
-	Err   string `json:"error"`
-}
-
-// ConfigError is the error of a configuration that cannot be used. It names
-// every field that is wrong.
-type ConfigError []FieldError
-
-// Error lists the fields.
-func (e ConfigError) Error() string {
-	parts := make([]string, len(e))
-	for i, f := range e {
-		parts[i] = f.Field + ": " + f.Err
-	}
-	return "capture configuration: " + strings.Join(parts, "; ")
-}
-
 // PanelConfig is what the operator's page starts for its panel.
 func PanelConfig() Config {
 	return Config{Console: true, Network: true, Navigation: true, Targets: true, LayoutShifts: true, Interactions: true, ComputedEvents: true}
@@ -80,19 +63,19 @@ func (c *Config) switches() map[string]*bool {
 
 // Normalize returns the configuration as it will run: with defaults filled in
 // and with what one switch needs of the others turned on, and a warning for
-// each of those. The error is a ConfigError.
+// each of those. The error is an *invalid.Error.
 func (c Config) Normalize() (Config, []string, error) {
-	var wrong ConfigError
+	var wrong []invalid.FieldError
 	if c.NetworkResponseBody && !c.Network && !c.ComputedEvents {
-		wrong = append(wrong, FieldError{"network_response_body", "needs network"})
+		wrong = append(wrong, invalid.FieldError{Field: "network_response_body", Error: "needs network"})
 	}
 	for _, t := range c.ScreenshotTriggers {
 		if !slices.Contains(triggers, t) {
-			wrong = append(wrong, FieldError{"screenshot_triggers", fmt.Sprintf("%.64q is not one of %s", t, strings.Join(triggers, ", "))})
+			wrong = append(wrong, invalid.FieldError{Field: "screenshot_triggers", Error: fmt.Sprintf("%.64q is not one of %s", t, strings.Join(triggers, ", "))})
 		}
 	}
 	if len(wrong) > 0 {
-		return Config{}, nil, wrong
+		return Config{}, nil, &invalid.Error{Fields: wrong}
 	}
 	if c.ScreenshotTriggers == nil {
 		c.ScreenshotTriggers = []string{TriggerError, TriggerNavigationSettled}

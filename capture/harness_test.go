@@ -13,6 +13,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/cdp"
+	"takeover/invalid"
 )
 
 // recording is one test's monitor on the shared Chromium, and a reader of all
@@ -130,9 +131,9 @@ func (s site) start(t *testing.T) string {
 }
 
 func fieldError(err error) string {
-	var wrong capture.ConfigError
+	var wrong *invalid.Error
 	if !errors.As(err, &wrong) {
 		return ""
 	}
-	return wrong[0].Field
+	return wrong.Fields[0].Field
 }

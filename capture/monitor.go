@@ -185,7 +185,7 @@ type Started struct {
 
 // Start begins to capture, or, when a capture is running, gives it another
 // configuration without losing an event and under the same id. The error is a
-// ConfigError, ErrNotReady or ErrClosed.
+// *invalid.Error, ErrNotReady or ErrClosed.
 func (m *Monitor) Start(c Config) (Started, error) {
 	c, warnings, err := c.Normalize()
 	if err != nil {

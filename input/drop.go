@@ -4,6 +4,7 @@ import (
 	cdpinput "github.com/chromedp/cdproto/input"
 
 	"takeover/cdp"
+	"takeover/invalid"
 )
 
 // MaxDropFiles is how many files may be dropped, or chosen, at once.
@@ -17,7 +18,7 @@ type Drop struct {
 	Modifiers int      `json:"modifiers"`
 }
 
-// Validate returns a *FieldError for the first field that is wrong.
+// Validate returns a *invalid.Error for the first field that is wrong.
 func (d Drop) Validate() error {
 	if err := finite("x", d.X, maxCoordinate); err != nil {
 		return err
@@ -26,10 +27,10 @@ func (d Drop) Validate() error {
 		return err
 	}
 	if len(d.Files) == 0 || len(d.Files) > MaxDropFiles {
-		return bad("files", "must be between 1 and %d names", MaxDropFiles)
+		return invalid.Field("files", "must be between 1 and %d names", MaxDropFiles)
 	}
 	if d.Modifiers&^allModifiers != 0 {
-		return bad("modifiers", "must be a sum of 1, 2, 4 and 8")
+		return invalid.Field("modifiers", "must be a sum of 1, 2, 4 and 8")
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"takeover/invalid"
 )
 
 const (
@@ -35,19 +37,6 @@ const (
 	allModifiers = ModAlt | ModCtrl | ModMeta | ModShift
 )
 
-// FieldError says which field of a message is wrong, and why.
-type FieldError struct {
-	Field  string // as in JSON, such as "points[1].x"
-	Reason string // such as "must be a finite number"
-}
-
-// Error returns field and reason.
-func (e *FieldError) Error() string { return e.Field + ": " + e.Reason }
-
-func bad(field, format string, args ...any) error {
-	return &FieldError{Field: field, Reason: fmt.Sprintf(format, args...)}
-}
-
 // Mouse is a mouse event. Buttons is the state after the event, as in the DOM's
 // MouseEvent.buttons: 1 left, 2 right, 4 middle, 8 back, 16 forward.
 type Mouse struct {
@@ -62,12 +51,12 @@ type Mouse struct {
 	DeltaY     float64 `json:"deltaY"` // CSS pixels, positive down
 }
 
-// Validate returns a *FieldError for the first field that is wrong.
+// Validate returns a *invalid.Error for the first field that is wrong.
 func (m Mouse) Validate() error {
 	switch m.Event {
 	case "move", "down", "up", "wheel":
 	default:
-		return bad("event", "must be move, down, up or wheel")
+		return invalid.Field("event", "must be move, down, up or wheel")
 	}
 	if err := finite("x", m.X, maxCoordinate); err != nil {
 		return err
@@ -77,15 +66,15 @@ func (m Mouse) Validate() error {
 	}
 	switch _, known := buttonBits[m.Button]; {
 	case !known && m.Button != "" && m.Button != "none":
-		return bad("button", "must be none, left, middle, right, back or forward")
+		return invalid.Field("button", "must be none, left, middle, right, back or forward")
 	case !known && (m.Event == "down" || m.Event == "up"):
-		return bad("button", "must name the button that went %s", m.Event)
+		return invalid.Field("button", "must name the button that went %s", m.Event)
 	}
 	if m.Buttons < 0 || m.Buttons > allButtons {
-		return bad("buttons", "must be between 0 and %d", allButtons)
+		return invalid.Field("buttons", "must be between 0 and %d", allButtons)
 	}
 	if m.ClickCount < 0 || m.ClickCount > maxClickCount {
-		return bad("clickCount", "must be between 0 and %d", maxClickCount)
+		return invalid.Field("clickCount", "must be between 0 and %d", maxClickCount)
 	}
 	if err := validModifiers(m.Modifiers); err != nil {
 		return err
@@ -108,13 +97,13 @@ type Key struct {
 	Text      string `json:"text"`
 }
 
-// Validate returns a *FieldError for the first field that is wrong.
+// Validate returns a *invalid.Error for the first field that is wrong.
 func (k Key) Validate() error {
 	if k.Event != "down" && k.Event != "up" {
-		return bad("event", "must be down or up")
+		return invalid.Field("event", "must be down or up")
 	}
 	if k.Key == "" && k.Code == "" {
-		return bad("key", "must not be empty when code is")
+		return invalid.Field("key", "must not be empty when code is")
 	}
 	for _, f := range []struct{ name, value string }{{"key", k.Key}, {"code", k.Code}, {"text", k.Text}} {
 		if err := validText(f.name, f.value, MaxKeyBytes); err != nil {
@@ -122,7 +111,7 @@ func (k Key) Validate() error {
 		}
 	}
 	if k.Location < 0 || k.Location > 3 {
-		return bad("location", "must be between 0 and 3")
+		return invalid.Field("location", "must be between 0 and 3")
 	}
 	return validModifiers(k.Modifiers)
 }
@@ -133,10 +122,10 @@ type Text struct {
 	Text string `json:"text"`
 }
 
-// Validate returns a *FieldError if the text is wrong.
+// Validate returns a *invalid.Error if the text is wrong.
 func (t Text) Validate() error {
 	if t.Text == "" {
-		return bad("text", "must not be empty")
+		return invalid.Field("text", "must not be empty")
 	}
 	return validText("text", t.Text, MaxTextBytes)
 }
@@ -149,17 +138,17 @@ type Compose struct {
 	End   int    `json:"end"`   // UTF-16 units
 }
 
-// Validate returns a *FieldError for the first field that is wrong.
+// Validate returns a *invalid.Error for the first field that is wrong.
 func (c Compose) Validate() error {
 	if err := validText("text", c.Text, MaxComposeBytes); err != nil {
 		return err
 	}
 	units := len(utf16.Encode([]rune(c.Text)))
 	if c.Start < 0 || c.Start > units {
-		return bad("start", "must be between 0 and the text's length, %d", units)
+		return invalid.Field("start", "must be between 0 and the text's length, %d", units)
 	}
 	if c.End < c.Start || c.End > units {
-		return bad("end", "must be between start and the text's length, %d", units)
+		return invalid.Field("end", "must be between start and the text's length, %d", units)
 	}
 	return nil
 }
@@ -183,23 +172,23 @@ type TouchPoint struct {
 	Force   float64 `json:"force"` // 0 to 1
 }
 
-// Validate returns a *FieldError for the first field that is wrong.
+// Validate returns a *invalid.Error for the first field that is wrong.
 func (t Touch) Validate() error {
 	switch t.Event {
 	case "start", "move", "end", "cancel":
 	default:
-		return bad("event", "must be start, move, end or cancel")
+		return invalid.Field("event", "must be start, move, end or cancel")
 	}
 	if len(t.Points) == 0 && t.Event != "cancel" {
-		return bad("points", "must not be empty")
+		return invalid.Field("points", "must not be empty")
 	}
 	if len(t.Points) > MaxTouchPoints {
-		return bad("points", "must be at most %d", MaxTouchPoints)
+		return invalid.Field("points", "must be at most %d", MaxTouchPoints)
 	}
 	ids := map[int64]bool{}
 	for i, p := range t.Points {
 		if ids[p.ID] {
-			return bad(fmt.Sprintf("points[%d].id", i), "must be different from the others'")
+			return invalid.Field(fmt.Sprintf("points[%d].id", i), "must be different from the others'")
 		}
 		ids[p.ID] = true
 		for _, f := range []struct {
@@ -212,7 +201,7 @@ func (t Touch) Validate() error {
 				return err
 			}
 			if !f.signed && f.value < 0 {
-				return bad(name, "must not be negative")
+				return invalid.Field(name, "must not be negative")
 			}
 		}
 	}
@@ -221,27 +210,27 @@ func (t Touch) Validate() error {
 
 func finite(field string, v, limit float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return bad(field, "must be a finite number")
+		return invalid.Field(field, "must be a finite number")
 	}
 	if math.Abs(v) > limit {
-		return bad(field, "must be at most %g", limit)
+		return invalid.Field(field, "must be at most %g", limit)
 	}
 	return nil
 }
 
 func validModifiers(m int) error {
 	if m < 0 || m > allModifiers {
-		return bad("modifiers", "must be between 0 and %d", allModifiers)
+		return invalid.Field("modifiers", "must be between 0 and %d", allModifiers)
 	}
 	return nil
 }
 
 func validText(field, s string, limit int) error {
 	if len(s) > limit {
-		return bad(field, "must be at most %d bytes", limit)
+		return invalid.Field(field, "must be at most %d bytes", limit)
 	}
 	if !utf8.ValidString(s) {
-		return bad(field, "must be valid UTF-8")
+		return invalid.Field(field, "must be valid UTF-8")
 	}
 	return nil
 }

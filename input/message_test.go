@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"takeover/invalid"
 )
 
 func TestValidate(t *testing.T) {
@@ -49,11 +51,11 @@ func TestValidate(t *testing.T) {
 		{"modifiers", Touch{Event: "cancel", Modifiers: 99}},
 	} {
 		err := tt.message.Validate()
-		var wrong *FieldError
+		var wrong *invalid.Error
 		switch {
 		case tt.field == "" && err != nil:
 			t.Errorf("%+.80v: %v", tt.message, err)
-		case tt.field != "" && (!errors.As(err, &wrong) || wrong.Field != tt.field):
+		case tt.field != "" && (!errors.As(err, &wrong) || wrong.Fields[0].Field != tt.field):
 			t.Errorf("%+.80v: %v, want an error for %s", tt.message, err, tt.field)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"takeover/browser"
 	"takeover/input"
+	"takeover/invalid"
 )
 
 // actTimeout bounds what a viewer asks of the browser itself: a tab, a
@@ -47,7 +48,7 @@ func (v *Viewer) Control(action string) error {
 	case "keep":
 		return v.keep()
 	}
-	return badField("action", "must be take, release or keep")
+	return invalid.Field("action", "must be take, release or keep")
 }
 
 // Mouse sends a mouse event to the page if the viewer is in control under
@@ -221,7 +222,7 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	case "goto":
 		address, bad := parseAddress(url, s.manager.opts.CheckURL)
 		if bad != nil {
-			return badField("url", "%s", bad.Error())
+			return invalid.Field("url", "%s", bad.Error())
 		}
 		_, err = f.page.MainFrame().Navigate(ctx, address, noWait)
 	case "back":
@@ -233,7 +234,7 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	case "stop":
 		err = f.page.StopLoading(ctx)
 	default:
-		return badField("action", "must be goto, back, forward, reload or stop")
+		return invalid.Field("action", "must be goto, back, forward, reload or stop")
 	}
 	return err
 }
@@ -262,7 +263,7 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 	last := len(s.tabs.open) == 1
 	if t == nil {
 		s.mu.Unlock()
-		return badField("tab", "there is no tab %d", number)
+		return invalid.Field("tab", "there is no tab %d", number)
 	}
 	if action == "activate" {
 		s.showLocked(eng, t)
@@ -281,7 +282,7 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 		}
 		return t.page.RequestClose(ctx)
 	}
-	return badField("action", "must be activate, close or new")
+	return invalid.Field("action", "must be activate, close or new")
 }
 
 func (s *Session) openTab(ctx context.Context, eng *engine) (*browser.Page, error) {
@@ -307,7 +308,7 @@ func (v *Viewer) Takeover(action, id, note string) error {
 	}
 	t, err := v.session.Takeover(id)
 	if err != nil || v.takeover != "" && v.takeover != id {
-		return badField("id", "there is no such takeover")
+		return invalid.Field("id", "there is no such takeover")
 	}
 	by := string(v.holder())
 	switch action {
@@ -329,5 +330,5 @@ func (v *Viewer) Takeover(action, id, note string) error {
 	case "extend":
 		return t.moreTime()
 	}
-	return badField("action", "must be claim, extend, done or fail")
+	return invalid.Field("action", "must be claim, extend, done or fail")
 }

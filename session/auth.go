@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"takeover/browser"
+	"takeover/invalid"
 	"takeover/text"
 )
 
@@ -181,10 +182,10 @@ func (v *Viewer) Auth(ctx context.Context, id string, accept bool, username, pas
 		return err
 	}
 	if len(username) > maxCredential {
-		return badField("username", "must be at most %d bytes", maxCredential)
+		return invalid.Field("username", "must be at most %d bytes", maxCredential)
 	}
 	if len(password) > maxCredential {
-		return badField("password", "must be at most %d bytes", maxCredential)
+		return invalid.Field("password", "must be at most %d bytes", maxCredential)
 	}
 	s := v.session
 	s.mu.Lock()
@@ -199,7 +200,7 @@ func (v *Viewer) Auth(ctx context.Context, id string, accept bool, username, pas
 	}
 	s.mu.Unlock()
 	if a == nil {
-		return badField("id", "there is no such question")
+		return invalid.Field("id", "there is no such question")
 	}
 	s.tellActors("", AuthMessage{Type: "auth", ID: id, Closed: true})
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)

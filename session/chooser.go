@@ -7,6 +7,7 @@ import (
 
 	"takeover/browser"
 	"takeover/input"
+	"takeover/invalid"
 	"takeover/text"
 )
 
@@ -189,7 +190,7 @@ func (s *Session) dismissChoosers() {
 // finishChooser gives a chooser its files, nil for none.
 func (s *Session) finishChooser(ctx context.Context, c *openChooser, paths []string) error {
 	if !s.takeChooser(c) {
-		return badField("id", "there is no such file chooser")
+		return invalid.Field("id", "there is no such file chooser")
 	}
 	defer close(c.done)
 	if paths == nil {
@@ -210,9 +211,9 @@ func (v *Viewer) Chooser(ctx context.Context, id string, names []string) error {
 	s.mu.Unlock()
 	switch {
 	case c == nil:
-		return badField("id", "there is no such file chooser")
+		return invalid.Field("id", "there is no such file chooser")
 	case len(names) > 1 && !c.message.Multiple:
-		return badField("files", "must be one file")
+		return invalid.Field("files", "must be one file")
 	}
 	paths, err := v.paths(names)
 	if err != nil {
@@ -229,7 +230,7 @@ func (v *Viewer) paths(names []string) ([]string, error) {
 		return nil, nil
 	}
 	if len(names) > maxChosen {
-		return nil, badField("files", "must be at most %d", maxChosen)
+		return nil, invalid.Field("files", "must be at most %d", maxChosen)
 	}
 	folder, err := v.session.Files()
 	if err != nil {
@@ -238,10 +239,10 @@ func (v *Viewer) paths(names []string) ([]string, error) {
 	paths := make([]string, len(names))
 	for i, name := range names {
 		if v.guest && !v.session.FileShared(name) {
-			return nil, badField("files", "there is no such file: %.80q", name)
+			return nil, invalid.Field("files", "there is no such file: %.80q", name)
 		}
 		if paths[i], err = folder.Path(name); err != nil {
-			return nil, badField("files", "there is no such file: %.80q", name)
+			return nil, invalid.Field("files", "there is no such file: %.80q", name)
 		}
 	}
 	return paths, nil

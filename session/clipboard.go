@@ -9,6 +9,7 @@ import (
 	"takeover/cdp"
 	"takeover/clipboard"
 	"takeover/input"
+	"takeover/invalid"
 )
 
 const (
@@ -37,7 +38,7 @@ var editCommands = map[string]input.Command{"copy": input.Copy, "cut": input.Cut
 // Validate returns an error for the first field that is wrong.
 func (c Clipboard) Validate() error {
 	if editCommands[c.Action] == "" {
-		return badField("action", "must be copy, cut or paste")
+		return invalid.Field("action", "must be copy, cut or paste")
 	}
 	if c.Action == "paste" && c.Image == "" {
 		return input.Text{Text: c.Text}.Validate()
@@ -72,7 +73,7 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 		s.log.Warn("remote clipboard", "error", err)
 		switch {
 		case c.Image != "":
-			return badField("image", "is none that the browser can read")
+			return invalid.Field("image", "is none that the browser can read")
 		case c.Action == "paste": // at least the text
 			return v.Text(Text{Text: c.Text}, epoch)
 		}
@@ -92,7 +93,7 @@ func (v *Viewer) image(c Clipboard) ([]byte, error) {
 		return nil, nil
 	}
 	if _, err := v.paths([]string{c.Image}); err != nil {
-		return nil, badField("image", "there is no such file: %.80q", c.Image)
+		return nil, invalid.Field("image", "there is no such file: %.80q", c.Image)
 	}
 	folder, err := v.session.Files()
 	if err != nil {
@@ -100,7 +101,7 @@ func (v *Viewer) image(c Clipboard) ([]byte, error) {
 	}
 	image, err := folder.Read(c.Image, clipboard.MaxImageBytes)
 	if err != nil {
-		return nil, badField("image", "must be a file of at most %d bytes", clipboard.MaxImageBytes)
+		return nil, invalid.Field("image", "must be a file of at most %d bytes", clipboard.MaxImageBytes)
 	}
 	return image, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
+	"takeover/invalid"
 	"takeover/text"
 )
 
@@ -66,7 +67,7 @@ type condition struct {
 // tell; one that is busy or gone is not waited for.
 const selectorPatience = 2 * time.Second
 
-// readCondition reads an until. The error is an *InputError.
+// readCondition reads an until. The error is an *invalid.Error.
 func (s *Session) readCondition(until string) (condition, error) {
 	c := condition{until: until}
 	if until == "" {
@@ -75,7 +76,7 @@ func (s *Session) readCondition(until string) (condition, error) {
 	if isURLGlob(until) {
 		var err error
 		if c.pattern, err = urlPattern(until); err != nil {
-			return c, badField("until", "is not a URL glob: each { needs its }")
+			return c, invalid.Field("until", "is not a URL glob: each { needs its }")
 		}
 		return c, nil
 	}
@@ -90,7 +91,7 @@ func (s *Session) readCondition(until string) (condition, error) {
 	case err != nil:
 		s.log.Debug("check selector", "error", err)
 	case wrong != "":
-		return c, badField("until", "is not a selector: %s", text.Clip(wrong, maxReason))
+		return c, invalid.Field("until", "is not a selector: %s", text.Clip(wrong, maxReason))
 	}
 	return c, nil
 }

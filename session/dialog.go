@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/invalid"
 	"takeover/text"
 )
 
@@ -139,7 +140,7 @@ func (v *Viewer) Dialog(id string, accept bool, text string) error {
 	}
 	s := v.session
 	if len(text) > maxDialogText {
-		return badField("text", "must be at most %d bytes", maxDialogText)
+		return invalid.Field("text", "must be at most %d bytes", maxDialogText)
 	}
 	s.mu.Lock()
 	open := s.dialogs[id]
@@ -148,7 +149,7 @@ func (v *Viewer) Dialog(id string, accept bool, text string) error {
 	}
 	s.mu.Unlock()
 	if open == nil {
-		return badField("id", "there is no such dialog")
+		return invalid.Field("id", "there is no such dialog")
 	}
 	s.spawn(func() { s.answer(open.dialog, accept, text) })
 	return nil

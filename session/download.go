@@ -7,6 +7,7 @@ import (
 
 	"takeover/browser"
 	"takeover/files"
+	"takeover/invalid"
 	"takeover/text"
 )
 
@@ -154,7 +155,7 @@ func (v *Viewer) Download(ctx context.Context, id, action string) error {
 		return err
 	}
 	if action != "cancel" {
-		return badField("action", "must be cancel")
+		return invalid.Field("action", "must be cancel")
 	}
 	s := v.session
 	s.mu.Lock()
@@ -165,7 +166,7 @@ func (v *Viewer) Download(ctx context.Context, id, action string) error {
 	}
 	s.mu.Unlock()
 	if end == nil {
-		return badField("id", "there is no such download")
+		return invalid.Field("id", "there is no such download")
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()

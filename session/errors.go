@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 var (
@@ -53,26 +52,3 @@ func (e *EndedError) Error() string { return fmt.Sprintf("%s: %s", ErrEnded, e.R
 
 // Is makes it an ErrEnded.
 func (e *EndedError) Is(target error) bool { return target == ErrEnded }
-
-// FieldError says what is wrong with one field.
-type FieldError struct {
-	Field string `json:"field"`
-	Error string `json:"error"`
-}
-
-// InputError is bad input, by field.
-type InputError struct{ Fields []FieldError }
-
-// Error lists the fields.
-func (e *InputError) Error() string {
-	parts := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		parts[i] = f.Field + ": " + f.Error
-	}
-	return strings.Join(parts, "; ")
-}
-
-// badField is an InputError of one field.
-func badField(field, format string, args ...any) *InputError {
-	return &InputError{Fields: []FieldError{{Field: field, Error: fmt.Sprintf(format, args...)}}}
-}

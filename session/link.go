@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"takeover/invalid"
 )
 
 // Role is what a visitor may do.
@@ -149,18 +151,18 @@ func (l *links) create(session string, o LinkOptions) (LinkInfo, string, error) 
 	if o.ExpiresIn == 0 {
 		o.ExpiresIn = defaultLinkLife
 	}
-	var bad []FieldError
+	var bad []invalid.FieldError
 	if !slices.Contains([]Role{RoleView, RoleTakeover, RoleControl}, o.Role) {
-		bad = append(bad, FieldError{"role", "must be view, control or takeover"})
+		bad = append(bad, invalid.FieldError{Field: "role", Error: "must be view, control or takeover"})
 	}
 	if o.ExpiresIn < time.Second || o.ExpiresIn > maxLinkLife {
-		bad = append(bad, FieldError{"expiresIn", "must be between 1000 and 2592000000 ms"})
+		bad = append(bad, invalid.FieldError{Field: "expiresIn", Error: "must be between 1000 and 2592000000 ms"})
 	}
 	if o.MaxUses < 0 || o.MaxUses > maxLinkUses {
-		bad = append(bad, FieldError{"maxUses", "must be between 0 and 1000"})
+		bad = append(bad, invalid.FieldError{Field: "maxUses", Error: "must be between 0 and 1000"})
 	}
 	if len(bad) > 0 {
-		return LinkInfo{}, "", &InputError{Fields: bad}
+		return LinkInfo{}, "", &invalid.Error{Fields: bad}
 	}
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // crypto/rand never fails

@@ -109,7 +109,7 @@ func (m *Manager) Timeouts() (life, takeover time.Duration) {
 func (m *Manager) MaxSessions() int { return m.opts.MaxSessions }
 
 // Create starts a session and returns when its browser is there. The session
-// lives on after ctx. The error is an *InputError, ErrFull, or why Chromium did
+// lives on after ctx. The error is an *invalid.Error, ErrFull, or why Chromium did
 // not start.
 func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error) {
 	if err := o.check(&m.opts); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/invalid"
 	"takeover/widget"
 )
 
@@ -43,7 +44,7 @@ func (v *Viewer) OpenTab(ctx context.Context, url string) error {
 	}
 	address, bad := parseAddress(url, s.manager.opts.CheckURL)
 	if bad != nil {
-		return badField("url", "%s", bad.Error())
+		return invalid.Field("url", "%s", bad.Error())
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()

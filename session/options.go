@@ -9,6 +9,7 @@ import (
 
 	"takeover/browser"
 	"takeover/files"
+	"takeover/invalid"
 	"takeover/store"
 )
 
@@ -136,8 +137,8 @@ type CreateOptions struct {
 
 // check fills in the defaults and names every field that is out of bounds.
 func (o *CreateOptions) check(server *Options) error {
-	var bad []FieldError
-	add := func(field, text string) { bad = append(bad, FieldError{Field: field, Error: text}) }
+	var bad []invalid.FieldError
+	add := func(field, text string) { bad = append(bad, invalid.FieldError{Field: field, Error: text}) }
 	if o.Timeout == 0 {
 		o.Timeout = server.Timeout
 	}
@@ -173,7 +174,7 @@ func (o *CreateOptions) check(server *Options) error {
 		}
 	}
 	if len(bad) > 0 {
-		return &InputError{Fields: bad}
+		return &invalid.Error{Fields: bad}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"takeover/browser"
+	"takeover/invalid"
 	"takeover/text"
 	"takeover/widget"
 )
@@ -142,7 +143,7 @@ func (v *Viewer) Permission(ctx context.Context, id string, allow bool, place *P
 	delete(s.permits.open, id)
 	s.mu.Unlock()
 	if o == nil {
-		return badField("id", "there is no such question")
+		return invalid.Field("id", "there is no such question")
 	}
 	s.tellActors("", PermissionMessage{Type: "permission", ID: id, Closed: true})
 	if !allow {
@@ -175,11 +176,11 @@ func checkPlace(place *Place) error {
 	case place == nil:
 		return nil
 	case !(place.Latitude >= -90 && place.Latitude <= 90):
-		return badField("latitude", "must be between -90 and 90")
+		return invalid.Field("latitude", "must be between -90 and 90")
 	case !(place.Longitude >= -180 && place.Longitude <= 180):
-		return badField("longitude", "must be between -180 and 180")
+		return invalid.Field("longitude", "must be between -180 and 180")
 	case !(place.Accuracy >= 0):
-		return badField("accuracy", "must not be negative")
+		return invalid.Field("accuracy", "must not be negative")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"takeover/invalid"
 	"takeover/widget"
 )
 
@@ -174,7 +175,7 @@ func (v *Viewer) Select(ctx context.Context, id string, values []string) error {
 		return err
 	}
 	if len(values) > widget.MaxOptions {
-		return badField("values", "must be at most %d", widget.MaxOptions)
+		return invalid.Field("values", "must be at most %d", widget.MaxOptions)
 	}
 	s := v.session
 	s.Touch()
@@ -186,15 +187,15 @@ func (v *Viewer) Select(ctx context.Context, id string, values []string) error {
 		return true
 	})
 	if p == nil {
-		return badField("id", "there is nothing open of that id")
+		return invalid.Field("id", "there is nothing open of that id")
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()
 	switch err := p.picker.Answer(ctx, values); {
 	case errors.Is(err, widget.ErrChoice):
-		return badField("values", "cannot be chosen")
+		return invalid.Field("values", "cannot be chosen")
 	case errors.Is(err, widget.ErrGone):
-		return badField("id", "the field is gone")
+		return invalid.Field("id", "the field is gone")
 	default:
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/invalid"
 	"takeover/screencast"
 )
 
@@ -39,7 +40,7 @@ func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) 
 	}
 	mime := screenshotFormats[format]
 	if mime == "" {
-		return nil, "", badField("format", "must be png, jpeg or webp")
+		return nil, "", invalid.Field("format", "must be png, jpeg or webp")
 	}
 	p, err := s.activePage()
 	if err != nil {

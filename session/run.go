@@ -11,6 +11,7 @@ import (
 
 	"takeover/automation"
 	"takeover/background"
+	"takeover/invalid"
 	"takeover/scripting"
 )
 
@@ -266,24 +267,24 @@ func checkRun(o *RunOptions) error {
 	if len(o.Code) > maxScriptSize {
 		return ErrScriptTooLarge
 	}
-	var bad []FieldError
+	var bad []invalid.FieldError
 	if o.Code == "" {
-		bad = append(bad, FieldError{"code", "is required"})
+		bad = append(bad, invalid.FieldError{Field: "code", Error: "is required"})
 	}
 	if o.Filename == "" {
 		o.Filename = "script.ts"
 	}
 	if len(o.Filename) > 255 {
-		bad = append(bad, FieldError{"filename", "must be at most 255 characters"})
+		bad = append(bad, invalid.FieldError{Field: "filename", Error: "must be at most 255 characters"})
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultRunTimeout
 	}
 	if o.Timeout < 0 || o.Timeout > MaxRunTimeout {
-		bad = append(bad, FieldError{"timeout", "must be between 1 and 3600000 ms"})
+		bad = append(bad, invalid.FieldError{Field: "timeout", Error: "must be between 1 and 3600000 ms"})
 	}
 	if len(bad) > 0 {
-		return &InputError{Fields: bad}
+		return &invalid.Error{Fields: bad}
 	}
 	return nil
 }

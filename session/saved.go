@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"takeover/invalid"
 	"takeover/store"
 )
 
@@ -70,17 +71,17 @@ func (c ScriptChange) apply(s *SavedScript) error {
 	if c.Args != nil {
 		s.Args = c.Args
 	}
-	var bad []FieldError
+	var bad []invalid.FieldError
 	if n := utf8.RuneCountInString(s.Name); n == 0 {
-		bad = append(bad, FieldError{"name", "is required"})
+		bad = append(bad, invalid.FieldError{Field: "name", Error: "is required"})
 	} else if n > maxScriptName {
-		bad = append(bad, FieldError{"name", fmt.Sprintf("must be at most %d characters", maxScriptName)})
+		bad = append(bad, invalid.FieldError{Field: "name", Error: fmt.Sprintf("must be at most %d characters", maxScriptName)})
 	}
 	if s.Code == "" {
-		bad = append(bad, FieldError{"code", "is required"})
+		bad = append(bad, invalid.FieldError{Field: "code", Error: "is required"})
 	}
 	if len(bad) > 0 {
-		return &InputError{Fields: bad}
+		return &invalid.Error{Fields: bad}
 	}
 	return nil
 }
@@ -130,7 +131,7 @@ func (m *Manager) SavedScript(ctx context.Context, id string) (SavedScript, erro
 	return s, err
 }
 
-// SaveScript keeps a new script. The error is an *InputError, ErrTooMany,
+// SaveScript keeps a new script. The error is an *invalid.Error, ErrTooMany,
 // ErrNoStore, or the store's.
 func (m *Manager) SaveScript(ctx context.Context, c ScriptChange) (SavedScript, error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -153,7 +154,7 @@ func (m *Manager) SaveScript(ctx context.Context, c ScriptChange) (SavedScript, 
 }
 
 // ChangeScript renames a saved script, or changes its code or arguments. The
-// error is an *InputError, ErrNotFound, ErrChanged, ErrNoStore, or the store's.
+// error is an *invalid.Error, ErrNotFound, ErrChanged, ErrNoStore, or the store's.
 func (m *Manager) ChangeScript(ctx context.Context, id string, c ScriptChange) (SavedScript, error) {
 	b, err := m.savedScripts(ctx)
 	if err != nil {
@@ -205,10 +206,10 @@ func readScript(e store.Entry) (s SavedScript, err error) {
 func putScript(ctx context.Context, b *store.Bucket, s SavedScript, revision uint64) error {
 	value, err := json.Marshal(s)
 	if err != nil {
-		return &InputError{Fields: []FieldError{{"args", "is not JSON"}}}
+		return invalid.Field("args", "is not JSON")
 	}
 	if len(value) > maxSavedSize {
-		return &InputError{Fields: []FieldError{{"code", fmt.Sprintf("a saved script may have at most %d bytes as JSON", maxSavedSize)}}}
+		return invalid.Field("code", "a saved script may have at most %d bytes as JSON", maxSavedSize)
 	}
 	_, err = b.Put(ctx, s.ID, value, revision)
 	if errors.Is(err, store.ErrConflict) {

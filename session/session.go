@@ -14,6 +14,7 @@ import (
 	"takeover/background"
 	"takeover/capture"
 	"takeover/files"
+	"takeover/invalid"
 )
 
 // Session is one Chromium with its own profile, its tabs, viewers, runs and
@@ -199,7 +200,7 @@ func (s *Session) Extend(timeout time.Duration) error {
 		return err
 	}
 	if timeout < time.Second || timeout > MaxTimeout {
-		return badField("timeout", "must be between 1000 and 86400000 ms")
+		return invalid.Field("timeout", "must be between 1000 and 86400000 ms")
 	}
 	s.life.set(timeout)
 	s.archive()
@@ -228,7 +229,7 @@ func (s *Session) Touch() {
 	s.activeAt = time.Now()
 }
 
-// StartCapture starts or reconfigures the capture of events. The error is a capture.ConfigError, ErrNotReady or an ErrEnded.
+// StartCapture starts or reconfigures the capture of events. The error is a *invalid.Error, ErrNotReady or an ErrEnded.
 func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.Started, error) {
 	if _, _, err := c.Normalize(); err != nil {
 		return capture.Started{}, err

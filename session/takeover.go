@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"takeover/invalid"
 )
 
 // TakeoverState is where a takeover stands.
@@ -134,7 +136,7 @@ func (t *Takeover) Cancel(by string) error { return t.finish(TakeoverCancelled, 
 // MaxTakeoverTimeout after the takeover was asked for.
 func (t *Takeover) Extend(timeout time.Duration) error {
 	if timeout < time.Second || timeout > MaxTakeoverTimeout {
-		return badField("timeout", "must be between 1000 and 86400000 ms")
+		return invalid.Field("timeout", "must be between 1000 and 86400000 ms")
 	}
 	t.mu.Lock()
 	if !t.info.State.Open() {
@@ -165,7 +167,7 @@ func (t *Takeover) expire() {
 // finish moves to a final state. Only the first caller wins.
 func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	if utf8.RuneCountInString(note) > maxNote {
-		return badField("note", "must be at most %d characters", maxNote)
+		return invalid.Field("note", "must be at most %d characters", maxNote)
 	}
 	if !t.Info().State.Open() {
 		return ErrTakeoverState
@@ -212,21 +214,21 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	if o.Timeout == 0 {
 		o.Timeout = s.manager.opts.TakeoverTimeout
 	}
-	var bad []FieldError
+	var bad []invalid.FieldError
 	if reason == "" {
-		bad = append(bad, FieldError{"reason", "is required: say what a person should do"})
+		bad = append(bad, invalid.FieldError{Field: "reason", Error: "is required: say what a person should do"})
 	}
 	if utf8.RuneCountInString(reason) > maxReason {
-		bad = append(bad, FieldError{"reason", "must be at most 500 characters"})
+		bad = append(bad, invalid.FieldError{Field: "reason", Error: "must be at most 500 characters"})
 	}
 	if utf8.RuneCountInString(o.Note) > maxNote {
-		bad = append(bad, FieldError{"note", "must be at most 2000 characters"})
+		bad = append(bad, invalid.FieldError{Field: "note", Error: "must be at most 2000 characters"})
 	}
 	if o.Timeout < time.Second || o.Timeout > MaxTakeoverTimeout {
-		bad = append(bad, FieldError{"timeout", "must be between 1000 and 86400000 ms"})
+		bad = append(bad, invalid.FieldError{Field: "timeout", Error: "must be between 1000 and 86400000 ms"})
 	}
 	if len(bad) > 0 {
-		return nil, &InputError{Fields: bad}
+		return nil, &invalid.Error{Fields: bad}
 	}
 	id, now := newID("to"), time.Now().UTC()
 	return &Takeover{

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"takeover/invalid"
 )
 
 // TestTakeoverOutcomes runs a script into each end that a takeover can have.
@@ -160,7 +162,7 @@ func TestTakeoverInput(t *testing.T) {
 		"until":   {Reason: "x", Until: "div:nope("},
 	} {
 		_, err := s.RequestTakeover(o)
-		if bad := (*InputError)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != field {
+		if bad := (*invalid.Error)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != field {
 			t.Errorf("bad %s gave %v", field, err)
 		}
 	}
@@ -178,7 +180,7 @@ func TestUntilIsCheckedAtOnce(t *testing.T) {
 		"**/{in,out":      "is not a URL glob",
 	} {
 		_, err := s.RequestTakeover(TakeoverOptions{Reason: "x", Until: until})
-		if bad := (*InputError)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != "until" || !strings.Contains(bad.Fields[0].Error, words) {
+		if bad := (*invalid.Error)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != "until" || !strings.Contains(bad.Fields[0].Error, words) {
 			t.Errorf("until %q gave %v", until, err)
 		}
 	}

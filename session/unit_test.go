@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"takeover/invalid"
 )
 
 func TestLease(t *testing.T) {
@@ -110,7 +112,7 @@ func TestLinks(t *testing.T) {
 		"maxUses":   {Role: RoleView, MaxUses: -1},
 	} {
 		_, _, err := l.create("s1", o)
-		if bad := (*InputError)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != field {
+		if bad := (*invalid.Error)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != field {
 			t.Errorf("bad %s gave %v", field, err)
 		}
 	}
@@ -253,7 +255,7 @@ func TestCreateOptionsNameTheField(t *testing.T) {
 		"proxyUrl":          {ProxyURL: "gopher://x"},
 	} {
 		err := o.check(&server)
-		bad := (*InputError)(nil)
+		bad := (*invalid.Error)(nil)
 		if !errors.As(err, &bad) || len(bad.Fields) != 1 || bad.Fields[0].Field != field {
 			t.Errorf("bad %s gave %v", field, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"takeover/invalid"
 	"takeover/screencast"
 )
 
@@ -163,7 +164,7 @@ func (v *Viewer) holder() Holder { return viewerHolder(v.id) }
 // Hello takes the viewer's first message: how it looks at the page.
 func (v *Viewer) Hello(view screencast.View) error {
 	if view.MaxRate < 0 || view.MaxRate > 240 {
-		return badField("maxFps", "must be between 0 and 240")
+		return invalid.Field("maxFps", "must be between 0 and 240")
 	}
 	return v.show(view)
 }
@@ -179,10 +180,10 @@ func (v *Viewer) Resize(view screencast.View) error {
 
 func (v *Viewer) show(view screencast.View) error {
 	if view.Width < 0 || view.Width > 1<<15 || view.Height < 0 || view.Height > 1<<15 {
-		return badField("width", "width and height must be between 0 and 32768")
+		return invalid.Field("width", "width and height must be between 0 and 32768")
 	}
 	if !(view.PixelRatio >= 0 && view.PixelRatio <= 16) {
-		return badField("dpr", "must be between 0 and 16")
+		return invalid.Field("dpr", "must be between 0 and 16")
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"takeover/invalid"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
-
-	"takeover/session"
 )
 
 const (
@@ -144,10 +144,10 @@ func typeName(e *json.SemanticError) string {
 
 // checks collects what is wrong with the fields of one request, so that a
 // caller learns all of it at once.
-type checks struct{ fields []session.FieldError }
+type checks struct{ fields []invalid.FieldError }
 
 func (v *checks) add(field, format string, args ...any) {
-	v.fields = append(v.fields, session.FieldError{Field: field, Error: fmt.Sprintf(format, args...)})
+	v.fields = append(v.fields, invalid.FieldError{Field: field, Error: fmt.Sprintf(format, args...)})
 }
 
 // between checks a number that was given.
@@ -188,5 +188,5 @@ func (v *checks) err() error {
 	if len(v.fields) == 0 {
 		return nil
 	}
-	return &session.InputError{Fields: v.fields}
+	return &invalid.Error{Fields: v.fields}
 }

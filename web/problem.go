@@ -17,6 +17,7 @@ import (
 
 	"takeover/capture"
 	"takeover/files"
+	"takeover/invalid"
 	"takeover/session"
 	"takeover/web/views"
 	"takeover/webhook"
@@ -38,7 +39,7 @@ type problem struct {
 	Title  string               `json:"title"`
 	Status int                  `json:"status"`
 	Detail string               `json:"detail"`
-	Errors []session.FieldError `json:"errors,omitempty"`
+	Errors []invalid.FieldError `json:"errors,omitempty"`
 }
 
 // failure is an error that knows its answer. Handlers make one for what they
@@ -46,7 +47,7 @@ type problem struct {
 type failure struct {
 	kind       kind
 	detail     string
-	fields     []session.FieldError
+	fields     []invalid.FieldError
 	retryAfter time.Duration
 	allow      string // the Allow header of a 405
 	err        error  // for the log only
@@ -138,15 +139,8 @@ func asFailure(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	if in, ok := errors.AsType[*session.InputError](err); ok {
+	if in, ok := errors.AsType[*invalid.Error](err); ok {
 		return &failure{kind: kindBadInput, detail: describe(in.Fields), fields: in.Fields}
-	}
-	if wrong, ok := errors.AsType[capture.ConfigError](err); ok {
-		fields := make([]session.FieldError, len(wrong))
-		for i, f := range wrong {
-			fields[i] = session.FieldError{Field: f.Field, Error: f.Err}
-		}
-		return &failure{kind: kindBadInput, detail: describe(fields), fields: fields}
 	}
 	if errors.Is(err, session.ErrLink) {
 		return &failure{kind: kindForbidden, detail: linkWords(err), err: err}
@@ -202,7 +196,7 @@ func closeCode(err error) websocket.StatusCode {
 }
 
 // describe says in one sentence what is wrong with the fields.
-func describe(fields []session.FieldError) string {
+func describe(fields []invalid.FieldError) string {
 	parts := make([]string, len(fields))
 	for i, f := range fields {
 		parts[i] = f.Field + ": " + f.Error
@@ -313,6 +307,6 @@ func wantsHTML(r *http.Request) bool {
 
 // badField is the failure of one field.
 func badField(field, format string, args ...any) *failure {
-	fields := []session.FieldError{{Field: field, Error: fmt.Sprintf(format, args...)}}
+	fields := []invalid.FieldError{{Field: field, Error: fmt.Sprintf(format, args...)}}
 	return &failure{kind: kindBadInput, detail: describe(fields), fields: fields}
 }

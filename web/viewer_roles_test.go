@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"takeover/invalid"
 	"takeover/session"
 )
 
@@ -123,7 +124,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 						t.Errorf("%s: %v", where, err)
 					}
 				case answers[kind] && (holder == "mine" || holder == "nobody" && kind != "select"):
-					if bad, ok := errors.AsType[*session.InputError](err); !ok || bad.Fields[0].Field != "id" {
+					if bad, ok := errors.AsType[*invalid.Error](err); !ok || bad.Fields[0].Field != "id" {
 						t.Errorf("%s: %v, want that there is no such question", where, err)
 					}
 				case holder != "mine":
