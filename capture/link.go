@@ -15,12 +15,6 @@ import (
 )
 
 const (
-	// attachTries, attachPause and attachPauseMax are how persistently a
-	// browser that has just started is attached to.
-	attachTries    = 10
-	attachPause    = 250 * time.Millisecond
-	attachPauseMax = 2 * time.Second
-
 	// detachPatience is how long a browser may take to let go of the client.
 	detachPatience = 2 * time.Second
 
@@ -87,23 +81,12 @@ type frame struct {
 	url    string
 }
 
-// dial attaches a new client. It tries again while the connection lives.
+// dial attaches a new client.
 func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
 	in := newIntake(m.queue.Events, m.queue.Bytes)
-	var client *cdp.Client
-	var err error
-	for try, pause := 1, attachPause; ; try, pause = try+1, min(2*pause, attachPauseMax) {
-		if client, err = conn.NewClient(ctx, in); err == nil {
-			break
-		}
-		if try == attachTries || errors.Is(err, cdp.ErrClosed) || ctx.Err() != nil {
-			return nil, fmt.Errorf("attach capture: %w", err)
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, fmt.Errorf("attach capture: %w", context.Cause(ctx))
-		}
+	client, err := conn.NewClient(ctx, in)
+	if err != nil {
+		return nil, fmt.Errorf("attach capture: %w", err)
 	}
 	l := &link{
 		m: m, client: client, intake: in,
@@ -119,25 +102,31 @@ func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
 // were there before us.
 const discoveredMark = "discovered"
 
-// discover begins to watch, and waits until the targets that are there already
-// are known. The loop runs.
-func (l *link) discover(ctx context.Context) error {
+// watch asks for the targets. Their events wait in the intake until the loop
+// runs.
+func (l *link) watch(ctx context.Context) error {
 	l.sendTo(l.client.Browser(), target.SetDiscoverTargets.Method, target.SetDiscoverTargetsParams{Discover: true})
 	l.m.mu.Lock()
 	l.services = l.m.running
 	params := autoAttach(l.services)
 	l.m.mu.Unlock()
 	if _, err := cdp.Call(ctx, l.client.Browser(), target.SetAutoAttach, params); err != nil {
-		return err
+		return fmt.Errorf("attach capture: %w", err)
 	}
 	l.intake.Put(cdp.Event{Method: discoveredMark})
+	return nil
+}
+
+// discover waits until the targets that are there already are known. The loop
+// runs.
+func (l *link) discover(ctx context.Context) error {
 	select {
 	case <-l.discovered:
 		return nil
 	case <-l.ctx.Done():
-		return context.Cause(l.ctx)
+		return fmt.Errorf("attach capture: %w", context.Cause(l.ctx))
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return fmt.Errorf("attach capture: %w", context.Cause(ctx))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"sync"
@@ -54,6 +53,7 @@ type Monitor struct {
 	mu        sync.Mutex // guards what follows; never held across I/O
 	closed    bool
 	running   bool
+	failed    bool   // the capture ended because no browser could be attached
 	id        string // capture session id
 	config    Config
 	awaited   int               // those who want pages to be followed until they rest
@@ -103,7 +103,8 @@ func (m *Monitor) Redactor() *Redactor { return m.redactor }
 // Attach attaches the monitor to a browser with a client of its own, and lets
 // go of the one before. A capture that was running goes on, under the same
 // capture session id. When it returns, the pages that there are are watched.
-// ctx bounds the attaching only.
+// It tries once, and may be called again after an error. ctx bounds the
+// attaching only.
 func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {
 	m.attaching.Lock()
 	defer m.attaching.Unlock()
@@ -120,7 +121,22 @@ func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {
 	if err != nil {
 		return err
 	}
+	if err := l.watch(ctx); err != nil {
+		l.close("not ready")
+		return err
+	}
+	m.start(l)
+	if err := l.discover(ctx); err != nil {
+		l.close("not ready")
+		return err
+	}
+	return nil
+}
+
+// start makes a link the monitor's and begins to map its events.
+func (m *Monitor) start(l *link) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.link, m.last = l, l
 	if m.running {
 		var away time.Duration
@@ -130,13 +146,8 @@ func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {
 		m.writeLocked(Event{}, TypeMonitorReconnected, reconnectedData{away.Milliseconds()})
 	}
 	m.awaySince = time.Time{}
+	l.reconfigureLocked() // a capture may have been started or stopped since watch
 	l.loop.Go(l.run)
-	m.mu.Unlock()
-	if err := l.discover(ctx); err != nil {
-		l.close("not ready")
-		return fmt.Errorf("attach capture: %w", err)
-	}
-	return nil
 }
 
 type reconnectedData struct {
@@ -152,14 +163,18 @@ type failedData struct {
 	Tries  int    `json:"tries"`
 }
 
-// ReconnectFailed records that no browser will be attached again: the session
-// gave up after so many tries.
+// ReconnectFailed ends a running capture with the event
+// monitor_reconnect_failed: its browser went away, and so many tries to attach
+// the next one failed. The state is StateFailed until the next Start or Stop.
 func (m *Monitor) ReconnectFailed(reason error, tries int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.running {
-		m.writeLocked(Event{}, TypeMonitorReconnectFailed, failedData{reason.Error(), tries})
+	if !m.running {
+		return
 	}
+	m.writeLocked(Event{}, TypeMonitorReconnectFailed, failedData{reason.Error(), tries})
+	m.endLocked()
+	m.failed = true
 }
 
 // detached is called by a link whose browser went away.
@@ -199,6 +214,7 @@ func (m *Monitor) Start(c Config) (Started, error) {
 	case m.link == nil && !m.running:
 		return Started{}, ErrNotReady
 	}
+	m.failed = false
 	if !m.running {
 		m.running = true
 		m.id = uuid.NewString()
@@ -229,24 +245,32 @@ type Stopped struct {
 }
 
 // Stop ends the capture, if one is running. Events already in the ring stay.
+// After a capture has failed, Stop gives its counts.
 func (m *Monitor) Stop() Stopped {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.running {
+	if !m.running && !m.failed {
 		return Stopped{ByCategory: map[string]uint64{}}
 	}
+	m.failed = false
+	if m.running {
+		m.endLocked()
+	}
+	return m.stateLocked()
+}
+
+// endLocked ends the running capture. Its id and counts stay.
+func (m *Monitor) endLocked() {
 	if m.link != nil {
 		m.link.giveUpBodies()
 	}
 	m.running = false
-	s := m.stateLocked()
 	m.config = Config{}
 	m.activateLocked()
 	m.awaySince = time.Time{}
 	if m.link != nil {
 		m.link.reconfigureLocked()
 	}
-	return s
 }
 
 func (m *Monitor) stateLocked() Stopped {
@@ -258,12 +282,29 @@ func (m *Monitor) stateLocked() Stopped {
 	return s
 }
 
-// State says whether a capture is running, with which configuration, and what
-// it has written so far.
-func (m *Monitor) State() (running bool, c Config, counts Stopped) {
+// State is what a Monitor's capture is doing.
+type State string
+
+// The states of a capture.
+const (
+	StateOff     State = "off"
+	StateRunning State = "running"
+	StateFailed  State = "failed" // the browser was replaced, and the new one could not be attached
+)
+
+// State gives what the capture is doing, its configuration, and what it has
+// written so far.
+func (m *Monitor) State() (State, Config, Stopped) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.running, m.config, m.stateLocked()
+	state := StateOff
+	switch {
+	case m.running:
+		state = StateRunning
+	case m.failed:
+		state = StateFailed
+	}
+	return state, m.config, m.stateLocked()
 }
 
 // Add records an event of somebody else: of category control (control_changed,

@@ -211,9 +211,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	if err := s.reopen(ctx, eng); err != nil {
 		s.log.Warn("reopen tabs", "error", err)
 	}
-	if err := s.attachMonitor(ctx, eng); err != nil {
-		s.log.Warn("attach capture", "error", err)
-	}
+	s.keepCapturing(ctx, eng)
 	if !again && s.opts.URL != "" {
 		s.openFirst(ctx, eng)
 	}

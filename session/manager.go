@@ -33,6 +33,8 @@ type Manager struct {
 	changes  changes
 	stats    counters
 
+	capturing capturing // how the sessions' captures are attached
+
 	startFailed atomic.Bool // the last Chromium that was started did not come up
 
 	mu       sync.Mutex // guards what follows
@@ -79,10 +81,11 @@ func NewManager(o Options) (*Manager, error) {
 		o.Logger.Warn("could not clean up after an earlier run", "error", err)
 	}
 	m := &Manager{
-		opts:     o,
-		links:    newLinks(),
-		sessions: map[string]*Session{},
-		stats:    counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
+		capturing: defaultCapturing(),
+		opts:      o,
+		links:     newLinks(),
+		sessions:  map[string]*Session{},
+		stats:     counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 	}
 	if o.Store != nil {
 		if err := m.openStore(o.Store); err != nil {

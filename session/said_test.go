@@ -15,6 +15,7 @@ import (
 
 	"takeover/background"
 	"takeover/browser/browsertest"
+	"takeover/capture"
 	"takeover/cdp"
 )
 
@@ -208,7 +209,7 @@ func TestBackgroundLog(t *testing.T) {
 	})
 
 	t.Run("nothing is captured by it", func(t *testing.T) {
-		if running, _, _ := s.Monitor().State(); running || s.Info().EventCount != 0 {
+		if state, _, _ := s.Monitor().State(); state != capture.StateOff || s.Info().EventCount != 0 {
 			t.Errorf("capture is on, or has %d events", s.Info().EventCount)
 		}
 	})
@@ -285,7 +286,7 @@ func TestWaitForSettled(t *testing.T) {
 	if !strings.HasPrefix(got[0], "has ") || got[1] != "TimeoutError" || !strings.HasPrefix(got[2], "page.waitForSettled: Timeout 700ms exceeded.") || !strings.Contains(got[3], "closed") {
 		t.Errorf("got %q", got)
 	}
-	if running, config, _ := s.Monitor().State(); running || config.Network || s.Info().EventCount != 0 {
+	if state, config, _ := s.Monitor().State(); state != capture.StateOff || config.Network || s.Info().EventCount != 0 {
 		t.Errorf("capture is on: %+v, %d events", config, s.Info().EventCount)
 	}
 }

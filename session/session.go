@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -227,37 +226,6 @@ func (s *Session) Touch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.activeAt = time.Now()
-}
-
-// StartCapture starts or reconfigures the capture of events. The error is a *invalid.Error, ErrNotReady or an ErrEnded.
-func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.Started, error) {
-	if _, _, err := c.Normalize(); err != nil {
-		return capture.Started{}, err
-	}
-	eng, err := s.ready()
-	if err != nil {
-		return capture.Started{}, err
-	}
-	if err := s.attachMonitor(ctx, eng); err != nil {
-		return capture.Started{}, fmt.Errorf("%w: %w", ErrNotReady, err)
-	}
-	s.startRecording()
-	return s.monitor.Start(c)
-}
-
-// attachMonitor attaches the capture to a browser, once. It hears consoles and
-// errors from then on; all else waits for a capture to be started.
-func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
-	s.captureMu.Lock()
-	defer s.captureMu.Unlock()
-	if s.captured == eng {
-		return nil
-	}
-	if err := s.monitor.Attach(ctx, eng.proc.Conn()); err != nil {
-		return err
-	}
-	s.captured = eng
-	return nil
 }
 
 // alive returns an *EndedError for a session that is over or ends just now.

@@ -130,7 +130,7 @@ func (s *Server) pageSession(c echo.Context) error {
 // captures already.
 func panelCapture(one *session.Session) string {
 	config := capture.PanelConfig()
-	if running, already, _ := one.Monitor().State(); running {
+	if state, already, _ := one.Monitor().State(); state == capture.StateRunning {
 		config = config.With(already)
 	}
 	text, err := json.Marshal(config)

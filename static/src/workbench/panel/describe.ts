@@ -148,6 +148,8 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: 'Capture lost the browser', soft: str(data.reason), level: 'wrong' };
     case 'monitor_reconnected':
       return { ...plain, text: 'Capture is back' };
+    case 'monitor_reconnect_failed':
+      return { ...plain, text: 'Capture failed: it could not attach to the browser again', soft: str(data.reason), level: 'wrong' };
     default:
       return { ...plain, text: sentence(event.type), soft: oneLine(text || shortURL(str(data.url) || str(event.url))) };
   }

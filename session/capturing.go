@@ -1,0 +1,103 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"takeover/capture"
+	"takeover/cdp"
+)
+
+// capturing says how persistently a session attaches its capture to a browser.
+type capturing struct {
+	tries           int
+	pause, pauseMax time.Duration // between two tries: it starts with pause and doubles up to pauseMax
+	timeout         time.Duration // of one try
+	attach          func(ctx context.Context, m *capture.Monitor, conn *cdp.Conn) error
+}
+
+func defaultCapturing() capturing {
+	return capturing{
+		tries: 10, pause: 250 * time.Millisecond, pauseMax: 2 * time.Second, timeout: 10 * time.Second,
+		attach: func(ctx context.Context, m *capture.Monitor, conn *cdp.Conn) error { return m.Attach(ctx, conn) },
+	}
+}
+
+// StartCapture starts or reconfigures the capture of events. The error is a
+// *invalid.Error, ErrNotReady or an ErrEnded.
+func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.Started, error) {
+	if _, _, err := c.Normalize(); err != nil {
+		return capture.Started{}, err
+	}
+	eng, err := s.ready()
+	if err != nil {
+		return capture.Started{}, err
+	}
+	if err := s.attachMonitor(ctx, eng); err != nil {
+		return capture.Started{}, fmt.Errorf("%w: %w", ErrNotReady, err)
+	}
+	s.startRecording()
+	return s.monitor.Start(c)
+}
+
+// attachMonitor attaches the capture to a browser, once per browser. From then
+// on the capture hears consoles and errors; everything else waits for
+// StartCapture.
+func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
+	s.captureMu.Lock()
+	defer s.captureMu.Unlock()
+	if s.captured == eng {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.manager.capturing.timeout)
+	defer cancel()
+	if err := s.manager.capturing.attach(ctx, s.monitor, eng.proc.Conn()); err != nil {
+		return err
+	}
+	s.captured = eng
+	return nil
+}
+
+// keepCapturing attaches the capture to a browser that has just come up. If the
+// first try fails, the others follow in the background, so that a session does
+// not wait for its capture.
+func (s *Session) keepCapturing(ctx context.Context, eng *engine) {
+	if err := s.attachMonitor(ctx, eng); err != nil {
+		s.log.Warn("attach capture", "error", err)
+		s.spawn(func() { s.attachAgain(eng, err) })
+	}
+}
+
+// attachAgain repeats attachMonitor until it succeeds, the browser or the
+// session is gone, or the tries are used up. Then a capture that was running
+// has failed.
+func (s *Session) attachAgain(eng *engine, err error) {
+	how := s.manager.capturing
+	for try, pause := 2, how.pause; try <= how.tries; try, pause = try+1, min(2*pause, how.pauseMax) {
+		select {
+		case <-time.After(pause):
+		case <-eng.proc.Done():
+			return
+		case <-s.ctx.Done():
+			return
+		}
+		if err = s.attachMonitor(s.ctx, eng); err == nil {
+			return
+		}
+		s.log.Debug("attach capture", "try", try, "error", err)
+	}
+	s.giveUpCapturing(eng, err, how.tries)
+}
+
+// giveUpCapturing fails a running capture, unless it was attached meanwhile or
+// its browser is gone: the next browser gets tries of its own.
+func (s *Session) giveUpCapturing(eng *engine, reason error, tries int) {
+	s.captureMu.Lock()
+	defer s.captureMu.Unlock()
+	if s.captured == eng || isClosed(eng.proc.Done()) || s.ctx.Err() != nil {
+		return
+	}
+	s.log.Error("attach capture", "tries", tries, "error", reason)
+	s.monitor.ReconnectFailed(reason, tries)
+}
