@@ -99,6 +99,21 @@ func (v *Viewer) Touch(t Touch, epoch uint64) error {
 	})
 }
 
+// Drop drops files of the session on the page; see Mouse.
+func (v *Viewer) Drop(d Drop, epoch uint64) error {
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	if err := v.controls(); err != nil {
+		return err
+	}
+	paths, err := v.paths(d.Files)
+	if err != nil {
+		return err
+	}
+	return v.dispatch(epoch, d.Validate, func(to *input.Dispatcher) error { return to.Drop(d, paths) })
+}
+
 // dispatch checks input and writes it to the active page. The lock is held so
 // that nothing gets in behind the release of a lost lease.
 func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(*input.Dispatcher) error) error {

@@ -24,7 +24,6 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 	}
 	s.inputAt = time.Now()
 	s.settleLocked() // whoever was asked has it no more
-	s.followChoosersLocked(holder.isPerson())
 	s.mu.Unlock()
 	if run != nil {
 		run.client.ReleaseInput()
@@ -32,7 +31,7 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})
 	s.secrets.controlChanged(holder.isPerson())
 	s.tellControl()
-	s.controlOfPickers(holder)
+	s.questions.ControlChanged(holder.isPerson())
 	s.wakeClock()
 }
 

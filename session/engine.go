@@ -8,6 +8,7 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
+	"takeover/questions"
 	"takeover/widget"
 )
 
@@ -143,8 +144,8 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return fmt.Errorf("attach live view: %w", err)
 	}
 	eng.desk, err = widget.New(ctx, eng.model, widget.Options{
-		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.pickerOpened, Gone: s.pickerGone,
-		Refused: s.permissionRefused, Printed: s.printed, Menu: s.menuWanted, Logger: s.log,
+		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.questions.Pickers.Opened, Gone: s.questions.Pickers.Gone,
+		Refused: s.questions.Permissions.Refused, Printed: s.printed, Menu: s.menuWanted, Logger: s.log,
 	})
 	if err != nil {
 		return err
@@ -154,7 +155,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return err
 	}
 	eng.auto = automation.New(eng.model, automation.Options{
-		OnDialog: s.forPerson, CheckURL: s.manager.opts.CheckURL, Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
+		OnDialog: s.questions.Dialogs.ForPerson, CheckURL: s.manager.opts.CheckURL, Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
 	})
 	return nil
 }
@@ -197,6 +198,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 		s.userAgent = s.opts.UserAgent
 	}
 	s.mu.Unlock()
+	s.questions.Attach(questions.Browser{Model: eng.model, Desk: eng.desk, Scripts: eng.auto})
 	eng.model.Subscribe(func(ev browser.Event) { s.onModelEvent(eng, ev) })
 	if err := eng.model.Do(ctx, func() {
 		for _, p := range eng.model.Pages() {
@@ -205,7 +207,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	}); err != nil {
 		s.log.Warn("take over pages", "error", err)
 	}
-	if err := s.allowAgain(ctx, eng); err != nil {
+	if err := s.questions.Permissions.AllowAgain(ctx); err != nil {
 		s.log.Warn("allow again", "error", err)
 	}
 	if err := s.reopen(ctx, eng); err != nil {
@@ -271,16 +273,10 @@ func (s *Session) crashed(reason error) {
 	s.status = StatusCrashed
 	s.engine = nil
 	s.setFocusLocked(nil)
-	dialogs := s.dialogs
-	s.dialogs = map[string]*openDialog{}
 	s.mu.Unlock()
 	s.archive()
 	s.broadcast("", StateMessage{Type: "crashed"})
 	s.sendWidgets()
 	s.loseDownloads()
-	s.dropAllAuths()
-	s.closePermissions(func(*openPermission) bool { return true })
-	for id := range dialogs {
-		s.broadcast("", DialogMessage{Type: "dialog", ID: id, Closed: true})
-	}
+	s.questions.BrowserDied()
 }

@@ -5,7 +5,12 @@ import (
 
 	"takeover/browser"
 	"takeover/files"
+	"takeover/input"
+	"takeover/invalid"
 )
+
+// maxChosen is how many files may be chosen at once.
+const maxChosen = input.MaxDropFiles
 
 // Files is the session's folder of files: what scripts wrote, Chromium
 // downloaded and callers uploaded. It goes with the session. The error is
@@ -100,4 +105,28 @@ func (s *Session) AdmitGuestFile() (int64, error) {
 	}
 	s.guestFiles++
 	return folder.Room() / guestShare, nil
+}
+
+// paths returns where the files of the session lie that a viewer names; nil for none.
+func (v *Viewer) paths(names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	if len(names) > maxChosen {
+		return nil, invalid.Field("files", "must be at most %d", maxChosen)
+	}
+	folder, err := v.session.Files()
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(names))
+	for i, name := range names {
+		if v.guest && !v.session.FileShared(name) {
+			return nil, invalid.Field("files", "there is no such file: %.80q", name)
+		}
+		if paths[i], err = folder.Path(name); err != nil {
+			return nil, invalid.Field("files", "there is no such file: %.80q", name)
+		}
+	}
+	return paths, nil
 }

@@ -49,7 +49,7 @@ type seat struct {
 func (v *Viewer) take() error {
 	s := v.session
 	free := func(from Holder) bool { return !from.isPerson() }
-	s.askFileChoosers()
+	s.questions.Choosers.Intercept()
 	if s.handTo(v, free) {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (v *Viewer) Lost() {
 		}
 		s.lease.release(viewerHolder(id))
 		if alone {
-			s.dismissQuestions()
+			s.questions.Abandoned()
 		}
 	})
 }

@@ -48,6 +48,7 @@ func (s *Session) run() {
 	s.sealed = true
 	s.mu.Unlock()
 	s.work.Wait()
+	s.questions.Close()
 	for _, v := range viewers {
 		v.end(cause.reason)
 	}

@@ -65,25 +65,6 @@ type (
 		Type string  `json:"type"` // run
 		Run  RunInfo `json:"run"`
 	}
-	// DialogMessage is a dialog that wants an answer, or, with Closed, no more.
-	DialogMessage struct {
-		Type         string `json:"type"` // dialog
-		ID           string `json:"id"`
-		Kind         string `json:"kind,omitempty"` // alert confirm prompt beforeunload
-		Message      string `json:"message,omitempty"`
-		DefaultValue string `json:"defaultValue,omitempty"`
-		URL          string `json:"url,omitempty"`
-		Closed       bool   `json:"closed,omitempty"`
-	}
-	// ChooserMessage is an input element that wants files, or, with Closed, no more.
-	ChooserMessage struct {
-		Type     string `json:"type"` // chooser
-		ID       string `json:"id"`
-		Multiple bool   `json:"multiple,omitempty"`
-		Accept   string `json:"accept,omitempty"` // the element's attribute
-		URL      string `json:"url,omitempty"`
-		Closed   bool   `json:"closed,omitempty"`
-	}
 	// DownloadMessage is how a download stands.
 	DownloadMessage struct {
 		Type     string        `json:"type"` // download
@@ -94,25 +75,6 @@ type (
 		Received int64         `json:"received"`        // bytes
 		Total    int64         `json:"total,omitempty"` // bytes, when the server says
 		Error    string        `json:"error,omitempty"` // of one that failed
-	}
-	// AuthMessage is a server that asks who is there, or, with Closed, no more.
-	AuthMessage struct {
-		Type   string `json:"type"` // auth
-		ID     string `json:"id"`
-		Origin string `json:"origin,omitempty"` // of the server; a proxy's host and port
-		Realm  string `json:"realm,omitempty"`  // the server's words
-		Proxy  bool   `json:"proxy,omitempty"`
-		Again  bool   `json:"again,omitempty"` // what was answered before was wrong
-		Closed bool   `json:"closed,omitempty"`
-	}
-	// PermissionMessage is what a page asked for and was refused, or, with Closed, no
-	// more to be decided.
-	PermissionMessage struct {
-		Type   string `json:"type"` // permission
-		ID     string `json:"id"`
-		Origin string `json:"origin,omitempty"`
-		Name   string `json:"name,omitempty"` // one of widget.Permissions
-		Closed bool   `json:"closed,omitempty"`
 	}
 	// StateMessage says that the browser crashed or is back.
 	StateMessage struct {

@@ -85,7 +85,7 @@ func TestPermissions(t *testing.T) {
 	}
 	endOf(t, startRun(t, s, `await context.grantPermissions(['geolocation']); await context.clearPermissions()`))
 	epoch = v.take()
-	if open := s.openPermissions(); len(open) != 0 {
+	if open := s.questions.Messages(true); len(open) != 0 {
 		t.Errorf("after a script's grants people are asked for %+v", open)
 	}
 	v.click(100, 75, epoch)

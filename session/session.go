@@ -14,6 +14,7 @@ import (
 	"takeover/capture"
 	"takeover/files"
 	"takeover/invalid"
+	"takeover/questions"
 )
 
 // Session is one Chromium with its own profile, its tabs, viewers, runs and
@@ -30,6 +31,8 @@ type Session struct {
 	keeping keeping         // how far events are in the durable stream
 	secrets *secrets        // what people typed into secret fields
 	seq     seqCounter      // numbers the pictures of all its casts
+
+	questions *questions.Questions // that pages ask people
 
 	ctx    context.Context // the session's life; its cause is an *endCause
 	cancel context.CancelCauseFunc
@@ -70,13 +73,7 @@ type Session struct {
 	running    *Run             // under way
 	runs       []*Run
 	takeovers  []*Takeover
-	dialogs    map[string]*openDialog
-	dialogFor  dialogFor
-	choosers   choosers
 	downloads  downloads
-	pickers    pickers
-	auths      auths
-	permits    permits
 	shared     map[string]struct{} // names of files that guests may fetch
 	guestFiles int                 // that guests added
 	rearm      chan struct{}       // one token: the clock must be read again
@@ -94,7 +91,7 @@ func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Sessio
 	s := &Session{
 		id: id, manager: m, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
 		status: StatusStarting, createdAt: now, activeAt: now, life: newLifetime(now, o.Timeout),
-		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{}, seats: map[string]*seat{}, dialogs: map[string]*openDialog{},
+		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{}, seats: map[string]*seat{},
 		refocused: make(chan struct{}), rearm: make(chan struct{}, 1),
 	}
 	if s.metadata == nil {
@@ -107,6 +104,7 @@ func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Sessio
 	s.said = background.New(background.Options{Hide: redactor.Text})
 	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Log: s.said, Logger: s.log})
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.questions = s.newQuestions()
 	return s
 }
 
@@ -276,16 +274,6 @@ func (s *Session) broadcast(slot string, message any) {
 	s.tell(slot, func(*Viewer) any { return message })
 }
 
-// tellSeeing tells the viewers who may see what it is about.
-func (s *Session) tellSeeing(message any) {
-	s.tell("", func(v *Viewer) any {
-		if !v.maySee() {
-			return nil
-		}
-		return message
-	})
-}
-
 // tellActors tells the viewers who may act, and may see what it is about.
 func (s *Session) tellActors(slot string, message any) {
 	s.tell(slot, func(v *Viewer) any {
@@ -294,22 +282,6 @@ func (s *Session) tellActors(slot string, message any) {
 		}
 		return message
 	})
-}
-
-// askAgain tells a viewer who comes of what the page asks.
-func (s *Session) askAgain(v *Viewer) {
-	for _, m := range s.openChoosers() {
-		v.send("", m)
-	}
-	for _, m := range s.openAuths() {
-		v.send("", m)
-	}
-	for _, m := range s.openPermissions() {
-		v.send("", m)
-	}
-	for _, m := range s.knownDownloads() {
-		v.send(m.slot(), m)
-	}
 }
 
 // note records an event of the session itself, if a capture runs, and has lists of

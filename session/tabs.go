@@ -31,7 +31,6 @@ type tab struct {
 	Tab
 	page   *browser.Page
 	opener uint32
-	chosen *browser.Page // whose file choosers are asked of people
 }
 
 func (l *tabList) list() []Tab {
@@ -137,6 +136,7 @@ func (s *Session) showLocked(eng *engine, t *tab) {
 
 // onModelEvent follows the browser's pages. It runs on the model's goroutine.
 func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
+	s.questions.Handle(ev)
 	switch ev := ev.(type) {
 	case browser.PageCreated:
 		s.addPage(eng, ev.Page, ev.Opener)
@@ -148,22 +148,12 @@ func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 		s.tabRefused()
 	case browser.PageCrashed:
 		s.pageCrashed(eng, ev.Page)
-	case browser.DialogOpened:
-		s.dialogOpened(ev.Dialog)
-	case browser.DialogClosed:
-		s.dialogClosed(ev.Dialog)
-	case browser.ResponseReceived:
-		s.responded(ev.Response)
-	case browser.FrameNavigated:
-		s.movedOn(ev)
 	case browser.DownloadBegan:
 		s.downloadBegan(ev.Download)
 	case browser.DownloadProgressed:
 		s.downloadProgressed(ev)
 	case browser.DownloadEnded:
 		s.downloadEnded(eng, ev)
-	case browser.FileChooserOpened:
-		s.fileChooserOpened(eng, ev)
 	}
 }
 
@@ -214,8 +204,8 @@ func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
 	case s.focus != nil: // Chromium has put the new one before it
 		_ = cdp.Send(s.focus.page.Session(), page.BringToFront, proto.Empty{}) // fails only when the page is gone, which is told
 	}
-	s.followChoosersLocked(s.choosers.asked)
 	s.mu.Unlock()
+	s.questions.PageOpened(p)
 	if url != "" && url != "about:blank" {
 		_ = cdp.Send(p.Session(), page.Navigate, page.NavigateParams{URL: url}) // fails only when the page is gone, which is told
 	}
@@ -241,8 +231,6 @@ func (s *Session) removePage(eng *engine, p *browser.Page) {
 	}
 	s.mu.Unlock()
 	if gone != nil {
-		s.dropAuths(p, "")
-		s.dropPermissions(p, "")
 		s.spawn(func() { eng.live.forget(p.ID()) })
 		s.sendTabs()
 		s.sendWidgets()
@@ -283,12 +271,10 @@ func (s *Session) tabRefused() {
 	}
 }
 
-// pageCrashed tells that a page's renderer died, and with it what the page asked.
+// pageCrashed tells viewers that a page's renderer died.
 func (s *Session) pageCrashed(eng *engine, p *browser.Page) {
 	s.log.Warn("tab crashed")
 	s.updatePage(eng, p)
-	s.dropAuths(p, "")
-	s.dropPermissions(p, "")
 }
 
 // TabCrashed reports whether the page that is shown has no renderer any more.

@@ -126,14 +126,11 @@ func (s *Session) welcome(v *Viewer) error {
 		v.send("run", run.brief())
 	}
 	if v.maySee() {
-		for _, d := range s.openDialogs() {
-			v.send("", d)
-		}
+		s.resendQuestions(v)
 		if v.role != RoleView {
-			s.askAgain(v)
-		}
-		if m := s.selectFor(v); m != nil {
-			v.send("", m)
+			for _, m := range s.knownDownloads() {
+				v.send(m.slot(), m)
+			}
 		}
 	}
 	if crashed {
@@ -350,7 +347,7 @@ func (v *Viewer) leave(giveBack bool) {
 		v.release()
 	}
 	if alone {
-		s.dismissQuestions()
+		s.questions.Abandoned()
 	}
 	v.out.close()
 	s.note("viewer_left", map[string]any{"viewer": v.id})

@@ -1,0 +1,112 @@
+package questions
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"takeover/browser"
+	"takeover/invalid"
+	"takeover/text"
+)
+
+// maxDialogText bounds what a page can make every viewer receive, and what a person
+// can answer, in bytes.
+const maxDialogText = 10_000
+
+// DialogMessage is a dialog that wants an answer, or, with Closed, no more.
+type DialogMessage struct {
+	Type         string `json:"type"` // dialog
+	ID           string `json:"id"`
+	Kind         string `json:"kind,omitempty"` // alert confirm prompt beforeunload
+	Message      string `json:"message,omitempty"`
+	DefaultValue string `json:"defaultValue,omitempty"`
+	URL          string `json:"url,omitempty"`
+	Closed       bool   `json:"closed,omitempty"`
+}
+
+// Dialogs are the JavaScript dialogs that people answer.
+type Dialogs struct {
+	open     *register
+	answered func(*browser.Page)
+
+	mu     sync.Mutex // guards what follows
+	latest decision
+}
+
+// decision is what ForPerson decided of a dialog.
+type decision struct {
+	dialog *browser.Dialog
+	person bool
+}
+
+// ForPerson decides whether a person answers a dialog that opens while a script
+// drives the browser: yes if the script does not listen for dialogs and a person is
+// in control. Automation calls it before Handle gets the dialog.
+func (d *Dialogs) ForPerson(dialog *browser.Dialog, scriptAnswers bool) bool {
+	person := !scriptAnswers && d.open.host.Control() == Person && d.open.host.Answerable()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.latest = decision{dialog, person}
+	return person
+}
+
+// opened asks the viewers, unless automation answers.
+func (d *Dialogs) opened(dialog *browser.Dialog) {
+	d.mu.Lock()
+	automated := d.latest.dialog == dialog && !d.latest.person
+	d.mu.Unlock()
+	if automated {
+		return
+	}
+	id := newID("dg")
+	d.open.add(&question{
+		id: id, page: dialog.Page(), to: Seeing, about: dialog,
+		message: DialogMessage{
+			Type: "dialog", ID: id, Kind: dialog.Type(), Message: text.Clip(dialog.Message(), maxDialogText),
+			DefaultValue: text.Clip(dialog.DefaultValue(), maxDialogText), URL: text.Clip(dialog.Page().URL(), maxAddress),
+		},
+		closed: DialogMessage{Type: "dialog", ID: id, Closed: true},
+		refuse: func(ctx context.Context) error { return ignoreClosed(dialog.Dismiss(ctx)) },
+	})
+}
+
+// closed takes a dialog back that was answered elsewhere or has vanished with its
+// document. Chromium tells so for all of them.
+func (d *Dialogs) closed(dialog *browser.Dialog) {
+	d.open.dropIf(func(q *question) bool { return q.about == dialog })
+}
+
+// Answer answers a dialog; text is what a prompt returns. It does not wait for the
+// page. The error is an *invalid.Error.
+func (d *Dialogs) Answer(id string, accept bool, text string) error {
+	if len(text) > maxDialogText {
+		return invalid.Field("text", "must be at most %d bytes", maxDialogText)
+	}
+	q := d.open.take(id, isAbout[*browser.Dialog])
+	if q == nil {
+		return invalid.Field("id", "there is no such dialog")
+	}
+	dialog := q.about.(*browser.Dialog)
+	d.answered(dialog.Page())
+	d.open.spawn(func() {
+		ctx, cancel := context.WithTimeout(d.open.ctx, answerTimeout)
+		defer cancel()
+		answer := dialog.Dismiss
+		if accept {
+			answer = func(ctx context.Context) error { return dialog.Accept(ctx, text) }
+		}
+		if err := ignoreClosed(answer(ctx)); err != nil && d.open.ctx.Err() == nil {
+			d.open.log.Warn("answer dialog", "error", err)
+		}
+	})
+	return nil
+}
+
+// ignoreClosed leaves out that a dialog has vanished before its answer came.
+func ignoreClosed(err error) error {
+	if errors.Is(err, browser.ErrDialogClosed) {
+		return nil
+	}
+	return err
+}

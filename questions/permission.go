@@ -1,0 +1,210 @@
+package questions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"takeover/browser"
+	"takeover/invalid"
+	"takeover/text"
+	"takeover/widget"
+)
+
+const (
+	// maxPermissions is how many refusals are open at once.
+	maxPermissions = 20
+	// maxAllowed is how many permissions people may give the sites of a session.
+	maxAllowed = 200
+)
+
+// ErrAllowed is the error of one permission more than people may give.
+var ErrAllowed = fmt.Errorf("the sites of a session have at most %d", maxAllowed)
+
+// PermissionMessage is what a page asked for and was refused, or, with Closed, no
+// more to be decided.
+type PermissionMessage struct {
+	Type   string `json:"type"` // permission
+	ID     string `json:"id"`
+	Origin string `json:"origin,omitempty"`
+	Name   string `json:"name,omitempty"` // one of widget.Permissions
+	Closed bool   `json:"closed,omitempty"`
+}
+
+// Place is where pages believe to be, in degrees and meters.
+type Place = browser.Geolocation
+
+// Permissions are what pages asked for and did not get, and what people allowed. No
+// page waits for them: a Chromium without a window refuses at once. People may allow
+// afterwards, and the page is loaded again.
+type Permissions struct {
+	open  *register
+	shown func() (*browser.Page, context.Context)
+
+	mu      sync.Mutex // guards what follows
+	browser Browser    // the present one; its fields are nil before the first
+	allowed []permission
+	place   *Place // what pages that may know it are told; nil before
+}
+
+// permission is something that a site may do or not.
+type permission struct{ origin, name string }
+
+func (p *Permissions) attach(b Browser) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.browser = b
+}
+
+// Refused takes in that a page was refused something. It returns at once, and may
+// run on the model's goroutine.
+func (p *Permissions) Refused(r *widget.Refusal) {
+	p.mu.Lock()
+	scripts := p.browser.Scripts
+	p.mu.Unlock()
+	page := r.Page()
+	origin := browser.Origin(page.URL())
+	// While a script says what its pages may, Chromium refuses the rest, asked for or not.
+	if origin == "" || scripts == nil || scripts.GrantsPermissions() {
+		return
+	}
+	p.open.spawn(func() {
+		ctx, cancel := context.WithTimeout(p.open.ctx, answerTimeout)
+		defer cancel()
+		stands, err := r.Stands(ctx)
+		if err != nil {
+			p.open.log.Debug("state of a permission", "error", err)
+		}
+		if stands && !scripts.GrantsPermissions() {
+			p.ask(page, permission{origin, r.Name})
+		}
+	})
+}
+
+// ask tells people of a refusal, once for each site. The page that viewers see is
+// the one to be loaded again.
+func (p *Permissions) ask(page *browser.Page, wanted permission) {
+	same := func(q *question) bool {
+		return q.about == wanted && q.page.Context() == page.Context()
+	}
+	shown, _ := p.shown()
+	id := newID("pm")
+	q := &question{
+		id: id, page: page, to: Acting, about: wanted,
+		message: PermissionMessage{Type: "permission", ID: id, Name: wanted.name, Origin: text.Clip(wanted.origin, maxAddress)},
+		closed:  PermissionMessage{Type: "permission", ID: id, Closed: true},
+		stays:   func(url string) bool { return browser.Origin(url) == wanted.origin },
+	}
+	p.mu.Lock() // of two pages of a site, one asks
+	known := p.open.find(same)
+	added := known == nil && p.open.count(isAbout[permission]) < maxPermissions && p.open.insert(q)
+	p.mu.Unlock()
+	switch {
+	case added:
+		p.open.ask(q)
+	case known != nil && shown == page:
+		p.open.movePage(known, page)
+	}
+}
+
+// Answer decides a refusal: with allow the site may from now on, and the page is
+// loaded again so that it asks once more. place, for geolocation, is where all pages
+// that may know it believe to be; without one they hear that nobody knows. The error
+// is an *invalid.Error, ErrAllowed or the browser's.
+func (p *Permissions) Answer(ctx context.Context, id string, allow bool, place *Place) error {
+	if err := checkPlace(place); err != nil {
+		return err
+	}
+	q := p.open.take(id, isAbout[permission])
+	if q == nil {
+		return invalid.Field("id", "there is no such question")
+	}
+	if !allow {
+		return nil
+	}
+	wanted, page := q.about.(permission), q.page
+	scripts, ok := p.keep(wanted)
+	if !ok {
+		return ErrAllowed
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	if wanted.name == "geolocation" {
+		if err := p.setPlace(ctx, page.Context(), place); err != nil {
+			return err
+		}
+	}
+	if err := scripts.Allow(ctx, page.Context(), wanted.origin, wanted.name); err != nil {
+		return err
+	}
+	if browser.Origin(page.URL()) != wanted.origin {
+		return nil
+	}
+	if _, err := page.Reload(ctx, browser.NavigateOptions{NoWait: true}); err != nil {
+		p.open.log.Debug("reload for a permission", "error", err) // the page itself shows how it went
+	}
+	return nil
+}
+
+func checkPlace(place *Place) error {
+	switch {
+	case place == nil:
+		return nil
+	case !(place.Latitude >= -90 && place.Latitude <= 90):
+		return invalid.Field("latitude", "must be between -90 and 90")
+	case !(place.Longitude >= -180 && place.Longitude <= 180):
+		return invalid.Field("longitude", "must be between -180 and 180")
+	case !(place.Accuracy >= 0):
+		return invalid.Field("accuracy", "must not be negative")
+	}
+	return nil
+}
+
+// setPlace says where pages are; nil leaves what is known.
+func (p *Permissions) setPlace(ctx context.Context, bc *browser.Context, place *Place) error {
+	if place == nil {
+		if bc.Options().Geolocation != nil {
+			return nil
+		}
+		place = &Place{Unknown: true}
+	}
+	p.mu.Lock()
+	p.place = place
+	p.mu.Unlock()
+	return bc.SetGeolocation(ctx, place)
+}
+
+// keep remembers what is allowed for the next browser, and returns the automation of
+// the present one. It reports false when too much is allowed.
+func (p *Permissions) keep(allowed permission) (Scripts, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Contains(p.allowed, allowed) {
+		if len(p.allowed) >= maxAllowed {
+			return nil, false
+		}
+		p.allowed = append(p.allowed, allowed)
+	}
+	return p.browser.Scripts, true
+}
+
+// AllowAgain gives the sites of a new browser what people allowed before the last
+// one died.
+func (p *Permissions) AllowAgain(ctx context.Context) error {
+	p.mu.Lock()
+	b, allowed, place := p.browser, slices.Clone(p.allowed), p.place
+	p.mu.Unlock()
+	bc := b.Model.DefaultContext()
+	if place != nil {
+		if err := bc.SetGeolocation(ctx, place); err != nil {
+			return err
+		}
+	}
+	for _, a := range allowed {
+		if err := b.Scripts.Allow(ctx, bc, a.origin, a.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package questions
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"takeover/browser"
+	"takeover/invalid"
+	"takeover/widget"
+)
+
+// SelectMessage is something that Chromium would open over the page for a field,
+// for viewers to draw, or, with Closed, no more.
+type SelectMessage struct {
+	Type string `json:"type"` // select
+	ID   string `json:"id"`
+	*widget.Description
+	Closed bool `json:"closed,omitempty"`
+}
+
+// Pickers are what Chromium opens over fields of the page that is shown. While a
+// person has control, viewers draw it instead. At most one is open.
+type Pickers struct {
+	open  *register
+	shown func() (*browser.Page, context.Context)
+
+	mu     sync.Mutex // guards what follows
+	desk   *widget.Desk
+	next   *widget.Picker // the newest one that has opened and was not taken over yet
+	taking bool           // a goroutine takes over
+	ended  *widget.Picker // the last one that was answered or left: it never opens again
+}
+
+func (p *Pickers) attach(d *widget.Desk) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.desk = d
+}
+
+// Opened takes over what has opened for a field of the page that is shown, if a
+// person has control. A script's is left to the script. It runs on the model's
+// goroutine.
+func (p *Pickers) Opened(k *widget.Picker) {
+	if p.open.host.Control() != Person {
+		return
+	}
+	if page, _ := p.shown(); page != k.Page() {
+		return
+	}
+	p.mu.Lock()
+	p.next = k
+	taking := p.taking
+	p.taking = true
+	p.mu.Unlock()
+	if !taking {
+		p.open.spawn(p.take)
+	}
+}
+
+// Gone takes in that the focus has left a field. It runs on the model's goroutine.
+func (p *Pickers) Gone(k *widget.Picker) {
+	p.mu.Lock()
+	p.ended = k
+	p.mu.Unlock()
+	p.open.dropIf(func(q *question) bool { return isPicker(q) && q.about.(*widget.Picker).Same(k) })
+}
+
+// take takes over what has opened, the newest, one after the other.
+func (p *Pickers) take() {
+	for {
+		page, place := p.shown()
+		p.mu.Lock()
+		k := p.next
+		p.next = nil
+		if k == nil || page == nil {
+			p.taking = false
+			p.mu.Unlock()
+			return
+		}
+		p.mu.Unlock()
+		if k.Page() != page {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(place, answerTimeout)
+		d, err := k.Take(ctx)
+		cancel()
+		if err == nil {
+			p.show(place, k, &d)
+			continue
+		}
+		if !errors.Is(err, widget.ErrGone) && place.Err() == nil {
+			p.open.log.Debug("take over what a page has opened", "error", err)
+		}
+		p.open.dropIf(func(q *question) bool { return isPicker(q) && q.about.(*widget.Picker).Same(k) })
+	}
+}
+
+// show has viewers draw what a page has opened. A new description of the same field
+// keeps its id.
+func (p *Pickers) show(place context.Context, k *widget.Picker, d *widget.Description) {
+	same := func(q *question) bool { return isPicker(q) && q.about.(*widget.Picker).Same(k) }
+	p.open.dropIf(func(q *question) bool { return isPicker(q) && !same(q) })
+	if q := p.open.find(same); q != nil {
+		p.open.change(q, SelectMessage{Type: "select", ID: q.id, Description: d})
+		return
+	}
+	id := newID("sel")
+	q := &question{
+		id: id, page: k.Page(), to: Seeing, slot: "select " + id, about: k,
+		message:  SelectMessage{Type: "select", ID: id, Description: d},
+		closed:   SelectMessage{Type: "select", ID: id, Closed: true},
+		document: k.Destroyed(), place: place.Done(), personal: true,
+	}
+	p.mu.Lock()
+	inserted := (p.ended == nil || !p.ended.Same(k)) && p.open.insert(q)
+	p.mu.Unlock()
+	if !inserted {
+		return
+	}
+	p.open.ask(q)
+	if p.open.host.Control() != Person { // control has passed on meanwhile
+		p.open.dropIf(same)
+	}
+}
+
+// onControlChanged makes a page tell again what is open in it when a person takes
+// control: what a script left open takes the person's keys.
+func (p *Pickers) onControlChanged(person bool) {
+	page, _ := p.shown()
+	p.mu.Lock()
+	desk := p.desk
+	p.mu.Unlock()
+	if person && page != nil && desk != nil {
+		p.open.spawn(func() { desk.Look(page) })
+	}
+}
+
+// Answer sets a field to values of its options, or to the one value; with nil it
+// sets nothing. The error is an *invalid.Error or the browser's.
+func (p *Pickers) Answer(ctx context.Context, id string, values []string) error {
+	if len(values) > widget.MaxOptions {
+		return invalid.Field("values", "must be at most %d", widget.MaxOptions)
+	}
+	k := p.end(id)
+	if k == nil {
+		return invalid.Field("id", "there is nothing open of that id")
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	switch err := k.Answer(ctx, values); {
+	case errors.Is(err, widget.ErrChoice):
+		return invalid.Field("values", "cannot be chosen")
+	case errors.Is(err, widget.ErrGone):
+		return invalid.Field("id", "the field is gone")
+	default:
+		return err
+	}
+}
+
+// end takes the open picker of an id for the caller, who answers it. It returns nil
+// when there is none.
+func (p *Pickers) end(id string) *widget.Picker {
+	p.mu.Lock()
+	q := p.open.find(func(q *question) bool { return q.id == id && isPicker(q) })
+	if q == nil || !p.open.remove(q) {
+		p.mu.Unlock()
+		return nil
+	}
+	k := q.about.(*widget.Picker)
+	p.ended = k
+	p.mu.Unlock()
+	p.open.takeBack(q)
+	return k
+}
+
+func isPicker(q *question) bool { return isAbout[*widget.Picker](q) }

@@ -1,0 +1,298 @@
+package questions
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"takeover/browser"
+)
+
+// answerTimeout bounds how long the browser may take to carry out an answer.
+const answerTimeout = 10 * time.Second
+
+// question is something that a page asks of people. Its fields do not change,
+// except for those that the register guards.
+type question struct {
+	id      string
+	page    *browser.Page // guarded by the register: a permission's page may change
+	to      Audience
+	slot    string // see Host.Tell
+	message any    // asks the viewers; guarded by the register: a picker's may change
+	closed  any    // takes the question back
+	about   any    // what the kind keeps of the question
+
+	// stays reports whether the page still asks when it shows another address.
+	// It is nil when the kind knows the end of the document by itself.
+	stays    func(url string) bool
+	document <-chan struct{} // closed when the document is gone; nil when the kind is told otherwise
+	place    <-chan struct{} // closed when the page is no longer shown; nil for questions that do not depend on that
+	personal bool            // ends when control changes hands
+
+	refuse func(context.Context) error // gives the page a no; nil when no page waits
+	letGo  func()                      // runs when the question ends without an answer or a no; may be nil
+
+	over chan struct{} // closed when the question is not open any more
+}
+
+// register holds the open questions of a session and ends them by the one rule of
+// this package. It locks itself, and never calls the host while it is locked.
+type register struct {
+	ctx  context.Context // the session's life
+	host Host
+	log  *slog.Logger
+
+	mu     sync.Mutex // guards what follows
+	open   []*question
+	sealed bool // the session is over: nothing is added, nothing is begun
+	work   sync.WaitGroup
+}
+
+func newRegister(ctx context.Context, host Host, log *slog.Logger) *register {
+	return &register{ctx: ctx, host: host, log: log}
+}
+
+// add asks the viewers. A question that a page waits for is refused at once when
+// nobody is there who may answer.
+func (r *register) add(q *question) {
+	if r.insert(q) {
+		r.ask(q)
+	}
+}
+
+// insert opens a question without telling anybody. It reports false, and lets go of
+// the question, when the session is over.
+func (r *register) insert(q *question) bool {
+	q.over = make(chan struct{})
+	r.mu.Lock()
+	sealed := r.sealed
+	if !sealed {
+		r.open = append(r.open, q)
+	}
+	r.mu.Unlock()
+	if sealed {
+		q.release()
+	}
+	return !sealed
+}
+
+// ask tells the viewers of a question that was inserted, and watches for its end.
+func (r *register) ask(q *question) {
+	if q.refuse != nil && !r.host.Answerable() {
+		if r.remove(q) {
+			r.refuse(q)
+		}
+		return
+	}
+	r.tell(q)
+	if q.document != nil || q.place != nil {
+		r.spawn(func() { r.watch(q) })
+	}
+}
+
+// watch drops a question when its document or its place is gone.
+func (r *register) watch(q *question) {
+	select {
+	case <-q.document:
+	case <-q.place:
+	case <-q.over:
+		return
+	case <-r.ctx.Done():
+		return
+	}
+	r.dropIf(func(o *question) bool { return o == q })
+}
+
+// change gives an open question another message and tells the viewers.
+func (r *register) change(q *question, message any) {
+	r.mu.Lock()
+	q.message = message
+	r.mu.Unlock()
+	r.tell(q)
+}
+
+// tell sends the message of a question to the viewers if the question is still open
+// when it is their turn. So no viewer hears of a question after its end.
+func (r *register) tell(q *question) {
+	r.host.Tell(q.to, q.slot, func() any {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !slices.Contains(r.open, q) {
+			return nil
+		}
+		return q.message
+	})
+}
+
+// find returns an open question that match accepts, or nil.
+func (r *register) find(match func(*question) bool) *question {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.IndexFunc(r.open, match); i >= 0 {
+		return r.open[i]
+	}
+	return nil
+}
+
+// count returns how many open questions match accepts.
+func (r *register) count(match func(*question) bool) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, q := range r.open {
+		if match(q) {
+			n++
+		}
+	}
+	return n
+}
+
+// movePage makes a question one of another page.
+func (r *register) movePage(q *question, page *browser.Page) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if slices.Contains(r.open, q) {
+		q.page = page
+	}
+}
+
+// take ends the open question of an id for the caller, who answers it, and takes it
+// back from the viewers. It returns nil when no question of that id and kind is
+// open: of two answers one gets it.
+func (r *register) take(id string, kind func(*question) bool) *question {
+	q := r.find(func(q *question) bool { return q.id == id && kind(q) })
+	if q == nil || !r.remove(q) {
+		return nil
+	}
+	r.takeBack(q)
+	return q
+}
+
+// drop ends the questions of a page whose document is gone.
+func (r *register) drop(page *browser.Page) {
+	r.dropIf(func(q *question) bool { return q.page == page })
+}
+
+// moved ends the questions of a page that do not stay with the address that the
+// page shows now.
+func (r *register) moved(page *browser.Page, url string) {
+	r.dropIf(func(q *question) bool { return q.page == page && q.stays != nil && !q.stays(url) })
+}
+
+// controlChanged ends the questions that belong to the person who had control.
+func (r *register) controlChanged() {
+	r.dropIf(func(q *question) bool { return q.personal })
+}
+
+// dropAll ends all questions, because the browser died.
+func (r *register) dropAll() { r.dropIf(func(*question) bool { return true }) }
+
+// dropIf ends the questions that match accepts and takes them back from the
+// viewers. match runs under the lock.
+func (r *register) dropIf(match func(*question) bool) {
+	for _, q := range r.removeIf(match) {
+		r.takeBack(q)
+		q.release()
+	}
+}
+
+// abandoned gives a no to every page that waits, because nobody is left who may
+// answer.
+func (r *register) abandoned() {
+	for _, q := range r.removeIf(func(q *question) bool { return q.refuse != nil }) {
+		r.takeBack(q)
+		r.refuse(q)
+	}
+}
+
+// messages returns what the open questions ask, oldest first. A viewer who may not
+// act gets only those that are for everybody who sees the page.
+func (r *register) messages(mayAct bool) []any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []any
+	for _, q := range r.open {
+		if mayAct || q.to == Seeing {
+			list = append(list, q.message)
+		}
+	}
+	return list
+}
+
+// close ends everything and waits for the goroutines. The viewers are not told:
+// they hear of the session's end.
+func (r *register) close() {
+	r.mu.Lock()
+	r.sealed = true
+	r.mu.Unlock()
+	for _, q := range r.removeIf(func(*question) bool { return true }) {
+		q.release()
+	}
+	r.work.Wait()
+}
+
+// spawn runs fn on a goroutine that close waits for. It does nothing after close.
+func (r *register) spawn(fn func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.sealed {
+		r.work.Go(fn)
+	}
+}
+
+func (r *register) remove(q *question) bool {
+	return len(r.removeIf(func(o *question) bool { return o == q })) > 0
+}
+
+func (r *register) removeIf(match func(*question) bool) (removed []*question) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open = slices.DeleteFunc(r.open, func(q *question) bool {
+		if !match(q) {
+			return false
+		}
+		close(q.over)
+		removed = append(removed, q)
+		return true
+	})
+	return removed
+}
+
+// takeBack tells the viewers that a question is not open any more.
+func (r *register) takeBack(q *question) {
+	r.host.Tell(q.to, q.slot, func() any { return q.closed })
+}
+
+// refuse gives the page of a removed question a no.
+func (r *register) refuse(q *question) {
+	r.spawn(func() {
+		ctx, cancel := context.WithTimeout(r.ctx, answerTimeout)
+		defer cancel()
+		if err := q.refuse(ctx); err != nil && r.ctx.Err() == nil {
+			r.log.Warn("refuse what a page asks", "question", q.id, "error", err)
+		}
+	})
+}
+
+func (q *question) release() {
+	if q.letGo != nil {
+		q.letGo()
+	}
+}
+
+// isAbout reports whether a question keeps a T, which tells its kind.
+func isAbout[T any](q *question) bool {
+	_, ok := q.about.(T)
+	return ok
+}
+
+// newID makes an id that no other question has.
+func newID(kind string) string {
+	b := make([]byte, 12)
+	_, _ = rand.Read(b) // crypto/rand never fails
+	return kind + "_" + hex.EncodeToString(b)
+}

@@ -1,0 +1,169 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"takeover/browser"
+	"takeover/questions"
+)
+
+// The messages about what pages ask, and where pages believe to be.
+type (
+	DialogMessage     = questions.DialogMessage
+	ChooserMessage    = questions.ChooserMessage
+	AuthMessage       = questions.AuthMessage
+	PermissionMessage = questions.PermissionMessage
+	SelectMessage     = questions.SelectMessage
+	Place             = questions.Place
+)
+
+// questionsHost is a session as the questions of its pages see it.
+type questionsHost struct{ *Session }
+
+// newQuestions returns the questions of a session's pages.
+func (s *Session) newQuestions() *questions.Questions {
+	return questions.New(s.ctx, questions.Options{
+		Host: questionsHost{s}, Shown: s.shownPage, Proxy: s.opts.ProxyURL, Secret: s.secrets.given, Answered: s.pressed, Logger: s.log,
+	})
+}
+
+// Tell sends a message to the viewers of an audience.
+func (h questionsHost) Tell(to questions.Audience, slot string, message func() any) {
+	h.tell(slot, func(v *Viewer) any {
+		if to == questions.Acting && v.role == RoleView || !v.maySee() {
+			return nil
+		}
+		return message()
+	})
+}
+
+// Answerable reports whether somebody is there who may answer, or is about to be
+// back.
+func (h questionsHost) Answerable() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.answerableLocked()
+}
+
+// Control says who controls the session.
+func (h questionsHost) Control() questions.Control {
+	switch holder, _, _ := h.lease.state(); {
+	case holder == HolderNobody:
+		return questions.Nobody
+	case holder.isPerson():
+		return questions.Person
+	}
+	return questions.Program
+}
+
+// answerableLocked reports whether somebody is there who may answer what pages ask,
+// or is about to be back.
+func (s *Session) answerableLocked() bool {
+	if len(s.seats) > 0 {
+		return true
+	}
+	for v := range s.viewers {
+		if v.role != RoleView {
+			return true
+		}
+	}
+	return false
+}
+
+// shownPage returns the page that viewers see and a context that ends when another
+// one takes its place; nil for none.
+func (s *Session) shownPage() (*browser.Page, context.Context) {
+	f := s.shown()
+	if f == nil {
+		return nil, nil
+	}
+	return f.page, f.ctx
+}
+
+// pressed notes that a person did something in a page: they want what it opens.
+func (s *Session) pressed(p *browser.Page) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.press = press{page: p, at: time.Now()}
+}
+
+// resendQuestions tells a viewer who joins what pages ask.
+func (s *Session) resendQuestions(v *Viewer) {
+	for _, m := range s.questions.Messages(v.role != RoleView) {
+		v.send("", m)
+	}
+}
+
+// Dialog answers a dialog message. The viewer in control may; when nobody is in
+// control, any viewer whose role allows to act.
+func (v *Viewer) Dialog(id string, accept bool, text string) error {
+	if err := v.mayAnswer(); err != nil {
+		return err
+	}
+	return v.session.questions.Dialogs.Answer(id, accept, text)
+}
+
+// Chooser answers a file chooser with files of the session, none to cancel. For who
+// may answer, see Dialog.
+func (v *Viewer) Chooser(ctx context.Context, id string, names []string) error {
+	if err := v.mayAnswer(); err != nil {
+		return err
+	}
+	paths, err := v.paths(names)
+	if err != nil {
+		return err
+	}
+	return v.session.questions.Choosers.Answer(ctx, id, paths)
+}
+
+// Auth answers an auth message: with accept the browser signs in with the name and
+// the password, otherwise the page shows what the server says to those it refuses.
+// For who may answer, see Dialog.
+func (v *Viewer) Auth(ctx context.Context, id string, accept bool, username, password string) error {
+	if err := v.mayAnswer(); err != nil {
+		return err
+	}
+	return v.session.questions.SignIns.Answer(ctx, id, accept, username, password)
+}
+
+// Permission answers a permission message: with allow the site may from now on, and
+// the page is loaded again. place, for geolocation, is where all pages that may know
+// it believe to be; nil means that nobody knows. For who may answer, see Dialog.
+func (v *Viewer) Permission(ctx context.Context, id string, allow bool, place *Place) error {
+	if err := v.mayAnswer(); err != nil {
+		return err
+	}
+	if _, err := v.session.ready(); err != nil {
+		return err
+	}
+	err := v.session.questions.Permissions.Answer(ctx, id, allow, place)
+	if errors.Is(err, questions.ErrAllowed) {
+		return fmt.Errorf("%w permissions: %w", ErrTooMany, err)
+	}
+	return err
+}
+
+// Select answers a SelectMessage with the values to set, or with nil to set nothing.
+// Only the viewer in control may.
+func (v *Viewer) Select(ctx context.Context, id string, values []string) error {
+	if err := v.controls(); err != nil {
+		return err
+	}
+	v.session.Touch()
+	return v.session.questions.Pickers.Answer(ctx, id, values)
+}
+
+// mayAnswer returns an error unless the viewer may answer what pages ask: nobody
+// else changes a page under the person or the program in control.
+func (v *Viewer) mayAnswer() error {
+	if err := v.may(); err != nil {
+		return err
+	}
+	if holder, _, _ := v.session.lease.state(); holder != HolderNobody && holder != v.holder() {
+		return ErrNotController
+	}
+	return nil
+}
