@@ -48,13 +48,13 @@ func (s *Session) controlMessage(v *Viewer) ControlMessage {
 	return m
 }
 
-// seatLocked is the seat kept for a holder, or nil.
+// seatLocked is the seat kept for a holder whose control is kept too, or nil.
 func (s *Session) seatLocked(h Holder) *seat {
 	id, ok := strings.CutPrefix(string(h), "viewer:")
-	if !ok {
-		return nil
+	if kept := s.seats[id]; ok && kept != nil && kept.lease {
+		return kept
 	}
-	return s.seats[id]
+	return nil
 }
 
 // present reports whether a holder is a viewer who is still there, or away with

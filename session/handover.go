@@ -36,11 +36,12 @@ type ask struct {
 	over  chan struct{} // closed when it is settled
 }
 
-// seat is the place of a viewer in control whose connection broke, kept for when
-// they are back.
+// seat is the place of a viewer who was in control, or on the open takeover, when
+// their view ended. It is kept for when they are back.
 type seat struct {
 	role   Role
 	secret string
+	lease  bool          // control stays theirs meanwhile
 	taken  chan struct{} // closed when they are back
 }
 
@@ -172,39 +173,51 @@ func (v *Viewer) Lost() {
 	if v.ctx.Err() != nil {
 		return // back already, under the same id
 	}
-	kept := &seat{role: v.role, secret: v.secret, taken: make(chan struct{})}
-	s.mu.Lock()
-	s.seats[v.id] = kept
-	s.mu.Unlock()
+	v.keepSeat(true)
 	v.leave(false)
 	s.releaseInput()
 	s.tellControl()
+}
+
+// keepSeat keeps the place of a viewer whose view ends, for LeaseGrace. With lease,
+// control stays theirs meanwhile.
+func (v *Viewer) keepSeat(lease bool) {
+	s := v.session
+	kept := &seat{role: v.role, secret: v.secret, lease: lease, taken: make(chan struct{})}
+	s.mu.Lock()
+	s.seats[v.id] = kept
+	s.mu.Unlock()
 	id := v.id
 	s.spawn(func() {
 		timer := time.NewTimer(s.manager.opts.LeaseGrace)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
+			s.abandon(id, kept)
 		case <-kept.taken:
-			return
 		case <-s.ctx.Done():
-			return
-		}
-		s.mu.Lock()
-		late := s.seats[id] == kept
-		if late {
-			delete(s.seats, id)
-		}
-		alone := !s.answerableLocked()
-		s.mu.Unlock()
-		if !late {
-			return
-		}
-		s.lease.release(viewerHolder(id))
-		if alone {
-			s.questions.Abandoned()
 		}
 	})
+}
+
+// abandon gives back what a viewer had who did not return in time: control, and the
+// open takeover.
+func (s *Session) abandon(id string, kept *seat) {
+	s.mu.Lock()
+	if s.seats[id] != kept {
+		s.mu.Unlock()
+		return // they are back just now
+	}
+	delete(s.seats, id)
+	alone := !s.answerableLocked()
+	s.mu.Unlock()
+	s.lease.release(viewerHolder(id))
+	if t := s.openTakeover(); t != nil {
+		t.unclaim(viewerHolder(id))
+	}
+	if alone {
+		s.questions.Abandoned()
+	}
 }
 
 // resume gives a new viewer the place of an earlier one: its id, and with that

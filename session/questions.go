@@ -62,8 +62,10 @@ func (h questionsHost) Control() questions.Control {
 // answerableLocked reports whether somebody is there who may answer what pages ask,
 // or is about to be back.
 func (s *Session) answerableLocked() bool {
-	if len(s.seats) > 0 {
-		return true
+	for _, kept := range s.seats {
+		if kept.lease {
+			return true
+		}
 	}
 	for v := range s.viewers {
 		if v.role != RoleView {

@@ -55,7 +55,7 @@ type TakeoverInfo struct {
 	CreatedAt   time.Time     `json:"createdAt"`
 	Deadline    time.Time     `json:"deadline"`
 	ClaimedBy   string        `json:"claimedBy"` // empty while nobody did
-	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first was on it
+	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first was on it; null again when they left it
 	EndedAt     *time.Time    `json:"endedAt"`
 	Note        string        `json:"note"`
 	URL         string        `json:"url"`
@@ -111,6 +111,24 @@ func (t *Takeover) Claim(by string) error {
 		t.session.takeoverChanged(t)
 	}
 	return nil
+}
+
+// unclaim gives back the takeover of a claimer who has gone: to the person in
+// control, if there is one, and else everybody is asked again.
+func (t *Takeover) unclaim(by Holder) {
+	s := t.session
+	if holder, _, _ := s.lease.state(); holder.isPerson() && t.Info().ClaimedBy == string(by) {
+		_ = t.Claim(string(holder)) // ended just now, or another person was faster
+		return
+	}
+	t.mu.Lock()
+	if t.info.State != TakeoverClaimed || t.info.ClaimedBy != string(by) {
+		t.mu.Unlock()
+		return
+	}
+	t.info.State, t.info.ClaimedBy, t.info.ClaimedAt = TakeoverPending, "", nil
+	t.mu.Unlock()
+	s.takeoverRequested(t)
 }
 
 // Done says that what was asked for is done.

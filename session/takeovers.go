@@ -46,13 +46,8 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	s.mu.Unlock()
 
 	t.addLink()
-	t.archive()
 	s.lease.release(HolderScript)
-	info := t.Info()
-	s.sendTakeover()
-	s.tellRun(t)
-	s.note("takeover_requested", map[string]any{"takeover_id": info.ID, "reason": info.Reason, "requested_by": info.RequestedBy})
-	s.notifyTakeover("takeover.requested", info)
+	s.takeoverRequested(t)
 	if o.Until != "" {
 		s.spawn(func() { s.watchCondition(t, until) })
 	}
@@ -88,6 +83,17 @@ func (s *Session) openTakeoverLocked() *Takeover {
 		return s.takeovers[n-1]
 	}
 	return nil
+}
+
+// takeoverRequested tells everybody that a person is needed: at first, and again
+// when the person who was on it has gone.
+func (s *Session) takeoverRequested(t *Takeover) {
+	t.archive()
+	info := t.Info()
+	s.sendTakeover()
+	s.tellRun(t)
+	s.note("takeover_requested", map[string]any{"takeover_id": info.ID, "reason": info.Reason, "requested_by": info.RequestedBy})
+	s.notifyTakeover("takeover.requested", info)
 }
 
 // takeoverChanged tells everybody that a takeover was claimed.

@@ -86,6 +86,9 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 		}
 		return nil, err
 	}
+	if resumed { // what they had is theirs again, unless somebody took it meanwhile
+		s.handTo(v, func(from Holder) bool { return from == HolderNobody })
+	}
 	if o.Link != nil {
 		s.manager.links.joined(*o.Link, v.id)
 	}
@@ -344,6 +347,9 @@ func (v *Viewer) leave(giveBack bool) {
 	}
 	s.mu.Unlock()
 	if giveBack {
+		if v.works() {
+			v.keepSeat(false)
+		}
 		v.release()
 	}
 	if alone {
@@ -352,6 +358,13 @@ func (v *Viewer) leave(giveBack bool) {
 	v.out.close()
 	s.note("viewer_left", map[string]any{"viewer": v.id})
 	s.wakeClock()
+}
+
+// works reports whether the viewer is in control, or on the open takeover.
+func (v *Viewer) works() bool {
+	holder, _, _ := v.session.lease.state()
+	t := v.session.openTakeover()
+	return holder == v.holder() || t != nil && t.Info().ClaimedBy == string(v.holder())
 }
 
 // end tells the viewer that the session is over. Its casts have ended with the
