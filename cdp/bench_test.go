@@ -19,8 +19,8 @@ import (
 	"takeover/cdp"
 )
 
-// barePipe is a Chromium and the least that can be done with its pipe: write a
-// command, read up to the next NUL.
+// barePipe does the minimum with a Chromium's pipe: it writes a command and reads
+// up to the next NUL.
 type barePipe struct {
 	b       testing.TB
 	in, out *os.File
@@ -129,7 +129,7 @@ func (p *barePipe) page() target.ID {
 	}
 }
 
-// lent is the pipe's reading end lent to a Conn: Close only ends its reading.
+// lent lends the pipe's reading end to a Conn: Close only ends the Conn's reading.
 type lent struct{ *os.File }
 
 func (l lent) Close() error { return l.SetReadDeadline(time.Now()) }
@@ -138,10 +138,10 @@ type lentOut struct{ *os.File }
 
 func (lentOut) Close() error { return nil }
 
-// BenchmarkRoundTrip compares one Runtime.evaluate through a Conn, its result
-// left as JSON and decoded into cdproto's type, with a bare loop that writes the
-// message and reads to the next NUL and decodes nothing, on the same pipe of the
-// same Chromium, turn and turn about.
+// BenchmarkRoundTrip compares a Runtime.evaluate through a Conn, with its result
+// left as JSON and with its result decoded into cdproto's type, to a bare loop
+// that writes the message, reads up to the next NUL and decodes nothing. All of
+// them alternate on the same pipe of the same Chromium.
 func BenchmarkRoundTrip(b *testing.B) {
 	const batch = 200
 	p := startBare(b)

@@ -13,14 +13,14 @@ import (
 )
 
 // Client is one independent user of a connection: a browser session and all
-// sessions attached under it. Domains it enables and events it gets are its
-// own. All methods may be called from any goroutine.
+// sessions attached under it. It enables domains and gets events independently of
+// other clients. All methods may be called from any goroutine.
 type Client struct {
 	conn  *Conn
 	id    SessionID // of its browser session; empty for the root client
 	close sync.Once
 
-	mu     sync.Mutex // orders sink's Put and Close, which do not wait
+	mu     sync.Mutex // orders Put and Close of sink, which do not block
 	sink   Sink
 	closed bool
 }
@@ -69,8 +69,8 @@ func (c *Conn) NewClient(ctx context.Context, sink Sink) (*Client, error) {
 // Browser is the client's session with the browser itself.
 func (cl *Client) Browser() *Session { return cl.Session(cl.id) }
 
-// Session returns the handle of one of the client's sessions. It costs nothing
-// and does not check that the session exists.
+// Session returns a handle for one of the client's sessions, without checking
+// that the session exists.
 func (cl *Client) Session(id SessionID) *Session { return &Session{client: cl, id: id} }
 
 // Attach attaches the client to a target and returns the session, flat.
@@ -82,13 +82,12 @@ func (cl *Client) Attach(ctx context.Context, id target.ID) (*Session, error) {
 	return cl.Session(SessionID(res.SessionID)), nil
 }
 
-// Conn is the connection the client lives on.
+// Conn is the client's connection.
 func (cl *Client) Conn() *Conn { return cl.conn }
 
-// Close detaches the client and all its sessions from the browser and closes
-// its sink. It waits for the browser's answer as long as ctx allows. A client of
-// a connection that has ended is closed already, as one is that was closed
-// before.
+// Close detaches the client and all its sessions from the browser and closes its
+// sink. It waits for the browser's answer until ctx ends. It does nothing when
+// the client was closed before or the connection has ended.
 func (cl *Client) Close(ctx context.Context) (err error) {
 	cl.close.Do(func() { err = cl.detach(ctx) })
 	return err
@@ -103,7 +102,7 @@ func (cl *Client) detach(ctx context.Context) error {
 		call.settle(reply{err: ErrDetached})
 	}
 	cl.closeSink()
-	if err != nil && !errors.Is(err, ErrClosed) { // with the connection it is detached
+	if err != nil && !errors.Is(err, ErrClosed) { // the connection's end detached it
 		return fmt.Errorf("detach client: %w", err)
 	}
 	return nil
@@ -141,9 +140,9 @@ func (s *Session) Call(ctx context.Context, method string, params, result any) e
 	return nil
 }
 
-// Send sends a command without waiting for its reply; whether Chromium refuses
-// it is not learned. Commands of one session are carried out in the order they
-// were sent.
+// Send sends a command without waiting for its reply, so the caller does not
+// learn whether Chromium refused it. Chromium carries out the commands of one
+// session in the order in which they were sent.
 func (s *Session) Send(method string, params any) error {
 	if _, err := s.client.conn.send(s.id, method, params, nil); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
@@ -151,11 +150,11 @@ func (s *Session) Send(method string, params any) error {
 	return nil
 }
 
-// Post sends a command without waiting; its reply comes to the client's sink as
-// an Event with the token, which must not be nil, in its place among the events.
-// So one goroutine can own a state that is made of both. When Post returns an
-// error, no reply comes; otherwise exactly one does, unless the sink is closed
-// before.
+// Post sends a command without waiting. The reply arrives at the client's sink as
+// an Event with the token, which must not be nil, in order with other events.
+// This lets one goroutine own a state that depends on replies and events. When
+// Post returns an error, no reply arrives. Otherwise exactly one does, unless the
+// sink is closed before.
 func (s *Session) Post(method string, params, token any) error {
 	_, err := s.client.conn.send(s.id, method, params, &call{
 		session: s.id,

@@ -20,7 +20,7 @@ type SessionID string
 // goroutine.
 type Conn struct {
 	transport Transport
-	try       tryWriter // the transport, if it is one
+	try       tryWriter // the transport, if it can try to write
 	nextID    atomic.Int64
 	root      *Client
 	done      chan struct{} // closed when both loops ended
@@ -31,28 +31,28 @@ type Conn struct {
 	ending   bool
 	pending  map[int64]*call
 	sessions map[SessionID]*route
-	writing  bool // somebody writes; only who set it does
+	writing  bool // a goroutine writes; it set this, and no other goroutine may write
 	left     bool // TryWrite left something
 	outgoing [][]byte
 	queued   int // bytes in outgoing
 }
 
-// call is a command whose reply matters to somebody.
+// call is a command with a receiver for its reply.
 type call struct {
 	session SessionID
-	reply   chan reply // who waits; buffered, so that the read loop never does
+	reply   chan reply // to the waiting caller; buffered, so that the read loop never blocks
 	posted  *posted    // instead of reply: the client's sink takes it
 }
 
-// posted is what becomes the reply's Event.
+// posted is a command of Session.Post, whose reply becomes an Event.
 type posted struct {
 	client *Client
 	method string
 	token  any
 }
 
-// settle hands the reply over. It is called without the connection's lock, from
-// the read loop or by whoever ends the connection or the client.
+// settle hands the reply over. The read loop calls it, or the goroutine that ends
+// the connection or the client; neither may hold the connection's lock.
 func (cl *call) settle(r reply) {
 	if cl.posted == nil {
 		cl.reply <- r
@@ -72,7 +72,7 @@ type reply struct {
 	err    error
 }
 
-// route says whose session it is, and under which session it was attached.
+// route says which client owns a session, and under which session it was attached.
 type route struct {
 	client *Client
 	parent SessionID
@@ -127,8 +127,8 @@ func (c *Conn) Close() error {
 // events are discarded.
 func (c *Conn) Root() *Session { return &Session{client: c.root} }
 
-// end marks the connection as ended, closes the transport and lets go of
-// everybody who waits. Only the first call has an effect.
+// end marks the connection as ended, closes the transport and answers every
+// waiting call. Only the first call has an effect.
 func (c *Conn) end(reason error) {
 	c.mu.Lock()
 	if c.ending {
@@ -151,7 +151,7 @@ func (c *Conn) end(reason error) {
 	c.outgoing, c.queued = nil, 0
 	c.mu.Unlock()
 
-	_ = c.transport.Close() // what matters of it has been said in err
+	_ = c.transport.Close() // err already says why the connection ended
 	for _, call := range pending {
 		call.settle(reply{err: err})
 	}
@@ -178,7 +178,7 @@ func (c *Conn) readLoop() error {
 	}
 }
 
-// settle hands a reply to whoever waits for it; nobody does for a sent command.
+// settle hands a reply to the caller that waits for it. Commands of Send have no such caller.
 func (c *Conn) settle(env envelope) {
 	c.mu.Lock()
 	call := c.pending[env.id]
@@ -201,9 +201,9 @@ func (c *Conn) settle(env envelope) {
 	call.settle(reply{result: append(json.RawMessage(nil), env.result...)})
 }
 
-// dispatch hands an event to the sink of its session's client. Attaching and
-// detaching are followed here, so that a session's first event already finds
-// its client.
+// dispatch hands an event to the sink of its session's client. It also follows
+// attaching and detaching, so that a session's first event already finds its
+// client.
 func (c *Conn) dispatch(env envelope) {
 	ev := newEvent(env)
 	var failed []*call
@@ -225,15 +225,15 @@ func (c *Conn) dispatch(env envelope) {
 	} else {
 		ev.Release()
 	}
-	// Behind the event: who owns a state learns that the session is gone before
-	// its commands fail for that.
+	// After the event, so that its receiver learns that the session is gone
+	// before commands of that session fail.
 	for _, call := range failed {
 		call.settle(reply{err: ErrDetached})
 	}
 }
 
-// forgetLocked drops a session and those attached under it, and returns the
-// calls that will get no answer any more.
+// forgetLocked drops a session and those attached under it, and returns the calls
+// that will never be answered.
 func (c *Conn) forgetLocked(id SessionID) (failed []*call) {
 	if id == "" || c.sessions[id] == nil {
 		return nil

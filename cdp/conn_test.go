@@ -52,7 +52,7 @@ func evaluate(t *testing.T, s *cdp.Session, expression string) string {
 	return string(res.Result.Value)
 }
 
-// forever is a call that gets no reply of its own; its error comes on the channel.
+// forever makes a call that Chromium never answers, and sends its error to the channel.
 func forever(ctx context.Context, s *cdp.Session) <-chan error {
 	failed := make(chan error, 1)
 	go func() {
@@ -83,7 +83,7 @@ func TestClientsDoNotSeeEachOther(t *testing.T) {
 			break
 		}
 	}
-	evaluate(t, quiet, "1") // all that came before has been handed out
+	evaluate(t, quiet, "1") // after this, all earlier events were delivered
 	unheard.Close()
 	for {
 		ev, err := unheard.Next(t.Context())
@@ -103,7 +103,7 @@ func TestEventsComeInOrderAndBeforeTheReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	evaluate(t, session, fmt.Sprintf("for (let i = 0; i < %d; i++) console.log(i)", n))
-	events.Close() // the reply has come, so all events have
+	events.Close() // the reply has arrived, and so have all events
 	count := 0
 	for {
 		ev, err := events.Next(t.Context())
@@ -180,7 +180,7 @@ func TestDetachFailsPendingCalls(t *testing.T) {
 	other, _, _ := newClient(t, conn, page.ID)
 
 	pending := forever(t.Context(), session)
-	evaluate(t, session, "1") // behind it: it is under way
+	evaluate(t, session, "1") // Chromium answers in order: the call before is under way
 	if err := client.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestDetachFailsPendingCalls(t *testing.T) {
 	}
 	if err := <-pending; !errors.Is(err, cdp.ErrDetached) {
 		var refused *cdp.Error
-		if !errors.As(err, &refused) { // Chromium may answer it just before
+		if !errors.As(err, &refused) { // Chromium may answer just before
 			t.Errorf("page closed: %v", err)
 		}
 	}
@@ -280,7 +280,7 @@ func TestSendKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// hugeBytes is many times what a pipe and our buffers hold.
+// hugeBytes is far more than a pipe and our buffers hold.
 const hugeBytes = 24 << 20
 
 func TestHugeMessages(t *testing.T) {
@@ -288,7 +288,7 @@ func TestHugeMessages(t *testing.T) {
 	testHugeMessages(t, session)
 }
 
-// testHugeMessages sends one there and back while small ones go side by side.
+// testHugeMessages sends a huge message in both directions beside small ones.
 func testHugeMessages(t *testing.T, session *cdp.Session) {
 	t.Helper()
 	var small sync.WaitGroup
@@ -318,7 +318,7 @@ func testHugeMessages(t *testing.T, session *cdp.Session) {
 
 func TestWebSocket(t *testing.T) {
 	p := browsertest.Launch(t, browser.LaunchOptions{Args: []string{"--remote-debugging-port=0"}})
-	// Chromium writes the port and the path of its endpoint here when it listens.
+	// Chromium writes the port and path of its endpoint to this file.
 	file := filepath.Join(p.Dir(), "profile", "DevToolsActivePort")
 	var port, path string
 	browsertest.Until(t, file, func() bool {

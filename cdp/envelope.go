@@ -23,7 +23,7 @@ const maxNesting = 10_000
 
 // parseEnvelope finds the members of the top-level object and leaves their
 // values alone: a picture of 200 KB inside params is stepped over, not decoded.
-// Chromium writes sessionId behind params, so the step over cannot be avoided.
+// Chromium writes sessionId after params, so params cannot simply be left unread.
 func parseEnvelope(msg []byte) (envelope, error) {
 	var env envelope
 	i := skipSpace(msg, 0)
@@ -99,8 +99,8 @@ func (env *envelope) set(key, value []byte) error {
 	return nil
 }
 
-// unquote takes the quotes off a name. Method names and session ids hold no
-// escapes; one that does matches nothing later, which is what it deserves.
+// unquote removes the quotes of a name. Method names and session ids contain no
+// escapes; one that did would match nothing later.
 func unquote(value []byte) []byte {
 	if len(value) < 2 || value[0] != '"' {
 		return nil
@@ -115,7 +115,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that starts at i, or -1.
+// skipString returns the index after the string that starts at i, or -1.
 func skipString(b []byte, i int) int {
 	i++
 	for {
@@ -135,9 +135,9 @@ func skipString(b []byte, i int) int {
 	}
 }
 
-// skipValue returns the index behind the value that starts at i, or -1. It
-// checks that brackets pair up, not that what stands between them is JSON: the
-// one who decodes the payload does that.
+// skipValue returns the index after the value that starts at i, or -1. It checks
+// that brackets pair up, but not that the text between them is JSON: that is
+// checked when the payload is decoded.
 func skipValue(b []byte, i int) int {
 	if i >= len(b) {
 		return -1

@@ -10,8 +10,8 @@ var (
 	// wraps the reason where one is known.
 	ErrClosed = errors.New("connection closed")
 
-	// ErrDetached is the error of a call on a session whose target is gone or
-	// that was detached, also of a call that was under way when that happened.
+	// ErrDetached is the error of a call on a session that was detached or whose
+	// target is gone, also when this happens during the call.
 	ErrDetached = errors.New("session detached")
 
 	// ErrBacklog is the error of a call when Chromium reads so slowly that more
@@ -19,8 +19,8 @@ var (
 	ErrBacklog = errors.New("too much waits to be written to the browser")
 
 	// ErrMessageTooLarge is the error of a call with more than MaxMessageBytes.
-	// Read from the browser, such a message ends the connection, because what
-	// follows can no longer be framed.
+	// When the browser sends such a message, the connection ends, because the
+	// start of the next message can no longer be found.
 	ErrMessageTooLarge = errors.New("message too large")
 )
 

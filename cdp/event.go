@@ -12,9 +12,9 @@ type Event struct {
 	Method  string // such as "Page.frameNavigated"
 	Params  []byte // JSON; valid until Release
 
-	// Token is nil, except for the reply to a command of Session.Post, whose
-	// token it is. Then Method is the command's, Params its result, and Err is
-	// set when it was refused or its session went away.
+	// Token is nil, except for a reply to a command of Session.Post: then it is
+	// the token of that command, Method is the command's method, Params its
+	// result, and Err is set when Chromium refused it or its session is gone.
 	Token any
 	Err   error
 
@@ -43,9 +43,9 @@ func newEvent(env envelope) Event {
 	return ev
 }
 
-// Release gives the memory of a large payload back. It is optional: an event
-// that is not released is left to the garbage collector. Params must not be
-// used afterwards.
+// Release gives the memory of a large payload back to a pool. It is optional: the
+// garbage collector frees events that are not released. Do not use Params
+// afterwards.
 func (e *Event) Release() {
 	if e.buf != nil {
 		payloads.Put(e.buf)
@@ -76,35 +76,36 @@ type discard struct{}
 func (discard) Put(ev Event) { ev.Release() }
 func (discard) Close()       {}
 
-// Queue is a Sink that keeps events until somebody takes them.
+// Queue is a Sink that keeps events until Next takes them.
 type Queue struct {
 	limit int
 	keep  func(Event) bool
-	wake  chan struct{} // one token: there is something to take, or it closed
+	wake  chan struct{} // one token: there is an event to take, or the queue is closed
 	pass  func(Event) bool
 
 	mu      sync.Mutex // guards what follows
-	idle    bool       // Next waits: who takes events has dealt with all before
+	idle    bool       // Next waits: its caller has dealt with all earlier events
 	events  []Event
 	skipped uint64
 	closed  bool
 }
 
-// NewQueue returns a queue that holds at most limit events; 0 means all. A full
-// queue drops the newcomer, unless it is a reply or keep says that this one must
-// not be lost; keep may be nil. The next event that is taken after a gap carries its size.
+// NewQueue returns a queue of at most limit events, or of any number for 0. A
+// full queue drops a new event, unless it is a reply or keep reports that it must
+// not be lost; keep may be nil. The next event after a gap carries the number of
+// dropped ones in Skipped.
 func NewQueue(limit int, keep func(Event) bool) *Queue {
 	return &Queue{limit: limit, keep: keep, wake: make(chan struct{}, 1)}
 }
 
-// Pass has f called with each reply that comes while nothing is in the queue and
-// Next waits, on the connection's read loop; one for which it reports true is
-// done with. So a reply that changes nothing for who takes the events is spared
-// the way over their goroutine, and still is not ahead of any event. f must not
-// wait for anything. To be called before the first Put.
+// Pass makes Put call f, on the connection's read loop, with each reply that
+// arrives while the queue is empty and Next waits. When f returns true, the reply
+// does not enter the queue. This saves such a reply the way through another
+// goroutine, and still no reply overtakes an event. f must not block. Call Pass
+// before the first Put.
 func (q *Queue) Pass(f func(Event) bool) { q.pass = f }
 
-// Put adds an event. It never waits.
+// Put adds an event. It never blocks.
 func (q *Queue) Put(ev Event) {
 	q.mu.Lock()
 	if q.pass != nil && ev.Token != nil && q.idle && len(q.events) == 0 && !q.closed && q.pass(ev) {
@@ -126,8 +127,7 @@ func (q *Queue) Put(ev Event) {
 	q.signal()
 }
 
-// Close ends the queue: what is in it can still be taken, then Next returns
-// io.EOF.
+// Close ends the queue. Next still returns the events in it, and then io.EOF.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true

@@ -8,11 +8,11 @@ import (
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// maxDirect is the largest message that the sender itself writes.
+// maxDirect is the largest message, in bytes, that the sender writes itself.
 const maxDirect = 16 << 10
 
-// send writes a command at once if that takes no waiting, and queues it for the
-// writing goroutine otherwise. waiting is nil when nobody awaits the reply.
+// send writes a command at once if that does not block, and otherwise queues it
+// for the writing goroutine. waiting is nil when nothing waits for the reply.
 func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int64, error) {
 	body, err := marshalParams(params)
 	if err != nil {
@@ -30,8 +30,8 @@ func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int
 	return n, err
 }
 
-// enqueue registers a command and queues it, unless the caller is to write it:
-// then nobody else writes until release.
+// enqueue registers a command and queues it, or tells the caller to write it:
+// then no other goroutine writes until release.
 func (c *Conn) enqueue(n int64, id SessionID, msg []byte, waiting *call) (direct bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,8 +58,8 @@ func (c *Conn) enqueue(n int64, id SessionID, msg []byte, waiting *call) (direct
 	return false, nil
 }
 
-// release ends the caller's turn to write. What came meanwhile, or is left of
-// its own message, goes to the writing goroutine.
+// release ends the caller's turn to write. The writing goroutine takes the rest
+// of its message and the commands that were queued meanwhile.
 func (c *Conn) release(left bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +77,7 @@ func (c *Conn) wakeWriter() {
 	}
 }
 
-// writeLoop writes what could not be written at once. It ends with the read
-// loop.
+// writeLoop writes the queued commands. It ends with the read loop.
 func (c *Conn) writeLoop(stop <-chan struct{}) {
 	for {
 		select {

@@ -48,7 +48,7 @@ func TestQueueKeepsOrder(t *testing.T) {
 func TestQueueFull(t *testing.T) {
 	q := cdp.NewQueue(2, func(ev cdp.Event) bool { return ev.Method == "must" })
 	for i := range 5 {
-		q.Put(event(i)) // 2, 3 and 4 find it full
+		q.Put(event(i)) // the queue is full for 2, 3 and 4
 	}
 	q.Put(cdp.Event{Method: "must"})
 	q.Put(cdp.Event{Method: "reply", Token: 1})
@@ -97,7 +97,7 @@ func TestQueueWaits(t *testing.T) {
 	}
 }
 
-// A reply that is passed on is not ahead of an event.
+// A reply that Pass takes does not overtake an event.
 func TestQueuePass(t *testing.T) {
 	const n = 10_000
 	q := cdp.NewQueue(0, nil)

@@ -14,8 +14,7 @@ const (
 	// Chromium itself refuses larger ones on its pipe (256 MiB).
 	MaxMessageBytes = 256 << 20
 
-	// MaxQueuedBytes is how much may wait to be written to a browser that does
-	// not read.
+	// MaxQueuedBytes bounds the bytes that wait for a browser that does not read.
 	MaxQueuedBytes = 512 << 20
 
 	pipeBuffer = 256 << 10
@@ -24,9 +23,8 @@ const (
 	keepBuffer = 1 << 20
 )
 
-// Transport carries whole messages. Read is called by one goroutine, Write by
-// one other; Close may be called by anybody, any number of times, and makes
-// both return.
+// Transport carries whole messages. One goroutine calls Read and one calls Write.
+// Any goroutine may call Close, any number of times; it makes both return.
 type Transport interface {
 	// Read returns the next message. The slice is valid until the next Read.
 	Read() ([]byte, error)
@@ -35,13 +33,13 @@ type Transport interface {
 	Close() error
 }
 
-// tryWriter is a Transport that can also write without waiting, which saves a
-// command the way over the writing goroutine. TryWrite is called only when no
-// Write is under way, and the other way round.
+// tryWriter is a Transport that can also write without blocking, which saves a
+// command the way through the writing goroutine. TryWrite and Write are never
+// called at the same time.
 type tryWriter interface {
-	// TryWrite writes a message as far as it goes at once and reports whether it
-	// went whole. If not, the rest of it, or the error, comes with the next Write,
-	// for which an empty message will do.
+	// TryWrite writes as much of a message as it can without blocking, and
+	// reports whether that was all of it. If not, the next Write sends the rest
+	// or returns the error; its own message may be empty.
 	TryWrite(msg []byte) bool
 }
 
@@ -54,12 +52,11 @@ type pipe struct {
 	out  io.Closer
 	long []byte // a message longer than the reader's buffer, owned by Read
 	send []byte // memory of rest, so that one write sends message and NUL; owned by Write and TryWrite
-	rest []byte // what TryWrite left
+	rest []byte // the part that TryWrite did not write
 }
 
-// NewPipe returns the transport over our ends of Chromium's two pipes: r is
-// what Chromium writes (its fd 4), w is what it reads (its fd 3). Close closes
-// both.
+// NewPipe returns a transport over our ends of Chromium's two pipes: Chromium
+// writes to r (its fd 4) and reads from w (its fd 3). Close closes both.
 func NewPipe(r io.ReadCloser, w io.WriteCloser) Transport {
 	return &pipe{r: bufio.NewReaderSize(pipes.NewReader(r), pipeBuffer), w: pipes.NewWriter(w), in: r, out: w}
 }
@@ -106,7 +103,7 @@ func (p *pipe) TryWrite(msg []byte) bool {
 	return len(p.rest) == 0
 }
 
-// hold makes msg and its NUL what is to be written.
+// hold makes msg and its NUL the next bytes to write.
 func (p *pipe) hold(msg []byte) {
 	if cap(p.send) > keepBuffer {
 		p.send = nil

@@ -1,10 +1,10 @@
-// Package pipes reads and writes pipes and sockets without the Go runtime's noticing.
+// Package pipes reads and writes pipes and sockets with bare system calls.
 //
-// The runtime takes every system call for one that may wait, and whenever the
-// program was idle before it wakes a thread that watches over them. For a message
-// on a pipe that is ready, which costs a microsecond to read or write, that is the
-// dearest part. Pipes that do not block need no watching: here they are asked
-// with bare system calls, and only who has to wait does so in the runtime.
+// The Go runtime assumes that every system call may block. When the program was
+// idle before, it wakes a thread that watches the call. For a small message on a
+// ready pipe, which takes a microsecond to read or write, waking that thread is
+// the largest cost. A non-blocking pipe needs no watching, so this package calls
+// the system directly, and uses the runtime only when it has to wait.
 package pipes
 
 import (
@@ -18,11 +18,11 @@ import (
 // Reader reads from a pipe. It is for one goroutine at a time.
 type Reader struct {
 	r    io.Reader
-	pipe syscall.RawConn // of r; nil when r is no pipe, or one that blocks
+	pipe syscall.RawConn // of r; nil when r is not a non-blocking pipe
 }
 
-// NewReader reads from r. Anything that is not a pipe, file or socket in
-// non-blocking mode is read as it is.
+// NewReader reads from r. When r is not a pipe, file or socket in non-blocking
+// mode, the reader calls r itself.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r, pipe: nonblocking(r)} }
 
 // Read waits for bytes and reads them. At the end it returns io.EOF.
@@ -38,7 +38,7 @@ func (r *Reader) Read(b []byte) (int, error) {
 	})
 	switch {
 	case err != nil:
-		return r.r.Read(b) // which says it in the words of package os
+		return r.r.Read(b) // gives the error of package os
 	case errno != 0:
 		return 0, errno
 	case n == 0:
@@ -50,22 +50,23 @@ func (r *Reader) Read(b []byte) (int, error) {
 // Writer writes to a pipe. It is for one goroutine at a time.
 type Writer struct {
 	w    io.Writer
-	pipe syscall.RawConn // of w; nil when w is no pipe, or one that blocks
+	pipe syscall.RawConn // of w; nil when w is not a non-blocking pipe
 }
 
-// NewWriter writes to w. Anything that is not a pipe, file or socket in
-// non-blocking mode is written to as it is.
+// NewWriter writes to w. When w is not a pipe, file or socket in non-blocking
+// mode, the writer calls w itself.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w, pipe: nonblocking(w)} }
 
-// Try writes as much as goes without waiting and returns how many bytes that
-// were. They are too few as well when the pipe is broken: Write tells which.
+// Try writes as much as it can without blocking and returns the number of bytes.
+// The number is also short for a broken pipe; the next Write then returns the
+// error.
 func (w *Writer) Try(b []byte) (n int) {
 	if w.pipe == nil || len(b) == 0 {
 		return 0
 	}
 	_ = w.pipe.Write(func(fd uintptr) bool {
 		n, _ = call(syscall.SYS_WRITE, fd, b)
-		return true // done, whatever came of it
+		return true // never wait
 	})
 	return n
 }
@@ -80,7 +81,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return n + more, err
 }
 
-// nonblocking is the file under x when it never makes a system call wait.
+// nonblocking returns the file behind x if it is in non-blocking mode.
 func nonblocking(x any) syscall.RawConn {
 	c, ok := x.(syscall.Conn)
 	if !ok {

@@ -21,7 +21,7 @@ func open(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// A reader that came first gets what is written later, and then the end.
+// A reader that waits gets later bytes, and then the end.
 func TestReadWaits(t *testing.T) {
 	r, w := open(t)
 	got := make(chan []byte)
@@ -45,7 +45,7 @@ func TestReadWaits(t *testing.T) {
 	}
 }
 
-// Try takes what the pipe has room for; Write waits with the rest.
+// Try writes what the pipe has room for; Write waits until the rest fits.
 func TestWriteWaits(t *testing.T) {
 	r, w := open(t)
 	out := pipes.NewWriter(w)
@@ -71,7 +71,7 @@ func TestWriteWaits(t *testing.T) {
 	}
 }
 
-// Closing a pipe ends who waits at it; a pipe that nobody reads is an error.
+// Closing a pipe ends a waiting read; writing to a pipe without a reader is an error.
 func TestClosed(t *testing.T) {
 	r, w := open(t)
 	ended := make(chan error)
@@ -94,8 +94,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// A file in blocking mode is never asked with a bare system call: that would
-// hold the scheduler up.
+// A file in blocking mode never gets a bare system call, which would hold up the
+// scheduler.
 func TestBlocking(t *testing.T) {
 	r, w := open(t)
 	_ = w.Fd() // sets the mode
@@ -110,7 +110,7 @@ func TestBlocking(t *testing.T) {
 	}
 }
 
-// A deadline of the file holds for its reader.
+// The reader obeys a deadline of the file.
 func TestDeadline(t *testing.T) {
 	r, _ := open(t)
 	if err := r.SetReadDeadline(time.Now()); err != nil {

@@ -9,21 +9,21 @@ import (
 	"strconv"
 )
 
-// blobPart is the most bytes of a value that one message holds: an external NATS
-// takes messages up to 1 MiB by default.
+// blobPart is the largest part of a value in one message, in bytes: by default,
+// an external NATS accepts messages of up to 1 MiB.
 const blobPart = 900_000
 
-// Blobs is a table of large values by name: longer ones than one message holds,
-// each replaced as a whole. Its methods may be called from any goroutine, but one
-// value may be changed by one at a time only.
+// Blobs is a table of large values by name. A value may be larger than a message,
+// and is replaced as a whole. Methods may be called from any goroutine, but only
+// one at a time may change the same value.
 //
-// It is made of a Bucket, and not of JetStream's object store, whose client may
-// leave a goroutine behind for each value that is written.
+// It uses a Bucket and not JetStream's object store, because the client of the
+// object store may leave a goroutine behind for each written value.
 type Blobs struct{ bucket *Bucket }
 
 // blobHead says where the parts of a value are.
 type blobHead struct {
-	Version string `json:"version"` // of each writing, so that the one before stays whole
+	Version string `json:"version"` // differs for each write, so that the previous value stays whole
 	Parts   int    `json:"parts"`
 }
 
@@ -33,9 +33,9 @@ func (h blobHead) partKey(name string, i int) string {
 	return name + "." + h.Version + "." + strconv.Itoa(i)
 }
 
-// Blobs opens such a table and makes it if there is none of the name, which is
-// letters, digits, "-" and "_". Parts of a value that was never written to its end
-// stay until o.Age is over.
+// Blobs opens the table of that name, and creates it when it does not exist.
+// Names consist of letters, digits, "-" and "_". The parts of a value that was
+// never written completely stay for o.Age.
 func (s *Store) Blobs(ctx context.Context, name string, o BucketOptions) (*Blobs, error) {
 	bucket, err := s.Bucket(ctx, name, o)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Store) Blobs(ctx context.Context, name string, o BucketOptions) (*Blobs
 	return &Blobs{bucket}, nil
 }
 
-// head returns where a value is, and the revision of that, or ErrNotFound.
+// head returns the head of a value and its revision, or ErrNotFound.
 func (b *Blobs) head(ctx context.Context, name string) (h blobHead, revision uint64, err error) {
 	entry, err := b.bucket.Get(ctx, headKey(name))
 	if err != nil {
@@ -73,8 +73,7 @@ func (b *Blobs) Get(ctx context.Context, name string) ([]byte, error) {
 	return value, nil
 }
 
-// Set sets a value, whatever it was before. Until it is there as a whole the one
-// before is.
+// Set sets a value. Readers get the previous value until the new one is complete.
 func (b *Blobs) Set(ctx context.Context, name string, value []byte) error {
 	old, revision, err := b.head(ctx, name)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -98,7 +97,7 @@ func (b *Blobs) Set(ctx context.Context, name string, value []byte) error {
 	return b.drop(ctx, name, old)
 }
 
-// Delete removes a value that is there, or returns ErrNotFound.
+// Delete removes a value, or returns ErrNotFound.
 func (b *Blobs) Delete(ctx context.Context, name string) error {
 	h, _, err := b.head(ctx, name)
 	if err != nil {
@@ -107,7 +106,7 @@ func (b *Blobs) Delete(ctx context.Context, name string) error {
 	return errors.Join(b.bucket.Delete(ctx, headKey(name)), b.drop(ctx, name, h))
 }
 
-// drop removes the parts of a value that nothing points to.
+// drop removes the parts of a value without a head.
 func (b *Blobs) drop(ctx context.Context, name string, h blobHead) error {
 	var errs []error
 	for i := range h.Parts {

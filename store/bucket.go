@@ -19,11 +19,10 @@ var (
 // DefaultBucketSize bounds a bucket, in bytes.
 const DefaultBucketSize = 256 << 20
 
-// BucketOptions says how much a bucket holds. The zero value of each field is its
-// default.
+// BucketOptions bounds a bucket. The zero value of each field is its default.
 type BucketOptions struct {
-	Bytes int64         // more is refused; default DefaultBucketSize
-	Age   time.Duration // what was not changed for so long goes; default: nothing does
+	Bytes int64         // of all values; further ones are refused; default DefaultBucketSize
+	Age   time.Duration // values that did not change for so long are removed; default: never
 }
 
 func (o BucketOptions) bytes() int64 { return cmp.Or(o.Bytes, DefaultBucketSize) }
@@ -36,12 +35,12 @@ type Entry struct {
 	Changed  time.Time
 }
 
-// Bucket is a table of values by key, the newest of each. Keys are letters,
-// digits, "-", "_", "=", "." and "/".
+// Bucket is a table that keeps the newest value of each key. Keys consist of
+// letters, digits, "-", "_", "=", "." and "/".
 type Bucket struct{ kv jetstream.KeyValue }
 
-// Bucket opens a bucket and makes it if there is none of the name. Names are
-// letters, digits, "-" and "_".
+// Bucket opens the bucket of that name, and creates it when it does not exist.
+// Names consist of letters, digits, "-" and "_".
 func (s *Store) Bucket(ctx context.Context, name string, o BucketOptions) (*Bucket, error) {
 	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket: name, History: 1, Storage: jetstream.FileStorage, MaxBytes: o.bytes(), TTL: o.Age, Compression: true,
@@ -64,9 +63,9 @@ func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 	return entryOf(e), nil
 }
 
-// Put sets a key and returns its revision. With a revision of an earlier Get or
-// Put the value is set only if it is still that one, 0 for a key that must not
-// be there yet: ErrConflict otherwise.
+// Put sets a key and returns its new revision. The current revision must be the
+// given one, from an earlier Get or Put, or 0 for a key that does not exist yet.
+// Otherwise the error is ErrConflict.
 func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	var next uint64
 	var err error
@@ -84,7 +83,7 @@ func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uin
 	return next, nil
 }
 
-// Set sets a key, whatever it was before.
+// Set sets a key, whatever its revision is.
 func (b *Bucket) Set(ctx context.Context, key string, value []byte) error {
 	if _, err := b.kv.Put(ctx, key, value); err != nil {
 		return fmt.Errorf("write %s: %w", key, err)
@@ -92,7 +91,7 @@ func (b *Bucket) Set(ctx context.Context, key string, value []byte) error {
 	return nil
 }
 
-// Delete removes a key that is there, or returns ErrNotFound.
+// Delete removes a key, or returns ErrNotFound.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if _, err := b.Get(ctx, key); err != nil {
 		return err
@@ -103,11 +102,12 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// All returns every entry, in no order.
+// All returns every entry, in no particular order.
 func (b *Bucket) All(ctx context.Context) ([]Entry, error) { return b.Match(ctx, ">") }
 
-// Match returns every entry whose key matches, in no order: in a pattern "*"
-// stands for any text between two dots, and ">" for any at the end.
+// Match returns every entry whose key matches, in no particular order. In a
+// pattern, "*" stands for any text between two dots, and ">" for any text at the
+// end.
 func (b *Bucket) Match(ctx context.Context, pattern string) (entries []Entry, err error) {
 	w, err := b.kv.Watch(ctx, pattern, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -117,7 +117,7 @@ func (b *Bucket) Match(ctx context.Context, pattern string) (entries []Entry, er
 	for {
 		select {
 		case e := <-w.Updates():
-			if e == nil { // all there were when the watch began
+			if e == nil { // the watch has sent all entries that existed at its start
 				return entries, nil
 			}
 			entries = append(entries, entryOf(e))

@@ -1,5 +1,5 @@
-// Package store keeps what must outlive the process, in NATS JetStream: a
-// server embedded in the process by default, which listens nowhere and keeps
-// its files under the data directory, or an external one by URL. The same code
-// speaks to both.
+// Package store keeps data that must outlive the process, in NATS JetStream. By
+// default the NATS server is embedded in the process, listens nowhere, and keeps
+// its files in the data directory. A URL selects an external one. The same code
+// serves both.
 package store

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// What bounds the stream of events, unless EventsOptions says otherwise.
+// Default bounds of the stream of events.
 const (
 	DefaultEventsBytes = 2 << 30
 	DefaultEventsAge   = 7 * 24 * time.Hour
@@ -24,24 +24,25 @@ const (
 	eventsStream = "EVENTS"
 	eventsPrefix = "ev."
 
-	// readBatch is how many events a reader asks for at a time.
+	// readBatch is the number of events that a reader requests at a time.
 	readBatch = 256
 
-	// duplicatesFor is how long NATS remembers which events it has, in memory: of a
-	// page that logs without end there are ten thousands in a second. Who adds
-	// events anew asks Last before, so that it has to cover no more than what was
-	// still on its way then.
+	// duplicatesFor is how long NATS remembers the ids of events, in memory. It
+	// is short because a page that logs without end makes tens of thousands of
+	// events a second. It only has to cover events that were on their way when
+	// Last was asked: after an error, callers ask Last before they add events
+	// again.
 	duplicatesFor = time.Second
 )
 
-// EventsOptions says how much of the events is kept: the oldest go first. The
-// zero value of each field is its default.
+// EventsOptions bounds the kept events. The oldest are removed first. The zero
+// value of each field is its default.
 type EventsOptions struct {
 	Bytes int64         // default DefaultEventsBytes
 	Age   time.Duration // default DefaultEventsAge
 }
 
-// Record is one event of a session, as the stream keeps it.
+// Record is one event of a session, in the form that the stream keeps.
 type Record struct {
 	Seq      uint64 // rising within a session
 	TS       int64  // Unix milliseconds; not read back
@@ -50,8 +51,8 @@ type Record struct {
 	JSON     []byte // the event; not to be changed
 }
 
-// id is what the event is known by: a second one of the same id is not kept. An
-// event that belongs to no capture is its session's.
+// id identifies the event for NATS, which drops a second event with the same id.
+// An event without a capture gets the id of its session.
 func (r Record) id(session string) string {
 	return cmp.Or(r.Capture, session) + ":" + strconv.FormatUint(r.Seq, 10)
 }
@@ -64,9 +65,10 @@ type Events struct {
 	stream jetstream.Stream
 }
 
-// Events opens the stream and makes it if there is none. Its files are not compressed:
-// NATS writes a block plain and, when it is full, reads all of it again to compress
-// it, for which a flood of events pays with a sixth of its time and with memory.
+// Events opens the stream, and creates it when it does not exist. Its files are
+// not compressed: NATS writes a plain block and, when the block is full, reads
+// all of it again to compress it. In a flood of events that takes a sixth of the
+// time, and memory.
 func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 	stream, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: eventsStream, Subjects: []string{eventsPrefix + ">"},
@@ -82,13 +84,14 @@ func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 	return &Events{s, s.js, stream}, nil
 }
 
-// subject is where the events of a session are, of one category or, for "*", of all.
+// subject is the NATS subject of a session's events of one category, or of all categories for "*".
 func subject(session, category string) string { return eventsPrefix + session + "." + category }
 
-// Append adds events of one session, in order, and returns when all of them are
-// kept, or how many are. After an error more may be: Last says up to which. It is
-// ErrAway at once when the connection breaks. Session and categories
-// are letters, digits, "-" and "_".
+// Append adds events of one session, in order, and returns the number of kept
+// events when all of them are kept or one failed. After an error more of them may
+// be kept; Last gives the newest. When the connection breaks, the error is
+// ErrAway at once. Session and categories consist of letters, digits, "-" and
+// "_".
 func (e *Events) Append(ctx context.Context, session string, records []Record) (kept int, err error) {
 	away, changed := e.store.Away()
 	if away {
@@ -121,7 +124,7 @@ func (e *Events) Append(ctx context.Context, session string, records []Record) (
 // Away is Store.Away.
 func (e *Events) Away() (bool, <-chan struct{}) { return e.store.Away() }
 
-// Last returns the number of the newest event kept of a session, 0 for none.
+// Last returns the number of a session's newest kept event, or 0.
 func (e *Events) Last(ctx context.Context, session string) (uint64, error) {
 	m, err := e.stream.GetLastMsgForSubject(ctx, subject(session, "*"))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -133,8 +136,8 @@ func (e *Events) Last(ctx context.Context, session string) (uint64, error) {
 	return seqOf(m.Header)
 }
 
-// Read calls visit with the events of a session whose number is over since, in
-// order, until it returns false or there are no more.
+// Read calls visit with the session's events after number since, in order, until
+// visit returns false or no event is left.
 func (e *Events) Read(ctx context.Context, session string, since uint64, visit func(Record) bool) error {
 	start, err := e.find(ctx, session, since)
 	if err != nil || start == 0 {
@@ -152,7 +155,7 @@ func (e *Events) Read(ctx context.Context, session string, since uint64, visit f
 			return fmt.Errorf("read events: %w", err)
 		}
 		got, enough := 0, false
-		for m := range batch.Messages() { // to its end: what fetches it waits for that
+		for m := range batch.Messages() { // to the end, because the fetching goroutine waits for that
 			if got++; enough {
 				continue
 			}
@@ -160,7 +163,7 @@ func (e *Events) Read(ctx context.Context, session string, since uint64, visit f
 			if err != nil {
 				return err
 			}
-			if seq <= since { // kept twice, when it was not known whether it had been
+			if seq <= since { // kept twice, because an acknowledgement was lost
 				continue
 			}
 			since = seq
@@ -181,8 +184,8 @@ func (e *Events) Read(ctx context.Context, session string, since uint64, visit f
 	return context.Cause(ctx)
 }
 
-// find returns where in the stream the first event of a session is whose number
-// is over since; 0 if there is none. Numbers rise with places, so it halves.
+// find returns the position in the stream of the session's first event after
+// number since, or 0. It searches by halves, because numbers rise with positions.
 func (e *Events) find(ctx context.Context, session string, since uint64) (uint64, error) {
 	info, err := e.stream.Info(ctx)
 	if err != nil {
@@ -199,7 +202,7 @@ func (e *Events) find(ctx context.Context, session string, since uint64) (uint64
 		}
 		m, err := e.stream.GetMsg(ctx, first+uint64(i), jetstream.WithGetMsgSubject(subject(session, "*")))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return true // none from here on
+			return true // no such event from here on
 		}
 		var seq uint64
 		if err == nil {

@@ -36,7 +36,7 @@ func add(t *testing.T, e *store.Events, session string, from, to uint64) {
 	}
 }
 
-// numbers are those of at most limit events over since.
+// numbers returns the numbers of at most limit events after since.
 func numbers(t *testing.T, e *store.Events, session string, since uint64, limit int) (list []uint64) {
 	t.Helper()
 	err := e.Read(t.Context(), session, since, func(r store.Record) bool {
@@ -69,7 +69,7 @@ func TestEvents(t *testing.T) {
 				add(t, e, "one", from, from+49)
 				add(t, e, "other", 2*from, 2*from+20)
 			}
-			add(t, e, "one", 580, 610) // some once more
+			add(t, e, "one", 580, 610) // some of them again
 			if last, err := e.Last(t.Context(), "one"); last != 610 || err != nil {
 				t.Errorf("the newest is %d, %v", last, err)
 			}
@@ -94,7 +94,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What was kept is there after a restart; no more is kept than the limit allows.
+// Events survive a restart, up to the limit.
 func TestEventsStay(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, store.Options{Dir: dir})
@@ -114,9 +114,9 @@ func TestEventsStay(t *testing.T) {
 	}
 }
 
-// TestEventsRememberedBriefly bounds what NATS holds in memory of the events that it
-// has: for two minutes, its default, a page that logs without end would take it by
-// the hundred megabytes.
+// TestEventsRememberedBriefly bounds the memory in which NATS remembers ids of
+// events. With its default of two minutes, a page that logs without end would
+// fill hundreds of megabytes.
 func TestEventsRememberedBriefly(t *testing.T) {
 	url := external(t)
 	events(t, open(t, store.Options{URL: url}), store.EventsOptions{})
@@ -138,8 +138,7 @@ func TestEventsRememberedBriefly(t *testing.T) {
 	}
 }
 
-// No more bytes are kept than may be: the oldest go first, by the stream's own
-// numbers.
+// The stream keeps to its bound of bytes and removes the oldest events first.
 func TestEventsRetention(t *testing.T) {
 	url := external(t)
 	conn, err := nats.Connect(url)
@@ -189,7 +188,7 @@ func TestEventsRetention(t *testing.T) {
 	}
 }
 
-// What is older than it may be is gone after a restart at the latest.
+// Events over the age limit are gone after a restart at the latest.
 func TestEventsAge(t *testing.T) {
 	const age = 200 * time.Millisecond
 	dir := t.TempDir()
@@ -205,7 +204,7 @@ func TestEventsAge(t *testing.T) {
 		s = open(t, store.Options{Dir: dir})
 		return numbers(t, events(t, s, store.EventsOptions{Age: age}), "one", 0, 1000)
 	}
-	<-time.After(time.Until(added.Add(age))) // the time that is over
+	<-time.After(time.Until(added.Add(age))) // until the events are too old
 	if got := again(time.Hour); len(got) != 100 {
 		t.Errorf("of 100 that may be an hour old there are %d", len(got))
 	}
@@ -214,7 +213,7 @@ func TestEventsAge(t *testing.T) {
 	}
 }
 
-// A stream that an older server made is used on, as a new one would be.
+// A stream from an older version gets today's settings.
 func TestEventsOfAnOlderStream(t *testing.T) {
 	url := external(t)
 	nc, err := nats.Connect(url)
@@ -248,8 +247,8 @@ func TestEventsOfAnOlderStream(t *testing.T) {
 	}
 }
 
-// What an event costs in memory on its way into the stream, NATS itself included,
-// while thousands come per second.
+// Bounds the memory that an event allocates on its way into the stream, NATS
+// included, at thousands of events per second.
 func TestAppendAllocatesLittle(t *testing.T) {
 	const maxBytes, maxAllocations = 8 << 10, 60 // of an event of half a kilobyte
 	e := events(t, open(t, store.Options{Dir: t.TempDir()}), store.EventsOptions{})
@@ -258,7 +257,7 @@ func TestAppendAllocatesLittle(t *testing.T) {
 	var before, after runtime.MemStats
 	const rounds = 100
 	for round := range rounds {
-		if round == rounds/10 { // what is made once is there now
+		if round == rounds/10 { // one-time allocations are over
 			runtime.ReadMemStats(&before)
 		}
 		for i := range list {

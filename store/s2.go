@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// What S2 takes at a time (its documentation of "append records").
+// Limits of one request, from S2's documentation of "append records".
 const (
 	s2MaxRecords = 1000
 	s2MaxBytes   = 1 << 20 // metered: see metered
@@ -26,18 +26,18 @@ const (
 // ErrRefused is the error of records that S2 will never take.
 var ErrRefused = errors.New("S2 refuses the records")
 
-// S2Options says where events go at s2.dev. Token, Basin and Stream are required.
+// S2Options names a stream at s2.dev. Token, Basin and Stream are required.
 type S2Options struct {
 	Token    string // an access token that may append
 	Basin    string
-	Stream   string // must exist, or the basin be set to make streams at the first append
-	Endpoint string // default: S2's own of the basin; another one gets the basin as a header
+	Stream   string // must exist, unless the basin creates streams at the first append
+	Endpoint string // default: S2's endpoint of the basin; another endpoint gets the basin in a header
 }
 
 // S2 appends events to a stream at s2.dev, over REST. Its methods may be called from
 // any goroutine. End it with Close.
 type S2 struct {
-	token, basin string // basin is set for an endpoint that is told it
+	token, basin string // basin is empty when the endpoint's address names it
 	url          string
 	client       *http.Client
 }
@@ -59,7 +59,7 @@ func NewS2(o S2Options) (*S2, error) {
 	}
 	s := &S2{token: o.Token, client: &http.Client{
 		Timeout: s2Timeout, Transport: http.DefaultTransport.(*http.Transport).Clone(), //nolint:forcetypeassert // it is one
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for nobody else
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // no other server may get the token
 	}}
 	base := "https://" + o.Basin + ".b.aws.s2.dev"
 	if o.Endpoint != "" {
@@ -73,11 +73,11 @@ func NewS2(o S2Options) (*S2, error) {
 	return s, nil
 }
 
-// Close lets go of the connections.
+// Close closes idle connections.
 func (s *S2) Close() { s.client.CloseIdleConnections() }
 
-// s2Record is a record as JSON. With the format base64 names and values of headers
-// are bytes, as the body is.
+// s2Record is a record as JSON. In the base64 format, the body and the names and
+// values of headers are bytes.
 type s2Record struct {
 	Timestamp int64       `json:"timestamp,omitempty"`
 	Headers   [][2][]byte `json:"headers"`
@@ -94,7 +94,7 @@ type s2Ack struct {
 	}
 }
 
-// metered is how S2 counts a record's bytes.
+// metered is the size of a record as S2 counts it, in bytes.
 func (r s2Record) metered() int {
 	n := 8 + 2*len(r.Headers) + len(r.Body)
 	for _, h := range r.Headers {
@@ -103,9 +103,9 @@ func (r s2Record) metered() int {
 	return n
 }
 
-// Append adds events of one session, in order, and returns when S2 has them, or how
-// many it has. Of those after them some may be there too: when an answer is lost
-// nobody knows, and they come twice. It is ErrRefused for what is not worth a retry.
+// Append adds events of one session, in order, and returns the number of events
+// that S2 confirmed. When an answer is lost, S2 may have more of them, and a
+// retry stores them twice. The error is ErrRefused when a retry would not help.
 func (s *S2) Append(ctx context.Context, session string, records []Record) (kept int, err error) {
 	var input s2Input
 	bytes := 0
@@ -130,13 +130,13 @@ func (s *S2) Append(ctx context.Context, session string, records []Record) (kept
 	return len(records), nil
 }
 
-// Last is 0: S2 does not tell of one session.
+// Last is always 0: S2 cannot be asked about one session.
 func (s *S2) Last(context.Context, string) (uint64, error) { return 0, nil }
 
-// Away is false: whether S2 answers is seen when it is asked.
+// Away is always false: only a request shows whether S2 answers.
 func (s *S2) Away() (bool, <-chan struct{}) { return false, nil }
 
-// post appends one batch, which S2 takes as a whole or not at all.
+// post appends one batch. S2 accepts a batch as a whole or not at all.
 func (s *S2) post(ctx context.Context, input s2Input) error {
 	body, err := json.Marshal(input)
 	if err != nil {
@@ -171,10 +171,10 @@ func (s *S2) post(ctx context.Context, input s2Input) error {
 	return nil
 }
 
-// refusal is the error of an answer, without the token should it be in there.
+// refusal is the error for an answer, with the token removed from it.
 func (s *S2) refusal(status int, answer []byte) error {
 	var problem struct{ Code, Message string }
-	_ = json.Unmarshal(answer, &problem) // else it stays empty
+	_ = json.Unmarshal(answer, &problem) // an unreadable answer leaves it empty
 	text := strings.ReplaceAll(fmt.Sprintf("%d %s %.200s", status, problem.Code, problem.Message), s.token, "[REDACTED]")
 	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity {
 		return fmt.Errorf("append to S2: %w: %s", ErrRefused, text)

@@ -16,10 +16,10 @@ import (
 	"takeover/store"
 )
 
-// s2Stream is a stream at S2, as its documentation of "append records" has it.
+// s2Stream behaves like a stream at S2, by the documentation of "append records".
 type s2Stream struct {
 	t       *testing.T
-	answers []int // status codes of the next answers; then 200
+	answers []int // status codes of the next answers; after them, 200
 	batches [][]string
 	next    uint64
 }
@@ -111,7 +111,7 @@ func s2Records(n, size int) (list []store.Record) {
 	return list
 }
 
-// Whatever is given arrives in order, in batches as large as S2 takes them.
+// Events arrive in order, in batches as large as S2 accepts.
 func TestS2(t *testing.T) {
 	for name, c := range map[string]struct{ n, size, batches int }{
 		"few": {3, 10, 1}, "many": {2500, 10, 3}, "large": {5, 400_000, 3}, "the largest": {2, 999_900, 2}, "none": {0, 0, 0},
@@ -135,8 +135,8 @@ func TestS2(t *testing.T) {
 	}
 }
 
-// Errors say how many records are there and what is not worth a retry, and never the
-// token, which goes nowhere else either.
+// Errors tell how many records arrived and whether a retry can help. They never
+// contain the token, and no other server gets it.
 func TestS2Refusals(t *testing.T) {
 	for _, c := range []struct {
 		status  int
@@ -159,7 +159,7 @@ func TestS2Refusals(t *testing.T) {
 	if kept, err := s2(t, &s2Stream{t: t}).Append(ctx, "one", s2Records(1, 1)); err == nil || kept != 0 || strings.Contains(err.Error(), "secret") {
 		t.Errorf("cancelled: %d, %v", kept, err)
 	}
-	// The second of two batches fails: the first is there.
+	// The second of two batches fails; the first one was stored.
 	stream := &s2Stream{t: t}
 	half := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(stream.batches) == 1 {

@@ -21,12 +21,13 @@ const (
 	// DefaultMaxMemory bounds what the embedded server keeps in memory streams.
 	DefaultMaxMemory = 64 << 20
 
-	// OpenTimeout is how long the embedded server may take to start, and then its
-	// tables and streams to be opened and read.
+	// OpenTimeout bounds the start of the embedded server, and then opening and
+	// reading its tables and streams.
 	OpenTimeout = 20 * time.Second
 
-	// syncInterval is how much of what was written an outage of the whole machine
-	// may cost. A killed process costs nothing: the kernel has it.
+	// syncInterval is how often files are written through to the disk. A failure
+	// of the machine may lose that much; a killed process loses nothing, because
+	// the kernel has its writes.
 	syncInterval = 5 * time.Second
 	// maxPayload is the largest message of the embedded server; an external one
 	// has its own limit, 1 MiB by default.
@@ -54,11 +55,12 @@ type Store struct {
 	changed chan struct{} // closed and replaced when away changes
 }
 
-// ErrAway is the error of what needs an external server that is not connected.
+// ErrAway is the error of a call while the external server is not connected.
 var ErrAway = errors.New("NATS is away")
 
-// Away reports whether the connection to an external server is broken, and returns
-// a channel that is closed when that changes. It is made again by itself.
+// Away reports whether the connection to an external server is broken, and
+// returns a channel that is closed when that changes. The store reconnects by
+// itself.
 func (s *Store) Away() (bool, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +119,7 @@ func (s *Store) embed(o Options) error {
 	if o.Dir == "" {
 		return errors.New("open store: a folder is required")
 	}
-	// What it holds is as private as the keys next to it.
+	// Its files are as private as the keys next to them.
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
@@ -160,8 +162,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// natsLog writes what the embedded server has to say into our log: its
-// warnings and errors, the rest for debugging.
+// natsLog writes the embedded server's log into ours: warnings and errors as
+// such, the rest at level debug.
 type natsLog struct{ log *slog.Logger }
 
 func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }

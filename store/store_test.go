@@ -35,7 +35,7 @@ func bucket(t *testing.T, s *store.Store) *store.Bucket {
 	return b
 }
 
-// external is a NATS server as an operator runs one, on a port of the loopback.
+// external starts a separate NATS server on a loopback port.
 func external(t *testing.T) string {
 	t.Helper()
 	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
@@ -153,7 +153,7 @@ func TestBlobs(t *testing.T) {
 			if _, err := b.Get(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("get of nothing: %v", err)
 			}
-			for _, size := range []int{0, 1, 10 << 20, 3 << 20} { // more than a message holds, and then less
+			for _, size := range []int{0, 1, 10 << 20, 3 << 20} { // a value over the limit of a message, then a shorter one
 				want := strings.Repeat("x", size)
 				if err := b.Set(ctx, "a.b", []byte(want)); err != nil {
 					t.Fatal(err)
