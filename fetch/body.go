@@ -14,7 +14,7 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// readBody reads an answer's body, decompresses it, and closes it.
+// readBody reads the body of a response, decompresses it, and closes it.
 func (c *Client) readBody(res *http.Response) (body []byte, err error) {
 	limit := c.options.MaxBody
 	defer func() { err = errors.Join(err, res.Body.Close()) }()
@@ -23,7 +23,7 @@ func (c *Client) readBody(res *http.Response) (body []byte, err error) {
 	var from io.Reader = raw
 	if isCompressed(encoding) {
 		buffered := bufio.NewReader(raw)
-		if _, err := buffered.Peek(1); errors.Is(err, io.EOF) { // as in the answer to HEAD
+		if _, err := buffered.Peek(1); errors.Is(err, io.EOF) { // for example, in a response to HEAD
 			return []byte{}, nil
 		}
 		from, err = decoder(encoding, buffered)
@@ -38,7 +38,7 @@ func (c *Client) readBody(res *http.Response) (body []byte, err error) {
 		return nil, errAborted{raw.err}
 	case errors.Is(err, errBodies):
 		return nil, &Error{Text: fmt.Sprintf("the bodies of the responses under way are larger than %d bytes together, the most that is read here at a time", c.options.MaxBodies), cause: err}
-	case errors.Is(err, io.ErrUnexpectedEOF) && isCompressed(encoding): // cut off, but whole so far as it was sent
+	case errors.Is(err, io.ErrUnexpectedEOF) && isCompressed(encoding): // the connection ended early, but the decompressed part is usable
 		err = nil
 	case err != nil && isCompressed(encoding):
 		return nil, &Error{Text: fmt.Sprintf("failed to decompress '%s' encoding: Error: %s", encoding, decodeWords(err)), cause: err}
@@ -78,10 +78,11 @@ func decodeWords(err error) string {
 	return err.Error()
 }
 
-// errBodies says that the bodies that are being read are too large together.
+// errBodies says that the bodies being read are too large together.
 var errBodies = errors.New("too many bytes of bodies")
 
-// counted counts what is read with what others read, up to a bound.
+// counted adds the bytes that it reads to a total with other readers, up to a
+// bound.
 type counted struct {
 	from io.Reader
 	all  *atomic.Int64
@@ -89,7 +90,7 @@ type counted struct {
 	own  int64
 }
 
-// Read reads on, if there is room.
+// Read reads while the total stays under the bound.
 func (c *counted) Read(b []byte) (int, error) {
 	n, err := c.from.Read(b)
 	c.own += int64(n)
@@ -99,16 +100,16 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// done gives the room back.
+// done takes the reader's bytes off the total.
 func (c *counted) done() { c.all.Add(-c.own) }
 
-// wire tells errors of the connection from those of the decompression.
+// wire tells errors of the connection from errors of the decompression.
 type wire struct {
 	from io.Reader
 	err  error
 }
 
-// Read reads on, and remembers what failed.
+// Read reads and remembers the error.
 func (w *wire) Read(b []byte) (int, error) {
 	n, err := w.from.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -11,8 +11,7 @@ import (
 	"takeover/fetch"
 )
 
-// What is read at a time is bounded for all bodies together, and the room is given
-// back.
+// All bodies being read share one bound, and give their room back.
 func TestBodiesTogether(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{
 		"/large": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20+1)) },
@@ -29,7 +28,7 @@ func TestBodiesTogether(t *testing.T) {
 	}
 }
 
-// More requests than may be under way wait for their turn.
+// Requests beyond the limit wait for their turn.
 func TestRequestsTogether(t *testing.T) {
 	var now, most atomic.Int32
 	s := server(t, map[string]http.HandlerFunc{"/": func(http.ResponseWriter, *http.Request) {
@@ -53,7 +52,7 @@ func TestRequestsTogether(t *testing.T) {
 	}
 }
 
-// A cookie that no browser would take is not kept.
+// A cookie that no browser would accept is not kept.
 func TestLargeCookie(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, _ *http.Request) {
 		for _, n := range []int{4095, 4096} {
@@ -71,7 +70,7 @@ func TestLargeCookie(t *testing.T) {
 	}
 }
 
-// Nor are attributes that no browser takes, or more cookies than have room.
+// Neither are attributes that no browser accepts, or more cookies than the limit.
 func TestCookiesOfMuch(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{
 		"/path": func(w http.ResponseWriter, _ *http.Request) {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// DefaultMaxRedirects is how many redirects are followed when a request does
-	// not say; Playwright's.
+	// DefaultMaxRedirects is the number of redirects to follow when a request
+	// names none. Playwright uses the same number.
 	DefaultMaxRedirects = 20
 
 	// DefaultMaxBody bounds a response's body, decompressed, in bytes.
@@ -21,8 +21,8 @@ const (
 	// DefaultMaxBodies bounds the bodies, in bytes, that a client reads at a time.
 	DefaultMaxBodies = 128 << 20
 
-	// DefaultMaxRequests bounds the requests that a client has under way; others
-	// wait for their turn.
+	// DefaultMaxRequests bounds the requests of a client that run at a time;
+	// others wait for their turn.
 	DefaultMaxRequests = 64
 
 	// maxHead bounds a response's status line and headers, in bytes.
@@ -34,40 +34,40 @@ const (
 	// connectTimeout bounds one attempt to connect, for requests without a timeout.
 	connectTimeout = 30 * time.Second
 
-	// maxTransports bounds the kinds of connections that are kept, each through a
-	// proxy of its own or without one.
+	// maxTransports bounds the kinds of connections to keep. Each proxy is a kind
+	// of its own, and so are direct connections.
 	maxTransports = 32
 
-	// maxIdle bounds the connections kept, for each kind of them.
+	// maxIdle bounds the idle connections of each kind.
 	maxIdle = 16
 )
 
-// Options says how a client connects. The zero value of each field is its
-// default.
+// Options configures a Client. The zero value of each field is its default.
 type Options struct {
-	// CheckURL refuses addresses; its error is the request's. It is asked for each
-	// URL before it is requested, and again with the IP address in the place of the
-	// host's name before a connection to it is made. Default: none is refused.
+	// CheckURL refuses addresses; its error becomes the error of the request. The
+	// client calls it for each URL before requesting it, and again with the IP
+	// address in place of the host's name before connecting to it. Default: every
+	// address is allowed.
 	CheckURL func(*url.URL) error
 
 	MaxBody     int64 // bytes of a body, decompressed; default DefaultMaxBody
-	MaxBodies   int64 // bytes of all bodies that are being read; default DefaultMaxBodies
-	MaxRequests int   // under way; default DefaultMaxRequests
+	MaxBodies   int64 // bytes of all bodies being read; default DefaultMaxBodies
+	MaxRequests int   // requests running at a time; default DefaultMaxRequests
 }
 
-// Client makes requests and keeps connections between them. All methods may be
-// called from any goroutine.
+// Client makes requests and keeps idle connections. All methods may be called
+// from any goroutine.
 type Client struct {
 	options Options
 	turns   chan struct{} // held by each request under way
-	reading atomic.Int64  // bytes of the bodies that are being read
+	reading atomic.Int64  // bytes of the bodies being read
 
 	mu         sync.Mutex // guards what follows; never held across I/O
 	transports map[transportKey]*http.Transport
 	closed     bool
 }
 
-// NewClient makes a client. End it with Close.
+// NewClient returns a client. End it with Close.
 func NewClient(o Options) *Client {
 	if o.CheckURL == nil {
 		o.CheckURL = func(*url.URL) error { return nil }
@@ -78,8 +78,7 @@ func NewClient(o Options) *Client {
 	return &Client{options: o, turns: make(chan struct{}, o.MaxRequests), transports: map[transportKey]*http.Transport{}}
 }
 
-// Close closes the connections that are kept. Requests under way go on until
-// their context ends.
+// Close closes idle connections. Running requests go on until their context ends.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -91,18 +90,18 @@ func (c *Client) Close() {
 	}
 }
 
-// Header is one header line. Names are as they were written or received.
+// Header is one header line. Names keep their spelling.
 type Header struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Jar is where cookies come from and go to.
+// Jar keeps cookies.
 type Jar interface {
-	// Cookies are those that a request to the URL carries, in order.
+	// Cookies returns the cookies for a request to the URL, in order.
 	Cookies(ctx context.Context, u *url.URL) ([]Cookie, error)
 
-	// SetCookies keeps the cookies of one answer, which are meant for its host.
+	// SetCookies keeps the cookies that one response set for its host.
 	SetCookies(ctx context.Context, cookies []Cookie) error
 }
 
@@ -110,23 +109,23 @@ type Jar interface {
 type Credentials struct {
 	Username string `json:"username"`
 	Password string `json:"password"`
-	Origin   string `json:"origin"` // the only one to send them to; default: any
-	Always   bool   `json:"always"` // send them before they are asked for
+	Origin   string `json:"origin"` // the only origin that gets them; default: any
+	Always   bool   `json:"always"` // send them with the first request already
 }
 
-// Proxy is a way to servers through another one.
+// Proxy is a proxy server for requests.
 type Proxy struct {
 	Server   *url.URL // http, https or socks5
 	Username string
 	Password string
-	Bypass   []string // domains that are reached directly; ".a.b" and "a.b" mean a.b and all below it
+	Bypass   []string // domains to reach directly; ".a.b" and "a.b" mean a.b and everything below it
 
-	// Trusted says that the operator chose the proxy: its address is not asked of
-	// the policy.
+	// Trusted says that the operator chose the proxy, so the policy is not asked
+	// about its address.
 	Trusted bool
 }
 
-// Request is what to request. URL and Method are required.
+// Request describes a request. URL and Method are required.
 type Request struct {
 	URL         *url.URL
 	Method      string
@@ -136,14 +135,14 @@ type Request struct {
 	Credentials []Credentials
 	Proxy       *Proxy
 
-	MaxRedirects      int // 0: redirects are answers like others
-	MaxRetries        int // of a connection that was reset
+	MaxRedirects      int // 0 returns a redirect as the response
+	MaxRetries        int // after a connection was reset
 	IgnoreHTTPSErrors bool
 
-	Log func(line string) // told what is done; default: nobody
+	Log func(line string) // gets a line for each step; nil for none
 }
 
-// Response is the answer to a request, its body decompressed.
+// Response is the response to a request, with its body decompressed.
 type Response struct {
 	URL        string   // of the last request, after redirects
 	Status     int      //
@@ -155,13 +154,13 @@ type Response struct {
 	Timing     Timing
 }
 
-// ServerAddr is what a request was sent to: the server, or the proxy.
+// ServerAddr is the address of the server or proxy that got the request.
 type ServerAddr struct {
 	IPAddress string `json:"ipAddress"`
 	Port      int    `json:"port"`
 }
 
-// Security is what is known of a TLS connection. Times are Unix seconds.
+// Security describes a TLS connection. Times are Unix seconds.
 type Security struct {
 	Issuer      string `json:"issuer,omitempty"`
 	Protocol    string `json:"protocol,omitempty"`
@@ -170,8 +169,8 @@ type Security struct {
 	ValidTo     int64  `json:"validTo,omitempty"`
 }
 
-// Timing is when the parts of the last request happened: milliseconds since
-// StartTime, which is in milliseconds since 1970; -1 for what did not happen.
+// Timing tells when the parts of the last request happened: milliseconds since
+// StartTime, which is Unix milliseconds; -1 for parts that did not happen.
 type Timing struct {
 	StartTime             float64 `json:"startTime"`
 	DomainLookupStart     float64 `json:"domainLookupStart"`

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// maxCookie bounds a cookie's name and value together, in bytes; browsers' number
-// (RFC 6265bis, 5.7). Larger ones are left out.
+// maxCookie bounds the name and value of a cookie together, in bytes. Browsers
+// use the same number (RFC 6265bis, 5.7). Larger cookies are dropped.
 const maxCookie = 4096
 
-// maxAttribute bounds the value of a cookie's attribute, in bytes; browsers' number
-// (RFC 6265bis, 5.6). Longer ones are left out.
+// maxAttribute bounds the value of a cookie's attribute, in bytes. Browsers use
+// the same number (RFC 6265bis, 5.6). Longer attributes are dropped.
 const maxAttribute = 1024
 
-// maxExpires is the last second of the year 9999, the most that Expires may be.
+// maxExpires is the last second of the year 9999, the largest possible Expires.
 const maxExpires = 253402300799
 
-// Cookie is one cookie, as Playwright describes it. Expires is in seconds since
-// 1970, -1 for one that ends with the browser.
+// Cookie is one cookie, with Playwright's fields. Expires is Unix seconds, or -1
+// for a cookie that ends with the browser.
 type Cookie struct {
 	Name         string  `json:"name"`
 	Value        string  `json:"value"`
-	Domain       string  `json:"domain"` // begins with a dot when subdomains get it, too
+	Domain       string  `json:"domain"` // begins with a dot when subdomains get it too
 	Path         string  `json:"path"`
 	Expires      float64 `json:"expires"`
 	HTTPOnly     bool    `json:"httpOnly"`
@@ -36,7 +36,7 @@ type Cookie struct {
 	PartitionKey string  `json:"partitionKey,omitempty"`
 }
 
-// Matches reports whether a request to the URL carries the cookie.
+// Matches reports whether a request to the URL sends the cookie.
 func (c *Cookie) Matches(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
 	if !DomainMatches(host, c.Domain) {
@@ -52,13 +52,14 @@ func (c *Cookie) Matches(u *url.URL) bool {
 	return !c.Secure || u.Scheme == "https" || isLocal(host)
 }
 
-// pathMatches reports whether a path is a cookie's, or below it (RFC 6265, 5.1.4).
+// pathMatches reports whether a path equals the cookie's path or lies below it
+// (RFC 6265, 5.1.4).
 func pathMatches(path, of string) bool {
 	rest, ok := strings.CutPrefix(path, of)
 	return ok && (rest == "" || strings.HasSuffix(of, "/") || rest[0] == '/')
 }
 
-// isLocal reports whether browsers send secure cookies to a host without TLS.
+// isLocal reports whether browsers send secure cookies to the host without TLS.
 func isLocal(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
@@ -67,7 +68,7 @@ func isLocal(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// DomainMatches reports whether a cookie of the domain belongs to the host.
+// DomainMatches reports whether a host gets the cookies of a domain.
 func DomainMatches(host, domain string) bool {
 	domain = strings.ToLower(domain)
 	if host == domain {
@@ -79,7 +80,7 @@ func DomainMatches(host, domain string) bool {
 	return strings.HasSuffix("."+host, domain)
 }
 
-// pair is the cookie as a request carries it.
+// pair is the cookie in the form of the Cookie header.
 func (c *Cookie) pair() string {
 	if c.Name == "" {
 		return c.Value
@@ -87,13 +88,13 @@ func (c *Cookie) pair() string {
 	return c.Name + "=" + c.Value
 }
 
-// expired reports whether the cookie's time is over.
+// expired reports whether the cookie has expired.
 func (c *Cookie) expired(now time.Time) bool {
 	return c.Expires != -1 && c.Expires <= float64(now.UnixMilli())/1000
 }
 
-// setCookies reads the Set-Cookie lines of an answer from u. Those meant for
-// other hosts are left out.
+// setCookies reads the Set-Cookie lines of a response from u. It drops cookies
+// for other hosts.
 func setCookies(u *url.URL, lines []string, now time.Time) []Cookie {
 	host := strings.ToLower(u.Hostname())
 	var cookies []Cookie
@@ -153,7 +154,7 @@ func parseSetCookie(line string, now time.Time) (Cookie, bool) {
 		case "max-age":
 			if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
 				maxAge = true
-				c.Expires = 0 // it takes the cookie away
+				c.Expires = 0 // a negative Max-Age deletes the cookie
 				if seconds > 0 {
 					c.Expires = min(float64(now.UnixMilli())/1000+float64(seconds), maxExpires)
 				}
@@ -161,7 +162,7 @@ func parseSetCookie(line string, now time.Time) (Cookie, bool) {
 		case "domain":
 			if value != "" {
 				c.Domain = "." + strings.ToLower(strings.TrimPrefix(value, "."))
-				if !strings.Contains(c.Domain[1:], ".") { // such as localhost
+				if !strings.Contains(c.Domain[1:], ".") { // for example, localhost
 					c.Domain = c.Domain[1:]
 				}
 			}
@@ -186,7 +187,7 @@ func expiry(t time.Time) float64 {
 	return min(max(float64(t.UnixMilli())/1000, 0), maxExpires)
 }
 
-// dateLayouts are forms of a date that servers write besides those of HTTP.
+// dateLayouts are date formats that servers use besides those of HTTP.
 var dateLayouts = []string{
 	"Mon, 02-Jan-2006 15:04:05 MST", "Mon, 2 Jan 2006 15:04:05 MST", "Mon, 2-Jan-2006 15:04:05 MST",
 	"Mon Jan 2 2006 15:04:05 MST-0700", "2 Jan 2006 15:04:05 MST", time.RFC3339,
@@ -201,8 +202,8 @@ func looseDate(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// sortCookies puts cookies into the order of a Cookie header: those with longer
-// paths first, as they were otherwise (RFC 6265, 5.4).
+// sortCookies sorts cookies for a Cookie header: longer paths first, otherwise in
+// the given order (RFC 6265, 5.4).
 func sortCookies(cookies []Cookie) {
 	slices.SortStableFunc(cookies, func(a, b Cookie) int { return len(b.Path) - len(a.Path) })
 }

@@ -19,12 +19,12 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// firstBackoff is the pause before a request is tried again; it doubles.
+// firstBackoff is the pause before the first retry; it doubles with each retry.
 const firstBackoff = 250 * time.Millisecond
 
-// Do makes a request and what it leads to: redirects, an answer to a challenge,
-// further tries after a reset. Errors are in the words of Playwright and of
-// Node, on which it runs, but ctx's cause and the policy's are as they are.
+// Do makes a request and everything that follows from it: redirects, an answer to
+// a challenge, retries after a reset. Errors have the words of Playwright and
+// Node. The cause of ctx and errors of the policy stay as they are.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	if r.Log == nil {
 		r.Log = func(string) {}
@@ -104,7 +104,7 @@ func (c *Client) chain(ctx context.Context, r Request) (*Response, error) {
 			return res.Response, nil
 		}
 		if res.body != nil {
-			_ = res.body.Close() // nobody reads it
+			_ = res.body.Close() // its body is not needed
 		}
 	}
 }
@@ -117,7 +117,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// follow makes r the request that a redirect leads to.
+// follow turns r into the request that a redirect asks for.
 func (r *Request) follow(status int, location string) error {
 	to, err := ParseURL(r.URL, location)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *Request) follow(status int, location string) error {
 	return nil
 }
 
-// answers adds the credentials that fit a challenge, if there are any.
+// answers adds matching credentials for a challenge, if there are any.
 func (r *Request) answers(challenge string) bool {
 	if !strings.HasPrefix(strings.TrimSpace(challenge), "Basic") {
 		return false
@@ -188,7 +188,7 @@ func addCookies(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// allowed says why a URL cannot be requested, or nil.
+// allowed returns why the policy refuses a URL, or nil.
 func (c *Client) allowed(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return &Error{Text: fmt.Sprintf("Protocol %q not supported. Expected \"http:\"", u.Scheme+":")}
@@ -196,7 +196,7 @@ func (c *Client) allowed(u *url.URL) error {
 	return c.options.CheckURL(u)
 }
 
-// answer is a response, and its body as long as it was not read.
+// answer is a response, with its body until somebody reads it.
 type answer struct {
 	*Response
 	body io.Closer
@@ -211,8 +211,8 @@ func (a *answer) get(name string) string {
 	return ""
 }
 
-// once makes one request and reads its answer, unless that leads somewhere else.
-// lines are its Set-Cookie headers.
+// once makes one request and reads the response, unless it is a redirect or a
+// challenge. lines are its Set-Cookie headers.
 func (c *Client) once(ctx context.Context, r Request) (*answer, []string, error) {
 	h := &hop{url: r.URL, start: time.Now()}
 	req, err := h.request(ctx, r)
@@ -248,8 +248,8 @@ func (c *Client) once(ctx context.Context, r Request) (*answer, []string, error)
 	return out, lines, nil
 }
 
-// roundTrip sends a request on a connection that is kept, or on one of its own
-// where the policy looks at each request.
+// roundTrip sends a request on a kept connection, or on a new one when the policy
+// must check each request.
 func (c *Client) roundTrip(req *http.Request, r Request) (*http.Response, error) {
 	key := transportKey{proxy: proxyFor(r.Proxy, r.URL), insecure: r.IgnoreHTTPSErrors}
 	key.trusted = key.proxy != "" && r.Proxy.Trusted
@@ -269,9 +269,9 @@ func (c *Client) roundTrip(req *http.Request, r Request) (*http.Response, error)
 	}
 }
 
-// request makes net/http's form of a request.
+// request converts a request to net/http's form.
 func (h *hop) request(ctx context.Context, r Request) (*http.Request, error) {
-	if !httpguts.ValidHeaderFieldName(r.Method) { // both are tokens
+	if !httpguts.ValidHeaderFieldName(r.Method) { // methods and header names are both tokens
 		return nil, &Error{Text: fmt.Sprintf("Method must be a valid HTTP token [%q]", r.Method)}
 	}
 	ctx = httptrace.WithClientTrace(context.WithValue(ctx, hopKey{}, h), h.trace())
@@ -294,20 +294,20 @@ func (h *hop) request(ctx context.Context, r Request) (*http.Request, error) {
 		switch strings.ToLower(header.Name) {
 		case "host":
 			req.Host = header.Value
-		case "user-agent": // net/http adds its own unless it finds this one
+		case "user-agent": // net/http adds its own user agent unless this one is set
 			req.Header["User-Agent"] = []string{header.Value}
-		case "content-length", "transfer-encoding", "connection", "trailer": // are the connection's
+		case "content-length", "transfer-encoding", "connection", "trailer": // the connection sets these itself
 		default:
 			req.Header[header.Name] = append(req.Header[header.Name], header.Value)
 		}
 	}
 	if _, ok := req.Header["User-Agent"]; !ok {
-		req.Header["User-Agent"] = nil // none
+		req.Header["User-Agent"] = nil // send no user agent
 	}
 	return req, nil
 }
 
-// response tells of an answer's head.
+// response reads the head of an answer.
 func (h *hop) response(res *http.Response) *Response {
 	out := &Response{Status: res.StatusCode, Security: h.security(), Timing: h.timing()}
 	_, out.StatusText, _ = strings.Cut(res.Status, " ")
@@ -331,7 +331,7 @@ func (h *hop) response(res *http.Response) *Response {
 	return out
 }
 
-// fromLatin1 makes text of a header's bytes, each of which is one character.
+// fromLatin1 converts the bytes of a header to text. Each byte is one character.
 func fromLatin1(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0 {
 		return text

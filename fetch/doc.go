@@ -1,5 +1,5 @@
-// Package fetch makes the HTTP requests that scripts ask for outside a page:
-// redirects, cookies, credentials, compressed bodies. Every address it connects
-// to is asked of a policy, the one that a name resolves to as well as the one
-// that is written in the URL.
+// Package fetch makes HTTP requests for scripts outside a page: redirects,
+// cookies, credentials, compressed bodies. A policy checks every address before
+// the client connects to it, both the one in the URL and the one that its name
+// resolves to.
 package fetch

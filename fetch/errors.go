@@ -15,25 +15,25 @@ import (
 // ErrClosed is the error of requests after Close.
 var ErrClosed = errors.New("request context disposed")
 
-// Error is a request's failure, in the words that Playwright has for it.
+// Error is the failure of a request, in Playwright's words.
 type Error struct {
 	Text  string
 	cause error
 }
 
-// Error is the text.
+// Error returns the text.
 func (e *Error) Error() string { return e.Text }
 
-// Unwrap returns what the error was made of, or nil.
+// Unwrap returns the underlying error, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// errAborted is the end of a connection in the middle of a body.
+// errAborted says that the connection ended in the middle of a body.
 type errAborted struct{ cause error }
 
 func (e errAborted) Error() string { return "aborted" }
 func (e errAborted) Unwrap() error { return e.cause }
 
-// inWords puts an error of the network into words; ctx's end is told as it is.
+// inWords puts a network error into words. It returns the cause of ctx unchanged.
 func inWords(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -53,7 +53,7 @@ func inWords(ctx context.Context, err error) error {
 
 const hangUp = "socket hang up"
 
-// isReset reports whether the other side ended a connection before it answered.
+// isReset reports whether the other side closed a connection before it answered.
 func isReset(err error) bool {
 	if _, ok := errors.AsType[errAborted](err); ok {
 		return false
@@ -61,7 +61,7 @@ func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// connectErrors are the failures to connect that have a name.
+// connectErrors are the connection failures with a name.
 var connectErrors = []struct {
 	errno syscall.Errno
 	name  string
@@ -70,7 +70,7 @@ var connectErrors = []struct {
 	{syscall.ETIMEDOUT, "ETIMEDOUT"}, {syscall.EADDRNOTAVAIL, "EADDRNOTAVAIL"},
 }
 
-// plainWords is what Node calls an error of the network.
+// plainWords is Node's text for a network error.
 func plainWords(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Text
@@ -94,7 +94,7 @@ func plainWords(err error) string {
 			return fmt.Sprintf("connect ETIMEDOUT %s", e.Addr)
 		}
 		var number syscall.Errno
-		if !errors.As(e, &number) { // the policy's
+		if !errors.As(e, &number) { // an error of the policy
 			return e.Err.Error()
 		}
 	}
@@ -110,7 +110,7 @@ func plainWords(err error) string {
 	return err.Error()
 }
 
-// tlsWords is what OpenSSL calls a refused certificate or handshake, or empty.
+// tlsWords is OpenSSL's text for a refused certificate or handshake, or empty.
 func tlsWords(err error) string {
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Sprintf("Hostname/IP does not match certificate's altnames: Host: %s. is not in the cert's altnames", e.Host)

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is a site whose handlers a test gives by path.
+// server is a site with a handler per path.
 func server(t *testing.T, handlers map[string]http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -51,7 +51,7 @@ func get(t *testing.T, address string) fetch.Request {
 	return fetch.Request{URL: u, Method: "GET", MaxRedirects: fetch.DefaultMaxRedirects}
 }
 
-// echo answers with what it was asked.
+// echo answers with the request that it got.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	_, _ = fmt.Fprintf(w, "%s %s host=%s type=%s auth=%s cookie=%s body=%s",
@@ -205,7 +205,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Headers are told as they came, in their order and spelling.
+// Headers keep their order and spelling.
 func TestHeaders(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["x-LOWER"] = []string{"1", "2"}
@@ -258,7 +258,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// The policy is asked for every hop, and for the address that a name leads to.
+// The policy is asked about every hop, and about the address that a name resolves
+// to.
 func TestPolicy(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{
 		"/demo":   echo,
@@ -292,7 +293,7 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%s: %v, %v", tt.url, res, err)
 		}
 	}
-	// A proxy that a script names is an address like others.
+	// The policy is asked about a script's proxy like about any other address.
 	r := get(t, "http://elsewhere.test/secret")
 	r.Proxy = &fetch.Proxy{Server: own}
 	if res, err := c.Do(t.Context(), r); err == nil || !strings.Contains(err.Error(), refused.Error()) {

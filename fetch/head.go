@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// headConn remembers the head of the answer that it reads, because net/http
-// changes the names of headers and forgets their order.
+// headConn remembers the head of the response that it reads, because net/http
+// changes header names and drops their order.
 type headConn struct {
 	net.Conn
 	tls *tls.ConnectionState // nil without TLS
@@ -19,7 +19,7 @@ type headConn struct {
 	done bool // the head is complete, or too long
 }
 
-// Write begins a request, or goes on with it: the next head is its answer's.
+// Write writes a request. The next head that is read belongs to its response.
 func (c *headConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	if c.done {
@@ -31,7 +31,7 @@ func (c *headConn) Write(b []byte) (int, error) {
 
 var headEnd = []byte("\r\n\r\n")
 
-// Read reads and keeps what belongs to the head.
+// Read reads and remembers the bytes of the head.
 func (c *headConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.mu.Lock()
@@ -56,14 +56,15 @@ func (c *headConn) Read(b []byte) (int, error) {
 	}
 }
 
-// interim reports whether a head is one of those that come before the answer's:
-// 100 Continue, 103 Early Hints.
+// interim reports whether a head is an interim one, before the actual response:
+// 100 Continue or 103 Early Hints.
 func interim(head []byte) bool {
 	_, rest, ok := bytes.Cut(head, []byte(" "))
 	return ok && len(rest) > 0 && rest[0] == '1'
 }
 
-// headers are the head's lines as they came; nil when they are not known.
+// headers returns the lines of the head unchanged, or nil when they are not
+// known.
 func (c *headConn) headers() []Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,7 +14,7 @@ func indexOf(headers []Header, name string) int {
 
 func has(headers []Header, name string) bool { return indexOf(headers, name) >= 0 }
 
-// set changes a header's value, or adds it.
+// set changes the value of a header, or adds the header.
 func set(headers *[]Header, name, value string) {
 	if i := indexOf(*headers, name); i >= 0 {
 		(*headers)[i].Value = value
@@ -27,8 +27,8 @@ func remove(headers *[]Header, name string) {
 	*headers = slices.DeleteFunc(*headers, func(h Header) bool { return strings.EqualFold(h.Name, name) })
 }
 
-// Merge puts lists of headers one over the other: a later one's value takes the
-// place of an earlier one's of the same name, which keeps its spelling.
+// Merge combines lists of headers. A value in a later list replaces the value of
+// the same header in an earlier list, and the earlier spelling stays.
 func Merge(lists ...[]Header) []Header {
 	merged := []Header{}
 	for _, list := range lists {

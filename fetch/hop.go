@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// hop is one request of a chain of redirects, as its connection sees it.
+// hop is one request in a chain of redirects, as seen by its connection.
 type hop struct {
 	url *url.URL
 
-	mu       sync.Mutex // guards what follows: traces are called by any goroutine
+	mu       sync.Mutex // guards what follows, because any goroutine may call a trace
 	start    time.Time
 	dnsEnd   time.Time
 	connect  time.Time // TCP is connected
 	tlsStart time.Time
 	tlsEnd   time.Time
-	got      time.Time // there is a connection
-	first    time.Time // byte of the answer
+	got      time.Time // a connection is available
+	first    time.Time // first byte of the response
 	conn     *headConn
 	server   *ServerAddr
 	tls      *tls.ConnectionState
 	reused   bool
 }
 
-// mark notes that something happened now.
+// mark records the present time.
 func (h *hop) mark(at *time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	*at = time.Now()
 }
 
-// trace makes what net/http tells about the hop.
+// trace returns the hooks by which net/http reports on the hop.
 func (h *hop) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		DNSDone: func(httptrace.DNSDoneInfo) { h.mark(&h.dnsEnd) },
@@ -82,7 +82,7 @@ func (h *hop) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// timing is when everything happened. end is now.
+// timing returns when each part happened. The present time is the end.
 func (h *hop) timing() Timing {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,7 +108,7 @@ func (h *hop) timing() Timing {
 	return t
 }
 
-// security is what is known of the hop's TLS connection, or nil.
+// security describes the hop's TLS connection, or is nil.
 func (h *hop) security() *Security {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,7 +124,7 @@ func (h *hop) security() *Security {
 	return s
 }
 
-// protocolName is a TLS version as OpenSSL and Node name it.
+// protocolName is the name of a TLS version in OpenSSL and Node.
 func protocolName(version uint16) string {
 	switch version {
 	case tls.VersionTLS13:

@@ -9,26 +9,28 @@ import (
 )
 
 const (
-	// maxCookies bounds a Memory; the oldest ones go.
+	// maxCookies bounds the cookies of a Memory; the oldest are dropped first.
 	maxCookies = 3000
 
-	// maxMemory bounds a Memory in bytes, likewise.
+	// maxMemory bounds the bytes of a Memory; the oldest cookies are dropped
+	// first.
 	maxMemory = 1 << 20
 )
 
-// Memory is a Jar that lives as long as its requests. Its zero value is empty.
-// All methods may be called from any goroutine.
+// Memory is a Jar in memory. Its zero value is empty. All methods may be called
+// from any goroutine.
 type Memory struct {
 	mu      sync.Mutex // guards cookies
 	cookies []Cookie
 }
 
-// Cookies are those for a URL.
+// Cookies returns the cookies for a URL.
 func (m *Memory) Cookies(_ context.Context, u *url.URL) ([]Cookie, error) {
 	return slices.DeleteFunc(m.All(), func(c Cookie) bool { return !c.Matches(u) }), nil
 }
 
-// SetCookies keeps cookies; one that has expired takes its like away.
+// SetCookies keeps cookies. An expired cookie removes the kept one of the same
+// name, domain and path.
 func (m *Memory) SetCookies(_ context.Context, cookies []Cookie) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +45,7 @@ func (m *Memory) SetCookies(_ context.Context, cookies []Cookie) error {
 	return nil
 }
 
-// shrinkLocked takes the oldest cookies away when there are too many.
+// shrinkLocked drops the oldest cookies when there are too many.
 func (m *Memory) shrinkLocked() {
 	size := 0
 	for _, c := range m.cookies {
@@ -57,12 +59,12 @@ func (m *Memory) shrinkLocked() {
 	m.cookies = slices.Delete(m.cookies, 0, over)
 }
 
-// size is how many bytes of text a cookie has.
+// size is the number of bytes of a cookie's text.
 func (c *Cookie) size() int {
 	return len(c.Name) + len(c.Value) + len(c.Domain) + len(c.Path) + len(c.PartitionKey)
 }
 
-// All are the cookies that have not expired.
+// All returns the cookies that have not expired.
 func (m *Memory) All() []Cookie {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +73,7 @@ func (m *Memory) All() []Cookie {
 	return slices.Clone(m.cookies)
 }
 
-// Remove takes away the cookies that match.
+// Remove removes the cookies that match.
 func (m *Memory) Remove(match func(Cookie) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

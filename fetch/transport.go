@@ -11,23 +11,22 @@ import (
 	"syscall"
 )
 
-// transportKey is what connections that may be used for the same requests have
-// in common.
+// transportKey identifies connections that can serve the same requests.
 type transportKey struct {
-	proxy    string // its URL with credentials; empty for direct connections
-	trusted  bool   // the proxy
+	proxy    string // the proxy's URL with credentials; empty for direct connections
+	trusted  bool   // whether the proxy is trusted
 	insecure bool
-	once     bool // for one request each
+	once     bool // each connection serves one request only
 }
 
-// errOnce says that the policy does not allow an address in general, so that each
-// request has to ask for itself, on a connection of its own.
+// errOnce says that the policy does not allow an address for every path, so each
+// request is checked by itself, on a new connection.
 var errOnce = errors.New("this address is not reached by kept connections")
 
-// hopKey is the key of a *hop in a request's context.
+// hopKey is the key of the *hop in a request's context.
 type hopKey struct{}
 
-// transport gives the connections for a kind of requests.
+// transport returns the connections for a kind of request.
 func (c *Client) transport(key transportKey) (*http.Transport, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,12 +55,12 @@ func (c *Client) newTransport(key transportKey) (*http.Transport, error) {
 	config := &tls.Config{InsecureSkipVerify: key.insecure} //nolint:gosec // ignoreHTTPSErrors asks for it
 	t := &http.Transport{
 		TLSClientConfig:        config,
-		DisableCompression:     true, // the answer's headers are told as they came
+		DisableCompression:     true, // headers must stay as received
 		DisableKeepAlives:      key.once,
 		MaxIdleConns:           maxIdle,
 		IdleConnTimeout:        idleTime,
 		MaxResponseHeaderBytes: maxHead,
-		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1, as Playwright
+		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 only, like Playwright
 	}
 	dialer := &net.Dialer{Timeout: connectTimeout}
 	if key.proxy != "" {
@@ -118,9 +117,9 @@ func hostOf(address string) string {
 	return host
 }
 
-// checkDial asks the policy for an IP address that is about to be connected to.
-// A connection that is kept may carry any later request to the same host, so it
-// must be allowed whatever the path.
+// checkDial asks the policy about an IP address before connecting to it. A kept
+// connection may serve any later request to the same host, so the address must be
+// allowed for every path.
 func (c *Client) checkDial(ctx context.Context, once bool, address string) error {
 	h, ok := ctx.Value(hopKey{}).(*hop)
 	if !ok {
@@ -137,7 +136,7 @@ func (c *Client) checkDial(ctx context.Context, once bool, address string) error
 	return nil
 }
 
-// proxyFor is the URL of the proxy that a request goes through, or empty.
+// proxyFor is the URL of the proxy for a request, or empty.
 func proxyFor(p *Proxy, u *url.URL) string {
 	if p == nil || p.bypasses(u.Hostname()) {
 		return ""

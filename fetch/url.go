@@ -11,11 +11,11 @@ import (
 //lint:ignore ST1005 these are Node's words
 var errURL = errors.New("Invalid URL")
 
-// breaks are what browsers leave out of a URL.
+// breaks are characters that browsers remove from a URL.
 var breaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
-// ParseURL reads a URL nearly as browsers do; a relative one is taken from base,
-// which may be nil. What is after a # is left out.
+// ParseURL reads a URL nearly as browsers do. A relative URL is resolved against
+// base, which may be nil. The fragment is dropped.
 func ParseURL(base *url.URL, text string) (*url.URL, error) {
 	text = breaks.Replace(strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }))
 	text, _, _ = strings.Cut(text, "#")
@@ -45,8 +45,8 @@ func parse(base *url.URL, text string) (*url.URL, error) {
 	return url.Parse(text)
 }
 
-// escapePercents makes percent signs that escape nothing stand for themselves,
-// which Go refuses and browsers send as they are.
+// escapePercents escapes percent signs that begin no escape. Go refuses them, and
+// browsers send them unchanged.
 func escapePercents(path string) string {
 	if !strings.Contains(path, "%") {
 		return path
@@ -66,7 +66,7 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// escapeBytes escapes what may not stand in a request's line.
+// escapeBytes escapes bytes that may not appear in a request line.
 func escapeBytes(query string) string {
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder

@@ -18,8 +18,8 @@ import (
 	"takeover/text"
 )
 
-// save writes to the store what Send took, in its order, until Close and
-// all is written.
+// save writes accepted deliveries to the store in order, until Close was called
+// and all are written.
 func (s *Sender) save() {
 	for {
 		s.saveTaken()
@@ -43,8 +43,8 @@ func (s *Sender) saveTaken() {
 	}
 }
 
-// put writes a delivery and returns its revision. A store that is away does not
-// keep it from being sent: its revision stays.
+// put writes a delivery and returns its revision. When the store is away, it
+// keeps the old revision, and the delivery is sent all the same.
 func (s *Sender) put(r record) uint64 {
 	value, err := json.Marshal(r)
 	if err == nil {
@@ -59,7 +59,7 @@ func (s *Sender) put(r record) uint64 {
 	return r.revision
 }
 
-// key is a delivery's in the store.
+// key is the key of a delivery in the store.
 func (s *Sender) key(r *record) string { return s.server + "." + r.ID }
 
 func (s *Sender) remove(r *record) {
@@ -73,8 +73,8 @@ func (s *Sender) remove(r *record) {
 	}
 }
 
-// deliver sends what is due to one endpoint, one request at a time, until Close;
-// ctx ends the one that is being made.
+// deliver sends the due deliveries of one endpoint, one request at a time, until
+// Close. ctx ends the running request.
 func (s *Sender) deliver(ctx context.Context, q *queue) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -116,7 +116,7 @@ func (s *Sender) closed() bool {
 	}
 }
 
-// failed keeps what a failed try changes, and says it then.
+// failed stores the result of a failed try, and then logs it.
 func (s *Sender) failed(q *queue, r *record, at time.Time, err error) {
 	why := text.Clip(err.Error(), MaxError)
 	now := q.failed(r, at, why, s.backoff)
@@ -144,7 +144,7 @@ func (s *Sender) bury(r *record) {
 	}
 }
 
-// post sends a delivery once. Every answer but one of 200 to 299 is an error.
+// post sends a delivery once. Any status outside 200 to 299 is an error.
 func (s *Sender) post(ctx context.Context, e Endpoint, r *record) error {
 	now := time.Now()
 	signature, err := s.signer.Sign(r.Message, now, r.Body)
@@ -165,15 +165,15 @@ func (s *Sender) post(ctx context.Context, e Endpoint, r *record) error {
 		return withoutAddress(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	said, _ := io.ReadAll(io.LimitReader(res.Body, MaxError)) // the status is what counts
+	said, _ := io.ReadAll(io.LimitReader(res.Body, MaxError)) // only the status matters
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return errors.New(strings.TrimSpace(res.Status + " " + string(said)))
 	}
 	return nil
 }
 
-// withoutAddress is an error of package http without the endpoint's address, which
-// may be secret.
+// withoutAddress removes the endpoint's address from an error of package http,
+// because the address may be secret.
 func withoutAddress(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
@@ -181,7 +181,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// body is an event as an endpoint gets it.
+// body is the JSON that an endpoint gets for an event.
 func body(e Event, slack bool) json.RawMessage {
 	if slack {
 		line := escapeSlack(e.Text)
@@ -204,7 +204,7 @@ func body(e Event, slack bool) json.RawMessage {
 	return encode(envelope)
 }
 
-// encode is JSON; of what cannot be JSON it is null, which a test would show.
+// encode returns JSON, or null for a value that cannot be JSON.
 func encode(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -213,8 +213,8 @@ func encode(v any) json.RawMessage {
 	return b
 }
 
-// escapeSlack makes a text harmless that a page or a script may have chosen: these
-// three characters make links and mentions.
+// escapeSlack escapes the three characters that make links and mentions, in a
+// text that may come from a page or a script.
 func escapeSlack(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

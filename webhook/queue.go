@@ -10,13 +10,13 @@ import (
 	"takeover/store"
 )
 
-// record is a delivery as the store keeps it.
+// record is a delivery with its place in the store.
 type record struct {
 	Delivery
 	Body json.RawMessage `json:"body"`
 
-	saved    bool   // the store has it: it may be sent
-	revision uint64 // of its entry in the store; 0 for none
+	saved    bool   // it is in the store and may be sent
+	revision uint64 // of its entry in the store; 0 when it has none
 }
 
 func parseRecord(e store.Entry) (*record, error) {
@@ -27,21 +27,21 @@ func parseRecord(e store.Entry) (*record, error) {
 	return r, nil
 }
 
-// queue holds what one endpoint is still to get.
+// queue holds the open deliveries of one endpoint.
 type queue struct {
 	endpoint Endpoint
-	wake     chan struct{} // one slot: something may be due earlier than thought
+	wake     chan struct{} // one token: a delivery may be due earlier than expected
 
 	mu          sync.Mutex
 	waiting     []*record // oldest first
-	sending     *record   // of waiting, or nil
+	sending     *record   // one of waiting, or nil
 	deliveredAt *time.Time
 	lastError   string
 }
 
 func newQueue(e Endpoint) *queue { return &queue{endpoint: e, wake: make(chan struct{}, 1)} }
 
-// add puts a delivery at the end, unless MaxPending are there.
+// add appends a delivery, unless MaxPending are waiting.
 func (q *queue) add(r *record) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -60,7 +60,7 @@ func (q *queue) wakeUp() {
 	}
 }
 
-// stored marks a delivery as kept, so that it may be sent.
+// stored marks a delivery as stored, so that it may be sent.
 func (q *queue) stored(r *record, revision uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -68,15 +68,15 @@ func (q *queue) stored(r *record, revision uint64) {
 	q.wakeUp()
 }
 
-// read returns a delivery as it is now.
+// read returns a copy of a delivery.
 func (q *queue) read(r *record) record {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return *r
 }
 
-// next takes the delivery that is due, or says how long until one is: -1 when
-// nothing waits.
+// next takes the delivery that is due, or returns how long until one is: -1 when
+// none is waiting.
 func (q *queue) next(now time.Time) (*record, time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -96,7 +96,7 @@ func (q *queue) next(now time.Time) (*record, time.Duration) {
 	return first, 0
 }
 
-// arrived forgets the delivery that was sent.
+// arrived removes the delivery that was sent.
 func (q *queue) arrived(r *record, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -104,8 +104,8 @@ func (q *queue) arrived(r *record, at time.Time) {
 	q.removeLocked(r)
 }
 
-// failed takes in that a try failed, and gives the delivery as it is now: with
-// its next try, or dead and no longer of the queue.
+// failed records a failed try and returns a copy of the delivery: with the time
+// of its next try, or dead and removed from the queue.
 func (q *queue) failed(r *record, at time.Time, why string, backoff []time.Duration) record {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,7 +120,7 @@ func (q *queue) failed(r *record, at time.Time, why string, backoff []time.Durat
 	return *r
 }
 
-// givenUp leaves a delivery for later whose try was cut off.
+// givenUp returns a delivery to the queue when its try was cut off.
 func (q *queue) givenUp() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -25,55 +25,56 @@ import (
 // Limits.
 const (
 	MaxEndpoints = 20
-	MaxPending   = 1_000   // deliveries that wait, of one endpoint; further ones are refused
-	MaxDead      = 1_000   // deliveries kept that failed for good, of all endpoints; the oldest go first
-	MaxBody      = 256_000 // bytes of a request; data is left out of a larger one
-	MaxError     = 500     // bytes kept of what an endpoint answered
+	MaxPending   = 1_000   // waiting deliveries of one endpoint; further ones are refused
+	MaxDead      = 1_000   // kept deliveries that failed for good, of all endpoints; the oldest are dropped first
+	MaxBody      = 256_000 // bytes of a request; a larger one is sent without data
+	MaxError     = 500     // kept bytes of an endpoint's error response
 
-	// StoreBytes is the room that deliveries have in the store. What finds none is
-	// sent as well, but does not outlive the process.
+	// StoreBytes bounds the deliveries in the store. Deliveries beyond it are
+	// sent as well, but do not survive the process.
 	StoreBytes = 256 << 20
 
 	requestTimeout = 10 * time.Second
 	storeTimeout   = 10 * time.Second
 )
 
-// bucketName is where deliveries are kept.
+// bucketName is the name of the bucket for deliveries.
 const bucketName = "webhooks"
 
-// Backoff is how long after each failed try the next one comes. After the last
-// a delivery is dead. It is about what the specification recommends.
+// Backoff lists the pauses after each failed try. After the last one the delivery
+// is dead. The values follow the specification's recommendation.
 var Backoff = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
 
-// ErrNotFound is the error of a delivery that there is not.
+// ErrNotFound is the error for an unknown delivery.
 var ErrNotFound = errors.New("no such delivery")
 
-// ErrFull is the error of a retry for which an endpoint has no room.
+// ErrFull is the error of a retry when the queue of its endpoint is full.
 var ErrFull = errors.New("too many deliveries wait")
 
-// Endpoint is an address that is told.
+// Endpoint is an address that gets webhooks.
 type Endpoint struct {
-	ID    string // from its address; it says nothing of it
+	ID    string // made from the address without revealing it
 	URL   string
-	Slack bool // bodies are {"text": …}, as Slack's incoming webhooks take them
+	Slack bool // bodies are {"text": …}, as Slack's incoming webhooks expect
 }
 
-// slackPrefix before an address asks for Slack's bodies.
+// slackPrefix before an address asks for bodies in Slack's form.
 const slackPrefix = "slack+"
 
-// ParseEndpoint reads an http or https address, or one with "slack+" before it.
+// ParseEndpoint parses an http or https address, with or without "slack+" before
+// it.
 func ParseEndpoint(s string) (Endpoint, error) {
 	address, slack := strings.CutPrefix(s, slackPrefix)
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		// The address may hold a secret: it is not repeated.
+		// The error does not repeat the address, which may contain a secret.
 		return Endpoint{}, errors.New("must be http://… or https://…, or that with slack+ before it")
 	}
 	sum := sha256.Sum256([]byte(s))
 	return Endpoint{ID: hex.EncodeToString(sum[:6]), URL: address, Slack: slack}, nil
 }
 
-// Name is the endpoint's address without what may be secret in it.
+// Name is the endpoint's address without the parts that may be secret.
 func (e Endpoint) Name() string {
 	u, err := url.Parse(e.URL)
 	if err != nil {
@@ -86,19 +87,19 @@ func (e Endpoint) Name() string {
 	return name
 }
 
-// Event is what is told.
+// Event is what a webhook reports.
 type Event struct {
 	Type string // such as takeover.requested
 	Time time.Time
 	Data any    // becomes JSON
-	Text string // the same for a person to read, in a line
-	Link string // where the person goes; may be empty
+	Text string // one line for a person
+	Link string // a link for that person; may be empty
 }
 
-// State is where a delivery stands.
+// State is the state of a delivery.
 type State string
 
-// The states of a delivery. One that arrived is forgotten.
+// The states of a delivery. Arrived deliveries are not kept.
 const (
 	Pending State = "pending"
 	Dead    State = "dead" // every try failed
@@ -112,20 +113,20 @@ type Delivery struct {
 	Type      string    `json:"type"`
 	State     State     `json:"state"`
 	CreatedAt time.Time `json:"createdAt"`
-	Attempts  int       `json:"attempts"`  // so far
-	NextAt    time.Time `json:"nextAt"`    // of the next try; of the last one when dead
-	LastError string    `json:"lastError"` // of the last try
+	Attempts  int       `json:"attempts"`  // number of tries so far
+	NextAt    time.Time `json:"nextAt"`    // time of the next try, or of the last one when dead
+	LastError string    `json:"lastError"` // error of the last try
 }
 
-// Status is how an endpoint does.
+// Status describes the state of an endpoint.
 type Status struct {
 	ID          string     `json:"id"`
 	Name        string     `json:"name"` // the address without its path
 	Format      string     `json:"format"`
 	Pending     int        `json:"pending"`
 	Dead        int        `json:"dead"`
-	DeliveredAt *time.Time `json:"deliveredAt"` // since the server started
-	LastError   string     `json:"lastError"`   // of the newest try, empty when it arrived
+	DeliveredAt *time.Time `json:"deliveredAt"` // last success since the server started
+	LastError   string     `json:"lastError"`   // of the newest try; empty when it succeeded
 }
 
 // Options configures a Sender.
@@ -133,7 +134,7 @@ type Options struct {
 	Endpoints []Endpoint
 	Secret    string          // see NewSecret
 	Store     *store.Store    // required
-	Server    string          // required: what this server keeps its deliveries under; several may share a store
+	Server    string          // required: the name under which this server keeps its deliveries; several servers may share a store
 	Backoff   []time.Duration // default Backoff
 	UserAgent string
 	Logger    *slog.Logger // default: discard
@@ -154,23 +155,23 @@ type Sender struct {
 	wakeSaver chan struct{}      // one slot
 	stopping  chan struct{}      // closed by Close
 	closing   sync.Once          // closes stopping
-	cut       context.CancelFunc // ends the requests that are being made
+	cut       context.CancelFunc // cancels running requests
 
 	mu      sync.Mutex
-	unsaved []*record // taken, not yet in the store, in their order
+	unsaved []*record // accepted deliveries that are not stored yet, in order
 	dead    []*record // oldest first
 }
 
-// NewSecret makes a secret for signing, in the form that the specification's
-// libraries take.
+// NewSecret makes a signing secret in the form that the specification's libraries
+// accept.
 func NewSecret() string {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	return "whsec_" + base64.StdEncoding.EncodeToString(key)
 }
 
-// New opens what was left undelivered and goes on with it. The error is of the
-// secret or the store.
+// New loads undelivered webhooks and starts delivering. It fails for a bad secret
+// or when the store fails.
 func New(ctx context.Context, o Options) (*Sender, error) {
 	if len(o.Endpoints) > MaxEndpoints {
 		return nil, fmt.Errorf("webhooks: %d addresses, the most are %d", len(o.Endpoints), MaxEndpoints)
@@ -188,7 +189,7 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 		bucket: bucket, server: o.Server, signer: signer, backoff: o.Backoff, userAgent: cmp.Or(o.UserAgent, "takeover"), log: o.Logger,
 		client: &http.Client{
 			Timeout: requestTimeout,
-			// Where it leads was not configured by anybody.
+			// The operator did not configure the target of a redirect.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
@@ -213,8 +214,8 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 	return s, nil
 }
 
-// restore reads what an earlier process left. What was for an endpoint that is no
-// longer configured is forgotten.
+// restore loads the deliveries of an earlier process and drops those of endpoints
+// that are no longer configured.
 func (s *Sender) restore(ctx context.Context) error {
 	entries, err := s.bucket.Match(ctx, s.server+".>")
 	if err != nil {
@@ -248,8 +249,9 @@ func (s *Sender) queue(endpoint string) *queue {
 	return nil
 }
 
-// Send hands an event over for every endpoint and does not wait; not after Close. It is logged
-// when an endpoint's queue is full and does not get it.
+// Send queues an event for every endpoint and returns at once. It logs an error
+// when an endpoint's queue is full and drops the event. Do not call it after
+// Close.
 func (s *Sender) Send(e Event) {
 	message := "msg_" + rand.Text()
 	for _, q := range s.queues {
@@ -266,7 +268,7 @@ func (s *Sender) Send(e Event) {
 	}
 }
 
-// accept takes a delivery that the store does not have yet as it is.
+// accept queues a delivery that is not in the store yet.
 func (s *Sender) accept(q *queue, r *record) bool {
 	if !q.add(r) {
 		return false
@@ -281,7 +283,7 @@ func (s *Sender) accept(q *queue, r *record) bool {
 	return true
 }
 
-// Statuses are how the endpoints do, in the order of their configuration.
+// Statuses returns the state of each endpoint, in the configured order.
 func (s *Sender) Statuses() []Status {
 	s.mu.Lock()
 	dead := map[string]int{}
@@ -298,7 +300,7 @@ func (s *Sender) Statuses() []Status {
 	return list
 }
 
-// Deliveries are those that wait or failed for good, oldest first.
+// Deliveries returns waiting and dead deliveries, oldest first.
 func (s *Sender) Deliveries() []Delivery {
 	list := []Delivery{}
 	s.mu.Lock()
@@ -313,8 +315,8 @@ func (s *Sender) Deliveries() []Delivery {
 	return list
 }
 
-// Retry sends a dead delivery again, with all its tries, and a waiting one at
-// once. The error is ErrNotFound for one that is not there or is on its way now.
+// Retry sends a dead delivery again with all its tries, and a waiting one at
+// once. The error is ErrNotFound for one that does not exist or is being sent.
 func (s *Sender) Retry(id string) (Delivery, error) {
 	s.mu.Lock()
 	var r *record
@@ -343,8 +345,9 @@ func (s *Sender) Retry(id string) (Delivery, error) {
 	return Delivery{}, ErrNotFound
 }
 
-// Close ends the deliveries: what is being sent has until ctx ends to arrive. What
-// has not is delivered after the next start. It may be called twice.
+// Close stops delivering. The running requests may finish until ctx ends. All
+// other deliveries stay in the store for the next start. Close may be called
+// twice.
 func (s *Sender) Close(ctx context.Context) {
 	s.closing.Do(func() { close(s.stopping) })
 	defer context.AfterFunc(ctx, s.cut)()

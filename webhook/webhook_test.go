@@ -20,7 +20,7 @@ import (
 	"takeover/webhook"
 )
 
-// receiver is an endpoint that checks signatures with the published library.
+// receiver is an endpoint that verifies signatures with the published library.
 type receiver struct {
 	*httptest.Server
 	got chan request
@@ -146,8 +146,8 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// TestBackoff holds that a failed delivery is tried again as often as said, is
-// listed as dead then, and can be sent again.
+// TestBackoff checks the retries of a failed delivery, its listing as dead, and
+// sending it again.
 func TestBackoff(t *testing.T) {
 	secret := webhook.NewSecret()
 	r := receive(t, secret)
@@ -156,7 +156,7 @@ func TestBackoff(t *testing.T) {
 		Endpoints: []webhook.Endpoint{endpoint(t, r.URL)}, Secret: secret, Server: "s1", Store: openStore(t, t.TempDir()),
 		Backoff: []time.Duration{time.Millisecond, time.Millisecond}, Logger: slog.New(log),
 	})
-	r.answers(http.StatusFound) // and is not followed
+	r.answers(http.StatusFound) // a redirect is not followed
 	s.Send(event)
 	ids := map[string]bool{}
 	for range 3 {
@@ -198,7 +198,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// deaths is a log that tells when a delivery is dead.
+// deaths is a log that reports dead deliveries.
 type deaths struct {
 	slog.Handler
 	died chan struct{}
@@ -214,7 +214,7 @@ func (d deaths) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestRestart holds that what was accepted is delivered by the next process.
+// TestRestart checks that the next process delivers what was accepted.
 func TestRestart(t *testing.T) {
 	secret, dir := webhook.NewSecret(), filepath.Join(t.TempDir(), "store")
 	r := receive(t, secret)
@@ -242,7 +242,7 @@ func TestRestart(t *testing.T) {
 	}
 	second.Close(t.Context())
 
-	// Another server that shares the store has nothing to do with it.
+	// Another server on the same store ignores these deliveries.
 	r.answers(http.StatusServiceUnavailable)
 	third := start(t, o)
 	third.Send(event)
