@@ -10,6 +10,7 @@ import (
 	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/cdp"
+	"takeover/links"
 )
 
 // runLater has the page that is shown run code as a task of its own.
@@ -71,7 +72,7 @@ func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guest, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &LinkGrant{Takeover: to.ID(), Role: RoleTakeover}})
+	guest, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &links.Grant{Takeover: to.ID(), Role: RoleTakeover}})
 	if err != nil {
 		t.Fatal(err)
 	}

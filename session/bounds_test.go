@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/links"
 )
 
 // helper joins as one who came by the link of a takeover.
 func (s *Session) joinForTakeover(t *testing.T, id string) *Viewer {
 	t.Helper()
-	v, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &LinkGrant{Takeover: id}})
+	v, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &links.Grant{Takeover: id}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func TestGuestsLeaveRoom(t *testing.T) {
 	join := func(guest bool) error {
 		o := ViewerOptions{Role: RoleView}
 		if guest {
-			o.Link = &LinkGrant{}
+			o.Link = &links.Grant{}
 		}
 		v, err := s.Join(o)
 		if err == nil {

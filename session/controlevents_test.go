@@ -12,6 +12,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/links"
 )
 
 var (
@@ -30,7 +31,7 @@ func TestControlEvents(t *testing.T) {
 	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{}); err != nil {
 		t.Fatal(err)
 	}
-	link, secret, err := s.CreateLink(LinkOptions{Role: RoleControl})
+	link, secret, err := s.CreateLink(links.Options{Role: RoleControl})
 	if err != nil {
 		t.Fatal(err)
 	}

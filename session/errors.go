@@ -36,11 +36,7 @@ var (
 	// ErrSecret is the error of taking a picture while a person types a password, a
 	// code or a card's number.
 	ErrSecret = errors.New("a person is typing a secret")
-	// ErrLink is the error of a share link that is unknown, expired, used up or
-	// revoked. LinkError says which.
-	ErrLink = errors.New("this link is not valid any more")
-	// ErrTooMany is the error of one viewer, link or takeover more than a session
-	// may have.
+	// ErrTooMany is the error of one viewer or takeover more than a session may have.
 	ErrTooMany = errors.New("too many")
 )
 

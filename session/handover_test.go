@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"takeover/links"
 )
 
 // onHolder matches the news that a holder has control.
@@ -168,7 +170,7 @@ func TestOnlyWhoWorksSettles(t *testing.T) {
 		}
 		return to, func(resume string) *Viewer {
 			t.Helper()
-			v, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &LinkGrant{Takeover: to.ID(), Role: RoleTakeover}, Resume: resume})
+			v, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &links.Grant{Takeover: to.ID(), Role: RoleTakeover}, Resume: resume})
 			if err != nil {
 				t.Fatal(err)
 			}

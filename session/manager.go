@@ -15,7 +15,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"takeover/archive"
 	"takeover/browser"
+	"takeover/links"
 	"takeover/scripting"
 	"takeover/store"
 )
@@ -26,10 +28,10 @@ type Manager struct {
 	opts     Options
 	browsers *browser.Pool
 	scripts  *scripting.Pool
-	links    *links
-	archive  *archive       // what is told of sessions after the process; nil for nothing
-	events   *store.Events  // what the ring of a session does not hold; nil for none
-	work     sync.WaitGroup // every session's life
+	links    *links.Registry
+	archive  *archive.Archive // keeps sessions beyond the process; nil for nothing
+	events   *store.Events    // what the ring of a session does not hold; nil for none
+	work     sync.WaitGroup   // every session's life
 	changes  changes
 	stats    counters
 
@@ -83,7 +85,7 @@ func NewManager(o Options) (*Manager, error) {
 	m := &Manager{
 		capturing: defaultCapturing(),
 		opts:      o,
-		links:     newLinks(),
+		links:     links.New(nil),
 		sessions:  map[string]*Session{},
 		stats:     counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 	}
@@ -198,11 +200,11 @@ func (m *Manager) FindTakeover(id string) (*Takeover, error) {
 	return nil, ErrNotFound
 }
 
-// RedeemLink trades a share link's secret, or returns ErrLink, as a LinkError
-// when the secret was right once. from is the network that it came from, for
-// the list of uses.
-func (m *Manager) RedeemLink(secret, from string) (LinkGrant, error) {
-	g, err := m.links.redeem(secret, from)
+// RedeemLink trades a share link's secret for a grant. from is the network of the
+// caller, for the list of visits. The error is links.ErrInvalid, or a *links.Error
+// for a secret that was right once.
+func (m *Manager) RedeemLink(secret, from string) (links.Grant, error) {
+	g, err := m.links.Redeem(secret, from)
 	if err != nil {
 		return g, err
 	}
@@ -212,12 +214,13 @@ func (m *Manager) RedeemLink(secret, from string) (LinkGrant, error) {
 	return g, nil
 }
 
-// CheckGrant returns ErrLink when a grant's link was revoked or has expired.
-func (m *Manager) CheckGrant(g LinkGrant) error { return m.links.check(g) }
+// CheckGrant returns nil while a grant's link is neither revoked nor expired, else
+// links.ErrInvalid or a *links.Error.
+func (m *Manager) CheckGrant(g links.Grant) error { return m.links.Check(g) }
 
 // GrantOver is closed at the moment that a grant's link is revoked or its
 // session ends. Its expiry is CheckGrant's alone.
-func (m *Manager) GrantOver(g LinkGrant) <-chan struct{} { return m.links.over(g) }
+func (m *Manager) GrantOver(g links.Grant) <-chan struct{} { return m.links.Over(g) }
 
 // Ready reports whether a session could be created now: nil, ErrFull, or an
 // ErrNotReady when there is no Chromium or it did not start the last time.
@@ -290,10 +293,10 @@ func (m *Manager) Close(ctx context.Context) error {
 	select {
 	case <-ended:
 	case <-ctx.Done():
-		m.archive.flush()
+		m.archive.Flush()
 		return fmt.Errorf("end sessions: %w", context.Cause(ctx))
 	}
-	m.archive.close()
+	m.archive.Close()
 	return errors.Join(m.scripts.Close(), m.browsers.Close())
 }
 
@@ -323,16 +326,16 @@ func (m *Manager) forgetLocked() {
 	}
 	slices.SortFunc(ended, func(a, b *Session) int { return compareTimes(a.endTime(), b.endTime(), a.id, b.id) })
 	eldest := time.Now().Add(-m.opts.Keep.Age)
-	_, over := m.archive.size("")
+	_, over := m.archive.Size("")
 	for n, s := range ended {
 		if len(ended)-n <= m.opts.Keep.Sessions && over <= 0 && s.endTime().After(eldest) {
 			break
 		}
-		bytes, _ := m.archive.size(s.id)
+		bytes, _ := m.archive.Size(s.id)
 		over -= bytes
 		delete(m.sessions, s.id)
-		m.links.forget(s.id)
-		m.archive.forget(s.id)
+		m.links.Forget(s.id)
+		m.archive.Forget(s.id)
 	}
 	m.order = slices.DeleteFunc(m.order, func(id string) bool { return m.sessions[id] == nil })
 }

@@ -31,7 +31,6 @@ const (
 
 	maxViewers    = 100 // of one session
 	maxGuests     = 50  // of these, by links, so that a link that leaked locks nobody out
-	maxLinks      = 100 // of one session
 	maxTakeovers  = 200 // kept of one session
 	maxRuns       = 100 // kept of one session
 	maxReason     = 500 // runes of a takeover's reason

@@ -2,12 +2,12 @@ package session
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
+	"takeover/archive"
 	"takeover/background"
 )
 
@@ -42,34 +42,27 @@ type runDetail struct {
 // orderLetters stand for the messages of a run's stream.
 var orderLetters = map[string]byte{"log": 'l', "step": 's', "test": 't', "takeover": 'p'}
 
-// linkRecord is a share link in the store; of its secret only the hash.
-type linkRecord struct {
-	LinkInfo
-	Hash []byte `json:"hash"`
-}
-
-// archive has the session's present state written.
+// archive writes the session's present state soon.
 func (s *Session) archive() {
-	s.manager.archive.later(s.key(), s.write)
+	s.manager.archive.Later(s.key(), s.write)
 	s.manager.changes.tell()
 }
 
-func (s *Session) key() archiveKey { return archiveKey{kindSession, s.id, ""} }
+func (s *Session) key() archive.Key { return archive.Key{Kind: archive.Sessions, Session: s.id} }
 
-// write keeps the log apart, and first, once it is whole: it is too long to be
-// written with every change of the session.
+// write writes the session's record. It writes the log before, on its own and only
+// when it is complete, because the log is too long to be written with every change.
 func (s *Session) write(ctx context.Context) (int, error) {
-	tables := s.manager.archive.tables
 	record := sessionRecord{Info: s.Info(), LogBytes: s.logBytes}
 	record.Takeover = nil // a record of its own
 	fitInfo(&record.Info)
 	if log := s.ownLog(); log != "" {
-		if err := tables.details.Set(ctx, tables.name(s.key()), []byte(log)); err != nil {
+		if err := s.manager.archive.SetDetails(ctx, s.key(), []byte(log)); err != nil {
 			return 0, err
 		}
 		record.LogBytes = len(log)
 	}
-	n, err := tables.set(ctx, s.key(), record)
+	n, err := s.manager.archive.Set(ctx, s.key(), record)
 	return n + record.LogBytes, err
 }
 
@@ -81,14 +74,18 @@ func (s *Session) ownLog() string {
 	return s.Log()
 }
 
-// firstRecord has the session's record written before anybody is told of it.
+// firstRecordTimeout is how long a new session waits for its first record, so that
+// its creator finds it again even after the process was killed.
+const firstRecordTimeout = time.Second
+
+// firstRecord writes the session's record before its creator learns the session's id.
 func (s *Session) firstRecord() {
 	a := s.manager.archive
 	if a == nil {
 		return
 	}
-	written := a.written(s.key(), s.write)
-	timer := time.NewTimer(archiveFirst)
+	written := a.Written(s.key(), s.write)
+	timer := time.NewTimer(firstRecordTimeout)
 	defer timer.Stop()
 	select {
 	case <-written:
@@ -103,7 +100,7 @@ func fitInfo(info *Info) {
 	for _, t := range info.Tabs {
 		size += len(t.URL) + len(t.Title) + len(t.Favicon)
 	}
-	if size < maxRecord/8 { // as JSON it may be several times as long
+	if size < archive.MaxRecord/8 { // as JSON it may be several times as long
 		return
 	}
 	var active []Tab
@@ -116,16 +113,18 @@ func fitInfo(info *Info) {
 	info.Tabs = active
 }
 
-// archive has the takeover's present state written.
+// archive writes the takeover's present state soon.
 func (t *Takeover) archive() {
-	t.session.manager.archive.later(t.key(), t.write)
+	t.session.manager.archive.Later(t.key(), t.write)
 	t.session.manager.changes.tell()
 }
 
-func (t *Takeover) key() archiveKey { return archiveKey{kindTakeover, t.session.id, t.ID()} }
+func (t *Takeover) key() archive.Key {
+	return archive.Key{Kind: archive.Takeovers, Session: t.session.id, ID: t.ID()}
+}
 
 func (t *Takeover) write(ctx context.Context) (int, error) {
-	return t.session.manager.archive.tables.set(ctx, t.key(), withoutSecret(t.Info()))
+	return t.session.manager.archive.Set(ctx, t.key(), withoutSecret(t.Info()))
 }
 
 // withoutSecret is a takeover as it is kept: the secret of the link in its address
@@ -135,7 +134,7 @@ func withoutSecret(info TakeoverInfo) TakeoverInfo {
 	if c := info.Changes; c != nil {
 		size := 0
 		for i, name := range c.CookiesSet {
-			if size += len(name); size > maxRecord/8 {
+			if size += len(name); size > archive.MaxRecord/8 {
 				cut := *c
 				cut.CookiesSet = c.CookiesSet[:i]
 				info.Changes = &cut
@@ -146,29 +145,32 @@ func withoutSecret(info TakeoverInfo) TakeoverInfo {
 	return info
 }
 
-// archive has the run's present state written.
+// archive writes the run's present state soon.
 func (r *Run) archive() {
-	r.session.manager.archive.later(r.key(), r.write)
+	r.session.manager.archive.Later(r.key(), r.write)
 	r.session.manager.changes.tell()
 }
 
-func (r *Run) key() archiveKey { return archiveKey{kindRun, r.session.id, r.ID()} }
+func (r *Run) key() archive.Key {
+	return archive.Key{Kind: archive.Runs, Session: r.session.id, ID: r.ID()}
+}
 
-// write keeps the long parts apart, and first: what the record tells of is there.
+// write writes the run's record. It writes the long parts before, so that no record
+// is without them.
 func (r *Run) write(ctx context.Context) (int, error) {
-	tables := r.session.manager.archive.tables
+	kept := r.session.manager.archive
 	record := runRecord{RunInfo: r.Brief(), DetailBytes: r.detailBytes}
 	if !r.archived {
 		value, err := json.Marshal(r.detail())
 		if err != nil {
 			return 0, fmt.Errorf("write run: %w", err)
 		}
-		if err := tables.details.Set(ctx, tables.name(r.key()), value); err != nil {
+		if err := kept.SetDetails(ctx, r.key(), value); err != nil {
 			return 0, err
 		}
 		record.DetailBytes = len(value)
 	}
-	n, err := tables.set(ctx, r.key(), record)
+	n, err := kept.Set(ctx, r.key(), record)
 	return n + record.DetailBytes, err
 }
 
@@ -209,28 +211,4 @@ func (d *runDetail) stream() []RunEvent {
 		}
 	}
 	return list
-}
-
-// archive has a link's present state written, or that it is gone. links.mu is held.
-func (l *links) archiveLocked(one *link) {
-	key := archiveKey{kindLink, one.SessionID, one.ID}
-	a := l.archive
-	a.later(key, func(ctx context.Context) (int, error) {
-		l.mu.Lock()
-		record := linkRecord{LinkInfo: one.LinkInfo, Hash: append([]byte(nil), one.hash[:]...)}
-		record.Visits = append([]LinkVisit{}, one.Visits...)
-		l.mu.Unlock()
-		return a.tables.set(ctx, key, record)
-	})
-}
-
-func (r linkRecord) link() *link {
-	one := &link{LinkInfo: r.LinkInfo, over: make(chan struct{})}
-	if len(r.Hash) == sha256.Size {
-		copy(one.hash[:], r.Hash)
-	}
-	if one.EndedAt != nil {
-		close(one.over)
-	}
-	return one
 }

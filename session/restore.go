@@ -3,76 +3,46 @@ package session
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"takeover/archive"
 	"takeover/background"
+	"takeover/links"
 	"takeover/store"
 )
 
 // reasonRestart is why what was live ended when the process was killed.
 const reasonRestart = "the server was restarted"
 
-// serverIDFile keeps, in the data directory, the name under which this server keeps
-// its sessions in a NATS that others may use too.
-const serverIDFile = "server-id"
-
-// ServerID reads the name that a server's data directory gives it, and makes one at
-// the first start. Several servers may share one NATS: each keeps its things under it.
-func ServerID(dir string) (string, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", fmt.Errorf("open data directory: %w", err)
-	}
-	defer root.Close()
-	raw, err := root.ReadFile(serverIDFile)
-	if id := strings.TrimSpace(string(raw)); err == nil && len(id) == 24 && strings.Trim(id, "0123456789abcdef") == "" {
-		return id, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read the server's id: %w", err)
-	}
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // crypto/rand never fails
-	id := hex.EncodeToString(b)
-	if err := root.WriteFile(serverIDFile, []byte(id+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("keep the server's id: %w", err)
-	}
-	return id, nil
-}
-
 // openStore opens what outlives the process, and lists what an earlier one left.
 func (m *Manager) openStore(s *store.Store) error {
 	ctx, cancel := context.WithTimeout(context.Background(), store.OpenTimeout)
 	defer cancel()
-	server, err := ServerID(m.opts.Dir)
+	server, err := store.ServerID(m.opts.Dir)
 	if err != nil {
 		return err
 	}
 	if m.events, err = s.Events(ctx, m.opts.Events); err != nil {
 		return err
 	}
-	// What is kept goes when the session is forgotten; the table's own age is for
-	// what a killed process left.
-	tables, err := openTables(ctx, s, server, m.opts.Keep.Bytes, m.opts.Keep.Age+MaxTimeout)
+	// Manager.forget deletes records; the age limit of the store is for records that a
+	// killed process left.
+	m.archive, err = archive.Open(ctx, s, archive.Options{
+		Server: server, Bytes: m.opts.Keep.Bytes, Age: m.opts.Keep.Age + MaxTimeout, Full: m.forget, Logger: m.opts.Logger,
+	})
 	if err != nil {
 		return err
 	}
-	m.archive = newArchive(tables, m.opts.Keep.Bytes, m.opts.Logger)
-	m.archive.full = m.forget
-	m.links.archive = m.archive
+	m.links = links.New(m.archive)
 	if err := m.restore(ctx); err != nil {
-		return fmt.Errorf("read the sessions of earlier: %w", err)
+		return fmt.Errorf("read the sessions of earlier processes: %w", err)
 	}
-	go m.archive.run()
+	m.archive.Start()
 	return nil
 }
 
@@ -80,45 +50,40 @@ func (m *Manager) openStore(s *store.Store) error {
 // What was live then has ended now.
 func (m *Manager) restore(ctx context.Context) error {
 	now := time.Now().UTC()
-	if err := readRecords(ctx, m.archive, kindSession, func(key archiveKey, _ int, r sessionRecord) error {
+	if err := archive.Read(ctx, m.archive, archive.Sessions, func(_ archive.Key, r sessionRecord) (int, error) {
 		last, err := m.events.Last(ctx, r.ID)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		m.archive.moreLocked(key, r.LogBytes)
 		m.sessions[r.ID] = m.restoreSession(r, last, now)
-		return nil
+		return r.LogBytes, nil
 	}); err != nil {
 		return err
 	}
-	if err := readRecords(ctx, m.archive, kindRun, func(key archiveKey, _ int, r runRecord) error {
-		if s := m.sessions[key.session]; s != nil {
-			m.archive.moreLocked(key, r.DetailBytes)
-			s.restoreRun(r, now)
+	if err := archive.Read(ctx, m.archive, archive.Runs, func(key archive.Key, r runRecord) (int, error) {
+		s := m.sessions[key.Session]
+		if s == nil {
+			return 0, nil
 		}
-		return nil
+		s.restoreRun(r, now)
+		return r.DetailBytes, nil
 	}); err != nil {
 		return err
 	}
-	if err := readRecords(ctx, m.archive, kindTakeover, func(key archiveKey, _ int, info TakeoverInfo) error {
-		if s := m.sessions[key.session]; s != nil {
+	if err := archive.Read(ctx, m.archive, archive.Takeovers, func(key archive.Key, info TakeoverInfo) (int, error) {
+		if s := m.sessions[key.Session]; s != nil {
 			s.restoreTakeover(info, now)
 		}
-		return nil
+		return 0, nil
 	}); err != nil {
 		return err
 	}
-	if err := readRecords(ctx, m.archive, kindLink, func(key archiveKey, _ int, r linkRecord) error {
-		if one := r.link(); m.sessions[key.session] != nil {
-			m.links.byHash[one.hash], m.links.byID[one.ID] = one, one
-		}
-		return nil
-	}); err != nil {
+	if err := m.links.Restore(ctx, func(session string) bool { return m.sessions[session] != nil }); err != nil {
 		return err
 	}
 	for id, s := range m.sessions {
 		m.order = append(m.order, id)
-		m.links.end(id)
+		m.links.End(id)
 		slices.SortFunc(s.runs, func(a, b *Run) int { return compareTimes(a.info.CreatedAt, b.info.CreatedAt, a.ID(), b.ID()) })
 		slices.SortFunc(s.takeovers, func(a, b *Takeover) int {
 			return compareTimes(a.info.CreatedAt, b.info.CreatedAt, a.ID(), b.ID())
@@ -133,24 +98,6 @@ func (m *Manager) restore(ctx context.Context) error {
 
 func compareTimes(a, b time.Time, idA, idB string) int {
 	return cmp.Or(a.Compare(b), strings.Compare(idA, idB))
-}
-
-// readRecords gives read each record of a kind. What belongs to no session that is
-// listed is deleted, and what cannot be read is left out.
-func readRecords[T any](ctx context.Context, a *archive, kind string, read func(key archiveKey, bytes int, record T) error) error {
-	return a.tables.each(ctx, kind, func(key archiveKey, value []byte) error {
-		var record T
-		if err := json.Unmarshal(value, &record); err != nil {
-			a.log.Warn("a record of an earlier session cannot be read", "kind", kind, "session", key.session, "error", err)
-			return nil
-		}
-		if kind != kindSession && a.sizes[key.session] == nil {
-			a.drop(key)
-			return nil
-		}
-		a.sizeLocked(key, len(value)) // nobody else is there yet
-		return read(key, len(value), record)
-	})
 }
 
 // restoreSession makes an ended session of what is kept of it. last is the seq of
@@ -215,11 +162,10 @@ func (s *Session) restoreTakeover(info TakeoverInfo, now time.Time) {
 
 // recall reads what is kept apart of a run of an earlier process.
 func (r *Run) recall() *runDetail {
-	ctx, cancel := context.WithTimeout(context.Background(), archiveTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), archive.Timeout)
 	defer cancel()
-	tables := r.session.manager.archive.tables
 	detail := runDetail{Said: []background.Section{{Name: background.Unnamed}}}
-	value, err := tables.details.Get(ctx, tables.name(r.key()))
+	value, err := r.session.manager.archive.Details(ctx, r.key())
 	if err == nil {
 		err = json.Unmarshal(value, &detail)
 	}
@@ -233,10 +179,9 @@ func (r *Run) recall() *runDetail {
 // recallLog reads the log of a session of an earlier process. Of one that was live when
 // that was killed, only its runs' are kept.
 func (s *Session) recallLog() string {
-	ctx, cancel := context.WithTimeout(context.Background(), archiveTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), archive.Timeout)
 	defer cancel()
-	tables := s.manager.archive.tables
-	log, err := tables.details.Get(ctx, tables.name(s.key()))
+	log, err := s.manager.archive.Details(ctx, s.key())
 	if err == nil {
 		return string(log)
 	}

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"takeover/archive"
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/links"
 	"takeover/store"
 )
 
@@ -41,7 +43,7 @@ func told(t *testing.T, s *Session) string {
 		Info      Info
 		Runs      []run
 		Takeovers []TakeoverInfo
-		Links     []LinkInfo
+		Links     []links.Info
 		Events    capture.Page
 		Log       string
 	}{Info: s.Info(), Links: s.Links(), Log: s.Log()}
@@ -108,7 +110,7 @@ func TestRestartForgetsNothingThatEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	tell(t, s, 0, 20)
-	_, secret, err := s.CreateLink(LinkOptions{Role: RoleView})
+	_, secret, err := s.CreateLink(links.Options{Role: RoleView})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,15 +170,21 @@ const taken = await requestTakeover('please'); console.log(taken.note); await pa
 			t.Errorf("%s on a session of earlier gave %v", what, err)
 		}
 	}
-	if _, err := again.RedeemLink(secret, ""); !isLinkError(err, LinkEnded) {
+	if _, err := again.RedeemLink(secret, ""); !isLinkEnded(err) {
 		t.Errorf("its link gave %v", err)
 	}
-	if err := again.CheckGrant(grant); !isLinkError(err, LinkEnded) {
+	if err := again.CheckGrant(grant); !isLinkEnded(err) {
 		t.Errorf("a grant of its link gave %v", err)
 	}
 	if _, err := old.ReadEvents(old.Info().EventCount, capture.Filter{}).Next(t.Context()); err == nil {
 		t.Error("an event has a number over the last one's")
 	}
+}
+
+// isLinkEnded reports whether a link ended with its session.
+func isLinkEnded(err error) bool {
+	why, ok := errors.AsType[*links.Error](err)
+	return ok && why.State == links.Ended && errors.Is(err, links.ErrInvalid)
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -186,7 +194,7 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 	kept, data := openKept(t, t.TempDir()), t.TempDir()
 	m := startManager(t, Options{Dir: data, Store: kept})
 	s := create(t, m, CreateOptions{URL: site(t) + "/live"})
-	_, secret, err := s.CreateLink(LinkOptions{Role: RoleControl})
+	_, secret, err := s.CreateLink(links.Options{Role: RoleControl})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,16 +202,16 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 	to := openTakeoverOf(t, r)
 	browsertest.Until(t, "the page's line is heard", func() bool { return strings.Contains(r.Log(), "said so far") })
 	for what, written := range map[string]<-chan struct{}{
-		"session": m.archive.written(s.key(), s.write), "run": m.archive.written(r.key(), r.write), "takeover": m.archive.written(to.key(), to.write),
+		"session": m.archive.Written(s.key(), s.write), "run": m.archive.Written(r.key(), r.write), "takeover": m.archive.Written(to.key(), to.write),
 	} {
 		waitFor(t, what+" is written", written)
 	}
 
 	// The first manager lives on, as if it had been killed: the other one has its name.
 	other, stranger := t.TempDir(), t.TempDir()
-	id, err := os.ReadFile(filepath.Join(data, serverIDFile))
+	id, err := os.ReadFile(filepath.Join(data, "server-id"))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(other, serverIDFile), id, 0o600)
+		err = os.WriteFile(filepath.Join(other, "server-id"), id, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +251,7 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 		if len(m.Takeovers("pending")) != 0 {
 			t.Errorf("%d: a takeover is pending", round)
 		}
-		if _, err := m.RedeemLink(secret, ""); round == 1 && !isLinkError(err, LinkEnded) {
+		if _, err := m.RedeemLink(secret, ""); round == 1 && !isLinkEnded(err) {
 			t.Errorf("%d: its link gave %v", round, err)
 		}
 		if err := m.Close(t.Context()); err != nil {
@@ -271,10 +279,10 @@ func TestKeepIsBounded(t *testing.T) {
 				id := fmt.Sprintf("s%d", n)
 				at := now.Add(-time.Duration(n) * time.Hour)
 				info := Info{ID: id, SessionID: id, Status: StatusReleased, CreatedAt: at.Add(-time.Minute), EndedAt: &at, Metadata: map[string]any{"long": strings.Repeat("x", 60_000)}}
-				if _, err := first.archive.tables.set(t.Context(), archiveKey{kindSession, id, ""}, info); err != nil {
+				if _, err := first.archive.Set(t.Context(), archive.Key{Kind: archive.Sessions, Session: id}, info); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := first.archive.tables.set(t.Context(), archiveKey{kindTakeover, id, "to_1"}, TakeoverInfo{ID: "to_1", State: TakeoverDone}); err != nil {
+				if _, err := first.archive.Set(t.Context(), archive.Key{Kind: archive.Takeovers, Session: id, ID: "to_1"}, TakeoverInfo{ID: "to_1", State: TakeoverDone}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -292,9 +300,9 @@ func TestKeepIsBounded(t *testing.T) {
 			if err := m.Close(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			for _, kind := range []string{kindSession, kindTakeover} {
+			for _, kind := range []archive.Kind{archive.Sessions, archive.Takeovers} {
 				left := 0
-				if err := first.archive.tables.each(t.Context(), kind, func(archiveKey, []byte) error { left++; return nil }); err != nil || left != len(c.want) {
+				if err := archive.Read(t.Context(), first.archive, kind, func(archive.Key, json.RawMessage) (int, error) { left++; return 0, nil }); err != nil || left != len(c.want) {
 					t.Errorf("%d %s are kept, %v", left, kind, err)
 				}
 			}

@@ -296,37 +296,3 @@ func (s *Session) note(typ string, data map[string]any) {
 	}
 	s.manager.changes.tell()
 }
-
-// CreateLink makes a share link and the secret that opens it.
-func (s *Session) CreateLink(o LinkOptions) (LinkInfo, string, error) {
-	if err := s.alive(); err != nil {
-		return LinkInfo{}, "", err
-	}
-	return s.manager.links.create(s.id, o)
-}
-
-// Links lists the session's share links, oldest first.
-func (s *Session) Links() []LinkInfo {
-	list := s.manager.links.list(s.id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	here := map[string]bool{}
-	for v := range s.viewers {
-		here[v.id] = true
-	}
-	for _, l := range list {
-		for i := range l.Visits {
-			l.Visits[i].Here = here[l.Visits[i].Viewer]
-		}
-	}
-	return list
-}
-
-// RevokeLink makes a share link invalid at once, also for those who used it.
-func (s *Session) RevokeLink(id string) error {
-	if err := s.manager.links.revoke(s.id, id); err != nil {
-		return err
-	}
-	s.note("link_revoked", map[string]any{"link": id})
-	return nil
-}

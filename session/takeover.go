@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"takeover/invalid"
+	"takeover/links"
 )
 
 // TakeoverState is where a takeover stands.
@@ -203,7 +204,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	}
 	t.mu.Unlock()
 	t.timer.Stop()
-	t.session.manager.links.settle(t.ID())
+	t.session.manager.links.Settle(t.ID())
 	t.session.takeoverEnded(t)
 	close(t.ended)
 	return nil
@@ -216,7 +217,7 @@ const linkGrace = 5 * time.Minute
 // addLink makes the share link of a takeover, so that its URL works for whoever
 // is asked. Who may see the URL is up to the server: it opens the takeover.
 func (t *Takeover) addLink() {
-	_, secret, err := t.session.CreateLink(LinkOptions{Role: RoleTakeover, Takeover: t.ID(), ExpiresIn: MaxTakeoverTimeout + linkGrace, CreatedBy: "takeover"})
+	_, secret, err := t.session.CreateLink(links.Options{Role: RoleTakeover, Takeover: t.ID(), ExpiresIn: MaxTakeoverTimeout + linkGrace, CreatedBy: "takeover"})
 	if err != nil { // too many links: a person needs a key then
 		t.session.log.Warn("link of a takeover", "error", err)
 		return

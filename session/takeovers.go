@@ -38,7 +38,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 		return nil, ErrTakeoverOpen
 	}
 	if s.takeovers = append(s.takeovers, t); len(s.takeovers) > maxTakeovers {
-		s.manager.archive.drop(archiveKey{kindTakeover, s.id, s.takeovers[0].ID()})
+		s.manager.archive.Drop(s.takeovers[0].key())
 		s.takeovers = slices.Delete(s.takeovers, 0, 1)
 	}
 	s.life.pause(t.info.CreatedAt)

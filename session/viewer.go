@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"takeover/invalid"
+	"takeover/links"
 	"takeover/screencast"
 )
 
 // ViewerOptions says who looks at a session.
 type ViewerOptions struct {
 	Role   Role
-	Name   string     // for the record, such as "operator" or a link's id
-	Link   *LinkGrant // of a guest, who came by a link
-	Resume string     // the word of an earlier view's HelloMessage, whose control this one goes on with
+	Name   string       // for the record, such as "operator" or a link's id
+	Link   *links.Grant // of a guest, who came by a link
+	Resume string       // the word of an earlier view's HelloMessage, whose control this one goes on with
 }
 
 // Viewer is one person's open view of a session. NextPicture and NextMessage
@@ -90,7 +91,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 		s.handTo(v, func(from Holder) bool { return from == HolderNobody })
 	}
 	if o.Link != nil {
-		s.manager.links.joined(*o.Link, v.id)
+		s.manager.links.Joined(*o.Link, v.id)
 	}
 	s.note("viewer_joined", map[string]any{"viewer": v.id, "role": string(v.role)})
 	return v, nil

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"takeover/links"
 )
 
 // widgetSite serves what has widgets, by path.
@@ -64,7 +66,7 @@ func TestFocusAndCursor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guest, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &LinkGrant{Takeover: to.ID()}})
+	guest, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &links.Grant{Takeover: to.ID()}})
 	if err != nil {
 		t.Fatal(err)
 	}

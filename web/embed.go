@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/labstack/echo/v4"
+	"takeover/links"
 
-	"takeover/session"
+	"github.com/labstack/echo/v4"
 )
 
 // framedKey marks a request for a page that other sites may frame.
@@ -47,7 +47,7 @@ func (s *Server) embedOrigins(c echo.Context) []string {
 
 // grantCookie is the cookie of a share link. In a frame of another site browsers
 // send only what says so, and keep it apart for each such site.
-func (s *Server) grantCookie(r *http.Request, g session.LinkGrant, embedded bool) *http.Cookie {
+func (s *Server) grantCookie(r *http.Request, g links.Grant, embedded bool) *http.Cookie {
 	c := newCookie(r, linkCookiePrefix+g.SessionID, s.grants.sign(g), g.Expires, s.https())
 	if embedded && len(s.cfg.EmbedOrigins) > 0 {
 		c.SameSite, c.Secure, c.Partitioned = http.SameSiteNoneMode, true, true

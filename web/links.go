@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/links"
 	"takeover/session"
 )
 
@@ -25,7 +26,7 @@ type linkRequest struct {
 
 // linkCreated is a new link. Its secret is in the URL's fragment.
 type linkCreated struct {
-	session.LinkInfo
+	links.Info
 	URL string `json:"url"`
 }
 
@@ -59,13 +60,13 @@ func (s *Server) createLink(c echo.Context) error {
 	if err := v.err(); err != nil {
 		return err
 	}
-	info, secret, err := one.CreateLink(session.LinkOptions{
+	info, secret, err := one.CreateLink(links.Options{
 		Role: req.Role, ExpiresIn: life, MaxUses: req.MaxUses, Takeover: req.Takeover, CreatedBy: caller(c).name,
 	})
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusCreated, linkCreated{LinkInfo: info, URL: s.baseURL(c.Request()) + path + "#" + secret})
+	return c.JSON(http.StatusCreated, linkCreated{Info: info, URL: s.baseURL(c.Request()) + path + "#" + secret})
 }
 
 // listLinks is GET /v1/sessions/:id/links.
@@ -75,8 +76,8 @@ func (s *Server) listLinks(c echo.Context) error {
 		return err
 	}
 	return list(c, "links", one.Links(), oldestFirst,
-		func(l session.LinkInfo) position { return position{l.CreatedAt, l.ID} },
-		func(l session.LinkInfo) session.LinkInfo { return l })
+		func(l links.Info) position { return position{l.CreatedAt, l.ID} },
+		func(l links.Info) links.Info { return l })
 }
 
 // revokeLink is DELETE /v1/sessions/:id/links/:lid.

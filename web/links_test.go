@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"takeover/links"
 	"takeover/session"
 )
 
@@ -110,15 +111,15 @@ func TestLinks(t *testing.T) {
 		t.Errorf("page of another takeover: %d, want 403", got.status)
 	}
 
-	var links struct {
-		Links []session.LinkInfo `json:"links"`
+	var listed struct {
+		Links []links.Info `json:"links"`
 	}
-	s.call("GET", base+"/links", nil, 200, &links)
-	mine := slices.IndexFunc(links.Links, func(l session.LinkInfo) bool { return l.CreatedBy != "takeover" })
-	if len(links.Links) != 3 || mine < 0 || links.Links[mine].Uses != 1 || len(links.Links[mine].Visits) != 1 || links.Links[mine].Visits[0].From != "127.0.0.0/24" {
-		t.Fatalf("links: %+v", links)
+	s.call("GET", base+"/links", nil, 200, &listed)
+	mine := slices.IndexFunc(listed.Links, func(l links.Info) bool { return l.CreatedBy != "takeover" })
+	if len(listed.Links) != 3 || mine < 0 || listed.Links[mine].Uses != 1 || len(listed.Links[mine].Visits) != 1 || listed.Links[mine].Visits[0].From != "127.0.0.0/24" {
+		t.Fatalf("links: %+v", listed)
 	}
-	s.call("DELETE", base+"/links/"+links.Links[mine].ID, nil, 204, nil)
+	s.call("DELETE", base+"/links/"+listed.Links[mine].ID, nil, 204, nil)
 	var told struct {
 		Events []struct{ Type string } `json:"events"`
 	}
@@ -133,7 +134,7 @@ func TestLinks(t *testing.T) {
 	if page.status != 401 || !strings.Contains(string(page.body), "This link was withdrawn. Whoever sent it to you can make a new one.") {
 		t.Errorf("the page of a revoked link does not say so: %d", page.status)
 	}
-	s.do(request{method: "DELETE", path: base + "/links/" + links.Links[mine].ID}).problem(404)
+	s.do(request{method: "DELETE", path: base + "/links/" + listed.Links[mine].ID}).problem(404)
 
 	var once linkCreated
 	s.call("POST", base+"/links", map[string]any{"role": "view", "maxUses": 1, "expiresIn": 60_000}, 201, &once)

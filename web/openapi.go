@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"takeover/links"
 	"takeover/session"
 )
 
@@ -257,8 +258,19 @@ func (g *specGenerator) properties(t reflect.Type) (props object, required []str
 	return props, required
 }
 
+// componentNames are the names of structs whose Go names say too little outside
+// their package.
+var componentNames = map[reflect.Type]string{
+	reflect.TypeFor[links.Info]():  "Link",
+	reflect.TypeFor[links.Visit](): "LinkVisit",
+	reflect.TypeFor[links.Grant](): "LinkGrant",
+}
+
 // componentName is a struct's name in the description, with a capital first.
 func componentName(t reflect.Type) string {
+	if name := componentNames[t]; name != "" {
+		return name
+	}
 	name := t.Name()
 	if name == "" {
 		return ""

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/links"
 	"takeover/session"
 )
 
@@ -32,13 +33,13 @@ type principal struct {
 	name   string // what others see: "api", "operator", "link ln_…"
 	key    string // id of the key, for logs and limits; no secret
 	cookie string // the sign-in cookie's value
-	grants []session.LinkGrant
+	grants []links.Grant
 	lost   []lostGrant // what cookies of theirs held once
 }
 
 // lostGrant is a grant whose link is over, and why.
 type lostGrant struct {
-	session.LinkGrant
+	links.Grant
 	err error
 }
 
@@ -60,8 +61,8 @@ func (p *principal) operator() bool { return p.kind == keyCaller || p.kind == si
 func (p *principal) byCookie() bool { return p.kind == signedIn || p.kind == linkGuest }
 
 // grant is the strongest link of a guest to a session. An operator has none.
-func (p *principal) grant(sessionID string) (session.LinkGrant, bool) {
-	var best session.LinkGrant
+func (p *principal) grant(sessionID string) (links.Grant, bool) {
+	var best links.Grant
 	found := false
 	for _, g := range p.grants {
 		if g.SessionID == sessionID && (!found || rank(g.Role) > rank(best.Role)) {
@@ -154,22 +155,22 @@ type grantSigner struct{ key []byte }
 
 func newGrantSigner(key string) *grantSigner { return &grantSigner{key: []byte(key)} }
 
-func (g *grantSigner) sign(grant session.LinkGrant) string {
+func (g *grantSigner) sign(grant links.Grant) string {
 	payload, err := json.Marshal(grant)
 	if err != nil {
-		return "" // a LinkGrant has only strings and a time
+		return "" // a links.Grant has only strings and a time
 	}
 	return base64.RawURLEncoding.EncodeToString(append(g.mac(payload), payload...))
 }
 
-func (g *grantSigner) check(value string) (session.LinkGrant, bool) {
+func (g *grantSigner) check(value string) (links.Grant, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(value)
 	if err != nil || len(raw) < sha256.Size || !hmac.Equal(raw[:sha256.Size], g.mac(raw[sha256.Size:])) {
-		return session.LinkGrant{}, false
+		return links.Grant{}, false
 	}
-	var grant session.LinkGrant
+	var grant links.Grant
 	if err := json.Unmarshal(raw[sha256.Size:], &grant); err != nil {
-		return session.LinkGrant{}, false
+		return links.Grant{}, false
 	}
 	return grant, true
 }

@@ -18,6 +18,7 @@ import (
 	"takeover/capture"
 	"takeover/files"
 	"takeover/invalid"
+	"takeover/links"
 	"takeover/session"
 	"takeover/web/views"
 	"takeover/webhook"
@@ -103,7 +104,7 @@ var outcomes = []struct {
 	{session.ErrFull, kindFull, websocket.StatusTryAgainLater},
 	{session.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},
 	{session.ErrRole, kindForbidden, websocket.StatusPolicyViolation},
-	{session.ErrLink, kindForbidden, websocket.StatusPolicyViolation},
+	{links.ErrInvalid, kindForbidden, websocket.StatusPolicyViolation},
 	{session.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
 	{session.ErrNotController, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
@@ -142,7 +143,7 @@ func asFailure(err error) *failure {
 	if in, ok := errors.AsType[*invalid.Error](err); ok {
 		return &failure{kind: kindBadInput, detail: describe(in.Fields), fields: in.Fields}
 	}
-	if errors.Is(err, session.ErrLink) {
+	if errors.Is(err, links.ErrInvalid) {
 		return &failure{kind: kindForbidden, detail: linkWords(err), err: err}
 	}
 	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
@@ -163,7 +164,7 @@ func asFailure(err error) *failure {
 // linkWords says why a link opens nothing, and what to do.
 func linkWords(err error) string {
 	words := sentence(err.Error())
-	if why, ok := errors.AsType[*session.LinkError](err); ok && why.State == session.LinkEnded {
+	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
 		return words + " There is nothing left to do here."
 	}
 	return words + " Whoever sent it to you can make a new one."
@@ -285,7 +286,7 @@ func (s *Server) writeProblem(c echo.Context, f *failure, p problem) error {
 			return s.render(c, p.Status, views.Locked(views.LockedPage{Page: s.page(c), Next: c.Request().URL.Path, Lost: lostWords(c), Following: following}))
 		case f.kind == kindNoKey:
 			return s.renderLogin(c, p.Status, "")
-		case errors.Is(f.err, session.ErrLink):
+		case errors.Is(f.err, links.ErrInvalid):
 			return s.render(c, p.Status, views.Problem(views.LinkExpired(s.page(c))))
 		}
 		return s.render(c, p.Status, views.Problem(s.problemPage(c, p)))

@@ -7,6 +7,7 @@ import (
 
 	"takeover/capture"
 	"takeover/files"
+	"takeover/links"
 	"takeover/session"
 	"takeover/webhook"
 )
@@ -114,9 +115,9 @@ func (s *Server) routes() []route {
 		{method: post, path: one + "/takeovers/:tid/cancel", name: "cancelTakeover", does: "Withdraw the request.", handler: s.cancelTakeover, body: struct{}{}, answers: answer{body: session.TakeoverInfo{}}},
 
 		{method: post, path: one + "/links", name: "createLink", does: "Share the session; the secret is in the URL's fragment and is not shown again.", handler: s.createLink, body: linkRequest{}, answers: answer{status: 201, body: linkCreated{}}},
-		{method: get, path: one + "/links", name: "listLinks", does: "The session's share links and their uses.", query: []string{"limit", "cursor"}, handler: s.listLinks, answers: answer{body: session.LinkInfo{}, list: "links"}},
+		{method: get, path: one + "/links", name: "listLinks", does: "The session's share links and their uses.", query: []string{"limit", "cursor"}, handler: s.listLinks, answers: answer{body: links.Info{}, list: "links"}},
 		{method: del, path: one + "/links/:lid", name: "revokeLink", does: "Revoke a share link.", handler: s.revokeLink, answers: answer{status: 204}},
-		{method: post, path: "/v1/links/redeem", name: "redeemLink", does: "Trade a link's secret for a cookie.", access: public, handler: s.redeemLink, body: redeemRequest{}, answers: answer{body: session.LinkGrant{}}},
+		{method: post, path: "/v1/links/redeem", name: "redeemLink", does: "Trade a link's secret for a cookie.", access: public, handler: s.redeemLink, body: redeemRequest{}, answers: answer{body: links.Grant{}}},
 
 		{method: post, path: one + "/events/start", name: "startEvents", does: "Capture events.", handler: s.startEvents, body: capture.Config{}, answers: answer{body: capture.Started{}}},
 		{method: post, path: one + "/events/stop", name: "stopEvents", does: "Stop capturing.", handler: s.stopEvents, body: struct{}{}, answers: answer{body: capture.Stopped{}}},

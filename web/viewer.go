@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"takeover/links"
 	"takeover/screencast"
 	"takeover/session"
 	"takeover/text"
@@ -54,8 +55,8 @@ type viewerSocket struct {
 	conn   *websocket.Conn
 	viewer *session.Viewer
 	role   session.Role
-	grant  *session.LinkGrant // of a guest
-	over   <-chan struct{}    // closed when that is revoked; nil for others
+	grant  *links.Grant    // of a guest
+	over   <-chan struct{} // closed when that is revoked; nil for others
 	log    *slog.Logger
 
 	ctx    context.Context // the connection's own
@@ -133,7 +134,7 @@ func (v *viewerSocket) serve() {
 	work.Go(v.keepAlive)
 	err := v.run()
 	v.cancel(err)
-	if errors.Is(err, session.ErrLink) {
+	if errors.Is(err, links.ErrInvalid) {
 		v.viewer.Leave() // whatever the peer makes of the closing
 	}
 	code, reason := v.closing(err)
@@ -157,7 +158,7 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 		v.server.metrics.dropped.WithLabelValues("stalled").Inc()
 		return closeStalled, "stalled"
 	}
-	if errors.Is(err, session.ErrLink) {
+	if errors.Is(err, links.ErrInvalid) {
 		return websocket.StatusPolicyViolation, text.Clip(sentence(err.Error()), maxCloseReason)
 	}
 	code := closeCode(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"takeover/invalid"
+	"takeover/links"
 	"takeover/session"
 )
 
@@ -62,7 +63,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 	join := func(role session.Role, takeover string) *session.Viewer {
 		o := session.ViewerOptions{Role: role}
 		if takeover != "" {
-			o.Link = &session.LinkGrant{Takeover: takeover, Role: role}
+			o.Link = &links.Grant{Takeover: takeover, Role: role}
 		}
 		v, err := one.Join(o)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"takeover/links"
 	"takeover/session"
 )
 
@@ -169,12 +170,12 @@ func TestGuestWithViewOnlySees(t *testing.T) {
 			t.Errorf("%s: %v", kind, m)
 		}
 	}
-	var links struct{ Links []session.LinkInfo }
-	s.call("GET", "/v1/sessions/"+one.ID()+"/links", nil, 200, &links)
-	if visits := links.Links[0].Visits; len(visits) != 1 || !visits[0].Here || visits[0].Viewer == "" {
+	var listed struct{ Links []links.Info }
+	s.call("GET", "/v1/sessions/"+one.ID()+"/links", nil, 200, &listed)
+	if visits := listed.Links[0].Visits; len(visits) != 1 || !visits[0].Here || visits[0].Viewer == "" {
 		t.Errorf("the viewer is not among the uses of its link: %+v", visits)
 	}
-	s.call("DELETE", "/v1/sessions/"+one.ID()+"/links/"+links.Links[0].ID, nil, 204, nil)
+	s.call("DELETE", "/v1/sessions/"+one.ID()+"/links/"+listed.Links[0].ID, nil, 204, nil)
 	if code := v.closed(); code != websocket.StatusPolicyViolation {
 		t.Errorf("close code %d after the link was revoked, want 1008", code)
 	}
@@ -355,7 +356,7 @@ func FuzzParseViewerMessage(f *testing.F) {
 
 func TestCloseCodes(t *testing.T) {
 	for err, want := range map[error]websocket.StatusCode{
-		session.ErrEnded: 1000, session.ErrLink: 1008, errStopping: 1001, errStalled: 4008, errors.New("x"): 1011,
+		session.ErrEnded: 1000, links.ErrInvalid: 1008, errStopping: 1001, errStalled: 4008, errors.New("x"): 1011,
 	} {
 		if got := closeCode(fmt.Errorf("wrapped: %w", err)); got != want {
 			t.Errorf("close code of %v: %d, want %d", err, got, want)

@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"takeover/links"
 	"takeover/session"
 )
 
@@ -118,7 +119,7 @@ func (v *viewerSocket) tick(last *statsMessage) error {
 // session itself is told by its last message, which is on its way.
 func (v *viewerSocket) grantOver() error {
 	err := v.server.manager.CheckGrant(*v.grant)
-	if why, ok := errors.AsType[*session.LinkError](err); ok && why.State == session.LinkEnded {
+	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
 		v.over = nil
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"takeover/archive"
 	"takeover/files"
 	"takeover/session"
 	"takeover/static"
@@ -202,7 +203,7 @@ func s2FromEnvironment() (*store.S2, error) {
 
 // maxStore is what the store needs for all that it may be told to keep.
 func (s *serveCommand) maxStore() int64 {
-	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + session.StoreBytes(s.KeepBytes) + webhook.StoreBytes
+	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + archive.StoreBytes(cmp.Or(s.KeepBytes, session.DefaultKeepBytes)) + store.DefaultBucketSize /* of the saved scripts */ + webhook.StoreBytes
 }
 
 func (s *serveCommand) options(addr net.Addr, kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"takeover/session"
 	"takeover/store"
 	"takeover/web"
 	"takeover/webhook"
@@ -26,7 +25,7 @@ func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, log *slo
 	if len(s.Webhooks) == 0 {
 		return nil, nil //nolint:nilnil // there is none, and that is no error
 	}
-	server, err := session.ServerID(s.DataDir)
+	server, err := store.ServerID(s.DataDir)
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}

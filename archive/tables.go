@@ -1,0 +1,109 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"takeover/store"
+)
+
+// Kind is a kind of record. Its value names the bucket of the records.
+type Kind string
+
+// The kinds of records.
+const (
+	Sessions  Kind = "sessions"
+	Runs      Kind = "runs"
+	Takeovers Kind = "takeovers"
+	Links     Kind = "links"
+)
+
+// detailsBucket holds the long parts of runs, after which it is named, and the
+// logs of sessions.
+const detailsBucket = "run-details"
+
+var kinds = []Kind{Sessions, Runs, Takeovers, Links}
+
+// MaxRecord is the most bytes of one record: an external NATS takes messages up to
+// 1 MiB by default.
+const MaxRecord = 900_000
+
+// StoreBytes is how many bytes a store needs for an archive with so many bytes of
+// records.
+func StoreBytes(keep int64) int64 { return int64(len(kinds)+1) * 2 * keep }
+
+// tables hold the records. Each key begins with the server's name, because several
+// servers may share one NATS.
+type tables struct {
+	store   *store.Store
+	server  string
+	buckets map[Kind]*store.Bucket
+	details *store.Blobs
+}
+
+// openTables opens the tables. Each may hold twice the bytes of the whole archive:
+// a new value stands beside the one that it replaces, and the archive decides which
+// session makes room for another, not the table.
+func openTables(ctx context.Context, s *store.Store, server string, bytes int64, age time.Duration) (*tables, error) {
+	t := &tables{store: s, server: server, buckets: map[Kind]*store.Bucket{}}
+	o := store.BucketOptions{Bytes: 2 * bytes, Age: age}
+	var err error
+	for _, kind := range kinds {
+		if t.buckets[kind], err = s.Bucket(ctx, string(kind), o); err != nil {
+			return nil, err
+		}
+	}
+	if t.details, err = s.Blobs(ctx, detailsBucket, o); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *tables) name(key Key) string {
+	name := t.server + "." + key.Session
+	if key.ID != "" {
+		name += "." + key.ID
+	}
+	return name
+}
+
+// set writes a record as JSON and returns its length.
+func (t *tables) set(ctx context.Context, key Key, record any) (int, error) {
+	value, err := json.Marshal(record)
+	if err != nil {
+		return 0, fmt.Errorf("write %s: %w", key.Kind, err)
+	}
+	return len(value), t.buckets[key.Kind].Set(ctx, t.name(key), value)
+}
+
+// delete removes a record and its long part.
+func (t *tables) delete(ctx context.Context, key Key) error {
+	err := ignoreMissing(t.buckets[key.Kind].Delete(ctx, t.name(key)))
+	if key.Kind == Runs || key.Kind == Sessions {
+		err = errors.Join(err, ignoreMissing(t.details.Delete(ctx, t.name(key))))
+	}
+	return err
+}
+
+// each calls read with every record of a kind that this server wrote.
+func (t *tables) each(ctx context.Context, kind Kind, read func(key Key, value []byte) error) error {
+	entries, err := t.buckets[kind].Match(ctx, t.server+".>")
+	if err != nil {
+		return fmt.Errorf("read %s: %w", kind, err)
+	}
+	for _, e := range entries {
+		parts := strings.Split(e.Key, ".")
+		key := Key{Kind: kind, Session: parts[1]}
+		if len(parts) > 2 {
+			key.ID = parts[2]
+		}
+		if err := read(key, e.Value); err != nil {
+			return fmt.Errorf("read %s of %s: %w", kind, key.Session, err)
+		}
+	}
+	return nil
+}

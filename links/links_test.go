@@ -1,0 +1,124 @@
+package links
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"takeover/invalid"
+)
+
+func TestLinks(t *testing.T) {
+	l := New(nil)
+	info, secret, err := l.Create("s1", Options{Role: RoleTakeover, MaxUses: 2, Takeover: "to_1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(secret) != 43 { // 32 bytes, base64url
+		t.Errorf("secret has %d characters", len(secret))
+	}
+	if _, err := l.Redeem(secret+"x", ""); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a wrong secret gave %v", err)
+	}
+	grant, err := l.Redeem(secret, "192.0.2.0/24")
+	if err != nil || grant.SessionID != "s1" || grant.Role != RoleTakeover || grant.Takeover != "to_1" {
+		t.Fatalf("redeem gave %+v, %v", grant, err)
+	}
+	if _, err := l.Redeem(secret, "192.0.2.0/24"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Redeem(secret, "192.0.2.0/24"); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a link for two uses was used three times: %v", err)
+	}
+	if err := l.Check(grant); err != nil {
+		t.Errorf("the grant of a used-up link does not hold: %v", err)
+	}
+	if got := l.List("s1"); len(got) != 1 || got[0].Uses != 2 || len(got[0].Visits) != 2 || got[0].State != UsedUp || got[0].Visits[1].From != "192.0.2.0/24" {
+		t.Errorf("list gave %+v", got)
+	}
+	forged := grant
+	forged.Role = RoleControl
+	if err := l.Check(forged); !errors.Is(err, ErrInvalid) {
+		t.Error("a grant with another role holds")
+	}
+	if err := l.Revoke("s2", info.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("another session's revoke gave %v", err)
+	}
+	over := l.Over(grant)
+	if err := l.Revoke("s1", info.ID); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-over:
+	default:
+		t.Error("who came by a revoked link is not told at once")
+	}
+	if err := l.Check(grant); !isError(err, Revoked) {
+		t.Errorf("the grant of a revoked link gave %v", err)
+	}
+	if err := l.Revoke("s1", info.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a second revoke gave %v", err)
+	}
+	if got := l.List("s1"); len(got) != 1 || got[0].State != Revoked || got[0].EndedAt == nil {
+		t.Errorf("a revoked link is listed as %+v", got)
+	}
+	for field, o := range map[string]Options{
+		"role":      {Role: "root"},
+		"expiresIn": {Role: RoleView, ExpiresIn: -time.Second},
+		"maxUses":   {Role: RoleView, MaxUses: -1},
+	} {
+		_, _, err := l.Create("s1", o)
+		if bad := (*invalid.Error)(nil); !errors.As(err, &bad) || bad.Fields[0].Field != field {
+			t.Errorf("bad %s gave %v", field, err)
+		}
+	}
+}
+
+func isError(err error, state State) bool {
+	why := (*Error)(nil)
+	return errors.As(err, &why) && why.State == state && errors.Is(err, ErrInvalid)
+}
+
+// TestLinksSayWhyTheyAreOver goes through what a link can come to, and how many
+// of those that are over are remembered.
+func TestLinksSayWhyTheyAreOver(t *testing.T) {
+	l := New(nil)
+	make := func(session string, o Options) (Info, string) {
+		t.Helper()
+		o.Role = RoleView
+		info, secret, err := l.Create(session, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info, secret
+	}
+	info, secret := make("s1", Options{})
+	l.byID[info.ID].ExpiresAt = time.Now().Add(-time.Second)
+	if _, err := l.Redeem(secret, ""); !isError(err, Expired) {
+		t.Errorf("an expired link gave %v", err)
+	}
+	_, secret = make("s2", Options{})
+	l.End("s2")
+	if _, err := l.Redeem(secret, ""); !isError(err, Ended) {
+		t.Errorf("the link of an ended session gave %v", err)
+	}
+	l.Forget("s2")
+	if _, err := l.Redeem(secret, ""); err != ErrInvalid {
+		t.Errorf("a forgotten link gave %v", err)
+	}
+	for range maxOpen + keptDead {
+		info, _ := make("s3", Options{})
+		if err := l.Revoke("s3", info.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(l.List("s3")); n > keptDead+1 {
+		t.Errorf("%d links that are over are remembered", n)
+	}
+	for range maxOpen {
+		make("s3", Options{})
+	}
+	if _, _, err := l.Create("s3", Options{Role: RoleView}); !errors.Is(err, ErrTooMany) {
+		t.Errorf("one link too many gave %v", err)
+	}
+}

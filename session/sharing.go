@@ -1,0 +1,49 @@
+package session
+
+import "takeover/links"
+
+// Role says what a viewer may do. A share link gives its visitors a role.
+type Role = links.Role
+
+// The roles: view sees, takeover answers a takeover and controls meanwhile,
+// control may take control at any time.
+const (
+	RoleView     = links.RoleView
+	RoleTakeover = links.RoleTakeover
+	RoleControl  = links.RoleControl
+)
+
+// CreateLink makes a share link and the secret that opens it.
+func (s *Session) CreateLink(o links.Options) (links.Info, string, error) {
+	if err := s.alive(); err != nil {
+		return links.Info{}, "", err
+	}
+	return s.manager.links.Create(s.id, o)
+}
+
+// Links lists the session's share links, oldest first, with the visitors who are
+// here.
+func (s *Session) Links() []links.Info {
+	list := s.manager.links.List(s.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	here := map[string]bool{}
+	for v := range s.viewers {
+		here[v.id] = true
+	}
+	for _, l := range list {
+		for i := range l.Visits {
+			l.Visits[i].Here = here[l.Visits[i].Viewer]
+		}
+	}
+	return list
+}
+
+// RevokeLink makes a share link invalid at once, also for people who came by it.
+func (s *Session) RevokeLink(id string) error {
+	if err := s.manager.links.Revoke(s.id, id); err != nil {
+		return err
+	}
+	s.note("link_revoked", map[string]any{"link": id})
+	return nil
+}
