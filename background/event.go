@@ -1,6 +1,6 @@
-// Package background keeps what pages and workers say on their consoles, and the
-// errors that nobody caught in them, in words that a language model reads: as
-// events of a run, and as Markdown. It is fed by capture and knows no browser.
+// Package background keeps the console output and uncaught errors of pages and
+// workers, in a form for language models: as events of a run, and as Markdown.
+// Package capture feeds it; it knows no browser.
 package background
 
 import (
@@ -14,8 +14,8 @@ import (
 
 // The types of events.
 const (
-	TypeError   = "error"   // nobody caught it; its Source says where it surfaced
-	TypeConsole = "console" // its Level says which call it was
+	TypeError   = "error"   // an uncaught error; its Source says where it surfaced
+	TypeConsole = "console" // console output; its Level names the call
 )
 
 // The sources of errors.
@@ -25,34 +25,34 @@ const (
 )
 
 const (
-	// MaxMessage is how many characters of a message are kept.
+	// MaxMessage bounds a message, in characters.
 	MaxMessage = 1000
-	// maxStack is how many bytes of a stack are kept.
+	// maxStack bounds a stack, in bytes.
 	maxStack = 4 << 10
 )
 
-// Event is one line on a console, or one error.
+// Event is one line of console output, or one error.
 type Event struct {
 	Type    string `json:"type"`
-	Level   string `json:"level,omitempty"`  // of a console: log, info, warn or error
+	Level   string `json:"level,omitempty"`  // of console output: log, info, warn or error
 	Source  string `json:"source,omitempty"` // of an error
 	TS      string `json:"ts"`               // HH:MM:SS, UTC
 	Message string `json:"message"`
 	Stack   string `json:"stack,omitempty"`
 }
 
-// Entry is an event as it comes in.
+// Entry is an event as capture delivers it.
 type Entry struct {
 	Type, Level, Source string
 	At                  time.Time
 	Message, Stack      string
-	Structured          bool // the message is the JSON of one object, list or number
+	Structured          bool // the message is the JSON of one object, array or number
 }
 
-// clock is how times of day are written.
+// clock is the format of a time of day.
 const clock = "15:04:05"
 
-// event is an entry within its limits.
+// event returns an entry cut to the limits.
 func (e *Entry) event(hide func(string) string) Event {
 	return Event{
 		Type: e.Type, Level: e.Level, Source: e.Source, TS: e.At.UTC().Format(clock),
@@ -60,8 +60,7 @@ func (e *Entry) event(hide func(string) string) Event {
 	}
 }
 
-// clipMessage cuts a message to MaxMessage characters, the last of which then
-// says so.
+// clipMessage cuts a message to MaxMessage characters and marks the cut.
 func clipMessage(s string) string {
 	if len(s) <= MaxMessage || utf8.RuneCountInString(s) <= MaxMessage {
 		return s
@@ -81,10 +80,10 @@ type kept struct {
 	at         time.Time
 	order      uint64 // among all events of the log
 	structured bool
-	excess     int // how many events it stands for that came too fast
+	excess     int // number of dropped events that it stands for
 }
 
-// value is the event as the API gives it.
+// value returns the event in the form of the API.
 func (k *kept) value() Event {
 	e := k.Event
 	if k.excess > 0 {
@@ -93,7 +92,7 @@ func (k *kept) value() Event {
 	return e
 }
 
-// block is the event as a fenced block of Markdown.
+// block returns the event as a fenced block of Markdown.
 func (k *kept) block() string {
 	e := k.value()
 	switch {
@@ -111,8 +110,8 @@ func (k *kept) block() string {
 	return fenced("Text console."+e.Level, e.Message)
 }
 
-// fenced puts a text between fences that are longer than any in it: what a page
-// says cannot end its block.
+// fenced puts a text between fences that are longer than any fence in it, so that
+// a page cannot end its block.
 func fenced(info, content string) string {
 	fence := "```"
 	for strings.Contains(content, fence) {

@@ -8,17 +8,18 @@ import (
 )
 
 const (
-	// maxWritten is how many bytes of Markdown a log keeps; the oldest make room.
+	// maxWritten bounds the Markdown of a log, in bytes; the oldest sections are
+	// dropped first.
 	maxWritten = 256 << 10
-	// maxRealms is how many realms are listened to at a time. A page may start
-	// workers without end.
+	// maxRealms bounds the realms that are listened to at a time, because a page
+	// may start any number of workers.
 	maxRealms = 64
 	maxTitles = 1000
 )
 
-// Options are what a Log works with. The zero value of each field is its default.
+// Options configure a Log. The zero value of each field is its default.
 type Options struct {
-	Hide func(string) string // takes secrets out of a text
+	Hide func(string) string // removes secrets from a text; default: removes nothing
 	Now  func() time.Time    // default time.Now
 }
 
@@ -29,14 +30,14 @@ type Log struct {
 
 	mu      sync.Mutex        // guards what follows
 	realms  []*Realm          // in the order they began
-	titles  map[string]string // of pages, by target
-	window  *Window           // of the run under way
+	titles  map[string]string // page titles by target
+	window  *Window           // of the current run
 	order   uint64
-	written []section // what is finished, oldest first
+	written []section // finished sections, oldest first
 	bytes   int
 }
 
-// section is a part of the log that changes no more.
+// section is a finished part of the log.
 type section struct {
 	at   time.Time
 	text string
@@ -53,8 +54,8 @@ func New(o Options) *Log {
 	return &Log{options: o, titles: map[string]string{}}
 }
 
-// Realm begins a realm of a target, whose kind is page or one of workers. It
-// returns nil when there are too many; a nil realm is not listened to.
+// Realm adds a realm of a target, whose kind is page or one of the worker kinds.
+// It returns nil when there are too many; nothing is kept of a nil realm.
 func (l *Log) Realm(target, kind, address string) *Realm {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,7 +67,7 @@ func (l *Log) Realm(target, kind, address string) *Realm {
 	return r
 }
 
-// Titled tells a page's title; none takes it back.
+// Titled sets the title of a page; an empty title removes it.
 func (l *Log) Titled(target, title string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +87,7 @@ func (l *Log) writeLocked(at time.Time, text string) {
 	at = at.UTC()
 	i := len(l.written)
 	for i > 0 && l.written[i-1].at.After(at) {
-		i-- // one that waited for others began before
+		i-- // one that waited for others began earlier
 	}
 	l.written = slices.Insert(l.written, i, section{at, text})
 	for l.bytes += len(text); l.bytes > maxWritten && len(l.written) > 1; {
@@ -95,7 +96,7 @@ func (l *Log) writeLocked(at time.Time, text string) {
 	}
 }
 
-// flushLocked writes what has waited long enough outside of runs.
+// flushLocked writes the events outside runs that have waited long enough.
 func (l *Log) flushLocked(now time.Time, all bool) {
 	for _, r := range l.realms {
 		switch {
@@ -108,8 +109,8 @@ func (l *Log) flushLocked(now time.Time, all bool) {
 	}
 }
 
-// Markdown is the whole log: what is finished, and the run under way, whose head
-// it asks for.
+// Markdown returns the whole log: the finished sections, and the current run,
+// whose head it gets from the run.
 func (l *Log) Markdown(running func() Head) string {
 	l.mu.Lock()
 	l.flushLocked(l.options.Now(), false)
@@ -125,8 +126,8 @@ func (l *Log) Markdown(running func() Head) string {
 	return b.String()
 }
 
-// Begin begins the window of a run: what happens from now on is the run's, until
-// End. There is one at a time.
+// Begin opens the window of a run. Events from now on belong to the run, until
+// End. Only one window is open at a time.
 func (l *Log) Begin() *Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"takeover/background"
 )
 
-// noon is when the tests' clock starts.
+// noon is the start of the tests' clock.
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 // testLog is a log whose clock the test sets.
@@ -33,7 +33,7 @@ func (l *testLog) console(r *background.Realm, level, message string) {
 
 var ruler = "\n" + strings.Repeat("-", 70) + "\n"
 
-// The Markdown of a run, letter by letter: while it goes on, and when it has ended.
+// Compares the Markdown of a run literally, during the run and after it.
 func TestMarkdownOfARun(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/cart?x=1#y")
@@ -84,8 +84,8 @@ func TestMarkdownOfARun(t *testing.T) {
 	}
 }
 
-// Outside of runs, five events or ten seconds make a section; a run that begins,
-// or the realm's end, does not wait.
+// Outside runs, five events or ten seconds make a section. The start of a run and
+// the end of the realm write it at once.
 func TestMarkdownOutsideRuns(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/")
@@ -130,8 +130,8 @@ func TestMarkdownOutsideRuns(t *testing.T) {
 	holds("the page is closed")
 }
 
-// Of more than ten events the first two and the last eight are shown; of more than
-// fifty the oldest are forgotten, but for those two.
+// Of more than ten events, the first two and the last eight are shown. Of more
+// than fifty, the oldest are dropped, except the first two.
 func TestManyEvents(t *testing.T) {
 	for _, c := range []struct{ events, shown, omitted, kept int }{
 		{10, 10, 0, 10}, {11, 10, 1, 11}, {15, 10, 5, 15}, {50, 10, 40, 50}, {90, 10, 80, 50},
@@ -157,7 +157,7 @@ func TestManyEvents(t *testing.T) {
 	}
 }
 
-// What comes too fast is counted, in one event of the run.
+// Events over the rate are counted in one event of the run.
 func TestTooFast(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/")
@@ -185,7 +185,7 @@ func TestTooFast(t *testing.T) {
 	}
 }
 
-// Lines that came before others were too many, and are told later, stand before that.
+// A count of dropped lines stays behind earlier lines that arrive late.
 func TestTooFastComesBehindWhatCameBefore(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/")
@@ -205,7 +205,7 @@ func TestTooFastComesBehindWhatCameBefore(t *testing.T) {
 	}
 }
 
-// What a page says cannot end its block, begin another or be a header.
+// A page's text cannot end its block, begin another one, or become a heading.
 func TestHostileText(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/")
@@ -221,7 +221,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// The log is bounded whatever pages do, and realms are.
+// The log and the number of realms stay bounded, whatever pages do.
 func TestLogIsBounded(t *testing.T) {
 	l := newLog()
 	var realms []*background.Realm

@@ -10,49 +10,49 @@ import (
 )
 
 const (
-	// MaxKept is how many events a realm keeps of one run.
+	// MaxKept bounds the events of one run in a realm.
 	MaxKept = 50
-	// MaxPerSecond is how many events a realm may have in a second; what is over
-	// is counted and not kept.
+	// MaxPerSecond bounds the events of a realm in a second; further ones are
+	// only counted.
 	MaxPerSecond = 100
-	// keptFirst is how many of the oldest events of a run outlive a full buffer:
-	// those that are shown of a long list.
+	// keptFirst is the number of a run's first events that stay in a full buffer,
+	// because a shortened list shows them.
 	keptFirst = 2
 
-	flushAt    = 5                // events outside a run that are written together, or
-	flushAfter = 10 * time.Second // how long the first of them waits for others
+	flushAt    = 5                // number of events outside a run that are written together
+	flushAfter = 10 * time.Second // how long the first of them waits for more
 
 	maxName = 120 // bytes of a realm's name
 )
 
-// Realm is where scripts run, with a console of its own: a page with its frames,
-// or a worker. Its methods may be called from any goroutine.
+// Realm is a place where scripts run, with a console of its own: a page with its
+// frames, or a worker. Its methods may be called from any goroutine.
 type Realm struct {
 	log    *Log
 	target string
-	kind   string // as the protocol names it
+	kind   string // as named in the protocol
 
 	// Guarded by the log's lock.
 	url     string
-	loose   []*kept // outside any run, not written yet
-	run     []*kept // of the run under way
-	cut     int     // events of the run that are kept no longer
-	excess  *kept   // stands for those of this run, or of these loose ones, that came too fast
+	loose   []*kept // events outside any run, not written yet
+	run     []*kept // events of the current run
+	cut     int     // number of the run's events that were dropped
+	excess  *kept   // counts dropped events of this run, or of the loose events
 	second  time.Time
-	inTurn  int // events of that second
+	inTurn  int // number of events in that second
 	closed  bool
-	closing string // its name, for a run that goes on
+	closing string // its name after its end, while a run goes on
 }
 
-// Moved tells the realm's address.
+// Moved sets the address of the realm.
 func (r *Realm) Moved(address string) {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()
 	r.url = address
 }
 
-// Allow tells whether one more event of now may come; one that may not is
-// counted, and Add must not be called for it.
+// Allow reports whether one more event may be added now. Otherwise it counts the
+// event, and the caller must not call Add for it.
 func (r *Realm) Allow() bool {
 	l := r.log
 	l.mu.Lock()
@@ -69,7 +69,7 @@ func (r *Realm) Allow() bool {
 	return false
 }
 
-// Dropped counts events that were lost before anybody asked Allow.
+// Dropped counts events that were lost before Allow was called.
 func (r *Realm) Dropped(n int) {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()
@@ -85,7 +85,7 @@ func (r *Realm) dropLocked(now time.Time, n int) {
 	r.putLocked(r.excess)
 }
 
-// Add keeps an event: of the run under way, or outside of it.
+// Add keeps an event, in the current run or outside.
 func (r *Realm) Add(e Entry) {
 	l := r.log
 	event := e.event(l.options.Hide)
@@ -94,7 +94,7 @@ func (r *Realm) Add(e Entry) {
 	r.putLocked(&kept{Event: event, at: e.At, structured: e.Structured})
 }
 
-// putLocked keeps an event. Of a run's events the first stay, and the newest.
+// putLocked keeps an event. A run keeps its first events and its newest ones.
 func (r *Realm) putLocked(k *kept) {
 	l := r.log
 	if r.closed {
@@ -117,7 +117,7 @@ func (r *Realm) putLocked(k *kept) {
 	if len(r.loose) > 0 && k.at.Sub(r.loose[0].at) >= flushAfter {
 		r.flushLocked(r.loose[0].at.Add(flushAfter))
 		if k.excess > 0 {
-			r.excess = k // its first
+			r.excess = k // the first dropped event
 		}
 	}
 	if r.loose = r.appendLocked(r.loose, k); len(r.loose) >= flushAt {
@@ -125,8 +125,8 @@ func (r *Realm) putLocked(k *kept) {
 	}
 }
 
-// appendLocked puts an event behind the others. That some came too fast is known while
-// lines from before are still on their way: it stays behind those.
+// appendLocked appends an event. When events are dropped, earlier ones may still
+// be on their way; the count stays behind them.
 func (r *Realm) appendLocked(list []*kept, k *kept) []*kept {
 	last := len(list) - 1
 	if last < 0 || list[last] != r.excess || !k.at.Before(r.excess.at) {
@@ -145,8 +145,8 @@ func (r *Realm) flushLocked(at time.Time) {
 	r.loose, r.excess = nil, nil
 }
 
-// nameLocked is the title of a page, else host and path. It is hostile: it gets
-// no character that Markdown would read.
+// nameLocked is the title of the page, or its host and path. The text is hostile,
+// so characters with a meaning in Markdown are removed.
 func (r *Realm) nameLocked() string {
 	if r.closing != "" {
 		return r.closing
@@ -156,7 +156,7 @@ func (r *Realm) nameLocked() string {
 		address = u.Host + u.EscapedPath()
 	}
 	name := r.log.titles[r.target]
-	if name == "" || name == r.url { // a page without a title has its address there
+	if name == "" || name == r.url { // the title of a page without a title is its address
 		name = address
 	}
 	name = strings.Join(strings.Fields(strings.Map(plain, r.log.options.Hide(name))), " ")
@@ -166,7 +166,8 @@ func (r *Realm) nameLocked() string {
 	return text.Clip(name, maxName)
 }
 
-// plain takes what Markdown gives a meaning, and what cannot be seen, out of a name.
+// plain removes invisible characters, and those with a meaning in Markdown, from
+// a name.
 func plain(c rune) rune {
 	if c < ' ' || strings.ContainsRune("*`_<>[]\\\u2028\u2029\u007f", c) {
 		return ' '
@@ -174,7 +175,7 @@ func plain(c rune) rune {
 	return c
 }
 
-// Close ends the realm. What it said stays.
+// Close ends the realm. Its events stay.
 func (r *Realm) Close() {
 	l := r.log
 	l.mu.Lock()

@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	// shownWhole is how many events of a section are shown without leaving any
-	// out; of more, the first keptFirst and the last shownLast are.
+	// shownWhole is the largest section that is shown in full. Of a larger one,
+	// the first keptFirst and the last shownLast events are shown.
 	shownWhole = 10
 	shownLast  = 8
 
-	// maxSections is how many realms of one run are kept.
+	// maxSections bounds the realms of one run.
 	maxSections = 16
-	// Unnamed is how a page is called of which nothing is known.
+	// Unnamed is the name of a page about which nothing is known.
 	Unnamed = "page"
 
-	// maxResult is how many bytes of a run's result are shown.
+	// maxResult bounds the shown result of a run, in bytes.
 	maxResult = 16 << 10
 )
 
 // ruler ends a section.
 var ruler = "\n" + strings.Repeat("-", 70) + "\n"
 
-// Window is what happened while a run went on. All methods may be called from
-// any goroutine.
+// Window holds the events of one run. All methods may be called from any
+// goroutine.
 type Window struct {
 	log   *Log
 	start time.Time
 
 	// Guarded by the log's lock.
 	ended bool
-	name  string // of the page, once it has ended
-	parts []part // the same
+	name  string // of the page; set when the run has ended
+	parts []part // set when the run has ended
 }
 
-// part is one realm's share of a run.
+// part is the share of one realm in a run.
 type part struct {
 	target string
 	name   string
@@ -46,23 +46,23 @@ type part struct {
 	cut    int
 }
 
-// Section is what one realm said during a run.
+// Section is the output of one realm during a run.
 type Section struct {
-	Name   string `json:"name"`   // the realm's, as Markdown may have it
-	Blocks string `json:"blocks"` // Markdown; empty if it said nothing
+	Name   string `json:"name"`   // the realm's, safe for Markdown
+	Blocks string `json:"blocks"` // Markdown; empty without output
 }
 
-// Head is what a run's log says of the run itself.
+// Head describes the run in its log.
 type Head struct {
-	Target   string // whose section the result is in
+	Target   string // the target whose section shows the result
 	At       time.Time
 	Duration time.Duration // so far
 	Running  bool
 	Result   string // JSON
-	Error    string // with its stack; instead of a result
+	Error    string // with its stack; replaces the result
 }
 
-// partsLocked are the realms that said something, the run's own first.
+// partsLocked returns the realms with output, the run's own first.
 func (w *Window) partsLocked() []part {
 	if w.ended {
 		return w.parts
@@ -100,8 +100,8 @@ func (w *Window) End(h Head) {
 	l.writeLocked(h.At, Markdown(h, w.sectionsLocked(h)))
 }
 
-// Cancel ends the window of a run that did not begin: what happened meanwhile
-// happened outside of runs.
+// Cancel closes the window of a run that did not begin. Its events become events
+// outside runs.
 func (w *Window) Cancel() {
 	l := w.log
 	l.mu.Lock()
@@ -118,7 +118,7 @@ func (w *Window) Cancel() {
 	}
 }
 
-// Events are what happened so far, at most MaxKept, the oldest first.
+// Events returns the events so far, at most MaxKept, oldest first.
 func (w *Window) Events() []Event {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
@@ -137,15 +137,15 @@ func (w *Window) Events() []Event {
 	return list
 }
 
-// Markdown is the run's log: of a run that goes on, as far as it is.
+// Markdown returns the log of the run, up to now if it still runs.
 func (w *Window) Markdown(h Head) string {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
 	return Markdown(h, w.sectionsLocked(h))
 }
 
-// Sections are what the log has beside its head: that of the run's own page first,
-// then those of the other realms that said something.
+// Sections returns the parts of the log below its head: first that of the run's
+// own page, then those of other realms with output.
 func (w *Window) Sections(h Head) []Section {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
@@ -165,7 +165,7 @@ func (w *Window) sectionsLocked(h Head) []Section {
 	return list
 }
 
-// nameLocked is how the page is called that the run was about.
+// nameLocked is the name of the run's page.
 func (w *Window) nameLocked(h Head) string {
 	if w.ended {
 		return w.name
@@ -178,7 +178,8 @@ func (w *Window) nameLocked(h Head) string {
 	return Unnamed
 }
 
-// Markdown writes a run's log of its sections, the first of which gets the result.
+// Markdown writes the log of a run from its sections. The first section gets the
+// result.
 func Markdown(h Head, sections []Section) string {
 	var b strings.Builder
 	for i, section := range sections {
@@ -200,7 +201,7 @@ func Markdown(h Head, sections []Section) string {
 	return b.String()
 }
 
-// result is what a run came to, as a block.
+// result is the result of a run as a block.
 func (h *Head) result() string {
 	cut := func(s string) string {
 		if len(s) > maxResult {
@@ -217,7 +218,7 @@ func (h *Head) result() string {
 	return fenced("JSON", cut(cmp.Or(h.Result, "null")))
 }
 
-// duration is how long a run took, in words that are short.
+// duration writes a run's duration in a short form.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -228,8 +229,8 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dm %ds", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// blocks are events one below the other; cut is how many were forgotten behind
-// the first ones.
+// blocks joins events; cut is the number of events that were dropped after the
+// first ones.
 func blocks(list []*kept, cut int) string {
 	var b strings.Builder
 	total := len(list) + cut

@@ -21,57 +21,59 @@ import (
 )
 
 const (
-	// MaxTextBytes bounds text that is copied by a page; longer text is told of
-	// without its content.
+	// MaxTextBytes bounds copied text; longer text is reported without its
+	// content.
 	MaxTextBytes = 512 << 10
 
-	// MaxImageBytes bounds an image that is written.
+	// MaxImageBytes bounds a written image.
 	MaxImageBytes = 16 << 20
 
-	// address is of the page: navigator.clipboard wants a secure one. It is
-	// answered here and never looked up.
+	// address is the address of the page. It is https because navigator.clipboard
+	// needs a secure page. The package answers the request itself, so the name is
+	// never resolved.
 	address = "https://clipboard.invalid/"
 
 	// heard is the name of the binding that the page calls.
 	heard = "heard"
 )
 
-// script is the page's.
-//
+// script is the script of the page.
 //go:embed page.js
 var script string
 
-// ErrTooLong is given to Options.Copied for text over MaxTextBytes.
+// ErrTooLong is passed to the callback for text over MaxTextBytes.
 var ErrTooLong = fmt.Errorf("the copied text is longer than %d bytes", MaxTextBytes)
 
-// ErrRefused is of what the browser does not take, such as an image that is none.
+// ErrRefused is the error for content that the browser refuses, such as an image
+// that cannot be decoded.
 var ErrRefused = errors.New("the browser refused it")
 
-// Clipboard is a Chromium's clipboard. Its methods may be called from any
+// Clipboard is the clipboard of a Chromium. Its methods may be called from any
 // goroutine.
 type Clipboard struct {
 	session *cdp.Session
 	context proto.BrowserContextID
 	copied  func(text string, err error)
 
-	news    chan heardCopy // the newest thing that was copied
-	there   chan struct{}  // closed when the page's document is there
+	news    chan heardCopy // the newest copied content
+	there   chan struct{}  // closed when the page's document has loaded
 	arrived sync.Once      // closes there
 	done    chan struct{}  // closed by Close
 	end     sync.Once      // closes done
 	work    sync.WaitGroup
 }
 
-// heardCopy is what the page tells.
+// heardCopy is the message of the page.
 type heardCopy struct {
 	Text    string `json:"text"`
 	TooLong bool   `json:"tooLong"`
 }
 
-// Open makes the page. attached is called with its session before any event of
-// it can come: they belong to HandleEvent. For what is on the clipboard already, and whenever a page of this Chromium, and
-// not SetText or SetImage, has put text on the clipboard, copied is called with
-// it on a goroutine of the Clipboard's, the newest text winning.
+// Open makes the page. It calls attached with the page's session before any event
+// of that session arrives; pass those events to HandleEvent. It calls copied, on
+// a goroutine of the Clipboard, with the text that is on the clipboard already,
+// and whenever a page of this Chromium puts text there. SetText and SetImage
+// cause no call. When texts come fast, only the newest is reported.
 func Open(ctx context.Context, client *cdp.Client, attached func(*Clipboard), copied func(text string, err error)) (*Clipboard, error) {
 	c := &Clipboard{copied: copied, news: make(chan heardCopy, 1), there: make(chan struct{}), done: make(chan struct{})}
 	if err := c.open(ctx, client, attached); err != nil {
@@ -89,7 +91,7 @@ func (c *Clipboard) open(ctx context.Context, client *cdp.Client, attached func(
 		return err
 	}
 	c.context = own.BrowserContextID
-	// A hidden target is no page to anybody: not to scripts, tabs or capture.
+	// A hidden target is no page for scripts, tabs or capture.
 	made, err := cdp.Call(ctx, browser, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", BrowserContextID: c.context, Hidden: new(true)})
 	if err != nil {
 		return err
@@ -110,15 +112,16 @@ func (c *Clipboard) open(ctx context.Context, client *cdp.Client, attached func(
 	if err := c.navigate(ctx); err != nil {
 		return err
 	}
-	// Another renderer than before shows the document: it would know of no binding.
+	// A renderer other than before shows the document and would not know the
+	// binding.
 	if _, err := cdp.Call(ctx, c.session, runtime.AddBinding, runtime.AddBindingParams{Name: heard}); err != nil {
 		return err
 	}
 	return c.evaluate(ctx, fmt.Sprintf("(%s)(%d)", script, MaxTextBytes))
 }
 
-// navigate returns when the page's document is there. Page.navigate itself answers
-// when it is on its way.
+// navigate returns when the page's document has loaded. Page.navigate itself
+// answers earlier.
 func (c *Clipboard) navigate(ctx context.Context) error {
 	if _, err := cdp.Call(ctx, c.session, page.Enable, page.EnableParams{}); err != nil {
 		return err
@@ -144,10 +147,10 @@ func (c *Clipboard) grant(browser *cdp.Session, permission string) error {
 	})
 }
 
-// Session is the id of the session whose events HandleEvent takes.
+// Session is the id of the session whose events HandleEvent expects.
 func (c *Clipboard) Session() cdp.SessionID { return c.session.ID() }
 
-// HandleEvent takes an event of the page. It does not block.
+// HandleEvent handles an event of the page. It does not block.
 func (c *Clipboard) HandleEvent(ev cdp.Event) {
 	defer ev.Release()
 	switch ev.Method {
@@ -172,9 +175,9 @@ func (c *Clipboard) HandleEvent(ev cdp.Event) {
 	}
 }
 
-// answer serves the page itself; it asks for nothing else that matters.
+// answer answers the request for the page itself, and refuses everything else.
 func (c *Clipboard) answer(id fetch.RequestID) {
-	// An error means that the page is gone, which Open and write find out.
+	// An error means that the page is gone; Open and write notice that.
 	_ = cdp.Send(c.session, fetch.FulfillRequest, fetch.FulfillRequestParams{
 		RequestID: id, ResponseCode: 200, ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "text/html"}},
 		Body: []byte("<!doctype html>"),
@@ -202,8 +205,8 @@ func (c *Clipboard) SetText(ctx context.Context, text string) error {
 	return c.write(ctx, "writeText", text)
 }
 
-// SetImage puts an image on the clipboard. It may be of any type that Chromium
-// shows; pages find it as image/png, as they do what other programs copied.
+// SetImage puts an image on the clipboard, in any format that Chromium can show.
+// Pages read it as image/png.
 func (c *Clipboard) SetImage(ctx context.Context, image []byte) error {
 	if len(image) > MaxImageBytes {
 		return fmt.Errorf("an image may have at most %d bytes", MaxImageBytes)
@@ -223,21 +226,21 @@ func (c *Clipboard) write(ctx context.Context, function, argument string) error 
 	return nil
 }
 
-// evaluate runs an expression as after a person's press, which whatever listens
-// to the clipboard needs.
+// evaluate runs an expression with user activation, which listeners of clipboard
+// events need.
 func (c *Clipboard) evaluate(ctx context.Context, expression string) error {
 	res, err := cdp.Call(ctx, c.session, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, AwaitPromise: new(true), UserGesture: new(true)})
 	if err != nil {
 		return err
 	}
-	if res.ExceptionDetails != nil { // not its text: what was written may be in it
+	if res.ExceptionDetails != nil { // without the text of the exception, which may contain what was written
 		return ErrRefused
 	}
 	return nil
 }
 
-// Close closes the page and waits for the goroutine. The callback is not called
-// any more when it returns, so it must not be called from there. It may be
+// Close closes the page and waits for the goroutine. After it returns, the
+// callback is not called again, so the callback must not call Close. Close may be
 // called again.
 func (c *Clipboard) Close() {
 	c.end.Do(func() { close(c.done) })
@@ -245,7 +248,7 @@ func (c *Clipboard) Close() {
 	c.dispose(c.session.Client())
 }
 
-// dispose closes the context with the page in it; the client's end does too.
+// dispose closes the context with the page. The end of the client does so too.
 func (c *Clipboard) dispose(client *cdp.Client) {
 	if c.context != "" {
 		_ = cdp.Send(client.Browser(), target.DisposeBrowserContext, target.DisposeBrowserContextParams{BrowserContextID: c.context})

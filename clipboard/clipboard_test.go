@@ -31,7 +31,7 @@ addEventListener('paste', e => log.push(['paste', e.isTrusted, e.clipboardData.g
 addEventListener('input', e => log.push(['input', e.inputType].join(' ')))
 </script>`
 
-// opened is a page of a site and the clipboard of its browser, with all it tells.
+// opened is a page, the clipboard of its browser, and the texts that it reported.
 type opened struct {
 	*browsertest.TestPage
 	t         *testing.T
@@ -117,7 +117,7 @@ func (p *opened) click(y float64) {
 	}
 }
 
-// hears waits for what is told next.
+// hears waits for the next report.
 func (p *opened) hears(want string) {
 	p.t.Helper()
 	select {
@@ -177,7 +177,8 @@ func TestCopiesAreHeard(t *testing.T) {
 	p.click(210)
 	p.hears("by a command")
 
-	// What is written here is no news; nor is what a password field does not give.
+	// Text that the test writes itself is not reported, nor is what a password
+	// field withholds.
 	p.must(nil, p.clipboard.SetText(ctx, "ours"))
 	p.Eval(`secret.focus(); secret.select()`, nil)
 	p.shortcut("C")

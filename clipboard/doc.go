@@ -1,6 +1,5 @@
-// Package clipboard reads and writes the clipboard of a Chromium, which has no
-// commands of CDP for it: through a page that nobody sees, in a context of its
-// own, that holds the web's clipboard permissions. What pages copy, by whatever
-// way, is heard of there; what is written there, pages paste as from any other
-// program.
+// Package clipboard reads and writes the clipboard of a Chromium. CDP has no
+// commands for that, so the package uses a hidden page in a context of its own
+// with the web's clipboard permissions. The page reports everything that other
+// pages copy. What it writes, other pages can paste.
 package clipboard

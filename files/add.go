@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// Add makes a file of what r gives without taking another's place: a file of the
-// same name and content is kept as it is, and one of other content leaves the name
-// and a number to the new one.
+// Add makes a file from r without replacing another. An existing file with the
+// same name and content stays as it is; when the content differs, the new file
+// gets a number in its name.
 func (f *Folder) Add(suggested string, r io.Reader) (File, error) {
 	f.mu.Lock()
 	f.parts++
-	part := fmt.Sprintf(".part-%d", f.parts) // no name of a file begins so
+	part := fmt.Sprintf(".part-%d", f.parts) // no file name begins like this
 	f.mu.Unlock()
 	size, err := f.fill(part, r)
 	if err != nil {
@@ -26,7 +26,7 @@ func (f *Folder) Add(suggested string, r io.Reader) (File, error) {
 	f.take(0, -size) // Adopt counts it again
 	info, err := f.Adopt(filepath.Join(f.dir, part), suggested)
 	if err != nil {
-		_ = f.root.Remove(part) // goes with the folder at the latest
+		_ = f.root.Remove(part) // removed with the folder at the latest
 	}
 	return info, err
 }

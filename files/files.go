@@ -1,6 +1,6 @@
-// Package files keeps the files of a session in one flat folder: what scripts
-// write, what Chromium downloads, what callers upload. Count and bytes are
-// bounded, and no name leads out of the folder.
+// Package files keeps the files of a session in one flat folder: files that
+// scripts write, that Chromium downloads, and that callers upload. Their number
+// and size are bounded, and no name leads out of the folder.
 package files
 
 import (
@@ -28,43 +28,42 @@ const (
 var (
 	// ErrFull is the error of a file beyond the limits.
 	ErrFull = errors.New("the session's files have reached their limit")
-	// ErrName is the error of a name that no file can have.
+	// ErrName is the error of an impossible file name.
 	ErrName = errors.New("not a name of a file")
-	// ErrNotFound is the error of a name that no file has.
+	// ErrNotFound is the error of an unknown file name.
 	ErrNotFound = fmt.Errorf("no such file: %w", fs.ErrNotExist)
 )
 
 // Limits bound a folder. Zero fields get their defaults.
 type Limits struct {
-	Count int   // files; default 1,000
-	Bytes int64 // of all files; default 512 MiB
+	Count int   // number of files; default 1,000
+	Bytes int64 // bytes of all files; default 512 MiB
 }
 
-// File is what is known of a file without reading it.
+// File describes a file without its content.
 type File struct {
 	Name       string    `json:"name"`
 	Size       int64     `json:"size"` // bytes
 	ModifiedAt time.Time `json:"modifiedAt"`
 }
 
-// Folder is a folder of files. All methods may be called from any goroutine.
-// The folder may belong to another user, as whom Chromium runs: then files are
-// given to that one, who may read them. What that one makes of the folder
-// cannot lead a method out of it.
+// Folder is a folder of files. All methods may be called from any goroutine. The
+// folder may belong to another user, under whom Chromium runs. That user then
+// owns the files, may read them, and cannot lead a method out of the folder.
 type Folder struct {
 	dir    string
 	root   *os.Root
 	limits Limits
-	owner  int           // to whom files are given; -1 for nobody
-	turn   chan struct{} // held by who puts a file in its place
+	owner  int           // user id that gets the files; -1 for none
+	turn   chan struct{} // held while a file is put in its place
 
 	mu    sync.Mutex // guards what follows; never held across I/O
 	count int
 	bytes int64
-	parts int // numbers files that are being written
+	parts int // numbers files being written
 }
 
-// Open opens a folder, which must exist. End it with Close.
+// Open opens an existing folder. End it with Close.
 func Open(dir string, limits Limits) (*Folder, error) {
 	if limits.Count == 0 {
 		limits.Count = DefaultCount
@@ -91,10 +90,10 @@ func Open(dir string, limits Limits) (*Folder, error) {
 	return f, nil
 }
 
-// Close lets go of the folder; its files stay.
+// Close releases the folder; its files stay.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// List is all files, by name.
+// List returns all files, sorted by name.
 func (f *Folder) List() ([]File, error) {
 	dir, err := f.root.Open(".")
 	if err != nil {
@@ -115,7 +114,7 @@ func (f *Folder) List() ([]File, error) {
 	return list, nil
 }
 
-// Stat gives what is known of a file.
+// Stat describes a file.
 func (f *Folder) Stat(name string) (File, error) {
 	if Safe(name) != name {
 		return File{}, fmt.Errorf("%w: %q", ErrNotFound, name)
@@ -140,7 +139,7 @@ func (f *Folder) Open(name string) (*os.File, File, error) {
 	return file, info, nil
 }
 
-// Read gives a file's content, unless it is larger than limit bytes.
+// Read returns the content of a file of at most limit bytes.
 func (f *Folder) Read(name string, limit int64) ([]byte, error) {
 	file, info, err := f.Open(name)
 	if err != nil {
@@ -157,7 +156,7 @@ func (f *Folder) Read(name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// Path is where a file lies, for Chromium to read it.
+// Path is the path of a file, for Chromium to read it.
 func (f *Folder) Path(name string) (string, error) {
 	if _, err := f.Stat(name); err != nil {
 		return "", err
@@ -165,14 +164,14 @@ func (f *Folder) Path(name string) (string, error) {
 	return filepath.Join(f.dir, name), nil
 }
 
-// Write makes a file of what r gives, in place of one of the same name.
+// Write makes a file from r and replaces one of the same name.
 func (f *Folder) Write(name string, r io.Reader) (File, error) {
 	if name == "" || Safe(name) != name {
 		return File{}, fmt.Errorf("%w: %q", ErrName, name)
 	}
 	f.mu.Lock()
 	f.parts++
-	part := fmt.Sprintf(".part-%d", f.parts) // no name of a file begins so
+	part := fmt.Sprintf(".part-%d", f.parts) // no file name begins like this
 	f.mu.Unlock()
 	size, err := f.fill(part, r)
 	if err != nil {
@@ -193,7 +192,7 @@ func (f *Folder) Write(name string, r io.Reader) (File, error) {
 	return f.Stat(name)
 }
 
-// fill writes a file that nobody sees yet, within the limits.
+// fill writes a file under a temporary name, within the limits.
 func (f *Folder) fill(part string, r io.Reader) (int64, error) {
 	file, err := f.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -227,10 +226,10 @@ func (f *Folder) fill(part string, r io.Reader) (int64, error) {
 
 func (f *Folder) drop(part string, size int64) {
 	f.take(0, -size)
-	_ = f.root.Remove(part) // goes with the folder at the latest
+	_ = f.root.Remove(part) // removed with the folder at the latest
 }
 
-// take counts files and bytes that are to come or have gone, if there is room.
+// take adds files and bytes to the totals, or subtracts them, if there is room.
 func (f *Folder) take(count int, bytes int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -242,7 +241,7 @@ func (f *Folder) take(count int, bytes int64) bool {
 	return true
 }
 
-// Room is how many bytes may still come.
+// Room is the number of bytes that may be added.
 func (f *Folder) Room() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -252,8 +251,8 @@ func (f *Folder) Room() int64 {
 	return f.limits.Bytes - f.bytes
 }
 
-// Adopt moves a file of the same file system into the folder, under a name like
-// the suggested one that no other file has.
+// Adopt moves a file of the same file system into the folder. Its name is like
+// the suggested one and differs from all others.
 func (f *Folder) Adopt(path, suggested string) (File, error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -289,7 +288,7 @@ func (f *Folder) link(path, suggested string) (string, error) {
 	}
 }
 
-// Copy makes a file of another one, in place of one of the same name.
+// Copy copies a file, and replaces one of the new name.
 func (f *Folder) Copy(from, to string) (File, error) {
 	if from == to {
 		return f.Stat(from)

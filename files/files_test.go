@@ -108,7 +108,7 @@ func TestNamesDoNotLeaveTheFolder(t *testing.T) {
 			t.Errorf("path of %q: %v", name, err)
 		}
 	}
-	write(t, f, "link", "mine") // takes the link's place
+	write(t, f, "link", "mine") // replaces the link
 	if data, err := os.ReadFile(outside); err != nil || string(data) != "secret" {
 		t.Errorf("the file outside is %q, %v", data, err)
 	}
@@ -144,13 +144,13 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce has many writers share the room.
+// TestManyAtOnce lets many writers share the room.
 func TestManyAtOnce(t *testing.T) {
 	f := open(t, Limits{Bytes: 1000})
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			_, _ = f.Write(string(rune('a'+i)), strings.NewReader(strings.Repeat("x", 100))) // some have no room
+			_, _ = f.Write(string(rune('a'+i)), strings.NewReader(strings.Repeat("x", 100))) // some do not fit
 		})
 	}
 	wg.Wait()

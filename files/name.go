@@ -7,22 +7,22 @@ import (
 	"takeover/text"
 )
 
-// maxName is the longest name in bytes; file systems allow 255.
+// maxName bounds a name in bytes; file systems allow 255.
 const maxName = 200
 
-// forbidden are characters that mean something to some file system or shell.
+// forbidden are characters with a meaning in some file system or shell.
 const forbidden = `/\:*?"<>|`
 
-// Safe makes a name of a file of any text, such as the one that a server
-// suggests for a download. It is empty when nothing of the text is left. A name
-// that is safe stays as it is.
+// Safe turns any text, such as a server's suggestion for a download, into a file
+// name. The name is empty when no character of the text can stay. A safe name
+// stays as it is.
 func Safe(name string) string {
 	name = strings.ToValidUTF8(name, "_")
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune(forbidden, r):
 			return '_'
-		case !unicode.IsPrint(r): // also what turns the direction of writing round
+		case !unicode.IsPrint(r): // also characters that change the direction of text
 			return -1
 		}
 		return r
@@ -39,8 +39,9 @@ func Safe(name string) string {
 	return text.Clip(name[:dot], maxName-len(extension)) + extension
 }
 
-// Name is the name of the file that a script's path means: the path's last
-// part, since there are no folders. It is empty for a path that ends in none.
+// Name returns the file name that a script's path means: the last part of the
+// path, because there are no folders. It is empty for a path that ends in no
+// name.
 func Name(path string) string {
 	path = strings.ReplaceAll(path, `\`, "/")
 	name := path[strings.LastIndexByte(path, '/')+1:]

@@ -1,6 +1,6 @@
-// Package har holds what HAR files of version 1.2 consist of
-// (http://www.softwareishard.com/blog/har-12-spec/), with the fields that
-// Playwright adds, whose names begin with _.
+// Package har holds the types of HAR files, version 1.2
+// (http://www.softwareishard.com/blog/har-12-spec/), with Playwright's additional
+// fields, whose names begin with _.
 package har
 
 import (
@@ -11,28 +11,29 @@ import (
 	"time"
 )
 
-// Version is that of the format.
+// Version is the version of the format.
 const Version = "1.2"
 
-// Header is a name with its value: of a header, a query or a form.
+// Header is a name and a value: of a header, a query or a form.
 type Header struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Program is what wrote the file, or the browser.
+// Program names the program that wrote the file, or the browser.
 type Program struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// PageTimings are milliseconds since the page began, -1 for what did not happen.
+// PageTimings are milliseconds since the start of the page, or -1 for what did
+// not happen.
 type PageTimings struct {
 	OnContentLoad float64 `json:"onContentLoad"`
 	OnLoad        float64 `json:"onLoad"`
 }
 
-// Page is what the entries of one document belong to.
+// Page is a document, to which entries belong.
 type Page struct {
 	Started string      `json:"startedDateTime"`
 	ID      string      `json:"id"`
@@ -40,8 +41,8 @@ type Page struct {
 	Timings PageTimings `json:"pageTimings"`
 }
 
-// Entry is a request and its answer. The name that begins with _ is that of Chrome's
-// own files.
+// Entry is a request and its response. The name that begins with _ is from
+// Chrome's own files.
 type Entry struct {
 	PageRef      string   `json:"pageref,omitempty"`
 	Started      string   `json:"startedDateTime"`
@@ -54,7 +55,7 @@ type Entry struct {
 	ResourceType string   `json:"_resourceType,omitempty"`
 }
 
-// Request is a request as it was sent. Sizes are bytes, -1 where not known.
+// Request is a request as sent. Sizes are bytes, or -1 when unknown.
 type Request struct {
 	Method      string    `json:"method"`
 	URL         string    `json:"url"`
@@ -75,7 +76,7 @@ type PostData struct {
 	File     string   `json:"_file,omitempty"`
 }
 
-// Response is the answer to a request. Sizes are bytes, -1 where not known.
+// Response is the response to a request. Sizes are bytes, or -1 when unknown.
 type Response struct {
 	Status       int      `json:"status"`
 	StatusText   string   `json:"statusText"`
@@ -90,18 +91,18 @@ type Response struct {
 	Failure      string   `json:"_failureText,omitempty"`
 }
 
-// Content is the body of an answer. Sizes are bytes.
+// Content is the body of a response. Sizes are bytes.
 type Content struct {
 	Size        int     `json:"size"`
 	MimeType    string  `json:"mimeType"`
 	Compression *int    `json:"compression,omitempty"`
 	Text        *string `json:"text,omitempty"`
-	Encoding    string  `json:"encoding,omitempty"` // base64, or none
+	Encoding    string  `json:"encoding,omitempty"` // base64, or empty
 	File        string  `json:"_file,omitempty"`
 	Comment     string  `json:"comment,omitempty"`
 }
 
-// Timings are in milliseconds, -1 for what is not known.
+// Timings are milliseconds, or -1 when unknown.
 type Timings struct {
 	Blocked *float64 `json:"blocked,omitempty"`
 	DNS     *float64 `json:"dns,omitempty"`
@@ -112,7 +113,7 @@ type Timings struct {
 	Receive float64  `json:"receive"`
 }
 
-// Cookie is a cookie that was sent or set.
+// Cookie is a cookie of a request or a response.
 type Cookie struct {
 	Name     string `json:"name"`
 	Value    string `json:"value"`
@@ -124,10 +125,11 @@ type Cookie struct {
 	SameSite string `json:"sameSite,omitempty"`
 }
 
-// PlainHTTP is the version of what was not answered, or not said.
+// PlainHTTP is the version when there was no response, or none was given.
 const PlainHTTP = "HTTP/1.1"
 
-// HTTPVersion is a protocol of Chromium's in the words of the first line of an answer.
+// HTTPVersion converts Chromium's name of a protocol to the form of a status
+// line.
 func HTTPVersion(protocol string) string {
 	switch protocol {
 	case "":
@@ -138,11 +140,12 @@ func HTTPVersion(protocol string) string {
 	return strings.ToUpper(protocol)
 }
 
-// Time writes a moment as JavaScript does.
+// Time formats a time as JavaScript does.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// URL is an address as RFC 3986 has it, which readers of HAR files insist on:
-// what Chromium leaves as it is, and marks like [REDACTED], is percent-encoded.
+// URL converts an address to the form of RFC 3986, on which readers of HAR files
+// insist. It percent-encodes characters that Chromium leaves alone, and marks
+// like [REDACTED].
 func URL(raw string) string {
 	const allowed = "-._~:/?#@!$&'()*+,;="
 	scheme, rest, _ := strings.Cut(raw, "://")
@@ -169,7 +172,7 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// Query is a URL's query in its order.
+// Query returns the parameters of a URL's query, in order.
 func Query(raw string) []Header {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -178,7 +181,7 @@ func Query(raw string) []Header {
 	return Form(u.RawQuery)
 }
 
-// Form reads names and values as they stand in queries and bodies of forms.
+// Form parses names and values as in queries and form bodies.
 func Form(text string) []Header {
 	list := []Header{}
 	for part := range strings.SplitSeq(text, "&") {
@@ -198,7 +201,7 @@ func unescaped(text string) string {
 	return text
 }
 
-// SentCookies are those of a request's headers.
+// SentCookies returns the cookies in a request's headers.
 func SentCookies(headers []Header) []Cookie {
 	list := []Cookie{}
 	for _, h := range headers {
@@ -217,7 +220,7 @@ func cookieNamed(pair string) Cookie {
 	return Cookie{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)}
 }
 
-// SetCookies are those of an answer's headers.
+// SetCookies returns the cookies that a response's headers set.
 func SetCookies(headers []Header, now time.Time) []Cookie {
 	list := []Cookie{}
 	for _, h := range headers {

@@ -2,12 +2,12 @@ package screencast
 
 import "time"
 
-// levels are the steps in which pictures are made cheaper for a line that does
-// not carry them, the best first. Size does most of it: of a page of little
-// text, quality saves nearly nothing.
+// levels are the steps in which pictures become cheaper for a slow line, best
+// first. Most of the saving comes from size: on pages with little text, quality
+// saves nearly nothing.
 var levels = []struct {
 	quality int     // of the JPEG
-	size    float64 // of the side, against what the viewers need
+	size    float64 // of the side, relative to what the viewers need
 }{
 	{DefaultQuality, 1},
 	{45, 0.875},
@@ -17,64 +17,65 @@ var levels = []struct {
 }
 
 const (
-	// assessEvery is how long viewers are watched before it is said whether they
-	// keep up, and assessPictures how many pictures there must have been. A page
-	// that made fewer in assessLimit is looked at anew.
+	// assessEvery is how long viewers are watched before they are judged, and
+	// assessPictures how many pictures that needs. When a page makes fewer in
+	// assessLimit, watching starts again.
 	assessEvery    = 500 * time.Millisecond
 	assessPictures = 8
 	assessLimit    = 4 * time.Second
 
-	// A viewer that gets less than behindShare of the pictures while a queue was
-	// seen on its way is behind; one that gets farBehindShare, far. One that gets
-	// keepsUpShare keeps up. Between them nothing changes.
+	// A viewer is behind when it gets less than behindShare of the pictures while
+	// a queue was seen on its line, and far behind below farBehindShare. It keeps
+	// up from keepsUpShare on. Between these, nothing changes.
 	farBehindShare = 0.35
 	behindShare    = 0.8
 	keepsUpShare   = 0.95
 
-	// raiseAfter is how long a viewer must keep up before pictures get better. A
-	// better level that did not last raiseTrial doubles it, up to raiseAfterMax.
+	// raiseAfter is how long a viewer must keep up before pictures get better.
+	// Each time a better level fails within raiseTrial, the time doubles, up to
+	// raiseAfterMax.
 	raiseAfter    = 3 * time.Second
 	raiseAfterMax = 2 * time.Minute
 	raiseTrial    = 10 * time.Second
 
-	// lowerEvery is how long a lower level is left to show what it is worth. Where
-	// pictures that became smaller than muchSmaller brought less on their way, and
-	// not more of them, it is not the line that is slow but the viewer's machine
-	// or this one: pictures get as good again as they were, for futileFor.
+	// lowerEvery is how long a lower level runs before it is judged. When
+	// pictures became smaller than muchSmaller, and fewer bytes and no more
+	// pictures arrive, then the line is not the bottleneck but a machine.
+	// Pictures then return to their old quality for futileFor.
 	lowerEvery  = time.Second
 	muchSmaller = 0.8
 	futileFor   = 30 * time.Second
 
-	// The cast is restarted with other parameters only while the page moves, that
-	// is within reshapeWhile of a change: the picture that a restart brings must
-	// not follow a sharp still. reshapeEvery is the least time between two.
+	// The cast restarts with other parameters only within reshapeWhile of a
+	// change, because the picture that a restart brings must not follow a sharp
+	// still. reshapeEvery is the minimum time between two restarts.
 	reshapeWhile = 150 * time.Millisecond
 	reshapeEvery = 500 * time.Millisecond
 )
 
-// adapter picks the level for the fastest viewer. It is not safe for concurrent
+// adapter chooses the level for the fastest viewer. It is not safe for concurrent
 // use.
 type adapter struct {
 	level    int
 	since    time.Time     // of the level
-	goodFrom time.Time     // since when the fastest viewer keeps up; zero when it does not
-	patience time.Duration // how long it must, for a better level
-	raised   bool          // the level came about by raising it
+	goodFrom time.Time     // since when the fastest viewer keeps up; zero while it does not
+	patience time.Duration // how long the fastest viewer must keep up for a better level
+	raised   bool          // the level is the result of raising it
 
-	from        fare // how the fastest viewer fared before the level was lowered
+	from        fare // figures of the fastest viewer before the level was lowered
 	fromLevel   int
-	futileUntil time.Time // lowering it does not help
+	futileUntil time.Time // until then lowering the level is useless
 }
 
-// fare is how a viewer fared in one period.
+// fare holds the figures of a viewer in one period.
 type fare struct {
 	verdict  verdict
 	pictures float64 // per second
 	bytes    float64 // per second
 }
 
-// futile reports whether smaller pictures were no help: a line that was full is
-// full again, with more of them.
+// futile reports whether smaller pictures did not help. On a full line they
+// would: it would be full again, with more of them.
 func (f fare) futile(before fare) bool {
 	if f.pictures == 0 || before.pictures == 0 || before.bytes == 0 {
 		return false
@@ -83,8 +84,8 @@ func (f fare) futile(before fare) bool {
 	return size < muchSmaller && f.bytes/before.bytes < (1+size)/2
 }
 
-// verdict is how the fastest viewer fared, the worst first. One of whom it is
-// not known yet may be fast: it keeps pictures as they are.
+// verdict is the state of the fastest viewer, worst first. A viewer that cannot
+// be judged yet may be fast, so pictures stay as they are.
 type verdict int
 
 const (
@@ -95,7 +96,7 @@ const (
 	keepsUp
 )
 
-// judge takes how the fastest viewer fared and reports whether the level
+// judge takes the verdict on the fastest viewer and reports whether the level
 // changed.
 func (a *adapter) judge(f fare, now time.Time) bool {
 	before := a.level
@@ -115,7 +116,7 @@ func (a *adapter) judge(f fare, now time.Time) bool {
 			a.raised, a.goodFrom = true, now
 		}
 		if a.raised && a.level == before && now.Sub(a.since) > max(raiseTrial, a.patience) {
-			a.raised, a.patience = false, raiseAfter // it lasts
+			a.raised, a.patience = false, raiseAfter // the raised level lasts
 		}
 	}
 	if a.level != before {
@@ -124,8 +125,8 @@ func (a *adapter) judge(f fare, now time.Time) bool {
 	return a.level != before
 }
 
-// lower makes pictures cheaper for a viewer that is behind, unless that has
-// shown to be no help.
+// lower makes pictures cheaper for a viewer that is behind, unless that did not
+// help before.
 func (a *adapter) lower(f fare, now time.Time) {
 	a.goodFrom = time.Time{}
 	if now.Before(a.futileUntil) || a.level > 0 && now.Sub(a.since) < lowerEvery {
@@ -150,14 +151,14 @@ func (a *adapter) lower(f fare, now time.Time) {
 	a.level = min(a.level+step, len(levels)-1)
 }
 
-// period is one time of watching how viewers fare, guarded by cast.mu.
+// period is one period of watching viewers, guarded by cast.mu.
 type period struct {
 	from    time.Time
-	offered int // pictures since then
+	offered int // pictures made in the period
 }
 
-// assessLocked says how viewers fared when it is time to, and returns when to
-// look again; zero when no pictures come.
+// assessLocked judges the viewers at the end of a period, and returns when to
+// look again; zero while no pictures come.
 func (c *Cast) assessLocked(now time.Time) (again time.Time) {
 	if c.period.offered == 0 {
 		c.beginPeriodLocked(now)
@@ -187,8 +188,8 @@ func (c *Cast) beginPeriodLocked(now time.Time) {
 	}
 }
 
-// fastestLocked is how the viewer fared that fared best: one that is slow makes
-// nothing worse for the others.
+// fastestLocked is the verdict on the fastest viewer. Slow viewers do not count,
+// so they do not make pictures worse for others.
 func (c *Cast) fastestLocked(now time.Time) fare {
 	best := fare{verdict: unknown}
 	seen := false
@@ -225,7 +226,8 @@ func (s *Subscription) faredLocked(p period, now time.Time) verdict {
 	return farBehind
 }
 
-// reshapeDueLocked reports whether Chromium should make other pictures, and now.
+// reshapeDueLocked reports whether Chromium should make pictures of another shape
+// now.
 func (c *Cast) reshapeDueLocked(now time.Time) bool {
 	return c.wanted != c.shape && c.newest != nil && now.Sub(c.changedAt) < reshapeWhile && now.Sub(c.shapedAt) >= reshapeEvery
 }

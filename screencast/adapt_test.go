@@ -113,13 +113,13 @@ func TestShapeFollowsViewers(t *testing.T) {
 	}
 }
 
-// line is a simulated way to a viewer that carries so many bytes per second.
+// line simulates a line to a viewer with a bandwidth in bytes per second.
 type line struct {
 	bytesPerSec float64
 	trip        time.Duration
 
 	mu   sync.Mutex // guards free
-	free time.Time  // when the line is
+	free time.Time  // when the line is free
 }
 
 func (l *line) pass(size int, then func()) {
@@ -129,9 +129,9 @@ func (l *line) pass(size int, then func()) {
 	time.AfterFunc(time.Until(l.free)+l.trip, then)
 }
 
-// TestSlowLineGetsSmallerPictures holds that pictures get smaller for a line
-// that does not carry them, that a fast viewer beside it is spared that, and
-// that neither makes the page's rest look like change.
+// TestSlowLineGetsSmallerPictures expects smaller pictures for a slow line,
+// unchanged ones when a fast viewer is beside it, and no false changes of a page
+// at rest in either case.
 func TestSlowLineGetsSmallerPictures(t *testing.T) {
 	p := openPage(t, Options{})
 	p.show(animation)
@@ -166,7 +166,7 @@ func TestSlowLineGetsSmallerPictures(t *testing.T) {
 
 	fast := p.cast.Join(View{Width: testWidth, Height: testHeight})
 	look(fast, nil, full)
-	go func() { // the slow one goes on
+	go func() { // the slow viewer goes on
 		for {
 			f, err := slow.Next(t.Context())
 			if err != nil {
@@ -176,8 +176,8 @@ func TestSlowLineGetsSmallerPictures(t *testing.T) {
 			f.Release()
 		}
 	}()
-	// The slow one is judged as well by then; on a machine that starves this test
-	// the fast one may seem slow for a while.
+	// The slow viewer is judged by then. On a starved machine the fast one may
+	// seem slow for a while.
 	end := time.Now().Add(3 * assessEvery)
 	look(fast, nil, func(f *Frame) bool { return full(f) && time.Now().After(end) })
 	p.show(settled)

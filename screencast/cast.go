@@ -18,44 +18,46 @@ import (
 // DefaultQuality is the JPEG quality of moving pictures, 0 to 100.
 const DefaultQuality = 60
 
-// disorder is how far two pictures may have changed places: Chromium encodes
-// them side by side, and a later one can come out first. A larger step back is
-// a clock that was set.
+// disorder is how far two pictures may arrive out of order: Chromium encodes them
+// in parallel, and a later one may finish first. A larger step back means that
+// the clock was set.
 const disorder = time.Second
 
-// Options says how to cast a page. The zero value of each field is its default.
+// Options configure a cast. The zero value of each field is its default.
 type Options struct {
 	Tab     uint32   // the tab's number in the wire header
-	Counter *Counter // numbers the pictures; default: one of the cast's own
+	Counter *Counter // numbers the pictures; default: a counter of this cast
 
-	// Width and Height are those of the page in CSS pixels, as far as that is
-	// known before its first picture.
+	// Width and Height are the page's size in CSS pixels, if it is known before
+	// the first picture.
 	Width, Height int
 
-	// Density is how many pixels Chromium draws per CSS pixel; default 1.
+	// Density is the number of pixels that Chromium draws per CSS pixel; default
+	// 1.
 	Density float64
 
-	// NoStills turns off the sharp still that follows StillAfter without change.
+	// NoStills turns off the sharp still that follows after StillAfter without a
+	// change.
 	NoStills bool
 
-	// Page, if set, is asked what the cast's own session does not tell.
+	// Page, if set, answers what the cast's own session does not tell.
 	Page Page
 
 	Logger *slog.Logger // default: discard
 }
 
-// Page is the page that is cast, as whoever drives it knows it.
+// Page is the page of a cast, as its driver knows it.
 type Page interface {
-	// Replaced returns a channel that is closed when another document takes the
-	// place of the present one.
+	// Replaced returns a channel that is closed when another document replaces
+	// the present one.
 	Replaced() <-chan struct{}
-	// Reemulate sets up anew how the page looks to itself.
+	// Reemulate applies the page's emulation again: its size, density and touch.
 	Reemulate(ctx context.Context) error
 }
 
-// Counter numbers pictures. Casts that share one number them through, so that a
-// viewer who looks from one page to another sees numbers that rise. The zero
-// value is ready; it may be used by any goroutine.
+// Counter numbers pictures. Casts that share a Counter share its numbers, so a
+// viewer that moves from one page to another sees rising numbers. The zero value
+// is ready for use by any goroutine.
 type Counter struct{ n atomic.Uint32 }
 
 func (c *Counter) add(step uint32) uint32 { return c.n.Add(step) }
@@ -67,46 +69,45 @@ type Cast struct {
 	options Options
 	log     *slog.Logger
 
-	ctx     context.Context // the cast's life
+	ctx     context.Context // the life of the cast
 	cancel  context.CancelFunc
 	loops   sync.WaitGroup
 	demand  chan struct{} // one token: viewers, visibility or pictures changed
-	arrived chan struct{} // one token: there is something in waiting
+	arrived chan struct{} // one token: waiting holds a picture
 
 	lastCast *Frame       // the newest moving picture; owned by decodeLoop
-	lastLuma *image.YCbCr // of it, once it was needed; owned by decodeLoop
-	echoLuma *image.YCbCr // of the same page as a capture left it drawn; owned by decodeLoop
+	lastLuma *image.YCbCr // of lastCast, once it was needed; owned by decodeLoop
+	echoLuma *image.YCbCr // of the same page as a capture left it; owned by decodeLoop
 
 	mu         sync.Mutex // guards what follows; never held across I/O
 	err        error      // why the cast ended
 	viewers    map[*Subscription]struct{}
-	casting    bool // Chromium was told to start
+	casting    bool // Chromium was told to start casting
 	hidden     bool // Chromium says that the page is not visible
 	newest     *Frame
 	capturedAt time.Time // of the newest picture that arrived
-	waiting    arrival   // the newest picture that is not yet decoded
-	pictures   uint64    // moving pictures that arrived since the start
-	changedAt  time.Time // when a picture last differed from the one before
+	waiting    arrival   // the newest picture that is not decoded yet
+	pictures   uint64    // moving pictures since the start
+	changedAt  time.Time // when a picture last differed from the previous one
 	still      stillState
 
-	width, height int   // of the page in CSS pixels; 0 while unknown
-	wanted, shape shape // what pictures should be like, and what Chromium was told
+	width, height int   // of the page, in CSS pixels; 0 while unknown
+	wanted, shape shape // the shape that pictures should have, and the one that Chromium was told
 	shapedAt      time.Time
 	adapter       adapter
 	period        period
-	attended      bool // controlLoop will look again by itself
+	attended      bool // controlLoop will look again without a signal
 }
 
-// arrival is a picture as it came from Chromium.
+// arrival is a picture as Chromium sent it.
 type arrival struct {
 	raw        cdp.Event // owns event.data
 	event      castEvent
-	superseded uint32 // newer pictures replaced so many before they were decoded
+	superseded uint32 // number of pictures that were replaced before they were decoded
 }
 
-// New returns the cast of the page that s is attached to. Nothing happens until
-// somebody joins. Whoever owns the client of s passes the session's events to
-// HandleEvent.
+// New returns the cast of the page to which s is attached. It does nothing until
+// a viewer joins. The owner of s passes the session's events to HandleEvent.
 func New(s *cdp.Session, o Options) *Cast {
 	if o.Density == 0 {
 		o.Density = 1
@@ -133,9 +134,9 @@ func New(s *cdp.Session, o Options) *Cast {
 	return c
 }
 
-// Join adds a viewer and starts the cast if it is the first. A viewer that
-// joins a cast under way gets its newest picture at once. What a slow viewer
-// made pictures look like is not held against a new one.
+// Join adds a viewer, and starts the cast for the first one. A viewer that joins
+// later gets the newest picture at once, and starts without the slow viewers'
+// reductions.
 func (c *Cast) Join(v View) *Subscription {
 	now := time.Now()
 	s := &Subscription{cast: c, wake: make(chan struct{}, 1), pace: newPacer(), since: now, shown: now}
@@ -149,14 +150,14 @@ func (c *Cast) Join(v View) *Subscription {
 	return s
 }
 
-// Viewers is how many watch, those included who are hidden.
+// Viewers is the number of viewers, including hidden ones.
 func (c *Cast) Viewers() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.viewers)
 }
 
-// watchedLocked reports whether somebody sees the pictures.
+// watchedLocked reports whether any viewer is visible.
 func (c *Cast) watchedLocked() bool {
 	for s := range c.viewers {
 		if !s.view.Hidden {
@@ -166,14 +167,14 @@ func (c *Cast) watchedLocked() bool {
 	return false
 }
 
-// Close ends the cast and every subscription to it, and returns when its
-// goroutines have ended.
+// Close ends the cast and all its subscriptions, and returns when its goroutines
+// have ended.
 func (c *Cast) Close() {
 	c.end(ErrClosed)
 	c.loops.Wait()
 }
 
-// end lets go of all viewers with err. Only the first call has an effect.
+// end closes all subscriptions with err. Only the first call has an effect.
 func (c *Cast) end(err error) {
 	c.mu.Lock()
 	if c.err == nil {
@@ -188,8 +189,8 @@ func (c *Cast) end(err error) {
 	}
 }
 
-// HandleEvent takes an event of the page's session; it owns the event from then
-// on. It never waits, and is meant to be called by the client's sink.
+// HandleEvent takes over an event of the page's session. It never blocks, so a
+// client's sink may call it.
 func (c *Cast) HandleEvent(ev cdp.Event) {
 	switch ev.Method {
 	case page.ScreencastFrame.Method:
@@ -206,7 +207,7 @@ func (c *Cast) HandleEvent(ev cdp.Event) {
 	ev.Release()
 }
 
-// arrive acknowledges a picture and leaves it to decodeLoop.
+// arrive acknowledges a picture and passes it to decodeLoop.
 func (c *Cast) arrive(ev cdp.Event) {
 	parsed, err := parseEvent(ev.Params)
 	if err != nil {
@@ -236,7 +237,7 @@ func (c *Cast) arrive(ev cdp.Event) {
 	}
 	c.mu.Unlock()
 
-	// An error means that the connection ended, which controlLoop learns too.
+	// An error means that the connection ended; controlLoop notices that too.
 	_ = cdp.Send(c.session, page.ScreencastFrameAck, page.ScreencastFrameAckParams{SessionID: parsed.ack})
 	old.Release()
 	if !drop {
@@ -247,7 +248,7 @@ func (c *Cast) arrive(ev cdp.Event) {
 	}
 }
 
-// decodeLoop decodes the newest picture and hands it to the viewers.
+// decodeLoop decodes the newest picture and passes it to the viewers.
 func (c *Cast) decodeLoop() {
 	defer func() {
 		if c.lastCast != nil {
@@ -284,10 +285,10 @@ func (f *Frame) describe(m metadata) {
 	f.OffsetTop, f.PageScale = m.OffsetTop, m.PageScaleFactor
 }
 
-// show publishes a moving picture unless it repeats the one before: Chromium
-// sends the same picture again after a screenshot, and after a larger one the
-// same page drawn a little otherwise. A caret that blinks does not take a sharp
-// still away again either.
+// show publishes a moving picture unless it repeats the previous one. After a
+// screenshot, Chromium sends the same picture again; after a larger screenshot,
+// it sends the same page drawn slightly differently. A blinking caret does not
+// replace a sharp still either.
 func (c *Cast) show(frame *Frame, superseded uint32) {
 	last := c.lastCast
 	c.mu.Lock()
@@ -297,7 +298,7 @@ func (c *Cast) show(frame *Frame, superseded uint32) {
 	repeated := asked && last.ViewportWidth == frame.ViewportWidth && last.ViewportHeight == frame.ViewportHeight && bytes.Equal(last.Data(), frame.Data())
 	echo = asked && !repeated && echo && looksLike(last, frame)
 	if echo {
-		c.echoLuma = brightness(frame.Data()) // what comes next may be drawn like it
+		c.echoLuma = brightness(frame.Data()) // the next picture may be drawn like this one
 	}
 	blinked := still && !repeated && !echo && c.blinked(frame)
 	c.mu.Lock()
@@ -327,7 +328,8 @@ func (c *Cast) show(frame *Frame, superseded uint32) {
 	}
 }
 
-// blinked reports whether only a caret tells a picture from the one before.
+// blinked reports whether a picture differs from the previous one only by a
+// caret.
 func (c *Cast) blinked(frame *Frame) bool {
 	if c.lastLuma == nil {
 		c.lastLuma = brightness(c.lastCast.Data())

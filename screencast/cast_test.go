@@ -82,7 +82,7 @@ func TestNobodyWatchesNothingIsCast(t *testing.T) {
 		other := p.cast.Join(View{})
 		p.next(s).Release()
 		s.Close()
-		p.next(other).Release() // one still watches
+		p.next(other).Release() // one viewer still watches
 		other.Close()
 		other.Close()
 		if _, err := other.Next(t.Context()); !errors.Is(err, ErrClosed) {
@@ -100,8 +100,9 @@ func TestNobodyWatchesNothingIsCast(t *testing.T) {
 	}
 }
 
-// TestHiddenViewer holds that one who does not look gets nothing, counts as
-// nobody, and has the newest picture at once when it looks again.
+// TestHiddenViewer expects that a hidden viewer gets nothing and does not count
+// as watching, and that it gets the newest picture at once when it is visible
+// again.
 func TestHiddenViewer(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
@@ -140,12 +141,12 @@ func TestNewestWins(t *testing.T) {
 	s := p.cast.Join(View{})
 	defer s.Close()
 	first := p.next(s)
-	second := p.next(s) // two may be on their way at first
+	second := p.next(s) // at first two may be on their way
 	held := time.Now()
 	third := make(chan *Frame, 1)
 	ctx := browsertest.Context(t, "the third picture")
 	go func() {
-		f, _ := s.Next(ctx) // nil when it does not come
+		f, _ := s.Next(ctx) // nil when none comes
 		third <- f
 	}()
 	s.Ack(second.Seq + 100) // never sent
@@ -185,8 +186,8 @@ func TestNewestWins(t *testing.T) {
 	f.Release()
 }
 
-// TestRate holds what a viewer gets against what Chromium makes meanwhile, which
-// on a busy machine is less than FullRate.
+// TestRate compares a viewer's pictures with those that Chromium makes at the
+// same time, which on a busy machine are fewer than FullRate.
 func TestRate(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -235,7 +236,7 @@ func TestRate(t *testing.T) {
 				came := want
 				want = min(want, 2*float64(tt.max))
 				least, most = 0.8*want, want+3
-				if came < 2*want { // a busy machine's pictures come in bunches, and of a bunch one is shown
+				if came < 2*want { // on a busy machine pictures come in groups, and each group shows one
 					least = 0.5 * want
 				}
 			}
@@ -250,7 +251,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestNavigationAndResize(t *testing.T) {
-	p := openPage(t, Options{}) // stills find what the cast lost
+	p := openPage(t, Options{}) // stills find what the cast missed
 	p.show(settled)
 	s := p.cast.Join(View{})
 	defer s.Close()
@@ -276,7 +277,7 @@ func TestNavigationAndResize(t *testing.T) {
 	}
 	p.resize(640, 480)
 	until("resize", func(f *Frame) bool { return f.Width == 640 && f.ViewportHeight == 480 })
-	// chrome://version lives in another process.
+	// chrome://version runs in another process.
 	if _, err := cdp.Call(t.Context(), p.session, page.Navigate, page.NavigateParams{URL: "chrome://version"}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	// PrimeAfter is how long a started cast may leave its viewers without a
-	// picture before one is captured for them. Chromium 156 sends the first one
-	// of a visible page within about 15 ms.
+	// PrimeAfter is how long a cast may run without a picture before one is
+	// captured for the viewers. Chromium 156 sends the first picture of a visible
+	// page within about 15 ms.
 	PrimeAfter = 100 * time.Millisecond
 
 	widestScrollbar = 24 // CSS pixels
 
-	startRetry    = 25 * time.Millisecond // first pause before starting again; doubles
+	startRetry    = 25 * time.Millisecond // first pause before starting again; doubles each time
 	startRetryMax = time.Second
 )
 
-// controlLoop is the only one that starts and stops the cast and captures
-// pictures.
+// controlLoop alone starts and stops the cast and captures pictures.
 func (c *Cast) controlLoop() {
 	defer c.stop()
 	timer := time.NewTimer(0)
@@ -42,7 +41,7 @@ func (c *Cast) controlLoop() {
 		}
 		c.mu.Lock()
 		wanted := c.watchedLocked()
-		c.attended = false // what comes from now on kicks
+		c.attended = false // later changes signal again
 		c.mu.Unlock()
 
 		var again time.Time // when to look again
@@ -85,8 +84,8 @@ func (c *Cast) controlLoop() {
 	}
 }
 
-// attend does what a running cast needs now, the first picture or a sharp
-// still, and returns when to look again.
+// attend makes the first picture or a sharp still of a running cast, if it is
+// due, and returns when to look again.
 func (c *Cast) attend(primeAt *time.Time) (again time.Time, err error) {
 	now := time.Now()
 	c.mu.Lock()
@@ -108,24 +107,24 @@ func (c *Cast) attend(primeAt *time.Time) (again time.Time, err error) {
 	return again, err
 }
 
-// reshapes stops the cast if Chromium should make other pictures from now on:
-// a cast that is active cannot be changed. The picture that a start brings comes
-// within some 10 ms, so nobody sees the gap.
+// reshapes stops the cast when Chromium should make pictures of another shape,
+// because an active cast cannot be changed. The picture of the next start comes
+// within about 10 ms, so nobody sees the gap.
 func (c *Cast) reshapes() bool {
 	c.mu.Lock()
 	due := c.reshapeDueLocked(time.Now())
 	c.mu.Unlock()
 	if due {
-		_ = cdp.Send(c.session, page.StopScreencast, proto.Empty{}) // start learns of an error
+		_ = cdp.Send(c.session, page.StopScreencast, proto.Empty{}) // start notices an error
 	}
 	return due
 }
 
-// start tells Chromium to cast. Right after a navigation it can refuse ("Not
-// attached to an active page"); the caller tries again.
+// start tells Chromium to cast. Right after a navigation Chromium may refuse
+// ("Not attached to an active page"); the caller tries again.
 func (c *Cast) start() error {
 	c.mu.Lock()
-	c.casting = true // pictures may overtake the reply
+	c.casting = true // pictures may arrive before the reply
 	shape := c.wanted
 	c.shape, c.shapedAt = shape, time.Now()
 	c.mu.Unlock()
@@ -134,11 +133,12 @@ func (c *Cast) start() error {
 		Quality:   new(int64(shape.quality)),
 		MaxWidth:  int64(shape.width),
 		MaxHeight: int64(shape.height),
-		// More would lose the last change before the page comes to rest: Chromium
-		// counts pictures and drops the others. A lower rate is each viewer's own.
+		// Any other value could lose the last change before the page comes to
+		// rest, because Chromium counts pictures and drops the others. Viewers
+		// limit their own rates.
 		EveryNthFrame: 1,
-		// Without it, a picture made while three are unacknowledged is lost,
-		// and if it was the last one the viewers keep looking at an old state.
+		// Without it, Chromium loses a picture that is made while three are
+		// unacknowledged. If that is the last one, viewers keep an old state.
 		SendLastFrame: new(true),
 	})
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *Cast) start() error {
 	return err
 }
 
-// stop tells Chromium to cast no more and forgets the pictures.
+// stop tells Chromium to stop casting, and drops the pictures.
 func (c *Cast) stop() {
 	c.mu.Lock()
 	casting := c.casting
@@ -159,7 +159,7 @@ func (c *Cast) stop() {
 	c.still = stillState{}
 	c.mu.Unlock()
 	if casting {
-		// An error means that there is nothing left to stop.
+		// An error means that the cast has ended anyway.
 		_ = cdp.Send(c.session, page.StopScreencast, proto.Empty{})
 	}
 	if newest != nil {
@@ -193,8 +193,8 @@ func (c *Cast) prime() error {
 	return nil
 }
 
-// viewportOf returns the viewport's extent in CSS pixels, scrollbar included,
-// given that of the image and what the layout metrics say, scrollbar excluded.
+// viewportOf returns the size of the viewport with scrollbars in CSS pixels, from
+// the size of the image and from the layout metrics, which exclude scrollbars.
 func viewportOf(image, client int) int {
 	if client <= 0 {
 		return image

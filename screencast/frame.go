@@ -16,10 +16,10 @@ const HeaderBytes = 28
 const (
 	kindPicture   = 1
 	flagSharp     = 1
-	pooledPicture = 128 << 10 // first capacity of a pooled buffer; it grows to what the page needs
+	pooledPicture = 128 << 10 // first capacity of a pooled buffer, in bytes; it grows as pages need
 )
 
-// Format is an image format as the wire numbers it.
+// Format is the number of an image format on the wire.
 type Format uint8
 
 // The formats of the wire header. A cast sends JPEG.
@@ -32,9 +32,9 @@ const (
 var errNotJPEG = errors.New("not a JPEG image")
 
 // Frame is one picture. It never changes and may be shared between goroutines.
-// Whoever got one from Subscription.Next calls Release when done with it.
+// The receiver of a frame from Subscription.Next calls Release when it is done.
 type Frame struct {
-	Seq        uint32 // rises by one per picture captured
+	Seq        uint32 // rises by one with each captured picture
 	Format     Format
 	Sharp      bool // a still of high quality, taken because nothing moved
 	CapturedAt time.Time
@@ -42,8 +42,8 @@ type Frame struct {
 	Width, Height                 int // of the image, in pixels
 	ViewportWidth, ViewportHeight int // of the page, in CSS pixels
 
-	// OffsetTop and PageScale are what Chromium says of the visual viewport:
-	// CSS pixels above the page, and the pinch zoom.
+	// OffsetTop and PageScale describe Chromium's visual viewport: CSS pixels
+	// above the page, and the pinch zoom.
 	OffsetTop, PageScale float64
 
 	message []byte // header and image
@@ -55,12 +55,12 @@ type Frame struct {
 func (f *Frame) Data() []byte { return f.message[HeaderBytes:] }
 
 // Message is the whole binary message for a viewer, header and image, with the
-// tab number of the cast's options. It is valid until Release and must not be
+// tab number from the cast's options. It is valid until Release and must not be
 // changed.
 func (f *Frame) Message() []byte { return f.message }
 
-// AppendHeader appends the wire header of the picture, with a tab number, to
-// dst: big-endian, HeaderBytes long, the image follows it.
+// AppendHeader appends the wire header of the picture, with a tab number, to dst.
+// It is big-endian and HeaderBytes long.
 func (f *Frame) AppendHeader(dst []byte, tab uint32) []byte {
 	var flags byte
 	if f.Sharp {
@@ -80,13 +80,13 @@ func clampUint16(n int) uint16 {
 	return uint16(min(max(n, 0), 1<<16-1)) //nolint:gosec // clamped
 }
 
-// density is how many pixels there are per CSS pixel, rounded up.
+// density is the number of pixels per CSS pixel, rounded up.
 func (f *Frame) density() int {
 	return max((f.Width+f.ViewportWidth-1)/max(f.ViewportWidth, 1), 1)
 }
 
-// Release gives the picture back. A picture that is never released is left to
-// the garbage collector.
+// Release returns the picture's memory to a pool. The garbage collector frees
+// pictures that are not released.
 func (f *Frame) Release() {
 	if f.refs.Add(-1) != 0 {
 		return
@@ -102,8 +102,8 @@ func (f *Frame) retain() *Frame {
 
 var pictures = sync.Pool{New: func() any { b := make([]byte, 0, pooledPicture); return &b }}
 
-// decodeFrame decodes a base64 JPEG into a pooled buffer, leaving room for the
-// header, and reads the image's size. The caller fills in the rest and calls
+// decodeFrame decodes a base64 JPEG into a pooled buffer, leaves room for the
+// header, and reads the image's size. The caller sets the other fields and calls
 // seal. The frame has one reference.
 func decodeFrame(encoded []byte) (*Frame, error) {
 	buf := pictures.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
@@ -126,12 +126,11 @@ func decodeFrame(encoded []byte) (*Frame, error) {
 	return f, nil
 }
 
-// seal writes the header in front of the image. The frame does not change any
-// more.
+// seal writes the header before the image. After that the frame does not change.
 func (f *Frame) seal(tab uint32) { f.AppendHeader(f.message[:0], tab) }
 
 // jpegSize reads the size from the frame header of a JPEG image (ITU-T T.81,
-// B.2.2): segments are stepped over until the first SOFn marker.
+// B.2.2). It skips segments up to the first SOFn marker.
 func jpegSize(b []byte) (width, height int, err error) {
 	if len(b) < 4 || b[0] != 0xFF || b[1] != 0xD8 {
 		return 0, 0, errNotJPEG

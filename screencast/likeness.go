@@ -10,22 +10,21 @@ const (
 	// likenessBlock is the side of the squares in pixels whose mean brightness is
 	// compared.
 	likenessBlock = 8
-	// likenessLimit is the largest difference of such a mean, of 255, between two
-	// drawings of the same page: 11 was the most that was measured, at the edges of
-	// scroll bars and in small text. A letter that was typed makes 20 and more.
+	// likenessLimit is the largest difference of such a mean, out of 255, between
+	// two drawings of the same page. The largest measured one was 11, at the
+	// edges of scroll bars and in small text. A typed letter makes 20 or more.
 	likenessLimit = 13
 
-	// A caret is one line, caretWidth CSS pixels wide at most and caretHeight high.
-	// Where it comes or goes the brightness changes by more than caretContrast; what
-	// JPEG makes of the pixels beside it stays below that. A letter that was typed
-	// moves the caret by 3 pixels and more.
+	// A caret is a line of at most caretWidth by caretHeight CSS pixels. Its
+	// blinking changes the brightness by more than caretContrast; JPEG artefacts
+	// beside it stay below. A typed letter moves the caret by 3 pixels or more.
 	caretWidth    = 2
 	caretHeight   = 96
 	caretContrast = 64
 )
 
-// caretOnly reports whether two pictures, drawn with so many pixels per CSS pixel,
-// differ in nothing but a caret that blinked.
+// caretOnly reports whether two pictures with that many pixels per CSS pixel
+// differ only by a blinking caret.
 func caretOnly(a, b *image.YCbCr, density int) bool {
 	if a == nil || b == nil || a.Rect != b.Rect {
 		return false
@@ -49,9 +48,9 @@ func caretOnly(a, b *image.YCbCr, density int) bool {
 	return !changed.Empty()
 }
 
-// looksLike reports whether two pictures show the same page, drawn anew: text
-// and edges come out a little otherwise when Chromium draws at another scale in
-// between. What cannot be compared is not alike.
+// looksLike reports whether two pictures show the same page. Text and edges
+// differ slightly after Chromium has drawn the page at another scale. Pictures
+// that cannot be compared are not alike.
 func looksLike(a, b *Frame) bool {
 	if a.Width != b.Width || a.Height != b.Height || a.ViewportWidth != b.ViewportWidth || a.ViewportHeight != b.ViewportHeight {
 		return false
@@ -71,7 +70,7 @@ func looksLike(a, b *Frame) bool {
 	return true
 }
 
-// brightness decodes the luma of a JPEG; nil for anything else.
+// brightness decodes the luma of a JPEG. It is nil for other formats.
 func brightness(data []byte) *image.YCbCr {
 	decoded, err := jpeg.Decode(bytes.NewReader(data))
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// TestLooksLike compares a page with itself drawn a little otherwise, and with
-// itself after something small was typed.
+// TestLooksLike compares a page with a slightly different drawing of it, and with
+// the page after a small text was typed.
 func TestLooksLike(t *testing.T) {
 	picture := func(paint func(*image.RGBA)) *Frame {
-		img := image.NewRGBA(image.Rect(0, 0, 203, 101)) // no multiple of a block
+		img := image.NewRGBA(image.Rect(0, 0, 203, 101)) // not a multiple of a block
 		draw.Draw(img, img.Rect, image.White, image.Point{}, draw.Src)
 		draw.Draw(img, image.Rect(20, 20, 120, 33), image.Black, image.Point{}, draw.Src)
 		paint(img)

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
-// testPage is a page of its own with a cast.
+// testPage is a page in a context of its own, with a cast.
 type testPage struct {
 	*browsertest.TestPage
 	*testing.T
@@ -75,7 +75,7 @@ func (p *testPage) resize(width, height int64) {
 	p.Helper()
 	ratio := 1.0
 	if p.cast.options.Density > 1 {
-		ratio = 0 // what Chromium was started with
+		ratio = 0 // as Chromium was started
 	}
 	_, err := cdp.Call(p.T.Context(), p.Session, emulation.SetDeviceMetricsOverride,
 		emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: ratio})

@@ -6,33 +6,33 @@ import (
 )
 
 const (
-	// FullRate is the number of pictures per second that pacing tries to keep;
+	// FullRate is the number of pictures per second that pacing tries to reach.
 	// Chromium's headless compositor makes no more.
 	FullRate = 60
 
-	// MaxInFlight bounds the pictures sent to a viewer and not yet acknowledged.
-	// At FullRate it is a round trip of half a second.
+	// MaxInFlight bounds the pictures that were sent to a viewer and not
+	// acknowledged. At FullRate that is a round trip of half a second.
 	MaxInFlight = 32
 
-	// QueueDelay is how much a round trip may rise above its own minimum before
-	// it means that pictures queue somewhere on the way.
+	// QueueDelay is how far a round trip may rise above its minimum before it
+	// means that pictures queue on the way.
 	QueueDelay = 50 * time.Millisecond
 
 	// StallTimeout is how long a viewer may leave pictures unacknowledged.
 	StallTimeout = 30 * time.Second
 
-	// minimumLife is how long a least round trip counts without being seen
-	// again. After that pictures go one at a time until it is measured afresh,
-	// because a queue of our own hides the true minimum.
+	// minimumLife is how long a minimum round trip stays valid without being seen
+	// again. After that, pictures are sent one at a time until it is measured
+	// again, because a queue of our own hides the true minimum.
 	minimumLife   = 10 * time.Second
 	probePictures = 3
 
-	// ceilingLife is how long a window that made a queue is not tried again.
+	// ceilingLife is how long a window that caused a queue is not tried again.
 	ceilingLife = 5 * time.Second
 
-	// A still is much larger than a moving picture. A viewer to whom one took
-	// stillPatience longer gets none for a while: what changes next would have to
-	// wait behind it.
+	// A still is much larger than a moving picture. When a still takes a viewer
+	// stillPatience longer, that viewer gets none for a while, because the next
+	// change would have to wait for it.
 	stillPatience = 400 * time.Millisecond
 	noStillsFor   = time.Minute
 
@@ -46,24 +46,24 @@ type pacer struct {
 	window int
 
 	rtt     time.Duration // smoothed; 0 until measured
-	minimum time.Duration // least round trip; 0 until measured
+	minimum time.Duration // minimum round trip; 0 until measured
 	seenAt  time.Time     // when a round trip was last near the minimum
-	probes  int           // pictures still to go one at a time
+	probes  int           // number of pictures still to send one at a time
 
-	ceiling       int       // the widest window that made no queue
-	ceilingUntil  time.Time // then a wider one is tried again
-	settled       bool      // a queue was seen: from now on the window grows once per round trip
-	adjustedAt    time.Time // of the window; pictures sent before it tell nothing of the new one
+	ceiling       int       // the widest window without a queue
+	ceilingUntil  time.Time // when a wider one may be tried again
+	settled       bool      // a queue was seen, so the window grows once per round trip
+	adjustedAt    time.Time // when the window changed; earlier pictures say nothing about it
 	noStillsUntil time.Time
-	progress      time.Time // when the viewer last showed life
+	progress      time.Time // when the viewer last acknowledged
 	queuedAt      time.Time // when a queue was last seen
-	probedAt      time.Time // when a picture last went alone to be measured
+	probedAt      time.Time // when a picture was last sent alone to be measured
 }
 
 type departure struct {
 	seq   uint32
 	at    time.Time
-	alone bool // nothing else was on the way
+	alone bool // no other picture was on the way
 	sharp bool // a still
 }
 
@@ -79,7 +79,7 @@ func (p *pacer) ready() bool {
 	return len(p.flight) < p.window
 }
 
-// sent notes that a picture left.
+// sent records that a picture was sent.
 func (p *pacer) sent(seq uint32, sharp bool, now time.Time) {
 	if len(p.flight) == 0 {
 		p.progress = now
@@ -87,8 +87,8 @@ func (p *pacer) sent(seq uint32, sharp bool, now time.Time) {
 	p.flight = append(p.flight, departure{seq: seq, at: now, alone: len(p.flight) == 0, sharp: sharp})
 }
 
-// acked notes that a viewer has all pictures up to seq. It reports whether that
-// was news.
+// acked records that a viewer has all pictures up to seq. It reports whether that
+// was new.
 func (p *pacer) acked(seq uint32, now time.Time) bool {
 	n := 0
 	for n < len(p.flight) && int32(seq-p.flight[n].seq) >= 0 { //nolint:gosec // serial number arithmetic: seq may wrap
@@ -156,20 +156,20 @@ func (p *pacer) measure(d departure, now time.Time) {
 	}
 }
 
-// queuedSince reports whether pictures have queued on the way since then.
+// queuedSince reports whether pictures have queued since t.
 func (p *pacer) queuedSince(t time.Time) bool { return p.queuedAt.After(t) }
 
-// probedSince reports whether pictures have gone one at a time since then.
+// probedSince reports whether pictures were sent one at a time since t.
 func (p *pacer) probedSince(t time.Time) bool { return p.probes > 0 || p.probedAt.After(t) }
 
-// lift makes the window wider or narrower by a factor, because pictures from now
-// on are of another size, and forgets the widest one.
+// lift multiplies the window by a factor, because the size of pictures changes,
+// and forgets the ceiling.
 func (p *pacer) lift(factor float64) {
 	p.ceilingUntil = time.Time{}
 	p.window = min(max(int(float64(p.window)*factor), 1), MaxInFlight)
 }
 
-// stallsAt is when the viewer counts as stalled; zero while nothing is in
+// stallsAt is when the viewer counts as stalled; zero while no picture is in
 // flight.
 func (p *pacer) stallsAt() time.Time {
 	if len(p.flight) == 0 {

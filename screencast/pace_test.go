@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// link is a simulated way to a viewer: pictures are made at FullRate and pass a
-// line of so many bytes per second one after the other.
+// link simulates a line to a viewer. Pictures are made at FullRate and pass the
+// line one after the other, at its bandwidth.
 type link struct {
-	trip        func(at time.Duration) time.Duration // there and back, without transmission
+	trip        func(at time.Duration) time.Duration // round trip time, without transmission
 	bytesPerSec float64
 	pictureSize int
 }
 
 type simulated struct {
 	rate         float64       // pictures per second that arrived, in the second half
-	worst        time.Duration // longest way of a picture to the viewer, second half
-	mean         time.Duration // of those
-	worstAtFirst time.Duration // in the first half, behind the first second
-	most         int           // in flight at once
+	worst        time.Duration // longest delay of a picture, in the second half
+	mean         time.Duration // mean delay, in the second half
+	worstAtFirst time.Duration // longest delay in the first half, after the first second
+	most         int           // largest number in flight at once
 }
 
 func (l link) run(d time.Duration) simulated {
@@ -27,7 +27,7 @@ func (l link) run(d time.Duration) simulated {
 		res   simulated
 		p     = newPacer()
 		start = time.Unix(1e9, 0)
-		free  time.Duration // when the line is
+		free  time.Duration // when the line is free
 		acks  []struct {
 			at  time.Duration
 			seq uint32

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// MaxPictureBytes is the largest base64 text of one picture that is taken.
+// MaxPictureBytes is the largest accepted base64 text of one picture.
 const MaxPictureBytes = 64 << 20
 
 var errEvent = errors.New("malformed screencast event")
@@ -18,11 +18,11 @@ var errEvent = errors.New("malformed screencast event")
 // castEvent is the payload of Page.screencastFrame. Data points into it.
 type castEvent struct {
 	data     []byte // base64
-	ack      int64  // what Page.screencastFrameAck wants back
+	ack      int64  // the number that Page.screencastFrameAck expects
 	metadata metadata
 }
 
-// metadata is Page.ScreencastFrameMetadata, as far as it is used.
+// metadata holds the needed fields of Page.ScreencastFrameMetadata.
 type metadata struct {
 	OffsetTop       float64 `json:"offsetTop"`
 	PageScaleFactor float64 `json:"pageScaleFactor"`
@@ -31,7 +31,7 @@ type metadata struct {
 	Timestamp       float64 `json:"timestamp"`    // seconds since the epoch
 }
 
-// time is when Chromium captured the picture; now when it does not say so.
+// time is when Chromium captured the picture, or now when Chromium does not say.
 func (m metadata) time() time.Time {
 	if !(m.Timestamp > 0) || m.Timestamp > math.MaxInt64/1e6 {
 		return time.Now()
@@ -39,9 +39,9 @@ func (m metadata) time() time.Time {
 	return time.UnixMicro(int64(m.Timestamp * 1e6))
 }
 
-// parseEvent finds the members of the payload without decoding the picture,
-// which is nearly all of it: base64 holds no quote and no backslash, so its end
-// is the next quote.
+// parseEvent finds the members of the payload without decoding the picture, which
+// is nearly all of it. Base64 contains no quote and no backslash, so it ends at
+// the next quote.
 func parseEvent(params []byte) (castEvent, error) {
 	var ev castEvent
 	b := bytes.TrimLeft(params, " \t\r\n")
@@ -112,7 +112,7 @@ func (ev *castEvent) take(key string, b []byte) ([]byte, error) {
 	return b[d.InputOffset():], nil
 }
 
-// cutString takes a string without escapes off the start of b.
+// cutString cuts a string without escapes off the start of b.
 func cutString(b []byte) (value, rest []byte, ok bool) {
 	if len(b) == 0 || b[0] != '"' {
 		return nil, nil, false

@@ -18,15 +18,16 @@ import (
 )
 
 const (
-	// StillAfter is how long nothing may change before viewers get a still.
+	// StillAfter is how long a page must stay unchanged before viewers get a
+	// still.
 	StillAfter = 300 * time.Millisecond
 
 	// StillQuality is the JPEG quality of a still.
 	StillQuality = 90
 
-	// A page that changes a little all the time, with a blinking caret, would
-	// get a still between any two changes. The least time between stills doubles
-	// each time one did not last, up to stillPauseMax.
+	// A page that changes a little all the time, for example with a blinking
+	// caret, would get a still between any two changes. The minimum time between
+	// stills doubles each time a still does not last, up to stillPauseMax.
 	stillPause    = time.Second
 	stillPauseMax = 16 * time.Second
 
@@ -35,33 +36,33 @@ const (
 	stillEcho = 500 * time.Millisecond
 )
 
-// stillState is what Cast knows of its stills, guarded by cast.mu.
+// stillState is the state of a cast's stills, guarded by cast.mu.
 type stillState struct {
 	done      time.Time // changedAt of the state that has its still
 	takenAt   time.Time
 	pause     time.Duration
-	echoFrom  time.Time // between these the cast may show the page enlarged,
-	echoUntil time.Time // or drawn anew from its enlarged form
-	wide      float64   // how wide it is when enlarged, in CSS pixels
+	echoFrom  time.Time // from here to echoUntil the cast may show the page enlarged,
+	echoUntil time.Time // or drawn again after that
+	wide      float64   // width of the enlarged page in CSS pixels
 	sum       [sha256.Size]byte
-	doubt     bool // a picture was taken for an echo that may have been a small change: look again
-	sure      bool // that was done
-	taking    bool // one is being taken
+	doubt     bool // a picture was taken for an echo and may have been a small change: look again
+	sure      bool // the second look was done
+	taking    bool // a still is being captured
 }
 
-// hides reports whether a moving picture is only the echo of a capture at twice
-// the size: for its sake the page is laid out larger for a moment.
+// hides reports whether a moving picture only shows the page enlarged. A capture
+// at twice the size lays the page out larger for a moment.
 func (s *stillState) hides(m metadata) bool {
 	return !s.echoUntil.IsZero() && time.Now().Before(s.echoUntil) && math.Abs(m.DeviceWidth-s.wide) < 2
 }
 
-// echoes reports whether a moving picture that looks like the one before it can
-// be what a capture at twice the size makes of an unchanged page.
+// echoes reports whether a moving picture that looks like the previous one can be
+// the effect of a capture at twice the size on an unchanged page.
 func (s *stillState) echoes(at time.Time) bool {
 	return !s.echoFrom.IsZero() && !at.Before(s.echoFrom) && at.Before(s.echoUntil)
 }
 
-// attendStill takes a still when it is time to, and returns when to look again.
+// attendStill captures a still when it is due, and returns when to look again.
 func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	c.mu.Lock()
 	state := c.changedAt
@@ -124,7 +125,7 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	return time.Time{}, nil
 }
 
-// captureStill takes the picture at StillQuality, scale times as large as the
+// captureStill captures the page at StillQuality, scale times as large as the
 // viewport.
 func (c *Cast) captureStill(width, height int, scale float64) (*Frame, error) {
 	metrics, err := cdp.Call(c.ctx, c.session, page.GetLayoutMetrics, proto.Empty{})
@@ -149,20 +150,20 @@ func (c *Cast) captureStill(width, height int, scale float64) (*Frame, error) {
 	return frame, nil
 }
 
-// errResized is why a still was given up: the newest moving picture is of another
-// size than the page. Chromium 156 can lose the picture that a change of the size
-// makes, on a busy machine; the capture has made it send another.
+// errResized is why a still was dropped: the size of the newest moving picture
+// differs from the page's. On a busy machine, Chromium 156 can lose the picture
+// after a change of size; the capture has made it send another one.
 var errResized = errors.New("the page has another size than its newest picture")
 
-// fills reports whether a page of that extent in CSS pixels, scroll bar excluded,
-// fills a picture's.
+// fills reports whether a page of that size in CSS pixels, without scroll bars,
+// fills a picture.
 func fills(page float64, picture int) bool {
 	const rounding = 2
 	return page < float64(picture+rounding) && page > float64(picture-widestScrollbar-rounding)
 }
 
-// errReplaced is why a picture was given up: Chromium refuses it, never answers,
-// or gives one of the document that was there before.
+// errReplaced is why a picture was dropped: Chromium refuses it, never answers,
+// or returns one of the previous document.
 var errReplaced = errors.New("another document took the page's place")
 
 func (c *Cast) screenshot(params page.CaptureScreenshotParams) (result json.RawMessage, err error) {
@@ -187,8 +188,8 @@ func (c *Cast) screenshot(params page.CaptureScreenshotParams) (result json.RawM
 	return result, err
 }
 
-// restore undoes what Chromium did for an enlarged picture that came to nothing:
-// it may leave the page enlarged, and the documents that follow as well.
+// restore undoes what Chromium did for a failed enlarged picture. Chromium may
+// leave the page enlarged, and later documents too.
 func (c *Cast) restore() {
 	_ = cdp.Send(c.session, emulation.ClearDeviceMetricsOverride, proto.Empty{}) // fails only when the page is gone
 	if c.options.Page == nil {

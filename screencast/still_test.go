@@ -49,7 +49,7 @@ func TestSharpStill(t *testing.T) {
 			moving.Release()
 			still.Release()
 
-			// The capture's echo is no change: nothing more comes.
+			// The echo of the capture is no change, so nothing more comes.
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
 			if f, err := s.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -64,7 +64,7 @@ func TestSharpStill(t *testing.T) {
 				t.Errorf("the page noticed: %+v", page)
 			}
 
-			// A change shows at once, and gets a still of its own.
+			// A change shows at once, and then gets a still of its own.
 			p.Eval(`document.body.style.background = '#0a0'`, nil)
 			changed := p.next(s)
 			s.Ack(changed.Seq)
@@ -92,9 +92,9 @@ func TestPrimedWhenTheCastGivesNothing(t *testing.T) {
 	}
 }
 
-// TestBlinkingCaret holds that the caret of a focused field, which is painted
-// twice a second, takes no still away, and that what is typed shows. What a
-// capture at twice the size draws anew can come together with a blink.
+// TestBlinkingCaret checks that the caret of a focused field, which is painted
+// twice a second, does not replace a still, and that typed text shows. A capture
+// at twice the size may redraw the page just when the caret blinks.
 func TestBlinkingCaret(t *testing.T) {
 	const blinks = 10
 	for _, tt := range []struct {
@@ -102,7 +102,7 @@ func TestBlinkingCaret(t *testing.T) {
 		ratio   float64
 		density float64
 		font    string
-		most    int // moving pictures meanwhile
+		most    int // moving pictures in that time
 	}{
 		{"plain screen", 1, 1, "13px", 0},
 		{"dense screen", 2, 1, "13px", blinks - 2},

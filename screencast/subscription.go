@@ -7,28 +7,28 @@ import (
 )
 
 var (
-	// ErrStalled is what a viewer gets who left pictures unacknowledged for
+	// ErrStalled is the error for a viewer that left pictures unacknowledged for
 	// StallTimeout.
 	ErrStalled = errors.New("viewer stalled: pictures were not acknowledged")
 
-	// ErrClosed is the error of a subscription or cast that was closed.
+	// ErrClosed is the error of a closed subscription or cast.
 	ErrClosed = errors.New("cast closed")
 )
 
-// Subscription is one viewer's place at a cast. Next is for one goroutine; Ack,
-// SetView, Stats and Close may be called from any.
+// Subscription is one viewer's place at a cast. Only one goroutine may call Next;
+// the other methods may be called from any.
 type Subscription struct {
 	cast *Cast
 	wake chan struct{} // one token: look again
 
-	// What follows is guarded by cast.mu.
+	// The fields below are guarded by cast.mu.
 	pace       pacer
-	interval   time.Duration // of pictures at the viewer's rate; 0 for no limit
-	due        time.Time     // when the next picture may go, by that interval
+	interval   time.Duration // between pictures at the viewer's rate; 0 for no limit
+	due        time.Time     // when the next picture may be sent at that rate
 	lastSeq    uint32
-	any        bool // lastSeq counts
+	any        bool // lastSeq is valid
 	view       View
-	shown      time.Time // since when it is not hidden
+	shown      time.Time // since when the viewer is visible
 	taken      int       // pictures in the cast's period, and their bytes
 	takenBytes int
 	closed     bool
@@ -41,22 +41,22 @@ type totals struct {
 	bytes             uint64
 }
 
-// rateTolerance is how early a picture may be for a viewer with a rate limit:
-// Chromium's pictures do not come evenly.
+// rateTolerance is how early a picture may be for a viewer with a rate limit,
+// because Chromium's pictures are not evenly spaced.
 const rateTolerance = 4 * time.Millisecond
 
-// Stats says how a viewer's pictures fared since the last call of
-// Subscription.Stats.
+// Stats holds the figures of a viewer since the last call of Subscription.Stats.
 type Stats struct {
 	FPS     float64       // pictures per second
 	Kbps    float64       // kilobits of pictures per second
-	RTT     time.Duration // smoothed time from handing out a picture to its acknowledgement
-	Skipped uint64        // pictures captured that the viewer was not sent
+	RTT     time.Duration // smoothed time from sending a picture to its acknowledgement
+	Skipped uint64        // captured pictures that were not sent to the viewer
 }
 
 // Next waits for a picture that is newer than the last one and may be sent now.
-// The first one comes at once if the cast has one. The caller releases it.
-// The error is ErrStalled, ErrClosed, why the cast ended, or ctx's cause.
+// The first one comes at once if the cast has one. The caller releases it. The
+// error is ErrStalled, ErrClosed, the reason of the cast's end, or the cause of
+// ctx.
 func (s *Subscription) Next(ctx context.Context) (*Frame, error) {
 	timer := time.NewTimer(StallTimeout)
 	defer timer.Stop()
@@ -79,8 +79,8 @@ func (s *Subscription) Next(ctx context.Context) (*Frame, error) {
 	}
 }
 
-// take returns the newest picture if it may go now, or in how long to look
-// again; 0 means not before something happens.
+// take returns the newest picture if it may be sent now, or how long to wait
+// before looking again; 0 means until a signal.
 func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, err error) {
 	c := s.cast
 	c.mu.Lock()
@@ -119,8 +119,8 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 	return frame, 0, nil
 }
 
-// Ack notes that the viewer has all pictures up to seq. One that was never sent
-// changes nothing.
+// Ack records that the viewer has all pictures up to seq. A seq that was never
+// sent has no effect.
 func (s *Subscription) Ack(seq uint32) {
 	now := time.Now()
 	s.cast.mu.Lock()
@@ -132,7 +132,7 @@ func (s *Subscription) Ack(seq uint32) {
 	}
 }
 
-// Stats tells how the pictures fared since the last call.
+// Stats returns the figures since the last call.
 func (s *Subscription) Stats() Stats {
 	now := time.Now()
 	s.cast.mu.Lock()
@@ -146,8 +146,8 @@ func (s *Subscription) Stats() Stats {
 	return st
 }
 
-// Close leaves the cast, and stops it if nobody else watches. It may be called
-// more than once.
+// Close leaves the cast, and stops it if no other viewer is left. It may be
+// called more than once.
 func (s *Subscription) Close() {
 	c := s.cast
 	c.mu.Lock()

@@ -6,32 +6,32 @@ import (
 )
 
 const (
-	// sizeStep divides the page's size: pictures come in so many sizes only, so
-	// that a window that is being resized does not restart the cast all the time.
+	// sizeStep divides the page's size. Pictures come only in these sizes, so
+	// that resizing a window does not restart the cast all the time.
 	sizeStep = 8
 
-	// leastSize is the smallest picture, as a part of the page's size, that is
-	// made for a small window or a slow line.
+	// leastSize is the smallest picture for a small window or a slow line, as a
+	// fraction of the page's size.
 	leastSize = 0.25
 )
 
-// View is how a viewer looks at a page. The zero value is a viewer of whom
-// nothing is known: it gets pictures of the page's own size, at full rate.
+// View describes how a viewer shows a page. The zero value is a viewer about whom
+// nothing is known: it gets pictures of the page's own size at full rate.
 type View struct {
-	// Width and Height are those of the whole page as it is shown, in CSS pixels
-	// of the viewer's screen; 0 when they are not known.
+	// Width and Height are the size of the whole page on the viewer's screen in
+	// CSS pixels; 0 when unknown.
 	Width, Height int
 	PixelRatio    float64 // device pixels of the viewer's screen per CSS pixel; default 1
-	MaxRate       int     // pictures per second at most; 0 for no limit
-	Hidden        bool    // nobody sees it: no pictures until it is shown again
+	MaxRate       int     // largest number of pictures per second; 0 for no limit
+	Hidden        bool    // gets no pictures until it is visible again
 }
 
-// dense reports whether the viewer's screen shows more than one pixel per CSS
-// pixel. Such a viewer's stills have twice the resolution.
+// dense reports whether the viewer's screen has more than one pixel per CSS
+// pixel. Stills for such a viewer have twice the resolution.
 func (v View) dense() bool { return v.PixelRatio > 1 }
 
-// size is how large pictures need to be for the viewer, as a multiple of a page
-// of so many CSS pixels.
+// size is the size of pictures that the viewer needs, as a multiple of the page's
+// size in CSS pixels.
 func (v View) size(width, height int) float64 {
 	if v.Width <= 0 || v.Height <= 0 || width <= 0 || height <= 0 {
 		return math.Inf(1)
@@ -40,7 +40,7 @@ func (v View) size(width, height int) float64 {
 	return ratio * min(float64(v.Width)/float64(width), float64(v.Height)/float64(height))
 }
 
-// SetView says how the viewer looks at the page from now on.
+// SetView sets how the viewer shows the page from now on.
 func (s *Subscription) SetView(v View) {
 	c := s.cast
 	c.mu.Lock()
@@ -57,14 +57,14 @@ func (s *Subscription) SetView(v View) {
 	c.kick()
 }
 
-// shape is what Chromium is told of the pictures it shall make.
+// shape describes the pictures that Chromium shall make.
 type shape struct {
 	quality       int
-	width, height int // at most, in pixels; 0 for the page's own
+	width, height int // upper bounds in pixels; 0 for the page's own size
 }
 
-// reconsiderLocked works out anew what pictures should be like, after viewers,
-// the page's size or the level changed.
+// reconsiderLocked computes the wanted shape again after viewers, the page's size
+// or the level changed.
 func (c *Cast) reconsiderLocked() {
 	need := 0.0
 	for s := range c.viewers {
@@ -72,7 +72,7 @@ func (c *Cast) reconsiderLocked() {
 			need = max(need, s.view.size(c.width, c.height))
 		}
 	}
-	if need == 0 { // nobody looks
+	if need == 0 { // no viewer is visible
 		return
 	}
 	l := levels[c.adapter.level]
