@@ -38,6 +38,7 @@ const (
 )
 
 // script is the script of the page.
+//
 //go:embed page.js
 var script string
 
