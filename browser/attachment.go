@@ -10,8 +10,8 @@ import (
 	"takeover/cdp"
 )
 
-// targetFilter leaves out what is not a page's: the browser's own user
-// interface (browser_ui: an omnibox that nobody sees) and the default ones.
+// targetFilter excludes the browser's own user interface (browser_ui: an
+// invisible omnibox) and the targets that Chromium excludes by default.
 var targetFilter = target.Filter{
 	{Type: "browser", Exclude: true},
 	{Type: "tab", Exclude: true},
@@ -19,8 +19,8 @@ var targetFilter = target.Filter{
 	{},
 }
 
-// autoAttach attaches to everything that belongs to a session, now and later,
-// and halts it until it is set up.
+// autoAttach attaches to all current and future targets that belong to a session,
+// and pauses each of them until it is set up.
 var autoAttach = target.SetAutoAttachParams{
 	AutoAttach:             true,
 	WaitForDebuggerOnStart: true,
@@ -28,29 +28,31 @@ var autoAttach = target.SetAutoAttachParams{
 	Filter:                 targetFilter,
 }
 
-// setUpSteps are the replies that say that a session is set up: its frame tree,
-// and the last of the commands that were sent with it.
+// setUpSteps are the replies after which a session is set up: its frame tree, and
+// the last of the commands that were sent with it.
 const setUpSteps = 2
 
-// attachment is the model's session with a page, with a frame of it that lives
-// in another process, or with a worker. A service worker's has a page that only keeps its requests.
+// attachment is the model's session with a page, with a frame in another process,
+// or with a worker. The page of a service worker's session only keeps its
+// requests.
 type attachment struct {
 	browser *Browser
 	session *cdp.Session
 	page    *Page
 	root    proto.FrameID // the topmost frame of the target
-	parent  *attachment   // the one it was attached under; nil for a page
-	worker  *Worker       // whose session it is, or nil
+	parent  *attachment   // the session under which it was attached; nil for a page
+	worker  *Worker       // the session's worker, or nil
 
 	// Guarded by the browser's lock.
-	steps      int               // of setUpSteps, done
+	steps      int               // number of finished setUpSteps
 	worlds     map[string]*World // by unique id
 	dead       bool              // the renderer died
-	crashed    chan struct{}     // closed when that was told; a new one when it lives again
-	intercepts holding           // what Chromium holds back of its requests
+	crashed    chan struct{}     // closed when subscribers know of the crash; replaced when the page lives again
+	intercepts holding           // the requests that Chromium holds back
 }
 
-// attachedLocked takes in a new session. What is not modelled is sent on its way.
+// attachedLocked adds a new session. It lets targets run that the model does not
+// need.
 func (b *Browser) attachedLocked(parent *attachment, e target.EventAttachedToTarget) {
 	s := b.client.Session(cdp.SessionID(e.SessionID))
 	info := e.TargetInfo
@@ -78,23 +80,23 @@ func (b *Browser) attachedLocked(parent *attachment, e target.EventAttachedToTar
 	a.setUpLocked()
 }
 
-// leave lets a target that is not modelled run, and detaches from it: a service
-// worker with somebody attached would never be stopped.
+// leave lets an unneeded target run, and detaches from it, because an attached
+// service worker never stops.
 func (b *Browser) leave(parent *attachment, s *cdp.Session) {
 	on := b.client.Browser()
 	if parent != nil {
 		on = parent.session
 	}
-	// One after the other: a worker whose session ends before it was let go waits
-	// for ever.
+	// One command after the other: a worker whose session ends before it runs
+	// waits for ever.
 	b.send(post(s, runtime.RunIfWaitingForDebugger, proto.Empty{}, func(proto.Empty, error) {
 		b.send(cdp.Send(on, target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(s.ID())}))
 	}))
 }
 
-// setUpLocked sends everything that a new session needs in one go, so that it
-// costs one round trip, and then lets the target run: its first script finds
-// all of it in place.
+// setUpLocked sends all commands that a new session needs at once, so that they
+// cost one round trip, and then lets the target run. Its first script then finds
+// everything in place.
 func (a *attachment) setUpLocked() {
 	s, b := a.session, a.browser
 	b.send(cdp.Send(s, page.Enable, page.EnableParams{}))
@@ -108,7 +110,7 @@ func (a *attachment) setUpLocked() {
 	b.send(cdp.Send(s, runtime.Enable, proto.Empty{}))
 	b.send(cdp.Send(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		WorldName:      b.utilityName,
-		RunImmediately: new(true), // makes the world in the documents that are there
+		RunImmediately: new(true), // makes the world in existing documents
 	}))
 	a.sendInitScriptsLocked()
 	a.enableLog()
@@ -140,17 +142,18 @@ func (a *attachment) sendViewport(v Viewport) {
 	}
 }
 
-// send logs a command that could not be sent. The session's end, which is the
-// usual reason, is told by an event of its own.
+// send logs a command that could not be sent. The usual reason is the end of the
+// session, which has an event of its own.
 func (b *Browser) send(err error) {
 	if err != nil {
 		b.logger.Debug("command not sent", "error", err)
 	}
 }
 
-// detachedLocked takes a session out of the model. The frame of a frame's
-// session stays: it may be on its way back into its parent's process, which then
-// tells of it; and whoever removes it for good is its parent, which tells too.
+// detachedLocked removes a session from the model. The frame of a frame's session
+// stays: it may be moving back to its parent's process, whose session then
+// reports it. When the parent removes the frame for good, the parent's session
+// reports that too.
 func (b *Browser) detachedLocked(id cdp.SessionID) {
 	a := b.attachments[id]
 	if a == nil {

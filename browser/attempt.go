@@ -8,34 +8,35 @@ import (
 )
 
 const (
-	// errAborted is what Chromium calls a navigation that ended without a document
-	// and without an error: a download, 204, stopped, or another one began.
+	// errAborted is Chromium's text for a navigation that ended without a
+	// document and without an error: it became a download, was answered with 204,
+	// was stopped, or another one began.
 	errAborted = "net::ERR_ABORTED"
 
-	// errFailed is for an error page whose reason was not told.
+	// errFailed is the error of an error page without a known reason.
 	errFailed = "net::ERR_FAILED"
 
-	// keptAttempts is how many navigations of a frame are remembered, for those
-	// who wait for them and have not looked yet.
+	// keptAttempts is how many navigations of a frame are remembered for callers
+	// that wait for them.
 	keptAttempts = 4
 )
 
-// attempt is a navigation of a frame to another document, under way or ended.
+// attempt is a navigation of a frame to another document, running or ended.
 // Guarded by the browser's lock.
 type attempt struct {
 	frame     *Frame
 	loader    proto.LoaderID
 	url       string
 	response  *Response
-	errorText string // of its request, which failed
-	loading   bool   // the frame was told to load since it began
+	errorText string // error of its failed request
+	loading   bool   // the frame was told to load after the navigation began
 	ended     bool
-	aborted   bool             // ended, and nothing has told yet why
+	aborted   bool             // ended, for a reason that is not known yet
 	committed bool             // ended with a document, which may be an error page
-	err       *NavigationError // nil when it brought what was asked for
+	err       *NavigationError // nil when it brought the requested document
 }
 
-// attemptLocked returns the navigation of a load, which it begins when it is new.
+// attemptLocked returns the navigation of a load, and adds a new one.
 func (f *Frame) attemptLocked(id proto.LoaderID, url string) *attempt {
 	p := f.page
 	if at := p.attempts[id]; at != nil {
@@ -55,7 +56,7 @@ func (f *Frame) attemptLocked(id proto.LoaderID, url string) *attempt {
 	return at
 }
 
-// newestAttemptLocked is the frame's last navigation, ended or not, or nil.
+// newestAttemptLocked is the frame's newest navigation, running or ended, or nil.
 func (f *Frame) newestAttemptLocked() *attempt {
 	if len(f.attempts) == 0 {
 		return nil
@@ -63,8 +64,8 @@ func (f *Frame) newestAttemptLocked() *attempt {
 	return f.attempts[len(f.attempts)-1]
 }
 
-// interruptLocked says that a navigation gave way to another one. Chromium tells
-// of the end of the first before the beginning of the second.
+// interruptLocked records that another navigation replaced this one. Chromium
+// reports the end of the first before the start of the second.
 func (f *Frame) interruptLocked(at *attempt, by string) {
 	if at.committed || at.ended && !at.aborted {
 		return
@@ -85,7 +86,7 @@ func (f *Frame) endAttemptLocked(at *attempt, text string) {
 	at.err = &NavigationError{URL: at.url, Text: text}
 	f.failures++
 	f.lastFailure = at.err
-	if !at.aborted || !f.wanted { // else it gives way to another one, whose end will be told
+	if !at.aborted || !f.wanted { // otherwise another navigation replaces it, whose end will be reported
 		f.page.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name, Err: at.err})
 	}
 	if f != f.page.main {
@@ -97,15 +98,15 @@ func (f *Frame) endAttemptLocked(at *attempt, text string) {
 	f.page.setLoadingLocked(f.lifecycle&LifecycleLoad == 0)
 }
 
-// failAttemptLocked ends the frame's navigation, if one is under way.
+// failAttemptLocked ends the frame's running navigation, if there is one.
 func (f *Frame) failAttemptLocked(text string) {
 	if at := f.newestAttemptLocked(); at != nil {
 		f.endAttemptLocked(at, text)
 	}
 }
 
-// commitAttemptLocked ends the navigation that brought a document and returns
-// the answer that it came from.
+// commitAttemptLocked ends the navigation that brought a document, and returns
+// the document's response.
 func (f *Frame) commitAttemptLocked(doc *proto.Frame) *Response {
 	at := f.page.attempts[doc.LoaderID]
 	if at == nil {
@@ -126,9 +127,9 @@ func (f *Frame) dropAttemptsLocked() {
 	f.attempts = nil
 }
 
-// startedNavigatingLocked takes in that a navigation begins. The event tells of
-// every kind before anything else does, except of about:blank and srcdoc frames
-// and History API calls, which are done at once in the renderer.
+// startedNavigatingLocked handles the start of a navigation. It is the first
+// event for every kind of navigation, except about:blank and srcdoc frames and
+// calls of the History API, which the renderer does at once.
 func (a *attachment) startedNavigatingLocked(e page.EventFrameStartedNavigating) {
 	f := a.page.frames[e.FrameID]
 	if f == nil {
@@ -156,9 +157,9 @@ func (a *attachment) startedLoadingLocked(e page.EventFrameStartedLoading) {
 	}
 }
 
-// stoppedLoadingLocked takes in that a frame loads nothing more, so that a
-// navigation that has not ended will not: a beforeunload handler's dialog was
-// dismissed, say.
+// stoppedLoadingLocked handles that a frame stopped loading. A navigation that
+// has not ended by then never will, for example because a beforeunload dialog was
+// dismissed.
 func (a *attachment) stoppedLoadingLocked(e page.EventFrameStoppedLoading) {
 	f := a.page.frames[e.FrameID]
 	if f == nil {

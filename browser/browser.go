@@ -19,32 +19,34 @@ import (
 )
 
 const (
-	// closeTimeout bounds how long Close waits for the browser to let the client go.
+	// closeTimeout bounds how long Close waits for the browser to detach the
+	// client.
 	closeTimeout = 5 * time.Second
 
-	// existingPatience bounds how long Attach waits for the pages that exist. One
-	// that does not answer, halted by a dialog or busy, is told of when it does.
+	// existingPatience bounds how long Attach waits for existing pages. A page
+	// that does not answer, because of a dialog or because it is busy, is
+	// reported later.
 	existingPatience = 5 * time.Second
 )
 
-// Options says how the model sets up every page. A nil Options and the zero
-// value of each field mean its default.
+// Options configure the model and every page. A nil Options and the zero value of
+// each field mean the default.
 type Options struct {
-	Viewport     *Viewport         // of every page; default: what the window has
-	Density      float64           // device pixels per CSS pixel that Chromium was started with; default 1
+	Viewport     *Viewport         // of every page; default: the window's size
+	Density      float64           // device pixels per CSS pixel with which Chromium was started; default 1
 	UserAgent    string            // default: Chromium's own
 	Locale       string            // BCP 47, such as "de-DE"; default: Chromium's own
 	Timezone     string            // IANA name; default: the machine's
 	ExtraHeaders map[string]string // sent with every request of every page
-	Downloads    string            // folder that downloads go to, each under its GUID; default: Chromium decides
+	Downloads    string            // folder for downloads, each under its GUID; default: Chromium decides
 	Logger       *slog.Logger      // default: discard
 
 	Media               Media        // of every page; default: Chromium's own
-	Geolocation         *Geolocation // default: the machine's, which pages have to ask for
-	BypassCSP           bool         // pages' Content-Security-Policy does not hold
-	IgnoreHTTPSErrors   bool         // certificates are not checked
-	JavaScriptDisabled  bool         // pages' own scripts do not run
-	BlockServiceWorkers bool         // none is registered
+	Geolocation         *Geolocation // default: the machine's, for which pages have to ask
+	BypassCSP           bool         // ignores the Content-Security-Policy of pages
+	IgnoreHTTPSErrors   bool         // does not check certificates
+	JavaScriptDisabled  bool         // does not run scripts of pages
+	BlockServiceWorkers bool         // registers no service workers
 }
 
 // Browser is the model of one Chromium. All methods may be called from any
@@ -56,30 +58,30 @@ type Browser struct {
 	logger      *slog.Logger
 	utilityName string        // of the utility worlds
 	done        chan struct{} // closed when the model's goroutine has ended
-	hearing     atomic.Int32  // how many hear consoles and exceptions
+	hearing     atomic.Int32  // number of listeners for consoles and exceptions
 
-	mu            sync.Mutex // guards what follows and all that hangs on it
+	mu            sync.Mutex // guards what follows and everything reachable from it
 	closed        bool
-	telling       bool // the events of a turn are being told
+	telling       bool // the events of a turn are being delivered
 	changed       broadcast
-	events        []Event         // of the turn under way
-	signals       []chan struct{} // to be closed at its end
+	events        []Event         // of the current turn
+	signals       []chan struct{} // to close at the end of the turn
 	subscriptions []*subscription
 	version       string
 	userAgent     string
 	initScripts   []*InitScript        // of every page
 	fallback      *Context             // the default context
 	contexts      []*Context           // the default one first
-	pages         []*Page              // attached, told of or not yet, the oldest first
-	downloads     map[string]*Download // under way, by GUID
-	workers       []*Worker            // of pages and contexts, told of or not yet, the oldest first
+	pages         []*Page              // attached, oldest first, including those not reported yet
+	downloads     map[string]*Download // running ones, by GUID
+	workers       []*Worker            // of pages and contexts, oldest first, including those not reported yet
 	attachments   map[cdp.SessionID]*attachment
 	generation    uint64 // of the newest world
 }
 
-// Attach attaches a client of its own to the browser, picks up the pages that
-// exist, and keeps the model until Close or the connection's end. ctx bounds the
-// attaching only.
+// Attach attaches a client to the browser, adds the existing pages, and keeps the
+// model up to date until Close or the end of the connection. ctx bounds only the
+// attaching.
 func Attach(ctx context.Context, conn *cdp.Conn, o *Options) (*Browser, error) {
 	if o == nil {
 		o = &Options{}
@@ -115,8 +117,8 @@ func Attach(ctx context.Context, conn *cdp.Conn, o *Options) (*Browser, error) {
 	return b, nil
 }
 
-// start learns what there is. Its commands are sent without waiting for each
-// other; the last one's reply comes behind the attaching of all existing pages.
+// start finds the existing targets. It sends its commands without waiting in
+// between; the last reply comes after all existing pages were attached.
 func (b *Browser) start(ctx context.Context) error {
 	s := b.client.Browser()
 	err := errors.Join(
@@ -164,7 +166,7 @@ func (b *Browser) UserAgent() string {
 	return b.userAgent
 }
 
-// Contexts are the open contexts, the default one first.
+// Contexts returns the open contexts, the default one first.
 func (b *Browser) Contexts() []*Context {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -178,8 +180,8 @@ func (b *Browser) DefaultContext() *Context {
 	return b.fallback
 }
 
-// NewContext opens an incognito context, which shares no cookies or storage
-// with others. It stays when the model is closed.
+// NewContext opens an incognito context, with cookies and storage of its own. It
+// stays open when the model is closed.
 func (b *Browser) NewContext(ctx context.Context, o ContextOptions) (*Context, error) {
 	res, err := Call(ctx, b, b.client.Browser(), target.CreateBrowserContext, target.CreateBrowserContextParams{
 		ProxyServer: o.ProxyServer, ProxyBypassList: o.ProxyBypass,
@@ -198,14 +200,14 @@ func (b *Browser) NewContext(ctx context.Context, o ContextOptions) (*Context, e
 	return c, nil
 }
 
-// Pages are the open pages of all contexts, the oldest first.
+// Pages returns the open pages of all contexts, oldest first.
 func (b *Browser) Pages() []*Page {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.pagesLocked(nil)
 }
 
-// Page is the open page of a target, or nil.
+// Page returns the open page of a target, or nil.
 func (b *Browser) Page(id target.ID) *Page {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -215,10 +217,10 @@ func (b *Browser) Page(id target.ID) *Page {
 	return nil
 }
 
-// Done is closed when the model has ended and its goroutine with it.
+// Done is closed when the model and its goroutine have ended.
 func (b *Browser) Done() <-chan struct{} { return b.done }
 
-// Close ends the model and detaches its client. The browser and its pages live on.
+// Close ends the model and detaches its client. The browser and its pages go on.
 func (b *Browser) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
@@ -230,7 +232,7 @@ func (b *Browser) Close() error {
 	return err
 }
 
-// contextLocked returns the context with an id, which it adds when it is new.
+// contextLocked returns the context with an id, and adds a new one.
 func (b *Browser) contextLocked(id proto.BrowserContextID) *Context {
 	for _, c := range b.contexts {
 		if c.id == id {

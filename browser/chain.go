@@ -6,39 +6,39 @@ import (
 )
 
 const (
-	// keptRequests is how many requests of a page that have ended are remembered;
-	// Playwright's number for page.requests().
+	// keptRequests is how many ended requests of a page are remembered.
+	// Playwright uses the same number for page.requests().
 	keptRequests = 100
 
-	// keptRequestBytes bounds, in bytes, what is kept of them; of more the oldest go,
-	// and with them their bodies, which pages make as large as they like.
+	// keptRequestBytes bounds the kept requests in bytes. Beyond it the oldest
+	// are dropped with their bodies, whose size pages choose.
 	keptRequestBytes = 8 << 20
 
-	// maxHead bounds, in bytes, a head that is kept; of a larger one nothing is.
+	// maxHead bounds a kept head in bytes; nothing is kept of a larger one.
 	maxHead = 1 << 20
 )
 
-// chain is a request and what it was redirected to: Chromium gives all of them
-// one id. Guarded by the browser's lock.
+// chain is a request with its redirects. Chromium gives all of them one id.
+// Guarded by the browser's lock.
 type chain struct {
 	id       string
 	frame    *Frame         // nil for a worker's
-	loader   proto.LoaderID // of the document that asked, or that is asked for
-	counts   bool           // among the frame's requests under way
+	loader   proto.LoaderID // of the requesting or requested document
+	counts   bool           // it counts as one of the frame's running requests
 	legs     []*Request
-	sent     []extra // what the network said of each leg that went out, in order
+	sent     []extra // what the network reported for each leg that was sent, in order
 	received []extra
 
-	preflight bool     // of the network's own: nobody is told
-	overrides []Header // that the first leg was continued with
-	askAgain  bool     // interceptors are asked about the next leg, too
-	paused    *pause   // of a leg that was not told of yet
+	preflight bool     // sent by Chromium itself and not reported
+	overrides []Header // with which the first leg was continued
+	askAgain  bool     // interceptors are asked about the next leg too
+	paused    *pause   // of a leg that was not reported yet
 }
 
-// extra is a message's head as it was on the wire.
+// extra is the head of a message as it was on the wire.
 type extra struct {
 	headers jsonv2.Value
-	text    int // bytes of the whole head, 0 when Chromium does not say
+	text    int // bytes of the whole head, 0 when unknown
 }
 
 func (c *chain) last() *Request {
@@ -48,8 +48,8 @@ func (c *chain) last() *Request {
 	return c.legs[len(c.legs)-1]
 }
 
-// extraIndexLocked is which of the network's words belong to a leg: those that came
-// from a cache or were answered by us have none.
+// extraIndexLocked is the index of a leg's network report. Legs that came from a
+// cache or that we answered have none.
 func (c *chain) extraIndexLocked(r *Request) int {
 	n := 0
 	for _, leg := range c.legs {
@@ -63,7 +63,7 @@ func (c *chain) extraIndexLocked(r *Request) int {
 	return n
 }
 
-// sentLocked is a leg's header as it was sent, once it is known.
+// sentLocked returns the header of a leg as sent, when it is known.
 func (c *chain) sentLocked(r *Request) (jsonv2.Value, bool) {
 	i := c.extraIndexLocked(r)
 	switch {
@@ -75,7 +75,7 @@ func (c *chain) sentLocked(r *Request) (jsonv2.Value, bool) {
 	return nil, false
 }
 
-// receivedLocked is the head of a leg's answer as it came, or nil.
+// receivedLocked returns the head of a leg's response as received, or nil.
 func (c *chain) receivedLocked(r *Request) *extra {
 	if i := c.extraIndexLocked(r); i < len(c.received) {
 		return &c.received[i]
@@ -83,7 +83,8 @@ func (c *chain) receivedLocked(r *Request) *extra {
 	return nil
 }
 
-// headersTextLocked is the size of the head of a leg's answer, 0 if it is not known.
+// headersTextLocked is the size of the head of a leg's response, or 0 when
+// unknown.
 func (c *chain) headersTextLocked(r *Request) int {
 	if r.response == nil || !r.response.hasExtra {
 		return 0
@@ -94,7 +95,7 @@ func (c *chain) headersTextLocked(r *Request) int {
 	return 0
 }
 
-// chainLocked is the chain of an id, which it adds when it is new.
+// chainLocked returns the chain with an id, and adds a new one.
 func (p *Page) chainLocked(id string) *chain {
 	c := p.requests[id]
 	if c == nil {
@@ -104,8 +105,8 @@ func (p *Page) chainLocked(id string) *chain {
 	return c
 }
 
-// keepLocked adds to the page's newest requests and forgets the oldest when there
-// are too many.
+// keepLocked adds a request to the page's newest ones and drops the oldest when
+// there are too many.
 func (p *Page) keepLocked(r *Request) {
 	p.recent = append(p.recent, r)
 	p.weighLocked(r)
@@ -114,8 +115,7 @@ func (p *Page) keepLocked(r *Request) {
 	}
 }
 
-// weighLocked counts what a request takes anew. The newest is kept, whatever it
-// takes.
+// weighLocked updates the size of a request. The newest request is always kept.
 func (p *Page) weighLocked(r *Request) {
 	if r.forgotten {
 		r.postData = nil
@@ -141,7 +141,7 @@ func (p *Page) forgetOldestLocked() *Request {
 	return old
 }
 
-// keptHead is a copy of a head that came with a message.
+// keptHead copies a head.
 func keptHead(v jsonv2.Value) jsonv2.Value {
 	if len(v) > maxHead {
 		return nil
@@ -149,8 +149,8 @@ func keptHead(v jsonv2.Value) jsonv2.Value {
 	return v.Clone()
 }
 
-// Requests are the page's newest requests, at most keptRequests with
-// keptRequestBytes, the oldest first.
+// Requests returns the page's newest requests, at most keptRequests with
+// keptRequestBytes, oldest first.
 func (p *Page) Requests() []*Request {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()

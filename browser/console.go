@@ -7,39 +7,39 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// keptEarly bounds what is kept of a page until it is told of.
+// keptEarly bounds the events kept for a page that is not reported yet.
 const keptEarly = 1000
 
-// Place is where in a script something came from, from 0.
+// Place is a position in a script; line and column start at 0.
 type Place struct {
 	URL          string
 	Line, Column int64
 }
 
-// ConsoleCalled tells of a message on a page's console, its own or one of
-// Chromium's about it. Its objects live in World's session; whoever takes them
-// releases them. Told only while somebody hears; see HearConsole.
+// ConsoleCalled reports a message on a page's console, from the page or from
+// Chromium. Its objects live in World's session; subscribers release them. Only
+// sent while somebody listens; see HearConsole.
 type ConsoleCalled struct {
 	Page   *Page
-	Worker *Worker // whose console it is, or nil; of a service worker the page is none that anybody is told of
-	World  *World  // nil for a message of Chromium's
-	Type   string  // as the protocol names it
+	Worker *Worker // owner of the console, or nil; for a service worker, the page is one that nobody knows
+	World  *World  // nil for a message from Chromium
+	Type   string  // as named in the protocol
 	Args   []*runtime.RemoteObject
-	Text   string // of a message of Chromium's
+	Text   string // of a message from Chromium
 	Place  Place
 	At     time.Time
 }
 
-// ExceptionThrown tells of an exception in a page that nobody caught. Told only
-// while somebody hears; see HearConsole.
+// ExceptionThrown reports an uncaught exception in a page. Only sent while
+// somebody listens; see HearConsole.
 type ExceptionThrown struct {
 	Page  *Page
 	Err   *ScriptError
 	Place Place
 }
 
-// BindingCalled tells that a page called a binding of an InitScript; what it says
-// is hostile. World is one of the kind that the script runs in.
+// BindingCalled reports that a page called the binding of an InitScript. The
+// payload is hostile. World is of the same kind as the script's.
 type BindingCalled struct {
 	World   *World
 	Name    string
@@ -50,8 +50,8 @@ func (ConsoleCalled) event()   {}
 func (ExceptionThrown) event() {}
 func (BindingCalled) event()   {}
 
-// HearConsole makes the model tell of consoles and exceptions until stop is
-// called, which may be called once.
+// HearConsole makes the model report consoles and exceptions until stop is
+// called, which may happen once.
 func (b *Browser) HearConsole() (stop func()) {
 	b.hearing.Add(1)
 	return func() { b.hearing.Add(-1) }
@@ -59,7 +59,8 @@ func (b *Browser) HearConsole() (stop func()) {
 
 func (b *Browser) hears() bool { return b.hearing.Load() > 0 }
 
-// tellLaterLocked is tellLocked for what counts even before the page was told of.
+// tellLaterLocked is tellLocked for events that matter even before the page is
+// reported.
 func (p *Page) tellLaterLocked(e Event) {
 	switch {
 	case p.told:
@@ -82,7 +83,7 @@ func (a *attachment) consoleCalledLocked(e runtime.EventConsoleAPICalled) {
 
 func (a *attachment) logEntryLocked(e log.EventEntryAdded) {
 	entry := e.Entry
-	if entry == nil || entry.Source == log.EntrySourceWorker { // which the worker's own session tells
+	if entry == nil || entry.Source == log.EntrySourceWorker { // the worker's own session reports it
 		return
 	}
 	if entry.Source == log.EntrySourceNetwork && isFavicon(entry.URL) {

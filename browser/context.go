@@ -12,17 +12,17 @@ import (
 	"github.com/chromedp/cdproto/target"
 )
 
-// ContextOptions are a new context's own settings. A zero field takes the
-// browser's.
+// ContextOptions are the settings of a new context. A zero field takes the
+// browser's setting.
 type ContextOptions struct {
 	Viewport        *Viewport
 	UserAgent       string
 	Locale          string
 	Timezone        string
 	ExtraHeaders    map[string]string
-	RefuseDownloads bool   // each ends at once
+	RefuseDownloads bool   // cancels each download at once
 	ProxyServer     string // such as "http://127.0.0.1:3128"; default: the browser's
-	ProxyBypass     string // hosts that are reached directly, as Chromium's proxy-bypass-list takes them
+	ProxyBypass     string // hosts to reach directly, in the form of Chromium's proxy-bypass-list
 
 	Media               Media
 	Geolocation         *Geolocation
@@ -32,7 +32,7 @@ type ContextOptions struct {
 	BlockServiceWorkers bool
 }
 
-// over returns the options of a context's pages.
+// over returns the options for a context's pages.
 func (o ContextOptions) over(b Options) Options {
 	if o.Viewport != nil {
 		b.Viewport = o.Viewport
@@ -49,21 +49,21 @@ func (o ContextOptions) over(b Options) Options {
 	return b
 }
 
-// Context is a browser context: cookies, storage and permissions of its own. All
-// methods may be called from any goroutine.
+// Context is a browser context, with cookies, storage and permissions of its own.
+// All methods may be called from any goroutine.
 type Context struct {
 	browser *Browser
 	id      proto.BrowserContextID
 
 	// Guarded by the browser's lock.
 	options          Options
-	proxy            string // its own; default: the browser's
+	proxy            string // of this context; default: the browser's
 	owned            bool   // opened by NewContext
 	closed           bool
 	refusesDownloads bool
 
 	initScripts  []*InitScript
-	origins      []string // that its pages have shown, at most maxOrigins
+	origins      []string // of its pages, at most maxOrigins
 	interceptors []*interceptor
 	offline      bool
 	credentials  []Credentials
@@ -72,17 +72,17 @@ type Context struct {
 // ID is Chromium's id of the context.
 func (c *Context) ID() string { return string(c.id) }
 
-// TargetContext is the same for commands that are typed.
+// TargetContext is the id for typed commands.
 func (c *Context) TargetContext() proto.BrowserContextID { return c.id }
 
-// Browser is the browser the context belongs to.
+// Browser is the context's browser.
 func (c *Context) Browser() *Browser { return c.browser }
 
-// maxOrigins bounds what is remembered of the origins that a context's pages
-// have shown; the oldest ones go.
+// maxOrigins bounds the remembered origins of a context's pages; the oldest are
+// dropped.
 const maxOrigins = 1000
 
-// Origins are those of the web that the context's pages have shown, the oldest
+// Origins returns the web origins that the context's pages have shown, oldest
 // first.
 func (c *Context) Origins() []string {
 	c.browser.mu.Lock()
@@ -102,10 +102,10 @@ func (c *Context) visitedLocked(url string) {
 	c.origins = append(c.origins, origin)
 }
 
-// Origin is the origin of an address of the web, or empty.
+// Origin returns the origin of a web address, or an empty text.
 func Origin(url string) string { return originOf(url) }
 
-// originOf is the origin of a URL of the web, or empty.
+// originOf returns the origin of a web URL, or an empty text.
 func originOf(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok || scheme != "http" && scheme != "https" {
@@ -117,7 +117,7 @@ func originOf(url string) string {
 	return scheme + "://" + rest
 }
 
-// Options are the settings of the context's pages, as new ones get them.
+// Options are the settings for new pages of the context.
 func (c *Context) Options() Options {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
@@ -131,7 +131,7 @@ func (c *Context) ProxyServer() string {
 	return c.proxy
 }
 
-// Pages are the context's open pages, the oldest first.
+// Pages returns the context's open pages, oldest first.
 func (c *Context) Pages() []*Page {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
@@ -173,9 +173,9 @@ func (c *Context) NewPage(ctx context.Context) (*Page, error) {
 	return p, nil
 }
 
-// Close closes the context and its pages, without asking their beforeunload
-// handlers, and returns when they are gone. The default context cannot go; only
-// its pages are closed.
+// Close closes the context and its pages without running beforeunload handlers,
+// and returns when they are gone. The default context cannot be closed; only its
+// pages are.
 func (c *Context) Close(ctx context.Context) error {
 	b := c.browser
 	b.mu.Lock()

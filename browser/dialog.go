@@ -22,32 +22,33 @@ type Dialog struct {
 	closed bool // guarded by the browser's lock
 }
 
-// Page is the page that the dialog halts.
+// Page is the page that the dialog blocks.
 func (d *Dialog) Page() *Page { return d.page }
 
 // Type is "alert", "confirm", "prompt" or "beforeunload".
 func (d *Dialog) Type() string { return d.kind }
 
-// Message is the text of the dialog; hostile, as all that comes from a page.
+// Message is the text of the dialog. It comes from a page and is hostile.
 func (d *Dialog) Message() string { return d.message }
 
-// DefaultValue is what a prompt offers.
+// DefaultValue is the default answer of a prompt.
 func (d *Dialog) DefaultValue() string { return d.defaultValue }
 
-// Closed says whether the dialog was answered or has vanished.
+// Closed reports whether the dialog was answered or has vanished.
 func (d *Dialog) Closed() bool {
 	d.page.browser.mu.Lock()
 	defer d.page.browser.mu.Unlock()
 	return d.closed
 }
 
-// Accept answers with OK; text is what a prompt returns. It returns
-// ErrDialogClosed when somebody was faster.
+// Accept answers with OK; text is the value that a prompt returns. The error is
+// ErrDialogClosed when the dialog was answered before.
 func (d *Dialog) Accept(ctx context.Context, text string) error {
 	return d.answer(ctx, page.HandleJavaScriptDialogParams{Accept: true, PromptText: text})
 }
 
-// Dismiss answers with Cancel. It returns ErrDialogClosed when somebody was faster.
+// Dismiss answers with Cancel. The error is ErrDialogClosed when the dialog was
+// answered before.
 func (d *Dialog) Dismiss(ctx context.Context) error {
 	return d.answer(ctx, page.HandleJavaScriptDialogParams{Accept: false})
 }
@@ -60,7 +61,7 @@ func (d *Dialog) answer(ctx context.Context, params page.HandleJavaScriptDialogP
 	if err == nil {
 		return nil
 	}
-	// Nothing else of the command can be wrong.
+	// Nothing else in the command can be wrong.
 	if e, ok := errors.AsType[*cdp.Error](err); ok && e.Code == codeInvalidParams || errors.Is(err, cdp.ErrDetached) {
 		return ErrDialogClosed
 	}
@@ -81,7 +82,7 @@ func (a *attachment) dialogClosedLocked(e page.EventJavascriptDialogClosed) {
 	a.page.dialogGoneLocked(e.Result, e.UserInput)
 }
 
-// dialogGoneLocked tells of the end of the page's dialog, if there is one.
+// dialogGoneLocked reports the end of the page's dialog, if one is open.
 func (p *Page) dialogGoneLocked(accepted bool, text string) {
 	d := p.dialog
 	if d == nil {

@@ -23,55 +23,56 @@ type Download struct {
 	refused bool
 }
 
-// DownloadBegan tells of a download.
+// DownloadBegan reports a download.
 type DownloadBegan struct{ Download *Download }
 
-// DownloadProgressed tells how many bytes there are.
+// DownloadProgressed reports the number of received bytes.
 type DownloadProgressed struct {
 	Download *Download
 	Received int64
 	Total    int64 // 0 when the server does not say
 }
 
-// DownloadEnded tells that the whole file is there, unless it was cancelled.
+// DownloadEnded reports that the whole file was received, or that the download
+// was cancelled.
 type DownloadEnded struct {
 	Download  *Download
-	Cancelled bool // by somebody, by the network or because the context refuses downloads
+	Cancelled bool // by a caller, by the network, or because the context refuses downloads
 }
 
 func (DownloadBegan) event()      {}
 func (DownloadProgressed) event() {}
 func (DownloadEnded) event()      {}
 
-// Page is the page that began it; for one in a popup that shows nothing else,
-// the page that opened that.
+// Page is the page that started the download. For a popup that shows nothing
+// else, it is the page that opened the popup.
 func (d *Download) Page() *Page { return d.page }
 
-// URL is where it comes from.
+// URL is the address of the download.
 func (d *Download) URL() string { return d.url }
 
-// SuggestedName is the name that the server or the page suggests; hostile.
+// SuggestedName is the name that the server or the page suggests. It is hostile.
 func (d *Download) SuggestedName() string { return d.name }
 
-// Refused says whether the context refuses downloads.
+// Refused reports whether the context refuses downloads.
 func (d *Download) Refused() bool { return d.refused }
 
-// Path is where the file lies when the download has ended.
+// Path is the path of the file when the download has ended.
 func (d *Download) Path() string {
 	return filepath.Join(d.browser.options.Downloads, filepath.Base(d.guid))
 }
 
-// Cancel ends the download. One that has ended stays as it is.
+// Cancel ends the download. It does nothing to one that has ended.
 func (d *Download) Cancel(ctx context.Context) error {
 	params := protobrowser.CancelDownloadParams{GUID: d.guid, BrowserContextID: d.page.context.id}
 	_, err := Call(ctx, d.browser, d.browser.client.Browser(), protobrowser.CancelDownload, params)
-	if _, refused := errors.AsType[*cdp.Error](err); err == nil || refused { // it has ended
+	if _, refused := errors.AsType[*cdp.Error](err); err == nil || refused { // the download has ended
 		return nil
 	}
 	return fmt.Errorf("cancel download: %w", err)
 }
 
-// allowDownloads says what becomes of a context's downloads; empty is the
+// allowDownloads sets how Chromium handles a context's downloads; empty is the
 // default context.
 func (b *Browser) allowDownloads(id proto.BrowserContextID, refuse bool) error {
 	if b.options.Downloads == "" {
@@ -95,7 +96,7 @@ func (b *Browser) downloadBeganLocked(e protobrowser.EventDownloadWillBegin) {
 		}
 	}
 	if from == nil {
-		return // of somebody else's page
+		return // of a page that is not in the model
 	}
 	if from.main.commits == 0 && from.opener != nil { // Chromium closes it
 		from = from.opener

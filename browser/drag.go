@@ -7,14 +7,14 @@ import (
 	"github.com/chromedp/cdproto/input"
 )
 
-// InterceptDrags begins or ends keeping what the page lets drag from the system:
-// a drag that begins is given by Dragged, and goes on with
-// Input.dispatchDragEvent. It does not wait for Chromium.
+// InterceptDrags starts or stops keeping drags in the page from the system.
+// Dragged returns the dragged data, and Input.dispatchDragEvent continues the
+// drag. InterceptDrags does not wait for Chromium.
 func (p *Page) InterceptDrags(on bool) error {
 	p.browser.mu.Lock()
 	p.dragged = nil
 	p.browser.mu.Unlock()
-	// Written out, because cdproto leaves out a false.
+	// Spelled out, because cdproto leaves out a false.
 	err := p.Session().Send(input.SetInterceptDrags.Method, map[string]bool{"enabled": on})
 	if err != nil {
 		return fmt.Errorf("intercept drags: %w", p.explain(err))
@@ -22,7 +22,7 @@ func (p *Page) InterceptDrags(on bool) error {
 	return nil
 }
 
-// Dragged waits for what is dragged, after InterceptDrags.
+// Dragged waits for the dragged data, after InterceptDrags.
 func (p *Page) Dragged(ctx context.Context) (*input.DragData, error) {
 	var data *input.DragData
 	err := p.browser.await(ctx, func() (bool, error) {

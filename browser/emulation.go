@@ -15,8 +15,8 @@ import (
 	"takeover/cdp"
 )
 
-// Media is what a page's style sheets are told of their surroundings. An empty
-// field is what it would be anyway.
+// Media describes a page's surroundings to its style sheets. An empty field
+// leaves Chromium's value.
 type Media struct {
 	Media         string // "screen" or "print"
 	ColorScheme   string // prefers-color-scheme: "light", "dark", "no-preference"
@@ -25,16 +25,16 @@ type Media struct {
 	Contrast      string // prefers-contrast: "more", "no-preference"
 }
 
-// Geolocation is where a page believes to be. Accuracy is in meters.
+// Geolocation is the position that a page gets. Accuracy is in meters.
 type Geolocation struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
 	Accuracy  float64 `json:"accuracy"`
 
-	Unknown bool `json:"-"` // a page that asks is told that nobody knows, instead of waiting for a machine without a place
+	Unknown bool `json:"-"` // the position is unknown: pages get an error instead of waiting for a machine without a position
 }
 
-// params are Emulation.setGeolocationOverride's.
+// params are the parameters of Emulation.setGeolocationOverride.
 func (g *Geolocation) params() any {
 	if g == nil || g.Unknown {
 		return proto.Empty{}
@@ -42,13 +42,13 @@ func (g *Geolocation) params() any {
 	return g
 }
 
-// blockServiceWorkers is run before a page's own scripts where they may not
-// register service workers.
+// blockServiceWorkers runs before a page's own scripts when they may not register
+// service workers.
 const blockServiceWorkers = `if (self.ServiceWorkerContainer)
 	ServiceWorkerContainer.prototype.register = async () => { console.warn('Service Worker registration blocked by Playwright'); };`
 
-// emulateLocked sends what a session of a page needs to look as its context's
-// options say.
+// emulateLocked sends a page's session the commands that apply the context's
+// options.
 func (a *attachment) emulateLocked() {
 	s, b, o := a.session, a.browser, a.page.context.options
 	if a.parent == nil {
@@ -85,23 +85,23 @@ func (a *attachment) emulateLocked() {
 	}
 }
 
-// emulateWorkerLocked does the same for a session of a worker, which takes the
-// rest from its page.
+// emulateWorkerLocked applies the options to a worker's session. A worker takes
+// the rest from its page.
 func (a *attachment) emulateWorkerLocked(o Options) {
 	if o.UserAgent != "" || o.Locale != "" {
 		a.browser.send(a.session.Send(emulation.SetUserAgentOverride.Method, o.agent()))
 	}
 }
 
-// agentOverride is Emulation.setUserAgentOverride; without a user agent only the
-// languages change.
+// agentOverride holds the parameters of Emulation.setUserAgentOverride; without a
+// user agent only the languages change.
 type agentOverride struct {
 	UserAgent      string         `json:"userAgent"`
 	AcceptLanguage string         `json:"acceptLanguage,omitempty"`
 	Metadata       *agentMetadata `json:"userAgentMetadata,omitempty"`
 }
 
-// agentMetadata is what User-Agent Client Hints tell.
+// agentMetadata is the content of User-Agent Client Hints.
 type agentMetadata struct {
 	Mobile          bool   `json:"mobile"`
 	Model           string `json:"model"`
@@ -118,8 +118,8 @@ func (o Options) agent() agentOverride {
 	return over
 }
 
-// platforms are told by their first pattern that a user agent matches; a group
-// in it is the platform's version.
+// platforms pairs a platform with patterns of user agents; the first match
+// counts. A group in the pattern is the platform's version.
 var platforms = []struct {
 	pattern            *regexp.Regexp
 	name, architecture string
@@ -147,8 +147,8 @@ func metadataOf(agent string, mobile bool) *agentMetadata {
 	return m
 }
 
-// emulatedMedia is Emulation.setEmulatedMedia; cdproto's own would lose the
-// empty values that take an emulation back.
+// emulatedMedia holds the parameters of Emulation.setEmulatedMedia. cdproto's
+// type would lose the empty values that end an emulation.
 type emulatedMedia struct {
 	Media    string         `json:"media"`
 	Features []mediaFeature `json:"features"`
@@ -166,14 +166,14 @@ func (m Media) params() emulatedMedia {
 	}}
 }
 
-// Media is what the page's style sheets are told.
+// Media returns the emulated surroundings of the page.
 func (p *Page) Media() Media {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.media
 }
 
-// SetMedia changes what the page's style sheets are told, in all of its frames.
+// SetMedia changes the emulated surroundings in all frames of the page.
 func (p *Page) SetMedia(ctx context.Context, m Media) error {
 	p.browser.mu.Lock()
 	p.media = m
@@ -184,7 +184,8 @@ func (p *Page) SetMedia(ctx context.Context, m Media) error {
 	return nil
 }
 
-// SetGeolocation says where the context's pages are; nil takes it back.
+// SetGeolocation sets the position that the context's pages get; nil ends the
+// emulation.
 func (c *Context) SetGeolocation(ctx context.Context, g *Geolocation) error {
 	b := c.browser
 	b.mu.Lock()
@@ -196,8 +197,8 @@ func (c *Context) SetGeolocation(ctx context.Context, g *Geolocation) error {
 	return nil
 }
 
-// tellSessions sends a command to all sessions of frames that match, and returns
-// when they have carried it out. Those that go meanwhile are left out.
+// tellSessions sends a command to all matching sessions of frames, and returns
+// when they have carried it out. It ignores sessions that end meanwhile.
 func (b *Browser) tellSessions(ctx context.Context, match func(*attachment) bool, method string, params any) error {
 	b.mu.Lock()
 	var sessions []*cdp.Session
@@ -215,8 +216,8 @@ func (b *Browser) tellSessions(ctx context.Context, match func(*attachment) bool
 	return nil
 }
 
-// Reemulate sets up anew how the page looks to itself, after another client of
-// the browser had changed it and left.
+// Reemulate applies the page's emulation again, after another client of the
+// browser had changed it and left.
 func (p *Page) Reemulate(ctx context.Context) error {
 	return p.browser.Do(ctx, func() {
 		p.browser.mu.Lock()
@@ -225,7 +226,7 @@ func (p *Page) Reemulate(ctx context.Context) error {
 			if a.page != p || a.worker != nil {
 				continue
 			}
-			if a.parent == nil { // one that it believes to be in force already would not be sent on
+			if a.parent == nil { // Chromium would not send on a command that it believes to be in force
 				p.browser.send(a.session.Send(emulation.ClearDeviceMetricsOverride.Method, proto.Empty{}))
 			}
 			a.emulateLocked()

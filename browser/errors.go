@@ -9,34 +9,34 @@ import (
 )
 
 var (
-	// ErrBrowserClosed is the error of everything asked of a browser whose
-	// connection ended or whose model was closed.
+	// ErrBrowserClosed is the error of every call on a browser whose connection
+	// ended or whose model was closed.
 	ErrBrowserClosed = errors.New("browser closed")
 
 	// ErrContextClosed is the error of opening a page in a closed context.
 	ErrContextClosed = errors.New("context closed")
 
-	// ErrPageClosed is the error of everything asked of a page that was closed,
-	// also of what was under way when that happened.
+	// ErrPageClosed is the error of every call on a closed page, also when the
+	// page closes during the call.
 	ErrPageClosed = errors.New("page closed")
 
-	// ErrPageCrashed is the error of everything asked of a page whose renderer
-	// died. A reload revives the page.
+	// ErrPageCrashed is the error of every call on a page whose renderer died. A
+	// reload revives the page.
 	ErrPageCrashed = errors.New("page crashed")
 
-	// ErrFrameDetached is the error of everything asked of a frame that was
-	// removed from its page.
+	// ErrFrameDetached is the error of every call on a frame that was removed
+	// from its page.
 	ErrFrameDetached = errors.New("frame detached")
 
 	// ErrContextDestroyed is the error of a call in a world whose document was
-	// replaced. Whoever wants to go on asks the frame for the new world.
+	// replaced. To go on, ask the frame for its new world.
 	ErrContextDestroyed = errors.New("execution context destroyed")
 
-	// ErrDialogClosed is the error of answering a dialog that is gone already.
+	// ErrDialogClosed is the error of answering a dialog that has gone.
 	ErrDialogClosed = errors.New("dialog closed")
 )
 
-// ClosedError is ErrPageClosed of a page for whose end a reason was given.
+// ClosedError is ErrPageClosed with the reason for which the page was closed.
 type ClosedError struct{ Reason string }
 
 // Error returns what happened and the reason.
@@ -45,20 +45,19 @@ func (e *ClosedError) Error() string { return ErrPageClosed.Error() + ": " + e.R
 // Unwrap returns ErrPageClosed.
 func (e *ClosedError) Unwrap() error { return ErrPageClosed }
 
-// NavigationError is the error of a navigation that did not bring the document
-// that was asked for.
+// NavigationError is the error of a navigation that did not bring the requested
+// document.
 type NavigationError struct {
-	// URL is where the navigation went.
+	// URL is the target of the navigation.
 	URL string
 
-	// Text is Chromium's word for what happened, such as
-	// "net::ERR_CONNECTION_REFUSED" (net/base/net_error_list.h). A navigation
-	// that turned into a download, was answered with 204 or 205, or was
-	// cancelled has "net::ERR_ABORTED".
+	// Text is Chromium's error, such as "net::ERR_CONNECTION_REFUSED"
+	// (net/base/net_error_list.h). It is "net::ERR_ABORTED" for a navigation that
+	// became a download, was answered with 204 or 205, or was cancelled.
 	Text string
 
-	// Interrupted says that another navigation of the frame took the place of
-	// this one, and InterruptedBy where that one went, if it is known.
+	// Interrupted says that another navigation of the frame replaced this one.
+	// InterruptedBy is the target of the other one, if known.
 	Interrupted   bool
 	InterruptedBy string
 
@@ -74,7 +73,7 @@ func (e *NavigationError) Error() string {
 	return fmt.Sprintf("navigation to %q: %s", e.URL, e.Text)
 }
 
-// Codes of Chromium's refusals.
+// Chromium's error codes.
 // https://source.chromium.org/chromium/chromium/src/+/main:third_party/inspector_protocol/crdtp/dispatch.h
 const (
 	codeServerError     = -32000
@@ -82,8 +81,8 @@ const (
 	codeInvalidParams   = -32602
 )
 
-// contextGone are the messages by which Chromium says that an execution context
-// is no more; the protocol has no code of its own for it.
+// contextGone are Chromium's messages for an execution context that has gone. The
+// protocol has no error code for it.
 var contextGone = []string{
 	"Cannot find context with specified id",
 	"Cannot find default execution context",
@@ -92,8 +91,8 @@ var contextGone = []string{
 	"uniqueContextId not found",
 }
 
-// isContextGone reports whether a call failed because its execution context,
-// or the whole session with it, is gone.
+// isContextGone reports whether a call failed because its execution context or
+// its session has gone.
 func isContextGone(err error) bool {
 	if errors.Is(err, cdp.ErrDetached) {
 		return true
@@ -117,16 +116,15 @@ func isContextGone(err error) bool {
 }
 
 // isCommitting reports whether Chromium's browser process refused a command
-// because a document has just begun: the renderer tells of that first. The
-// protocol has no code of its own for it.
+// because a document has just begun and the renderer did not report it yet. The
+// protocol has no error code for it.
 func isCommitting(err error) bool {
 	e, ok := errors.AsType[*cdp.Error](err)
 	return ok && e.Code == codeServerError && e.Message == "Not attached to an active page"
 }
 
-// isUnpainted reports whether Chromium had no picture of a page to give: its
-// document has just taken another one's place and was not drawn yet. The protocol
-// has no code of its own for that either.
+// isUnpainted reports whether Chromium had no picture of a page, because its new
+// document was not painted yet. The protocol has no error code for it.
 func isUnpainted(err error) bool {
 	e, ok := errors.AsType[*cdp.Error](err)
 	return ok && e.Code == codeServerError && e.Message == "Unable to capture screenshot"

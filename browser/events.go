@@ -1,80 +1,81 @@
 package browser
 
-// Event is something that happened in the model. Subscribers get them in order.
-// The set is closed; a type switch with a default is the way to read them.
+// Event is an event of the model. Subscribers get events in order. The set of
+// types is closed; read them with a type switch that has a default.
 type Event interface{ event() }
 
-// PageCreated tells of a page that is ready for use: its frame tree, worlds and
-// viewport are set up. What happened before is in the page's state, not in
+// PageCreated reports a page that is ready for use: its frame tree, worlds and
+// viewport are set up. Earlier changes are in the page's state, and have no
 // events.
 type PageCreated struct {
 	Page   *Page
 	Opener *Page // the page whose script or link opened it, or nil
 }
 
-// PageRefused tells that a page opened another one when there were MaxPages, which
-// is closed again.
+// PageRefused reports that a page opened another one while MaxPages were open.
+// The new page is closed.
 type PageRefused struct{}
 
-// PageClosed tells that a page is gone, and all its frames with it.
+// PageClosed reports that a page and all its frames have gone.
 type PageClosed struct{ Page *Page }
 
-// PageCrashed tells that a page's renderer died. Only a reload or navigation
+// PageCrashed reports that a page's renderer died. Only a reload or navigation
 // revives it.
 type PageCrashed struct{ Page *Page }
 
-// PageChanged tells that a page's title, URL, loading state, favicon or
+// PageChanged reports that a page's title, URL, loading state, favicon or
 // viewport changed.
 type PageChanged struct{ Page *Page }
 
-// FrameAttached tells of a new child frame.
+// FrameAttached reports a new child frame.
 type FrameAttached struct{ Frame *Frame }
 
-// FrameDetached tells that a child frame was removed. Its own children were
-// told before it. It is not told for the frames of a page that closes.
+// FrameDetached reports that a child frame was removed. Events for its own
+// children come first. When a page closes, its frames get no such events.
 type FrameDetached struct{ Frame *Frame }
 
-// FrameNavigated tells that a frame shows another document, or another URL of
-// the same document, or, with Err, that a navigation ended without what was asked
-// for; an error page is told of next.
+// FrameNavigated reports that a frame shows another document, or another URL of
+// the same document. With Err, it reports that a navigation failed; the event for
+// an error page follows.
 type FrameNavigated struct {
 	Frame        *Frame
 	URL          string    // the frame's URL now, with fragment
 	Name         string    // the frame's name now
 	SameDocument bool      // fragment or History API: document and worlds stay
-	Response     *Response // that brought the document, if it was fetched
-	Err          error     // a *NavigationError: the frame shows what it showed
+	Response     *Response // the response that brought the document, if it was fetched
+	Err          error     // a *NavigationError; the frame still shows its old document
 }
 
-// LifecycleChanged tells what a frame's current document has reached. A new
-// document removes all and adds LifecycleCommit, before its FrameNavigated.
+// LifecycleChanged reports the lifecycle of a frame's current document. A new
+// document removes all members and adds LifecycleCommit, before its
+// FrameNavigated.
 type LifecycleChanged struct {
 	Frame          *Frame
 	Added, Removed Lifecycle // sets
 }
 
-// DialogOpened tells of a JavaScript dialog that halts its page until somebody
-// answers it.
+// DialogOpened reports a JavaScript dialog, which blocks its page until it is
+// answered.
 type DialogOpened struct{ Dialog *Dialog }
 
-// DialogClosed tells that a dialog was answered, by whomever, or vanished.
+// DialogClosed reports that a dialog was answered or has vanished.
 type DialogClosed struct {
 	Dialog   *Dialog
 	Accepted bool
-	Text     string // what was entered, for a prompt that was accepted
+	Text     string // the entered text of an accepted prompt
 }
 
-// RequestSent tells that a page made a request, or was redirected to one. It and
-// the three below are told of pages that were not told of themselves, too.
+// RequestSent reports that a page made a request or was redirected. RequestSent
+// and the three events below are also sent for pages without PageCreated.
 type RequestSent struct{ Request *Request }
 
-// ResponseReceived tells of an answer's head.
+// ResponseReceived reports the head of a response.
 type ResponseReceived struct{ Response *Response }
 
-// RequestFinished tells that a request was answered whole.
+// RequestFinished reports that a response is complete.
 type RequestFinished struct{ Request *Request }
 
-// RequestFailed tells that a request ended otherwise; see Request.Failure.
+// RequestFailed reports that a request failed; see Request.Failure.
 type RequestFailed struct{ Request *Request }
 
 func (RequestSent) event()      {}

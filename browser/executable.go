@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// ErrNoExecutable is FindExecutable's error when there is no Chromium.
+// ErrNoExecutable is the error of FindExecutable when the machine has no
+// Chromium.
 var ErrNoExecutable = errors.New("no Chromium found")
 
 // executableNames are the names that distributions give to Chromium and its
@@ -20,8 +21,8 @@ var executableNames = []string{
 	"chromium-headless-shell", "chrome-headless-shell", "headless_shell", "microsoft-edge-stable", "brave-browser",
 }
 
-// executablePlaces are where packages put the program that their wrapper script
-// on PATH starts.
+// executablePlaces are the paths where packages put the program that the wrapper
+// script on PATH starts.
 var executablePlaces = []string{
 	"/usr/lib/chromium/chromium",                   // Debian, Alpine, Arch
 	"/usr/lib/chromium-browser/chromium-browser",   // older Ubuntu
@@ -30,9 +31,9 @@ var executablePlaces = []string{
 }
 
 // FindExecutable returns the path of the Chromium to start: the first of the
-// usual names on PATH, else one of the usual places. A wrapper script is passed
-// over for the program it starts, if that is where packages put it: the script
-// costs start-up time and adds switches of its own.
+// usual names on PATH, or else one of the usual places. When it finds a wrapper
+// script, it returns the program that the script starts, if that is in a usual
+// place, because the script takes time and adds switches.
 func FindExecutable() (string, error) {
 	for _, name := range executableNames {
 		path, err := exec.LookPath(name)
@@ -50,7 +51,7 @@ func FindExecutable() (string, error) {
 }
 
 // behindWrapper returns the program that the wrapper script at path starts, or
-// path itself when it is no script or the program is not known.
+// path itself when it is not a script or the program is unknown.
 func behindWrapper(path string) string {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil || !isScript(target) {
@@ -64,7 +65,7 @@ func behindWrapper(path string) string {
 		return path
 	}
 	for _, place := range executablePlaces {
-		// The script names the folder or, as Debian's does, makes it of /usr/lib
+		// The script names the folder. Debian's script builds it from /usr/lib
 		// and its own name.
 		family := filepath.Base(filepath.Dir(place))
 		if (strings.Contains(string(script), filepath.Dir(place)) || family == filepath.Base(target)) && isExecutable(place) {

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// FileChooserOpened tells that a page asked for files while somebody intercepts
-// that; no dialog is shown. Told only for an input element.
+// FileChooserOpened reports that a page asked for files, while file choosers are
+// intercepted and not shown. It is sent only for input elements.
 type FileChooserOpened struct {
 	Frame    *Frame
 	Node     proto.BackendNodeID // the input, in the frame's session
@@ -18,9 +18,9 @@ type FileChooserOpened struct {
 
 func (FileChooserOpened) event() {}
 
-// InterceptFileChoosers makes the page tell of file choosers instead of showing
-// them, as long as anybody asked for it: each call with true wants one with false.
-// It returns when that is so in every process of the page.
+// InterceptFileChoosers makes the page report file choosers instead of showing
+// them, while at least one caller wants so: each call with true needs a later one
+// with false. It returns when every process of the page obeys.
 func (p *Page) InterceptFileChoosers(ctx context.Context, on bool) error {
 	if err := p.browser.callAll(ctx, p.countChoosers(on)); err != nil {
 		return fmt.Errorf("intercept file choosers: %w", p.explain(err))
@@ -35,7 +35,7 @@ func (p *Page) AskFileChoosers(on bool) {
 	}
 }
 
-// countChoosers counts who intercepts, and gives the commands that follow from it.
+// countChoosers counts the callers, and returns the commands that are needed now.
 func (p *Page) countChoosers(on bool) []sessionCall {
 	b := p.browser
 	b.mu.Lock()

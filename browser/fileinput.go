@@ -11,15 +11,15 @@ import (
 	"takeover/cdp"
 )
 
-// FileInput is an input element that asked for files, kept until Release also
-// when it is in no document. All methods may be called from any goroutine.
+// FileInput is an input element that asked for files. It is kept until Release,
+// even when it is in no document. All methods may be called from any goroutine.
 type FileInput struct {
 	world  *World
 	object runtime.RemoteObjectID
 	accept string
 }
 
-// Input finds the element that asked. Release it.
+// Input finds the element. Release it.
 func (ev FileChooserOpened) Input(ctx context.Context) (*FileInput, error) {
 	w, err := ev.Frame.World(ctx, WorldUtility)
 	if err != nil {
@@ -41,14 +41,15 @@ func (ev FileChooserOpened) Input(ctx context.Context) (*FileInput, error) {
 	return input, nil
 }
 
-// Accept is the element's accept attribute: kinds of files it would like; hostile.
+// Accept is the element's accept attribute: the preferred kinds of files. It is
+// hostile.
 func (i *FileInput) Accept() string { return i.accept }
 
-// Gone is closed when the element's document is gone.
+// Gone is closed when the element's document has gone.
 func (i *FileInput) Gone() <-chan struct{} { return i.world.Destroyed() }
 
-// SetFiles gives the element files of this machine; the page is told as of a
-// person's choice.
+// SetFiles gives the element files of this machine, as if a person had chosen
+// them.
 func (i *FileInput) SetFiles(ctx context.Context, paths []string) error {
 	_, err := cdp.Call(ctx, i.world.Session(), dom.SetFileInputFiles, dom.SetFileInputFilesParams{ObjectID: i.object, Files: paths})
 	if err != nil {
@@ -57,8 +58,8 @@ func (i *FileInput) SetFiles(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// cancelChooser tells the page that nothing was chosen. Chromium does so itself
-// only as it opens the chooser, not later.
+// cancelChooser tells the page that nothing was chosen. Chromium itself does so
+// only when it opens the chooser.
 const cancelChooser = `function() { this.dispatchEvent(new Event('cancel', { bubbles: true })) }`
 
 // Cancel tells the page that nothing was chosen.
@@ -67,7 +68,7 @@ func (i *FileInput) Cancel(ctx context.Context) error {
 	return err
 }
 
-// Release lets go of the element.
+// Release releases the element.
 func (i *FileInput) Release() {
 	i.world.Page().browser.send(cdp.Send(i.world.Session(), runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: i.object}))
 }

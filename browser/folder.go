@@ -13,38 +13,38 @@ import (
 
 const (
 	// firstUID and lastUID are the user ids for Chromiums of a server that runs
-	// as root, a different one for each, so that one cannot read another's
-	// profile. systemd's list of ids leaves this range unused
-	// (https://systemd.io/UIDS-GIDS/), and it lies within the 16 bits that
-	// containers usually map.
+	// as root. Each Chromium has its own, so that none can read another's
+	// profile. systemd leaves this range unused (https://systemd.io/UIDS-GIDS/),
+	// and it lies within the 16 bits that containers usually map.
 	firstUID, lastUID = 60578, 61183
 
-	// maxTempPath is the longest TMPDIR under which Chromium can make its socket
+	// maxTempPath is the longest TMPDIR in which Chromium can create its socket
 	// org.chromium.Chromium.XXXXXX/SingletonSocket: sun_path in unix(7) has 108
 	// bytes, the last of them NUL.
 	maxTempPath = 107 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
 )
 
-// folder is the place of one Chromium on disk. Below dir are the record of its
-// process, which it cannot change, and what belongs to it: profile, home, tmp.
+// folder is the folder of one Chromium on disk. It contains the record of its
+// process, which Chromium cannot change, and Chromium's own folders: profile,
+// home, tmp.
 type folder struct {
 	dir  string
-	uid  int    // the user Chromium runs as
+	uid  int    // the user under which Chromium runs
 	temp string // its TMPDIR: dir/tmp, or elsewhere when that is too long
 }
 
 var uidsGiven atomic.Uint32
 
-// nextUID goes round the range, from another place in each server.
+// nextUID goes through the range again and again, from a different start in each
+// server.
 func nextUID() int {
 	return firstUID + (os.Getpid()+int(uidsGiven.Add(1)))%(lastUID-firstUID+1)
 }
 
 func mustDropRoot() bool { return os.Geteuid() == 0 }
 
-// openFolder makes the folder at dir or takes the one that is there, with its
-// profile. With drop it belongs to an unprivileged user, who must be able to
-// reach it.
+// openFolder makes the folder at dir, or opens the existing one with its profile.
+// With drop it belongs to an unprivileged user, who must be able to reach it.
 func openFolder(dir string, drop bool) (*folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func openFolder(dir string, drop bool) (*folder, error) {
 	return f, errors.Join(makeReachable(f.dir), makeReachable(filepath.Dir(f.temp)))
 }
 
-// shortTemp makes a folder for temporary files elsewhere.
+// shortTemp makes a folder for temporary files in another place.
 func shortTemp() (string, error) {
 	for _, parent := range []string{os.TempDir(), "/tmp"} {
 		dir, err := os.MkdirTemp(parent, "takeover-")
@@ -97,7 +97,7 @@ func (f *folder) files() string     { return filepath.Join(f.dir, "files") }
 func (f *folder) downloads() string { return filepath.Join(f.dir, "downloads") }
 func (f *folder) ownedByRoot() bool { return f.uid == 0 }
 
-// prepare makes what Chromium needs at its start and removes what a killed one
+// prepare makes what Chromium needs to start, and removes what a killed Chromium
 // left: the lock that names its process, and its temporary files.
 func (f *folder) prepare() error {
 	if err := errors.Join(emptyDir(f.temp), emptyDir(f.downloads())); err != nil {
@@ -127,8 +127,8 @@ func (f *folder) prepare() error {
 	return nil
 }
 
-// giveTo makes uid the owner of a tree. It follows no link: the tree may be one
-// that uid had before.
+// giveTo makes uid the owner of a tree. It follows no links, because the previous
+// owner of the tree may have made them.
 func giveTo(root string, uid int) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -149,12 +149,12 @@ func ownerOf(info fs.FileInfo) int {
 	return int(info.Sys().(*syscall.Stat_t).Uid) //nolint:forcetypeassert // always so on Linux
 }
 
-// ErrUnreachable is the error of a folder that lies where the unprivileged user
-// of a server that runs as root cannot get to, such as below /root.
+// ErrUnreachable is the error of a folder that the unprivileged user of a server
+// that runs as root cannot reach, for example below /root.
 var ErrUnreachable = errors.New("an unprivileged Chromium cannot reach this folder")
 
-// makeReachable lets other users pass through dir, which is ours, and through
-// folders of ours above it that are temporary. It changes no other folder.
+// makeReachable lets other users pass through dir, which is ours, and through our
+// temporary folders above it. It changes no other folder.
 func makeReachable(dir string) error {
 	temp := filepath.Clean(os.TempDir()) + string(filepath.Separator)
 	for at := dir; ; at = filepath.Dir(at) {
@@ -179,13 +179,13 @@ func makeReachable(dir string) error {
 	}
 }
 
-// environment is what Chromium gets of ours. Secrets of the server stand in its
-// environment, so only what is named here passes.
+// environment is Chromium's environment. The server's environment contains
+// secrets, so only the variables named here pass.
 func (f *folder) environment() []string {
 	env := []string{
 		"HOME=" + f.home(),
 		"TMPDIR=" + f.temp,
-		// There is no bus in a container; this keeps Chromium from looking for one.
+		// Containers have no bus; this keeps Chromium from looking for one.
 		"DBUS_SESSION_BUS_ADDRESS=unix:path=/dev/null",
 		"DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null",
 	}
@@ -201,8 +201,8 @@ func (f *folder) environment() []string {
 	return env
 }
 
-// attributes starts Chromium in a process group of its own, as its user, to be
-// killed when the server is.
+// attributes start Chromium in a process group of its own, as its user. The
+// kernel kills it when the server is killed.
 func (f *folder) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if f.uid != os.Geteuid() {
@@ -211,7 +211,7 @@ func (f *folder) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// emptyTemp removes Chromium's temporary files when it has ended.
+// emptyTemp removes Chromium's temporary files after its end.
 func (f *folder) emptyTemp() error {
 	if filepath.Dir(f.temp) == f.dir {
 		return emptyDir(f.temp)
@@ -224,7 +224,8 @@ func (f *folder) remove() error {
 	return errors.Join(f.emptyTemp(), os.RemoveAll(f.dir))
 }
 
-// emptyDir removes what stands in a folder; one that is not there is empty.
+// emptyDir removes the content of a folder. A folder that does not exist counts
+// as empty.
 func emptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

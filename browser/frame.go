@@ -21,35 +21,35 @@ type Frame struct {
 	// Guarded by the browser's lock.
 	parent     *Frame
 	children   []*Frame
-	attachment *attachment // of the process that has the frame, or has it next
+	attachment *attachment // of the process that has the frame, or will have it next
 	detached   bool
 	url        string
 	name       string
 	failedURL  string
 	loaderID   proto.LoaderID
 	response   *Response
-	initial    bool // shows the empty document that a new frame begins with
+	initial    bool // it shows the empty document of a new frame
 	worlds     [worldKinds]*World
 
-	commits     uint64 // documents so far
-	moves       uint64 // commits and navigations within a document so far
-	failures    uint64 // navigations that ended without either so far
+	commits     uint64 // number of documents so far
+	moves       uint64 // number of commits and of navigations within a document so far
+	failures    uint64 // number of failed navigations so far
 	lastFailure *NavigationError
-	wanted      bool       // Chromium said that another navigation is about to begin
-	attempts    []*attempt // the last few navigations to another document, the newest last
+	wanted      bool       // Chromium announced that another navigation will begin
+	attempts    []*attempt // the newest navigations to other documents, oldest first
 
 	lifecycle Lifecycle
-	inflight  int // requests under way
+	inflight  int // number of running requests
 	selfIdle  bool
 	idleTimer *time.Timer
-	idleRound uint64 // tells a timer that fired from one that was stopped too late
+	idleRound uint64 // tells a current timer from one that was stopped too late
 }
 
 // ID is Chromium's id of the frame.
 func (f *Frame) ID() proto.FrameID { return f.id }
 
-// HasTarget says whether the frame is the topmost one of a process, so that its
-// id is that of a target, too.
+// HasTarget reports whether the frame is the topmost one of a process, so that
+// its id is also the id of a target.
 func (f *Frame) HasTarget() bool {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
@@ -63,10 +63,11 @@ func (f *Frame) rootID() proto.FrameID {
 	return f.attachment.root
 }
 
-// Seq numbers the page's frames as they came; the main frame is 0.
+// Seq is the frame's number in its page, in order of appearance; the main frame
+// is 0.
 func (f *Frame) Seq() int { return f.seq }
 
-// Page is the page the frame belongs to.
+// Page is the frame's page.
 func (f *Frame) Page() *Page { return f.page }
 
 // Parent is the frame that contains this one, or nil for the main frame.
@@ -76,23 +77,23 @@ func (f *Frame) Parent() *Frame {
 	return f.parent
 }
 
-// Children are the frames directly within, in the order they were attached.
+// Children are the frames directly below, in the order of attachment.
 func (f *Frame) Children() []*Frame {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return slices.Clone(f.children)
 }
 
-// URL is the current document's URL with its fragment; empty for a frame whose
-// first document has not been told of yet.
+// URL is the current document's URL with its fragment. It is empty until the
+// first document of the frame is known.
 func (f *Frame) URL() string {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.url
 }
 
-// FailedURL is the URL that could not be loaded when the frame shows Chromium's
-// error page (whose own URL is chrome-error://chromewebdata/), and else empty.
+// FailedURL is the URL that failed to load while the frame shows Chromium's error
+// page (whose own URL is chrome-error://chromewebdata/), and otherwise empty.
 func (f *Frame) FailedURL() string {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
@@ -113,30 +114,30 @@ func (f *Frame) LoaderID() proto.LoaderID {
 	return f.loaderID
 }
 
-// Response is the answer that brought the current document, or nil when none is
-// known: the document was not fetched, or before the model was attached.
+// Response is the response that brought the current document. It is nil when the
+// document was not fetched, or was fetched before the model was attached.
 func (f *Frame) Response() *Response {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.response
 }
 
-// Session is the session of the process that has the frame at the moment.
-// Commands about the frame go there.
+// Session is the session of the process that has the frame now. Commands about
+// the frame go to it.
 func (f *Frame) Session() *cdp.Session {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.attachment.session
 }
 
-// Detached says whether the frame is gone, or its page.
+// Detached reports whether the frame or its page has gone.
 func (f *Frame) Detached() bool {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.detached
 }
 
-// goneLocked is why nothing can be asked of the frame, or nil.
+// goneLocked is why calls on the frame fail, or nil.
 func (f *Frame) goneLocked() error {
 	if err := f.page.goneLocked(); err != nil {
 		return err
@@ -147,7 +148,7 @@ func (f *Frame) goneLocked() error {
 	return nil
 }
 
-// explain says of an error what is gone, if that is why.
+// explain replaces an error by what has gone, if that is the cause.
 func (f *Frame) explain(err error) error {
 	if !errors.Is(err, cdp.ErrDetached) {
 		return err
@@ -160,7 +161,7 @@ func (f *Frame) explain(err error) error {
 	return err
 }
 
-// appendTreeLocked appends the frame and all below, parents first.
+// appendTreeLocked appends the frame and all frames below it, parents first.
 func (f *Frame) appendTreeLocked(list []*Frame) []*Frame {
 	list = append(list, f)
 	for _, c := range f.children {

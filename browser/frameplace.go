@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/cdproto/dom"
 )
 
-// Place is where the frame's viewport begins in that of its page's main frame, in
-// CSS pixels. Frames that are turned or scaled are taken as if they were not.
+// Place is the position of the frame's viewport in the viewport of the page's
+// main frame, in CSS pixels. Rotation and scaling of frames are ignored.
 func (f *Frame) Place(ctx context.Context) (x, y float64, err error) {
 	for at := f; ; {
 		parent := at.Parent()
@@ -28,7 +28,8 @@ func (f *Frame) Place(ctx context.Context) (x, y float64, err error) {
 			return 0, 0, fmt.Errorf("find the frame's element: it has no box")
 		}
 		x, y = x+box.Model.Content[0], y+box.Model.Content[1]
-		// The box is told in the viewport of the topmost frame of the parent's process.
+		// Chromium gives the box in the viewport of the topmost frame of the
+		// parent's process.
 		if at = f.page.Frame(parent.rootID()); at == nil {
 			return 0, 0, ErrFrameDetached
 		}

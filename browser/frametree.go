@@ -7,10 +7,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// frameLocked returns the frame with an id, which it adds when it is new. A
-// parent that has not been told of yet, as happens when the model is attached to
-// a page with frames in several processes, is added, too, and finds its own
-// parent later.
+// frameLocked returns the frame with an id, and adds a new one. When the model is
+// attached to a page with frames in several processes, a parent may not be known
+// yet; it is added too, and gets its own parent later.
 func (p *Page) frameLocked(a *attachment, id, parentID proto.FrameID) *Frame {
 	f := p.frames[id]
 	if f == nil {
@@ -46,7 +45,7 @@ func (f *Frame) leaveLocked() {
 	f.parent.children = slices.DeleteFunc(f.parent.children, func(c *Frame) bool { return c == f })
 }
 
-// detachLocked removes a child frame and all below, the deepest first.
+// detachLocked removes a child frame and all frames below it, the deepest first.
 func (f *Frame) detachLocked() {
 	f.detachChildrenLocked()
 	p := f.page
@@ -67,14 +66,14 @@ func (f *Frame) detachChildrenLocked() {
 	}
 }
 
-// frameTreeLocked takes in the frames that a process has at the moment.
+// frameTreeLocked handles the list of frames that a process has now.
 func (a *attachment) frameTreeLocked(tree *page.FrameTree) {
 	f := a.page.frameLocked(a, tree.Frame.ID, tree.Frame.ParentID)
 	f.attachment = a
-	// The empty document that a new frame begins with has no URL; what takes its
-	// place is told by an event.
+	// The empty document of a new frame has no URL. An event reports the document
+	// that replaces it.
 	if tree.Frame.URL != "" && f.loaderID != tree.Frame.LoaderID {
-		if !f.initial { // else they are the document's own, from another process, and came first
+		if !f.initial { // otherwise they belong to the document, come from another process, and were added before
 			f.detachChildrenLocked()
 		}
 		f.commitLocked(a, tree.Frame, page.NavigationTypeNavigation)
@@ -84,14 +83,14 @@ func (a *attachment) frameTreeLocked(tree *page.FrameTree) {
 	}
 }
 
-// frameAttachedLocked takes in a new frame, or one that came back from another
-// process: then its old session may be detached before or after.
+// frameAttachedLocked handles a frame that is new, or that came back from another
+// process. In that case its old session may be detached before or after.
 func (a *attachment) frameAttachedLocked(e page.EventFrameAttached) {
 	a.page.frameLocked(a, e.FrameID, e.ParentFrameID).attachment = a
 }
 
-// frameDetachedLocked takes in that a frame was removed. One that is swapped
-// lives on in another process, whose session is attached already.
+// frameDetachedLocked handles the removal of a frame. A swapped frame goes on in
+// another process, whose session is attached already.
 func (a *attachment) frameDetachedLocked(e page.EventFrameDetached) {
 	f := a.page.frames[e.FrameID]
 	if f != nil && f.parent != nil && e.Reason != page.FrameDetachedReasonSwap {
@@ -99,16 +98,17 @@ func (a *attachment) frameDetachedLocked(e page.EventFrameDetached) {
 	}
 }
 
-// frameNavigatedLocked takes in a frame's new document.
+// frameNavigatedLocked handles a frame's new document.
 func (a *attachment) frameNavigatedLocked(e page.EventFrameNavigated) {
 	f := a.page.frameLocked(a, e.Frame.ID, e.Frame.ParentID)
-	f.selfIdle = false // what goes with the old document makes it no idler
+	f.selfIdle = false // requests that end with the old document do not make it idle
 	f.detachChildrenLocked()
 	f.commitLocked(a, e.Frame, e.Type)
 	if e.Type != page.NavigationTypeBackForwardCacheRestore {
 		return
 	}
-	// The frames of a document that comes from the cache are not told of.
+	// Chromium does not report the frames of a document from the back-forward
+	// cache.
 	a.browser.send(post(a.session, page.GetFrameTree, proto.Empty{}, func(res page.GetFrameTreeResult, err error) {
 		if err == nil {
 			a.frameTreeLocked(res.FrameTree)
@@ -116,8 +116,9 @@ func (a *attachment) frameNavigatedLocked(e page.EventFrameNavigated) {
 	}))
 }
 
-// commitLocked makes a document the frame's current one. Worlds have their own
-// events: a popup's first document may keep those of the empty one before it.
+// commitLocked makes a document the frame's current one. Worlds have events of
+// their own, because the first document of a popup may keep the worlds of the
+// empty document before it.
 func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.NavigationType) {
 	p := f.page
 	f.selfIdle = false
@@ -134,7 +135,7 @@ func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.Navigati
 	f.dropRequestsLocked(doc.LoaderID)
 	f.resetIdleLocked()
 	reached := LifecycleCommit
-	if kind == page.NavigationTypeBackForwardCacheRestore { // was all that before
+	if kind == page.NavigationTypeBackForwardCacheRestore { // it had reached all of them before
 		reached |= LifecycleDOMContentLoaded | LifecycleLoad | LifecycleNetworkIdle
 		f.selfIdle = true
 	}
@@ -150,7 +151,7 @@ func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.Navigati
 	}
 }
 
-// navigatedWithinDocumentLocked takes in a fragment or History API navigation.
+// navigatedWithinDocumentLocked handles a navigation by fragment or History API.
 func (a *attachment) navigatedWithinDocumentLocked(e page.EventNavigatedWithinDocument) {
 	f := a.page.frames[e.FrameID]
 	if f == nil {
@@ -160,7 +161,7 @@ func (a *attachment) navigatedWithinDocumentLocked(e page.EventNavigatedWithinDo
 	f.movedWithinLocked(e.URL)
 }
 
-// documentOpenedLocked takes in document.open: the document begins again.
+// documentOpenedLocked handles document.open, which starts the document again.
 func (a *attachment) documentOpenedLocked(e page.EventDocumentOpened) {
 	f := a.page.frames[e.Frame.ID]
 	if f == nil {
@@ -168,7 +169,7 @@ func (a *attachment) documentOpenedLocked(e page.EventDocumentOpened) {
 	}
 	f.resetIdleLocked()
 	if f == f.page.main {
-		f.page.headWorld = nil // has another head
+		f.page.headWorld = nil // it has another head
 	}
 	f.setLifecycleLocked(LifecycleCommit)
 	if url := e.Frame.URL + e.Frame.URLFragment; url != f.url {

@@ -15,7 +15,7 @@ import (
 	"takeover/cdp"
 )
 
-// handler takes in one kind of event. a is the attachment it came on, nil on the
+// handler handles one kind of event. a is the event's attachment, nil for the
 // browser's own session.
 type handler struct {
 	method string
@@ -23,8 +23,7 @@ type handler struct {
 	handle func(b *Browser, a *attachment, ev cdp.Event) error
 }
 
-// handlers say what becomes of each event. Events that are not here are not
-// decoded.
+// handlers maps events to their handlers. Other events are not decoded.
 var handlers = table(
 	onBrowser(target.AttachedToTarget, (*Browser).attachedLocked),
 	onBrowser(target.DetachedFromTarget, func(b *Browser, _ *attachment, e target.EventDetachedFromTarget) {
@@ -68,7 +67,8 @@ var handlers = table(
 	heard(on(runtime.ExceptionThrown, (*attachment).exceptionThrownLocked)),
 	heard(on(log.EntryAdded, (*attachment).logEntryLocked)),
 
-	// Decoded into our own types: Chromium sends many of these, and large ones.
+	// These use types of our own, because Chromium sends many of these events,
+	// and large ones.
 	on(proto.Event[requestSent]{Method: network.RequestWillBeSent.Method}, (*attachment).requestSentLocked),
 	on(proto.Event[responseReceived]{Method: network.ResponseReceived.Method}, (*attachment).responseReceivedLocked),
 	on(proto.Event[headReceived]{Method: network.RequestWillBeSentExtraInfo.Method}, (*attachment).headSentLocked),
@@ -94,7 +94,8 @@ func table(list ...handler) map[string]handler {
 	return m
 }
 
-// onBrowser makes a handler of an event that the browser's session has, too.
+// onBrowser makes a handler for an event that also comes on the browser's
+// session.
 func onBrowser[E any](e proto.Event[E], fn func(*Browser, *attachment, E)) handler {
 	return handler{method: e.Method, handle: func(b *Browser, a *attachment, ev cdp.Event) error {
 		v, err := cdp.Decode(ev, e)
@@ -105,14 +106,14 @@ func onBrowser[E any](e proto.Event[E], fn func(*Browser, *attachment, E)) handl
 	}}
 }
 
-// heard makes a handler one of events that pages may send without end, and that
-// are taken in only while somebody hears.
+// heard limits a handler of events that pages may send without end to times when
+// somebody listens.
 func heard(h handler) handler {
 	h.wanted = (*Browser).hears
 	return h
 }
 
-// on makes a handler of an event of pages and their frames.
+// on makes a handler for an event of pages and their frames.
 func on[E any](e proto.Event[E], fn func(*attachment, E)) handler {
 	return handler{method: e.Method, handle: func(_ *Browser, a *attachment, ev cdp.Event) error {
 		if a == nil {
@@ -126,7 +127,7 @@ func on[E any](e proto.Event[E], fn func(*attachment, E)) handler {
 	}}
 }
 
-// handleLocked takes in an event.
+// handleLocked handles an event.
 func (b *Browser) handleLocked(ev cdp.Event) {
 	h, ok := handlers[ev.Method]
 	if !ok || h.wanted != nil && !h.wanted(b) {
@@ -135,7 +136,7 @@ func (b *Browser) handleLocked(ev cdp.Event) {
 	}
 	a := b.attachments[ev.Session]
 	if a == nil && ev.Session != b.client.Browser().ID() {
-		return // of a session that was left
+		return // of a session that has gone
 	}
 	if err := h.handle(b, a, ev); err != nil {
 		b.logger.Error("event not understood", "error", err)

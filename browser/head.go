@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// maxFaviconURL is the longest icon URL that is kept, in bytes. Longer ones
-	// are pictures in data: URLs, which a tab strip has no use for.
+	// maxFaviconURL bounds a kept icon URL in bytes. Longer ones are pictures in
+	// data: URLs, which a tab strip does not need.
 	maxFaviconURL = 64 << 10
 
-	// maxTitle is how much of a title is kept, in UTF-16 units.
+	// maxTitle bounds a kept title in UTF-16 units.
 	maxTitle = 4096
 )
 
-// headFunction waits until the document's title or icon is another than the one
-// given, and returns both. Of several icons, browsers take the last. Chromium
-// itself tells of a title only when a page navigates (Target.targetInfoChanged).
-// The pause bounds what a page that keeps changing its title can cause.
+// headFunction waits until the document's title or icon differs from the given
+// one, and returns both. Of several icons, browsers use the last. Chromium itself
+// reports a title only when a page navigates (Target.targetInfoChanged). The
+// pause bounds the cost of a page that changes its title all the time.
 const headFunction = `(title, icon, maxTitle) => new Promise(resolve => {
 	const pause = 50;
 	let timer = 0;
@@ -50,8 +50,8 @@ func (p *Page) watchHeadLocked() {
 	p.askHeadLocked(w, p.headRound)
 }
 
-// askHeadLocked asks for the next change. The answer comes in a later turn, and
-// asks again.
+// askHeadLocked asks for the next change. The answer arrives in a later turn,
+// which asks again.
 func (p *Page) askHeadLocked(w *World, round uint64) {
 	params := w.functionCall(CallOptions{
 		Function: headFunction, ByValue: true, AwaitPromise: true,
@@ -76,14 +76,14 @@ func (p *Page) askHeadLocked(w *World, round uint64) {
 			p.favicon = ""
 		}
 		p.tellLocked(PageChanged{Page: p})
-		if p.favicon == now[1] { // an icon that is not kept would come again at once
+		if p.favicon == now[1] { // an icon that is not kept would be reported again at once
 			p.askHeadLocked(w, round)
 		}
 	}
 	p.browser.send(w.Session().Post(runtime.CallFunctionOn.Method, params, replyToken(answer)))
 }
 
-// argument is a string or a number as an argument of a call.
+// argument converts a string or a number to an argument of a call.
 func argument(v any) *runtime.CallArgument {
 	value, err := jsonv2.Marshal(v, jsonv2.AllowInvalidUTF8(true))
 	if err != nil {

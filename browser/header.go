@@ -9,14 +9,14 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 )
 
-// Header is one field of a request's or an answer's header.
+// Header is one field of the header of a request or response.
 type Header struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// parseHeaders reads Chromium's object of headers in its order. Several values
-// of one name stand in lines of their own there.
+// parseHeaders reads Chromium's object of headers in order. Chromium separates
+// several values of one name by line breaks.
 func parseHeaders(object []byte) []Header {
 	headers := []Header{}
 	d := json.NewDecoder(bytes.NewReader(object))
@@ -40,7 +40,7 @@ func parseHeaders(object []byte) []Header {
 	return headers
 }
 
-// entries are headers as the Fetch domain takes them.
+// entries converts headers to the form of the Fetch domain.
 func entries(headers []Header) []*fetch.HeaderEntry {
 	list := make([]*fetch.HeaderEntry, 0, len(headers))
 	for _, h := range headers {
@@ -49,8 +49,8 @@ func entries(headers []Header) []*fetch.HeaderEntry {
 	return list
 }
 
-// headersSize is what a message's head takes in HTTP/1.1, as Playwright counts:
-// without the empty line.
+// headersSize is the size of a message's head in HTTP/1.1, as Playwright counts
+// it: without the empty line.
 func headersSize(first string, headers []Header) int {
 	size := len(first) + len("\r\n")
 	for _, h := range headers {
@@ -59,7 +59,7 @@ func headersSize(first string, headers []Header) int {
 	return size
 }
 
-// pathOf is a URL's path with its query.
+// pathOf is the path of a URL with its query.
 func pathOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -137,7 +137,7 @@ func (a *attachment) forgetInitScriptsLocked() {
 	}
 }
 
-// bindingCalledLocked takes in a call of a binding in one of a frame's worlds.
+// bindingCalledLocked handles a call of a binding in one of a frame's worlds.
 func (a *attachment) bindingCalledLocked(e runtime.EventBindingCalled) {
 	if w := a.worldLocked(e.ExecutionContextID); w != nil && w.frame != nil {
 		a.page.tellLaterLocked(BindingCalled{World: w, Name: e.Name, Payload: e.Payload})

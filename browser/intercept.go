@@ -30,7 +30,7 @@ type pause struct {
 	decided    bool
 }
 
-// requestPaused is what is needed of Fetch.requestPaused.
+// requestPaused holds the needed fields of Fetch.requestPaused.
 type requestPaused struct {
 	RequestID fetch.RequestID `json:"requestId"`
 	NetworkID string          `json:"networkId"`
@@ -40,7 +40,7 @@ type requestPaused struct {
 	ResponseHeaders []Header `json:"responseHeaders"`
 }
 
-// requestPausedLocked takes in that a request is held back. It comes before or
+// requestPausedLocked handles that a request is held back. It comes before or
 // after the network's word of the same request.
 func (a *attachment) requestPausedLocked(e requestPaused) {
 	held := &pause{attachment: a, id: e.RequestID, data: e.Request}

@@ -85,7 +85,7 @@ func (f *Frame) setLifecycleLocked(l Lifecycle) {
 	}
 }
 
-// lifecycleEventLocked takes in what Chromium says of a document. Load includes
+// lifecycleEventLocked handles what Chromium says of a document. Load includes
 // the child frames there, out-of-process ones too. Network idle is our own: see
 // network.go.
 func (a *attachment) lifecycleEventLocked(e page.EventLifecycleEvent) {
@@ -136,7 +136,7 @@ func (f *Frame) settleInitialLocked() {
 	f.page.readyLocked()
 }
 
-// setLoadingLocked tells of the page's loading state when it changes.
+// setLoadingLocked reports the page's loading state when it changes.
 func (p *Page) setLoadingLocked(loading bool) {
 	if p.loading != loading {
 		p.loading = loading

@@ -91,7 +91,7 @@ func (p *Page) showRefusal(ctx context.Context, r refusal) error {
 	}, new(proto.Empty)))
 }
 
-// answeredLocked takes in that an answer is held back, which only DeclineLogin wants.
+// answeredLocked handles that an answer is held back, which only DeclineLogin wants.
 func (h *pause) answeredLocked(e requestPaused) {
 	l := h.attachment.page.login
 	if l != nil && l.refused != nil && (e.ResponseStatus == 401 || e.ResponseStatus == 407) {

@@ -135,7 +135,7 @@ func (a *attachment) offlineLocked() sessionCall {
 	}}
 }
 
-// authRequired is what is needed of Fetch.authRequired.
+// authRequired holds the needed fields of Fetch.authRequired.
 type authRequired struct {
 	RequestID fetch.RequestID `json:"requestId"`
 	Request   struct {

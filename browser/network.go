@@ -15,7 +15,7 @@ import (
 // its frames, is told once and again for the old document when a navigation
 // begins, and ignores what a page fetches after it.
 
-// requestSent is what is needed of Network.requestWillBeSent.
+// requestSent holds the needed fields of Network.requestWillBeSent.
 type requestSent struct {
 	RequestID string         `json:"requestId"`
 	LoaderID  proto.LoaderID `json:"loaderId"`
@@ -31,7 +31,7 @@ type requestSent struct {
 	RedirectHasExtra bool    `json:"redirectHasExtraInfo"`
 }
 
-// requestData is what is needed of a Network.Request.
+// requestData holds the needed fields of a Network.Request.
 type requestData struct {
 	URL      string       `json:"url"`
 	Method   string       `json:"method"`
@@ -49,7 +49,7 @@ func (d requestData) body() []byte {
 	return body
 }
 
-// responseReceived is what is needed of Network.responseReceived.
+// responseReceived holds the needed fields of Network.responseReceived.
 type responseReceived struct {
 	RequestID string         `json:"requestId"`
 	LoaderID  proto.LoaderID `json:"loaderId"`
@@ -59,7 +59,7 @@ type responseReceived struct {
 	Response  answer         `json:"response"`
 }
 
-// answer is what is needed of a Network.Response.
+// answer holds the needed fields of a Network.Response.
 type answer struct {
 	URL               string           `json:"url"`
 	Status            int              `json:"status"`
@@ -76,7 +76,7 @@ type answer struct {
 	Security          *SecurityDetails `json:"securityDetails"`
 }
 
-// resourceTiming is what is needed of a Network.ResourceTiming: milliseconds
+// resourceTiming holds the needed fields of a Network.ResourceTiming: milliseconds
 // since RequestTime, which is in seconds on Chromium's monotonic clock.
 type resourceTiming struct {
 	RequestTime       float64 `json:"requestTime"`
@@ -89,7 +89,7 @@ type resourceTiming struct {
 	ReceiveHeadersEnd float64 `json:"receiveHeadersEnd"`
 }
 
-// requestEnded is what is needed of Network.loadingFinished and loadingFailed.
+// requestEnded holds the needed fields of Network.loadingFinished and loadingFailed.
 type requestEnded struct {
 	RequestID     string  `json:"requestId"`
 	Timestamp     float64 `json:"timestamp"`
@@ -99,7 +99,7 @@ type requestEnded struct {
 	Canceled      bool    `json:"canceled"`
 }
 
-// headReceived is what is needed of Network.requestWillBeSentExtraInfo and
+// headReceived holds the needed fields of Network.requestWillBeSentExtraInfo and
 // responseReceivedExtraInfo.
 type headReceived struct {
 	RequestID   string       `json:"requestId"`
@@ -115,7 +115,7 @@ func (e requestSent) isDocument() bool {
 	return e.Type == documentType && e.RequestID == string(e.LoaderID)
 }
 
-// requestSentLocked takes in a request, and each of its redirects. Request ids
+// requestSentLocked handles a request, and each of its redirects. Request ids
 // are unique within the browser, and a document's request may end in another
 // session than the one it began in, so they are kept for the page.
 func (a *attachment) requestSentLocked(e requestSent) {
@@ -201,7 +201,7 @@ func resourceType(kind string) string {
 	return cmp.Or(resourceTypes[strings.ToLower(kind)], "other")
 }
 
-// responseReceivedLocked takes in an answer.
+// responseReceivedLocked handles an answer.
 func (a *attachment) responseReceivedLocked(e responseReceived) {
 	c := a.page.requests[e.RequestID]
 	if c == nil || c.last() == nil {
@@ -262,7 +262,7 @@ func (a *attachment) requestFinishedLocked(e requestEnded) {
 	}
 }
 
-// requestFailedLocked takes in a failure. One of a document's request is the end
+// requestFailedLocked handles a failure. One of a document's request is the end
 // of its navigation, unless Chromium shows an error page in its place: that one
 // commits under the same loader id.
 func (a *attachment) requestFailedLocked(e requestEnded) {
@@ -280,7 +280,7 @@ func (a *attachment) requestFailedLocked(e requestEnded) {
 	}
 }
 
-// requestEndedLocked takes in the end of a request and returns it, or nil for one
+// requestEndedLocked handles the end of a request and returns it, or nil for one
 // that is not known or has ended before.
 func (p *Page) requestEndedLocked(e requestEnded) *Request {
 	c := p.requests[e.RequestID]
@@ -321,7 +321,7 @@ func (c *chain) doneLocked() {
 func (f *Frame) dropRequestsLocked(except proto.LoaderID) {
 	for id, c := range f.page.requests {
 		if f == f.page.main && len(c.legs) == 0 && c.paused == nil && id != string(except) {
-			delete(f.page.requests, id) // of what nobody is told of
+			delete(f.page.requests, id) // of what nobody is reported
 		}
 		if c.counts && c.frame == f && (except == "" || c.loader != except) {
 			c.counts = false

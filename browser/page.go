@@ -26,12 +26,12 @@ type Page struct {
 	id         target.ID
 	opener     *Page
 	opened     bool      // by a page, which may be unknown by now
-	since      time.Time // when the browser told of it
+	since      time.Time // when the browser reported it
 	main       *Frame
 	attachment *attachment
 	closed     chan struct{}
 	printing   atomic.Int32 // PDFs under way
-	service    *Worker      // whose requests these are; then it is no page, and nobody is told of it
+	service    *Worker      // whose requests these are; then it is no page, and nobody is reported it
 
 	// Guarded by the browser's lock.
 	told       bool // PageCreated was told
@@ -54,7 +54,7 @@ type Page struct {
 	lastFrame  int // frames so far
 	attempts   map[proto.LoaderID]*attempt
 	requests   map[string]*chain // by request id: those under way and the newest ones
-	recent     []*Request        // the newest ones, the oldest first
+	recent     []*Request        // the newest ones, oldest first
 	recentSize int               // bytes of them
 	sockets    map[string]*WebSocket
 	watches    []*NavigationWatch
@@ -109,9 +109,9 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	return p
 }
 
-// readyLocked tells of the page once it and its frames in other processes are
+// readyLocked reports the page once it and its frames in other processes are
 // set up, and it shows its first document.
-// A popup begins with an empty one that is not told of, unless nothing else
+// A popup begins with an empty one that is not reported, unless nothing else
 // comes: its navigation became a download, say.
 func (p *Page) readyLocked() {
 	if p.told || p.gone || p.main.initial {
@@ -134,7 +134,7 @@ func (p *Page) readyLocked() {
 }
 
 // tellLocked adds an event of the page to those of the turn. Before the page was
-// told of nothing is.
+// reported nothing is.
 func (p *Page) tellLocked(e Event) {
 	if p.told {
 		p.browser.tellLocked(e)
@@ -164,7 +164,7 @@ func (b *Browser) closePageLocked(p *Page) {
 	b.signalLocked(p.closed)
 }
 
-// crashedLocked takes in the death of a session's renderer. For a frame in
+// crashedLocked handles the death of a session's renderer. For a frame in
 // another process that is the end of its worlds; for a page, of everything.
 func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
 	if a.worker != nil { // its session ends, too
@@ -189,7 +189,7 @@ func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
 	p.tellLocked(PageCrashed{Page: p})
 }
 
-// revivedLocked takes in that a crashed page is navigated or reloaded.
+// revivedLocked handles that a crashed page is navigated or reloaded.
 func (a *attachment) revivedLocked(inspector.EventTargetReloadedAfterCrash) {
 	if a.worker != nil {
 		return

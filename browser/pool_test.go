@@ -240,7 +240,7 @@ func TestPoolRootOutOfReach(t *testing.T) {
 	}
 }
 
-// TestPoolOfNoneAsksTheVersion holds that a pool without warm Chromiums has asked
+// TestPoolOfNoneAsksTheVersion checks that a pool without warm Chromiums has asked
 // the executable's version before the first Get, which would have to wait for it.
 func TestPoolOfNoneAsksTheVersion(t *testing.T) {
 	asked := filepath.Join(t.TempDir(), "asked")

@@ -109,7 +109,7 @@ type Sizes struct {
 func (r *Request) ServiceWorker() *Worker { return r.page.service }
 
 // Page is the page that the request belongs to. A service worker's belongs to none
-// that anybody is told of.
+// that anybody is reported.
 func (r *Request) Page() *Page { return r.page }
 
 // Frame is the frame that made the request or that it navigates; nil for a

@@ -88,7 +88,7 @@ func (w *NavigationWatch) settledLocked() bool {
 	return w.expired || f.moves != w.moves || f.failures != w.failures
 }
 
-// requestedNavigationLocked takes in that a renderer asks for a navigation.
+// requestedNavigationLocked handles that a renderer asks for a navigation.
 func (a *attachment) requestedNavigationLocked(e page.EventFrameRequestedNavigation) {
 	p := a.page
 	here := e.Disposition == page.ClientNavigationDispositionCurrentTab

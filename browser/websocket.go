@@ -16,10 +16,10 @@ func (s *WebSocket) Page() *Page { return s.page }
 // URL is where it leads.
 func (s *WebSocket) URL() string { return s.url }
 
-// WebSocketOpened tells that a page connects.
+// WebSocketOpened reports that a page connects.
 type WebSocketOpened struct{ Socket *WebSocket }
 
-// WebSocketFrame tells of a message.
+// WebSocketFrame reports a message.
 type WebSocketFrame struct {
 	Socket *WebSocket
 	Sent   bool // by the page; else received
@@ -33,7 +33,7 @@ type WebSocketFailed struct {
 	Text   string
 }
 
-// WebSocketClosed tells that the connection has ended.
+// WebSocketClosed reports that the connection has ended.
 type WebSocketClosed struct{ Socket *WebSocket }
 
 func (WebSocketOpened) event() {}
@@ -47,7 +47,7 @@ const (
 	opcodeBinary = 2
 )
 
-// socketEvent is what is needed of the events of web sockets.
+// socketEvent holds the needed fields of the events of web sockets.
 type socketEvent struct {
 	RequestID    string `json:"requestId"`
 	URL          string `json:"url"`
@@ -64,7 +64,7 @@ func (a *attachment) socketCreatedLocked(e socketEvent) {
 	a.page.sockets[e.RequestID] = &WebSocket{page: a.page, url: e.URL}
 }
 
-// socketAskedLocked takes in the handshake's request: only now the page connects.
+// socketAskedLocked handles the handshake's request: only now the page connects.
 func (a *attachment) socketAskedLocked(e socketEvent) {
 	if s := a.page.sockets[e.RequestID]; s != nil && !s.told {
 		s.told = true

@@ -35,10 +35,10 @@ type Worker struct {
 	gone       bool
 }
 
-// WorkerCreated tells of a worker that can be asked.
+// WorkerCreated reports a worker that can be asked.
 type WorkerCreated struct{ Worker *Worker }
 
-// WorkerClosed tells that a worker is gone.
+// WorkerClosed reports that a worker is gone.
 type WorkerClosed struct{ Worker *Worker }
 
 func (WorkerCreated) event() {}
@@ -56,14 +56,14 @@ func (w *Worker) Context() *Context { return w.context }
 // Closed is closed when the worker is gone.
 func (w *Worker) Closed() <-chan struct{} { return w.closed }
 
-// Workers are the page's web workers, the oldest first.
+// Workers are the page's web workers, oldest first.
 func (p *Page) Workers() []*Worker {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.browser.workersLocked(func(w *Worker) bool { return w.page == p })
 }
 
-// ServiceWorkers are the context's service workers, the oldest first.
+// ServiceWorkers are the context's service workers, oldest first.
 func (c *Context) ServiceWorkers() []*Worker {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
@@ -107,10 +107,10 @@ func (w *Worker) attachLocked() {
 		if err != nil {
 			w.closeLocked()
 		}
-	})) // an event tells of the session
+	})) // an event reports the session
 }
 
-// newServiceSessionLocked takes in a session with a service worker, if it is to be
+// newServiceSessionLocked handles a session with a service worker, if it is to be
 // kept: one that was asked for, or of a context that ends with who made it. There,
 // it is the worker from its first line on.
 func (b *Browser) newServiceSessionLocked(s *cdp.Session, info *target.Info) bool {
@@ -123,7 +123,7 @@ func (b *Browser) newServiceSessionLocked(s *cdp.Session, info *target.Info) boo
 	return true
 }
 
-// serviceWorkerLocked is the service worker of a target; one that is new is told of.
+// serviceWorkerLocked is the service worker of a target; one that is new is reported.
 func (b *Browser) serviceWorkerLocked(info *target.Info) *Worker {
 	for _, w := range b.workers {
 		if w.page == nil && w.id == info.TargetID {
@@ -163,7 +163,7 @@ func (b *Browser) newWorkerLocked(parent *attachment, s *cdp.Session, info *targ
 	w.enterLocked(&attachment{browser: b, session: s, root: proto.FrameID(info.TargetID), parent: parent})
 }
 
-// worldLocked takes in a worker's execution context: from then on it can
+// worldLocked handles a worker's execution context: from then on it can
 // be asked.
 func (w *Worker) worldLocked(world *World) {
 	w.attachment.worlds[world.uniqueID] = world
@@ -171,7 +171,7 @@ func (w *Worker) worldLocked(world *World) {
 	w.readyLocked()
 }
 
-// scriptLoadedLocked takes in that a worker's script has run.
+// scriptLoadedLocked handles that a worker's script has run.
 func (a *attachment) scriptLoadedLocked(inspector.EventWorkerScriptLoaded) {
 	if a.worker != nil {
 		a.worker.loaded = true
@@ -212,7 +212,7 @@ func (w *Worker) closeLocked() {
 	}
 }
 
-// detachedLocked takes in the end of the worker's session, which for a page's is
+// detachedLocked handles the end of the worker's session, which for a page's is
 // its own end.
 func (w *Worker) detachedLocked() {
 	w.attachment, w.attaching, w.pending, w.world = nil, false, nil, nil
@@ -224,7 +224,7 @@ func (w *Worker) detachedLocked() {
 // serviceWorkers asks for the targets that are service workers.
 var serviceWorkers = target.SetDiscoverTargetsParams{Discover: true, Filter: target.Filter{{Type: "service_worker"}}}
 
-// targetCreatedLocked takes in a service worker.
+// targetCreatedLocked handles a service worker.
 func (b *Browser) targetCreatedLocked(e target.EventTargetCreated) {
 	info := e.TargetInfo
 	if info.Type != "service_worker" {
@@ -233,7 +233,7 @@ func (b *Browser) targetCreatedLocked(e target.EventTargetCreated) {
 	b.serviceWorkerLocked(info)
 }
 
-// targetDestroyedLocked takes in the end of a service worker.
+// targetDestroyedLocked handles the end of a service worker.
 func (b *Browser) targetDestroyedLocked(e target.EventTargetDestroyed) {
 	for _, w := range b.workers {
 		if w.page == nil && w.id == e.TargetID {
@@ -243,5 +243,5 @@ func (b *Browser) targetDestroyedLocked(e target.EventTargetDestroyed) {
 	}
 }
 
-// enableLog makes Chromium tell of its own messages about a page.
+// enableLog makes Chromium report its own messages about a page.
 func (a *attachment) enableLog() { a.browser.send(cdp.Send(a.session, log.Enable, proto.Empty{})) }

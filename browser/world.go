@@ -273,7 +273,7 @@ type contextData struct {
 	FrameID   proto.FrameID `json:"frameId"`
 }
 
-// worldCreatedLocked takes in a new execution context, if it is one of a frame's
+// worldCreatedLocked handles a new execution context, if it is one of a frame's
 // two: other clients make worlds, too.
 func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) {
 	if a.worker != nil {
