@@ -57,7 +57,7 @@ func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
 	return v.dispatch(epoch, m.Validate, func(d *input.Dispatcher) error {
 		switch m.Event {
 		case "down":
-			v.session.secrets.elsewhere()
+			v.session.secrets.Elsewhere()
 			v.session.acted()
 		case "up":
 			v.session.acted()
@@ -92,7 +92,7 @@ func (v *Viewer) Compose(c Compose, epoch uint64) error {
 func (v *Viewer) Touch(t Touch, epoch uint64) error {
 	return v.dispatch(epoch, t.Validate, func(d *input.Dispatcher) error {
 		if t.Event == "start" {
-			v.session.secrets.elsewhere()
+			v.session.secrets.Elsewhere()
 		}
 		v.session.acted()
 		return d.Touch(t)

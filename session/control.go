@@ -29,7 +29,7 @@ func (s *Session) controlChanged(holder Holder, epoch uint64) {
 		run.client.ReleaseInput()
 	}
 	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})
-	s.secrets.controlChanged(holder.isPerson())
+	s.secrets.ControlChanged(holder.isPerson())
 	s.tellControl()
 	s.questions.ControlChanged(holder.isPerson())
 	s.wakeClock()

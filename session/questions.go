@@ -26,7 +26,7 @@ type questionsHost struct{ *Session }
 // newQuestions returns the questions of a session's pages.
 func (s *Session) newQuestions() *questions.Questions {
 	return questions.New(s.ctx, questions.Options{
-		Host: questionsHost{s}, Shown: s.shownPage, Proxy: s.opts.ProxyURL, Secret: s.secrets.given, Answered: s.pressed, Logger: s.log,
+		Host: questionsHost{s}, Shown: s.shownPage, Proxy: s.opts.ProxyURL, Secret: s.secrets.Given, Answered: s.pressed, Logger: s.log,
 	})
 }
 

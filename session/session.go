@@ -15,6 +15,7 @@ import (
 	"takeover/files"
 	"takeover/invalid"
 	"takeover/questions"
+	"takeover/secrets"
 )
 
 // Session is one Chromium with its own profile, its tabs, viewers, runs and
@@ -27,10 +28,10 @@ type Session struct {
 	lease   *lease
 	life    *lifetime
 	monitor *capture.Monitor
-	said    *background.Log // by pages and workers
-	keeping keeping         // how far events are in the durable stream
-	secrets *secrets        // what people typed into secret fields
-	seq     seqCounter      // numbers the pictures of all its casts
+	said    *background.Log  // by pages and workers
+	keeping keeping          // how far events are in the durable stream
+	secrets *secrets.Secrets // what people typed into secret fields
+	seq     seqCounter       // numbers the pictures of all its casts
 
 	questions *questions.Questions // that pages ask people
 
@@ -98,8 +99,8 @@ func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Sessio
 		s.metadata = map[string]any{}
 	}
 	redactor := capture.NewRedactor(capture.RedactorOptions{})
-	s.secrets = newSecrets(redactor)
-	s.log = slog.New(redactedHandler{m.opts.Logger.Handler(), redactor}).With("session", s.id)
+	s.secrets = secrets.New(redactor)
+	s.log = slog.New(secrets.Handler(m.opts.Logger.Handler(), redactor)).With("session", s.id)
 	s.lease = newLease(s.controlChanged)
 	s.said = background.New(background.Options{Hide: redactor.Text})
 	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Log: s.said, Logger: s.log})

@@ -60,7 +60,7 @@ func (s *Session) sendWidgets() {
 func (s *Session) widgetChanged(p *browser.Page, what widget.Change) {
 	f := s.shown()
 	if what == widget.FocusChanged {
-		s.secrets.focusChanged(f != nil && f.page == p && f.eng.desk.Secret(p) == "")
+		s.secrets.FocusChanged(f != nil && f.page == p && f.eng.desk.Secret(p) == "")
 	}
 	if f == nil || f.page != p {
 		return

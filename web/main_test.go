@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"takeover/browser/browsertest"
+	"takeover/savedscripts"
 	"takeover/scripting"
 	"takeover/scripting/workertest"
 	"takeover/session"
@@ -77,7 +78,7 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Manager = manager
+	cfg.Manager, cfg.Scripts = manager, savedscripts.New(opts.Store)
 	s, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"takeover/links"
+	"takeover/savedscripts"
 	"takeover/session"
 )
 
@@ -261,9 +262,10 @@ func (g *specGenerator) properties(t reflect.Type) (props object, required []str
 // componentNames are the names of structs whose Go names say too little outside
 // their package.
 var componentNames = map[reflect.Type]string{
-	reflect.TypeFor[links.Info]():  "Link",
-	reflect.TypeFor[links.Visit](): "LinkVisit",
-	reflect.TypeFor[links.Grant](): "LinkGrant",
+	reflect.TypeFor[links.Info]():          "Link",
+	reflect.TypeFor[links.Visit]():         "LinkVisit",
+	reflect.TypeFor[links.Grant]():         "LinkGrant",
+	reflect.TypeFor[savedscripts.Script](): "SavedScript",
 }
 
 // componentName is a struct's name in the description, with a capital first.

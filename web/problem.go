@@ -19,6 +19,7 @@ import (
 	"takeover/files"
 	"takeover/invalid"
 	"takeover/links"
+	"takeover/savedscripts"
 	"takeover/session"
 	"takeover/web/views"
 	"takeover/webhook"
@@ -100,15 +101,19 @@ var outcomes = []struct {
 	close websocket.StatusCode
 }{
 	{session.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
+	{links.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
+	{savedscripts.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
 	{session.ErrEnded, kindEnded, websocket.StatusNormalClosure},
 	{session.ErrFull, kindFull, websocket.StatusTryAgainLater},
 	{session.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},
 	{session.ErrRole, kindForbidden, websocket.StatusPolicyViolation},
 	{links.ErrInvalid, kindForbidden, websocket.StatusPolicyViolation},
 	{session.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
+	{links.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
+	{savedscripts.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
 	{session.ErrNotController, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
+	{savedscripts.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
+	{savedscripts.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
 	{session.ErrRunning, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverOpen, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},

@@ -8,6 +8,7 @@ import (
 	"takeover/capture"
 	"takeover/files"
 	"takeover/links"
+	"takeover/savedscripts"
 	"takeover/session"
 	"takeover/webhook"
 )
@@ -93,10 +94,10 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/log.md", name: "getLog", does: "What pages and workers said, and what scripts came to, as Markdown.", handler: s.getLog, answers: answer{mime: mimeMarkdown}},
 		{method: get, path: one + "/runs/:run/script", name: "getRunScript", does: "What a run was given: code, file name, arguments.", handler: s.getRunScript, answers: answer{body: session.RunScript{}}},
 
-		{method: get, path: "/v1/saved-scripts", name: "listSavedScripts", does: "Saved scripts, the newest change first.", query: []string{"limit", "cursor"}, handler: s.listSaved, answers: answer{body: session.SavedScript{}, list: "scripts"}},
-		{method: post, path: "/v1/saved-scripts", name: "saveScript", does: "Keep a script under a name; run it by its id as script.", handler: s.saveScript, body: savedRequest{}, answers: answer{status: 201, body: session.SavedScript{}}},
-		{method: get, path: "/v1/saved-scripts/:script", name: "getSavedScript", does: "One saved script.", handler: s.getSaved, answers: answer{body: session.SavedScript{}}},
-		{method: patch, path: "/v1/saved-scripts/:script", name: "changeSavedScript", does: "Rename a saved script, change its code or arguments.", handler: s.changeSaved, body: savedRequest{}, answers: answer{body: session.SavedScript{}}},
+		{method: get, path: "/v1/saved-scripts", name: "listSavedScripts", does: "Saved scripts, the newest change first.", query: []string{"limit", "cursor"}, handler: s.listSaved, answers: answer{body: savedscripts.Script{}, list: "scripts"}},
+		{method: post, path: "/v1/saved-scripts", name: "saveScript", does: "Keep a script under a name; run it by its id as script.", handler: s.saveScript, body: savedRequest{}, answers: answer{status: 201, body: savedscripts.Script{}}},
+		{method: get, path: "/v1/saved-scripts/:script", name: "getSavedScript", does: "One saved script.", handler: s.getSaved, answers: answer{body: savedscripts.Script{}}},
+		{method: patch, path: "/v1/saved-scripts/:script", name: "changeSavedScript", does: "Rename a saved script, change its code or arguments.", handler: s.changeSaved, body: savedRequest{}, answers: answer{body: savedscripts.Script{}}},
 		{method: del, path: "/v1/saved-scripts/:script", name: "deleteSavedScript", does: "Forget a saved script.", handler: s.deleteSaved, answers: answer{status: 204}},
 
 		{method: get, path: "/v1/webhooks", name: "listWebhooks", does: "The addresses that are told what happens, and how they do.", handler: s.listWebhooks, answers: answer{body: webhooksView{}}},

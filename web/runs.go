@@ -42,7 +42,7 @@ func (s *Server) runOptions(c echo.Context, r *scriptRequest) (session.RunOption
 	case r.Code != "" && r.Script != "":
 		v.add("script", "is instead of code")
 	case r.Script != "":
-		saved, err := s.manager.SavedScript(c.Request().Context(), r.Script)
+		saved, err := s.scripts.Get(c.Request().Context(), r.Script)
 		if errors.Is(err, session.ErrNotFound) {
 			v.add("script", "names no saved script")
 		} else if err != nil {

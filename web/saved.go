@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"takeover/session"
+	"takeover/savedscripts"
 	"takeover/web/views"
 )
 
@@ -17,23 +17,23 @@ type savedRequest struct {
 	Args json.RawMessage `json:"args,omitempty"` // what the script sees as args unless a run brings its own
 }
 
-func readSaved(c echo.Context) (session.ScriptChange, error) {
+func readSaved(c echo.Context) (savedscripts.Change, error) {
 	var req savedRequest
 	if err := readJSON(c, scriptBodyLimit, &req); err != nil {
-		return session.ScriptChange{}, err
+		return savedscripts.Change{}, err
 	}
-	return session.ScriptChange{Name: req.Name, Code: req.Code, Args: req.Args}, nil
+	return savedscripts.Change{Name: req.Name, Code: req.Code, Args: req.Args}, nil
 }
 
 // listSaved is GET /v1/saved-scripts.
 func (s *Server) listSaved(c echo.Context) error {
-	all, err := s.manager.SavedScripts(c.Request().Context())
+	all, err := s.scripts.List(c.Request().Context())
 	if err != nil {
 		return err
 	}
 	return list(c, "scripts", all, newestFirst,
-		func(one session.SavedScript) position { return position{one.UpdatedAt, one.ID} },
-		func(one session.SavedScript) session.SavedScript { return one })
+		func(one savedscripts.Script) position { return position{one.UpdatedAt, one.ID} },
+		func(one savedscripts.Script) savedscripts.Script { return one })
 }
 
 // saveScript is POST /v1/saved-scripts.
@@ -42,7 +42,7 @@ func (s *Server) saveScript(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	saved, err := s.manager.SaveScript(c.Request().Context(), change)
+	saved, err := s.scripts.Save(c.Request().Context(), change)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *Server) saveScript(c echo.Context) error {
 
 // getSaved is GET /v1/saved-scripts/:script.
 func (s *Server) getSaved(c echo.Context) error {
-	saved, err := s.manager.SavedScript(c.Request().Context(), c.Param("script"))
+	saved, err := s.scripts.Get(c.Request().Context(), c.Param("script"))
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Server) changeSaved(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	saved, err := s.manager.ChangeScript(c.Request().Context(), c.Param("script"), change)
+	saved, err := s.scripts.Change(c.Request().Context(), c.Param("script"), change)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Server) changeSaved(c echo.Context) error {
 
 // deleteSaved is DELETE /v1/saved-scripts/:script.
 func (s *Server) deleteSaved(c echo.Context) error {
-	if err := s.manager.DeleteScript(c.Request().Context(), c.Param("script")); err != nil {
+	if err := s.scripts.Delete(c.Request().Context(), c.Param("script")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -82,7 +82,7 @@ func (s *Server) deleteSaved(c echo.Context) error {
 
 // pageScripts is GET /scripts.
 func (s *Server) pageScripts(c echo.Context) error {
-	all, err := s.manager.SavedScripts(c.Request().Context())
+	all, err := s.scripts.List(c.Request().Context())
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"takeover/savedscripts"
 	"takeover/session"
 )
 
 func TestSavedScripts(t *testing.T) {
 	s := startServer(t, nil)
 	const code = "return args.n * 2"
-	var saved, other session.SavedScript
+	var saved, other savedscripts.Script
 	s.call("POST", "/v1/saved-scripts", map[string]any{"name": " Double ", "code": code, "args": map[string]any{"n": 21}}, 201, &saved)
 	if saved.Name != "Double" || saved.Code != code || string(saved.Args) != `{"n":21}` || saved.ID == "" {
 		t.Errorf("saved %+v", saved)
@@ -20,7 +21,7 @@ func TestSavedScripts(t *testing.T) {
 	one := "/v1/saved-scripts/" + saved.ID
 
 	var list struct {
-		Scripts []session.SavedScript
+		Scripts []savedscripts.Script
 		Next    *string
 	}
 	s.call("GET", "/v1/saved-scripts", nil, 200, &list)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/savedscripts"
 	"takeover/session"
 	"takeover/web/demo"
 	"takeover/webhook"
@@ -48,6 +50,7 @@ var errStopping = errors.New("the server is stopping")
 // Config says what a server serves. Manager and Keys are required.
 type Config struct {
 	Manager *session.Manager
+	Scripts *savedscripts.Scripts // default: nothing can be saved
 	Keys    *Keys
 
 	// LinkKey signs the cookies of share links. With the same one after a restart
@@ -111,6 +114,7 @@ func (c *Config) setDefaults() {
 type Server struct {
 	cfg     Config
 	manager *session.Manager
+	scripts *savedscripts.Scripts
 	keys    *Keys
 	signer  *signer
 	grants  *grantSigner
@@ -146,7 +150,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.setDefaults()
 	s := &Server{
-		cfg: cfg, manager: cfg.Manager, keys: cfg.Keys, log: cfg.Logger,
+		cfg: cfg, manager: cfg.Manager, scripts: cmp.Or(cfg.Scripts, savedscripts.New(nil)), keys: cfg.Keys, log: cfg.Logger,
 		signer: newSigner(cfg.Keys), grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(),
 		creates: newLimiter("creates", time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
 		signIns: newLimiter("sign-ins", time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),

@@ -18,6 +18,7 @@ import (
 
 	"takeover/archive"
 	"takeover/files"
+	"takeover/savedscripts"
 	"takeover/session"
 	"takeover/static"
 	"takeover/store"
@@ -142,7 +143,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	closeSessions := sync.OnceValue(func() error { return closeManager(context.WithoutCancel(ctx), manager) })
 	defer func() { err = cmp.Or(err, closeSessions()) }()
-	server, err := web.New(s.config(manager, keys, linkKey, hooks, log))
+	server, err := web.New(s.config(manager, savedscripts.New(kept), keys, linkKey, hooks, log))
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -203,7 +204,7 @@ func s2FromEnvironment() (*store.S2, error) {
 
 // maxStore is what the store needs for all that it may be told to keep.
 func (s *serveCommand) maxStore() int64 {
-	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + archive.StoreBytes(cmp.Or(s.KeepBytes, session.DefaultKeepBytes)) + store.DefaultBucketSize /* of the saved scripts */ + webhook.StoreBytes
+	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + archive.StoreBytes(cmp.Or(s.KeepBytes, session.DefaultKeepBytes)) + savedscripts.StoreBytes + webhook.StoreBytes
 }
 
 func (s *serveCommand) options(addr net.Addr, kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {
@@ -230,9 +231,9 @@ func (s *serveCommand) options(addr net.Addr, kept *store.Store, hooks *webhook.
 	}
 }
 
-func (s *serveCommand) config(manager *session.Manager, keys *web.Keys, linkKey string, hooks *webhook.Sender, log *slog.Logger) web.Config {
+func (s *serveCommand) config(manager *session.Manager, scripts *savedscripts.Scripts, keys *web.Keys, linkKey string, hooks *webhook.Sender, log *slog.Logger) web.Config {
 	cfg := web.Config{
-		Manager: manager, Keys: keys, LinkKey: linkKey, Webhooks: hooks,
+		Manager: manager, Scripts: scripts, Keys: keys, LinkKey: linkKey, Webhooks: hooks,
 		AllowedOrigins: s.AllowedOrigins, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout,
 		CreateRate: s.CreateRate, CreateBurst: s.CreateBurst, SignInRate: s.SignInRate, SignInBurst: s.SignInBurst,
 		Version: version(), Logger: log,

@@ -1,0 +1,248 @@
+// Package savedscripts keeps scripts under a name, to run them again.
+package savedscripts
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"takeover/invalid"
+	"takeover/store"
+)
+
+const (
+	maxScripts = 500
+	maxName    = 100 // runes
+	// maxSize is the most bytes a saved script may take as JSON: an external
+	// NATS takes messages up to 1 MiB by default.
+	maxSize = 1_000_000
+)
+
+var (
+	// ErrNotFound is the error for an id that names no script.
+	ErrNotFound = errors.New("not found")
+	// ErrNoStore is the error of all methods on a server without a store.
+	ErrNoStore = errors.New("this server keeps nothing")
+	// ErrChanged is the error of a change to a script that somebody else changed
+	// meanwhile.
+	ErrChanged = errors.New("somebody else changed it meanwhile")
+	// ErrTooMany is the error of one script more than a server keeps.
+	ErrTooMany = errors.New("too many")
+)
+
+// Script is a saved script.
+type Script struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Code      string          `json:"code"`
+	Args      json.RawMessage `json:"args"` // the default of a run's args, as JSON; null for none
+	CreatedAt time.Time       `json:"createdAt"`
+	UpdatedAt time.Time       `json:"updatedAt"`
+}
+
+// Filename returns the script's name as a run shows it in positions.
+func (s Script) Filename() string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '.' {
+			return r
+		}
+		return '-'
+	}, s.Name)
+	if strings.HasSuffix(name, ".ts") || strings.HasSuffix(name, ".js") {
+		return name
+	}
+	return name + ".ts"
+}
+
+// Change says what to change in a script; nil leaves a field as it is.
+type Change struct {
+	Name *string
+	Code *string
+	Args json.RawMessage
+}
+
+func (c Change) apply(s *Script) error {
+	if c.Name != nil {
+		s.Name = strings.TrimSpace(*c.Name)
+	}
+	if c.Code != nil {
+		s.Code = *c.Code
+	}
+	if c.Args != nil {
+		s.Args = c.Args
+	}
+	var bad []invalid.FieldError
+	if n := utf8.RuneCountInString(s.Name); n == 0 {
+		bad = append(bad, invalid.FieldError{Field: "name", Error: "is required"})
+	} else if n > maxName {
+		bad = append(bad, invalid.FieldError{Field: "name", Error: fmt.Sprintf("must be at most %d characters", maxName)})
+	}
+	if s.Code == "" {
+		bad = append(bad, invalid.FieldError{Field: "code", Error: "is required"})
+	}
+	if len(bad) > 0 {
+		return &invalid.Error{Fields: bad}
+	}
+	return nil
+}
+
+// StoreBytes is how many bytes a store needs for the scripts.
+const StoreBytes = store.DefaultBucketSize
+
+// Scripts are the saved scripts of a server. All methods may be called from any
+// goroutine.
+type Scripts struct{ store *store.Store }
+
+// New returns the scripts that a store keeps. With a nil store, all methods return
+// ErrNoStore.
+func New(s *store.Store) *Scripts { return &Scripts{s} }
+
+// bucket opens the bucket of the scripts.
+func (l *Scripts) bucket(ctx context.Context) (*store.Bucket, error) {
+	if l.store == nil {
+		return nil, ErrNoStore
+	}
+	b, err := l.store.Bucket(ctx, "scripts", store.BucketOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("saved scripts: %w", err)
+	}
+	return b, nil
+}
+
+// List returns all scripts, the newest change first. The error is ErrNoStore, or the
+// store's.
+func (l *Scripts) List(ctx context.Context) ([]Script, error) {
+	b, err := l.bucket(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := b.All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("saved scripts: %w", err)
+	}
+	list := make([]Script, 0, len(entries))
+	for _, e := range entries {
+		s, err := readScript(e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b Script) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	return list, nil
+}
+
+// Get returns one script. The error is ErrNotFound, ErrNoStore, or the store's.
+func (l *Scripts) Get(ctx context.Context, id string) (Script, error) {
+	b, err := l.bucket(ctx)
+	if err != nil {
+		return Script{}, err
+	}
+	s, _, err := getScript(ctx, b, id)
+	return s, err
+}
+
+// Save keeps a new script. The error is an *invalid.Error, ErrTooMany,
+// ErrNoStore, or the store's.
+func (l *Scripts) Save(ctx context.Context, c Change) (Script, error) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	s := Script{ID: newID(), Args: json.RawMessage("null"), CreatedAt: now, UpdatedAt: now}
+	if err := c.apply(&s); err != nil {
+		return s, err
+	}
+	b, err := l.bucket(ctx)
+	if err != nil {
+		return s, err
+	}
+	all, err := b.All(ctx)
+	if err != nil {
+		return s, fmt.Errorf("save script: %w", err)
+	}
+	if len(all) >= maxScripts {
+		return s, fmt.Errorf("%w: at most %d scripts are kept", ErrTooMany, maxScripts)
+	}
+	return s, putScript(ctx, b, s, 0)
+}
+
+// Change renames a script, or changes its code or arguments. The
+// error is an *invalid.Error, ErrNotFound, ErrChanged, ErrNoStore, or the store's.
+func (l *Scripts) Change(ctx context.Context, id string, c Change) (Script, error) {
+	b, err := l.bucket(ctx)
+	if err != nil {
+		return Script{}, err
+	}
+	s, revision, err := getScript(ctx, b, id)
+	if err != nil {
+		return s, err
+	}
+	if err := c.apply(&s); err != nil {
+		return s, err
+	}
+	s.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
+	return s, putScript(ctx, b, s, revision)
+}
+
+// Delete deletes a script. The error is ErrNotFound, ErrNoStore, or the store's.
+func (l *Scripts) Delete(ctx context.Context, id string) error {
+	b, err := l.bucket(ctx)
+	if err != nil {
+		return err
+	}
+	err = b.Delete(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return ErrNotFound
+	}
+	return err
+}
+
+func getScript(ctx context.Context, b *store.Bucket, id string) (Script, uint64, error) {
+	e, err := b.Get(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return Script{}, 0, ErrNotFound
+	}
+	if err != nil {
+		return Script{}, 0, fmt.Errorf("saved script: %w", err)
+	}
+	s, err := readScript(e)
+	return s, e.Revision, err
+}
+
+func readScript(e store.Entry) (s Script, err error) {
+	if err := json.Unmarshal(e.Value, &s); err != nil {
+		return s, fmt.Errorf("saved script %s: %w", e.Key, err)
+	}
+	return s, nil
+}
+
+func putScript(ctx context.Context, b *store.Bucket, s Script, revision uint64) error {
+	value, err := json.Marshal(s)
+	if err != nil {
+		return invalid.Field("args", "is not JSON")
+	}
+	if len(value) > maxSize {
+		return invalid.Field("code", "a saved script may have at most %d bytes as JSON", maxSize)
+	}
+	_, err = b.Put(ctx, s.ID, value, revision)
+	if errors.Is(err, store.ErrConflict) {
+		return ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("save script: %w", err)
+	}
+	return nil
+}
+
+// newID makes the id of a script: 96 random bits.
+func newID() string {
+	b := make([]byte, 12)
+	_, _ = rand.Read(b) // crypto/rand never fails
+	return "script_" + hex.EncodeToString(b)
+}
