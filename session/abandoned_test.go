@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"takeover/capture"
+	"takeover/control"
 )
 
 // claimBy has a person claim the session's takeover and be in control.
@@ -72,7 +73,7 @@ func TestAbandonedClaim(t *testing.T) {
 			if want := []string{"takeover_requested", "takeover_claimed", "takeover_requested"}; !slices.Equal(events, want) {
 				t.Errorf("the events are %q, want %q", events, want)
 			}
-			if err := other.Takeover("claim", to.ID(), ""); err != nil || to.Info().ClaimedBy != string(other.holder()) {
+			if err := other.Takeover("claim", to.ID(), ""); err != nil || to.Info().ClaimedBy != other.holder().String() {
 				t.Errorf("another person's claim gave %v and %+v", err, to.Info())
 			}
 		})
@@ -86,12 +87,12 @@ func TestReloadInTheMiddle(t *testing.T) {
 	to := requestTakeover(t, s)
 	worker, word := claimBy(t, s, to, RoleControl)
 	worker.Leave()
-	await(other, "free control", onHolder(HolderNobody))
+	await(other, "free control", onHolder(control.Nobody))
 	back := comeBack(t, s, word, RoleControl)
 	if m := s.controlMessage(back); !m.Mine || back.ID() != worker.ID() {
 		t.Errorf("after reloading: %+v", m)
 	}
-	if info := to.Info(); info.State != TakeoverClaimed || info.ClaimedBy != string(worker.holder()) {
+	if info := to.Info(); info.State != TakeoverClaimed || info.ClaimedBy != worker.holder().String() {
 		t.Errorf("the takeover is %+v", info)
 	}
 
@@ -104,7 +105,7 @@ func TestReloadInTheMiddle(t *testing.T) {
 	if m := s.controlMessage(back); m.Mine || m.Holder != other.holder() {
 		t.Errorf("after reloading too late: %+v", m)
 	}
-	if by := to.Info().ClaimedBy; by != string(other.holder()) {
+	if by := to.Info().ClaimedBy; by != other.holder().String() {
 		t.Errorf("claimed by %q", by)
 	}
 }
@@ -125,6 +126,6 @@ func TestClaimGoesToThePersonInControl(t *testing.T) {
 	await(other, "control", onHolder(other.holder()))
 	worker.Leave()
 	await(other, "the claim", func(m TakeoverMessage) bool {
-		return m.Takeover != nil && m.Takeover.ClaimedBy == string(other.holder())
+		return m.Takeover != nil && m.Takeover.ClaimedBy == other.holder().String()
 	})
 }

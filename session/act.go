@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/control"
 	"takeover/input"
 	"takeover/invalid"
 )
@@ -41,12 +42,16 @@ func (v *Viewer) Control(action string) error {
 		if err := v.may(); err != nil {
 			return err
 		}
-		return v.take()
+		v.session.questions.Choosers.Intercept()
+		return v.session.control.Take(v.holder())
 	case "release":
-		v.release()
+		v.session.control.GiveUp(v.holder())
 		return nil
 	case "keep":
-		return v.keep()
+		if asked := v.session.viewerOf(v.session.control.Keep(v.holder())); asked != nil {
+			asked.send("", ErrorMessage{Type: "error", Message: "control: " + control.ErrKept.Error()})
+		}
+		return nil
 	}
 	return invalid.Field("action", "must be take, release or keep")
 }
@@ -149,7 +154,7 @@ var errStale = errors.New("old epoch")
 // holds returns nil when the viewer is in control under epoch, ErrNotController
 // when it is not in control, errStale when the epoch is an old one.
 func (v *Viewer) holds(epoch uint64) error {
-	holds, current := v.session.lease.check(v.holder(), epoch)
+	holds, current := v.session.control.Check(v.holder(), epoch)
 	switch {
 	case !current:
 		v.session.manager.stats.staleInput.Add(1)
@@ -167,7 +172,7 @@ func (v *Viewer) controls() error {
 	if err := v.may(); err != nil {
 		return err
 	}
-	if holder, _, _ := v.session.lease.state(); holder != v.holder() {
+	if holder := v.session.control.Holder(); holder != v.holder() {
 		v.session.manager.stats.rejectedInput.Add(1)
 		return ErrNotController
 	}
@@ -325,7 +330,7 @@ func (v *Viewer) Takeover(action, id, note string) error {
 	if err != nil || v.takeover != "" && v.takeover != id {
 		return invalid.Field("id", "there is no such takeover")
 	}
-	by := string(v.holder())
+	by := v.holder().String()
 	switch action {
 	case "claim":
 		if !t.Info().State.Open() {

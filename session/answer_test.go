@@ -10,6 +10,7 @@ import (
 	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/cdp"
+	"takeover/control"
 	"takeover/links"
 )
 
@@ -77,7 +78,7 @@ func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(guest.Leave)
-	dialogsUntil := func(state string, mark Holder) (n int) {
+	dialogsUntil := func(state string, mark control.Holder) (n int) {
 		t.Helper()
 		ctx := browsertest.Context(t, state)
 		for {
@@ -103,12 +104,12 @@ func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
 			t.Fatal(err)
 		}
 		await(v, "the dialog's end", func(m DialogMessage) bool { return m.Closed && m.ID == d.ID })
-		v.release()
+		s.control.GiveUp(v.holder())
 	}
 	v.take()
 	dialogsUntil("control", v.holder())
 	ask()
-	if n := dialogsUntil("free control", HolderNobody); n != 2 {
+	if n := dialogsUntil("free control", control.Nobody); n != 2 {
 		t.Errorf("while the takeover is open the guest is told %d times of a dialog, want 2", n)
 	}
 	if err := to.Cancel("test"); err != nil {
@@ -117,7 +118,7 @@ func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
 	v.take()
 	dialogsUntil("control", v.holder())
 	ask()
-	if n := dialogsUntil("free control", HolderNobody); n != 0 {
+	if n := dialogsUntil("free control", control.Nobody); n != 0 {
 		t.Errorf("after its end the guest is told %d times of a dialog", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/control"
 	"takeover/links"
 )
 
@@ -45,7 +46,7 @@ func TestTakeoverLinkEndsWithItsTakeover(t *testing.T) {
 	if err := first.Done("api", ""); err != nil { // not by the one who is on it
 		t.Fatal(err)
 	}
-	if holder, _, _ := s.lease.state(); holder != HolderNobody {
+	if holder := s.control.Holder(); holder != control.Nobody {
 		t.Errorf("%q controls after the end", holder)
 	}
 	if err := v.Control("take"); !errors.Is(err, ErrTakeoverState) {
@@ -90,7 +91,7 @@ func TestClaims(t *testing.T) {
 	if err := a.Takeover("claim", to.ID(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := to.Claim(string(b.holder())); !errors.Is(err, ErrClaimed) {
+	if err := to.Claim(b.holder().String()); !errors.Is(err, ErrClaimed) {
 		t.Errorf("claiming another one's gave %v", err)
 	}
 	a.Leave()
@@ -100,7 +101,7 @@ func TestClaims(t *testing.T) {
 	if err := to.Cancel("api"); err != nil {
 		t.Fatal(err)
 	}
-	if by := to.Info().ClaimedBy; by != string(b.holder()) {
+	if by := to.Info().ClaimedBy; by != b.holder().String() {
 		t.Errorf("claimed by %q", by)
 	}
 }

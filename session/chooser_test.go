@@ -48,7 +48,7 @@ func (v *viewer) take() uint64 {
 	if err := v.Control("take"); err != nil {
 		v.t.Fatal(err)
 	}
-	holder, epoch, _ := v.session.lease.state()
+	holder, epoch, _ := v.session.control.State()
 	if holder != v.holder() {
 		v.t.Fatalf("%q is in control", holder)
 	}

@@ -57,7 +57,7 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 	}
 	s := v.session
 	if epoch == 0 {
-		_, epoch, _ = s.lease.state()
+		_, epoch, _ = s.control.State()
 	}
 	eng, err := s.ready()
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Session) acted() {
 // control, if they did something that can have caused it. Nothing is told to
 // others, or noted.
 func (s *Session) copied(text string, err error) {
-	holder, _, _ := s.lease.state()
+	holder := s.control.Holder()
 	v := s.viewerOf(holder)
 	if v == nil || v.may() != nil || time.Since(time.Unix(0, s.actedAt.Load())) > copyWindow {
 		return

@@ -1,95 +1,168 @@
 package session
 
 import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
 	"strings"
 	"time"
+
+	"takeover/control"
 )
+
+// newControl makes the session's control lease, which passes between viewers.
+func (s *Session) newControl() *control.Handover {
+	return control.New(control.Options{
+		AskTimeout: s.manager.opts.AskTimeout, Grace: s.manager.opts.LeaseGrace,
+		Before: func(to control.Holder) {
+			if to.IsPerson() { // no key of a person is recorded, not even the first
+				s.monitor.PersonControls(true)
+			}
+		},
+		Changed: s.controlChanged,
+		MayHold: func(person control.Holder) bool {
+			v := s.viewerOf(person)
+			return v != nil && v.may() == nil
+		},
+		Held: func(person control.Holder) {
+			if t := s.openTakeover(); t != nil {
+				_ = t.Claim(person.String()) // ended just now or another's: control is theirs all the same
+			}
+		},
+		Asked: s.tellControl,
+		Gone:  s.abandon,
+	})
+}
 
 // controlChanged tells everybody who controls the session now. What the former
 // controller held down is released before the new one can press anything.
-func (s *Session) controlChanged(holder Holder, epoch uint64) {
-	if holder.isPerson() {
-		s.monitor.PersonControls(true)
-	}
+func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.inputMu.Lock()
 	s.releaseInput()
 	s.inputMu.Unlock()
-	if !holder.isPerson() {
+	if !holder.IsPerson() {
 		s.monitor.PersonControls(false)
 	}
 	var run *Run // that the person interrupts
 	s.mu.Lock()
-	if r := s.running; holder.isPerson() && r != nil && isClosed(r.ready) {
+	if r := s.running; holder.IsPerson() && r != nil && isClosed(r.ready) {
 		run = r
 	}
 	s.inputAt = time.Now()
-	s.settleLocked() // whoever was asked has it no more
 	s.mu.Unlock()
 	if run != nil {
 		run.client.ReleaseInput()
 	}
-	s.note("control_changed", map[string]any{"holder": string(holder), "epoch": epoch})
-	s.secrets.ControlChanged(holder.isPerson())
+	s.note("control_changed", map[string]any{"holder": holder.String(), "epoch": epoch})
+	s.secrets.ControlChanged(holder.IsPerson())
 	s.tellControl()
-	s.questions.ControlChanged(holder.isPerson())
+	s.questions.ControlChanged(holder.IsPerson())
 	s.wakeClock()
+}
+
+// tellControl tells every viewer who is in control, and who asks for it.
+func (s *Session) tellControl() {
+	s.tell("control", func(v *Viewer) any { return s.controlMessage(v) })
 }
 
 // controlMessage is who controls the session now.
 func (s *Session) controlMessage(v *Viewer) ControlMessage {
-	holder, epoch, _ := s.lease.state()
-	m := ControlMessage{Type: "control", Holder: holder, Epoch: epoch, Mine: holder == v.holder()}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m.Away = s.seatLocked(holder) != nil
-	if a := s.ask; a != nil && a.of == holder {
-		m.Asked = &ControlAsked{By: a.by.holder(), Mine: a.by == v, Until: a.until}
+	now := s.control.Standing()
+	m := ControlMessage{Type: "control", Holder: now.Holder, Epoch: now.Epoch, Mine: now.Holder == v.holder(), Away: now.Away}
+	if now.Asks != control.Nobody {
+		m.Asked = &ControlAsked{By: now.Asks, Mine: now.Asks == v.holder(), Until: now.Until}
 	}
 	return m
 }
 
-// seatLocked is the seat kept for a holder whose control is kept too, or nil.
-func (s *Session) seatLocked(h Holder) *seat {
-	id, ok := strings.CutPrefix(string(h), "viewer:")
-	if kept := s.seats[id]; ok && kept != nil && kept.lease {
-		return kept
-	}
-	return nil
-}
-
 // present reports whether a holder is a viewer who is still there, or away with
 // a seat kept.
-func (s *Session) present(h Holder) bool {
+func (s *Session) present(h control.Holder) bool {
 	_, ok := s.roleOf(h)
 	return ok
 }
 
 // cameToHelp reports whether a holder is a viewer who may act only while a
 // takeover is open.
-func (s *Session) cameToHelp(h Holder) bool {
+func (s *Session) cameToHelp(h control.Holder) bool {
 	role, _ := s.roleOf(h)
 	return role == RoleTakeover
 }
 
-func (s *Session) roleOf(h Holder) (Role, bool) {
+func (s *Session) roleOf(h control.Holder) (Role, bool) {
 	if v := s.viewerOf(h); v != nil {
 		return v.role, true
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if kept := s.seatLocked(h); kept != nil {
-		return kept.role, true
-	}
-	return "", false
+	role, ok := s.control.Seat(h)
+	return Role(role), ok
 }
 
-func (s *Session) viewerOf(h Holder) *Viewer {
+// viewerOf returns the viewer that a holder is, or nil.
+func (s *Session) viewerOf(h control.Holder) *Viewer {
+	if !h.IsPerson() {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for v := range s.viewers {
-		if v.holder() == h {
+		if v.id == h.ID {
 			return v
 		}
 	}
 	return nil
+}
+
+// Lost ends the view of a viewer whose connection broke. What it held down is
+// released. Control stays theirs for LeaseGrace: a new connection resumes it with
+// the word of their HelloMessage.
+func (v *Viewer) Lost() {
+	s := v.session
+	if s.control.Holder() != v.holder() || s.alive() != nil {
+		v.Leave()
+		return
+	}
+	if v.ctx.Err() != nil {
+		return // back already, under the same id
+	}
+	s.control.Away(v.holder(), string(v.role), v.secret, true)
+	v.leave(false)
+	s.releaseInput()
+	s.tellControl()
+}
+
+// abandon gives back what a viewer had who did not return in time: the open takeover,
+// and what pages ask, if nobody else is there.
+func (s *Session) abandon(person control.Holder) {
+	if t := s.openTakeover(); t != nil {
+		t.unclaim(person)
+	}
+	if !s.answerable() {
+		s.questions.Abandoned()
+	}
+}
+
+// resume gives a new viewer the place of an earlier one: its id, and with that
+// its control. word is what that one's HelloMessage said. A connection that the
+// server still believes in ends: the person is here now. It reports whether there
+// was such a place.
+func (s *Session) resume(v *Viewer, word string) bool {
+	id, secret, _ := strings.Cut(word, ".")
+	person := control.Person(id)
+	if old := s.viewerOf(person); old != nil && old.role == v.role && sameWord(old.secret, secret) {
+		old.Lost()
+	}
+	if !s.control.Resume(person, string(v.role), secret) {
+		return false
+	}
+	v.id = id
+	return true
+}
+
+func sameWord(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// newWord makes a word that cannot be guessed.
+func newWord() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // crypto/rand never fails
+	return hex.EncodeToString(b)
 }

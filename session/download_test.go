@@ -65,7 +65,7 @@ func TestDownloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(v, "its end", func(m DownloadMessage) bool { return m.ID == slow.ID && m.State == DownloadCancelled })
-	v.release()
+	s.control.GiveUp(v.holder())
 	await(onlooker, "control", func(m ControlMessage) bool {
 		for {
 			select {

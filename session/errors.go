@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"fmt"
+
+	"takeover/control"
 )
 
 var (
@@ -13,7 +15,7 @@ var (
 	// ErrFull is the error of a create when MaxSessions are live.
 	ErrFull = errors.New("the server has as many sessions as it may")
 	// ErrNotController is the error of input from somebody who is not in control.
-	ErrNotController = errors.New("you are not in control")
+	ErrNotController = control.ErrNotController
 	// ErrRole is the error of an act that a role does not allow.
 	ErrRole = errors.New("your link does not allow this")
 	// ErrRunning is the error of a second run while one is under way.

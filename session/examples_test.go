@@ -175,7 +175,7 @@ func newPerson(t *testing.T, s *Session, demo *demoSite, to *Takeover) *person {
 	if err := p.Takeover("claim", to.ID(), ""); err != nil {
 		t.Fatal(err)
 	}
-	_, p.epoch, _ = s.lease.state()
+	_, p.epoch, _ = s.control.State()
 	return p
 }
 

@@ -5,16 +5,18 @@ import (
 	"testing"
 	"time"
 
+	"takeover/control"
 	"takeover/links"
 )
 
 // onHolder matches the news that a holder has control.
-func onHolder(h Holder) func(ControlMessage) bool {
+func onHolder(h control.Holder) func(ControlMessage) bool {
 	return func(m ControlMessage) bool { return m.Holder == h }
 }
 
-// TestAskingForControl has one person ask another, who gives at once or says no.
-func TestAskingForControl(t *testing.T) {
+// TestViewersAreToldOfQuestions has one person ask another for control, and sees what
+// each of them is told. Package control has the rules.
+func TestViewersAreToldOfQuestions(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, AskTimeout: time.Hour}), CreateOptions{URL: site(t)})
 	first, second, third := join(t, s, RoleControl), join(t, s, RoleControl), join(t, s, RoleControl)
 	must := func(err error) {
@@ -33,53 +35,26 @@ func TestAskingForControl(t *testing.T) {
 	if m := await(second, "the question", asked); m.Mine || !m.Asked.Mine {
 		t.Errorf("who asks is told %+v", m.Asked)
 	}
-	if err := third.Control("take"); !errors.Is(err, ErrAsked) {
+	if err := third.Control("take"); !errors.Is(err, control.ErrAsked) {
 		t.Errorf("a third one asking gave %v", err)
 	}
-	must(second.Control("take")) // again: nothing new
-
-	// No.
 	must(first.Control("keep"))
 	await(second, "no", anyMessage[ErrorMessage])
-	if err := second.Control("take"); !errors.Is(err, ErrKept) {
-		t.Errorf("asking again at once gave %v", err)
-	}
 	if m := s.controlMessage(first.Viewer); !m.Mine || m.Asked != nil {
 		t.Errorf("after no: %+v", m)
 	}
 
-	// Yes, at once.
+	// Who asks and leaves gets nothing, and the one in control is told. Who has
+	// control and leaves it gives it to who asks.
 	must(third.Control("take"))
-	must(first.Control("release"))
-	if m := s.controlMessage(third.Viewer); !m.Mine {
-		t.Errorf("given away: %+v", m)
-	}
-
-	// Who asked and left gets nothing; who has it leaves it to who asks.
-	must(first.Control("take"))
-	first.Leave()
-	if m := s.controlMessage(third.Viewer); !m.Mine || m.Asked != nil {
-		t.Errorf("after the one who asked left: %+v", m)
-	}
-	second.mayAskAt = time.Time{} // only this goroutine uses it now
-	must(second.Control("take"))
+	await(first, "another question", func(m ControlMessage) bool { return m.Asked != nil && m.Asked.By == third.holder() })
 	third.Leave()
-	if m := s.controlMessage(second.Viewer); !m.Mine {
+	await(first, "no question", func(m ControlMessage) bool { return m.Mine && m.Asked == nil })
+	fourth := join(t, s, RoleControl)
+	must(fourth.Control("take"))
+	first.Leave()
+	if m := s.controlMessage(fourth.Viewer); !m.Mine || m.Asked != nil {
 		t.Errorf("after the one in control left: %+v", m)
-	}
-}
-
-// TestSilenceYieldsControl has a person ask another, who says nothing.
-func TestSilenceYieldsControl(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1, AskTimeout: 50 * time.Millisecond}), CreateOptions{})
-	silent, asking := join(t, s, RoleControl), join(t, s, RoleControl)
-	for _, v := range []*viewer{silent, asking} {
-		if err := v.Control("take"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if m := await(asking, "control", onHolder(asking.holder())); !m.Mine || m.Asked != nil {
-		t.Errorf("after the time was up: %+v", m)
 	}
 }
 
@@ -113,7 +88,7 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
 	other := join(t, s, RoleControl)
 	word := lose(t, s, other)
-	await(other, "that they are away", func(m ControlMessage) bool { return m.Away && m.Holder.isPerson() })
+	await(other, "that they are away", func(m ControlMessage) bool { return m.Away && m.Holder.IsPerson() })
 	v := comeBack(t, s, word, RoleControl)
 	if m := s.controlMessage(v); !m.Mine || m.Away {
 		t.Errorf("back in time: %+v", m)
@@ -128,7 +103,7 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 		t.Errorf("after the old connection ended: %+v", m)
 	}
 	again.Leave()
-	await(other, "free control", onHolder(HolderNobody))
+	await(other, "free control", onHolder(control.Nobody))
 
 	for name, c := range map[string]struct {
 		change func(word string) string
@@ -143,18 +118,7 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 			t.Errorf("%s resumed: %+v", name, m)
 		}
 		comeBack(t, s, word, RoleControl).Leave()
-		await(other, "free control", onHolder(HolderNobody))
-	}
-}
-
-// TestLostControlIsFreeInTheEnd has nobody come back in time.
-func TestLostControlIsFreeInTheEnd(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: 50 * time.Millisecond}), CreateOptions{})
-	other := join(t, s, RoleControl)
-	word := lose(t, s, other)
-	await(other, "free control", onHolder(HolderNobody))
-	if m := s.controlMessage(comeBack(t, s, word, RoleControl)); m.Mine {
-		t.Errorf("resumed too late: %+v", m)
+		await(other, "free control", onHolder(control.Nobody))
 	}
 }
 
@@ -187,7 +151,7 @@ func TestOnlyWhoWorksSettles(t *testing.T) {
 				t.Errorf("%s by another guest %s: %v", action, when, err)
 			}
 		}
-		if err := to.MaySettle(HolderNobody); !errors.Is(err, ErrWorking) {
+		if err := to.MaySettle(control.Nobody); !errors.Is(err, ErrWorking) {
 			t.Errorf("by a guest of the API %s: %v", when, err)
 		}
 	}

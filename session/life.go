@@ -47,6 +47,7 @@ func (s *Session) run() {
 	s.mu.Lock()
 	s.sealed = true
 	s.mu.Unlock()
+	s.control.Close()
 	s.work.Wait()
 	s.questions.Close()
 	for _, v := range viewers {
@@ -107,14 +108,14 @@ const atWorkWindow = 5 * time.Minute
 // timeLeft is how long to wait before asking again; zero or less means that the
 // session is over, and why.
 func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
-	holder, _, _ := s.lease.state()
+	holder := s.control.Holder()
 	open := s.openTakeover()
 	expiresAt, _ := s.life.read(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := expiresAt.Sub(now)
 	if left <= 0 {
-		if open != nil || s.running != nil || holder.isPerson() && now.Sub(s.inputAt) < atWorkWindow {
+		if open != nil || s.running != nil || holder.IsPerson() && now.Sub(s.inputAt) < atWorkWindow {
 			return atWorkGrace, ""
 		}
 		return 0, "timeout"
@@ -155,3 +156,6 @@ func errText(err error) string {
 	}
 	return err.Error()
 }
+
+// msOf is a duration in whole milliseconds, as the API gives them.
+func msOf(d time.Duration) int64 { return d.Milliseconds() }

@@ -23,7 +23,7 @@ const menuWindow = 10 * time.Second
 // menuWanted tells the person in control, and nobody else. It may run on the model's
 // goroutine.
 func (s *Session) menuWanted(p *browser.Page, m widget.Menu) {
-	holder, _, _ := s.lease.state()
+	holder := s.control.Holder()
 	v := s.viewerOf(holder)
 	f := s.shown()
 	if v == nil || v.may() != nil || f == nil || f.page != p || time.Since(time.Unix(0, s.actedAt.Load())) > menuWindow {

@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"takeover/control"
 	"takeover/input"
 )
 
@@ -31,12 +32,12 @@ type (
 	}
 	// ControlMessage says who controls the session.
 	ControlMessage struct {
-		Type   string        `json:"type"` // control
-		Holder Holder        `json:"holder"`
-		Epoch  uint64        `json:"epoch"`
-		Mine   bool          `json:"mine"`
-		Away   bool          `json:"away,omitempty"`  // the holder's connection broke
-		Asked  *ControlAsked `json:"asked,omitempty"` // somebody asks the holder for control
+		Type   string         `json:"type"` // control
+		Holder control.Holder `json:"holder"`
+		Epoch  uint64         `json:"epoch"`
+		Mine   bool           `json:"mine"`
+		Away   bool           `json:"away,omitempty"`  // the holder's connection broke
+		Asked  *ControlAsked  `json:"asked,omitempty"` // somebody asks the holder for control
 	}
 	// ErrorMessage says what could not be done, in words for a person.
 	ErrorMessage struct {
@@ -89,9 +90,9 @@ type (
 
 // ControlAsked is a question to the person in control.
 type ControlAsked struct {
-	By    Holder    `json:"by"`
-	Mine  bool      `json:"mine"`  // the viewer who is told asks
-	Until time.Time `json:"until"` // when the person yields unless they say no
+	By    control.Holder `json:"by"`
+	Mine  bool           `json:"mine"`  // the viewer who is told asks
+	Until time.Time      `json:"until"` // when the person yields unless they say no
 }
 
 // Tab is one tab of a session. Numbers rise by one and are never used again.
@@ -145,7 +146,7 @@ type Info struct {
 	URL          string         `json:"url"`
 	Title        string         `json:"title"`
 	Tabs         []Tab          `json:"tabs"`
-	Controller   Holder         `json:"controller"`
+	Controller   control.Holder `json:"controller"`
 	Viewers      int            `json:"viewers"`
 	Takeover     *TakeoverInfo  `json:"takeover"`
 	EventCount   uint64         `json:"eventCount"`

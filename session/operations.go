@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"takeover/control"
 )
 
 // runOperations is what a script's worker may call: the takeover operations
@@ -116,7 +118,7 @@ func orNone(text string) string {
 // or a takeover of a run is open, it may not.
 func (s *Session) gate(ctx context.Context) error {
 	for {
-		holder, _, changed := s.lease.state()
+		_, _, changed := s.control.State()
 		if t := s.openTakeover(); t != nil && t.Info().RunID != "" {
 			select {
 			case <-t.Ended():
@@ -125,7 +127,7 @@ func (s *Session) gate(ctx context.Context) error {
 			}
 			continue
 		}
-		if holder == HolderScript || holder == HolderNobody && s.lease.give(HolderScript, func(from Holder) bool { return from == HolderNobody }) {
+		if s.control.Share(control.Script) {
 			return nil
 		}
 		select {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/control"
 	"takeover/files"
 	"takeover/invalid"
 	"takeover/store"
@@ -55,8 +56,8 @@ type Options struct {
 	Timeout         time.Duration        // default DefaultTimeout
 	IdleTimeout     time.Duration        // default: none
 	TakeoverTimeout time.Duration        // default DefaultTakeoverTimeout
-	AskTimeout      time.Duration        // default DefaultAskTimeout
-	LeaseGrace      time.Duration        // default DefaultLeaseGrace
+	AskTimeout      time.Duration        // default control.DefaultAskTimeout
+	LeaseGrace      time.Duration        // default control.DefaultGrace
 	Files           files.Limits         // of each session; default: those of package files
 	Store           *store.Store         // what outlives the process; default: none, and nothing can be saved
 	Events          store.EventsOptions  // how much of the sessions' events the store keeps
@@ -98,10 +99,10 @@ func (o *Options) setDefaults() {
 		o.TakeoverTimeout = DefaultTakeoverTimeout
 	}
 	if o.AskTimeout == 0 {
-		o.AskTimeout = DefaultAskTimeout
+		o.AskTimeout = control.DefaultAskTimeout
 	}
 	if o.LeaseGrace == 0 {
-		o.LeaseGrace = DefaultLeaseGrace
+		o.LeaseGrace = control.DefaultGrace
 	}
 	if o.Notify == nil {
 		o.Notify = func(Notice) {}

@@ -22,9 +22,9 @@ const (
 // to go to otherwise, for the person who pressed something before that. It may run
 // on the model's goroutine.
 func (s *Session) printed(p *browser.Page) {
-	holder, _, _ := s.lease.state()
+	holder := s.control.Holder()
 	acted := s.actedAt.Load()
-	if p.Printing() || !holder.isPerson() || time.Since(time.Unix(0, acted)) > printWindow || s.printedAt.Swap(acted) == acted {
+	if p.Printing() || !holder.IsPerson() || time.Since(time.Unix(0, acted)) > printWindow || s.printedAt.Swap(acted) == acted {
 		return
 	}
 	name := files.Name(text.Clip(p.Title(), maxTitle))

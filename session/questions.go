@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/control"
 	"takeover/questions"
 )
 
@@ -43,29 +44,32 @@ func (h questionsHost) Tell(to questions.Audience, slot string, message func() a
 // Answerable reports whether somebody is there who may answer, or is about to be
 // back.
 func (h questionsHost) Answerable() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.answerableLocked()
+	return h.answerable()
 }
 
 // Control says who controls the session.
 func (h questionsHost) Control() questions.Control {
-	switch holder, _, _ := h.lease.state(); {
-	case holder == HolderNobody:
+	switch holder := h.control.Holder(); {
+	case holder == control.Nobody:
 		return questions.Nobody
-	case holder.isPerson():
+	case holder.IsPerson():
 		return questions.Person
 	}
 	return questions.Program
 }
 
+// answerable is answerableLocked for callers that do not hold the lock.
+func (s *Session) answerable() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answerableLocked()
+}
+
 // answerableLocked reports whether somebody is there who may answer what pages ask,
 // or is about to be back.
 func (s *Session) answerableLocked() bool {
-	for _, kept := range s.seats {
-		if kept.lease {
-			return true
-		}
+	if s.control.AnyAway() {
+		return true
 	}
 	for v := range s.viewers {
 		if v.role != RoleView {
@@ -164,7 +168,7 @@ func (v *Viewer) mayAnswer() error {
 	if err := v.may(); err != nil {
 		return err
 	}
-	if holder, _, _ := v.session.lease.state(); holder != HolderNobody && holder != v.holder() {
+	if holder := v.session.control.Holder(); holder != control.Nobody && holder != v.holder() {
 		return ErrNotController
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"takeover/archive"
 	"takeover/background"
+	"takeover/control"
 	"takeover/links"
 	"takeover/store"
 )
@@ -108,7 +109,7 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 	if live {
 		info.Status, info.EndReason, info.EndedAt = StatusFailed, reasonRestart, &now
 		info.Duration = msOf(now.Sub(info.CreatedAt))
-		info.Controller, info.Viewers = HolderNobody, 0
+		info.Controller, info.Viewers = control.Nobody, 0
 	}
 	info.EventCount = max(info.EventCount, last)
 	if info.Tabs == nil {

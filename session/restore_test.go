@@ -15,6 +15,7 @@ import (
 	"takeover/archive"
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/control"
 	"takeover/links"
 	"takeover/store"
 )
@@ -228,7 +229,7 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info := old.Info(); info.Status != StatusFailed || info.EndReason != reasonRestart || info.EndedAt == nil || !strings.HasSuffix(info.URL, "/live") || info.Takeover != nil || info.Controller != HolderNobody {
+		if info := old.Info(); info.Status != StatusFailed || info.EndReason != reasonRestart || info.EndedAt == nil || !strings.HasSuffix(info.URL, "/live") || info.Takeover != nil || info.Controller != control.Nobody {
 			t.Errorf("%d: the session is %+v", round, info)
 		}
 		run, err := old.Run(r.ID())

@@ -11,6 +11,7 @@ import (
 
 	"takeover/automation"
 	"takeover/background"
+	"takeover/control"
 	"takeover/invalid"
 	"takeover/scripting"
 )
@@ -226,7 +227,7 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 	r.script = script
 	close(r.ready)
 	s.keepRun(r)
-	s.lease.give(HolderScript, func(from Holder) bool { return from == HolderNobody })
+	s.control.Share(control.Script)
 	s.broadcast("run", r.brief())
 	s.note("run_started", map[string]any{"run_id": r.ID(), "filename": o.Filename})
 	go r.finish() // the session's end waits for it
@@ -298,7 +299,7 @@ func (r *Run) finish() {
 	}
 	r.client.Close()
 	r.unfollow()
-	s.lease.release(HolderScript)
+	s.control.Release(control.Script)
 	s.monitor.Heard(s.ctx)
 
 	now := time.Now().UTC()

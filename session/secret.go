@@ -18,7 +18,7 @@ func (s *Session) typed(k Key) {
 // secretTyped learns what a page says a secret field holds, unless a script put it
 // there. It may run on the model's goroutine.
 func (s *Session) secretTyped(_ *browser.Page, value string) {
-	if holder, _, _ := s.lease.state(); holder.isPerson() {
+	if holder := s.control.Holder(); holder.IsPerson() {
 		s.secrets.Holds(value)
 	}
 }
@@ -26,7 +26,7 @@ func (s *Session) secretTyped(_ *browser.Page, value string) {
 // veiled reports whether a person in control is in a secret field of the page.
 // Then nobody may keep a picture of it.
 func (s *Session) veiled(p *browser.Page) bool {
-	if holder, _, _ := s.lease.state(); !holder.isPerson() {
+	if holder := s.control.Holder(); !holder.IsPerson() {
 		return false
 	}
 	eng, err := s.ready()

@@ -12,6 +12,7 @@ import (
 
 	"takeover/background"
 	"takeover/capture"
+	"takeover/control"
 	"takeover/files"
 	"takeover/invalid"
 	"takeover/questions"
@@ -25,7 +26,7 @@ type Session struct {
 	manager *Manager
 	opts    CreateOptions
 	log     *slog.Logger
-	lease   *lease
+	control *control.Handover
 	life    *lifetime
 	monitor *capture.Monitor
 	said    *background.Log  // by pages and workers
@@ -69,9 +70,7 @@ type Session struct {
 	press      press  // a person's last one
 	refocused  chan struct{}
 	viewers    map[*Viewer]struct{}
-	seats      map[string]*seat // by viewer id: who is in control and away
-	ask        *ask             // for control, of the person who has it
-	running    *Run             // under way
+	running    *Run // under way
 	runs       []*Run
 	takeovers  []*Takeover
 	downloads  downloads
@@ -92,7 +91,7 @@ func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Sessio
 	s := &Session{
 		id: id, manager: m, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
 		status: StatusStarting, createdAt: now, activeAt: now, life: newLifetime(now, o.Timeout),
-		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{}, seats: map[string]*seat{},
+		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{},
 		refocused: make(chan struct{}), rearm: make(chan struct{}, 1),
 	}
 	if s.metadata == nil {
@@ -101,11 +100,11 @@ func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Sessio
 	redactor := capture.NewRedactor(capture.RedactorOptions{})
 	s.secrets = secrets.New(redactor)
 	s.log = slog.New(secrets.Handler(m.opts.Logger.Handler(), redactor)).With("session", s.id)
-	s.lease = newLease(s.controlChanged)
 	s.said = background.New(background.Options{Hide: redactor.Text})
 	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Log: s.said, Logger: s.log})
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.questions = s.newQuestions()
+	s.control = s.newControl()
 	return s
 }
 
@@ -151,7 +150,7 @@ func (s *Session) Info() Info {
 		info.Tabs, info.Metadata = slices.Clone(info.Tabs), maps.Clone(info.Metadata)
 		return info
 	}
-	holder, _, _ := s.lease.state()
+	holder := s.control.Holder()
 	events := s.monitor.Ring().Last()
 	var takeover *TakeoverInfo
 	if t := s.openTakeover(); t != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/control"
 )
 
 func (s *Session) pid(t *testing.T) int {
@@ -257,7 +258,7 @@ func TestControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Leave() // the button is still down
-	await(b, "free", func(m ControlMessage) bool { return m.Holder == HolderNobody && m.Epoch > mine.Epoch })
+	await(b, "free", func(m ControlMessage) bool { return m.Holder == control.Nobody && m.Epoch > mine.Epoch })
 	browsertest.Until(t, "what was held down is released", func() bool {
 		got := resultOf[[2]int](t, startRun(t, s, `return page.evaluate(() => [downs, ups])`))
 		if got[0] > 1 || got[1] > got[0] {

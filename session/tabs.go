@@ -11,6 +11,7 @@ import (
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/control"
 	"takeover/text"
 )
 
@@ -171,23 +172,23 @@ type press struct {
 // at. Pages may open others at any time, so that scripts find what they open; what
 // a person types is not to go to one that they did not ask for. Chromium names no
 // opener of what a click with a key opens: that stays behind, as in any browser.
-func (s *Session) mayShowLocked(p *browser.Page, holder Holder) bool {
+func (s *Session) mayShowLocked(p *browser.Page, holder control.Holder) bool {
 	at, opened := p.Opened()
 	switch {
 	case s.focus == nil:
 		return true
 	case !opened:
-		return !holder.isPerson() || s.tabs.opening > 0
+		return !holder.IsPerson() || s.tabs.opening > 0
 	case s.focus.page != p.Opener():
 		return false
 	}
-	return !holder.isPerson() || s.press.page == p.Opener() && at.Sub(s.press.at) <= popupWindow
+	return !holder.IsPerson() || s.press.page == p.Opener() && at.Sub(s.press.at) <= popupWindow
 }
 
 // addPage gives a page a tab and shows it, unless another page opened it that
 // nobody looks at or presses in.
 func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
-	holder, _, _ := s.lease.state()
+	holder := s.control.Holder()
 	s.mu.Lock()
 	if s.tabs.byPage(p) != nil || s.engine != eng {
 		s.mu.Unlock()

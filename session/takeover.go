@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"takeover/control"
 	"takeover/invalid"
 	"takeover/links"
 )
@@ -94,7 +95,7 @@ func (t *Takeover) Ended() <-chan struct{} { return t.ended }
 // Claim says that somebody is on it. Claiming one's own claim again is no error;
 // another one's gives ErrClaimed while the claimer is still there.
 func (t *Takeover) Claim(by string) error {
-	if info := t.Info(); info.State == TakeoverClaimed && info.ClaimedBy != by && t.session.present(Holder(info.ClaimedBy)) {
+	if info := t.Info(); info.State == TakeoverClaimed && info.ClaimedBy != by && t.session.present(claimer(info.ClaimedBy)) {
 		return ErrClaimed
 	}
 	t.mu.Lock()
@@ -116,20 +117,27 @@ func (t *Takeover) Claim(by string) error {
 
 // unclaim gives back the takeover of a claimer who has gone: to the person in
 // control, if there is one, and else everybody is asked again.
-func (t *Takeover) unclaim(by Holder) {
+func (t *Takeover) unclaim(by control.Holder) {
 	s := t.session
-	if holder, _, _ := s.lease.state(); holder.isPerson() && t.Info().ClaimedBy == string(by) {
-		_ = t.Claim(string(holder)) // ended just now, or another person was faster
+	if holder := s.control.Holder(); holder.IsPerson() && t.Info().ClaimedBy == by.String() {
+		_ = t.Claim(holder.String()) // ended just now, or another person was faster
 		return
 	}
 	t.mu.Lock()
-	if t.info.State != TakeoverClaimed || t.info.ClaimedBy != string(by) {
+	if t.info.State != TakeoverClaimed || t.info.ClaimedBy != by.String() {
 		t.mu.Unlock()
 		return
 	}
 	t.info.State, t.info.ClaimedBy, t.info.ClaimedAt = TakeoverPending, "", nil
 	t.mu.Unlock()
 	s.takeoverRequested(t)
+}
+
+// claimer is the person whose claim stands under a name in a takeover's record. Of a
+// claim by the API it is nobody.
+func claimer(name string) control.Holder {
+	person, _ := control.Parse(name)
+	return person
 }
 
 // Done says that what was asked for is done.
@@ -140,9 +148,9 @@ func (t *Takeover) Fail(by, reason string) error { return t.finish(TakeoverFaile
 
 // MaySettle returns ErrWorking while another person than by has control, also one
 // whose connection broke just now: a guest does not say for them that it is done.
-// Operators may; they are not asked about. by may be HolderNobody.
-func (t *Takeover) MaySettle(by Holder) error {
-	if holder, _, _ := t.session.lease.state(); t.Info().State.Open() && holder.isPerson() && holder != by {
+// Operators may; they are not asked about. by may be control.Nobody.
+func (t *Takeover) MaySettle(by control.Holder) error {
+	if holder := t.session.control.Holder(); t.Info().State.Open() && holder.IsPerson() && holder != by {
 		return ErrWorking
 	}
 	return nil

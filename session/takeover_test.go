@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"takeover/control"
 	"takeover/invalid"
 )
 
@@ -36,7 +37,7 @@ func TestTakeoverOutcomes(t *testing.T) {
 			if err := v.Takeover("claim", to.ID(), ""); err != nil {
 				return err
 			}
-			if holder, _, _ := s.lease.state(); holder != v.holder() {
+			if holder := s.control.Holder(); holder != v.holder() {
 				t.Errorf("%q controls, want the one who claimed", holder)
 			}
 			if err := v.Navigate(t.Context(), "goto", base+"/inside"); err != nil {
@@ -45,7 +46,7 @@ func TestTakeoverOutcomes(t *testing.T) {
 			await(v, "the page", func(m TabsMessage) bool { return m.Tabs[0].Title == "Page inside" })
 			return v.Takeover("done", to.ID(), "all set")
 		}, func(r result) bool {
-			return r.Outcome == "done" && r.Note == "all set" && r.By == string(v.holder()) && r.URL == base+"/inside" &&
+			return r.Outcome == "done" && r.Note == "all set" && r.By == v.holder().String() && r.URL == base+"/inside" &&
 				r.Changes.URLAfter == base+"/inside" && r.Changes.TitleAfter == "Page inside" && r.DurationMS >= 0
 		}},
 		{"failed", func(_ *testing.T, to *Takeover) error { return v.Takeover("fail", to.ID(), "no phone") },
@@ -72,7 +73,7 @@ func TestTakeoverOutcomes(t *testing.T) {
 			if got := resultOf[result](t, r); !c.want(got) {
 				t.Errorf("the script got %+v", got)
 			}
-			if holder, _, _ := s.lease.state(); holder != HolderNobody {
+			if holder := s.control.Holder(); holder != control.Nobody {
 				t.Errorf("%q controls after the run", holder)
 			}
 			if err := to.Done("late", ""); !errors.Is(err, ErrTakeoverState) {

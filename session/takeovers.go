@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/storage"
 
 	"takeover/cdp"
+	"takeover/control"
 )
 
 // RequestTakeover asks for a person. One takeover may be open at a time.
@@ -46,7 +47,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	s.mu.Unlock()
 
 	t.addLink()
-	s.lease.release(HolderScript)
+	s.control.Release(control.Script)
 	s.takeoverRequested(t)
 	if o.Until != "" {
 		s.spawn(func() { s.watchCondition(t, until) })
@@ -126,12 +127,12 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
 	s.life.resume(time.Now())
 	info := t.Info()
-	to := HolderNobody
+	to := control.Nobody
 	if info.RunID != "" && s.ctx.Err() == nil {
-		to = HolderScript
+		to = control.Script
 	}
-	s.lease.give(to, func(from Holder) bool {
-		return from == HolderNobody || from == Holder(info.ClaimedBy) || from.isPerson() && (to == HolderScript || s.cameToHelp(from))
+	s.control.Give(to, func(from control.Holder) bool {
+		return from == control.Nobody || from == claimer(info.ClaimedBy) || from.IsPerson() && (to == control.Script || s.cameToHelp(from))
 	})
 	s.refocus() // who came by the takeover's link sees no more
 	s.sendWidgets()

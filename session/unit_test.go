@@ -10,48 +10,6 @@ import (
 	"takeover/invalid"
 )
 
-func TestLease(t *testing.T) {
-	type change struct {
-		holder Holder
-		epoch  uint64
-	}
-	var told []change
-	l := newLease(func(h Holder, epoch uint64) { told = append(told, change{h, epoch}) })
-	free := func(from Holder) bool { return from == HolderNobody }
-
-	if !l.give("viewer:a", free) {
-		t.Fatal("a free lease was refused")
-	}
-	if l.give("viewer:b", free) {
-		t.Fatal("a held lease was given away")
-	}
-	if !l.give("viewer:a", free) {
-		t.Fatal("the holder was refused what it has")
-	}
-	holder, epoch, changed := l.state()
-	if holder != "viewer:a" || epoch != 2 {
-		t.Fatalf("state is %q %d, want viewer:a 2", holder, epoch)
-	}
-	if holds, current := l.check("viewer:a", epoch); !holds || !current {
-		t.Fatal("the holder's own epoch does not hold")
-	}
-	if _, current := l.check("viewer:a", epoch-1); current {
-		t.Fatal("an old epoch is current")
-	}
-	if holds, _ := l.check("viewer:b", epoch); holds {
-		t.Fatal("another one holds the lease")
-	}
-	l.release("viewer:b") // has no effect
-	l.release("viewer:a")
-	if !isClosed(changed) {
-		t.Fatal("the change was not signalled")
-	}
-	want := []change{{"viewer:a", 2}, {HolderNobody, 3}}
-	if len(told) != 2 || told[0] != want[0] || told[1] != want[1] {
-		t.Fatalf("told %v, want %v", told, want)
-	}
-}
-
 func TestParseAddress(t *testing.T) {
 	refuse := func(u *url.URL) error {
 		if u.Host == "127.0.0.1:8080" && !strings.HasPrefix(u.Path, "/demo") {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"takeover/control"
 	"takeover/invalid"
 	"takeover/links"
 	"takeover/screencast"
@@ -31,8 +32,6 @@ type Viewer struct {
 	takeover string // the only one that a visitor by a takeover's link came for
 	secret   string // with the id, the word that resumes this view
 	out      *outbox
-
-	mayAskAt time.Time // when it may ask for control again; guarded by session.mu
 
 	ctx    context.Context // the viewer's life
 	cancel context.CancelFunc
@@ -74,7 +73,7 @@ type Picture struct {
 // Join adds a viewer. Its first messages say how the session stands. End it
 // with Leave.
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
-	v := &Viewer{session: s, id: newID("v"), secret: newSecret(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox()}
+	v := &Viewer{session: s, id: newID("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox()}
 	if o.Link != nil {
 		v.takeover = o.Link.Takeover
 	}
@@ -83,12 +82,12 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	if err := s.welcome(v); err != nil {
 		v.cancel()
 		if resumed {
-			s.lease.release(v.holder())
+			s.control.Release(v.holder())
 		}
 		return nil, err
 	}
 	if resumed { // what they had is theirs again, unless somebody took it meanwhile
-		s.handTo(v, func(from Holder) bool { return from == HolderNobody })
+		s.control.Reclaim(v.holder())
 	}
 	if o.Link != nil {
 		s.manager.links.Joined(*o.Link, v.id)
@@ -160,7 +159,7 @@ func (v *Viewer) ID() string { return v.id }
 // Role is what the viewer may do.
 func (v *Viewer) Role() Role { return v.role }
 
-func (v *Viewer) holder() Holder { return viewerHolder(v.id) }
+func (v *Viewer) holder() control.Holder { return control.Person(v.id) }
 
 // Hello takes the viewer's first message: how it looks at the page.
 func (v *Viewer) Hello(view screencast.View) error {
@@ -343,15 +342,13 @@ func (v *Viewer) leave(giveBack bool) {
 	delete(s.viewers, v)
 	s.activeAt = time.Now()
 	alone := !s.answerableLocked()
-	if s.ask != nil && s.ask.by == v {
-		s.settleLocked()
-	}
 	s.mu.Unlock()
+	s.control.Withdraw(v.holder())
 	if giveBack {
 		if v.works() {
-			v.keepSeat(false)
+			s.control.Away(v.holder(), string(v.role), v.secret, false)
 		}
-		v.release()
+		s.control.GiveUp(v.holder())
 	}
 	if alone {
 		s.questions.Abandoned()
@@ -363,9 +360,9 @@ func (v *Viewer) leave(giveBack bool) {
 
 // works reports whether the viewer is in control, or on the open takeover.
 func (v *Viewer) works() bool {
-	holder, _, _ := v.session.lease.state()
+	holder := v.session.control.Holder()
 	t := v.session.openTakeover()
-	return holder == v.holder() || t != nil && t.Info().ClaimedBy == string(v.holder())
+	return holder == v.holder() || t != nil && t.Info().ClaimedBy == v.holder().String()
 }
 
 // end tells the viewer that the session is over. Its casts have ended with the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/control"
 	"takeover/session"
 )
 
@@ -215,7 +216,7 @@ func (s *Server) cancelTakeover(c echo.Context) error {
 func (s *Server) settleTakeover(c echo.Context, settle func(*session.Takeover) error) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error {
 		if !caller(c).operator() {
-			if err := t.MaySettle(session.HolderNobody); err != nil {
+			if err := t.MaySettle(control.Nobody); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,227 @@
+package control
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// people are those of a test: who is there and may act, and what they are told.
+type people struct {
+	*Handover
+	t *testing.T
+
+	mu   sync.Mutex // guards what follows
+	here map[Holder]bool
+	gone int // times that somebody did not come back
+}
+
+// meet returns a handover between people who are all there.
+func meet(t *testing.T, names ...string) (*people, []Holder) {
+	p := &people{t: t, here: map[Holder]bool{}}
+	var list []Holder
+	for _, name := range names {
+		list = append(list, Person(name))
+		p.here[Person(name)] = true
+	}
+	p.Handover = New(Options{
+		AskTimeout: time.Minute, Grace: time.Minute,
+		Before: func(Holder) {}, Changed: func(Holder, uint64) {}, Held: func(Holder) {}, Asked: func() {},
+		MayHold: func(h Holder) bool { p.mu.Lock(); defer p.mu.Unlock(); return p.here[h] },
+		Gone:    func(Holder) { p.mu.Lock(); defer p.mu.Unlock(); p.gone++ },
+	})
+	t.Cleanup(p.Close)
+	return p, list
+}
+
+func (p *people) leaves(h Holder) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.here[h] = false
+}
+
+func (p *people) take(h Holder, want error) {
+	p.t.Helper()
+	if err := p.Take(h); !errors.Is(err, want) {
+		p.t.Fatalf("taking control as %s gave %v, want %v", h, err, want)
+	}
+}
+
+func (p *people) stands(when string, want Standing) {
+	p.t.Helper()
+	got := p.Standing()
+	got.Epoch, got.Until = 0, time.Time{}
+	if got != want {
+		p.t.Errorf("%s: %+v, want %+v", when, got, want)
+	}
+}
+
+// TestAskingForControl has one person ask another, who gives at once or refuses.
+func TestAskingForControl(t *testing.T) {
+	p, list := meet(t, "a", "b", "c")
+	first, second, third := list[0], list[1], list[2]
+	p.take(first, nil)
+	p.take(second, nil)
+	p.stands("asked", Standing{Holder: first, Asks: second})
+	if until := time.Until(p.Standing().Until); until <= 0 || until > time.Minute {
+		t.Errorf("the holder has %s to answer", until)
+	}
+	p.take(third, ErrAsked)
+	p.take(second, nil) // again: nothing new
+
+	// No.
+	if asked := p.Keep(third); asked != Nobody {
+		t.Errorf("who was not asked refused %s", asked)
+	}
+	if asked := p.Keep(first); asked != second {
+		t.Errorf("refused %q", asked)
+	}
+	if asked := p.Keep(first); asked != Nobody {
+		t.Errorf("refused %q a second time", asked)
+	}
+	p.take(second, ErrKept)
+	p.stands("refused", Standing{Holder: first})
+
+	// Yes, at once.
+	p.take(third, nil)
+	p.GiveUp(first)
+	p.stands("given", Standing{Holder: third})
+
+	// A person who asks and leaves gets nothing.
+	p.take(first, nil)
+	p.leaves(first)
+	p.Withdraw(second) // has no effect
+	p.stands("still asked", Standing{Holder: third, Asks: first})
+	p.Withdraw(first)
+	p.stands("withdrawn", Standing{Holder: third})
+	p.GiveUp(third)
+	p.stands("free", Standing{})
+	p.take(first, ErrNotController)
+	p.stands("still free", Standing{})
+}
+
+// TestSilenceYieldsControl has a person ask another, who says nothing.
+func TestSilenceYieldsControl(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, list := meet(t, "a", "b")
+		defer p.Close()
+		p.take(list[0], nil)
+		p.take(list[1], nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		p.stands("after the time was up", Standing{Holder: list[1]})
+	})
+}
+
+// TestARefusalEnds has a refused person ask again in time.
+func TestARefusalEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, list := meet(t, "a", "b")
+		defer p.Close()
+		p.take(list[0], nil)
+		p.take(list[1], nil)
+		p.Keep(list[0])
+		time.Sleep(askPause)
+		p.take(list[1], nil)
+		p.stands("asked again", Standing{Holder: list[0], Asks: list[1]})
+	})
+}
+
+// TestAQuestionEndsWithControl has a program get the lease while a person is asked.
+func TestAQuestionEndsWithControl(t *testing.T) {
+	p, list := meet(t, "a", "b")
+	p.take(list[0], nil)
+	p.take(list[1], nil)
+	p.Give(Script, func(Holder) bool { return true })
+	p.stands("with a script", Standing{Holder: Script})
+	p.take(list[1], nil)
+	p.stands("taken from a script", Standing{Holder: list[1]})
+}
+
+// TestControlOutlivesALostConnection breaks the connection of the person in control.
+func TestControlOutlivesALostConnection(t *testing.T) {
+	p, list := meet(t, "a", "b")
+	a := list[0]
+	p.take(a, nil)
+	p.Away(a, "control", "word", true)
+	p.stands("away", Standing{Holder: a, Away: true})
+	if role, ok := p.Seat(a); !ok || role != "control" || !p.AnyAway() {
+		t.Errorf("the seat is %q %v", role, ok)
+	}
+	for name, resumed := range map[string]bool{
+		"a wrong word":      p.Resume(a, "control", "other"),
+		"no word":           p.Resume(a, "control", ""),
+		"another role":      p.Resume(a, "view", "word"),
+		"somebody else":     p.Resume(list[1], "control", "word"),
+		"the same after it": p.Resume(a, "control", "word") && p.Resume(a, "control", "word"),
+	} {
+		if resumed {
+			t.Errorf("%s got the seat", name)
+		}
+	}
+	p.stands("back", Standing{Holder: a})
+	if _, ok := p.Seat(a); ok || p.AnyAway() {
+		t.Error("a seat is kept of a person who is back")
+	}
+}
+
+// TestLostControlIsFreeInTheEnd has one person come back in time, and another not.
+func TestLostControlIsFreeInTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, list := meet(t, "a")
+		defer p.Close()
+		a := list[0]
+		p.take(a, nil)
+		p.Away(a, "control", "word", true)
+		time.Sleep(time.Minute - 1)
+		synctest.Wait()
+		if !p.Resume(a, "control", "word") {
+			t.Error("too late, in time")
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		p.stands("back in time", Standing{Holder: a})
+
+		p.Away(a, "control", "word", true)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		p.stands("not back", Standing{})
+		if p.Resume(a, "control", "word") || p.gone != 1 {
+			t.Errorf("too late, and still resumed; gone %d times", p.gone)
+		}
+	})
+}
+
+// TestASeatWithoutControl has a person leave who worked, and come back.
+func TestASeatWithoutControl(t *testing.T) {
+	p, list := meet(t, "a", "b")
+	a, b := list[0], list[1]
+	p.take(a, nil)
+	p.Away(a, "control", "word", false)
+	p.GiveUp(a)
+	p.stands("left", Standing{})
+	if _, ok := p.Seat(a); ok || p.AnyAway() {
+		t.Error("a person who left counts as being in control")
+	}
+	if !p.Resume(a, "control", "word") {
+		t.Error("the seat is not kept")
+	}
+	p.Reclaim(a)
+	p.stands("back", Standing{Holder: a})
+	p.GiveUp(a)
+	p.take(b, nil)
+	p.Reclaim(a)
+	p.stands("back after another person took control", Standing{Holder: b})
+}
+
+// TestCloseEndsWhatWaits ends a session while a person is asked and another is away.
+func TestCloseEndsWhatWaits(t *testing.T) {
+	p, list := meet(t, "a", "b")
+	p.take(list[0], nil)
+	p.Away(list[0], "control", "word", true)
+	p.take(list[1], nil)
+	p.Close() // returns at once, though both have a minute
+	p.stands("closed", Standing{Holder: list[0], Away: true, Asks: list[1]})
+}

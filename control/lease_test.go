@@ -1,0 +1,162 @@
+package control
+
+import (
+	"encoding/json"
+	"slices"
+	"sync/atomic"
+	"testing"
+)
+
+type change struct {
+	holder Holder
+	epoch  uint64
+}
+
+// watched returns a lease, and the changes that it tells.
+func watched() (*Lease, *[]change) {
+	var told []change
+	return NewLease(func(Holder) {}, func(h Holder, epoch uint64) { told = append(told, change{h, epoch}) }), &told
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestLease(t *testing.T) {
+	a, b := Person("a"), Person("b")
+	l, told := watched()
+	free := func(from Holder) bool { return from == Nobody }
+
+	if !l.Give(a, free) {
+		t.Fatal("a free lease was refused")
+	}
+	if l.Give(b, free) {
+		t.Fatal("a held lease was given away")
+	}
+	if !l.Give(a, free) {
+		t.Fatal("the holder was refused what it has")
+	}
+	holder, epoch, changed := l.State()
+	if holder != a || epoch != 2 {
+		t.Fatalf("state is %q %d, want viewer:a 2", holder, epoch)
+	}
+	if holds, current := l.Check(a, epoch); !holds || !current {
+		t.Fatal("the holder's own epoch does not hold")
+	}
+	if _, current := l.Check(a, epoch-1); current {
+		t.Fatal("an old epoch is current")
+	}
+	if holds, _ := l.Check(b, epoch); holds {
+		t.Fatal("another one holds the lease")
+	}
+	l.Release(b) // has no effect
+	l.Release(a)
+	if !isClosed(changed) {
+		t.Fatal("the change was not signalled")
+	}
+	if want := []change{{a, 2}, {Nobody, 3}}; !slices.Equal(*told, want) {
+		t.Fatalf("told %v, want %v", *told, want)
+	}
+}
+
+// TestProgramsShare has several programs act while no person holds the lease.
+func TestProgramsShare(t *testing.T) {
+	first, second, person := Client("a"), Client("b"), Person("p")
+	l, told := watched()
+	always := func(Holder) bool { return true }
+
+	for _, program := range []Holder{Script, first, second, first} {
+		if !l.Share(program) {
+			t.Fatalf("%s may not act", program)
+		}
+	}
+	if want := []change{{Script, 2}}; !slices.Equal(*told, want) {
+		t.Fatalf("programs that join changed the holder: %v", *told)
+	}
+
+	// The lease names the next program when the first one stops.
+	l.Release(first)
+	if l.Holder() != Script {
+		t.Errorf("the holder is %q after another program stopped", l.Holder())
+	}
+	l.Release(Script)
+	if l.Holder() != second {
+		t.Errorf("the holder is %q after the first program stopped", l.Holder())
+	}
+
+	// A person excludes all of them. Afterwards none acts until it asks again.
+	if !l.Share(Script) || !l.Give(person, always) {
+		t.Fatal("a person could not take the lease")
+	}
+	for _, program := range []Holder{Script, first, second} {
+		if l.Share(program) {
+			t.Errorf("%s acts beside a person", program)
+		}
+	}
+	_, _, changed := l.State()
+	l.Release(Script) // has no effect
+	l.Release(person)
+	if !isClosed(changed) || l.Holder() != Nobody {
+		t.Errorf("after the person the holder is %q", l.Holder())
+	}
+	if !l.Share(second) || l.Holder() != second {
+		t.Errorf("a program may not act after a person: the holder is %q", l.Holder())
+	}
+
+	// A program that is given the lease acts, and shares it.
+	l.Release(second)
+	l.Give(person, always)
+	l.Give(Script, always)
+	if !l.Share(first) || l.Holder() != Script {
+		t.Errorf("beside a script that was given the lease: %q", l.Holder())
+	}
+	l.Release(Script)
+	if l.Holder() != first {
+		t.Errorf("the holder is %q, want the client", l.Holder())
+	}
+}
+
+// TestBeforeTheChangeIsSeen holds that what is done before a change is done when
+// anybody sees it.
+func TestBeforeTheChangeIsSeen(t *testing.T) {
+	var prepared atomic.Bool
+	l := NewLease(func(to Holder) { prepared.Store(to.IsPerson()) }, func(Holder, uint64) {})
+	done := make(chan bool)
+	go func() {
+		for !l.Holder().IsPerson() {
+		}
+		done <- prepared.Load()
+	}()
+	l.Share(Script)
+	l.Give(Person("a"), func(Holder) bool { return true })
+	if !<-done {
+		t.Error("a person's control was seen before it was prepared")
+	}
+}
+
+// TestWireForm reads and writes holders as clients know them.
+func TestWireForm(t *testing.T) {
+	for text, want := range map[string]Holder{"": Nobody, "script": Script, "viewer:v_1": Person("v_1"), "client:c": Client("c")} {
+		raw, err := json.Marshal(want)
+		if err != nil || string(raw) != `"`+text+`"` {
+			t.Errorf("%+v is written as %s, %v", want, raw, err)
+		}
+		var read Holder
+		if err := json.Unmarshal(raw, &read); err != nil || read != want {
+			t.Errorf("%s is read as %+v, %v", raw, read, err)
+		}
+	}
+	for _, text := range []string{"api", "viewer:", "client:", "Script", "viewer"} {
+		if h, ok := Parse(text); ok {
+			t.Errorf("%q names %+v", text, h)
+		}
+		if err := new(Holder).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+}
