@@ -10,29 +10,30 @@ import (
 	"takeover/cdp"
 )
 
-// InitScriptOptions are what an InitScript does.
+// InitScriptOptions configure an InitScript.
 type InitScriptOptions struct {
 	Source  string // runs before any script of a document
-	World   Kind   // where: in the page's own world, or in ours, which the page's scripts do not reach
-	Binding string // name of a function that every document gets before Source runs: its calls are told as BindingCalled
-	Now     bool   // runs in the documents that are there, too
+	World   Kind   // where it runs: in the page's own world, or in our world, which the page's scripts cannot reach
+	Binding string // name of a function that every document gets before Source runs; its calls are reported as BindingCalled
+	Now     bool   // also runs in existing documents
 }
 
-// InitScript runs in every new document of a page, or of all pages of a context or
-// of the browser, popups and frames in other processes included, until it is removed.
+// InitScript runs in every new document of a page, of a context, or of the
+// browser, until it is removed. Popups and frames in other processes are
+// included.
 type InitScript struct {
 	browser *Browser
 	options InitScriptOptions
-	list    *[]*InitScript // of the page, context or browser
+	list    *[]*InitScript // the list of the page, context or browser
 
 	// Guarded by the browser's lock.
 	ids     map[*attachment]page.ScriptIdentifier
-	asked   int // commands whose replies are to come
+	asked   int // number of open replies
 	removed bool
 }
 
-// AddInitScript adds a script to every page of the context, now and later, and
-// returns when those that are there have it.
+// AddInitScript adds a script to every current and future page of the context,
+// and returns when the current ones have it.
 func (c *Context) AddInitScript(ctx context.Context, o InitScriptOptions) (*InitScript, error) {
 	return c.browser.addInitScript(ctx, o, &c.initScripts, func(a *attachment) bool { return a.page.context == c })
 }
@@ -62,7 +63,7 @@ func (b *Browser) addInitScript(ctx context.Context, o InitScriptOptions, list *
 	return s, err
 }
 
-// sendLocked gives the script to a session.
+// sendLocked sends the script to a session.
 func (s *InitScript) sendLocked(a *attachment, now bool) {
 	b := s.browser
 	if s.options.Binding != "" {
@@ -83,7 +84,7 @@ func (s *InitScript) sendLocked(a *attachment, now bool) {
 			s.ids[a] = res.Identifier
 		}
 	})
-	if err != nil { // the session has ended: no reply comes
+	if err != nil { // the session has ended, so no reply comes
 		s.asked--
 	}
 	b.send(err)
@@ -93,8 +94,8 @@ func (s *InitScript) removeLocked(a *attachment, id page.ScriptIdentifier) {
 	s.browser.send(cdp.Send(a.session, page.RemoveScriptToEvaluateOnNewDocument, page.RemoveScriptToEvaluateOnNewDocumentParams{Identifier: id}))
 }
 
-// Remove ends the script: documents that begin from now on do not get it.
-// Removing it twice is no error.
+// Remove ends the script: later documents do not get it. Removing it again is no
+// error.
 func (s *InitScript) Remove() {
 	s.browser.mu.Lock()
 	defer s.browser.mu.Unlock()
@@ -106,7 +107,8 @@ func (s *InitScript) Remove() {
 	clear(s.ids)
 }
 
-// worldName is how Chromium calls a kind of world; the page's own has no name.
+// worldName is Chromium's name of a kind of world; the page's own world has no
+// name.
 func (b *Browser) worldName(k Kind) string {
 	if k == WorldUtility {
 		return b.utilityName
@@ -114,7 +116,7 @@ func (b *Browser) worldName(k Kind) string {
 	return ""
 }
 
-// sendInitScriptsLocked gives a new session all scripts of its browser, context
+// sendInitScriptsLocked sends a new session all scripts of its browser, context
 // and page.
 func (a *attachment) sendInitScriptsLocked() {
 	for _, list := range a.initScriptsLocked() {
@@ -128,7 +130,7 @@ func (a *attachment) initScriptsLocked() [3][]*InitScript {
 	return [...][]*InitScript{a.browser.initScripts, a.page.context.initScripts, a.page.initScripts}
 }
 
-// forgetInitScriptsLocked lets go of a session that has ended.
+// forgetInitScriptsLocked forgets a session that has ended.
 func (a *attachment) forgetInitScriptsLocked() {
 	for _, list := range a.initScriptsLocked() {
 		for _, s := range list {
@@ -137,14 +139,14 @@ func (a *attachment) forgetInitScriptsLocked() {
 	}
 }
 
-// bindingCalledLocked handles a call of a binding in one of a frame's worlds.
+// bindingCalledLocked handles the call of a binding in a world of a frame.
 func (a *attachment) bindingCalledLocked(e runtime.EventBindingCalled) {
 	if w := a.worldLocked(e.ExecutionContextID); w != nil && w.frame != nil {
 		a.page.tellLaterLocked(BindingCalled{World: w, Name: e.Name, Payload: e.Payload})
 	}
 }
 
-// worldLocked is the known world with an id, or nil.
+// worldLocked returns the known world with an id, or nil.
 func (a *attachment) worldLocked(id runtime.ExecutionContextID) *World {
 	for _, w := range a.worlds {
 		if w.id == id {

@@ -13,16 +13,16 @@ import (
 	"takeover/cdp"
 )
 
-// Interceptor is asked what becomes of a request before it goes out. True means
-// that whoever asked to be an interceptor will call Continue, Fulfill or Abort
-// of the request; false leaves it to others and at last to the network. It is
-// called on the model's goroutine as subscribers are, behind RequestSent.
+// Interceptor decides about a request before it is sent. True means that its
+// owner will call Continue, Fulfill or Abort of the request; false leaves the
+// request to other interceptors and finally to the network. It is called on the
+// model's goroutine like a subscriber, after RequestSent.
 type Interceptor func(*Request) bool
 
-// interceptor is one of a page or context.
+// interceptor is an Interceptor of a page or context.
 type interceptor struct{ ask Interceptor }
 
-// pause is a request that Chromium holds back until it is decided about.
+// pause is a request that Chromium holds back until its interceptor decides.
 type pause struct {
 	attachment *attachment
 	id         fetch.RequestID
@@ -36,12 +36,12 @@ type requestPaused struct {
 	NetworkID string          `json:"networkId"`
 	Request   requestData     `json:"request"`
 
-	ResponseStatus  int64    `json:"responseStatusCode"` // 0 for one that has not gone out
+	ResponseStatus  int64    `json:"responseStatusCode"` // 0 for a request that was not sent yet
 	ResponseHeaders []Header `json:"responseHeaders"`
 }
 
-// requestPausedLocked handles that a request is held back. It comes before or
-// after the network's word of the same request.
+// requestPausedLocked handles a request that Chromium holds back. The event may
+// come before or after the network's event for the same request.
 func (a *attachment) requestPausedLocked(e requestPaused) {
 	held := &pause{attachment: a, id: e.RequestID, data: e.Request}
 	switch {
@@ -69,21 +69,21 @@ func (a *attachment) requestPausedLocked(e requestPaused) {
 	}
 }
 
-// appliesLocked says which request is held back. The headers that are known now
-// are more than before.
+// appliesLocked finds the held request. The headers that are known now are more
+// complete.
 func (h *pause) appliesLocked(r *Request) {
 	r.pause = h
 	r.headers = keptHead(h.data.Headers)
 	if body := h.data.body(); body != nil {
 		r.postData, r.bodySize = body, len(body)
 	}
-	h.data = requestData{} // the request has it
+	h.data = requestData{} // the request has it now
 	r.page.weighLocked(r)
 }
 
-// decideLocked has the interceptors asked, in the request's place among the turn's
-// events. Where a redirect leads is not asked, as in Playwright, unless its answer
-// said so.
+// decideLocked makes the interceptors decide, in the request's place among the
+// turn's events. Like in Playwright, they do not decide about the target of a
+// redirect, unless an Answer asked for it.
 func (h *pause) decideLocked(r *Request) {
 	if r.From != nil && !r.chain.askAgain {
 		h.releaseLocked(r.chain.overrides)
@@ -92,7 +92,8 @@ func (h *pause) decideLocked(r *Request) {
 	h.attachment.browser.tellLocked(question{h, r})
 }
 
-// question is what becomes of a request. It is among the events for its order only.
+// question is an event that asks the interceptors. It is an event only because of
+// its order.
 type question struct {
 	pause   *pause
 	request *Request
@@ -100,8 +101,8 @@ type question struct {
 
 func (question) event() {}
 
-// ask asks the interceptors, those of the page before the context's, the newest
-// first.
+// ask asks the interceptors: those of the page before those of the context,
+// newest first.
 func (q question) ask() {
 	p := q.request.page
 	unlock := p.locked()
@@ -116,8 +117,8 @@ func (q question) ask() {
 	q.pause.releaseLocked(nil)
 }
 
-// answerPreflightLocked allows what a page asks another site for, when both sides
-// of the question are known: somebody who intercepts requests means to answer them.
+// answerPreflightLocked allows a cross-origin request when both events about its
+// preflight are known, because an interceptor means to answer the request.
 func (a *attachment) answerPreflightLocked(c *chain) {
 	h := c.paused
 	if h == nil {
@@ -164,17 +165,17 @@ func (h *pause) abortLocked(reason network.ErrorReason) {
 	h.attachment.browser.send(cdp.Send(h.attachment.session, fetch.FailRequest, fetch.FailRequestParams{RequestID: h.id, ErrorReason: reason}))
 }
 
-// Overrides are what a request is continued with instead of its own. A nil field
-// stays.
+// Overrides replace parts of a request that continues. A nil field leaves its
+// part unchanged.
 type Overrides struct {
 	URL      string
 	Method   string
-	Headers  []Header // all of them
+	Headers  []Header // replace all headers
 	PostData []byte
 }
 
-// continueParams are Fetch.continueRequest's. cdproto's own would lose an empty
-// body and an empty list.
+// continueParams are the parameters of Fetch.continueRequest. cdproto's type
+// would lose an empty body and an empty list.
 type continueParams struct {
 	RequestID fetch.RequestID `json:"requestId"`
 	URL       string          `json:"url,omitzero"`
@@ -183,8 +184,8 @@ type continueParams struct {
 	Headers   []Header        `json:"headers,omitzero"`
 }
 
-// Continue lets a request that an interceptor took go on. Headers also apply to
-// where it is redirected.
+// Continue lets a request go on that an interceptor took. Headers also apply to
+// its redirects.
 func (r *Request) Continue(ctx context.Context, o Overrides) error {
 	unlock := r.page.locked()
 	r.chain.overrides = o.Headers
@@ -194,13 +195,13 @@ func (r *Request) Continue(ctx context.Context, o Overrides) error {
 	})
 }
 
-// Answer is what a request is fulfilled with.
+// Answer is a response for a request.
 type Answer struct {
 	Status     int
 	StatusText string
 	Headers    []Header
 	Body       []byte
-	AskAgain   bool // interceptors are also asked about where a redirect leads
+	AskAgain   bool // interceptors also decide about the target of a redirect
 }
 
 // Fulfill answers a request that an interceptor took.
@@ -215,15 +216,15 @@ func (r *Request) Fulfill(ctx context.Context, a Answer) error {
 	})
 }
 
-// Abort fails a request that an interceptor took.
+// Abort makes a request fail that an interceptor took.
 func (r *Request) Abort(ctx context.Context, reason network.ErrorReason) error {
 	return r.decide(ctx, fetch.FailRequest.Method, func(id fetch.RequestID) any {
 		return fetch.FailRequestParams{RequestID: id, ErrorReason: reason}
 	})
 }
 
-// decide sends what becomes of a request. One that has ended meanwhile, was
-// decided about already or whose page is gone is no error.
+// decide sends the decision about a request. It is no error when the request has
+// ended or was decided before, or when its page has gone.
 func (r *Request) decide(ctx context.Context, method string, params func(fetch.RequestID) any) error {
 	unlock := r.page.locked()
 	h := r.pause
@@ -238,19 +239,19 @@ func (r *Request) decide(ctx context.Context, method string, params func(fetch.R
 		return nil
 	}
 	if e, ok := errors.AsType[*cdp.Error](err); ok && strings.HasPrefix(e.Message, "Invalid InterceptionId") {
-		return nil // cancelled, or nobody intercepts any more
+		return nil // cancelled, or no interceptor is left
 	}
 	return err
 }
 
-// Intercept asks fn about the page's requests from now on, until remove is called.
-// It returns when Chromium holds them back.
+// Intercept makes fn decide about the page's requests from now on, until remove
+// is called. It returns when Chromium holds them back.
 func (p *Page) Intercept(ctx context.Context, fn Interceptor) (remove func(context.Context) error, err error) {
 	return p.browser.intercept(ctx, &p.interceptors, fn, func(a *attachment) bool { return a.page == p })
 }
 
-// Intercept asks fn about the requests of the context's pages, popups from their
-// first one on, as Page.Intercept does.
+// Intercept makes fn decide about the requests of the context's pages, as
+// Page.Intercept does. It includes the first requests of popups.
 func (c *Context) Intercept(ctx context.Context, fn Interceptor) (remove func(context.Context) error, err error) {
 	return c.browser.intercept(ctx, &c.interceptors, fn, c.has)
 }
@@ -271,14 +272,13 @@ func (b *Browser) intercept(ctx context.Context, list *[]*interceptor, fn Interc
 	return remove, b.updateInterception(ctx, of)
 }
 
-// interceptedLocked reports whether somebody wants to be asked about the page's
-// requests.
+// interceptedLocked reports whether an interceptor wants the page's requests.
 func (p *Page) interceptedLocked() bool {
 	return len(p.interceptors)+len(p.context.interceptors) > 0
 }
 
-// updateInterception makes Chromium hold back the requests of sessions that
-// somebody wants to be asked about, and not the others'.
+// updateInterception makes Chromium hold back the requests of exactly those
+// sessions that have interceptors.
 func (b *Browser) updateInterception(ctx context.Context, of func(*attachment) bool) error {
 	b.mu.Lock()
 	var calls []sessionCall
@@ -291,25 +291,25 @@ func (b *Browser) updateInterception(ctx context.Context, of func(*attachment) b
 	return b.callAll(ctx, calls)
 }
 
-// sessionCall is a command on its way to a session.
+// sessionCall is a command for a session.
 type sessionCall struct {
 	session *cdp.Session
 	method  string
 	params  any
 }
 
-// holding is which requests Chromium holds back.
+// holding says which requests Chromium holds back.
 type holding int
 
 const (
 	holdNothing   holding = iota
 	holdDocuments         // while somebody logs in
-	holdAnswers           // to documents, while somebody declines to
+	holdAnswers           // responses to documents, while somebody declines to log in
 	holdAll
 )
 
-// interceptionLocked are the commands that change what is held back, if it is to
-// change. Chromium's cache would answer before anybody is asked.
+// interceptionLocked returns the commands that bring holding up to date. The
+// cache is off meanwhile, because it would answer before any interceptor decides.
 func (a *attachment) interceptionLocked() []sessionCall {
 	want := holdNothing
 	switch {
@@ -344,8 +344,8 @@ func (a *attachment) interceptionLocked() []sessionCall {
 	}})
 }
 
-// callAll sends commands and waits for all replies. Sessions that went away
-// meanwhile are no error.
+// callAll sends commands and waits for all replies. It ignores sessions that end
+// meanwhile.
 func (b *Browser) callAll(ctx context.Context, calls []sessionCall) error {
 	results := make(chan error, len(calls))
 	for _, c := range calls {

@@ -16,25 +16,27 @@ import (
 )
 
 const (
-	// DefaultWidth and DefaultHeight are the window's size in CSS pixels.
+	// DefaultWidth and DefaultHeight are the default size of the window in CSS
+	// pixels.
 	DefaultWidth, DefaultHeight = 1280, 720
 
-	// StartTimeout is how long a Chromium may take to its first answer. A warm
-	// disk needs a quarter of a second; a cold one on a busy machine, much more.
+	// StartTimeout bounds the time from a Chromium's start to its first answer.
+	// With a warm disk it takes a quarter of a second, and much more with a cold
+	// disk on a busy machine.
 	StartTimeout = 30 * time.Second
 )
 
-// LaunchOptions says how to start a Chromium. The zero value of each field but
-// Dir is its default.
+// LaunchOptions configure the start of a Chromium. The zero value of each field
+// except Dir is its default.
 type LaunchOptions struct {
 	ExecPath          string       // the executable; default: FindExecutable
 	Dir               string       // required: the folder of this Chromium's profile, home and temporary files
 	Width, Height     int          // window size in CSS pixels; default DefaultWidth × DefaultHeight
 	DeviceScaleFactor float64      // device pixels per CSS pixel; default 1
-	UserAgent         string       // default: what this Chromium says when it has a window
+	UserAgent         string       // default: the user agent of this Chromium with a window
 	Locale            string       // such as "de-DE": language of the interface and of Accept-Language; default: Chromium's own
-	ProxyServer       string       // such as "http://127.0.0.1:3128", for loopback addresses too; default: none
-	Args              []string     // further switches; they come last and so win
+	ProxyServer       string       // such as "http://127.0.0.1:3128", also for loopback addresses; default: none
+	Args              []string     // further switches; they come last and override others
 	Logger            *slog.Logger // default: discard
 }
 
@@ -48,7 +50,7 @@ func (o LaunchOptions) withDefaults() LaunchOptions {
 	return o
 }
 
-// setExecPath finds the executable if none is given.
+// setExecPath finds the executable when none is given.
 func (o *LaunchOptions) setExecPath() (err error) {
 	if o.ExecPath == "" {
 		o.ExecPath, err = FindExecutable()
@@ -56,21 +58,21 @@ func (o *LaunchOptions) setExecPath() (err error) {
 	return err
 }
 
-// errSandboxRefused is how a start ends when Chromium finds no way to make its
+// errSandboxRefused is the error of a start when Chromium cannot set up its
 // sandbox.
 var errSandboxRefused = errors.New("the kernel refuses Chromium's sandbox")
 
-// unsandboxed remembers the executables whose sandbox this machine refused, so
-// that the next start does not try again.
+// unsandboxed remembers executables whose sandbox this machine refused, so that
+// the next start does not try again.
 var unsandboxed sync.Map // executable path → struct{}
 
-// Launch starts a Chromium with a debugging pipe and returns when it answers.
-// ctx bounds the start only. Started again with the Dir of one that ended, it
+// Launch starts a Chromium with a debugging pipe and returns when it answers. ctx
+// bounds only the start. With the Dir of a Chromium that has ended, the new one
 // has the same profile.
 //
-// The sandbox is on. A server that runs as root starts Chromium under an
-// unprivileged user id. Where the kernel refuses either, Chromium runs without
-// and a warning is logged; see Process.Sandboxed.
+// The sandbox is on. When the server runs as root, Chromium runs under an
+// unprivileged user id. Where the kernel refuses either of them, Chromium runs
+// without it and a warning is logged; see Process.Sandboxed.
 func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	o = o.withDefaults()
 	if o.Dir == "" {
@@ -94,7 +96,8 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	folder, err := openFolder(o.Dir, mustDropRoot())
 	if errors.Is(err, syscall.EPERM) {
-		// Root without the right to give files away, as in some containers.
+		// Root may lack the right to change owners of files, for example in some
+		// containers.
 		o.Logger.Warn("Chromium runs as root: its folder cannot be given to another user", "error", err)
 		folder, err = openFolder(o.Dir, false)
 	}
@@ -131,7 +134,7 @@ func start(ctx context.Context, o LaunchOptions, folder *folder, sandbox bool) (
 		return p, nil
 	}
 	if p.conn.Err() == nil {
-		p.kill() // alive, but it does not answer or nobody waits for it
+		p.kill() // it runs but does not answer, or the caller gave up
 		<-p.done
 		return nil, fmt.Errorf("wait for its first answer: %w%s", err, p.stderr.quote())
 	}

@@ -8,38 +8,38 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// NetworkIdleTime is how long a frame and the frames within it must be without a
-// request under way to be idle.
+// NetworkIdleTime is how long a frame and the frames within it must have no
+// running request to be idle.
 const NetworkIdleTime = 500 * time.Millisecond
 
-// Lifecycle is a set of the points that a document reaches.
+// Lifecycle is a set of stages that a document reaches.
 type Lifecycle uint8
 
 const (
-	// LifecycleCommit is reached when the response has begun and the document is
-	// the frame's current one.
+	// LifecycleCommit is reached when the response has begun and the document
+	// became the frame's current one.
 	LifecycleCommit Lifecycle = 1 << iota
 
 	// LifecycleDOMContentLoaded is reached when the document is parsed.
 	LifecycleDOMContentLoaded
 
-	// LifecycleLoad is reached when the document and everything it named in its
-	// markup, child frames included, has loaded.
+	// LifecycleLoad is reached when the document, its child frames and all
+	// resources in its markup have loaded.
 	LifecycleLoad
 
-	// LifecycleNetworkIdle is reached when the frame and the frames within it
-	// have had no request under way for NetworkIdleTime.
+	// LifecycleNetworkIdle is reached when the frame and the frames within it had
+	// no running request for NetworkIdleTime.
 	LifecycleNetworkIdle
 )
 
-// lifecycleNames are Playwright's.
+// lifecycleNames are Playwright's names.
 var lifecycleNames = []string{"commit", "domcontentloaded", "load", "networkidle"}
 
 // String names the members of the set, separated by a bar.
 func (l Lifecycle) String() string { return strings.Join(l.Names(), "|") }
 
-// Names are the names of the members of the set: "commit", "domcontentloaded",
-// "load" and "networkidle".
+// Names returns the names of the members of the set: "commit",
+// "domcontentloaded", "load" and "networkidle".
 func (l Lifecycle) Names() []string {
 	var names []string
 	for i, name := range lifecycleNames {
@@ -50,15 +50,15 @@ func (l Lifecycle) Names() []string {
 	return names
 }
 
-// Lifecycle is the set that the current document has reached.
+// Lifecycle is the set of stages that the current document has reached.
 func (f *Frame) Lifecycle() Lifecycle {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.lifecycle
 }
 
-// WaitForLifecycle waits until the current document, or the one that takes its
-// place meanwhile, has reached l. LifecycleCommit is reached by every document.
+// WaitForLifecycle waits until the current document, or one that replaces it
+// meanwhile, has reached l. Every document has reached LifecycleCommit.
 func (f *Frame) WaitForLifecycle(ctx context.Context, l Lifecycle) error {
 	return f.page.browser.await(ctx, func() (bool, error) {
 		if err := f.goneLocked(); err != nil {
@@ -68,13 +68,13 @@ func (f *Frame) WaitForLifecycle(ctx context.Context, l Lifecycle) error {
 	})
 }
 
-// setLifecycleLocked replaces the set. A point that the document has reached
-// before and reaches again, after document.open, was removed in between.
+// setLifecycleLocked replaces the set. A stage that a document reaches again,
+// after document.open, was removed in between.
 func (f *Frame) setLifecycleLocked(l Lifecycle) {
 	before := f.lifecycle
 	f.lifecycle = l
 	removed, added := before&^l, l&^before
-	if l == LifecycleCommit && before != 0 { // another document: all begins again
+	if l == LifecycleCommit && before != 0 { // another document starts from nothing
 		removed, added = before, l
 	}
 	if removed|added != 0 {
@@ -85,9 +85,9 @@ func (f *Frame) setLifecycleLocked(l Lifecycle) {
 	}
 }
 
-// lifecycleEventLocked handles what Chromium says of a document. Load includes
-// the child frames there, out-of-process ones too. Network idle is our own: see
-// network.go.
+// lifecycleEventLocked handles Chromium's lifecycle event of a document. Load
+// includes child frames, also those in other processes. Network idle is computed
+// here: see network.go.
 func (a *attachment) lifecycleEventLocked(e page.EventLifecycleEvent) {
 	f := a.page.frames[e.FrameID]
 	if f == nil {
@@ -97,7 +97,7 @@ func (a *attachment) lifecycleEventLocked(e page.EventLifecycleEvent) {
 		f.loaderID = e.LoaderID
 	}
 	if e.LoaderID != f.loaderID {
-		return // of a document that is gone, or of the empty one before the first
+		return // of a document that has gone, or of the empty one before the first
 	}
 	switch e.Name {
 	case "DOMContentLoaded":
@@ -114,21 +114,21 @@ func (f *Frame) reachedLocked(l Lifecycle) {
 	}
 }
 
-// loadedLocked does what follows from a load event.
+// loadedLocked handles the effects of a load event.
 func (f *Frame) loadedLocked() {
 	p := f.page
 	if f != p.main {
 		return
 	}
-	if f.initial { // the popup of a javascript: URL, say: nothing else comes
+	if f.initial { // for example the popup of a javascript: URL: no other document comes
 		f.settleInitialLocked()
 	}
 	p.setLoadingLocked(false)
 	p.watchHeadLocked()
 }
 
-// settleInitialLocked makes the empty document that a page begins with its
-// first one, because no other comes.
+// settleInitialLocked makes the empty document of a new page its first document,
+// because no other one comes.
 func (f *Frame) settleInitialLocked() {
 	f.initial = false
 	f.url = "about:blank"
@@ -136,7 +136,7 @@ func (f *Frame) settleInitialLocked() {
 	f.page.readyLocked()
 }
 
-// setLoadingLocked reports the page's loading state when it changes.
+// setLoadingLocked reports a change of the page's loading state.
 func (p *Page) setLoadingLocked(loading bool) {
 	if p.loading != loading {
 		p.loading = loading

@@ -14,40 +14,39 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// login is what a page's documents answer who asks for a name and a password,
-// while they are loaded again for it.
+// login holds the credentials for a page's documents while the page is loaded
+// again with them.
 type login struct {
 	credentials Credentials // Origin is the server's, also when a proxy asks
 	proxy       bool
-	refused     chan refusal // of who declines: gets the answer that is held back
+	refused     chan refusal // gets the response that is held back, for DeclineLogin
 }
 
 // LogIn loads the page's document again and gives a name and a password to the
-// server that asks for them, or with proxy to the proxy. Chromium keeps them for
-// what the page asks for afterwards. It returns when the document is there, or
-// another error page.
+// server that asks for them, or to the proxy if proxy is true. Chromium keeps
+// them for later requests of the page. It returns when the document or another
+// error page has loaded.
 //
-// Only then does Chromium hold back documents, and nothing else, to ask for the
-// answer: holding them back all the time, in case a server asks, would cost each
-// navigation a round trip.
+// Only during that time does Chromium hold back documents. Holding them back all
+// the time would cost each navigation a round trip.
 func (p *Page) LogIn(ctx context.Context, c Credentials, proxy bool) error {
 	return p.answerLogin(ctx, &login{credentials: c, proxy: proxy})
 }
 
-// maxRefusal bounds what is shown of what a server says to those it refuses, in bytes.
+// maxRefusal bounds the shown part of a server's refusal, in bytes.
 const maxRefusal = 1 << 20
 
-// refusal is an answer with 401 or 407 that Chromium holds back.
+// refusal is a response with 401 or 407 that Chromium holds back.
 type refusal struct {
 	id      fetch.RequestID
 	status  int64
 	headers []Header
 }
 
-// DeclineLogin loads the page's document again and shows what the server, or the
-// proxy, says to those it refuses. A Chromium without a window would go on showing an
-// empty page: it waits for its own dialog to be answered, so that the answer has to
-// look like one that asks for nothing.
+// DeclineLogin loads the page's document again and shows what the server or proxy
+// sends to visitors that it refuses. A Chromium without a window would go on
+// showing an empty page, because it waits for an answer to its own dialog. So the
+// response must not look like one that asks for credentials.
 func (p *Page) DeclineLogin(ctx context.Context) error {
 	l := &login{refused: make(chan refusal, 1)}
 	loaded := make(chan error, 1)
@@ -66,7 +65,7 @@ func (p *Page) DeclineLogin(ctx context.Context) error {
 	}
 }
 
-// showRefusal gives the page a refusal without what makes Chromium ask.
+// showRefusal gives the page a refusal without the parts that make Chromium ask.
 func (p *Page) showRefusal(ctx context.Context, r refusal) error {
 	var out struct {
 		Stream protoio.StreamHandle `json:"stream"`
@@ -91,14 +90,15 @@ func (p *Page) showRefusal(ctx context.Context, r refusal) error {
 	}, new(proto.Empty)))
 }
 
-// answeredLocked handles that an answer is held back, which only DeclineLogin wants.
+// answeredLocked handles a response that is held back, which only DeclineLogin
+// needs.
 func (h *pause) answeredLocked(e requestPaused) {
 	l := h.attachment.page.login
 	if l != nil && l.refused != nil && (e.ResponseStatus == 401 || e.ResponseStatus == 407) {
 		select {
 		case l.refused <- refusal{e.RequestID, e.ResponseStatus, e.ResponseHeaders}:
 			return
-		default: // a frame's, behind the page's
+		default: // the response of a frame, after the page's
 		}
 	}
 	h.releaseLocked(nil)
@@ -113,7 +113,8 @@ func (p *Page) answerLogin(ctx context.Context, l *login) (err error) {
 			err = fmt.Errorf("log in: %w", e)
 		}
 	}()
-	// The answer that asks is known before its document is there to be loaded again.
+	// The challenge is known before its document has loaded and can be loaded
+	// again.
 	if err := p.browser.await(ctx, func() (bool, error) {
 		at := p.main.newestAttemptLocked()
 		return at == nil || at.ended, p.main.goneLocked()
@@ -131,7 +132,7 @@ func (p *Page) setLogin(ctx context.Context, l *login) error {
 	return p.browser.updateInterception(ctx, func(a *attachment) bool { return a.page == p })
 }
 
-// loginLocked is what somebody who just logs in gives to who asks, or nil.
+// loginLocked returns the credentials of a running LogIn for a challenge, or nil.
 func (p *Page) loginLocked(e authRequired) *Credentials {
 	l := p.login
 	if l == nil || l.proxy != (e.Challenge.Source == "Proxy") || !l.proxy && l.credentials.Origin != e.Challenge.Origin {

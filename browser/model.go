@@ -14,13 +14,13 @@ import (
 	"takeover/cdp"
 )
 
-// Tokens of what comes through the queue besides events.
+// Tokens of queue entries that are not events.
 type (
 	// replyToken changes the model by the reply to a posted command, or after a
-	// timer. It runs in a turn, with the lock.
+	// timer. It runs in a turn and holds the lock.
 	replyToken func(ev cdp.Event)
 
-	// callToken is a reply that somebody waits for. Its channel is buffered.
+	// callToken is a reply for a waiting caller. Its channel is buffered.
 	callToken chan cdp.Event
 
 	// doToken runs between two turns, without the lock.
@@ -49,8 +49,8 @@ func (b *Browser) run() {
 	}
 }
 
-// turn changes the model and tells what happened. Nobody who waits for a state
-// sees the change before it was told.
+// turn changes the model and sends its events. Goroutines that wait for a state
+// go on only after the events were sent.
 func (b *Browser) turn(change func()) {
 	b.mu.Lock()
 	change()
@@ -81,7 +81,7 @@ func (b *Browser) turn(change func()) {
 	b.mu.Unlock()
 }
 
-// settledLocked lets go of those who wait for what a turn changed and told.
+// settledLocked wakes the goroutines that wait for the changes of a turn.
 func (b *Browser) settledLocked(signals []chan struct{}) {
 	for _, s := range signals {
 		close(s)
@@ -89,11 +89,11 @@ func (b *Browser) settledLocked(signals []chan struct{}) {
 	b.changed.notifyLocked()
 }
 
-// signalLocked closes ch at the end of the turn, when its events were told: who
-// waits for ch must not be ahead of the subscribers.
+// signalLocked closes ch at the end of the turn, after its events were sent, so
+// that waiting goroutines are not ahead of subscribers.
 func (b *Browser) signalLocked(ch chan struct{}) { b.signals = append(b.signals, ch) }
 
-// endLocked lets go of everybody who waits.
+// endLocked wakes all waiting goroutines.
 func (b *Browser) endLocked() {
 	b.closed = true
 	for _, p := range slices.Clone(b.pages) {
@@ -101,7 +101,7 @@ func (b *Browser) endLocked() {
 	}
 }
 
-// tellLocked adds an event to those of the turn.
+// tellLocked adds an event to the current turn.
 func (b *Browser) tellLocked(e Event) { b.events = append(b.events, e) }
 
 type subscription struct {
@@ -109,10 +109,10 @@ type subscription struct {
 	cancelled atomic.Bool
 }
 
-// Subscribe calls fn for every event from now on, one after the other, on the
-// model's goroutine: fn must not wait for anything of the model. cancel may be
-// called by anybody; fn is not called after it returned, except when it is
-// called within fn or while fn runs.
+// Subscribe calls fn for every event from now on, in order, on the model's
+// goroutine, so fn must not wait for the model. Any goroutine may call cancel.
+// After cancel has returned, fn is not called again, unless cancel was called
+// within fn or while fn was running.
 func (b *Browser) Subscribe(fn func(Event)) (cancel func()) {
 	s := &subscription{fn: fn}
 	b.mu.Lock()
@@ -126,13 +126,13 @@ func (b *Browser) Subscribe(fn func(Event)) (cancel func()) {
 	}
 }
 
-// Do runs fn on the model's goroutine, between two events, and returns when it
-// has run: within fn the model does not change. It also is the way to know that
-// everything received so far was told to the subscribers. fn must not wait for
-// anything of the model. With an error, which is ErrBrowserClosed or ctx's
-// cause, fn has not run and will not.
+// Do runs fn on the model's goroutine, between two events, and returns when fn
+// has run. The model does not change within fn. Do also ensures that subscribers
+// got all events that were received so far. fn must not wait for the model. After
+// an error (ErrBrowserClosed or the cause of ctx), fn has not run and will not
+// run.
 func (b *Browser) Do(ctx context.Context, fn func()) error {
-	var taken atomic.Bool // by whom first: the model, or the caller who gave up
+	var taken atomic.Bool // by the model, or by the caller that gave up, whichever was first
 	ran := make(chan struct{})
 	b.queue.Put(cdp.Event{Token: doToken(func() {
 		if taken.CompareAndSwap(false, true) {
@@ -155,8 +155,8 @@ func (b *Browser) Do(ctx context.Context, fn func()) error {
 	return nil
 }
 
-// await waits until ready says yes or returns an error. ready is called with the
-// lock, and never between a change and its telling.
+// await waits until ready returns true or an error. It calls ready with the lock,
+// and never between a change and its events.
 func (b *Browser) await(ctx context.Context, ready func() (bool, error)) error {
 	for {
 		b.mu.Lock()
@@ -180,8 +180,8 @@ func (b *Browser) await(ctx context.Context, ready func() (bool, error)) error {
 	}
 }
 
-// lockTold locks the model when all that changed was told. Unlike the lock alone
-// it is not for the model's goroutine.
+// lockTold locks the model when all events of earlier changes were sent. The
+// model's own goroutine must not call it.
 func (b *Browser) lockTold() {
 	for {
 		b.mu.Lock()
@@ -194,7 +194,7 @@ func (b *Browser) lockTold() {
 	}
 }
 
-// broadcast wakes everybody who waits for the next change.
+// broadcast wakes all goroutines that wait for the next change.
 type broadcast struct{ ch chan struct{} }
 
 func (c *broadcast) waitLocked() <-chan struct{} {
@@ -211,11 +211,12 @@ func (c *broadcast) notifyLocked() {
 	}
 }
 
-// Call is cdp.Call for a session of the model, but returns only when the model
-// has taken in, and told its subscribers, everything that Chromium sent before
-// the reply. A navigation that the command caused and that Chromium told first
-// is then known. Besides cdp.Call's errors it returns ErrPageCrashed and
-// ErrBrowserClosed; cdp.ErrDetached says that the page or the frame is gone.
+// Call is cdp.Call for a session of the model. It returns only after the model
+// has handled everything that Chromium sent before the reply, and subscribers got
+// the events. A navigation that the command caused, and that Chromium reported
+// first, is then known. Besides the errors of cdp.Call it returns ErrPageCrashed
+// and ErrBrowserClosed; cdp.ErrDetached means that the page or the frame has
+// gone.
 func Call[P, R any](ctx context.Context, b *Browser, s *cdp.Session, c proto.Command[P, R], params P) (R, error) {
 	var res, zero R
 	raw, err := b.call(ctx, s, c.Method, params)
@@ -228,8 +229,8 @@ func Call[P, R any](ctx context.Context, b *Browser, s *cdp.Session, c proto.Com
 	return res, nil
 }
 
-// call posts a command and waits for its reply, but not when the session's
-// renderer is dead: Chromium answers only after somebody reloads the page.
+// call posts a command and waits for its reply. It does not wait for a dead
+// renderer, because Chromium would answer only after the page is loaded again.
 func (b *Browser) call(ctx context.Context, s *cdp.Session, method string, params any) ([]byte, error) {
 	b.mu.Lock()
 	a := b.attachments[s.ID()]
@@ -241,8 +242,8 @@ func (b *Browser) call(ctx context.Context, s *cdp.Session, method string, param
 	return b.callUnless(ctx, s, method, params, crashed, ErrPageCrashed)
 }
 
-// callUnless posts a command and waits for its reply, or until gone is closed,
-// which gives the error goneErr.
+// callUnless posts a command and waits for its reply. When gone is closed first,
+// it returns goneErr.
 func (b *Browser) callUnless(
 	ctx context.Context, s *cdp.Session, method string, params any, gone <-chan struct{}, goneErr error,
 ) ([]byte, error) {
@@ -256,9 +257,9 @@ func (b *Browser) callUnless(
 	return b.callOnce(ctx, s, method, params, gone, goneErr)
 }
 
-// followRenderer returns when Chromium's browser process has taken in all that
-// the session's renderer has told so far: the reply that it waits for comes from
-// there, behind that.
+// followRenderer returns when Chromium's browser process has handled everything
+// that the session's renderer has sent so far: the reply comes from the renderer,
+// after that.
 func (b *Browser) followRenderer(ctx context.Context, s *cdp.Session, gone <-chan struct{}, goneErr error) error {
 	_, err := b.callOnce(ctx, s, runtime.Evaluate.Method, runtime.EvaluateParams{Expression: "0"}, gone, goneErr)
 	if _, answered := errors.AsType[*cdp.Error](err); answered {
@@ -273,7 +274,7 @@ func (b *Browser) callOnce(
 	reply := make(callToken, 1)
 	err := s.Post(method, params, reply)
 	if errors.Is(err, cdp.ErrDetached) {
-		// The model may be about to learn it; what it says afterwards is right.
+		// The model may be about to learn it; its answer afterwards is right.
 		_ = b.await(ctx, func() (bool, error) { return b.attachments[s.ID()] == nil, nil })
 	}
 	if err != nil {
@@ -290,14 +291,14 @@ func (b *Browser) callOnce(
 		err = context.Cause(ctx)
 	}
 	select {
-	case ev := <-reply: // it had come before, both were ready
+	case ev := <-reply: // both were ready, and the reply came first
 		return ev.Params, explain(ev.Err)
 	default:
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 }
 
-// explain adds to the error of a lost connection what it means.
+// explain adds the meaning of a lost connection to an error.
 func explain(err error) error {
 	if errors.Is(err, cdp.ErrClosed) {
 		return fmt.Errorf("%w: %w", ErrBrowserClosed, err)
@@ -305,8 +306,8 @@ func explain(err error) error {
 	return err
 }
 
-// post sends a command without waiting; then changes the model by its reply, in
-// the reply's place among the events.
+// post sends a command without waiting, and later changes the model by its reply,
+// in the reply's place among the events.
 func post[P, R any](s *cdp.Session, c proto.Command[P, R], params P, then func(R, error)) error {
 	return s.Post(c.Method, params, replyToken(func(ev cdp.Event) {
 		var res R
@@ -318,7 +319,7 @@ func post[P, R any](s *cdp.Session, c proto.Command[P, R], params P, then func(R
 	}))
 }
 
-// later runs change in a turn of its own. It is what timers call.
+// later runs change in a turn of its own. Timers call it.
 func (b *Browser) later(change func()) {
 	b.queue.Put(cdp.Event{Token: replyToken(func(cdp.Event) { change() })})
 }

@@ -12,11 +12,11 @@ import (
 	"takeover/cdp"
 )
 
-// NavigateOptions says how to navigate.
+// NavigateOptions configure a navigation.
 type NavigateOptions struct {
-	Referrer  string    // sent whole; default: none; Reload, GoBack and GoForward do not use it
-	WaitUntil Lifecycle // one of the four; default LifecycleLoad
-	NoWait    bool      // return when Chromium was told, without a Navigation; what becomes of it, the page shows
+	Referrer  string    // sent in full; default: none; unused by Reload, GoBack and GoForward
+	WaitUntil Lifecycle // one stage; default LifecycleLoad
+	NoWait    bool      // return when Chromium was told, without a Navigation; the page shows the result
 }
 
 // Navigation is a navigation that brought its document.
@@ -27,12 +27,11 @@ type Navigation struct {
 	Response     *Response // nil when nothing was fetched (about:blank, same document, …)
 }
 
-// Navigate navigates the frame and waits until the new document has reached
-// o.WaitUntil, or the one that takes its place meanwhile, when a script goes on
-// from there. A navigation within the document (another fragment) returns as
-// soon as it is done. The error is a *NavigationError, ErrFrameDetached,
-// ErrPageClosed, ErrPageCrashed, ctx's cause, or a *cdp.Error when the URL is
-// none.
+// Navigate navigates the frame and waits until the new document, or one that
+// replaces it meanwhile, has reached o.WaitUntil. A navigation within the
+// document (another fragment) returns at once. The error is a *NavigationError,
+// ErrFrameDetached, ErrPageClosed, ErrPageCrashed, the cause of ctx, or a
+// *cdp.Error for a text that is no URL.
 func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*Navigation, error) {
 	b := f.page.browser
 	b.mu.Lock()
@@ -41,8 +40,9 @@ func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*N
 	if detached {
 		return nil, f.gone()
 	}
-	// Not b.call: navigating revives a crashed page. And not on the frame's own
-	// session: that one ends when the new document belongs to another process.
+	// b.call would not do: navigating revives a crashed page. Nor would the
+	// frame's own session, which ends when the new document belongs to another
+	// process.
 	params := page.NavigateParams{URL: url, Referrer: o.Referrer, ReferrerPolicy: page.ReferrerPolicyUnsafeURL, FrameID: f.id}
 	if o.NoWait {
 		return nil, f.explain(cdp.Send(f.page.Session(), page.Navigate, params))
@@ -66,20 +66,20 @@ func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*N
 	return f.waitCommitted(ctx, res.LoaderID, url, o)
 }
 
-// gone is why the frame cannot be navigated.
+// gone returns why the frame cannot be navigated.
 func (f *Frame) gone() error {
 	f.page.browser.lockTold()
 	defer f.page.browser.mu.Unlock()
 	return f.goneLocked()
 }
 
-// abortReason finds out why a navigation was aborted. When another one took its
-// place, that is told after this one's reply, but within one round trip.
+// abortReason finds out why a navigation was aborted. When another navigation
+// replaced it, that is reported within one round trip after the reply.
 func (f *Frame) abortReason(ctx context.Context, url string, res page.NavigateResult) error {
 	reason := &NavigationError{URL: url, Text: errAborted, Download: res.IsDownload}
 	b := f.page.browser
 	if _, err := Call(ctx, b, f.page.Session(), page.GetNavigationHistory, proto.Empty{}); err != nil {
-		if _, refused := errors.AsType[*cdp.Error](err); !refused { // that is an answer, too
+		if _, refused := errors.AsType[*cdp.Error](err); !refused { // a refusal is an answer too
 			return f.page.explain(err)
 		}
 	}
@@ -87,7 +87,7 @@ func (f *Frame) abortReason(ctx context.Context, url string, res page.NavigateRe
 		if err := f.goneLocked(); err != nil {
 			return false, err
 		}
-		if f.page.closing { // that ends navigations first
+		if f.page.closing { // closing a page first ends its navigations
 			return false, nil
 		}
 		if at := f.page.attempts[res.LoaderID]; at != nil && at.err != nil {
@@ -97,21 +97,21 @@ func (f *Frame) abortReason(ctx context.Context, url string, res page.NavigateRe
 	})
 }
 
-// waitCommitted waits for a load's document and then for its lifecycle.
+// waitCommitted waits for the document of a load and then for its lifecycle.
 func (f *Frame) waitCommitted(ctx context.Context, id proto.LoaderID, url string, o NavigateOptions) (*Navigation, error) {
 	var nav *Navigation
 	known := false
 	until := o.waitUntil()
 	err := f.page.browser.await(ctx, func() (bool, error) {
 		at := f.page.attempts[id]
-		forgotten := known && at == nil // so many others have come since
+		forgotten := known && at == nil // too many others came since
 		known = at != nil
 		switch {
 		case nav != nil:
 		case forgotten:
 			return false, &NavigationError{URL: url, Text: errAborted, Interrupted: true, InterruptedBy: f.url}
 		case at != nil && at.ended && at.err != nil:
-			if f.page.closing && at.err.Text == errAborted { // that ends navigations first
+			if f.page.closing && at.err.Text == errAborted { // closing a page first ends its navigations
 				return false, f.goneLocked()
 			}
 			return false, at.err
@@ -129,8 +129,8 @@ func (f *Frame) waitCommitted(ctx context.Context, id proto.LoaderID, url string
 	return nav, nil
 }
 
-// waitMoved waits until the frame has moved from the document or the fragment
-// that it showed when moves was read.
+// waitMoved waits until the frame has left the document or fragment that it
+// showed when moves was read.
 func (f *Frame) waitMoved(ctx context.Context, moves uint64, o NavigateOptions) (*Navigation, error) {
 	var nav *Navigation
 	until := o.waitUntil()
@@ -155,7 +155,7 @@ func (f *Frame) waitMoved(ctx context.Context, moves uint64, o NavigateOptions) 
 // navigationLocked describes the document that a load brought.
 func (f *Frame) navigationLocked(id proto.LoaderID) *Navigation {
 	nav := &Navigation{LoaderID: id, URL: f.url, Response: f.response}
-	if id != f.loaderID { // replaced already
+	if id != f.loaderID { // it was replaced meanwhile
 		at := f.page.attempts[id]
 		nav.URL, nav.Response = at.url, at.response
 	}
@@ -169,13 +169,13 @@ func (o NavigateOptions) waitUntil() Lifecycle {
 	return o.WaitUntil
 }
 
-// Reload loads the main frame's document again and waits as Frame.Navigate does.
+// Reload loads the main frame's document again and waits like Frame.Navigate.
 func (p *Page) Reload(ctx context.Context, o NavigateOptions) (*Navigation, error) {
 	return p.travel(ctx, o, true, page.Reload.Method, page.ReloadParams{})
 }
 
-// GoBack goes to the previous entry of the page's history and waits as
-// Frame.Navigate does. It returns nil without an error when there is none.
+// GoBack goes to the previous entry of the page's history and waits like
+// Frame.Navigate. It returns nil without an error when there is no such entry.
 func (p *Page) GoBack(ctx context.Context, o NavigateOptions) (*Navigation, error) {
 	return p.traverse(ctx, -1, o)
 }
@@ -198,8 +198,8 @@ func (p *Page) traverse(ctx context.Context, delta int64, o NavigateOptions) (*N
 	return p.travel(ctx, o, false, page.NavigateToHistoryEntry.Method, params)
 }
 
-// travel sends a command that makes the main frame navigate without saying
-// which load that is, and waits for the first navigation that ends from then on.
+// travel sends a command that makes the main frame navigate without naming the
+// load, and waits for the end of the next navigation.
 func (p *Page) travel(ctx context.Context, o NavigateOptions, newDocument bool, method string, params any) (*Navigation, error) {
 	b, f := p.browser, p.main
 	b.mu.Lock()

@@ -13,14 +13,14 @@ import (
 	"takeover/cdp"
 )
 
-// Credentials answer the question of a server for a name and a password.
+// Credentials are a name and a password for servers that ask for them.
 type Credentials struct {
 	Username, Password string
 	Origin             string // such as "https://example.com"; default: any
 }
 
-// SetExtraHeaders replaces the headers that are sent with every request of the
-// context's pages.
+// SetExtraHeaders replaces the headers that every request of the context's pages
+// carries.
 func (c *Context) SetExtraHeaders(ctx context.Context, headers map[string]string) error {
 	c.browser.mu.Lock()
 	c.options.ExtraHeaders = maps.Clone(headers)
@@ -29,7 +29,7 @@ func (c *Context) SetExtraHeaders(ctx context.Context, headers map[string]string
 	return c.browser.callAll(ctx, calls)
 }
 
-// SetExtraHeaders replaces the page's own headers, which go before the context's.
+// SetExtraHeaders replaces the page's own headers, which override the context's.
 func (p *Page) SetExtraHeaders(ctx context.Context, headers map[string]string) error {
 	p.browser.mu.Lock()
 	p.extraHeaders = maps.Clone(headers)
@@ -38,14 +38,15 @@ func (p *Page) SetExtraHeaders(ctx context.Context, headers map[string]string) e
 	return p.browser.callAll(ctx, calls)
 }
 
-// ExtraHeaders are the page's own headers, which go before the context's. They
-// are not to be changed.
+// ExtraHeaders returns the page's own headers, which override the context's. Do
+// not change them.
 func (p *Page) ExtraHeaders() map[string]string {
 	defer p.locked()()
 	return p.extraHeaders
 }
 
-// SetOffline cuts the context's pages off the network, or connects them again.
+// SetOffline disconnects the context's pages from the network, or connects them
+// again.
 func (c *Context) SetOffline(ctx context.Context, offline bool) error {
 	c.browser.mu.Lock()
 	c.offline = offline
@@ -54,23 +55,23 @@ func (c *Context) SetOffline(ctx context.Context, offline bool) error {
 	return c.browser.callAll(ctx, calls)
 }
 
-// Offline says whether the context's pages are cut off the network.
+// Offline reports whether the context's pages are disconnected from the network.
 func (c *Context) Offline() bool {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
 	return c.offline
 }
 
-// Credentials are what servers that ask for a name and a password get. They are
-// not to be changed.
+// Credentials returns the credentials for servers that ask for them. Do not
+// change them.
 func (c *Context) Credentials() []Credentials {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
 	return c.credentials
 }
 
-// SetCredentials replaces what servers that ask for a name and a password get. Of
-// several that fit the first is taken.
+// SetCredentials replaces the credentials for servers that ask for them. The
+// first one that fits is used.
 func (c *Context) SetCredentials(ctx context.Context, list []Credentials) error {
 	c.browser.mu.Lock()
 	c.credentials = slices.Clone(list)
@@ -78,7 +79,7 @@ func (c *Context) SetCredentials(ctx context.Context, list []Credentials) error 
 	return c.browser.updateInterception(ctx, c.has)
 }
 
-// callsLocked are the commands for some of the sessions.
+// callsLocked returns the commands for some of the sessions.
 func (b *Browser) callsLocked(of func(*attachment) bool, call func(*attachment) sessionCall) []sessionCall {
 	var calls []sessionCall
 	for _, a := range b.attachments {
@@ -89,7 +90,7 @@ func (b *Browser) callsLocked(of func(*attachment) bool, call func(*attachment) 
 	return calls
 }
 
-// setUpNetworkLocked sends what a new session needs of the network's state.
+// setUpNetworkLocked sends a new session the commands for the network's state.
 func (a *attachment) setUpNetworkLocked() {
 	c := a.page.context
 	a.browser.send(cdp.Send(a.session, network.Enable, network.EnableParams{}))
@@ -107,7 +108,7 @@ func (a *attachment) setUpNetworkLocked() {
 
 func (a *attachment) extraHeadersLocked() sessionCall {
 	headers := network.Headers{}
-	names := map[string]string{} // as they were first written, by lower case
+	names := map[string]string{} // original spelling by lower case
 	for _, list := range []map[string]string{a.page.context.options.ExtraHeaders, a.page.extraHeaders} {
 		for name, value := range list {
 			if before, ok := names[strings.ToLower(name)]; ok {
@@ -121,11 +122,11 @@ func (a *attachment) extraHeadersLocked() sessionCall {
 }
 
 // networkConditions are the parameters of Network.emulateNetworkConditions, which
-// cdproto does not have any more; its rules in their place leave navigator.onLine.
+// cdproto no longer has. Its replacement does not change navigator.onLine.
 type networkConditions struct {
 	Offline            bool    `json:"offline"`
 	Latency            float64 `json:"latency"`
-	DownloadThroughput float64 `json:"downloadThroughput"` // -1 is without limit
+	DownloadThroughput float64 `json:"downloadThroughput"` // -1 for no limit
 	UploadThroughput   float64 `json:"uploadThroughput"`
 }
 
@@ -147,8 +148,8 @@ type authRequired struct {
 	} `json:"authChallenge"`
 }
 
-// authRequiredLocked answers a server that asks who it is. Credentials that were
-// wrong are not tried again.
+// authRequiredLocked answers a server that asks for credentials. Wrong
+// credentials are not tried again.
 func (a *attachment) authRequiredLocked(e authRequired) {
 	p := a.page
 	response := &fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseDefault}
@@ -171,7 +172,7 @@ func (a *attachment) authRequiredLocked(e authRequired) {
 	}))
 }
 
-// credentialsLocked are those for a URL, or nil.
+// credentialsLocked returns the credentials for a URL, or nil.
 func (c *Context) credentialsLocked(text string) *Credentials {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -10,10 +10,9 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// Network idle is computed here, from requests, rather than taken from
-// Chromium's lifecycle event networkIdle: that one looks at one document without
-// its frames, is told once and again for the old document when a navigation
-// begins, and ignores what a page fetches after it.
+// Network idle is computed here from requests, because Chromium's lifecycle event
+// networkIdle looks at one document without its frames, is sent for the old
+// document when a navigation begins, and ignores what a page fetches later.
 
 // requestSent holds the needed fields of Network.requestWillBeSent.
 type requestSent struct {
@@ -76,8 +75,8 @@ type answer struct {
 	Security          *SecurityDetails `json:"securityDetails"`
 }
 
-// resourceTiming holds the needed fields of a Network.ResourceTiming: milliseconds
-// since RequestTime, which is in seconds on Chromium's monotonic clock.
+// resourceTiming holds the needed fields of a Network.ResourceTiming:
+// milliseconds since RequestTime, which is seconds on Chromium's monotonic clock.
 type resourceTiming struct {
 	RequestTime       float64 `json:"requestTime"`
 	DNSStart          float64 `json:"dnsStart"`
@@ -109,15 +108,15 @@ type headReceived struct {
 
 var documentType = string(network.ResourceTypeDocument)
 
-// isDocument reports whether a request is for a frame's next document: its id is
+// isDocument reports whether a request is for a frame's next document. Its id is
 // then that of the load.
 func (e requestSent) isDocument() bool {
 	return e.Type == documentType && e.RequestID == string(e.LoaderID)
 }
 
-// requestSentLocked handles a request, and each of its redirects. Request ids
-// are unique within the browser, and a document's request may end in another
-// session than the one it began in, so they are kept for the page.
+// requestSentLocked handles a request, and each of its redirects. Request ids are
+// unique within the browser, and a document's request may end in another session
+// than the one in which it began, so the page keeps them.
 func (a *attachment) requestSentLocked(e requestSent) {
 	p := a.page
 	f := p.frames[e.FrameID]
@@ -132,9 +131,9 @@ func (a *attachment) requestSentLocked(e requestSent) {
 	}
 	c := p.chainLocked(e.RequestID)
 	if len(c.legs) > 0 && e.RedirectResponse == nil || c.preflight {
-		return // told by two processes
+		return // two processes reported it
 	}
-	if e.Initiator.Type == "preflight" { // the network's own
+	if e.Initiator.Type == "preflight" { // sent by the network itself
 		c.preflight = true
 		a.answerPreflightLocked(c)
 		return
@@ -189,8 +188,8 @@ func (a *attachment) redirectedLocked(from *Request, e requestSent) {
 // isFavicon reports whether a URL is the tab's icon, which no document asked for.
 func isFavicon(url string) bool { return strings.HasSuffix(url, "/favicon.ico") }
 
-// resourceTypes are those that Playwright has a word for; a word of Chromium's
-// that is longer stands behind it.
+// resourceTypes are the types that Playwright names. Chromium's longer name, if
+// any, follows.
 var resourceTypes = map[string]string{
 	"cspviolationreport": "cspreport", "document": "document", "stylesheet": "stylesheet", "image": "image", "media": "media",
 	"font": "font", "script": "script", "texttrack": "texttrack", "xhr": "xhr", "fetch": "fetch", "eventsource": "eventsource",
@@ -201,7 +200,7 @@ func resourceType(kind string) string {
 	return cmp.Or(resourceTypes[strings.ToLower(kind)], "other")
 }
 
-// responseReceivedLocked handles an answer.
+// responseReceivedLocked handles a response.
 func (a *attachment) responseReceivedLocked(e responseReceived) {
 	c := a.page.requests[e.RequestID]
 	if c == nil || c.last() == nil {
@@ -243,7 +242,7 @@ func (a *attachment) responseLocked(r *Request, d answer, hasExtra bool) *Respon
 }
 
 func (a *attachment) headSentLocked(e headReceived) {
-	c := a.page.chainLocked(e.RequestID) // it may come before its request
+	c := a.page.chainLocked(e.RequestID) // the event may come before the request's
 	c.sent = append(c.sent, extra{headers: keptHead(e.Headers)})
 }
 
@@ -262,9 +261,9 @@ func (a *attachment) requestFinishedLocked(e requestEnded) {
 	}
 }
 
-// requestFailedLocked handles a failure. One of a document's request is the end
-// of its navigation, unless Chromium shows an error page in its place: that one
-// commits under the same loader id.
+// requestFailedLocked handles a failure. The failure of a document's request ends
+// its navigation, unless Chromium shows an error page instead, which commits
+// under the same loader id.
 func (a *attachment) requestFailedLocked(e requestEnded) {
 	if r := a.page.requestEndedLocked(e); r != nil {
 		r.failure = cmp.Or(e.ErrorText, errFailed)
@@ -280,8 +279,8 @@ func (a *attachment) requestFailedLocked(e requestEnded) {
 	}
 }
 
-// requestEndedLocked handles the end of a request and returns it, or nil for one
-// that is not known or has ended before.
+// requestEndedLocked handles the end of a request and returns the request, or nil
+// when it is unknown or has ended before.
 func (p *Page) requestEndedLocked(e requestEnded) *Request {
 	c := p.requests[e.RequestID]
 	if c == nil {
@@ -304,7 +303,7 @@ func (p *Page) requestEndedLocked(e requestEnded) *Request {
 	return r
 }
 
-// doneLocked takes a chain out of those under way in its frame.
+// doneLocked removes a chain from the frame's running ones.
 func (c *chain) doneLocked() {
 	if !c.counts {
 		return
@@ -316,12 +315,12 @@ func (c *chain) doneLocked() {
 	}
 }
 
-// dropRequestsLocked forgets that the frame's requests are under way, except those
-// of one load: what an old document asked for may never be told to have ended.
+// dropRequestsLocked forgets the frame's running requests except those of one
+// load, because the end of an old document's requests may never be reported.
 func (f *Frame) dropRequestsLocked(except proto.LoaderID) {
 	for id, c := range f.page.requests {
 		if f == f.page.main && len(c.legs) == 0 && c.paused == nil && id != string(except) {
-			delete(f.page.requests, id) // of what nobody is reported
+			delete(f.page.requests, id) // of requests that are not reported
 		}
 		if c.counts && c.frame == f && (except == "" || c.loader != except) {
 			c.counts = false
@@ -330,7 +329,7 @@ func (f *Frame) dropRequestsLocked(except proto.LoaderID) {
 	}
 }
 
-// resetIdleLocked begins a document's network idle anew.
+// resetIdleLocked restarts the network idle of a document.
 func (f *Frame) resetIdleLocked() {
 	f.selfIdle = false
 	f.stopIdleLocked()
@@ -363,8 +362,8 @@ func (f *Frame) startIdleLocked() {
 	})
 }
 
-// idleChangedLocked finds out whether the frame, and so perhaps the ones above
-// it, has reached network idle. Once reached it stays until the next document.
+// idleChangedLocked checks whether the frame, and so perhaps the frames above it,
+// has reached network idle. A document stays idle once it is.
 func (f *Frame) idleChangedLocked() {
 	for ; f != nil; f = f.parent {
 		if f.lifecycle&LifecycleNetworkIdle != 0 || !f.selfIdle {

@@ -12,19 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// crashHandler is the name, as the kernel cuts it, of the process that Chromium
-// starts to catch its crashes. It leaves the process group and lives on for a
-// moment when Chromium has died.
+// crashHandler is the name, as cut by the kernel, of the process that Chromium
+// starts to catch its crashes. It leaves the process group and outlives Chromium
+// for a moment.
 const crashHandler = "chrome_crashpad"
 
-// becomeSubreaper makes this process the parent of what its children leave
-// behind, so that a Chromium's orphans are waited for here and not by whatever
-// runs as process 1, which in a container may be nobody.
+// becomeSubreaper makes this process the parent of its children's orphans. It
+// then waits for a Chromium's orphans itself. Process 1 may not do so, for
+// example in a container.
 var becomeSubreaper = sync.OnceFunc(func() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // since Linux 3.4
 })
 
-// waitWithoutReaping returns when the child has ended; it stays a zombie.
+// waitWithoutReaping returns when the child has ended. The child stays a zombie.
 func waitWithoutReaping(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -34,20 +34,20 @@ func waitWithoutReaping(pid int) {
 	}
 }
 
-// reapGroup waits for all members of a killed process group. A member becomes
-// our child before its own parent can be waited for, so none is missed.
+// reapGroup waits for all members of a killed process group. A member becomes our
+// child before its own parent can be waited for, so none is missed.
 func reapGroup(pgid int) {
 	for {
 		_, err := syscall.Wait4(-pgid, nil, 0, nil)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
-			return // ECHILD: no more of them
+			return // ECHILD: no member is left
 		}
 	}
 }
 
 // reapCrashHandlers kills the crash handlers of the Chromium in f and waits for
-// them. One that has ended already no longer tells whose it was; it is waited
-// for whosever it was, since nobody else does.
+// them. A handler that has ended no longer shows which Chromium it served; it is
+// waited for in any case, because nobody else does so.
 func reapCrashHandlers(f *folder) {
 	for _, pid := range allProcesses() {
 		stat, err := readStat(pid)
@@ -69,9 +69,8 @@ func (f *folder) hasCrashHandler(pid int) bool {
 	return bytes.Contains(readCommand(pid), []byte(" --database="+f.home()+"/"))
 }
 
-// readCommand returns a process's command line with a space behind each
-// argument, the way Chromium's children write theirs anew; nothing when the
-// process has ended.
+// readCommand returns a process's command line with a space after each argument,
+// as Chromium's children rewrite theirs. It is empty when the process has ended.
 func readCommand(pid int) []byte {
 	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return append(bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '}), ' ')

@@ -25,54 +25,55 @@ type Page struct {
 	context    *Context
 	id         target.ID
 	opener     *Page
-	opened     bool      // by a page, which may be unknown by now
+	opened     bool      // by another page, which may be unknown by now
 	since      time.Time // when the browser reported it
 	main       *Frame
 	attachment *attachment
 	closed     chan struct{}
-	printing   atomic.Int32 // PDFs under way
-	service    *Worker      // whose requests these are; then it is no page, and nobody is reported it
+	printing   atomic.Int32 // number of running PDFs
+	service    *Worker      // owner of these requests; this is then no real page and is never reported
 
 	// Guarded by the browser's lock.
-	told       bool // PageCreated was told
+	told       bool // PageCreated was sent
 	gone       bool
 	closing    bool   // somebody called Close
-	reason     string // GiveReason's
+	reason     string // from GiveReason
 	crashed    bool
-	replaced   chan struct{} // closed when the document is another one, or the page crashed; then a new one
+	replaced   chan struct{} // closed and replaced when the document changes or the page crashes
 	loading    bool
 	title      string
-	headWorld  *World // whose title and icon are followed
+	headWorld  *World // the world in which title and icon are followed
 	headRound  uint64
 	favicon    string
 	viewport   Viewport
 	media      Media
 	dialog     *Dialog
-	stayed     *attachment     // where a beforeunload dialog was last dismissed, until somebody asks again
+	stayed     *attachment     // where a beforeunload dialog was last dismissed, until the next question
 	dragged    *input.DragData // since InterceptDrags
 	frames     map[proto.FrameID]*Frame
-	lastFrame  int // frames so far
+	lastFrame  int // number of frames so far
 	attempts   map[proto.LoaderID]*attempt
-	requests   map[string]*chain // by request id: those under way and the newest ones
+	requests   map[string]*chain // by request id: running ones and the newest ones
 	recent     []*Request        // the newest ones, oldest first
 	recentSize int               // bytes of them
 	sockets    map[string]*WebSocket
 	watches    []*NavigationWatch
-	early      []Event // to be told right after PageCreated
-	choosers   int     // how many intercept file choosers
+	early      []Event // to send right after PageCreated
+	choosers   int     // number of callers that intercept file choosers
 
 	initScripts  []*InitScript
 	interceptors []*interceptor
 	extraHeaders map[string]string
-	login        *login            // a person's, just now
-	challenged   []fetch.RequestID // those that credentials were given for, the newest
+	login        *login            // of a person who is logging in now
+	challenged   []fetch.RequestID // requests that got credentials, newest last
 }
 
-// MaxPages is how many pages a browser may have with those that pages open: each may
-// be a process, and nothing else stops a page that opens windows without end.
+// MaxPages bounds the pages of a browser, including those that pages open. Each
+// may be a process, and nothing else stops a page that opens windows without end.
 const MaxPages = 50
 
-// newPageLocked adds the page of a new session. It is told when it is set up.
+// newPageLocked adds the page of a new session. The page is reported when it is
+// set up.
 func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	p := &Page{
 		browser:    b,
@@ -109,10 +110,10 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	return p
 }
 
-// readyLocked reports the page once it and its frames in other processes are
-// set up, and it shows its first document.
-// A popup begins with an empty one that is not reported, unless nothing else
-// comes: its navigation became a download, say.
+// readyLocked reports the page when it and its frames in other processes are set
+// up and it shows its first document. A popup begins with an empty document that
+// is not reported, unless no other comes, for example because its navigation
+// became a download.
 func (p *Page) readyLocked() {
 	if p.told || p.gone || p.main.initial {
 		return
@@ -133,15 +134,15 @@ func (p *Page) readyLocked() {
 	p.early = nil
 }
 
-// tellLocked adds an event of the page to those of the turn. Before the page was
-// reported nothing is.
+// tellLocked adds an event of the page to the current turn. It drops events of a
+// page that was not reported yet.
 func (p *Page) tellLocked(e Event) {
 	if p.told {
 		p.browser.tellLocked(e)
 	}
 }
 
-// closePageLocked takes a page out of the model.
+// closePageLocked removes a page from the model.
 func (b *Browser) closePageLocked(p *Page) {
 	if p.gone {
 		return
@@ -157,17 +158,17 @@ func (b *Browser) closePageLocked(p *Page) {
 	}
 	b.pages = slices.DeleteFunc(b.pages, func(o *Page) bool { return o == p })
 	left := slices.ContainsFunc(b.pages, func(o *Page) bool { return o.context == p.context })
-	if !left && !p.context.owned && p.context != b.fallback { // another client's, seen by its pages only
+	if !left && !p.context.owned && p.context != b.fallback { // of another client, so only its pages show it
 		b.contexts = slices.DeleteFunc(b.contexts, func(c *Context) bool { return c == p.context })
 	}
 	p.tellLocked(PageClosed{Page: p})
 	b.signalLocked(p.closed)
 }
 
-// crashedLocked handles the death of a session's renderer. For a frame in
-// another process that is the end of its worlds; for a page, of everything.
+// crashedLocked handles the death of a session's renderer. It ends the worlds of
+// a frame in another process, and everything in a page.
 func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
-	if a.worker != nil { // its session ends, too
+	if a.worker != nil { // its session ends too
 		return
 	}
 	p := a.page
@@ -189,7 +190,7 @@ func (a *attachment) crashedLocked(inspector.EventTargetCrashed) {
 	p.tellLocked(PageCrashed{Page: p})
 }
 
-// revivedLocked handles that a crashed page is navigated or reloaded.
+// revivedLocked handles the navigation or reload of a crashed page.
 func (a *attachment) revivedLocked(inspector.EventTargetReloadedAfterCrash) {
 	if a.worker != nil {
 		return
@@ -201,7 +202,7 @@ func (a *attachment) revivedLocked(inspector.EventTargetReloadedAfterCrash) {
 	}
 }
 
-// goneLocked is why nothing can be asked of the page, or nil.
+// goneLocked returns why calls on the page fail, or nil.
 func (p *Page) goneLocked() error {
 	switch {
 	case p.browser.closed:
@@ -214,7 +215,7 @@ func (p *Page) goneLocked() error {
 	return nil
 }
 
-// closedLocked is ErrPageClosed, with the reason if there is one.
+// closedLocked returns ErrPageClosed, with the reason if there is one.
 func (p *Page) closedLocked() error {
 	if p.reason != "" {
 		return &ClosedError{p.reason}
@@ -222,7 +223,7 @@ func (p *Page) closedLocked() error {
 	return ErrPageClosed
 }
 
-// explain says of an error that the page is closed, if that is why.
+// explain replaces an error by that of a closed page, if that is the cause.
 func (p *Page) explain(err error) error {
 	if !errors.Is(err, cdp.ErrDetached) {
 		return err
@@ -232,15 +233,15 @@ func (p *Page) explain(err error) error {
 	return fmt.Errorf("%w: %w", p.closedLocked(), err)
 }
 
-// GiveReason says why the page is about to be closed: what is under way by then
-// fails with a *ClosedError.
+// GiveReason sets the reason for closing the page: calls that are running then
+// fail with a *ClosedError.
 func (p *Page) GiveReason(reason string) {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	p.reason = reason
 }
 
-// Reason is what GiveReason was told, or empty.
+// Reason returns the reason from GiveReason, or an empty text.
 func (p *Page) Reason() string {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
@@ -250,36 +251,37 @@ func (p *Page) Reason() string {
 // ID is the id of the page's target.
 func (p *Page) ID() target.ID { return p.id }
 
-// Browser is the browser the page belongs to.
+// Browser is the page's browser.
 func (p *Page) Browser() *Browser { return p.browser }
 
-// Context is the context the page belongs to.
+// Context is the page's context.
 func (p *Page) Context() *Context { return p.context }
 
 // Opener is the page that opened this one, or nil. It may be closed.
 func (p *Page) Opener() *Page { return p.opener }
 
-// Opened is when the page came to be, and whether another page opened it: also one
-// that was gone before it could be known as the Opener.
+// Opened returns when the page was opened, and whether another page opened it,
+// even if that page closed before it could become the Opener.
 func (p *Page) Opened() (at time.Time, byPage bool) { return p.since, p.opened }
 
-// MainFrame is the page's top frame, the same one for all of the page's life.
+// MainFrame is the page's top frame. It stays the same for the whole life of the
+// page.
 func (p *Page) MainFrame() *Frame { return p.main }
 
 // Session is the session of the page's own target.
 func (p *Page) Session() *cdp.Session { return p.attachment.session }
 
-// Closed is closed when the page is gone.
+// Closed is closed when the page has gone.
 func (p *Page) Closed() <-chan struct{} { return p.closed }
 
-// Frames are all frames, parents before their children, the main frame first.
+// Frames returns all frames, parents before their children, the main frame first.
 func (p *Page) Frames() []*Frame {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.main.appendTreeLocked(nil)
 }
 
-// Frame is the frame with an id, or nil.
+// Frame returns the frame with an id, or nil.
 func (p *Page) Frame(id proto.FrameID) *Frame {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
@@ -289,44 +291,44 @@ func (p *Page) Frame(id proto.FrameID) *Frame {
 // URL is the main frame's URL, with its fragment.
 func (p *Page) URL() string { return p.main.URL() }
 
-// Title is the title as the tab shows it: a page without one has its URL.
+// Title is the title in the tab: the URL for a page without a title.
 func (p *Page) Title() string {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return cmp.Or(p.title, p.main.url)
 }
 
-// Favicon is the URL of the icon that the document names, or empty.
+// Favicon is the URL of the document's icon, or empty.
 func (p *Page) Favicon() string {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.favicon
 }
 
-// Loading says whether the main frame is on its way to another document, or its
-// document and what it named has not loaded yet.
+// Loading reports whether the main frame is navigating or its document is still
+// loading.
 func (p *Page) Loading() bool {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.loading
 }
 
-// Crashed says whether the page's renderer is dead.
+// Crashed reports whether the page's renderer is dead.
 func (p *Page) Crashed() bool {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.crashed
 }
 
-// Dialog is the JavaScript dialog that halts the page, or nil.
+// Dialog is the JavaScript dialog that blocks the page, or nil.
 func (p *Page) Dialog() *Dialog {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.dialog
 }
 
-// Close closes the page without asking its beforeunload handlers and returns
-// when it is gone. Closing a closed page is no error.
+// Close closes the page without running beforeunload handlers, and returns when
+// it has gone. Closing a closed page is no error.
 func (p *Page) Close(ctx context.Context) error {
 	p.browser.mu.Lock()
 	p.closing = true
@@ -348,8 +350,8 @@ func (p *Page) Close(ctx context.Context) error {
 	}
 }
 
-// RequestClose closes the page as a person would: beforeunload handlers run and
-// may open a dialog. It does not wait for the page to be gone; see Closed.
+// RequestClose closes the page like a person: beforeunload handlers run and may
+// open a dialog. It does not wait for the page to close; see Closed.
 func (p *Page) RequestClose(ctx context.Context) error {
 	b := p.browser
 	b.mu.Lock()
@@ -361,8 +363,8 @@ func (p *Page) RequestClose(ctx context.Context) error {
 	}
 	b.mu.Unlock()
 	if stayed != nil {
-		// Chromium still asks about the last leave, until the renderer has passed
-		// the refusal on, and drops what comes meanwhile.
+		// Until the renderer has passed the refusal on, Chromium still asks about
+		// the last attempt to leave, and drops what comes meanwhile.
 		if err := b.followRenderer(ctx, stayed.session, crashed, ErrPageCrashed); err != nil && !errors.Is(err, cdp.ErrDetached) {
 			return fmt.Errorf("close page: %w", err)
 		}

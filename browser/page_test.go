@@ -396,7 +396,7 @@ func TestWindowsWithoutEnd(t *testing.T) {
 	})()
 	open(t, p.MainFrame(), s.URL+"/a")
 	evalMain[any](t, p.MainFrame(), "void (window.opened = Array.from({length: 65}, () => window.open('about:blank')))")
-	// The last ones are closed again; the page is reported it as of any other.
+	// The last ones are closed again; the page gets the event as for any other.
 	ctx := wait(t, "windows that are closed")
 	for evalMain[int](t, p.MainFrame(), "opened.filter(w => w && !w.closed).length") > browser.MaxPages-1 && ctx.Err() == nil {
 		evalMain[any](t, p.MainFrame(), "new Promise(requestAnimationFrame)")

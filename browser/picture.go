@@ -13,15 +13,15 @@ import (
 )
 
 // A document that has just begun has no picture yet, and Chromium does not wait
-// for one. It is asked again when the page has drawn.
+// for one. So the picture is requested again when the page has painted.
 const (
 	captureTries  = 5
-	paintPatience = 500 * time.Millisecond // with a page that draws nothing: it is hidden, or a dialog is open
+	paintPatience = 500 * time.Millisecond // for a page that paints nothing, because it is hidden or a dialog is open
 )
 
-// Capture takes a picture of the page and returns the encoded image. It returns
-// ErrContextDestroyed when another document takes the place of the one that was
-// there: Chromium then refuses, or never answers.
+// Capture captures a picture of the page and returns the encoded image. The error
+// is ErrContextDestroyed when another document replaces the present one: Chromium
+// then refuses, or never answers.
 func (p *Page) Capture(ctx context.Context, params page.CaptureScreenshotParams) ([]byte, error) {
 	for try := 1; ; try++ {
 		image, err := p.captureOnce(ctx, params)
@@ -34,13 +34,14 @@ func (p *Page) Capture(ctx context.Context, params page.CaptureScreenshotParams)
 	}
 }
 
-// awaitPaint returns when the page has drawn its document, or paintPatience is over.
+// awaitPaint returns when the page has painted its document, or paintPatience is
+// over.
 func (p *Page) awaitPaint(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, paintPatience)
 	defer cancel()
 	world, err := p.MainFrame().World(short, WorldUtility)
 	if err == nil {
-		// The first turn is before a drawing, the second after it.
+		// The first callback runs before a paint, the second one after it.
 		const twice = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 		_, err = world.Call(short, CallOptions{Function: twice, AwaitPromise: true})
 	}
@@ -55,12 +56,12 @@ func (p *Page) captureOnce(ctx context.Context, params page.CaptureScreenshotPar
 	b.mu.Lock()
 	replaced, commits, crashed := p.replaced, p.main.commits, p.crashed
 	b.mu.Unlock()
-	if crashed { // Chromium would answer when somebody reloads it
+	if crashed { // Chromium would answer only after the page is loaded again
 		return nil, ErrPageCrashed
 	}
 	raw, err := b.callUnless(ctx, p.Session(), page.CaptureScreenshot.Method, params, replaced, ErrContextDestroyed)
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
-		// The renderer may have more to tell than the refusal says.
+		// The renderer may report more than the refusal says.
 		if e := b.followRenderer(ctx, p.Session(), replaced, ErrContextDestroyed); e != nil {
 			err = e
 		}
@@ -83,15 +84,15 @@ func (p *Page) captureOnce(ctx context.Context, params page.CaptureScreenshotPar
 	return res.Data, nil
 }
 
-// Replaced returns a channel that is closed when another document takes the place
-// of the page's present one, or the page crashes.
+// Replaced returns a channel that is closed when another document replaces the
+// page's present one, or the page crashes.
 func (p *Page) Replaced() <-chan struct{} {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.replaced
 }
 
-// replacedLocked wakes those who were at work on a document that is gone.
+// replacedLocked wakes goroutines that work on a document that has gone.
 func (p *Page) replacedLocked() {
 	p.browser.signalLocked(p.replaced)
 	p.replaced = make(chan struct{})

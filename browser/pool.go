@@ -20,33 +20,33 @@ import (
 )
 
 const (
-	// HealthTimeout is how long a warm Chromium may take to answer before it is
-	// given away; one that takes longer is dropped.
+	// HealthTimeout bounds the answer of a warm Chromium before it is handed out;
+	// a slower one is dropped.
 	HealthTimeout = 2 * time.Second
 
-	// RefillDelay and MaxRefillDelay bound the pause after a start that failed;
-	// it doubles from one failure to the next.
+	// RefillDelay and MaxRefillDelay bound the pause after a failed start, which
+	// doubles with each failure.
 	RefillDelay, MaxRefillDelay = time.Second, time.Minute
 )
 
-// ErrPoolClosed is Get's error after Close.
+// ErrPoolClosed is the error of Get after Close.
 var ErrPoolClosed = errors.New("the pool of Chromiums is closed")
 
-// PoolOptions says what a pool keeps ready.
+// PoolOptions configure a pool.
 type PoolOptions struct {
-	Size   int           // how many warm Chromiums; 0: none, each Get starts one
-	Launch LaunchOptions // how all of them are started; Dir is not used
-	Root   string        // required: the folder of their folders, used for nothing else
+	Size   int           // number of warm Chromiums; 0 starts one for each Get
+	Launch LaunchOptions // for all of them; Dir is ignored
+	Root   string        // required: the folder that contains their folders and nothing else
 	Logger *slog.Logger  // default: Launch.Logger
 }
 
-// Pool keeps Chromiums ready, so that a session need not wait for one to start.
-// All methods may be called from any goroutine. End it with Close.
+// Pool keeps Chromiums ready, so that sessions need not wait for a start. All
+// methods may be called from any goroutine. End it with Close.
 type Pool struct {
 	size   int
 	launch LaunchOptions
 	root   string
-	rooted error // why root cannot be used, for Get
+	rooted error // why root cannot be used; the error of Get
 	log    *slog.Logger
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
@@ -80,18 +80,18 @@ func NewPool(o PoolOptions) *Pool {
 	return p
 }
 
-// learnAgent asks Chromium its version before anybody waits for that: it takes a
-// fifth of what a start does.
+// learnAgent asks Chromium for its version early, because that takes a fifth of
+// the time of a start.
 func (p *Pool) learnAgent() {
 	if o := p.launch; o.UserAgent == "" && o.setExecPath() == nil {
 		userAgent(p.ctx, o.ExecPath)
 	}
 }
 
-// Get returns a running Chromium, which the caller closes and whose folder the
-// caller removes. Fields of o that are empty have the pool's values. It is a
-// warm one when there is one and o asks for nothing else than the pool's
-// options, and is started otherwise. Dir is a new folder below Root when empty.
+// Get returns a running Chromium. The caller closes it and removes its folder.
+// Empty fields of o take the pool's values. The Chromium is a warm one if there
+// is one and o asks for nothing else than the pool's options; otherwise it is
+// started now. When Dir is empty, the Chromium gets a new folder below Root.
 func (p *Pool) Get(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if p.ctx.Err() != nil {
 		return nil, ErrPoolClosed
@@ -115,15 +115,15 @@ func (p *Pool) Get(ctx context.Context, o LaunchOptions) (*Process, error) {
 	return p.start(ctx, o)
 }
 
-// Warm is how many Chromiums are ready.
+// Warm is the number of Chromiums that are ready.
 func (p *Pool) Warm() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.warm)
 }
 
-// Close ends the warm Chromiums and removes their folders. Those that Get gave
-// away are their owners'. It returns when the pool's goroutines have ended.
+// Close ends the warm Chromiums and removes their folders, and returns when the
+// pool's goroutines have ended. Chromiums from Get go on.
 func (p *Pool) Close() error {
 	p.cancel(ErrPoolClosed)
 	p.loop.Wait()
@@ -135,7 +135,7 @@ func (p *Pool) Close() error {
 	var all sync.WaitGroup
 	for i, b := range warm {
 		all.Go(func() {
-			b.Kill() // its profile is of no use
+			b.Kill() // its profile is not needed
 			errs[i] = b.RemoveDir()
 		})
 	}
@@ -146,8 +146,8 @@ func (p *Pool) Close() error {
 	return errors.Join(errs...)
 }
 
-// keepFull starts Chromiums until there are enough, one at a time, and drops
-// those that die while they wait.
+// keepFull starts Chromiums one at a time until there are enough, and drops those
+// that die.
 func (p *Pool) keepFull() {
 	var delay time.Duration
 	for {
@@ -188,7 +188,7 @@ func (p *Pool) keepFull() {
 
 var closedTime = func() <-chan time.Time { c := make(chan time.Time); close(c); return c }()
 
-// dropWhenDead takes a Chromium that died out of the pool.
+// dropWhenDead removes a Chromium that died from the pool.
 func (p *Pool) dropWhenDead(b *Process) {
 	select {
 	case <-p.ctx.Done():
@@ -242,8 +242,8 @@ func (p *Pool) askRefill() {
 	}
 }
 
-// start starts a Chromium; a folder that it made for one that does not start is
-// removed.
+// start starts a Chromium. When the start fails, it removes the folder that it
+// made.
 func (p *Pool) start(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if o.Dir != "" {
 		return Launch(ctx, o)
@@ -263,7 +263,7 @@ func (p *Pool) start(ctx context.Context, o LaunchOptions) (*Process, error) {
 	return b, nil
 }
 
-// merge fills the empty fields of o with the pool's.
+// merge fills the empty fields of o with the pool's values.
 func (p *Pool) merge(o LaunchOptions) LaunchOptions {
 	m := p.launch
 	m.Dir = o.Dir
@@ -304,9 +304,9 @@ func healthy(ctx context.Context, b *Process) bool {
 	return err == nil
 }
 
-// placesOf are the folders that a pool with this root may use: root itself, and
-// the one below TMPDIR that stands in for it when an unprivileged user cannot
-// reach root.
+// placesOf returns the folders that a pool with this root may use: root itself,
+// and a folder below TMPDIR for the case that an unprivileged user cannot reach
+// root.
 func placesOf(root string) []string {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -316,7 +316,7 @@ func placesOf(root string) []string {
 	return []string{abs, filepath.Join(os.TempDir(), "takeover-"+hex.EncodeToString(sum[:6]))}
 }
 
-// chooseRoot makes the folder that a pool uses.
+// chooseRoot makes the folder for a pool.
 func chooseRoot(root string) (string, error) {
 	if root == "" {
 		return "", errors.New("a pool of Chromiums needs a folder")
@@ -335,7 +335,8 @@ func chooseRoot(root string) (string, error) {
 	if err := os.Mkdir(places[1], 0o711); err != nil && !errors.Is(err, os.ErrExist) { //nolint:gosec // as above
 		return "", err
 	}
-	// Its name can be guessed: it must not be somebody else's, nor a link.
+	// Its name can be guessed, so it must not belong to another user or be a
+	// link.
 	if info, err := os.Lstat(places[1]); err != nil || !info.IsDir() || ownerOf(info) != os.Geteuid() {
 		return "", errors.Join(fmt.Errorf("%w: and %s is not ours", ErrUnreachable, places[1]), err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// PrintToPDF prints the page and gives the answer of Page.printToPDF. The page's
-// documents are told as if somebody had called window.print(): see Printing.
+// PrintToPDF prints the page and returns the reply of Page.printToPDF. The page's
+// documents behave as if somebody had called window.print(): see Printing.
 func (p *Page) PrintToPDF(ctx context.Context, params page.PrintToPDFParams) (json.RawMessage, error) {
 	p.printing.Add(1)
 	defer p.printing.Add(-1)
@@ -23,11 +23,11 @@ func (p *Page) PrintToPDF(ctx context.Context, params page.PrintToPDFParams) (js
 	return out, err
 }
 
-// Printing reports whether PrintToPDF is under way.
+// Printing reports whether PrintToPDF is running.
 func (p *Page) Printing() bool { return p.printing.Load() > 0 }
 
-// PDF prints the page as a person's printer would get it, in parts as they are
-// read. Close ends it.
+// PDF prints the page as on a person's printer. It is read in parts. Close ends
+// it.
 func (p *Page) PDF(ctx context.Context) (io.ReadCloser, error) {
 	yes := true
 	answer, err := p.PrintToPDF(ctx, page.PrintToPDFParams{
@@ -45,19 +45,19 @@ func (p *Page) PDF(ctx context.Context) (io.ReadCloser, error) {
 	return &stream{ctx: ctx, page: p, handle: out.Stream}, nil
 }
 
-// streamPart is how much of a stream is read at once, in bytes.
+// streamPart is the size of one read from a stream, in bytes.
 const streamPart = 256 << 10
 
 // stream reads a stream of Chromium's IO domain.
 type stream struct {
-	ctx    context.Context // of who reads
+	ctx    context.Context // of the reader
 	page   *Page
 	handle protoio.StreamHandle
-	part   bytes.Reader // read, but not given yet
+	part   bytes.Reader // the part that was read from Chromium and not returned yet
 	end    bool
 }
 
-// Read gives what is left of the last part, or of the next one.
+// Read returns bytes of the current part, or of the next one.
 func (s *stream) Read(b []byte) (int, error) {
 	for s.part.Len() == 0 {
 		if s.end {
@@ -85,7 +85,7 @@ func (s *stream) Read(b []byte) (int, error) {
 	return s.part.Read(b)
 }
 
-// Close lets Chromium remove it.
+// Close lets Chromium remove the stream.
 func (s *stream) Close() error {
 	return s.page.Session().Call(context.WithoutCancel(s.ctx), protoio.Close.Method, protoio.CloseParams{Handle: s.handle}, new(proto.Empty))
 }

@@ -21,25 +21,25 @@ import (
 
 const (
 	// CloseGrace is how long a Chromium may take to write its profile and end by
-	// itself; it is killed then. Seen: a tenth of a second.
+	// itself before it is killed. It usually takes a tenth of a second.
 	CloseGrace = 5 * time.Second
 
-	// pipeBytes is the size asked for the kernel's buffer of each pipe, so that
-	// a picture or a large reply passes in one piece. It is the usual ceiling of
-	// an unprivileged user (/proc/sys/fs/pipe-max-size); a refusal is no harm.
+	// pipeBytes is the requested size of the kernel's buffer for each pipe, so
+	// that a picture or a large reply fits. It is the usual limit of an
+	// unprivileged user (/proc/sys/fs/pipe-max-size); a refusal does no harm.
 	pipeBytes = 1 << 20
 
-	// stderrGrace is how long the rest of stderr is waited for when a process
-	// that left the group still holds it.
+	// stderrGrace is how long to wait for the rest of stderr when a process that
+	// left the group still holds it.
 	stderrGrace = 200 * time.Millisecond
 )
 
 var (
-	// ErrProcessClosed is the reason of a Process that Close ended.
+	// ErrProcessClosed is the reason of a Process that was ended by Close.
 	ErrProcessClosed = errors.New("chromium was closed")
 
-	// ErrProcessDied is the reason of a Process that ended otherwise. The error
-	// that wraps it holds the exit status and what Chromium said last.
+	// ErrProcessDied is the reason of a Process that ended by itself. The error
+	// that wraps it contains the exit status and Chromium's last words.
 	ErrProcessDied = errors.New("chromium died")
 )
 
@@ -53,39 +53,39 @@ type Process struct {
 	stderr    *stderrTail
 	log       *slog.Logger
 	close     sync.Once
-	done      chan struct{} // closed last by supervise
+	done      chan struct{} // closed by supervise at the very end
 
 	mu      sync.Mutex // guards what follows
-	exited  bool       // the kernel may give its pid to another process
+	exited  bool       // the kernel may reuse the pid
 	closing bool
 	err     error
 }
 
-// Conn is the connection to this Chromium.
+// Conn is the connection to Chromium.
 func (p *Process) Conn() *cdp.Conn { return p.conn }
 
 // PID is the id of Chromium's browser process.
 func (p *Process) PID() int { return p.pid }
 
-// Dir is the folder that holds its profile, home and temporary files.
+// Dir is the folder of the profile, home and temporary files.
 func (p *Process) Dir() string { return p.folder.dir }
 
-// FilesDir is a folder for files that belong to whoever uses the process, who
-// alone writes there; Chromium may read them. It is not emptied at a restart.
+// FilesDir is a folder for files of the process's user, who alone writes there;
+// Chromium may read them. A restart does not empty it.
 func (p *Process) FilesDir() string { return p.folder.files() }
 
-// DownloadsDir is the folder that Chromium may download to. It begins empty.
+// DownloadsDir is the folder for Chromium's downloads. It starts empty.
 func (p *Process) DownloadsDir() string { return p.folder.downloads() }
 
 // Sandboxed reports whether Chromium's sandbox is on.
 func (p *Process) Sandboxed() bool { return p.sandboxed }
 
-// Done is closed when the process has ended, and with it every process it
-// started, the connection and all goroutines. Another Chromium may then be
-// launched with its Dir.
+// Done is closed when the process, every process that it started, the connection
+// and all goroutines have ended. Another Chromium may then be launched with its
+// Dir.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err is why the process ended: nil while it runs, else an error that wraps
+// Err is why the process ended: nil while it runs, otherwise an error that wraps
 // ErrProcessClosed or ErrProcessDied.
 func (p *Process) Err() error {
 	select {
@@ -96,8 +96,8 @@ func (p *Process) Err() error {
 	}
 }
 
-// Close asks Chromium to end, so that its profile is written, kills it after
-// CloseGrace, and returns when all of it is gone. It may be called more than
+// Close asks Chromium to end, so that it writes its profile, kills it after
+// CloseGrace, and returns when everything has ended. It may be called more than
 // once, and after the process died.
 func (p *Process) Close() error {
 	p.close.Do(func() {
@@ -122,7 +122,7 @@ func (p *Process) Close() error {
 }
 
 // Kill ends the process at once, without writing its profile, and returns when
-// all of it is gone.
+// everything has ended.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	p.closing = true
@@ -141,12 +141,12 @@ func (p *Process) RemoveDir() error {
 	}
 }
 
-// kill kills the process group, if it still is ours.
+// kill kills the process group while it is still ours.
 func (p *Process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.exited {
-		_ = syscall.Kill(-p.pid, syscall.SIGKILL) // fails only when it is gone
+		_ = syscall.Kill(-p.pid, syscall.SIGKILL) // fails only when it has gone
 	}
 }
 
@@ -186,9 +186,9 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	return p, nil
 }
 
-// supervise starts the process, waits for its end and clears up behind it. It
-// keeps its thread: the kernel sends Pdeathsig when the thread that started the
-// process ends, not when the whole server does.
+// supervise starts the process, waits for its end and cleans up. It locks its
+// thread, because the kernel sends Pdeathsig when the thread that started the
+// process ends, not when the server does.
 func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -219,7 +219,7 @@ func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) 
 	reapGroup(p.pid)
 	reapCrashHandlers(p.folder)
 	_ = p.conn.Close()
-	// All who could write to it are dead, unless one left the group.
+	// All writers are dead, unless one left the group.
 	_ = stderr.SetReadDeadline(time.Now().Add(stderrGrace))
 	others.Wait()
 	_ = stderr.Close()
@@ -237,8 +237,8 @@ func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) 
 	close(p.done)
 }
 
-// followConn ends a Chromium that can no longer be spoken to. One that was
-// asked to end closes its pipe first, so it gets its time.
+// followConn ends a Chromium whose connection ended. A Chromium that was asked to
+// end closes its pipe first, so it gets time.
 func (p *Process) followConn(exited <-chan struct{}) {
 	select {
 	case <-exited:

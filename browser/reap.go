@@ -13,15 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reapTimeout bounds the wait for a killed process to be gone.
+// reapTimeout bounds the wait for the end of a killed process.
 const reapTimeout = 5 * time.Second
 
-// Reap clears up what a killed server left in root: it kills the Chromiums that
-// still run and removes their folders. A process is killed only when it is the
-// very one that was recorded, by pid and start time, or one of its group that
-// was started with the same profile. What belongs to a server that still runs,
-// and what has no record of ours, is left alone. A root that does not exist is
-// clean.
+// Reap cleans up what a killed server left in root: it kills the Chromiums that
+// still run and removes their folders. It kills a process only if pid and start
+// time match the record, or if it belongs to that process's group and has the
+// same profile. It leaves alone what belongs to a running server, and what has no
+// record of ours. A root that does not exist is clean.
 func Reap(root string) error {
 	var errs []error
 	for _, place := range placesOf(root) {
@@ -62,21 +61,21 @@ func reapFolder(dir string) error {
 	return f.remove()
 }
 
-// tempIsOurs reports whether the recorded folder for temporary files can be one
-// that openFolder made.
+// tempIsOurs reports whether openFolder can have made the recorded folder for
+// temporary files.
 func (f *folder) tempIsOurs() bool {
 	return f.temp == filepath.Join(f.dir, "tmp") || strings.HasPrefix(filepath.Base(f.temp), "takeover-")
 }
 
 // killLeft kills the processes of the recorded Chromium's group that have this
-// folder's profile. A group's id is not given to a new process while the group
-// has members.
+// folder's profile. The kernel does not reuse a group's id while the group has
+// members.
 func (f *folder) killLeft(chromium identity) error {
 	if chromium.PID == 0 {
 		return nil
 	}
 	if boot, err := identify(os.Getpid()); err != nil || boot.Boot != chromium.Boot {
-		return err // none survives a reboot
+		return err // no process survives a reboot
 	}
 	var errs []error
 	for _, pid := range allProcesses() {
@@ -101,9 +100,9 @@ func (f *folder) isMember(pid int, chromium identity) bool {
 	return strings.HasPrefix(stat.name, crashHandler) && f.hasCrashHandler(pid)
 }
 
-// killMember kills one process and waits until it is gone.
+// killMember kills one process and waits for its end.
 func (f *folder) killMember(pid int, chromium identity) error {
-	fd, err := unix.PidfdOpen(pid, 0) // from here on the pid cannot come to mean another
+	fd, err := unix.PidfdOpen(pid, 0) // from here on the descriptor names this process, even if its pid is reused
 	if errors.Is(err, unix.ESRCH) {
 		return nil
 	}

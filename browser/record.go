@@ -11,25 +11,25 @@ import (
 	"strings"
 )
 
-// recordName is the file in a Chromium's folder that says which process it is
-// and which server it belongs to. It is written by the server alone.
+// recordName is the file in a Chromium's folder that names its process and
+// server. Only the server writes it.
 const recordName = "process.json"
 
-// record is what the next server needs to clear up behind this one.
+// record is what the next server needs to clean up.
 type record struct {
 	Server   identity `json:"server"`
 	Chromium identity `json:"chromium,omitzero"` // zero before its start
 	Temp     string   `json:"temp"`
 }
 
-// identity names a process for good: a pid alone may be another one's later.
+// identity identifies a process: a pid alone may be reused.
 type identity struct {
 	PID       int    `json:"pid"`
 	StartTime uint64 `json:"startTime"` // clock ticks since boot: field 22 of /proc/pid/stat, proc(5)
 	Boot      string `json:"boot"`      // /proc/sys/kernel/random/boot_id
 }
 
-// record writes down that process pid has this folder.
+// record records that process pid has this folder.
 func (f *folder) record(pid int) error {
 	chromium, err := identify(pid)
 	if err != nil {
@@ -49,7 +49,7 @@ func (f *folder) writeRecord(r record) error {
 		return err
 	}
 	file := filepath.Join(f.dir, recordName)
-	// Half a record would be none: the next server must never read one.
+	// The next server must never read half a record.
 	if err := os.WriteFile(file+".new", data, 0o600); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func readRecord(dir string) (record, error) {
 	return r, nil
 }
 
-// identify returns the identity that pid has now.
+// identify returns the present identity of pid.
 func identify(pid int) (identity, error) {
 	stat, err := readStat(pid)
 	if err != nil {
@@ -81,7 +81,7 @@ func identify(pid int) (identity, error) {
 	return identity{PID: pid, StartTime: stat.startTime, Boot: string(bytes.TrimSpace(boot))}, nil
 }
 
-// alive reports whether this very process still runs.
+// alive reports whether this process still runs.
 func (id identity) alive() bool {
 	if id.PID == 0 {
 		return false
@@ -94,9 +94,9 @@ func (id identity) alive() bool {
 	return err == nil && stat.state != 'Z'
 }
 
-// procStat is what we need of /proc/pid/stat.
+// procStat holds the needed fields of /proc/pid/stat.
 type procStat struct {
-	name      string // at most 15 bytes of it
+	name      string // at most its first 15 bytes
 	state     byte
 	parent    int
 	group     int
@@ -114,7 +114,7 @@ func readStat(pid int) (procStat, error) {
 }
 
 func parseStat(data []byte) (procStat, error) {
-	// The second field is the name in parentheses and may hold anything.
+	// The second field is the name in parentheses, and may contain anything.
 	first, last := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
 	if first < 0 || last < first {
 		return procStat{}, errStat

@@ -15,17 +15,17 @@ import (
 )
 
 var (
-	// ErrRedirectBody is the error of asking for the body of an answer that led
-	// elsewhere: Chromium does not keep it.
+	// ErrRedirectBody is the error of asking for the body of a redirect, which
+	// Chromium does not keep.
 	ErrRedirectBody = errors.New("body of a redirect")
 
-	// ErrNoResponse is the error of waiting for what only an answer has, of a
-	// request that got none.
+	// ErrNoResponse is the error of waiting for a part of a response when the
+	// request got none.
 	ErrNoResponse = errors.New("request got no response")
 )
 
-// Request is one request of a page: each redirect makes another one. All methods
-// may be called from any goroutine. The exported fields never change.
+// Request is one request of a page. Each redirect makes another Request. All
+// methods may be called from any goroutine. The exported fields never change.
 type Request struct {
 	URL          string // without fragment
 	Method       string
@@ -34,27 +34,27 @@ type Request struct {
 	From         *Request
 
 	page    *Page
-	frame   *Frame // nil when no frame of the page's made it
+	frame   *Frame // nil when no frame of the page made it
 	chain   *chain
-	wall    float64 // seconds since 1970, when it was sent
+	wall    float64 // when it was sent, in seconds since 1970
 	started float64 // the same on Chromium's monotonic clock
 
 	// Guarded by the browser's lock.
 	headers    jsonv2.Value // an object
-	postData   []byte       // nil, too, of one that was forgotten because of much
-	bodySize   int          // bytes of it
-	weight     int          // bytes that count among the page's newest
+	postData   []byte       // also nil when it was dropped because of its size
+	bodySize   int          // size of the body in bytes
+	weight     int          // bytes that it counts for among the page's newest requests
 	to         *Request
 	response   *Response
 	ended      bool
-	forgotten  bool    // no longer among the page's newest
-	failure    string  // of one that has ended; empty when it did well
+	forgotten  bool    // dropped from the page's newest requests
+	failure    string  // why it failed; empty after success
 	finishedAt float64 // monotonic
-	received   float64 // bytes of the answer, encoded
+	received   float64 // received bytes of the encoded response
 	pause      *pause  // while interceptors are on
 }
 
-// Response is the answer to a request. All methods may be called from any
+// Response is the response to a request. All methods may be called from any
 // goroutine. The exported fields never change.
 type Response struct {
 	Request           *Request
@@ -64,20 +64,20 @@ type Response struct {
 	MimeType          string
 	FromCache         bool // from disk cache or a service worker, not the network
 	FromServiceWorker bool
-	RemoteIP          string // empty when it was not fetched
+	RemoteIP          string // empty when nothing was fetched
 	RemotePort        int
 	Protocol          string // such as "http/1.1" or "h2"
 	Security          *SecurityDetails
 	Timing            Timing
 
 	headers  jsonv2.Value
-	hasExtra bool // the headers as they were on the wire are told, too
+	hasExtra bool // the headers on the wire are reported too
 	base     float64
-	// attachment is the session that has the body; guarded by the browser's lock.
+	// attachment is the session that has the body. The browser's lock guards it.
 	attachment *attachment
 }
 
-// SecurityDetails are what is known of the connection a response came over.
+// SecurityDetails describe the connection of a response.
 type SecurityDetails struct {
 	Protocol    string  `json:"protocol"`
 	SubjectName string  `json:"subjectName"`
@@ -86,8 +86,8 @@ type SecurityDetails struct {
 	ValidTo     float64 `json:"validTo"`
 }
 
-// Timing is when the parts of a request happened: Start in milliseconds since
-// 1970, all others in milliseconds since then, -1 for what did not happen.
+// Timing tells when the parts of a request happened: Start is Unix milliseconds,
+// all others are milliseconds since Start, or -1 for parts that did not happen.
 type Timing struct {
 	Start                 float64 `json:"startTime"`
 	DomainLookupStart     float64 `json:"domainLookupStart"`
@@ -99,8 +99,8 @@ type Timing struct {
 	ResponseStart         float64 `json:"responseStart"`
 }
 
-// Sizes are in bytes; headers include the line before and the empty line after
-// them.
+// Sizes are in bytes. Headers include the first line and the empty line at the
+// end.
 type Sizes struct {
 	RequestHeaders, RequestBody, ResponseHeaders, ResponseBody int
 }
@@ -108,30 +108,30 @@ type Sizes struct {
 // ServiceWorker is the service worker that made the request, or nil.
 func (r *Request) ServiceWorker() *Worker { return r.page.service }
 
-// Page is the page that the request belongs to. A service worker's belongs to none
-// that anybody is reported.
+// Page is the request's page. The page of a service worker's request is one that
+// is never reported.
 func (r *Request) Page() *Page { return r.page }
 
-// Frame is the frame that made the request or that it navigates; nil for a
-// worker's.
+// Frame is the frame that made the request or that it navigates. It is nil for a
+// worker's request.
 func (r *Request) Frame() *Frame { return r.frame }
 
-// Headers are those that the renderer asked for. The network adds to them: see
+// Headers are the headers that the renderer set. The network adds more: see
 // WireHeaders.
 func (r *Request) Headers() []Header {
 	defer r.page.locked()()
 	return parseHeaders(r.headers)
 }
 
-// PostData is the request's body, nil without one, or when newer requests had to
-// have its room.
+// PostData is the body of the request. It is nil without a body, or when newer
+// requests needed its room.
 func (r *Request) PostData() []byte {
 	defer r.page.locked()()
 	return r.postData
 }
 
-// Size is about how many bytes the request, its answer's head and those that led
-// to it take here.
+// Size is about how many bytes the request, the head of its response and the
+// previous requests of its chain use here.
 func (r *Request) Size() int {
 	defer r.page.locked()()
 	n := 0
@@ -147,20 +147,20 @@ func (r *Request) Size() int {
 	return n
 }
 
-// To is the request that this one was redirected to, or nil.
+// To is the request to which this one was redirected, or nil.
 func (r *Request) To() *Request {
 	defer r.page.locked()()
 	return r.to
 }
 
-// Response is the answer, or nil while there is none.
+// Response is the response, or nil while there is none.
 func (r *Request) Response() *Response {
 	defer r.page.locked()()
 	return r.response
 }
 
-// Failure is why the request failed, such as "net::ERR_FAILED"; empty for one
-// that did well or has not ended.
+// Failure is why the request failed, such as "net::ERR_FAILED". It is empty after
+// success and before the end.
 func (r *Request) Failure() string {
 	defer r.page.locked()()
 	return r.failure
@@ -184,7 +184,8 @@ func (r *Request) responseEndLocked() float64 {
 	return roundish((r.finishedAt - base) * 1000)
 }
 
-// WaitResponse waits for the answer. It is nil when the request failed without.
+// WaitResponse waits for the response. It is nil when the request failed without
+// one.
 func (r *Request) WaitResponse(ctx context.Context) (*Response, error) {
 	var res *Response
 	err := r.await(ctx, func() bool {
@@ -194,7 +195,7 @@ func (r *Request) WaitResponse(ctx context.Context) (*Response, error) {
 	return res, err
 }
 
-// WaitFinished waits until the request has ended and returns why it failed, if
+// WaitFinished waits until the request has ended, and returns why it failed, if
 // it did.
 func (r *Request) WaitFinished(ctx context.Context) (failure string, err error) {
 	err = r.await(ctx, func() bool {
@@ -204,7 +205,7 @@ func (r *Request) WaitFinished(ctx context.Context) (failure string, err error) 
 	return failure, err
 }
 
-// await waits for something of the request; the page's end is an error.
+// await waits for a state of the request. The page's end is an error.
 func (r *Request) await(ctx context.Context, ready func() bool) error {
 	return r.page.browser.await(ctx, func() (bool, error) {
 		if ready() {
@@ -217,8 +218,8 @@ func (r *Request) await(ctx context.Context, ready func() bool) error {
 	})
 }
 
-// WireHeaders are the headers as they were sent, with cookies, waiting until they
-// are known. A request that never went out has those of Headers.
+// WireHeaders returns the headers as sent, with cookies, and waits until they are
+// known. A request that was never sent returns Headers.
 func (r *Request) WireHeaders(ctx context.Context) ([]Header, error) {
 	var raw jsonv2.Value
 	err := r.await(ctx, func() bool {
@@ -229,7 +230,8 @@ func (r *Request) WireHeaders(ctx context.Context) ([]Header, error) {
 	return parseHeaders(raw), err
 }
 
-// Sizes are the sizes of the request, which it waits to end, and its answer.
+// Sizes waits until the request has ended, and returns the sizes of request and
+// response.
 func (r *Request) Sizes(ctx context.Context) (Sizes, error) {
 	sent, err := r.WireHeaders(ctx)
 	if err != nil {
@@ -257,7 +259,7 @@ func (r *Request) Sizes(ctx context.Context) (Sizes, error) {
 	return s, nil
 }
 
-// Header returns a header's value, the name in lower case.
+// Header returns the value of a header. The name is in lower case.
 func (res *Response) Header(name string) string {
 	for _, h := range res.Headers() {
 		if equalFold(h.Name, name) {
@@ -267,10 +269,10 @@ func (res *Response) Header(name string) string {
 	return ""
 }
 
-// Headers are those that the renderer sees: no cookies are among them.
+// Headers are the headers that the renderer sees, without cookies.
 func (res *Response) Headers() []Header { return parseHeaders(res.headers) }
 
-// WireHeaders are the headers as they came, waiting until they are known.
+// WireHeaders returns the headers as received, and waits until they are known.
 func (res *Response) WireHeaders(ctx context.Context) ([]Header, error) {
 	raw := res.headers
 	if !res.hasExtra {
@@ -287,9 +289,9 @@ func (res *Response) WireHeaders(ctx context.Context) ([]Header, error) {
 	return parseHeaders(raw), err
 }
 
-// Body is the body, decoded from its transfer, when the request has ended. It
-// returns ErrRedirectBody, a *cdp.Error when Chromium does not have it any more,
-// or what ended the page.
+// Body waits until the request has ended, and returns the decoded body. The error
+// is ErrRedirectBody, a *cdp.Error when Chromium no longer has the body, or the
+// reason of the page's end.
 func (res *Response) Body(ctx context.Context) ([]byte, error) {
 	r := res.Request
 	if res.redirect() {
@@ -311,7 +313,7 @@ func (res *Response) Body(ctx context.Context) ([]byte, error) {
 	return body.Body, nil
 }
 
-// redirect reports whether the answer sent the request elsewhere.
+// redirect reports whether the response is a redirect.
 func (res *Response) redirect() bool {
 	return res.Request.To() != nil || res.Status >= 300 && res.Status <= 399 && res.Header("location") != ""
 }
@@ -319,11 +321,10 @@ func (res *Response) redirect() bool {
 // Started is when the request was sent.
 func (r *Request) Started() time.Time { return time.UnixMicro(int64(r.wall * 1e6)) }
 
-// roundish keeps three digits after the point: what is below is noise of the
-// subtraction.
+// roundish keeps three decimals, because the rest is noise of the subtraction.
 func roundish(ms float64) float64 { return math.Round(ms*1000) / 1000 }
 
-// locked takes the browser's lock and returns how to give it back.
+// locked takes the browser's lock and returns the function that releases it.
 func (p *Page) locked() func() {
 	p.browser.mu.Lock()
 	return p.browser.mu.Unlock

@@ -10,9 +10,9 @@ import (
 
 // ScriptError is an exception thrown by a function that was called in a page.
 type ScriptError struct {
-	Name    string // such as "TypeError"; empty when something else than an Error was thrown
+	Name    string // such as "TypeError"; empty when the thrown value is no Error
 	Message string
-	Stack   string // as V8 writes it, name and message included; empty like Name
+	Stack   string // as V8 writes it, with name and message; empty when Name is
 }
 
 // Error returns the name and the message.
@@ -23,11 +23,11 @@ func (e *ScriptError) Error() string {
 	return e.Name + ": " + e.Message
 }
 
-// newScriptError reads V8's account of an exception. Of an Error the protocol
-// gives the stack only, which begins with the name and the message.
+// newScriptError reads V8's description of an exception. For an Error, the
+// protocol gives only the stack, which begins with name and message.
 func newScriptError(d *runtime.ExceptionDetails) *ScriptError {
 	x := d.Exception
-	if x == nil { // as for one that a timer's function threw
+	if x == nil { // for example, thrown by a timer's function
 		e := &ScriptError{Message: strings.TrimPrefix(strings.TrimPrefix(d.Text, "Uncaught "), "(in promise) ")}
 		if name, message, found := strings.Cut(e.Message, ": "); found && isErrorName(name) {
 			e.Name, e.Message = name, message
@@ -55,12 +55,12 @@ func newScriptError(d *runtime.ExceptionDetails) *ScriptError {
 	return e
 }
 
-// isErrorName reports whether s can be an error's name: one word.
+// isErrorName reports whether s can be the name of an error: one word.
 func isErrorName(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " \t\n")
 }
 
-// thrownValue words a value that is no Error as String would.
+// thrownValue describes a value that is no Error, as String would.
 func thrownValue(x *runtime.RemoteObject, text string) string {
 	switch {
 	case x.UnserializableValue != "":
@@ -80,7 +80,7 @@ func thrownValue(x *runtime.RemoteObject, text string) string {
 	return text
 }
 
-// stackText is a stack as V8 writes it below an error's message.
+// stackText is a stack in V8's form below an error's message.
 func stackText(stack *runtime.StackTrace) string {
 	if stack == nil {
 		return ""

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	tailLines     = 8   // last lines of stderr that an error quotes
-	tailLineBytes = 400 // of each line
+	tailLines     = 8   // last lines of stderr for an error
+	tailLineBytes = 400 // bytes of each line
 )
 
-// stderrTail keeps the last lines Chromium wrote to its stderr.
+// stderrTail keeps the last lines that Chromium wrote to its stderr.
 type stderrTail struct {
 	log *slog.Logger
 
@@ -24,7 +24,8 @@ type stderrTail struct {
 
 func newStderrTail(log *slog.Logger) *stderrTail { return &stderrTail{log: log} }
 
-// readFrom reads until the other end is closed by all who hold it, or ours is.
+// readFrom reads until all holders of the other end have closed it, or ours is
+// closed.
 func (s *stderrTail) readFrom(r io.Reader) {
 	lines := bufio.NewReaderSize(r, 16<<10)
 	for {
@@ -40,8 +41,8 @@ func (s *stderrTail) readFrom(r io.Reader) {
 
 func (s *stderrTail) add(line string) {
 	s.log.Debug("chromium", "stderr", line)
-	// Chromium names the source file of a fatal error; without a system bus it
-	// also complains of that, which never is the reason.
+	// Chromium names the source file of a fatal error. Without a system bus it
+	// also complains about that, which is never the reason.
 	if strings.Contains(line, "dbus/") {
 		return
 	}
@@ -57,10 +58,11 @@ func (s *stderrTail) add(line string) {
 	s.lines = append(s.lines, line[:min(len(line), tailLineBytes)])
 }
 
-// sandboxRefused reports whether Chromium gave up for want of a sandbox: a
-// message of content/browser/zygote_host or of sandbox/linux/services. There is
-// no other way to learn it; a probe of our own may be refused what Chromium is
-// allowed, and the reverse (AppArmor profiles go by the executable's path).
+// sandboxRefused reports whether Chromium gave up because it could not set up its
+// sandbox, by a message of content/browser/zygote_host or of
+// sandbox/linux/services. A probe of our own would not show it: the kernel may
+// allow to Chromium what it refuses to us, and the reverse, because AppArmor
+// profiles go by the executable's path.
 func (s *stderrTail) sandboxRefused() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,25 +8,25 @@ import (
 	"syscall"
 )
 
-// minSharedMemory is the size of /dev/shm below which Chromium is told to use
-// files instead: pictures pass between its processes through it, and a full one
+// minSharedMemory is the size of /dev/shm below which Chromium uses files
+// instead. Pictures pass between its processes through /dev/shm, and a full one
 // crashes the tab. Docker's default is 64 MiB.
 const minSharedMemory = 1 << 30
 
-// alwaysOn are the switches of every Chromium, each with its reason. Names are
-// those of Chromium's *_switches.cc.
+// alwaysOn are the switches of every Chromium, with reasons. Names are those of
+// Chromium's *_switches.cc.
 var alwaysOn = []string{
 	"--headless", // Chromium itself without a window system, not the old headless shell
 	"--remote-debugging-pipe",
 
-	// A page that nobody looks at directly must go on painting and running.
+	// A page must go on painting and running while nobody looks at it directly.
 	"--disable-background-timer-throttling",
 	"--disable-backgrounding-occluded-windows",
 	"--disable-renderer-backgrounding",
 	"--disable-ipc-flooding-protection", // scripts that navigate or print a lot are not slowed down
 	"--disable-hang-monitor",            // no dialog about a slow page; whoever watches decides
 
-	// Nothing is said to anybody that the page did not ask for.
+	// No messages to anybody, except requests of the page.
 	"--disable-background-networking",
 	"--disable-component-update",
 	"--disable-domain-reliability",
@@ -35,7 +35,7 @@ var alwaysOn = []string{
 	"--metrics-recording-only",
 	"--no-pings",
 	"--disable-breakpad",                                  // no crash reports; without the handler process (--disable-crashpad-for-testing) the network service dies
-	"--disable-quic",                                      // QUIC passes by an HTTP proxy
+	"--disable-quic",                                      // QUIC bypasses an HTTP proxy
 	"--webrtc-ip-handling-policy=disable_non_proxied_udp", // no address of this machine in ICE candidates
 
 	// No interface that a screencast does not show but that takes the focus.
@@ -62,7 +62,7 @@ var alwaysOn = []string{
 	"--log-level=2",                // stderr: errors only
 }
 
-// disabledFeatures are base::Feature names, each with its reason.
+// disabledFeatures are names of base::Feature, with reasons.
 var disabledFeatures = []string{
 	"Translate",                             // bubble
 	"MediaRouter", "DialMediaRouteProvider", // searches the local network for screens
@@ -73,16 +73,16 @@ var disabledFeatures = []string{
 	"HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", // http: means http:
 	"LensOverlay", "GlobalMediaControls",
 	"PaintHolding",                              // keeps the old picture up after a navigation
-	"PreloadTopChromeWebUI",                     // a renderer for menus nobody opens
+	"PreloadTopChromeWebUI",                     // a renderer for menus that nobody opens
 	"WebUIOmniboxPopup", "WebUIOmniboxAimPopup", // two more, for the address bar's list
 }
 
-// enabledFeatures are base::Feature names, each with its reason.
+// enabledFeatures are names of base::Feature, with reasons.
 var enabledFeatures = []string{
 	"CDPScreenshotNewSurface", // a screenshot copies a surface of its own instead of resizing the page and back
 }
 
-// switches returns Chromium's whole command line behind its name.
+// switches returns Chromium's command line without its name.
 func switches(o LaunchOptions, f *folder, sandbox bool) []string {
 	args := append([]string(nil), alwaysOn...)
 	args = append(args,
@@ -109,14 +109,14 @@ func switches(o LaunchOptions, f *folder, sandbox bool) []string {
 		args = append(args, "--lang="+o.Locale, "--accept-lang="+o.Locale)
 	}
 	if o.ProxyServer != "" {
-		// Without the second one, loopback addresses would go past the proxy.
+		// Without the second switch, loopback addresses would bypass the proxy.
 		args = append(args, "--proxy-server="+o.ProxyServer, "--proxy-bypass-list=<-loopback>")
 	}
 	args = append(args, o.Args...)
 	return append(args, "about:blank")
 }
 
-// screen makes the screen as large as the window; its size is in device pixels.
+// screen makes the screen as large as the window, in device pixels.
 func screen(o LaunchOptions) string {
 	scale := o.DeviceScaleFactor
 	if scale == 0 {
@@ -125,7 +125,8 @@ func screen(o LaunchOptions) string {
 	return fmt.Sprintf("--screen-info={%dx%d}", int(float64(o.Width)*scale), int(float64(o.Height)*scale))
 }
 
-// sharedMemory is what /dev/shm has left, in bytes; 0 when there is none.
+// sharedMemory is the free space of /dev/shm in bytes, or 0 when it does not
+// exist.
 func sharedMemory() uint64 {
 	var fs syscall.Statfs_t
 	if syscall.Statfs("/dev/shm", &fs) != nil {

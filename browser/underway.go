@@ -10,26 +10,25 @@ import (
 	"takeover/cdp"
 )
 
-// underWayPatience is how long a page may take to say that all that happened in it
-// before is known; one that shows a dialog does not say it at all.
+// underWayPatience bounds how long a page may take to confirm that earlier events
+// are known. A page with an open dialog does not answer at all.
 const underWayPatience = 2 * time.Second
 
-// UnderWay is a request that has not ended.
+// UnderWay is a running request.
 type UnderWay struct {
 	ID       string // Chromium's, the same for every client
-	LoaderID string // of the document that asked, or that is asked for
+	LoaderID string // of the requesting or requested document
 	Kind     string // as Playwright names types of resources
 	Started  time.Time
 	Answered bool // its response has begun
 }
 
-// UnderWay returns the requests of the page's own process that have not ended, as of
-// a moment after the call began. Streams of events, which have no end, are not among
-// them.
+// UnderWay returns the running requests of the page's own process, as of a moment
+// after the call began. It excludes streams of events, which have no end.
 func (p *Page) UnderWay(ctx context.Context) []UnderWay {
 	ctx, cancel := context.WithTimeout(ctx, underWayPatience)
 	defer cancel()
-	_, _ = cdp.Call(ctx, p.Session(), runtime.GetIsolateID, proto.Empty{}) // whatever it answers
+	_, _ = cdp.Call(ctx, p.Session(), runtime.GetIsolateID, proto.Empty{}) // any answer will do
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	var list []UnderWay

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// versionPatience is how long an executable may take to say its version.
+// versionPatience bounds how long an executable may take to print its version.
 const versionPatience = 2 * time.Second
 
 var (
 	// agents remembers the user agent of each executable.
-	agents sync.Map // executable path → string, "" for one that does not say
+	agents sync.Map // executable path → string, "" when it printed none
 
-	// askingVersion is held while an executable is asked, so that one is asked for
-	// all who want to know.
+	// askingVersion is held while an executable runs for its version, so that it
+	// runs only once for all callers.
 	askingVersion sync.Mutex
 )
 
-// majorVersion is in what `chromium --version` prints.
+// majorVersion matches the output of `chromium --version`.
 var majorVersion = regexp.MustCompile(`\b(\d+)\.\d+\.\d+\.\d+\b`)
 
-// userAgent is what this Chromium calls itself with a window: without one it
-// says HeadlessChrome, and many sites turn away whoever does, people who are
-// here to sign in included. Chromium's reduced form names the major version and
-// the same platform on every Linux. Empty leaves Chromium its own.
+// userAgent is the user agent of this Chromium with a window. Without a window
+// Chromium says HeadlessChrome, and many sites refuse that, also to people who
+// sign in. Chromium's reduced form has the major version and the same platform on
+// every Linux. An empty text leaves Chromium's own.
 func userAgent(ctx context.Context, execPath string) string {
 	if known, ok := agents.Load(execPath); ok {
 		return known.(string)
@@ -45,11 +45,11 @@ func userAgent(ctx context.Context, execPath string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, execPath, "--version")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with what it started
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with its children
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if err != nil {
-		return "" // the start will say what is wrong with it
+		return "" // the start will report what is wrong
 	}
 	agent := ""
 	if m := majorVersion.FindSubmatch(out); m != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// Viewport is the size of a page, in CSS pixels. Without a width it has what the
-// window has.
+// Viewport is the size of a page in CSS pixels. A zero width means the size of
+// the window.
 type Viewport struct {
 	Width, Height     int
 	Screen            Size    // of the screen it is on; default: its own
@@ -22,14 +22,14 @@ type Viewport struct {
 // Size is in CSS pixels.
 type Size struct{ Width, Height int }
 
-// Viewport is the viewport that was set, or the zero value when none was.
+// Viewport returns the viewport that was set, or the zero value.
 func (p *Page) Viewport() Viewport {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.viewport
 }
 
-// SetViewport changes the page's size and returns when Chromium has done it.
+// SetViewport changes the page's size and returns when Chromium has applied it.
 func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 	s := p.Session()
 	err := s.Send(emulation.SetTouchEmulationEnabled.Method, v.touch())
@@ -51,8 +51,8 @@ func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 	})
 }
 
-// deviceMetrics is Emulation.setDeviceMetricsOverride; cdproto's own would lose
-// an angle of 0.
+// deviceMetrics are the parameters of Emulation.setDeviceMetricsOverride.
+// cdproto's type would lose an angle of 0.
 type deviceMetrics struct {
 	Width             int               `json:"width"`
 	Height            int               `json:"height"`
@@ -68,9 +68,9 @@ type screenOrientation struct {
 	Angle int    `json:"angle"`
 }
 
-// metrics is the viewport for a window of so many device pixels per CSS pixel.
-// What is emulated over that is not in the pictures of a cast, so a page that
-// has the window's own density keeps that.
+// metrics are the parameters for a window with that many device pixels per CSS
+// pixel. Pictures of a cast do not show an emulated density, so a page with the
+// window's density keeps the window's.
 func (v Viewport) metrics(density float64) deviceMetrics {
 	screen := v.Screen
 	if screen == (Size{}) {

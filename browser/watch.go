@@ -11,21 +11,21 @@ import (
 	"takeover/cdp"
 )
 
-// requestedPatience is how long a watch waits for a navigation that a renderer
-// asked for to begin. Most begin within milliseconds; one whose beforeunload
-// dialog was dismissed, or to another program's URL, never does, and nothing
-// tells so.
+// requestedPatience is how long a watch waits for a requested navigation to
+// begin. Most begin within milliseconds. One never begins after its beforeunload
+// dialog was dismissed, or when its URL belongs to another program, and no event
+// says so.
 const requestedPatience = time.Second
 
-// NavigationWatch is what an action set off since Page.WatchNavigations. Its
-// methods may be called from any goroutine.
+// NavigationWatch observes navigations and popups after Page.WatchNavigations.
+// Its methods may be called from any goroutine.
 type NavigationWatch struct {
 	page *Page
 
 	// Guarded by the browser's lock.
 	expects  bool   // a navigation was asked for or began
-	expired  bool   // it was asked for, but has not begun in time
-	moves    uint64 // the main frame's, when it was asked for
+	expired  bool   // it was requested, but did not begin in time
+	moves    uint64 // the main frame's moves at the time of the request
 	failures uint64
 	popups   []*Page
 }
@@ -52,16 +52,16 @@ func (w *NavigationWatch) Close() {
 	w.page.watches = slices.DeleteFunc(w.page.watches, func(o *NavigationWatch) bool { return o == w })
 }
 
-// Wait waits until every navigation of the main frame that began since the
-// watch did has committed, has failed or gave way to another, and every popup is
-// set up. It returns nil then, whatever became of them, and at once when nothing
-// began, or when a dialog halts the page. One round trip to the page makes sure
-// that what the action had set off is known. The error is ErrPageClosed,
-// ErrPageCrashed, ErrBrowserClosed or ctx's cause.
+// Wait waits until every navigation of the main frame that began during the watch
+// has committed, failed or been replaced, and every popup is set up. It then
+// returns nil, whatever the results are. It returns at once when nothing began,
+// or when a dialog blocks the page. One round trip to the page makes sure that
+// all effects of the action are known. The error is ErrPageClosed,
+// ErrPageCrashed, ErrBrowserClosed or the cause of ctx.
 func (w *NavigationWatch) Wait(ctx context.Context) error {
 	p := w.page
 	known := false
-	// Page.enable is answered by the renderer, behind what it told before.
+	// The renderer answers Page.enable after its earlier messages.
 	err := p.Session().Post(page.Enable.Method, page.EnableParams{}, replyToken(func(cdp.Event) { known = true }))
 	if err != nil {
 		return p.explain(explain(err))
@@ -88,7 +88,7 @@ func (w *NavigationWatch) settledLocked() bool {
 	return w.expired || f.moves != w.moves || f.failures != w.failures
 }
 
-// requestedNavigationLocked handles that a renderer asks for a navigation.
+// requestedNavigationLocked handles a renderer's request for a navigation.
 func (a *attachment) requestedNavigationLocked(e page.EventFrameRequestedNavigation) {
 	p := a.page
 	here := e.Disposition == page.ClientNavigationDispositionCurrentTab
@@ -105,7 +105,7 @@ func (a *attachment) requestedNavigationLocked(e page.EventFrameRequestedNavigat
 	}
 }
 
-// expectMoveLocked notes a navigation in the page's watches, and returns those
+// expectMoveLocked records a navigation in the page's watches, and returns those
 // for which it is the first.
 func (p *Page) expectMoveLocked() []*NavigationWatch {
 	var first []*NavigationWatch

@@ -10,24 +10,24 @@ type WebSocket struct {
 	told bool // guarded by the browser's lock
 }
 
-// Page is the page that opened it.
+// Page is the page that opened the connection.
 func (s *WebSocket) Page() *Page { return s.page }
 
-// URL is where it leads.
+// URL is the address of the server.
 func (s *WebSocket) URL() string { return s.url }
 
-// WebSocketOpened reports that a page connects.
+// WebSocketOpened reports that a page opens a connection.
 type WebSocketOpened struct{ Socket *WebSocket }
 
 // WebSocketFrame reports a message.
 type WebSocketFrame struct {
 	Socket *WebSocket
-	Sent   bool // by the page; else received
+	Sent   bool // true when the page sent it
 	Binary bool
 	Data   string // text, or base64 of bytes
 }
 
-// WebSocketFailed tells what went wrong.
+// WebSocketFailed reports an error of the connection.
 type WebSocketFailed struct {
 	Socket *WebSocket
 	Text   string
@@ -41,7 +41,7 @@ func (WebSocketFrame) event()  {}
 func (WebSocketFailed) event() {}
 func (WebSocketClosed) event() {}
 
-// Opcodes of messages that are told, RFC 6455, section 5.2.
+// Opcodes of reported messages (RFC 6455, section 5.2).
 const (
 	opcodeText   = 1
 	opcodeBinary = 2
@@ -64,7 +64,8 @@ func (a *attachment) socketCreatedLocked(e socketEvent) {
 	a.page.sockets[e.RequestID] = &WebSocket{page: a.page, url: e.URL}
 }
 
-// socketAskedLocked handles the handshake's request: only now the page connects.
+// socketAskedLocked handles the request of the handshake, with which the
+// connection begins.
 func (a *attachment) socketAskedLocked(e socketEvent) {
 	if s := a.page.sockets[e.RequestID]; s != nil && !s.told {
 		s.told = true

@@ -21,21 +21,21 @@ type Worker struct {
 	id      target.ID
 	url     string
 	page    *Page    // nil for a service worker
-	context *Context // whose service worker it is, or the page's
+	context *Context // the service worker's context, or the page's
 	closed  chan struct{}
 
 	// Guarded by the browser's lock.
-	requests   *Page       // of a service worker: what its session tells belongs to no page, and is kept here
-	attachment *attachment // nil for a service worker that nobody has asked
+	requests   *Page       // of a service worker: its requests belong to no page and are kept here
+	attachment *attachment // nil for a service worker that was not used yet
 	attaching  bool
-	pending    *World // of the worker, once it is there
+	pending    *World // its world before its script has run
 	loaded     bool   // its script has run
-	world      *World // the same from then on
+	world      *World // its world after that
 	told       bool
 	gone       bool
 }
 
-// WorkerCreated reports a worker that can be asked.
+// WorkerCreated reports a worker that is ready for calls.
 type WorkerCreated struct{ Worker *Worker }
 
 // WorkerClosed reports that a worker is gone.
@@ -47,23 +47,23 @@ func (WorkerClosed) event()  {}
 // URL is the address of the worker's script.
 func (w *Worker) URL() string { return w.url }
 
-// Page is the page whose worker it is, or nil for a service worker.
+// Page is the worker's page, or nil for a service worker.
 func (w *Worker) Page() *Page { return w.page }
 
-// Context is the context it belongs to.
+// Context is the worker's context.
 func (w *Worker) Context() *Context { return w.context }
 
-// Closed is closed when the worker is gone.
+// Closed is closed when the worker has gone.
 func (w *Worker) Closed() <-chan struct{} { return w.closed }
 
-// Workers are the page's web workers, oldest first.
+// Workers returns the page's web workers, oldest first.
 func (p *Page) Workers() []*Worker {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return p.browser.workersLocked(func(w *Worker) bool { return w.page == p })
 }
 
-// ServiceWorkers are the context's service workers, oldest first.
+// ServiceWorkers returns the context's service workers, oldest first.
 func (c *Context) ServiceWorkers() []*Worker {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
@@ -80,9 +80,9 @@ func (b *Browser) workersLocked(which func(*Worker) bool) []*Worker {
 	return list
 }
 
-// World is the worker's execution context. A service worker of a context that was
-// not made here is attached to when it is first asked: one with somebody attached is
-// never stopped. The error is ErrPageClosed when the worker is gone.
+// World is the worker's execution context. A service worker of a context that we
+// did not open is attached at the first call, because an attached one is never
+// stopped. The error is ErrPageClosed when the worker has gone.
 func (w *Worker) World(ctx context.Context) (*World, error) {
 	b := w.browser
 	var world *World
@@ -111,8 +111,8 @@ func (w *Worker) attachLocked() {
 }
 
 // newServiceSessionLocked handles a session with a service worker, if it is to be
-// kept: one that was asked for, or of a context that ends with who made it. There,
-// it is the worker from its first line on.
+// kept: one that was asked for, or one of a context that ends with its owner.
+// Such a worker is known from its first line on.
 func (b *Browser) newServiceSessionLocked(s *cdp.Session, info *target.Info) bool {
 	w := b.serviceWorkerLocked(info)
 	if w.attachment != nil || !w.attaching && !w.context.owned {
@@ -123,7 +123,8 @@ func (b *Browser) newServiceSessionLocked(s *cdp.Session, info *target.Info) boo
 	return true
 }
 
-// serviceWorkerLocked is the service worker of a target; one that is new is reported.
+// serviceWorkerLocked returns the service worker of a target, and reports a new
+// one.
 func (b *Browser) serviceWorkerLocked(info *target.Info) *Worker {
 	for _, w := range b.workers {
 		if w.page == nil && w.id == info.TargetID {
@@ -163,8 +164,8 @@ func (b *Browser) newWorkerLocked(parent *attachment, s *cdp.Session, info *targ
 	w.enterLocked(&attachment{browser: b, session: s, root: proto.FrameID(info.TargetID), parent: parent})
 }
 
-// worldLocked handles a worker's execution context: from then on it can
-// be asked.
+// worldLocked handles a worker's execution context, after which it is ready for
+// calls.
 func (w *Worker) worldLocked(world *World) {
 	w.attachment.worlds[world.uniqueID] = world
 	w.pending = world
@@ -179,9 +180,9 @@ func (a *attachment) scriptLoadedLocked(inspector.EventWorkerScriptLoaded) {
 	}
 }
 
-// readyLocked lets a worker be asked once its script has run.
+// readyLocked makes a worker ready for calls once its script has run.
 func (w *Worker) readyLocked() {
-	if w.pending == nil || !w.loaded && w.page != nil { // a service worker is asked later than that
+	if w.pending == nil || !w.loaded && w.page != nil { // a service worker is called later than that
 		return
 	}
 	w.world = w.pending
@@ -191,7 +192,7 @@ func (w *Worker) readyLocked() {
 	}
 }
 
-// closeLocked takes a worker out of the model.
+// closeLocked removes a worker from the model.
 func (w *Worker) closeLocked() {
 	b := w.browser
 	if w.gone {
@@ -212,8 +213,8 @@ func (w *Worker) closeLocked() {
 	}
 }
 
-// detachedLocked handles the end of the worker's session, which for a page's is
-// its own end.
+// detachedLocked handles the end of the worker's session. A page's worker ends
+// with it.
 func (w *Worker) detachedLocked() {
 	w.attachment, w.attaching, w.pending, w.world = nil, false, nil, nil
 	if w.page != nil {
@@ -221,7 +222,7 @@ func (w *Worker) detachedLocked() {
 	}
 }
 
-// serviceWorkers asks for the targets that are service workers.
+// serviceWorkers asks Chromium for the targets that are service workers.
 var serviceWorkers = target.SetDiscoverTargetsParams{Discover: true, Filter: target.Filter{{Type: "service_worker"}}}
 
 // targetCreatedLocked handles a service worker.

@@ -14,23 +14,22 @@ import (
 	"takeover/cdp"
 )
 
-// Kind says which of a frame's worlds is meant.
+// Kind is the kind of a frame's world.
 type Kind uint8
 
 const (
-	// WorldMain is the one in which the page's own scripts run.
+	// WorldMain is the world of the page's own scripts.
 	WorldMain Kind = iota
 
-	// WorldUtility is an isolated one of ours: the same DOM, but globals and
+	// WorldUtility is an isolated world of ours: the same DOM, but globals and
 	// prototypes that the page's scripts cannot touch.
 	WorldUtility
 
 	worldKinds = iota
 )
 
-// World is the execution context of one document, or of a worker. It is gone
-// with that.
-// All methods may be called from any goroutine.
+// World is the execution context of one document or worker, and ends with it. All
+// methods may be called from any goroutine.
 type World struct {
 	frame      *Frame  // nil for a worker's
 	worker     *Worker // nil for a frame's
@@ -45,18 +44,17 @@ type World struct {
 	values map[any]*worldValue
 }
 
-// worldValue is what one key of a world holds.
+// worldValue is the value of one key in a world.
 type worldValue struct {
-	made chan struct{} // closed when the others have
+	made chan struct{} // closed when the other fields are set
 	v    any
 	err  error
 }
 
-// World returns the execution context of the frame's current document; it waits
-// for it when there is none at the moment, and for a navigation that is under
-// way: Chromium holds back what is sent to a frame that navigates until that has
-// ended (RenderFrameDevToolsAgentHost suspends its sessions), and then the
-// document that it was meant for may be gone.
+// World returns the execution context of the frame's current document. It waits
+// when there is none, and while the frame navigates: Chromium holds commands for
+// a navigating frame back (RenderFrameDevToolsAgentHost suspends its sessions),
+// and afterwards their document may have gone.
 func (f *Frame) World(ctx context.Context, kind Kind) (*World, error) {
 	var w *World
 	err := f.page.browser.await(ctx, func() (bool, error) {
@@ -72,8 +70,8 @@ func (f *Frame) World(ctx context.Context, kind Kind) (*World, error) {
 	return w, nil
 }
 
-// CurrentWorld is the execution context that World would give without waiting, or
-// nil.
+// CurrentWorld returns the execution context that World would return without
+// waiting, or nil.
 func (f *Frame) CurrentWorld(kind Kind) *World {
 	f.page.browser.lockTold()
 	defer f.page.browser.mu.Unlock()
@@ -83,8 +81,8 @@ func (f *Frame) CurrentWorld(kind Kind) *World {
 	return f.worlds[kind]
 }
 
-// suspendedLocked reports whether Chromium holds back what is sent to the
-// session, because its topmost frame navigates.
+// suspendedLocked reports whether Chromium holds the session's commands back,
+// because its topmost frame navigates.
 func (a *attachment) suspendedLocked() bool {
 	root := a.page.frames[a.root]
 	if root == nil {
@@ -94,7 +92,7 @@ func (a *attachment) suspendedLocked() bool {
 	return at != nil && !at.ended
 }
 
-// Page is the page that it belongs to, or nil for a service worker's.
+// Page is the world's page, or nil for a service worker's world.
 func (w *World) Page() *Page {
 	if w.frame != nil {
 		return w.frame.page
@@ -102,43 +100,43 @@ func (w *World) Page() *Page {
 	return w.worker.page
 }
 
-// Frame is the frame whose document it is; nil for a worker's.
+// Frame is the frame of the document, or nil for a worker's world.
 func (w *World) Frame() *Frame { return w.frame }
 
 // Kind says whether it is the main or the utility world.
 func (w *World) Kind() Kind { return w.kind }
 
-// Session is the session that ContextID and object ids of the world belong to.
+// Session is the session in which ContextID and the world's object ids are valid.
 func (w *World) Session() *cdp.Session { return w.attachment.session }
 
-// ContextID is the execution context's id within its session.
+// ContextID is the id of the execution context within its session.
 func (w *World) ContextID() runtime.ExecutionContextID { return w.id }
 
-// UniqueID is the execution context's id, which is never used again.
+// UniqueID is the id of the execution context, which is never reused.
 func (w *World) UniqueID() string { return w.uniqueID }
 
-// Generation counts the worlds of the browser: a later one has a greater number.
+// Generation counts the worlds of the browser: later worlds have greater numbers.
 func (w *World) Generation() uint64 { return w.generation }
 
-// Destroyed is closed when the world is gone.
+// Destroyed is closed when the world has gone.
 func (w *World) Destroyed() <-chan struct{} { return w.destroyed }
 
-// CallOptions are what World.Call calls.
+// CallOptions describe a call of World.Call.
 type CallOptions struct {
 	Function     string                  // a function's source, such as "(a, b) => a + b"
 	Object       runtime.RemoteObjectID  // becomes this; default: the global object
 	Args         []*runtime.CallArgument // object ids must be of the same world
 	ByValue      bool                    // return JSON, not a reference
 	AwaitPromise bool                    // wait for a returned promise and return its value
-	UserGesture  bool                    // run as if a person had caused it
+	UserGesture  bool                    // run with user activation
 }
 
 // Call calls a function in the world and returns its result. It costs one round
-// trip, and returns after subscribers were told all that Chromium told before
-// the result. The error is a *ScriptError when the function threw,
-// ErrContextDestroyed when the document is gone (with ErrPageClosed,
-// ErrPageCrashed or ErrFrameDetached when that is why), a *cdp.Error for a
-// refusal, or ctx's cause.
+// trip, and returns after subscribers got everything that Chromium reported
+// before the result. The error is a *ScriptError when the function threw,
+// ErrContextDestroyed when the document has gone (with ErrPageClosed,
+// ErrPageCrashed or ErrFrameDetached if that is the reason), a *cdp.Error for a
+// refusal, or the cause of ctx.
 func (w *World) Call(ctx context.Context, o CallOptions) (*runtime.RemoteObject, error) {
 	params := w.functionCall(o)
 	method := runtime.CallFunctionOn.Method
@@ -156,8 +154,9 @@ func (w *World) Call(ctx context.Context, o CallOptions) (*runtime.RemoteObject,
 	return res.Result, nil
 }
 
-// functionCall is Runtime.callFunctionOn's parameters. cdproto's own would lose
-// empty arguments: it leaves out a value that is "", [], {} or null.
+// functionCall holds the parameters of Runtime.callFunctionOn. cdproto's type
+// would lose empty arguments, because it leaves out a value that is "", [], {} or
+// null.
 type functionCall struct {
 	Function        string                 `json:"functionDeclaration"`
 	ObjectID        runtime.RemoteObjectID `json:"objectId,omitzero"`
@@ -191,16 +190,16 @@ func (w *World) functionCall(o CallOptions) functionCall {
 	return c
 }
 
-// explain says of an error that the world is gone, and why, if it is.
+// explain replaces an error by the reason why the world has gone, if it has.
 func (w *World) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, ErrContextDestroyed) {
 		if !isContextGone(err) {
 			return err
 		}
 		err = fmt.Errorf("%w: %w", ErrContextDestroyed, err)
-		if w.frame != nil { // that it was removed is told behind that refusal
+		if w.frame != nil { // Chromium reports the frame's removal after that refusal
 			p := w.frame.page
-			_, _ = Call(ctx, p.browser, p.Session(), page.Enable, page.EnableParams{}) // what is gone is said below
+			_, _ = Call(ctx, p.browser, p.Session(), page.Enable, page.EnableParams{}) // what has gone is reported below
 		}
 	}
 	if gone := w.gone(); gone != nil {
@@ -209,8 +208,8 @@ func (w *World) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// Err is why nothing can be asked of the world any more: ErrContextDestroyed, or
-// why there will be no other in its place; nil while it lives.
+// Err is why calls on the world fail: ErrContextDestroyed, or why there will be
+// no other world in its place. It is nil while the world lives.
 func (w *World) Err() error {
 	select {
 	case <-w.destroyed:
@@ -223,7 +222,7 @@ func (w *World) Err() error {
 	return ErrContextDestroyed
 }
 
-// gone is why nothing can be asked where the world was, or nil.
+// gone returns why the world's place has gone, or nil.
 func (w *World) gone() error {
 	if w.frame != nil {
 		return w.frame.gone()
@@ -236,8 +235,8 @@ func (w *World) gone() error {
 	return nil
 }
 
-// Value returns what make made for key in this world; it is made once for each
-// world, by the first who asks, while the others wait. An error is not kept.
+// Value returns the value that make creates for key in this world. The first
+// caller creates it while others wait. An error is not kept.
 func (w *World) Value(key any, make func() (any, error)) (any, error) {
 	w.mu.Lock()
 	value := w.values[key]
@@ -266,7 +265,7 @@ func (w *World) Value(key any, make func() (any, error)) (any, error) {
 
 func newSignal() chan struct{} { return make(chan struct{}) }
 
-// contextData is what Chromium's auxData says of an execution context.
+// contextData is the content of Chromium's auxData for an execution context.
 type contextData struct {
 	IsDefault bool          `json:"isDefault"`
 	Type      string        `json:"type"` // "default", "isolated" or "worker"
@@ -274,7 +273,7 @@ type contextData struct {
 }
 
 // worldCreatedLocked handles a new execution context, if it is one of a frame's
-// two: other clients make worlds, too.
+// two. Other clients make worlds too.
 func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) {
 	if a.worker != nil {
 		a.browser.generation++
@@ -309,7 +308,7 @@ func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) 
 	a.worlds[w.uniqueID] = w
 	f.worlds[kind] = w
 	if f == f.page.main && f.lifecycle&LifecycleDOMContentLoaded != 0 {
-		f.page.watchHeadLocked() // of a document that was there before us
+		f.page.watchHeadLocked() // of a document that existed before us
 	}
 }
 

@@ -33,18 +33,18 @@ var shared struct {
 }
 
 // Main runs the tests of a binary and exits. Temporary files go to a folder of
-// the binary's own. It exits with 1 also when all tests passed, but a goroutine,
-// a Chromium process or a file in that folder was left over.
+// the binary. It exits with 1 also when all tests passed but a goroutine, a
+// Chromium process or a file in that folder is left over.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Run is Main for a TestMain that has more to do: it returns the exit code.
+// Run is Main for a TestMain with more to do: it returns the exit code.
 func Run(m *testing.M) int {
 	root, err := os.MkdirTemp("", "takeover-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	// A Chromium under another uid reaches its own folder below this one.
+	// A Chromium under another uid must reach its own folder below this one.
 	if err := errors.Join(os.Chmod(root, 0o711), os.Setenv("TMPDIR", root)); err != nil { //nolint:gosec // see above
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -62,7 +62,7 @@ func Run(m *testing.M) int {
 }
 
 // Start returns the binary's shared Chromium, which Main ends. A test must not
-// end it or change what it shares with others: use Launch for that.
+// end it or change what others share: use Launch for that.
 func Start(t testing.TB) *browser.Process {
 	t.Helper()
 	shared.mu.Lock()
@@ -77,8 +77,8 @@ func Start(t testing.TB) *browser.Process {
 	return shared.process
 }
 
-// Launch starts a Chromium for this test alone; the test's end ends it and
-// removes its folder. A Dir that is empty becomes one of the test's own.
+// Launch starts a Chromium for this test alone. The end of the test ends it and
+// removes its folder. An empty Dir becomes a folder of the test.
 func Launch(t testing.TB, o browser.LaunchOptions) *browser.Process {
 	t.Helper()
 	if o.Dir == "" {
@@ -108,12 +108,12 @@ func closeShared() error {
 	return os.RemoveAll(filepath.Join(os.TempDir(), "shared"))
 }
 
-// Patience is how long a test waits for what must come. A machine with far more
-// to do than it has cores needs a part of that; only what hangs takes it all.
+// Patience bounds how long a test waits. An overloaded machine needs a part of
+// it; only a test that hangs uses all of it.
 const Patience = time.Minute
 
-// Context returns a context that ends with the test, or when Patience is over
-// with an error that says what was waited for.
+// Context returns a context that ends with the test, or after Patience with an
+// error that says what the test waited for.
 func Context(t testing.TB, what string) context.Context {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), Patience, fmt.Errorf("%s: not within %v", what, Patience))
 	t.Cleanup(cancel)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// leftProcesses reports processes that were started with a folder below root:
-// each process of a Chromium has it in its environment or its command line.
+// leftProcesses reports processes that were started with a folder below root.
+// Each process of a Chromium has it in its environment or command line.
 func leftProcesses(root string) error {
 	var errs []error
 	procs, err := filepath.Glob("/proc/[0-9]*")
@@ -22,7 +22,7 @@ func leftProcesses(root string) error {
 		if dir == fmt.Sprintf("/proc/%d", os.Getpid()) {
 			continue
 		}
-		cmdline, _ := os.ReadFile(filepath.Join(dir, "cmdline")) // gone meanwhile: empty
+		cmdline, _ := os.ReadFile(filepath.Join(dir, "cmdline")) // empty if it has ended meanwhile
 		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
 		if bytes.Contains(cmdline, []byte(root)) || bytes.Contains(environ, []byte("TMPDIR="+root)) {
 			errs = append(errs, fmt.Errorf("left over: process %s: %s", filepath.Base(dir), strings.ReplaceAll(string(cmdline), "\x00", " ")))
@@ -31,7 +31,7 @@ func leftProcesses(root string) error {
 	return errors.Join(errs...)
 }
 
-// leftFiles reports what stands in root, two levels deep.
+// leftFiles reports the content of root, two levels deep.
 func leftFiles(root string) error {
 	var errs []error
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

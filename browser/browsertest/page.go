@@ -13,8 +13,7 @@ import (
 	"takeover/cdp"
 )
 
-// TestPage is a page of one test, seen as CDP shows it, in a browser context of
-// its own.
+// TestPage is a page of one test, through CDP, in a browser context of its own.
 type TestPage struct {
 	Client  *cdp.Client
 	Session *cdp.Session // of the page; the Page and Runtime domains are enabled
@@ -25,14 +24,14 @@ type TestPage struct {
 	events *cdp.Queue
 }
 
-// Page opens about:blank in a new browser context of the shared Chromium; the
-// test's end closes both.
+// Page opens about:blank in a new browser context of the shared Chromium. The end
+// of the test closes both.
 func Page(t testing.TB) *TestPage {
 	t.Helper()
 	return PageOf(t, Start(t).Conn())
 }
 
-// PageOf is Page in another Chromium than the shared one.
+// PageOf is Page for another Chromium than the shared one.
 func PageOf(t testing.TB, conn *cdp.Conn) *TestPage {
 	t.Helper()
 	p := &TestPage{t: t, events: cdp.NewQueue(0, nil)}
@@ -84,8 +83,8 @@ func (p *TestPage) Open(url string) {
 	p.Await(page.LoadEventFired.Method)
 }
 
-// HTML shows a document made of html, at about:blank, and waits for its load
-// event.
+// HTML shows a document with the given HTML at about:blank, and waits for its
+// load event.
 func (p *TestPage) HTML(html string) {
 	p.t.Helper()
 	quoted, err := json.Marshal(html)
@@ -94,7 +93,7 @@ func (p *TestPage) HTML(html string) {
 		"); document.close(); document.readyState === 'complete' ? done() : addEventListener('load', () => done()) })", nil)
 }
 
-// Eval evaluates an expression in the page, awaits a promise, and decodes its
+// Eval evaluates an expression in the page, awaits a promise, and decodes the
 // value into out, which may be nil. An exception ends the test.
 func (p *TestPage) Eval(expression string, out any) {
 	p.t.Helper()
@@ -113,7 +112,7 @@ func (p *TestPage) Eval(expression string, out any) {
 	}
 }
 
-// Await returns the next event of that method and drops those before it.
+// Await returns the next event of that method and drops earlier ones.
 func (p *TestPage) Await(method string) cdp.Event {
 	p.t.Helper()
 	ctx := Context(p.t, method)

@@ -14,11 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollInterval is the pause between two looks at what has no event.
+// pollInterval is the pause between two checks of a state without events.
 const pollInterval = 5 * time.Millisecond
 
-// Until waits until done returns true, for things that have no event to wait
-// for.
+// Until waits until done returns true, for states without events.
 func Until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	ctx := Context(t, what)
@@ -56,8 +55,8 @@ func WaitGone(t testing.TB, pid int) {
 	}
 }
 
-// Group returns the processes of a process group, pid → command line; zombies
-// are left out.
+// Group returns the processes of a process group, pid → command line, without
+// zombies.
 func Group(t testing.TB, pgid int) map[int]string {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -68,7 +67,7 @@ func Group(t testing.TB, pgid int) map[int]string {
 	for _, file := range stats {
 		stat, err := os.ReadFile(file) //nolint:gosec // below /proc
 		if err != nil {
-			continue // gone meanwhile
+			continue // it has ended meanwhile
 		}
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])) // from field 3 on, proc(5)
 		if fields[0] == "Z" || fields[2] != strconv.Itoa(pgid) {
