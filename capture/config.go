@@ -62,11 +62,18 @@ func (c *Config) switches() map[string]*bool {
 }
 
 // Normalize returns the configuration as it will run: with defaults filled in
-// and with what one switch needs of the others turned on, and a warning for
-// each of those. The error is an *invalid.Error.
+// and with what one switch or trigger needs of the others turned on, and a
+// warning for each of those. The error is an *invalid.Error.
 func (c Config) Normalize() (Config, []string, error) {
+	if c.ScreenshotTriggers == nil {
+		c.ScreenshotTriggers = []string{TriggerError, TriggerNavigationSettled}
+	} else {
+		c.ScreenshotTriggers = slices.Clone(c.ScreenshotTriggers)
+		slices.Sort(c.ScreenshotTriggers)
+		c.ScreenshotTriggers = slices.Compact(c.ScreenshotTriggers)
+	}
 	var wrong []invalid.FieldError
-	if c.NetworkResponseBody && !c.Network && !c.ComputedEvents {
+	if c.NetworkResponseBody && !c.Network && !c.ComputedEvents && !c.picturesComputed() {
 		wrong = append(wrong, invalid.FieldError{Field: "network_response_body", Error: "needs network"})
 	}
 	for _, t := range c.ScreenshotTriggers {
@@ -77,24 +84,46 @@ func (c Config) Normalize() (Config, []string, error) {
 	if len(wrong) > 0 {
 		return Config{}, nil, &invalid.Error{Fields: wrong}
 	}
-	if c.ScreenshotTriggers == nil {
-		c.ScreenshotTriggers = []string{TriggerError, TriggerNavigationSettled}
-	} else {
-		c.ScreenshotTriggers = slices.Clone(c.ScreenshotTriggers)
-		slices.Sort(c.ScreenshotTriggers)
-		c.ScreenshotTriggers = slices.Compact(c.ScreenshotTriggers)
-	}
-	warnings := []string{}
-	if c.ComputedEvents {
-		for _, need := range []struct {
-			name string
-			on   *bool
-		}{{"network", &c.Network}, {"navigation", &c.Navigation}, {"layout_shifts", &c.LayoutShifts}, {"interactions", &c.Interactions}} {
-			if !*need.on {
-				*need.on = true
-				warnings = append(warnings, need.name+" was turned on because computed_events needs it")
-			}
+	return c, c.turnOnNeeded(), nil
+}
+
+// needs says which switch each trigger of screenshots needs.
+var needs = map[string]string{
+	TriggerError: "console", TriggerPageLoad: "navigation",
+	TriggerNavigationSettled: computedEvents, TriggerScrollSettled: computedEvents,
+	TriggerNetworkIdle: computedEvents, TriggerLayoutSettled: computedEvents,
+}
+
+const computedEvents = "computed_events"
+
+// picturesComputed tells whether screenshots are taken of computed events.
+func (c *Config) picturesComputed() bool {
+	return c.Screenshots && slices.ContainsFunc(c.ScreenshotTriggers, func(t string) bool { return needs[t] == computedEvents })
+}
+
+// turnOnNeeded turns on what the triggers and the computed events need, and
+// returns a warning for each switch that it changed.
+func (c *Config) turnOnNeeded() (warnings []string) {
+	warnings = []string{}
+	switches := c.switches()
+	turnOn := func(name, because string) {
+		if on := switches[name]; !*on {
+			*on = true
+			warnings = append(warnings, fmt.Sprintf("%s was turned on because %s needs it", name, because))
 		}
 	}
-	return c, warnings, nil
+	if c.Screenshots {
+		for _, trigger := range c.ScreenshotTriggers {
+			turnOn(needs[trigger], "the screenshot trigger "+trigger)
+		}
+		if len(c.ScreenshotTriggers) == 0 {
+			warnings = append(warnings, "no screenshot will be taken because screenshot_triggers is empty")
+		}
+	}
+	if c.ComputedEvents {
+		for _, name := range []string{"network", "navigation", "layout_shifts", "interactions"} {
+			turnOn(name, computedEvents)
+		}
+	}
+	return warnings
 }

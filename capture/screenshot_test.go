@@ -41,3 +41,22 @@ func TestScreenshot(t *testing.T) {
 		t.Errorf("%v, %d bytes: %.300s", size, len(raw), e.JSON())
 	}
 }
+
+// TestScreenshotTriggers holds that a trigger needs no other switch: it turns
+// on what it is worked out from.
+func TestScreenshotTriggers(t *testing.T) {
+	base := site{pages: map[string]string{"/": `<link rel=icon href=data:,><body style="height:5000px"><script>
+		addEventListener("load", () => { scrollTo(0, 900); setTimeout(() => { throw new Error("seen") }) })</script>`}}.start(t)
+	for _, trigger := range []string{
+		capture.TriggerError, capture.TriggerPageLoad, capture.TriggerNavigationSettled,
+		capture.TriggerScrollSettled, capture.TriggerNetworkIdle, capture.TriggerLayoutSettled,
+	} {
+		t.Run(trigger, func(t *testing.T) {
+			r := record(t, capture.Config{Screenshots: true, ScreenshotTriggers: []string{trigger}})
+			browsertest.Page(t).Open(base + "/")
+			if _, data := r.await(capture.TypeScreenshot, nil); data["trigger"] != trigger {
+				t.Errorf("the picture was taken for %v", data["trigger"])
+			}
+		})
+	}
+}
