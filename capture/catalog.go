@@ -1,6 +1,9 @@
 package capture
 
-import "strings"
+import (
+	"reflect"
+	"strings"
+)
 
 // The categories of events.
 const (
@@ -103,6 +106,57 @@ var categories = func() map[string]string {
 	}
 	return of
 }()
+
+// shapes has what the data of each type is made of, except for those that are
+// added by others.
+var shapes = map[string]any{
+	TypeConsoleLog: consoleLogData{}, TypeConsoleError: consoleErrorData{},
+	TypeNetworkRequest: networkRequestData{}, TypeNetworkResponse: networkResponseData{}, TypeNetworkLoadingFailed: networkFailedData{},
+	TypeWebSocketOpen: socketOpenData{}, TypeWebSocketFrame: socketFrameData{}, TypeWebSocketClose: socketCloseData{},
+	TypeNavigation: navigationData{}, TypeDOMContentLoaded: emptyData{}, TypePageLoad: emptyData{}, TypeDOMUpdated: emptyData{},
+	TypeLayoutShift: layoutShiftData{}, TypePageLCP: lcpData{}, TypePageCrashed: crashedData{},
+	TypeDialogOpened: dialogOpenedData{}, TypeDialogClosed: dialogClosedData{},
+	TypeDownloadStarted: downloadStartedData{}, TypeDownloadFinished: downloadFinishedData{},
+	TypeTargetCreated: targetCreatedData{}, TypeTargetDestroyed: targetDestroyedData{},
+	TypeInteractionClick: clickData{}, TypeInteractionKey: keyData{}, TypeInteractionScroll: scrollData{},
+	TypeNetworkIdle: settledData{}, TypeLayoutSettled: settledData{}, TypeScrollSettled: emptyData{}, TypeNavigationSettled: settledData{},
+	TypeScreenshot:          screenshotData{},
+	TypeMonitorDisconnected: disconnectedData{}, TypeMonitorReconnected: reconnectedData{}, TypeMonitorReconnectFailed: failedData{},
+	TypeEventsDropped: droppedData{},
+}
+
+// required has the members that the data of each type must have.
+var required = func() map[string][]string {
+	of := map[string][]string{}
+	for eventType, shape := range shapes {
+		for _, m := range fieldsOf(reflect.TypeOf(shape)) {
+			if !m.optional {
+				of[eventType] = append(of[eventType], m.name)
+			}
+		}
+	}
+	return of
+}()
+
+// dataField is a member of an event's data, by its name in JSON.
+type dataField struct {
+	name     string
+	optional bool
+}
+
+// fieldsOf returns a struct's members in their order, those of embedded
+// structs included.
+func fieldsOf(shape reflect.Type) (fields []dataField) {
+	for f := range shape.Fields() {
+		if f.Anonymous {
+			fields = append(fields, fieldsOf(f.Type)...)
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		fields = append(fields, dataField{name, strings.HasPrefix(options, "omit")})
+	}
+	return fields
+}
 
 // CategoryOf returns the category that a type of event belongs to, custom ones
 // included, or "" if there is no such type.

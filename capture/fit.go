@@ -1,6 +1,12 @@
 package capture
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	jsonv2 "github.com/go-json-experiment/json"
+)
 
 const (
 	// maxURLBytes is the longest URL an event carries; longer ones are cut.
@@ -23,24 +29,40 @@ func (e *Event) fit() {
 	if len(e.Data) <= MaxEventBytes-around || len(e.JSON()) <= MaxEventBytes {
 		return
 	}
-	e.Data = shrink(e.Data, MaxEventBytes-around)
+	e.Data = shrink(e.Data, required[e.Type], MaxEventBytes-around)
 	e.Truncated = true
 }
 
-// shrink cuts the strings and lists of a JSON object until it fits: the longest
-// ones first, because those are what made it large.
-func shrink(data json.RawMessage, limit int) json.RawMessage {
-	var v any
-	if decode(data, &v) != nil {
+// shortest is the least that strings, lists and objects are cut to before
+// everything but the required members goes.
+const shortest = 16
+
+// shrink cuts the strings, lists and objects of a JSON object until it fits:
+// the longest ones first, because those made it large. The required members
+// stay. Equal data is cut alike.
+func shrink(data json.RawMessage, required []string, limit int) json.RawMessage {
+	var members map[string]any
+	if decode(data, &members) != nil {
 		return json.RawMessage(`{}`)
 	}
-	for longest := limit / 2; longest >= 16; longest /= 2 {
-		v = clip(v, longest)
-		if raw, err := encode(v); err == nil && len(raw) <= limit {
+	for longest := limit / 2; longest >= shortest; longest /= 2 {
+		clipObject(members, required, longest)
+		if raw, err := encodeSorted(members); err == nil && len(raw) <= limit {
 			return raw
 		}
 	}
-	return json.RawMessage(`{}`)
+	clipObject(members, required, 0)
+	raw, err := encodeSorted(members)
+	if err != nil {
+		return json.RawMessage(`{}`)
+	}
+	return raw
+}
+
+// encodeSorted is encode with the members of objects in the order of their
+// names.
+func encodeSorted(data any) (json.RawMessage, error) {
+	return jsonv2.Marshal(data, lenient, jsonv2.Deterministic(true))
 }
 
 // clip cuts strings to longest bytes, and lists and objects to as many members.
@@ -58,15 +80,40 @@ func clip(v any, longest int) any {
 		}
 		return v
 	case map[string]any:
-		members := 0
-		for key, value := range v {
-			if members++; members > longest || len(key) > longest {
-				delete(v, key)
-				continue
-			}
-			v[key] = clip(value, longest)
-		}
+		clipObject(v, nil, longest)
 		return v
 	}
 	return v
+}
+
+// clipObject clips an object's members and drops those with names that are too
+// long. If there are too many, the first ones by name stay, behind the ones to
+// keep.
+func clipObject(members map[string]any, keep []string, longest int) {
+	room := longest
+	for _, name := range keep {
+		if value, ok := members[name]; ok {
+			members[name] = clip(value, max(longest, shortestKept(value)))
+			room--
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		switch {
+		case slices.Contains(keep, name):
+		case room <= 0 || len(name) > longest:
+			delete(members, name)
+		default:
+			members[name] = clip(members[name], longest)
+			room--
+		}
+	}
+}
+
+// shortestKept is what a required member is cut to at most: words stay
+// readable, lists and objects may become empty.
+func shortestKept(value any) int {
+	if _, ok := value.(string); ok {
+		return shortest
+	}
+	return 0
 }

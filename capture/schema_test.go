@@ -5,26 +5,8 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 )
-
-// mapped has what each type's data is made of.
-var mapped = map[string]any{
-	TypeConsoleLog: consoleLogData{}, TypeConsoleError: consoleErrorData{},
-	TypeNetworkRequest: networkRequestData{}, TypeNetworkResponse: networkResponseData{}, TypeNetworkLoadingFailed: networkFailedData{},
-	TypeWebSocketOpen: socketOpenData{}, TypeWebSocketFrame: socketFrameData{}, TypeWebSocketClose: socketCloseData{},
-	TypeNavigation: navigationData{}, TypeDOMContentLoaded: emptyData{}, TypePageLoad: emptyData{}, TypeDOMUpdated: emptyData{},
-	TypeLayoutShift: layoutShiftData{}, TypePageLCP: lcpData{}, TypePageCrashed: crashedData{},
-	TypeDialogOpened: dialogOpenedData{}, TypeDialogClosed: dialogClosedData{},
-	TypeDownloadStarted: downloadStartedData{}, TypeDownloadFinished: downloadFinishedData{},
-	TypeTargetCreated: targetCreatedData{}, TypeTargetDestroyed: targetDestroyedData{},
-	TypeInteractionClick: clickData{}, TypeInteractionKey: keyData{}, TypeInteractionScroll: scrollData{},
-	TypeNetworkIdle: settledData{}, TypeLayoutSettled: settledData{}, TypeScrollSettled: emptyData{}, TypeNavigationSettled: settledData{},
-	TypeScreenshot:          screenshotData{},
-	TypeMonitorDisconnected: disconnectedData{}, TypeMonitorReconnected: reconnectedData{}, TypeMonitorReconnectFailed: failedData{},
-	TypeEventsDropped: droppedData{},
-}
 
 var (
 	docsRow   = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\|(.*)\\|$")
@@ -46,7 +28,7 @@ func TestDocsHaveTheSchema(t *testing.T) {
 		if want := categories[eventType]; category != want {
 			t.Errorf("%s is in the category %q, the docs say %q", eventType, want, category)
 		}
-		data, ok := mapped[eventType]
+		data, ok := shapes[eventType]
 		if !ok {
 			if category != CategoryControl { // the session's own: TestControlEvents
 				t.Errorf("%s has no mapping", eventType)
@@ -57,7 +39,7 @@ func TestDocsHaveTheSchema(t *testing.T) {
 		for _, f := range docsField.FindAllStringSubmatch(inParens.ReplaceAllString(row[3], ""), -1) {
 			told = append(told, f[1]+f[2])
 		}
-		if has := fields(reflect.TypeOf(data)); !slices.Equal(told, has) {
+		if has := marked(reflect.TypeOf(data)); !slices.Equal(told, has) {
 			t.Errorf("%s has %q, the docs say %q", eventType, has, told)
 		}
 	}
@@ -68,19 +50,14 @@ func TestDocsHaveTheSchema(t *testing.T) {
 	}
 }
 
-// fields are the names of a struct's members in JSON, those of embedded ones in
-// their place.
-func fields(of reflect.Type) (names []string) {
-	for f := range of.Fields() {
-		if f.Anonymous {
-			names = append(names, fields(f.Type)...)
-			continue
+// marked are the names of a struct's members in JSON, with a question mark
+// behind those that may be missing.
+func marked(of reflect.Type) (names []string) {
+	for _, m := range fieldsOf(of) {
+		if m.optional {
+			m.name += "?"
 		}
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if strings.HasPrefix(options, "omit") {
-			name += "?"
-		}
-		names = append(names, name)
+		names = append(names, m.name)
 	}
 	return names
 }
