@@ -85,6 +85,7 @@ type Cast struct {
 	casting    bool // Chromium was told to start casting
 	hidden     bool // Chromium says that the page is not visible
 	newest     *Frame
+	beneath    *Frame    // the moving picture that the newest, a still, replaced
 	capturedAt time.Time // of the newest picture that arrived
 	waiting    arrival   // the newest picture that is not decoded yet
 	pictures   uint64    // moving pictures since the start
@@ -343,8 +344,16 @@ func (c *Cast) blinked(frame *Frame) bool {
 func (c *Cast) publishLocked(frame *Frame, step uint32) {
 	frame.Seq = c.options.Counter.add(step)
 	frame.seal(c.options.Tab)
-	if c.newest != nil {
-		c.newest.Release()
+	replaced := c.newest
+	if frame.Sharp && replaced != nil && !replaced.Sharp {
+		c.beneath, replaced = replaced, c.beneath
+	}
+	if !frame.Sharp && c.beneath != nil {
+		c.beneath.Release()
+		c.beneath = nil
+	}
+	if replaced != nil {
+		replaced.Release()
 	}
 	c.newest = frame
 	for s := range c.viewers {

@@ -154,8 +154,8 @@ func (c *Cast) stop() {
 	c.mu.Lock()
 	casting := c.casting
 	c.casting = false
-	newest, waiting := c.newest, c.waiting
-	c.newest, c.waiting = nil, arrival{}
+	newest, beneath, waiting := c.newest, c.beneath, c.waiting
+	c.newest, c.beneath, c.waiting = nil, nil, arrival{}
 	c.still = stillState{}
 	c.mu.Unlock()
 	if casting {
@@ -164,6 +164,9 @@ func (c *Cast) stop() {
 	}
 	if newest != nil {
 		newest.Release()
+	}
+	if beneath != nil {
+		beneath.Release()
 	}
 	waiting.raw.Release()
 }

@@ -96,17 +96,15 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 			return nil, 0, ErrStalled
 		}
 	}
-	if s.view.Hidden || c.newest == nil || s.any && c.newest.Seq == s.lastSeq || !s.pace.ready() {
-		return nil, again, nil
-	}
-	if c.newest.Sharp && s.any && now.Before(s.pace.noStillsUntil) {
+	next := s.nextLocked(now)
+	if next == nil || s.view.Hidden || !s.pace.ready() {
 		return nil, again, nil
 	}
 	if wait := s.due.Sub(now); s.interval > 0 && wait > rateTolerance {
 		return nil, wait, nil
 	}
 	s.due = later(s.due, now.Add(-s.interval)).Add(s.interval)
-	frame = c.newest.retain()
+	frame = next.retain()
 	if s.any {
 		s.totals.skipped += uint64(frame.Seq - s.lastSeq - 1)
 	}
@@ -117,6 +115,20 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 	s.totals.bytes += uint64(len(frame.message))
 	s.pace.sent(frame.Seq, frame.Sharp, now)
 	return frame, 0, nil
+}
+
+// nextLocked returns the picture that the viewer should get next, or nil if it
+// has it. A viewer that gets no stills for a while gets the moving picture that
+// a still replaced.
+func (s *Subscription) nextLocked(now time.Time) *Frame {
+	next := s.cast.newest
+	if next != nil && next.Sharp && s.any && now.Before(s.pace.noStillsUntil) {
+		next = s.cast.beneath
+	}
+	if next == nil || s.any && int32(next.Seq-s.lastSeq) <= 0 { //nolint:gosec // serial number arithmetic
+		return nil
+	}
+	return next
 }
 
 // Ack records that the viewer has all pictures up to seq. A seq that was never
