@@ -31,7 +31,7 @@ export default defineConfig({
     },
   },
   webServer: {
-    command: `${path.join(root, 'bin/takeover')} serve --addr 127.0.0.1:${process.env.E2E_PORT} --data-dir ${process.env.E2E_DATA} --log-level warn --ask-timeout 5m --embed-origins http://localhost:${process.env.E2E_EMBED_PORT}`,
+    command: `${path.join(root, 'bin/takeover')} serve --addr 127.0.0.1:${process.env.E2E_PORT} --data-dir ${process.env.E2E_DATA} --log-level warn --ask-timeout 5m --lease-grace 10s --embed-origins http://localhost:${process.env.E2E_EMBED_PORT}`,
     url: `http://127.0.0.1:${process.env.E2E_PORT}/readyz`,
     env: { TAKEOVER_API_KEY: process.env.E2E_KEY },
     gracefulShutdown: { signal: 'SIGTERM', timeout: 15_000 },

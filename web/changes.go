@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"takeover/session"
 )
 
 const (
@@ -22,11 +24,12 @@ type overview struct {
 	Waiting []call `json:"waiting"` // takeovers that are open, oldest first
 }
 
-// call is a takeover that waits for a person.
+// call is a takeover that is open.
 type call struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
 	Reason    string `json:"reason"`
+	Claimed   bool   `json:"claimed"` // somebody is on it
 }
 
 // streamChanges is GET /v1/sessions/stream: an overview now, and another whenever
@@ -67,7 +70,7 @@ func (s *Server) overview() overview {
 	o := overview{Live: s.manager.Stats().Live, Waiting: []call{}}
 	for _, t := range s.manager.Takeovers("") {
 		if info := t.Info(); info.State.Open() && len(o.Waiting) < maxCalls {
-			o.Waiting = append(o.Waiting, call{info.ID, info.SessionID, info.Reason})
+			o.Waiting = append(o.Waiting, call{info.ID, info.SessionID, info.Reason, info.State == session.TakeoverClaimed})
 		}
 	}
 	return o

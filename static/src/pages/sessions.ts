@@ -70,7 +70,7 @@ function showCount(): void {
   const waiting = Number(byId('live').dataset.waiting);
   document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
   watching.calls([...document.querySelectorAll<HTMLElement>('.inbox > .waiting[data-key]')].map((row) => ({
-    id: row.dataset.key ?? '', reason: row.querySelector('h3')?.textContent ?? '',
+    id: row.dataset.key ?? '', reason: row.querySelector('h3')?.textContent ?? '', claimed: row.hasAttribute('data-claimed'),
   })));
 }
 

@@ -1,5 +1,6 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
+import { Resume } from './resume.js';
 import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, MenuMessage, PermissionMessage, Picture, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 
 /** How long (ms) input waits for control that was asked for by using the page; later than that it is not what the person wants. */
@@ -75,15 +76,16 @@ export class Live extends Emitter<LiveEvents> {
   #asked = 0;
   /** Control was lost with the line, not given away. */
   #wantsBack = false;
-  /** Goes on with this view's control after a lost connection; a secret. */
-  #resume = '';
+  /** Goes on with this view's control after a lost connection. */
+  readonly #resume: Resume;
 
   /** `size` says how the page is looked at; each connection begins by telling the server. */
   constructor(readonly session: string, size: () => ViewSize) {
     super();
+    this.#resume = new Resume(session);
     const base = `${location.origin}/v1/sessions/${encodeURIComponent(session)}`;
     this.connection = new Connection({
-      url: () => `${base.replace(/^http/, 'ws')}/view${this.#resume ? `?resume=${encodeURIComponent(this.#resume)}` : ''}`,
+      url: () => `${base.replace(/^http/, 'ws')}/view${this.#resume.word ? `?resume=${encodeURIComponent(this.#resume.word)}` : ''}`,
       probe: base,
       hello: () => ({ type: 'hello', ...size() }),
     });
@@ -177,7 +179,7 @@ export class Live extends Emitter<LiveEvents> {
       case 'hello':
         this.role = message.role;
         this.touch = message.touch ?? false;
-        this.#resume = message.resume ?? '';
+        this.#resume.word = message.resume ?? '';
         this.emit('hello', message.role);
         break;
       case 'control':

@@ -1,10 +1,12 @@
 import { mayNotify, play, SOUND } from './preferences.js';
 import { read } from './storage.js';
 
-/** Somebody who is needed: an open takeover that nobody is on. */
+/** An open takeover. */
 export interface Call {
   id: string;
   reason: string;
+  /** Somebody is on it. */
+  claimed: boolean;
 }
 
 /** Tells of new takeovers by notification, sound and the page's icon, as the person chose. */
@@ -13,11 +15,15 @@ export class Calling {
   readonly #link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
   readonly #icon = this.#link?.getAttribute('href') ?? '';
 
-  /** Takes in who waits now, and tells of who is new. What waited before this page was opened is no news. */
-  update(waiting: Call[], tells: boolean): void {
+  /**
+   * Takes in the open takeovers, and tells of those that need a person now and did not before: new ones, and those whose
+   * person has left. What waited before this page was opened is no news.
+   */
+  update(open: Call[], tells: boolean): void {
+    const waiting = open.filter(({ claimed }) => !claimed);
     const fresh = this.#known ? waiting.filter(({ id }) => !this.#known?.has(id)) : [];
-    this.#known = new Set([...(this.#known ?? []), ...waiting.map(({ id }) => id)]);
-    this.#badge(waiting.length > 0);
+    this.#known = new Set(waiting.map(({ id }) => id));
+    this.#badge(open.length > 0);
     if (!fresh.length || !tells) return;
     if (read(SOUND) === 'on') play();
     if (!mayNotify()) return;

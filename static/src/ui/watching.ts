@@ -62,8 +62,8 @@ export class Watching {
     return this.#connected;
   }
 
-  /** Takes in who waits when it was asked for. */
+  /** Takes in the open takeovers of a list that the page asked for. The server's own word is newer. */
   calls(waiting: Call[]): void {
-    this.#calling.update(waiting, this.#tells);
+    if (!this.#connected) this.#calling.update(waiting, this.#tells);
   }
 }
