@@ -52,8 +52,8 @@ type ClientOptions struct {
 	// default: the browser's default context.
 	Context *browser.Context
 
-	// ActivePage is the page that init names as the active one; default: the
-	// newest.
+	// ActivePage is the page that people look at, or nil; scripts get it as their
+	// page. Default: the newest. It is called on the goroutines of operations.
 	ActivePage func() *browser.Page
 }
 

@@ -75,15 +75,33 @@ func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(init.Pages) > 0 {
+	init.ActivePage = c.activePage()
+	if init.ActivePage == "" && len(init.Pages) > 0 {
 		init.ActivePage = init.Pages[len(init.Pages)-1].ID
 	}
-	if c.options.ActivePage != nil {
-		if p := c.options.ActivePage(); p != nil && c.sees(p) {
-			init.ActivePage = c.idOf("page", p)
-		}
-	}
 	return init, nil
+}
+
+// activePage is the client's name for the page that people look at; empty when
+// they look at none that the client sees.
+func (c *Client) activePage() string {
+	if c.options.ActivePage == nil {
+		return ""
+	}
+	p := c.options.ActivePage()
+	if p == nil || !c.sees(p) {
+		return ""
+	}
+	return c.idOf("page", p)
+}
+
+// opActivePage gives the page that people look at, after the event that tells of it.
+func opActivePage(ctx context.Context, c *Client, _ *struct{}) (any, error) {
+	id := c.activePage()
+	if err := c.automation.browser.Do(ctx, func() {}); err != nil {
+		return nil, err
+	}
+	return map[string]string{"page": id}, nil
 }
 
 func (c *Client) describeBrowser() browserInit {

@@ -44,6 +44,7 @@ func init() {
 	operations = map[string]operation{
 		// {} → {browser:{name,version}, context:{id}, pages:[PageInit], activePage}; events are told from here on.
 		"init": op(false, opInit),
+		"activePage": op(false, opActivePage), // {} → {page} that people look at, or empty
 		// {} → {context} an incognito one; ended by context.close or with the client.
 		"browser.newContext": op(true, opNewContext),
 		"context.close":      op(true, opCloseContext),

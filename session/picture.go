@@ -165,6 +165,14 @@ func (s *Session) publicPicture(ctx context.Context, p *browser.Page, params pag
 	return image, err
 }
 
+// pageShown is the page that viewers see, or nil.
+func (s *Session) pageShown() *browser.Page {
+	if f := s.shown(); f != nil {
+		return f.page
+	}
+	return nil
+}
+
 // activePage is the page that viewers see.
 func (s *Session) activePage() (*browser.Page, error) {
 	if _, err := s.ready(); err != nil {

@@ -207,7 +207,7 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 		return nil, err
 	}
 	r.client = eng.auto.NewClient(automation.ClientOptions{
-		Gate: s.gate, Veil: s.unveiled, Settle: s.atRest, Hide: s.monitor.Redactor().Bytes,
+		Gate: s.gate, Veil: s.unveiled, Settle: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown,
 		Emit: func(event string, params json.RawMessage) { r.script.Emit(event, params) },
 	})
 	r.said = s.said.Begin()

@@ -39,7 +39,7 @@ import { shared } from './shared.ts';
 import { installWording, mended } from './wording.ts';
 import { WebStorage } from './webstorage.ts';
 import { SoftErrors, setSoftSink } from './soft.ts';
-import { requestTakeover, useWorld } from './takeover.ts';
+import { onShown, requestTakeover, useWorld } from './takeover.ts';
 import { World, type WorldInit } from './world.ts';
 
 host.shared = shared;
@@ -176,7 +176,18 @@ async function begin(args: string): Promise<void> {
     args: parse(args),
     TakeoverFailedError, TakeoverTimeoutError, TakeoverCancelledError,
   });
+  followShown(page!);
   lazily('expect', () => expecting.get().expect);
+}
+
+// The global page follows the people who took over, unless the script has put
+// something else in its place.
+function followShown(given: Page): void {
+  const globals = globalThis as { page?: unknown };
+  onShown(page => {
+    if (globals.page === given)
+      define({ page: given = page });
+  });
 }
 
 function fail(e: unknown): void {

@@ -1,5 +1,6 @@
-import { step, type Send } from './call.ts';
+import { quietly, step, type Send } from './call.ts';
 import { quote } from './selectors.ts';
+import type { Page } from './page.ts';
 import type { World } from './world.ts';
 
 /** What a person did, as the server saw it. */
@@ -26,6 +27,11 @@ let world: World | undefined;
 
 /** Tells where pages are, for patterns as `until`. */
 export function useWorld(w: World): void { world = w; }
+
+let shown = (_: Page): void => {};
+
+/** Tells which page people look at when a takeover has ended. */
+export function onShown(tell: (page: Page) => void): void { shown = tell; }
 
 /** Told when a takeover begins, gives what is told when it ends. */
 let paused = (): (() => void) => () => {};
@@ -65,8 +71,17 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
     } finally {
       stop();
       resume();
+      await showPage();
     }
   });
+}
+
+// Before the script goes on, its page is the one that the person left.
+async function showPage(): Promise<void> {
+  const active = await quietly<{ page?: string }>('activePage').catch(() => undefined); // the run ends
+  const page = active?.page && world?.pages.get(active.page);
+  if (page)
+    shown(page);
 }
 
 // An error of the script's function ends the takeover as well: nobody would
