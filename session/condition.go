@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"takeover/browser"
 	"takeover/invalid"
 	"takeover/text"
+	"takeover/urlglob"
 )
 
 // watchCondition completes a takeover when its condition holds on the active
@@ -60,7 +60,7 @@ func (s *Session) watchCondition(t *Takeover, c condition) {
 // condition is what a takeover may wait for, checked as far as it can be at once.
 type condition struct {
 	until   string
-	pattern *regexp.Regexp // a URL glob's; nil for a selector
+	pattern *urlglob.Pattern // nil for a selector
 }
 
 // selectorPatience bounds asking a page whether a selector is one. Only pages can
@@ -76,7 +76,7 @@ func (s *Session) readCondition(until string) (condition, error) {
 	if isURLGlob(until) {
 		var err error
 		if c.pattern, err = urlPattern(until); err != nil {
-			return c, invalid.Field("until", "is not a URL glob: each { needs its }")
+			return c, invalid.Field("until", "is not a URL glob: %s", text.Clip(err.Error(), maxReason))
 		}
 		return c, nil
 	}
@@ -117,8 +117,17 @@ func isURLGlob(until string) bool {
 	return strings.Contains(until, "://") || strings.HasPrefix(until, "/") && !strings.HasPrefix(until, "//") || strings.HasPrefix(until, "**")
 }
 
+// urlPattern reads a glob, which is Playwright's. One that begins with a slash is for
+// the path of a URL on any host.
+func urlPattern(glob string) (*urlglob.Pattern, error) {
+	if strings.HasPrefix(glob, "/") {
+		glob = "*://*" + glob
+	}
+	return urlglob.Compile(glob, "")
+}
+
 // waitForURL waits until the page's URL matches; false when ctx ended first.
-func (f *focus) waitForURL(ctx context.Context, pattern *regexp.Regexp) bool {
+func (f *focus) waitForURL(ctx context.Context, pattern *urlglob.Pattern) bool {
 	moved := make(chan struct{}, 1)
 	cancel := f.eng.model.Subscribe(func(ev browser.Event) {
 		if n, ok := ev.(browser.FrameNavigated); ok && n.Frame == f.page.MainFrame() {
@@ -130,7 +139,7 @@ func (f *focus) waitForURL(ctx context.Context, pattern *regexp.Regexp) bool {
 	})
 	defer cancel()
 	for {
-		if pattern.MatchString(f.page.URL()) {
+		if pattern.Match(f.page.URL()) {
 			return true
 		}
 		select {
@@ -139,40 +148,6 @@ func (f *focus) waitForURL(ctx context.Context, pattern *regexp.Regexp) bool {
 			return false
 		}
 	}
-}
-
-// urlPattern turns a glob into a regular expression: ** is any run of
-// characters, * any without a slash, {a,b} either, all else itself. A glob that
-// begins with a slash is for the path.
-func urlPattern(glob string) (*regexp.Regexp, error) {
-	var b strings.Builder
-	b.WriteString("^")
-	if strings.HasPrefix(glob, "/") {
-		b.WriteString("[a-z]+://[^/]*")
-	}
-	depth := 0
-	for rest := glob; rest != ""; {
-		switch {
-		case strings.HasPrefix(rest, "**"):
-			b.WriteString(".*")
-			rest = rest[1:]
-		case rest[0] == '*':
-			b.WriteString("[^/]*")
-		case rest[0] == '{':
-			b.WriteString("(?:")
-			depth++
-		case rest[0] == '}' && depth > 0:
-			b.WriteString(")")
-			depth--
-		case rest[0] == ',' && depth > 0:
-			b.WriteString("|")
-		default:
-			b.WriteString(regexp.QuoteMeta(rest[:1]))
-		}
-		rest = rest[1:]
-	}
-	b.WriteString("$")
-	return regexp.Compile(b.String())
 }
 
 // conditionPause is how long to wait before a selector is tried again on a page

@@ -68,13 +68,17 @@ func TestURLPattern(t *testing.T) {
 		{"**/{a,b}", "https://x.example/c", false},
 		{"https://a.example/?q=1", "https://a.example/?q=1", true},
 		{"https://a.example/(x", "https://a.example/(x", true},
+		{"https://A.example", "https://a.example/", true},
+		{"https://a.example/**/x", "https://a.example/x", true},
+		{`**/a\*`, "https://a.example/a*", true},
+		{"/[a]?x", "https://a.example/[a]?x", true},
 	} {
 		p, err := urlPattern(c.glob)
 		if err != nil {
 			t.Errorf("%q: %v", c.glob, err)
 			continue
 		}
-		if got := p.MatchString(c.url); got != c.want {
+		if got := p.Match(c.url); got != c.want {
 			t.Errorf("%q on %q is %v", c.glob, c.url, got)
 		}
 	}
