@@ -43,7 +43,7 @@ var operations map[string]operation
 func init() {
 	operations = map[string]operation{
 		// {} → {browser:{name,version}, context:{id}, pages:[PageInit], activePage}; events are told from here on.
-		"init": op(false, opInit),
+		"init":       op(false, opInit),
 		"activePage": op(false, opActivePage), // {} → {page} that people look at, or empty
 		// {} → {context} an incognito one; ended by context.close or with the client.
 		"browser.newContext": op(true, opNewContext),

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
@@ -10,37 +11,62 @@ import (
 	"takeover/cdp"
 )
 
-// underWayPatience bounds how long a page may take to confirm that earlier events
-// are known. A page with an open dialog does not answer at all.
-const underWayPatience = 2 * time.Second
+// activityPatience is how long a page may take to confirm that all that happened in
+// it before is known. A page that shows a dialog does not confirm it at all.
+const activityPatience = 2 * time.Second
+
+// Activity is what happens in a page, and when something last did.
+type Activity struct {
+	LoadedAt  time.Time  // when the document's load event was told; zero before that
+	RequestAt time.Time  // when a request last began or ended; zero if there was none
+	UnderWay  []UnderWay // requests that have not ended
+}
 
 // UnderWay is a running request.
 type UnderWay struct {
 	ID       string // Chromium's, the same for every client
-	LoaderID string // of the requesting or requested document
+	Target   string // id of the target that sent it: the page's, or an out-of-process frame's
+	LoaderID string // of the document that asked, or that is asked for
 	Kind     string // as Playwright names types of resources
 	Started  time.Time
 	Answered bool // its response has begun
 }
 
-// UnderWay returns the running requests of the page's own process, as of a moment
-// after the call began. It excludes streams of events, which have no end.
-func (p *Page) UnderWay(ctx context.Context) []UnderWay {
-	ctx, cancel := context.WithTimeout(ctx, underWayPatience)
-	defer cancel()
-	_, _ = cdp.Call(ctx, p.Session(), runtime.GetIsolateID, proto.Empty{}) // any answer will do
+// Activity returns what happens in the page and its frames, as of a moment after the
+// call began. Event streams, which have no end, are not among the requests.
+func (p *Page) Activity(ctx context.Context) Activity {
+	p.catchUp(ctx)
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
-	var list []UnderWay
+	a := Activity{LoadedAt: p.loadedAt, RequestAt: p.requestAt}
 	for id, c := range p.requests {
 		r := c.last()
-		if r == nil || r.ended || !c.counts || c.frame.attachment != p.attachment || r.ResourceType == "eventsource" {
+		if r == nil || r.ended || !c.counts || c.frame.detached || c.frame.attachment == nil || r.ResourceType == "eventsource" {
 			continue
 		}
-		list = append(list, UnderWay{
-			ID: id, LoaderID: string(c.loader), Kind: r.ResourceType,
+		a.UnderWay = append(a.UnderWay, UnderWay{
+			ID: id, Target: string(c.frame.attachment.root), LoaderID: string(c.loader), Kind: r.ResourceType,
 			Started: time.UnixMilli(int64(r.wall * 1000)), Answered: r.response != nil,
 		})
 	}
-	return list
+	return a
+}
+
+// catchUp waits until the model knows what happened in the page's processes so far.
+func (p *Page) catchUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, activityPatience)
+	defer cancel()
+	sessions := map[*cdp.Session]bool{p.Session(): true}
+	p.browser.mu.Lock()
+	for _, f := range p.frames {
+		if f.attachment != nil {
+			sessions[f.attachment.session] = true
+		}
+	}
+	p.browser.mu.Unlock()
+	var all sync.WaitGroup
+	for s := range sessions {
+		all.Go(func() { _, _ = cdp.Call(ctx, s, runtime.GetIsolateID, proto.Empty{}) }) // whatever it answers
+	}
+	all.Wait()
 }

@@ -80,7 +80,16 @@ func (f *Frame) setLifecycleLocked(l Lifecycle) {
 	if removed|added != 0 {
 		f.page.tellLocked(LifecycleChanged{Frame: f, Added: added, Removed: removed})
 	}
-	if f == f.page.main && added&LifecycleDOMContentLoaded != 0 {
+	if f != f.page.main {
+		return
+	}
+	switch {
+	case added&LifecycleLoad != 0:
+		f.page.loadedAt = time.Now()
+	case l&LifecycleLoad == 0:
+		f.page.loadedAt = time.Time{}
+	}
+	if added&LifecycleDOMContentLoaded != 0 {
 		f.page.watchHeadLocked()
 	}
 }

@@ -123,6 +123,7 @@ func (a *attachment) requestSentLocked(e requestSent) {
 	if isFavicon(e.Request.URL) {
 		return
 	}
+	p.requestAt = time.Now()
 	if f != nil && e.isDocument() {
 		f.attemptLocked(e.LoaderID, e.Request.URL)
 	}
@@ -282,6 +283,7 @@ func (a *attachment) requestFailedLocked(e requestEnded) {
 // requestEndedLocked handles the end of a request and returns the request, or nil
 // when it is unknown or has ended before.
 func (p *Page) requestEndedLocked(e requestEnded) *Request {
+	p.requestAt = time.Now()
 	c := p.requests[e.RequestID]
 	if c == nil {
 		return nil

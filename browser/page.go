@@ -56,6 +56,8 @@ type Page struct {
 	requests   map[string]*chain // by request id: running ones and the newest ones
 	recent     []*Request        // the newest ones, oldest first
 	recentSize int               // bytes of them
+	loadedAt   time.Time         // when the document's load event was told; zero before that
+	requestAt  time.Time         // when a request last began or ended
 	sockets    map[string]*WebSocket
 	watches    []*NavigationWatch
 	early      []Event // to send right after PageCreated

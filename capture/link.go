@@ -253,7 +253,7 @@ func (l *link) handleLocked(ev cdp.Event) {
 		l.awaitHeard(ev.Token.(chan struct{}))
 		return
 	case restMark:
-		ev.Token.(*rest).asked = true
+		l.asked(ev.Token.(*rest))
 		return
 	}
 	if handle := targetHandlers[ev.Method]; handle != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/page"
@@ -21,15 +22,24 @@ func init() {
 	handlers[page.LifecycleEvent.Method] = (*watched).lifecycle
 }
 
-// rest is somebody who waits for a page to come to rest.
+// rest is a call that waits for a page to come to rest.
 type rest struct {
-	asked bool // what happened before they asked is known
-	done  chan error
+	asked   bool // what happened before the call is known
+	earlier Earlier
+	done    chan error
+}
+
+// Earlier is what somebody else knows of a page from before the monitor followed it.
+type Earlier struct {
+	LoadedAt  time.Time  // when its document was loaded; zero if it is not, or nobody knows
+	RequestAt time.Time  // when a request last began or ended; zero if there was none
+	UnderWay  []UnderWay // requests that have not ended
 }
 
 // UnderWay is a request that somebody else knows to be under way in a page.
 type UnderWay struct {
 	ID       string
+	Target   string // id of the target that sent it: the page's, or an out-of-process frame's
 	LoaderID string
 	Kind     string // as resource types are called in events
 	Started  time.Time
@@ -71,10 +81,9 @@ func (m *Monitor) captures(eventType string) bool {
 	return m.running
 }
 
-// Follow makes the monitor follow what Rest is told by, from now until stop is
-// called: nobody sees events that are not captured. Without it, Rest does so
-// itself, and takes no page for one that rests already.
-func (m *Monitor) Follow() (stop func()) {
+// follow makes the monitor follow what a page's rest is computed from, until stop
+// is called. Events that are not captured stay unseen.
+func (m *Monitor) follow() (stop func()) {
 	m.followed(1)
 	return func() { m.followed(-1) }
 }
@@ -97,19 +106,19 @@ func (m *Monitor) followed(by int) {
 
 // Rest waits until a page has come to rest: its navigation has settled, no request
 // has been pending for 500 ms, and nothing has moved for a second. A page that is
-// at rest is not waited for. It works whether a capture runs or not. underWay is asked
-// for the requests that began before anybody followed the page; they count like the
-// others, and it has to leave out those that ended before it was called. The error
-// is ErrTargetGone, ErrNotReady, or ctx's cause.
-func (m *Monitor) Rest(ctx context.Context, target string, underWay func(context.Context) []UnderWay) error {
-	defer m.Follow()()
+// at rest is not waited for. It works whether a capture runs or not; without one the
+// page is followed during the call only, and earlier is asked what happened in it
+// before. Requests that began then count like the others; earlier must leave out
+// those that ended before it was called. The error is ErrTargetGone, ErrNotReady, or
+// ctx's cause.
+func (m *Monitor) Rest(ctx context.Context, target string, earlier func(context.Context) Earlier) error {
+	defer m.follow()()
 	w, err := m.pageOf(target)
 	if err != nil {
 		return err
 	}
-	answered(ctx, []*cdp.Session{w.session}) // what it does is on its way to us by then
-	w.learnRequests(ctx, underWay)
-	r := &rest{done: make(chan error, 1)}
+	w.readFrames(ctx) // what happens in it is on its way to us by then
+	r := &rest{earlier: w.learn(ctx, earlier), done: make(chan error, 1)}
 	m.mu.Lock()
 	if w.gone || len(w.settle.waiting) >= maxRests {
 		m.mu.Unlock()
@@ -129,21 +138,52 @@ func (m *Monitor) Rest(ctx context.Context, target string, underWay func(context
 	}
 }
 
-// learnRequests takes in, once, what was under way in a page before its network was
-// followed, which Chromium does not tell.
-func (w *watched) learnRequests(ctx context.Context, underWay func(context.Context) []UnderWay) {
-	w.m.mu.Lock()
-	known := w.requests.whole
-	w.m.mu.Unlock()
-	if known {
-		return
-	}
-	list := underWay(ctx)
+// readFrames learns which frames a page has, so that requests of those in other
+// processes are known as the page's. Until it returns, a process that does not
+// answer may take answerPatience.
+func (w *watched) readFrames(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, answerPatience)
+	defer cancel()
+	var all sync.WaitGroup
+	defer all.Wait()
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
-	w.requests.whole = true
+	for _, part := range w.l.targets {
+		if part == w || part.kind == "iframe" { // which page an iframe belongs to may not be known yet
+			all.Go(func() { part.readTree(ctx) })
+		}
+	}
+}
+
+// learn asks what happened in a page before it was followed, which Chromium does not
+// tell, and takes in the requests that were under way then.
+func (w *watched) learn(ctx context.Context, earlier func(context.Context) Earlier) Earlier {
+	w.m.mu.Lock()
+	known := w.requests.whole && (!w.settle.adopted || w.settle.settled)
+	w.m.mu.Unlock()
+	if known {
+		return Earlier{}
+	}
+	e := earlier(ctx)
+	w.m.mu.Lock()
+	defer w.m.mu.Unlock()
+	for _, part := range w.l.targets {
+		if part == w || part.kind == "iframe" {
+			part.addEarlier(e.UnderWay)
+		}
+	}
+	w.requests.whole, w.requests.over = true, nil
+	w.settle.recount = true
+	return e
+}
+
+// addEarlier adds the requests of a target that began before it was followed.
+func (w *watched) addEarlier(list []UnderWay) {
+	if w.requests.whole {
+		return
+	}
 	for _, u := range list {
-		if w.requests.byID[u.ID] != nil || w.requests.over[u.ID] {
+		if u.Target != w.target || w.requests.byID[u.ID] != nil || w.requests.over[u.ID] {
 			continue
 		}
 		r := &request{id: u.ID, loader: u.LoaderID, kind: u.Kind, started: u.Started, active: time.Now(), counts: true, reported: true}
@@ -152,12 +192,41 @@ func (w *watched) learnRequests(ctx context.Context, underWay func(context.Conte
 		}
 		w.requests.add(r)
 	}
-	w.requests.over = nil
-	w.settle.recount = true
+}
+
+// adopt makes the waits of a document that was there before it was followed begin
+// when things happened, and not when the monitor learned of them.
+func (s *settle) adopt(e Earlier) {
+	if !s.adopted || s.settled {
+		return
+	}
+	s.informed = true
+	s.requestedAt = latest(s.requestedAt, e.RequestAt)
+	if !s.idleAt.IsZero() {
+		s.idleAt = s.requestedAt.Add(idleAfter)
+	}
+	for _, part := range s.w.l.targets {
+		if part.page() == s.w {
+			s.shiftedAt = latest(s.shiftedAt, part.shiftedAt)
+		}
+	}
+	if !s.layoutAt.IsZero() && !e.LoadedAt.IsZero() {
+		s.layoutAt = latest(e.LoadedAt, s.shiftedAt).Add(layoutQuiet)
+	}
 }
 
 // restMark is put into the intake behind what happened before somebody waits.
 const restMark = "rest"
+
+// asked notes that what happened before a call of Rest is known.
+func (l *link) asked(r *rest) {
+	r.asked = true
+	for _, w := range l.targets {
+		if w.settle != nil && slices.Contains(w.settle.waiting, r) {
+			w.settle.adopt(r.earlier)
+		}
+	}
+}
 
 // pageOf finds a page's target.
 func (m *Monitor) pageOf(target string) (*watched, error) {

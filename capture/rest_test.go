@@ -18,8 +18,8 @@ import (
 	"takeover/cdp"
 )
 
-// nothing is what was under way in a page before it was followed.
-func nothing(context.Context) []capture.UnderWay { return nil }
+// nothing is known of a page before it was followed.
+func nothing(context.Context) capture.Earlier { return capture.Earlier{} }
 
 // Rest waits for what goes on in a page, without anybody else seeing events of it.
 func TestRest(t *testing.T) {
@@ -41,7 +41,6 @@ func TestRest(t *testing.T) {
 	if err := rest(ctx); err != nil {
 		t.Fatal(err)
 	}
-	defer r.Follow()()
 
 	// What it has asked for, though nothing is waited for.
 	p.Eval(`window.answer = ""; fetch("/slow").then(r => r.text()).then(text => { answer = text }); 0`, nil)
@@ -120,15 +119,15 @@ func TestRestLearnsWhatWasUnderWay(t *testing.T) {
 	if err := json.Unmarshal(p.Await(network.RequestWillBeSent.Method).Params, &sent); err != nil {
 		t.Fatal(err)
 	}
-	underWay := func(context.Context) []capture.UnderWay {
-		return []capture.UnderWay{{ID: sent.RequestID, Kind: "fetch", Started: time.Now()}}
+	underWay := func(context.Context) capture.Earlier {
+		return capture.Earlier{UnderWay: []capture.UnderWay{{ID: sent.RequestID, Target: string(p.ID), Kind: "fetch", Started: time.Now()}}}
 	}
 	short, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
 	defer cancel()
 	if err := r.Rest(short, string(p.ID), underWay); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while a request was pending: %v", err)
 	}
-	if err := r.Rest(ctx, string(p.ID), func(ctx context.Context) []capture.UnderWay {
+	if err := r.Rest(ctx, string(p.ID), func(ctx context.Context) capture.Earlier {
 		close(gate)
 		p.Await(network.LoadingFinished.Method)
 		return underWay(ctx)

@@ -22,7 +22,9 @@ type settle struct {
 	idle    bool      // network_idle
 	layout  bool      // layout_settled
 	settled bool
-	adopted bool // it was over before anybody followed it: its events are not told
+
+	adopted  bool // it was over before the page was followed: its events are not told
+	informed bool // requestedAt holds for the time before that, too
 
 	recount  bool      // requests came or went since they were counted, at
 	counted  time.Time // which is not done for each of them
@@ -83,10 +85,10 @@ func (s *settle) pageLoaded() {
 }
 
 // shifted restarts the wait for a layout at rest.
-func (s *settle) shifted() {
-	s.shiftedAt = time.Now()
+func (s *settle) shifted(at time.Time) {
+	s.shiftedAt = latest(s.shiftedAt, at)
 	if !s.layoutAt.IsZero() {
-		s.layoutAt = time.Now().Add(layoutQuiet)
+		s.layoutAt = latest(s.layoutAt, at.Add(layoutQuiet))
 	}
 }
 
@@ -193,6 +195,8 @@ func (s *settle) tickNetwork(now time.Time) {
 		switch {
 		case pending > 0:
 			s.idleAt = time.Time{}
+		case s.idleAt.IsZero() && s.informed:
+			s.idleAt = s.requestedAt.Add(idleAfter)
 		case s.idleAt.IsZero():
 			s.idleAt = now.Add(idleAfter)
 		}
@@ -230,6 +234,14 @@ func (s *settle) write(frameID, eventType string, data any) {
 
 // due tells whether a timer that is set goes off.
 func due(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+// latest returns the later of two moments.
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
 
 // earliest returns the first of the moments that are set.
 func earliest(moments ...time.Time) (first time.Time) {

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -66,6 +67,9 @@ type watched struct {
 	gone    bool
 
 	followed bool // somebody may wait for it to rest
+
+	shiftedAt      time.Time // of the latest layout shift
+	bufferedShifts int       // those that Chromium told late, when it was asked for shifts
 }
 
 // domains are the parts of CDP that are enabled on a target.
@@ -289,6 +293,9 @@ func (w *watched) configureLocked(waiting bool) {
 		w.requests = newRequests()
 	}
 	w.toggle(had.dom, want.dom, dom.Enable.Method, dom.EnableParams{}, dom.Disable.Method)
+	if want.shifts && !had.shifts {
+		w.bufferedShifts = 0
+	}
 	w.toggle(had.shifts, want.shifts, performancetimeline.Enable.Method,
 		performancetimeline.EnableParams{EventTypes: []string{"layout-shift", "largest-contentful-paint"}}, "")
 	if had.shifts && !want.shifts {
@@ -344,27 +351,30 @@ func (w *watched) tickLocked(now time.Time) time.Time {
 
 // learnFrames asks a target that was there before us for its frames.
 func (w *watched) learnFrames() {
-	w.l.taskLocked(func() {
-		tree, err := cdp.Call(w.l.ctx, w.session, page.GetFrameTree, proto.Empty{})
-		if err != nil {
+	w.l.taskLocked(func() { w.readTree(w.l.ctx) })
+}
+
+// readTree asks the target for its frames.
+func (w *watched) readTree(ctx context.Context) {
+	tree, err := cdp.Call(ctx, w.session, page.GetFrameTree, proto.Empty{})
+	if err != nil {
+		return
+	}
+	w.m.mu.Lock()
+	defer w.m.mu.Unlock()
+	var learn func(*page.FrameTree)
+	learn = func(t *page.FrameTree) {
+		if t == nil || t.Frame == nil {
 			return
 		}
-		w.m.mu.Lock()
-		defer w.m.mu.Unlock()
-		var learn func(*page.FrameTree)
-		learn = func(t *page.FrameTree) {
-			if t == nil || t.Frame == nil {
-				return
-			}
-			if _, known := w.l.frames[string(t.Frame.ID)]; !known {
-				w.l.setFrameLocked(string(t.Frame.ID), frame{parent: string(t.Frame.ParentID), url: t.Frame.URL + t.Frame.URLFragment})
-			}
-			for _, child := range t.ChildFrames {
-				learn(child)
-			}
+		if _, known := w.l.frames[string(t.Frame.ID)]; !known {
+			w.l.setFrameLocked(string(t.Frame.ID), frame{parent: string(t.Frame.ParentID), url: t.Frame.URL + t.Frame.URLFragment})
 		}
-		learn(tree.FrameTree)
-	})
+		for _, child := range t.ChildFrames {
+			learn(child)
+		}
+	}
+	learn(tree.FrameTree)
 }
 
 func (l *link) crashed(ev cdp.Event) {

@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"time"
+
 	"takeover/cdp"
 )
 
@@ -30,6 +32,25 @@ type lcpData struct {
 	URL     string  `json:"url,omitempty"` // of the picture, if it is one
 }
 
+// maxBufferedShifts is how many layout shifts of a document Chromium keeps for those
+// who ask later: the first ones.
+const maxBufferedShifts = 150
+
+// shifted notes a layout shift, at so many seconds since the epoch. Of one that
+// Chromium had kept, that is when it happened, unless there were too many to tell.
+func (w *watched) shifted(seconds float64, buffered bool) {
+	at := time.Now()
+	if buffered {
+		if w.bufferedShifts++; w.bufferedShifts < maxBufferedShifts {
+			at = time.UnixMicro(int64(seconds * 1e6))
+		}
+	}
+	w.shiftedAt = latest(w.shiftedAt, at)
+	if page := w.page(); page != nil {
+		page.settle.shifted(at)
+	}
+}
+
 // timelineEvent maps Chromium's performance entries.
 func (w *watched) timelineEvent(ev cdp.Event) {
 	var p struct {
@@ -53,7 +74,14 @@ func (w *watched) timelineEvent(ev cdp.Event) {
 			} `json:"lcpDetails"`
 		} `json:"event"`
 	}
-	if !w.m.active.LayoutShifts && !w.m.active.Navigation || decode(ev.Params, &p) != nil || p.Event.Time*1000 < w.m.shiftsSince {
+	if !w.m.active.LayoutShifts && !w.m.active.Navigation || decode(ev.Params, &p) != nil {
+		return
+	}
+	buffered := p.Event.Time*1000 < w.m.shiftsSince
+	if p.Event.Shift != nil {
+		w.shifted(p.Event.Time, buffered)
+	}
+	if buffered {
 		return
 	}
 	e := w.event(p.Event.FrameID)
@@ -72,9 +100,6 @@ func (w *watched) timelineEvent(ev cdp.Event) {
 				nodes = append(nodes, s.Node)
 			}
 			w.withElements(e, data, nodes)
-		}
-		if page := w.page(); page != nil {
-			page.settle.shifted()
 		}
 	case p.Event.LCP != nil && w.m.config.Navigation:
 		data := lcpData{Time: e.TS, Size: p.Event.LCP.Size}

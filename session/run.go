@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"strings"
 	"sync"
 	"time"
 
@@ -41,8 +40,7 @@ type Run struct {
 	script  *scripting.Run // nil for a run that was refused
 	said    *background.Window
 
-	unfollow func() // ends that pages are followed until they rest
-	done     chan struct{}
+	done chan struct{}
 
 	archived    bool // of an earlier process: its long parts are in the store
 	detailBytes int  // of these
@@ -198,7 +196,7 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 	if err := checkRun(&o); err != nil {
 		return nil, err
 	}
-	r := &Run{session: s, given: RunScript{Filename: o.Filename, Code: o.Code, Args: o.Args}, unfollow: func() {}, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
+	r := &Run{session: s, given: RunScript{Filename: o.Filename, Code: o.Code, Args: o.Args}, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
 		ID: newID("run"), SessionID: s.id, Filename: o.Filename, RequestedBy: o.RequestedBy, Status: RunRunning,
 		CreatedAt: time.Now().UTC(), Logs: []RunLog{}, Steps: []RunStep{}, Tests: []RunTest{},
 	}}
@@ -211,16 +209,12 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 		Emit: func(event string, params json.RawMessage) { r.script.Emit(event, params) },
 	})
 	r.said = s.said.Begin()
-	if strings.Contains(o.Code, "waitForSettled") { // it asks for what is known from the beginning only
-		r.unfollow = s.monitor.Follow()
-	}
 	script, err := s.manager.scripts.Start(s.ctx, scripting.Script{
 		Code: o.Code, Filename: o.Filename, Args: o.Args, Timeout: o.Timeout,
 	}, runOperations{r}, runSink{r})
 	if err != nil {
 		defer s.work.Done()
 		r.client.Close()
-		r.unfollow()
 		defer s.clearRun()
 		return r.refused(err)
 	}
@@ -298,7 +292,6 @@ func (r *Run) finish() {
 		_ = t.Cancel("run ended") // ended just before: nothing to do
 	}
 	r.client.Close()
-	r.unfollow()
 	s.control.Release(control.Script)
 	s.monitor.Heard(s.ctx)
 

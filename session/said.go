@@ -59,11 +59,13 @@ func (r *Run) head() background.Head {
 
 // atRest waits until a page has come to rest.
 func (s *Session) atRest(ctx context.Context, p *browser.Page) error {
-	err := s.monitor.Rest(ctx, string(p.ID()), func(ctx context.Context) (list []capture.UnderWay) {
-		for _, u := range p.UnderWay(ctx) {
-			list = append(list, capture.UnderWay(u))
+	err := s.monitor.Rest(ctx, string(p.ID()), func(ctx context.Context) capture.Earlier {
+		activity := p.Activity(ctx)
+		earlier := capture.Earlier{LoadedAt: activity.LoadedAt, RequestAt: activity.RequestAt}
+		for _, u := range activity.UnderWay {
+			earlier.UnderWay = append(earlier.UnderWay, capture.UnderWay(u))
 		}
-		return list
+		return earlier
 	})
 	if errors.Is(err, capture.ErrTargetGone) {
 		return browser.ErrPageClosed

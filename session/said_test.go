@@ -321,3 +321,68 @@ func TestWaitForSettledKnowsOfEarlier(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestWaitForSettledAtRest checks that a page that rests is not waited for, however
+// the script spells the call: to find out anew takes more than a second.
+func TestWaitForSettledAtRest(t *testing.T) {
+	s := create(t, startManager(t, Options{}), CreateOptions{URL: site(t) + "/rest"})
+	endOf(t, startRun(t, s, `await page.waitForSettled()`))
+	for _, call := range []string{"page.waitForSettled", "page['waitFor' + 'Settled']"} {
+		r := startRun(t, s, `await `+call+`({ timeout: 950 })`)
+		if info := endOf(t, r); info.Status != RunSucceeded {
+			t.Errorf("%s of a page that rests: %+v", call, info.Error)
+		}
+	}
+	moved := resultOf[float64](t, startRun(t, s, `
+		await page.evaluate(() => new Promise(done => {
+			document.body.insertAdjacentHTML('beforeend', '<div style="height:50px"></div><p>text</p>');
+			requestAnimationFrame(() => requestAnimationFrame(() => {
+				document.querySelector('div').style.height = '150px';
+				requestAnimationFrame(() => requestAnimationFrame(done));
+			}));
+		}));
+		const began = performance.now();
+		await page.waitForSettled();
+		return performance.now() - began;
+	`))
+	if moved < 500 {
+		t.Errorf("the page rests %v ms after it moved", moved)
+	}
+}
+
+// TestWaitForSettledKnowsOfFramesElsewhere waits for what a frame in another process
+// asked for before the script began.
+func TestWaitForSettledKnowsOfFramesElsewhere(t *testing.T) {
+	asked, released := make(chan struct{}), make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/":
+			_, port, _ := strings.Cut(r.Host, ":")
+			_, _ = fmt.Fprintf(w, `<link rel=icon href=data:,><iframe src="http://localhost:%s/inner"></iframe>`, port)
+		case "/inner":
+			_, _ = io.WriteString(w, `<script>addEventListener('message', () => fetch('/slow').then(r => r.text()).then(text => { document.title = 'answered' }))</script>`)
+		case "/slow":
+			close(asked)
+			select {
+			case <-released:
+			case <-r.Context().Done():
+			}
+		case "/release":
+			close(released)
+		}
+	}))
+	defer srv.Close()
+	s := create(t, startManager(t, Options{}), CreateOptions{URL: srv.URL})
+	endOf(t, startRun(t, s, `await page.waitForSettled(); await page.evaluate(() => frames[0].postMessage('go', '*'))`))
+	waitFor(t, "the request", asked)
+	got := resultOf[[]string](t, startRun(t, s, `
+		const early = await page.waitForSettled({ timeout: 2500 }).then(() => 'settled', e => e.name);
+		await page.evaluate(() => { fetch('/release') });
+		await page.waitForSettled();
+		return [early, await page.frames()[1].title()];
+	`))
+	if got[0] != "TimeoutError" || got[1] != "answered" {
+		t.Errorf("got %q", got)
+	}
+}
