@@ -6,13 +6,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"takeover/archive"
+	"takeover/id"
 	"takeover/invalid"
 )
 
@@ -189,7 +189,7 @@ func (r *Registry) Create(session string, o Options) (Info, string, error) {
 	secret := base64.RawURLEncoding.EncodeToString(raw)
 	now := time.Now().UTC()
 	one := &link{hash: sha256.Sum256([]byte(secret)), over: make(chan struct{}), Info: Info{
-		ID: newID(), SessionID: session, Takeover: o.Takeover, Role: o.Role, State: Open, CreatedAt: now, CreatedBy: o.CreatedBy,
+		ID: id.New("ln"), SessionID: session, Takeover: o.Takeover, Role: o.Role, State: Open, CreatedAt: now, CreatedBy: o.CreatedBy,
 		ExpiresAt: now.Add(o.ExpiresIn), MaxUses: o.MaxUses, Visits: []Visit{},
 	}}
 	r.mu.Lock()
@@ -426,11 +426,4 @@ func (r record) link() *link {
 		close(l.over)
 	}
 	return l
-}
-
-// newID makes the id of a link: 96 random bits.
-func newID() string {
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // crypto/rand never fails
-	return "ln_" + hex.EncodeToString(b)
 }

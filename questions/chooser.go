@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/text"
 )
@@ -135,7 +136,7 @@ func (c *Choosers) ask(ev browser.FileChooserOpened) {
 	}
 	page := ev.Frame.Page()
 	c.open.dropIf(func(q *question) bool { return isAbout[*chooser](q) && q.page == page }) // a person answers one at a time
-	id := newID("fc")
+	id := id.New("fc")
 	c.open.add(&question{
 		id: id, page: page, to: Acting, about: &chooser{input, ev.Multiple},
 		message: ChooserMessage{

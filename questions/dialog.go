@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"takeover/browser"
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/text"
 )
@@ -59,7 +60,7 @@ func (d *Dialogs) opened(dialog *browser.Dialog) {
 	if automated {
 		return
 	}
-	id := newID("dg")
+	id := id.New("dg")
 	d.open.add(&question{
 		id: id, page: dialog.Page(), to: Seeing, about: dialog,
 		message: DialogMessage{

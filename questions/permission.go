@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"takeover/browser"
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/text"
 	"takeover/widget"
@@ -89,7 +90,7 @@ func (p *Permissions) ask(page *browser.Page, wanted permission) {
 		return q.about == wanted && q.page.Context() == page.Context()
 	}
 	shown, _ := p.shown()
-	id := newID("pm")
+	id := id.New("pm")
 	q := &question{
 		id: id, page: page, to: Acting, about: wanted,
 		message: PermissionMessage{Type: "permission", ID: id, Name: wanted.name, Origin: text.Clip(wanted.origin, maxAddress)},

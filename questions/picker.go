@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"takeover/browser"
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/widget"
 )
@@ -105,7 +106,7 @@ func (p *Pickers) show(place context.Context, k *widget.Picker, d *widget.Descri
 		p.open.change(q, SelectMessage{Type: "select", ID: q.id, Description: d})
 		return
 	}
-	id := newID("sel")
+	id := id.New("sel")
 	q := &question{
 		id: id, page: k.Page(), to: Seeing, slot: "select " + id, about: k,
 		message:  SelectMessage{Type: "select", ID: id, Description: d},

@@ -2,8 +2,6 @@ package questions
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"log/slog"
 	"slices"
 	"sync"
@@ -288,11 +286,4 @@ func (q *question) release() {
 func isAbout[T any](q *question) bool {
 	_, ok := q.about.(T)
 	return ok
-}
-
-// newID makes an id that no other question has.
-func newID(kind string) string {
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // crypto/rand never fails
-	return kind + "_" + hex.EncodeToString(b)
 }

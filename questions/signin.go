@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"takeover/browser"
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/text"
 )
@@ -115,7 +116,7 @@ func (s *SignIns) read(r *browser.Response) (*signIn, AuthMessage, bool) {
 		server = hostOf(s.proxy)
 	}
 	return asked, AuthMessage{
-		Type: "auth", ID: newID("au"), Origin: text.Clip(server, maxAddress), Realm: text.Clip(realm, maxRealm), Proxy: proxy,
+		Type: "auth", ID: id.New("au"), Origin: text.Clip(server, maxAddress), Realm: text.Clip(realm, maxRealm), Proxy: proxy,
 	}, true
 }
 

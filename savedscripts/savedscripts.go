@@ -3,8 +3,6 @@ package savedscripts
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/store"
 )
@@ -154,7 +153,7 @@ func (l *Scripts) Get(ctx context.Context, id string) (Script, error) {
 // ErrNoStore, or the store's.
 func (l *Scripts) Save(ctx context.Context, c Change) (Script, error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	s := Script{ID: newID(), Args: json.RawMessage("null"), CreatedAt: now, UpdatedAt: now}
+	s := Script{ID: id.New("script"), Args: json.RawMessage("null"), CreatedAt: now, UpdatedAt: now}
 	if err := c.apply(&s); err != nil {
 		return s, err
 	}
@@ -238,11 +237,4 @@ func putScript(ctx context.Context, b *store.Bucket, s Script, revision uint64) 
 		return fmt.Errorf("save script: %w", err)
 	}
 	return nil
-}
-
-// newID makes the id of a script: 96 random bits.
-func newID() string {
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // crypto/rand never fails
-	return "script_" + hex.EncodeToString(b)
 }

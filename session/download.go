@@ -7,6 +7,7 @@ import (
 
 	"takeover/browser"
 	"takeover/files"
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/text"
 )
@@ -58,7 +59,7 @@ func (s *Session) downloadBegan(d *browser.Download) {
 		name = "download"
 	}
 	k := &knownDownload{download: d, cancel: d.Cancel, message: DownloadMessage{
-		Type: "download", ID: newID("dl"), State: DownloadRunning, Name: name, URL: text.Clip(d.URL(), maxTitle),
+		Type: "download", ID: id.New("dl"), State: DownloadRunning, Name: name, URL: text.Clip(d.URL(), maxTitle),
 	}}
 	s.addDownload(k)
 }

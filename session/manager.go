@@ -2,8 +2,6 @@ package session
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -344,13 +342,6 @@ func (c *counters) count(add func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	add()
-}
-
-// newID makes an id that cannot be guessed: the kind and 96 random bits.
-func newID(kind string) string {
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // crypto/rand never fails
-	return kind + "_" + hex.EncodeToString(b)
 }
 
 // deadlineIn is a time from now, in UTC as the API gives it.

@@ -7,6 +7,7 @@ import (
 
 	"takeover/browser"
 	"takeover/files"
+	"takeover/id"
 	"takeover/text"
 )
 
@@ -33,7 +34,7 @@ func (s *Session) printed(p *browser.Page) {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, printTimeout)
 	k := &knownDownload{cancel: func(context.Context) error { cancel(); return nil }, message: DownloadMessage{
-		Type: "download", ID: newID("dl"), State: DownloadRunning, Name: name + ".pdf", URL: text.Clip(p.URL(), maxTitle),
+		Type: "download", ID: id.New("dl"), State: DownloadRunning, Name: name + ".pdf", URL: text.Clip(p.URL(), maxTitle),
 	}}
 	s.addDownload(k)
 	s.spawn(func() {

@@ -11,6 +11,7 @@ import (
 	"takeover/automation"
 	"takeover/background"
 	"takeover/control"
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/scripting"
 )
@@ -197,7 +198,7 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{session: s, given: RunScript{Filename: o.Filename, Code: o.Code, Args: o.Args}, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
-		ID: newID("run"), SessionID: s.id, Filename: o.Filename, RequestedBy: o.RequestedBy, Status: RunRunning,
+		ID: id.New("run"), SessionID: s.id, Filename: o.Filename, RequestedBy: o.RequestedBy, Status: RunRunning,
 		CreatedAt: time.Now().UTC(), Logs: []RunLog{}, Steps: []RunStep{}, Tests: []RunTest{},
 	}}
 	eng, err := s.claimRun(r)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"takeover/control"
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/links"
 )
@@ -257,7 +258,7 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	if len(bad) > 0 {
 		return nil, &invalid.Error{Fields: bad}
 	}
-	id, now := newID("to"), time.Now().UTC()
+	id, now := id.New("to"), time.Now().UTC()
 	return &Takeover{
 		session: s,
 		timeout: o.Timeout,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"takeover/control"
+	"takeover/id"
 	"takeover/invalid"
 	"takeover/links"
 	"takeover/screencast"
@@ -73,7 +74,7 @@ type Picture struct {
 // Join adds a viewer. Its first messages say how the session stands. End it
 // with Leave.
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
-	v := &Viewer{session: s, id: newID("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox()}
+	v := &Viewer{session: s, id: id.New("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox()}
 	if o.Link != nil {
 		v.takeover = o.Link.Takeover
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/savedscripts"
 	"takeover/session"
 )
 
@@ -43,7 +44,7 @@ func (s *Server) runOptions(c echo.Context, r *scriptRequest) (session.RunOption
 		v.add("script", "is instead of code")
 	case r.Script != "":
 		saved, err := s.scripts.Get(c.Request().Context(), r.Script)
-		if errors.Is(err, session.ErrNotFound) {
+		if errors.Is(err, savedscripts.ErrNotFound) {
 			v.add("script", "names no saved script")
 		} else if err != nil {
 			return session.RunOptions{}, err
