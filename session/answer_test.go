@@ -34,29 +34,41 @@ func runIn(t *testing.T, p *browser.Page, code string) {
 }
 
 // TestNobodyAnswersUnderAScript has a person open a dialog and leave control to a
-// script: who does not take control first answers nothing, whatever the page asks.
+// script: other people answer nothing without taking control, whatever the page
+// asks, and people who may only look never do.
 func TestNobodyAnswersUnderAScript(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
-	v, other := join(t, s, RoleControl), join(t, s, RoleControl)
+	v, other, onlooker := join(t, s, RoleControl), join(t, s, RoleControl), join(t, s, RoleView)
 	v.picture("the page")
 	v.take()
 	runLater(t, s, "confirm('now?')")
 	d := await(other, "dialog", func(m DialogMessage) bool { return !m.Closed })
-	run := releaseAndRun(t, v, `await page.waitForTimeout(600_000)`)
-	ctx := browsertest.Context(t, "answer")
-	for kind, answer := range map[string]func() error{
-		"dialog":     func() error { return other.Dialog(d.ID, true, "") },
-		"chooser":    func() error { return other.Chooser(ctx, "fc_1", nil) },
-		"auth":       func() error { return other.Auth(ctx, "au_1", true, "ann", "x") },
-		"permission": func() error { return other.Permission(ctx, "pm_1", true, nil) },
-		"download":   func() error { return other.Download(ctx, "dl_1", "cancel") },
-	} {
-		if err := answer(); !errors.Is(err, ErrNotController) {
-			t.Errorf("%s while a script is in control: %v", kind, err)
+	answers := func(v *viewer) map[string]func() error {
+		ctx := browsertest.Context(t, "answer")
+		return map[string]func() error{
+			"dialog":     func() error { return v.Dialog(d.ID, true, "") },
+			"chooser":    func() error { return v.Chooser(ctx, "fc_1", nil) },
+			"auth":       func() error { return v.Auth(ctx, "au_1", true, "ann", "x") },
+			"permission": func() error { return v.Permission(ctx, "pm_1", true, nil) },
+			"select":     func() error { return v.Select(ctx, "sel_1", nil) },
+			"download":   func() error { return v.Download(ctx, "dl_1", "cancel") },
 		}
 	}
+	refused := func(while string, v *viewer, want error) {
+		t.Helper()
+		for kind, answer := range answers(v) {
+			if err := answer(); !errors.Is(err, want) {
+				t.Errorf("%s while %s: %v, want %v", kind, while, err, want)
+			}
+		}
+	}
+	refused("another person is in control", other, ErrNotController)
+	run := releaseAndRun(t, v, `await page.waitForTimeout(600_000)`)
+	refused("a script is in control", other, ErrNotController)
+	refused("a script is in control", onlooker, ErrRole)
 	run.Cancel()
 	endOf(t, run)
+	refused("nobody is in control", onlooker, ErrRole)
 	if err := other.Dialog(d.ID, true, ""); err != nil {
 		t.Errorf("once nobody is in control: %v", err)
 	}
