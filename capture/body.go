@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// MaxBodyBytes is how much of a response's body an event carries; the rest
-	// is cut on a character's boundary.
+	// MaxBodyBytes bounds the body in an event; the rest is cut at a character
+	// boundary.
 	MaxBodyBytes = 900_000
 
-	// maxBodyBuffer and maxBodyBuffers are how much Chromium keeps of one
-	// response and of all, per target, for us to ask for.
+	// maxBodyBuffer and maxBodyBuffers bound what Chromium keeps for us of one
+	// response and of all, per target.
 	maxBodyBuffer  = 16 << 20
 	maxBodyBuffers = 64 << 20
 
-	// maxBodiesAtOnce bounds how many bodies are fetched at a time, and with it
-	// the memory they take on their way; maxBodiesWaiting how many responses wait
-	// for theirs. Further ones are written without.
+	// maxBodiesAtOnce bounds the bodies that are fetched at a time, and so their
+	// memory. maxBodiesWaiting bounds the responses that wait for their bodies.
+	// Further responses are written without.
 	maxBodiesAtOnce  = 16
 	maxBodiesWaiting = 1024
 
-	// bodyDelay is how long a body is not asked for while its page loads: the page
-	// needs the processor more than we do.
+	// bodyDelay is how long fetching a body is put off while its page loads,
+	// because the page needs the processor more.
 	bodyDelay = time.Second
 
-	// bodyPatience is how long Chromium may take to hand a body over.
+	// bodyPatience bounds how long Chromium may take to return a body.
 	bodyPatience = 5 * time.Second
 )
 
-// textual tells whether bodies of this MIME type are text.
+// textual reports whether bodies of this MIME type are text.
 func textual(mimeType string) bool {
 	t, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
@@ -55,17 +55,18 @@ func textual(mimeType string) bool {
 	return false
 }
 
-// waitingBody is a response that is written when its body is there.
+// waitingBody is a response that waits for its body.
 type waitingBody struct {
 	w    *watched
 	id   string // of the request
 	e    Event
 	data networkResponseData
-	due  time.Time // when to ask for it, though the page still loads
+	due  time.Time // when to fetch it although the page still loads
 }
 
-// withBody writes a response when its body is there. It is asked for when the page
-// has loaded, and before it goes elsewhere: Chromium forgets it with the document.
+// withBody writes a response when its body has arrived. The body is fetched when
+// the page has loaded, and before the page navigates, because Chromium drops it
+// with the document.
 func (w *watched) withBody(r *request, e Event, data networkResponseData) {
 	now := time.Now()
 	if e.TS = now.UnixMilli(); w.l.ending {
@@ -81,13 +82,13 @@ func (w *watched) withBody(r *request, e Event, data networkResponseData) {
 	w.l.bodiesAt = now
 }
 
-// loads notes whether the page's document is being loaded.
+// loads records whether the page's document is loading.
 func (w *watched) loads(loading bool) {
 	w.loading = loading
 	w.l.bodiesAt = time.Now()
 }
 
-// tickBodies asks for the bodies that are due, and returns when to look again.
+// tickBodies fetches the bodies that are due, and returns when to look again.
 func (l *link) tickBodies(now time.Time) time.Time {
 	if due(l.bodiesAt, now) {
 		l.askForBodies(now)
@@ -95,7 +96,8 @@ func (l *link) tickBodies(now time.Time) time.Time {
 	return l.bodiesAt
 }
 
-// askForBodies asks for those that are due, as many as may be under way.
+// askForBodies fetches the bodies that are due, as many as may be fetched at a
+// time.
 func (l *link) askForBodies(now time.Time) {
 	l.bodiesAt = time.Time{}
 	waiting := l.bodies[:0]
@@ -105,7 +107,7 @@ func (l *link) askForBodies(now time.Time) {
 		case !asked:
 			l.bodiesAt = earliest(l.bodiesAt, b.due)
 			waiting = append(waiting, b)
-		case l.fetching == maxBodiesAtOnce: // the next that is there looks again
+		case l.fetching == maxBodiesAtOnce: // the next body that arrives looks again
 			waiting = append(waiting, b)
 		default:
 			l.fetching++
@@ -116,7 +118,7 @@ func (l *link) askForBodies(now time.Time) {
 	l.bodies = waiting
 }
 
-// fetch asks for a body and writes its response.
+// fetch fetches a body and writes its response.
 func (l *link) fetch(b waitingBody) {
 	body, ok := b.w.fetchBody(b.id)
 	l.m.mu.Lock()
@@ -138,7 +140,7 @@ func (l *link) fetch(b waitingBody) {
 	l.m.writeLocked(b.e, TypeNetworkResponse, b.data)
 }
 
-// giveUpBodies writes the responses that still wait for their bodies without them.
+// giveUpBodies writes the waiting responses without their bodies.
 func (l *link) giveUpBodies() {
 	for _, b := range l.bodies {
 		b.e.Truncated = true
@@ -147,7 +149,7 @@ func (l *link) giveUpBodies() {
 	l.bodies = nil
 }
 
-// fetchBody asks Chromium for a body, as text.
+// fetchBody fetches a body from Chromium, as text.
 func (w *watched) fetchBody(id string) (string, bool) {
 	ctx, cancel := context.WithTimeout(w.l.ctx, bodyPatience)
 	defer cancel()
@@ -169,7 +171,8 @@ func (w *watched) fetchBody(id string) (string, bool) {
 		}
 		res.Body = string(b)
 	}
-	// Redacted here, off the mapping goroutine: a large body takes a while.
+	// Redacted here and not on the mapping goroutine, because a large body takes
+	// a while.
 	if len(res.Body) > 2*MaxBodyBytes {
 		res.Body, _ = cut(res.Body, 2*MaxBodyBytes)
 	}

@@ -77,7 +77,7 @@ const (
 	TypeEventsDropped          = "events_dropped"
 )
 
-// customPrefix begins the type of every event that a caller adds.
+// customPrefix begins the type of every event that callers add.
 const customPrefix = "custom_"
 
 // maxTypeBytes bounds a custom event's type.
@@ -158,8 +158,8 @@ func fieldsOf(shape reflect.Type) (fields []dataField) {
 	return fields
 }
 
-// CategoryOf returns the category that a type of event belongs to, custom ones
-// included, or "" if there is no such type.
+// CategoryOf returns the category of an event type, including custom ones, or ""
+// for an unknown type.
 func CategoryOf(eventType string) string {
 	if category := categories[eventType]; category != "" {
 		return category
@@ -170,7 +170,7 @@ func CategoryOf(eventType string) string {
 	return ""
 }
 
-// IsCategory tells whether there is a category of this name.
+// IsCategory reports whether a category of this name exists.
 func IsCategory(name string) bool {
 	for _, category := range categories {
 		if category == name {
@@ -180,7 +180,7 @@ func IsCategory(name string) bool {
 	return name == CategoryCustom
 }
 
-// validCustomType tells whether a caller may give its own event this type:
+// validCustomType reports whether a caller may use this type for its own event:
 // custom_ and then snake_case, at most 64 bytes.
 func validCustomType(eventType string) bool {
 	name, ok := strings.CutPrefix(eventType, customPrefix)

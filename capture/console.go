@@ -9,16 +9,17 @@ import (
 )
 
 const (
-	// maxConsoleText is the longest text of a console line or error, in bytes.
+	// maxConsoleText bounds the text of a console line or error, in bytes.
 	maxConsoleText = 64 << 10
-	// maxConsoleArgs is how many arguments of a call are kept.
+	// maxConsoleArgs bounds the kept arguments of a call.
 	maxConsoleArgs = 50
-	// maxStackFrames is how many calls of a stack are kept.
+	// maxStackFrames bounds the kept calls of a stack.
 	maxStackFrames = 50
-	// maxContexts bounds what is remembered of a page that makes contexts without end.
+	// maxContexts bounds what is remembered of a page that makes contexts without
+	// end.
 	maxContexts = 10_000
-	// releaseEvery is after how many console objects the page may forget those
-	// that it keeps for us; they are captured by then.
+	// releaseEvery is the number of console objects after which the page may
+	// forget the objects that it keeps for us. They are captured by then.
 	releaseEvery = 200
 )
 
@@ -72,7 +73,7 @@ type stackTrace struct {
 	Parent *stackTrace `json:"parent"`
 }
 
-// frames returns the calls, the asynchronous ones before them included.
+// frames returns the calls, with the asynchronous ones that came before.
 func (s *stackTrace) frames() []stackFrame {
 	var frames []stackFrame
 	for ; s != nil; s = s.Parent {
@@ -88,15 +89,15 @@ func (s *stackTrace) frames() []stackFrame {
 	return frames
 }
 
-// consoleLevels maps Runtime.consoleAPICalled's types. Those that say nothing
-// (clear, endGroup, profile …) are not there.
+// consoleLevels maps the types of Runtime.consoleAPICalled. Types without output
+// (clear, endGroup, profile …) are missing.
 var consoleLevels = map[string]string{
 	"log": "log", "info": "info", "debug": "debug", "warning": "warn", "error": "error", "assert": "error",
 	"dir": "log", "dirxml": "log", "table": "log", "trace": "log", "startGroup": "log", "startGroupCollapsed": "log",
 	"count": "log", "timeEnd": "log",
 }
 
-// consoleCall is what is used of CDP's Runtime.consoleAPICalled.
+// consoleCall holds the needed fields of Runtime.consoleAPICalled.
 type consoleCall struct {
 	Type       string         `json:"type"`
 	Args       []remoteObject `json:"args"`
@@ -108,7 +109,7 @@ type consoleCall struct {
 func (w *watched) consoleCalled(ev cdp.Event) {
 	listening := w.listens()
 	if !w.m.config.Console && !listening {
-		w.handles++ // at most: it is not looked at
+		w.handles++ // an upper bound, because the line is not looked at
 		w.releaseHandles()
 		return
 	}
@@ -154,14 +155,15 @@ func (w *watched) consoleCalled(ev cdp.Event) {
 		e.Truncated = e.Truncated || short
 	}
 	data := consoleLogData{Level: level, Text: text, Args: args}
-	// A plain line's stack is its place only; whole stacks are for what asks for them.
+	// A plain line only needs its position. Calls that ask for a stack get all of
+	// it.
 	if data.StackTrace = p.StackTrace.frames(); level != "warn" && p.Type != "trace" && len(data.StackTrace) > 1 {
 		data.StackTrace = data.StackTrace[:1]
 	}
 	w.m.writeLocked(e, TypeConsoleLog, data)
 }
 
-// exception is what is used of CDP's Runtime.ExceptionDetails.
+// exception holds the needed fields of Runtime.ExceptionDetails.
 type exception struct {
 	Text       string        `json:"text"`
 	Line       int64         `json:"lineNumber"`   // from 0
@@ -172,8 +174,8 @@ type exception struct {
 	Context    int64         `json:"executionContextId"`
 }
 
-// source tells where an error surfaced. V8 tells a rejection by nothing but its
-// text (v8/src/inspector/v8-console-message.cc).
+// source tells where an error surfaced. V8 marks a rejection only by its text
+// (v8/src/inspector/v8-console-message.cc).
 func (d *exception) source() string {
 	if strings.HasPrefix(d.Text, "Uncaught (in promise)") {
 		return SourceUnhandledRejection
@@ -226,8 +228,8 @@ func (w *watched) exceptionThrown(ev cdp.Event) {
 	w.m.triggerLocked(w, TriggerError)
 }
 
-// releaseHandles lets the page forget the objects it logged: this session would
-// keep them alive for as long as the page lives.
+// releaseHandles lets the page forget the objects that it logged. Otherwise this
+// session would keep them alive for as long as the page lives.
 func (w *watched) releaseHandles() {
 	if w.handles >= releaseEvery {
 		w.handles = 0
@@ -238,7 +240,7 @@ func (w *watched) releaseHandles() {
 // scriptWorld is an execution context of a page.
 type scriptWorld struct {
 	frame    string
-	isolated bool // no script of the page runs there
+	isolated bool // no script of the page runs in it
 }
 
 func (w *watched) contextCreated(ev cdp.Event) {
@@ -247,7 +249,7 @@ func (w *watched) contextCreated(ev cdp.Event) {
 			ID   int64 `json:"id"`
 			Data struct {
 				FrameID string `json:"frameId"`
-				Type    string `json:"type"` // isolated for a world of somebody's own
+				Type    string `json:"type"` // isolated for a world of another client
 			} `json:"auxData"`
 		} `json:"context"`
 	}
@@ -258,7 +260,7 @@ func (w *watched) contextCreated(ev cdp.Event) {
 
 func (w *watched) contextDestroyed(ev cdp.Event) {
 	var p struct {
-		ID int64 `json:"executionContextId"` // deprecated in the protocol, and the only id that the other events carry
+		ID int64 `json:"executionContextId"` // deprecated in the protocol, and the only id in the other events
 	}
 	if decode(ev.Params, &p) == nil {
 		delete(w.contexts, p.ID)

@@ -69,7 +69,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What a page logged before the capture began is not part of it.
+// Console lines from before the capture are not part of it.
 func TestHistoryIsLeftOut(t *testing.T) {
 	p := browsertest.Page(t)
 	p.Eval(`console.log("before")`, nil)

@@ -11,15 +11,16 @@ import (
 	"takeover/cdp"
 )
 
-// maxElementLookups bounds how many elements are asked for at a time. Beyond
-// it, shifts are written without their elements' names.
+// maxElementLookups bounds the elements that are looked up at a time. Further
+// shifts are written without the names of their elements.
 const maxElementLookups = 64
 
-// elementPatience is how long Chromium may take to name a shift's elements.
+// elementPatience bounds how long Chromium may take to name the elements of a
+// shift.
 const elementPatience = 2 * time.Second
 
-// withElements writes a layout shift when Chromium has named its elements:
-// the entries carry node ids only.
+// withElements writes a layout shift when Chromium has named its elements,
+// because the entries contain only node ids.
 func (w *watched) withElements(e Event, data layoutShiftData, nodes []int64) {
 	if len(nodes) == 0 || w.l.lookups >= maxElementLookups || w.l.ending {
 		w.m.writeLocked(e, TypeLayoutShift, data)
@@ -48,7 +49,7 @@ func (w *watched) withElements(e Event, data layoutShiftData, nodes []int64) {
 	})
 }
 
-// elementName writes an element as a selector would: div#id.class.class.
+// elementName names an element like a selector: div#id.class.class.
 func elementName(n *proto.Node) string {
 	if n.NodeName == "#text" {
 		return "#text"

@@ -14,35 +14,36 @@ import (
 	"takeover/text"
 )
 
-// MaxEventBytes is the most that one event takes as JSON. What does not fit is
-// cut, and the event says so in Truncated.
+// MaxEventBytes bounds one event as JSON. What does not fit is cut, and Truncated
+// is set.
 const MaxEventBytes = 1_000_000
 
-// ErrEventType is the error of an event whose type nobody but the monitor may
-// write, or that does not exist.
+// ErrEventType is the error of an event type that does not exist, or that only
+// the monitor may write.
 var ErrEventType = errors.New("not a type of event that can be added")
 
-// Event is one thing that happened. An event that came from a Ring must not be
-// changed: it shares its memory with every other reader of it.
+// Event is one event. Do not change an event from a Ring: all readers share its
+// memory.
 type Event struct {
-	CaptureSessionID string          `json:"capture_session_id"` // UUIDv4, new with every start, kept across restarts of the browser
-	Seq              uint64          `json:"seq"`                // rising, from 1, per session; given by the ring
+	CaptureSessionID string          `json:"capture_session_id"` // UUIDv4; new with every start, kept when the browser restarts
+	Seq              uint64          `json:"seq"`                // rising from 1 within a session; set by the ring
 	TS               int64           `json:"ts"`                 // Unix milliseconds
 	Type             string          `json:"type"`
 	Category         string          `json:"category"`
 	TargetID         string          `json:"target_id,omitempty"`
 	CDPSessionID     string          `json:"cdp_session_id,omitempty"`
 	FrameID          string          `json:"frame_id,omitempty"`
-	ParentFrameID    string          `json:"parent_frame_id,omitempty"` // set for what happened in an iframe
+	ParentFrameID    string          `json:"parent_frame_id,omitempty"` // set for events in an iframe
 	URL              string          `json:"url,omitempty"`             // of the document or worker it happened in
-	Data             json.RawMessage `json:"data"`                      // by type; always an object
+	Data             json.RawMessage `json:"data"`                      // depends on the type; always an object
 	Truncated        bool            `json:"truncated,omitempty"`       // something was cut to keep a limit
 
-	encoded []byte // the whole as JSON, once the ring has it
+	encoded []byte // the whole event as JSON; set by the ring
 }
 
-// NewEvent makes an event of the given type, now, with data as its JSON object
-// (nil for none). Its category is the type's. It is what Monitor.Add takes.
+// NewEvent makes an event of the given type with the present time, for
+// Monitor.Add. data becomes its JSON object; nil means none. The type determines
+// the category.
 func NewEvent(eventType string, data any) (Event, error) {
 	category := CategoryOf(eventType)
 	if category == "" {
@@ -63,8 +64,8 @@ func NewEvent(eventType string, data any) (Event, error) {
 	return e, nil
 }
 
-// JSON returns the event as one line of JSON. For an event that was read from a
-// ring it is made already, shared by all readers, and must not be changed.
+// JSON returns the event as one line of JSON. For an event from a ring, all
+// readers share it, and it must not be changed.
 func (e Event) JSON() []byte {
 	if e.encoded != nil {
 		return e.encoded
@@ -74,7 +75,7 @@ func (e Event) JSON() []byte {
 	return e.appendTail(append(b, ','))
 }
 
-// DecodeEvent reads an event that JSON wrote. The event shares memory with text.
+// DecodeEvent parses an event that JSON wrote. The event shares memory with text.
 func DecodeEvent(text []byte) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(text, &e); err != nil {
@@ -87,7 +88,7 @@ func DecodeEvent(text []byte) (Event, error) {
 // MarshalJSON returns JSON.
 func (e Event) MarshalJSON() ([]byte, error) { return e.JSON(), nil }
 
-// appendTail writes everything but the seq, which the ring gives last.
+// appendTail writes everything except the seq, which the ring sets last.
 func (e *Event) appendTail(b []byte) []byte {
 	b = append(b, `"capture_session_id":`...)
 	b = appendQuoted(b, e.CaptureSessionID)
@@ -121,7 +122,7 @@ func appendField(b []byte, name, value string) []byte {
 	return appendQuoted(append(b, name...), value)
 }
 
-// appendQuoted writes s as a JSON string. What is not UTF-8 becomes U+FFFD.
+// appendQuoted writes s as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func appendQuoted(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -162,20 +163,21 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// lenient is how mappings read and write JSON. Text from pages may hold anything,
-// lone surrogates included; what is not Unicode becomes U+FFFD. Neither Chromium nor
-// a mapping names a member twice, and to look for that takes longer than the rest.
+// lenient is how mappings read and write JSON. Text from pages may contain
+// anything, lone surrogates included; invalid Unicode becomes U+FFFD. Neither
+// Chromium nor a mapping names a member twice, and checking that would take
+// longer than everything else.
 var lenient = jsonv2.JoinOptions(jsonv2.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// encode writes a mapping's data.
+// encode writes the data of a mapping.
 func encode(data any) (json.RawMessage, error) { return jsonv2.Marshal(data, lenient) }
 
-// decode reads a CDP payload as the mapping's own view of it. cdproto's types
-// are not used for payloads that hold page text: they refuse lone surrogates.
+// decode reads a CDP payload into a type of the mapping. Types of cdproto would
+// refuse lone surrogates in page text.
 func decode(params []byte, v any) error { return jsonv2.Unmarshal(params, v, lenient) }
 
-// cut shortens s to at most limit bytes, on a rune's boundary, and tells
-// whether it had to.
+// cut shortens s to at most limit bytes at a rune boundary, and reports whether
+// it did.
 func cut(s string, limit int) (string, bool) {
 	return text.Clip(s, limit), len(s) > limit
 }

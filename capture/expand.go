@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// maxDepth is how deep objects are shown in the background log.
+	// maxDepth is how deep the background log shows objects.
 	maxDepth = 3
-	// maxMembers is how many members of an object are shown.
+	// maxMembers bounds the shown members of an object.
 	maxMembers = 100
-	// maxExpansions is how often the browser is asked about one line.
+	// maxExpansions bounds the questions to the browser about one line.
 	maxExpansions = 30
 )
 
-// expansion shows the objects of one line. V8's previews say what a flat object
-// holds; what is deeper is asked for, property by property, by which no getter is
-// called and nothing of the page runs.
+// expansion shows the objects of one line. V8's previews describe a flat object.
+// Deeper properties are requested one by one, which calls no getter and runs
+// nothing of the page.
 type expansion struct {
 	ctx     context.Context
 	session *cdp.Session
-	calls   int // left
+	calls   int // number of questions left
 }
 
-// structured tells whether a value is an object, a list or a number.
+// structured reports whether a value is an object, an array or a number.
 func structured(o *remoteObject) bool {
 	switch {
 	case o.Type == "number":
@@ -39,7 +39,7 @@ func structured(o *remoteObject) bool {
 	return false
 }
 
-// opaque tells whether an object is shown by its description.
+// opaque reports whether an object is shown by its description.
 func opaque(subtype string) bool {
 	switch subtype {
 	case "error", "node", "regexp", "date", "proxy", "promise", "weakmap", "weakset", "generator":
@@ -48,7 +48,7 @@ func opaque(subtype string) bool {
 	return false
 }
 
-// word is a value as it stands in a line: texts as they are, the rest as JSON.
+// word is a value as part of a line: text unchanged, everything else as JSON.
 func (x *expansion) word(o *remoteObject) string {
 	if o.Type == "object" && o.Subtype != "null" && !opaque(o.Subtype) {
 		return string(x.append(nil, o, 1, nil))
@@ -56,7 +56,7 @@ func (x *expansion) word(o *remoteObject) string {
 	return o.text(false)
 }
 
-// append writes an object as JSON; above are the ids of the objects it is in.
+// append writes an object as JSON; above lists the ids of the objects around it.
 func (x *expansion) append(b []byte, o *remoteObject, depth int, above []string) []byte {
 	switch {
 	case o.Type != "object" || o.Subtype == "null" || opaque(o.Subtype):
@@ -104,7 +104,8 @@ func (x *expansion) append(b []byte, o *remoteObject, depth int, above []string)
 	return append(b, end)
 }
 
-// flat tells whether a preview says all: that no member is an object of its own.
+// flat reports whether a preview is complete, without members that are objects
+// themselves.
 func (p *preview) flat() bool {
 	for i := range p.Properties {
 		q := &p.Properties[i]
@@ -121,8 +122,8 @@ type member struct {
 	value *remoteObject
 }
 
-// members asks for an object's enumerable own properties; nil if they cannot be
-// had, or are too many.
+// members requests an object's enumerable own properties. It returns nil when
+// that fails or when there are too many.
 func (x *expansion) members(o *remoteObject) []member {
 	if o.ObjectID == "" || len(o.previewEntries()) > 0 || o.Preview != nil && o.Preview.Overflow && !x.few(o) {
 		return nil
@@ -159,8 +160,8 @@ func (o *remoteObject) previewEntries() []previewEntry {
 	return o.Preview.Entries
 }
 
-// few tells whether an object with more members than its preview shows has not so
-// many that they would be a flood. Lists of that size are.
+// few reports whether an object with more members than its preview shows has a
+// number that is no flood. Arrays of that size are a flood.
 func (x *expansion) few(o *remoteObject) bool {
 	if o.Subtype != "" {
 		return false
@@ -169,7 +170,7 @@ func (x *expansion) few(o *remoteObject) bool {
 	return err == nil && n <= 2*maxMembers
 }
 
-// circles tells which members are one of the objects above them.
+// circles returns the members that are one of the objects above them.
 func (x *expansion) circles(members []member, above []string) []bool {
 	circles := make([]bool, len(members))
 	var ids []string
@@ -182,7 +183,7 @@ func (x *expansion) circles(members []member, above []string) []bool {
 	if len(ids) == 0 {
 		return circles
 	}
-	// Nothing but comparisons: there is nothing that a page could have replaced.
+	// Only comparisons, which the page cannot have replaced.
 	found := x.ask(above[0], `function(n, ...all) {
 		let found = "";
 		for (let i = n; i < all.length; i++) for (let k = 0; k < n; k++) if (all[i] === all[k]) { found += (i - n) + " "; break; }
@@ -196,8 +197,8 @@ func (x *expansion) circles(members []member, above []string) []bool {
 	return circles
 }
 
-// ask calls a function of ours, which must not change a thing, on an object. The
-// numbers are its first arguments, before the objects.
+// ask calls one of our functions, which must have no side effect, on an object.
+// Its first arguments are the numbers, then come the objects.
 func (x *expansion) ask(on, function string, objects []string, numbers ...int) string {
 	args := []map[string]any{}
 	for _, n := range numbers {
@@ -217,7 +218,7 @@ func (x *expansion) ask(on, function string, objects []string, numbers ...int) s
 	return answer.Result.stringValue()
 }
 
-// call asks the browser, if it may be asked once more.
+// call asks the browser, if a question is left.
 func (x *expansion) call(method string, params, answer any) bool {
 	if x.calls == 0 {
 		return false

@@ -12,32 +12,32 @@ import (
 )
 
 const (
-	// maxHARWaiting and maxHARWaitingBytes bound the requests that are held until
-	// their answer is read; past them the oldest are written as unanswered.
+	// maxHARWaiting and maxHARWaitingBytes bound the requests that wait for their
+	// response. Beyond them, the oldest are written without a response.
 	maxHARWaiting      = 2048
 	maxHARWaitingBytes = 16 << 20
-	// maxHARPages is how many pages a file names; entries of later ones name none.
+	// maxHARPages bounds the pages in a file; entries of later pages name none.
 	maxHARPages = 4096
 )
 
-// Range is a stretch of time in Unix milliseconds, both ends included. To 0 has no end.
+// Range is a range of Unix milliseconds, both ends included. To 0 means no end.
 type Range struct{ From, To int64 }
 
-// Contains reports whether a moment lies in the range.
+// Contains reports whether a time is in the range.
 func (r Range) Contains(ts int64) bool { return ts >= r.From && (r.To == 0 || ts <= r.To) }
 
-// HARWriter writes events of the network as a HAR file while they are read: an
-// entry as soon as its answer is there, so that a file of any length takes little
-// memory. It is for one goroutine at a time.
+// HARWriter writes network events as a HAR file while they are read. It writes an
+// entry as soon as its response is known, so a file of any length needs little
+// memory. Only one goroutine may use it at a time.
 type HARWriter struct {
 	w       io.Writer
 	span    Range
 	waiting map[string]*harEntry
-	order   []harTurn // the waiting ones, oldest first, and some that no longer wait
+	order   []harTurn // waiting entries, oldest first, and some that no longer wait
 	turn    int
-	bytes   int // of the waiting ones
+	bytes   int // of the waiting entries
 	pages   []*har.Page
-	current map[string]*harPage // of a target
+	current map[string]*harPage // by target
 	entries int
 	err     error
 }
@@ -47,7 +47,7 @@ type harPage struct {
 	began int64
 }
 
-// harTurn is a place in the order of those that wait.
+// harTurn is a place in the order of waiting entries.
 type harTurn struct {
 	key  string
 	turn int
@@ -63,7 +63,7 @@ func NewHARWriter(w io.Writer, version string, span Range) *HARWriter {
 	return h
 }
 
-// Add takes in the next event. The error is the writer's, and stays.
+// Add handles the next event. An error of the writer is returned from then on.
 func (h *HARWriter) Add(e *Event) error {
 	switch e.Type {
 	case TypeNetworkRequest:
@@ -93,7 +93,7 @@ func (h *HARWriter) Add(e *Event) error {
 	return h.err
 }
 
-// Close writes what still waits for an answer and ends the file.
+// Close writes the entries that still wait for a response, and ends the file.
 func (h *HARWriter) Close() error {
 	for _, t := range h.order {
 		h.put(h.take(t.key))
@@ -116,7 +116,7 @@ func (h *HARWriter) write(text []byte) {
 	}
 }
 
-// wait holds an entry until its answer comes.
+// wait keeps an entry until its response comes.
 func (h *HARWriter) wait(entry *harEntry) {
 	h.turn++
 	entry.turn = h.turn
@@ -140,7 +140,7 @@ func (h *HARWriter) waits(t harTurn) bool {
 	return entry != nil && entry.turn == t.turn
 }
 
-// take returns the entry that waits under a key, which no longer waits then, or nil.
+// take removes and returns the waiting entry with a key, or returns nil.
 func (h *HARWriter) take(key string) *harEntry {
 	entry := h.waiting[key]
 	if entry != nil {
@@ -182,7 +182,7 @@ func (h *HARWriter) page(e *Event, url string) {
 	h.current[e.TargetID] = &harPage{page, e.TS}
 }
 
-// pageOf is the id of the page that an event belongs to, or "".
+// pageOf is the id of an event's page, or "".
 func (h *HARWriter) pageOf(e *Event) string {
 	if page := h.current[e.TargetID]; page != nil {
 		return page.ID
@@ -190,19 +190,19 @@ func (h *HARWriter) pageOf(e *Event) string {
 	return ""
 }
 
-// harKey tells requests apart: Chromium's ids are unique within a target only.
+// harKey identifies a request: Chromium's ids are unique only within a target.
 func harKey(e *Event, request string) string { return e.CDPSessionID + "\n" + request }
 
 func requestIDOf(e *Event) string {
 	var data struct {
 		RequestID string `json:"request_id"`
 	}
-	_ = json.Unmarshal(e.Data, &data) // without one, nothing is found
+	_ = json.Unmarshal(e.Data, &data) // without an id, nothing is found
 	return data.RequestID
 }
 
-// part is a phase of a request as HAR has it.
+// part is a phase of a request in HAR's form.
 func part(ms float64) *float64 { return &ms }
 
-// rounded keeps three digits after the point.
+// rounded keeps three decimals.
 func rounded(ms float64) float64 { return math.Round(ms*1000) / 1000 }

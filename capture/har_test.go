@@ -12,7 +12,7 @@ import (
 	"takeover/har"
 )
 
-// harLog is what the tests read of a file.
+// harLog holds the parts of a file that the tests read.
 type harLog struct {
 	Log struct {
 		Version string
@@ -42,7 +42,7 @@ func harOf(t *testing.T, span Range, events ...Event) harLog {
 	return file
 }
 
-// event is an event of a tab, redacted as the ring's are.
+// event is an event of a tab, redacted like those of the ring.
 func networkEvent(ts int64, eventType string, data any) Event {
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -103,7 +103,8 @@ func TestHAR(t *testing.T) {
 	}
 }
 
-// TestHARRange holds that a range is of the times when requests were sent.
+// TestHARRange checks that the range applies to the times when requests were
+// sent.
 func TestHARRange(t *testing.T) {
 	var events []Event
 	for i := range int64(10) {
@@ -119,8 +120,8 @@ func TestHARRange(t *testing.T) {
 	}
 }
 
-// TestHARBounds holds that requests nobody answers take bounded memory, and that
-// one that waits long does not keep those that were answered.
+// TestHARBounds checks that unanswered requests use bounded memory, and that a
+// request that waits long does not hold back others.
 func TestHARBounds(t *testing.T) {
 	h := NewHARWriter(&bytes.Buffer{}, "1", Range{})
 	first := networkEvent(0, TypeNetworkRequest, networkRequestData{RequestID: "long", Method: "GET", URL: "https://a.test/long"})
@@ -154,7 +155,7 @@ func TestHARBounds(t *testing.T) {
 	}
 }
 
-// TestHARWriterFails holds that a file is not made whole when its reader is gone.
+// TestHARWriterFails checks that writing stops when the reader has gone.
 func TestHARWriterFails(t *testing.T) {
 	gone := errors.New("gone")
 	h := NewHARWriter(writerFunc(func([]byte) (int, error) { return 0, gone }), "1", Range{})

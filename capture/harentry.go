@@ -11,10 +11,10 @@ import (
 	"takeover/har"
 )
 
-// maxHARMessages is how many messages of a WebSocket its entry holds.
+// maxHARMessages bounds the messages in the entry of a WebSocket.
 const maxHARMessages = 1000
 
-// harEntry is a request and its answer. The names that begin with _ are those of
+// harEntry is a request and its response. Names that begin with _ are from
 // Chrome's own files.
 type harEntry struct {
 	har.Entry
@@ -24,8 +24,8 @@ type harEntry struct {
 
 	key    string
 	began  int64 // Unix ms
-	weight int   // bytes, about
-	turn   int   // its place among those that wait
+	weight int   // approximate bytes
+	turn   int   // its place among waiting entries
 }
 
 type harMessage struct {
@@ -35,7 +35,7 @@ type harMessage struct {
 	Data   string  `json:"data"`
 }
 
-// newHAREntry is the entry of a request that nobody has answered yet.
+// newHAREntry is the entry of a request without a response so far.
 func newHAREntry(e *Event, method, url string, headers map[string]string, requestID string, began int64) *harEntry {
 	list := harHeaders(headers)
 	entry := &harEntry{
@@ -56,7 +56,7 @@ func newHAREntry(e *Event, method, url string, headers map[string]string, reques
 	return entry
 }
 
-// cutComment says in an entry that something of it is missing.
+// cutComment marks an entry with missing parts.
 const cutComment = "A part of it was cut to keep a limit of the capture."
 
 func (h *HARWriter) request(e *Event) {
@@ -64,7 +64,7 @@ func (h *HARWriter) request(e *Event) {
 	if json.Unmarshal(e.Data, &data) != nil {
 		return
 	}
-	if earlier := h.take(harKey(e, data.RequestID)); earlier != nil { // which led here
+	if earlier := h.take(harKey(e, data.RequestID)); earlier != nil { // the request that led here
 		if r := data.RedirectResponse; r != nil {
 			earlier.Response.Status, earlier.Response.StatusText = int(r.Status), r.StatusText
 			earlier.answered(r.Headers)
@@ -104,7 +104,7 @@ func (h *HARWriter) response(e *Event) {
 		return
 	}
 	entry := h.take(harKey(e, data.RequestID))
-	if entry == nil { // its request is lost, or older than what is read
+	if entry == nil { // its request is lost, or older than the range
 		began := e.TS
 		if data.Timing != nil {
 			began = data.Timing.StartedAt
@@ -180,7 +180,7 @@ func (h *HARWriter) message(e *Event) {
 	h.bytes += len(e.Data)
 }
 
-// answered puts an answer's headers in.
+// answered adds the headers of a response.
 func (e *harEntry) answered(headers map[string]string) {
 	e.Response.Headers = harHeaders(headers)
 	e.Response.Cookies = named(har.SetCookies(e.Response.Headers, time.UnixMilli(e.began)))
@@ -189,8 +189,8 @@ func (e *harEntry) answered(headers map[string]string) {
 	}
 }
 
-// timed puts the phases of a request in, which ended at a moment if they do not
-// say so themselves.
+// timed adds the phases of a request. end is its end, if the phases do not say
+// so.
 func (e *harEntry) timed(t *timingData, ended int64) {
 	if t == nil || t.Send < 0 {
 		e.took(float64(ended - e.began))
@@ -201,24 +201,24 @@ func (e *harEntry) timed(t *timingData, ended int64) {
 		Send: max(0, t.Send), Wait: max(0, t.Wait), Receive: max(0, t.Receive),
 	}
 	e.Time = 0
-	for _, ms := range []float64{t.Blocked, t.DNS, t.Connect, t.Send, t.Wait, t.Receive} { // SSL is a part of connect
+	for _, ms := range []float64{t.Blocked, t.DNS, t.Connect, t.Send, t.Wait, t.Receive} { // SSL is part of connect
 		e.Time = rounded(e.Time + max(0, ms))
 	}
 }
 
-// took says how long a request took of which the phases are not known.
+// took sets the duration of a request without known phases.
 func (e *harEntry) took(ms float64) {
 	e.Time = max(0, ms)
 	e.Timings = har.Timings{Wait: e.Time}
 }
 
-// named leaves out the cookies of which not even the names are known.
+// named drops cookies without names.
 func named(cookies []har.Cookie) []har.Cookie {
 	return slices.DeleteFunc(cookies, func(c har.Cookie) bool { return c.Name == Redacted })
 }
 
-// harHeaders are headers in the order of their names; several values of one name
-// stand in lines of their own.
+// harHeaders sorts headers by name; several values of one name stay on separate
+// lines.
 func harHeaders(headers map[string]string) []har.Header {
 	list := []har.Header{}
 	for name, values := range headers {
@@ -230,7 +230,7 @@ func harHeaders(headers map[string]string) []har.Header {
 	return list
 }
 
-// marshalHAR writes JSON as it is read by people, too: < stays <.
+// marshalHAR writes JSON that people can read: < stays <.
 func marshalHAR(value any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -16,8 +16,8 @@ import (
 	"takeover/invalid"
 )
 
-// recording is one test's monitor on the shared Chromium, and a reader of all
-// that it writes.
+// recording is the monitor of one test on the shared Chromium, with a reader of
+// all its events.
 type recording struct {
 	*capture.Monitor
 	t      *testing.T
@@ -78,7 +78,7 @@ func (r *recording) await(eventType string, match func(e capture.Event, data map
 	}
 }
 
-// none fails if an event of a type was seen so far.
+// none fails if an event of a type has come so far.
 func (r *recording) none(eventType string) {
 	r.t.Helper()
 	for _, e := range r.seen {
@@ -88,12 +88,12 @@ func (r *recording) none(eventType string) {
 	}
 }
 
-// field accepts events whose data has a value.
+// field accepts events with a value in their data.
 func field(name string, want any) func(capture.Event, map[string]any) bool {
 	return func(_ capture.Event, data map[string]any) bool { return fmt.Sprint(data[name]) == fmt.Sprint(want) }
 }
 
-// urlEnds accepts events whose data's url ends so.
+// urlEnds accepts events whose url has a suffix.
 func urlEnds(suffix string) func(capture.Event, map[string]any) bool {
 	return func(_ capture.Event, data map[string]any) bool {
 		url, _ := data["url"].(string)
@@ -101,7 +101,7 @@ func urlEnds(suffix string) func(capture.Event, map[string]any) bool {
 	}
 }
 
-// site serves a page per path; a handler wins over a page.
+// site serves a page per path; a handler takes precedence.
 type site struct {
 	pages    map[string]string
 	handlers map[string]http.HandlerFunc

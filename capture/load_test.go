@@ -26,7 +26,7 @@ type browserSays struct {
 	ended bool
 	asked int // how often for a body
 
-	attached bool // its page was told of; owned by Write
+	attached bool // its page was reported; owned by Write
 }
 
 func (b *browserSays) say(lines ...[]byte) {
@@ -90,7 +90,7 @@ func (b *browserSays) Close() error {
 	return nil
 }
 
-// A request as Chromium tells of it; {n} stands for its number.
+// A request as Chromium reports it; {n} stands for its number.
 var requestSaid = []string{
 	`{"method":"Network.requestWillBeSent","params":{"requestId":"26191.{n}","loaderId":"004F8304E164A6E231C667B226D38095","documentURL":"http://127.0.0.1:8080/","request":{"url":"http://127.0.0.1:8080/a{n}.js","method":"GET","headers":{"sec-ch-ua-platform":"\"Linux\"","Referer":"http://127.0.0.1:8080/","User-Agent":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36","sec-ch-ua":"\"Not:A-Brand\";v=\"8\", \"Chromium\";v=\"156\"","sec-ch-ua-mobile":"?0"},"mixedContentType":"none","initialPriority":"High","referrerPolicy":"strict-origin-when-cross-origin","isSameSite":true},"timestamp":58659.561511,"wallTime":1795303525.958829,"initiator":{"type":"parser","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":32},"redirectHasExtraInfo":false,"type":"Script","frameId":"822B12FE236A1BCFDA3EFD2806D8C34D","hasUserGesture":false,"renderBlockingBehavior":"Blocking"},"sessionId":"page"}`,
 	`{"method":"Network.requestWillBeSentExtraInfo","params":{"requestId":"26191.{n}","associatedCookies":[],"headers":{"Accept":"*/*","Accept-Encoding":"gzip, deflate, br, zstd","Accept-Language":"en-US,en;q=0.9","Connection":"keep-alive","Host":"127.0.0.1:8080","Referer":"http://127.0.0.1:8080/","Sec-Fetch-Dest":"script","Sec-Fetch-Mode":"no-cors","Sec-Fetch-Site":"same-origin","User-Agent":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36","sec-ch-ua":"\"Not:A-Brand\";v=\"8\", \"Chromium\";v=\"156\"","sec-ch-ua-mobile":"?0","sec-ch-ua-platform":"\"Linux\""},"connectTiming":{"requestTime":58659.588644},"siteHasCookieInOtherPartition":false},"sessionId":"page"}`,
@@ -100,7 +100,7 @@ var requestSaid = []string{
 	`{"method":"Network.loadingFinished","params":{"requestId":"26191.{n}","timestamp":58659.665094,"encodedDataLength":115},"sessionId":"page"}`,
 }
 
-// A line on the console as Chromium tells of it.
+// A line on the console as Chromium reports it.
 const lineSaid = `{"method":"Runtime.consoleAPICalled","params":{"type":"log","args":[{"type":"string","value":"line"},{"type":"number","value":{n},"description":"{n}"},{"type":"string","value":"of a flood"}],"executionContextId":2,"timestamp":1.79530352607109e+15,"stackTrace":{"callFrames":[{"functionName":"some","scriptId":"4","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":97},{"functionName":"","scriptId":"4","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":129}]}},"sessionId":"page"}`
 
 // listener is a monitor that captures all of a browser's page, and a reader of it.

@@ -102,7 +102,7 @@ func (m *Monitor) Redactor() *Redactor { return m.redactor }
 
 // Attach attaches the monitor to a browser with a client of its own, and lets
 // go of the one before. A capture that was running goes on, under the same
-// capture session id. When it returns, the pages that there are are watched.
+// capture session id. When it returns, the pages that exist are watched.
 // It tries once, and may be called again after an error. ctx bounds the
 // attaching only.
 func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {

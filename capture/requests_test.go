@@ -10,7 +10,7 @@ import (
 )
 
 // TestHeadersOfTheWireInAnyOrder feeds a redirected request in the orders in
-// which Chromium's browser process and the renderer may tell of it.
+// which Chromium's browser process and the renderer may report it.
 func TestHeadersOfTheWireInAnyOrder(t *testing.T) {
 	const (
 		sent      = `{"requestId":"1","request":{"url":"http://a.test/old","method":"GET"},"type":"Script"}`

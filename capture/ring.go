@@ -238,7 +238,7 @@ type droppedData struct {
 	Why     string `json:"why"`
 }
 
-// Dropped is the event that a reader tells of events it could not pass on. Its seq is
+// Dropped is the event that a reader reports events it could not pass on. Its seq is
 // that of the last of them.
 func Dropped(from, to, count uint64, why string) Event {
 	e := dropped(from, to, count, why)

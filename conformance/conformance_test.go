@@ -21,11 +21,12 @@ import (
 )
 
 const (
-	// sessions is how many files run at a time, each in a session of its own.
+	// sessions is the number of files that run at a time, each in a session of
+	// its own.
 	sessions = 2
 	// fileTime bounds the run of one file.
 	fileTime = 4 * time.Minute
-	// testTime is what one case gets; the slowest that holds needs a tenth.
+	// testTime bounds one case; the slowest passing case needs a tenth of it.
 	testTime = 15 * time.Second
 )
 
@@ -43,8 +44,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestConformance runs every file of cases in a session, and holds the list of
-// known gaps: what fails must be on it, what holds must not.
+// TestConformance runs every file of cases in a session, and compares the results
+// with the list of known gaps: each failing case must be on it, and no passing
+// one.
 func TestConformance(t *testing.T) {
 	gaps := readGaps(t, "gaps.txt")
 	files, err := filepath.Glob("*.spec.ts")
@@ -91,7 +93,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// check compares a case's result with what is known of it.
+// check compares a case's result with the list.
 func check(t *testing.T, test session.RunTest, gap string) {
 	t.Run(test.Title, func(t *testing.T) {
 		failed := test.Status != "passed" && test.Status != "skipped"
@@ -106,7 +108,7 @@ func check(t *testing.T, test session.RunTest, gap string) {
 	})
 }
 
-// runFile runs a file of cases and gives what came of each.
+// runFile runs a file of cases and returns the result of each.
 func runFile(t *testing.T, m *session.Manager, name, base string) []session.RunTest {
 	t.Helper()
 	code, err := os.ReadFile(name)
@@ -117,9 +119,9 @@ func runFile(t *testing.T, m *session.Manager, name, base string) []session.RunT
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = s.Release("") }() // ended by itself: its run has failed and says so
+	defer func() { _ = s.Release("") }() // the session may have ended by itself; its run says so
 	r, err := s.StartRun(t.Context(), session.RunOptions{
-		// At the end, so that lines keep their numbers.
+		// At the end, so that line numbers stay the same.
 		Code:     fmt.Sprintf("%s\ntest.use({ baseURL: %q });\ntest.describe.configure({ timeout: %d });\n", code, base, testTime.Milliseconds()),
 		Filename: name, Timeout: fileTime,
 	})

@@ -10,20 +10,20 @@ import (
 	"takeover/cdp"
 )
 
-// maxHeldKeys is how many keys are held down at a time: more than fingers and
-// modifiers are.
+// maxHeldKeys bounds the keys held down at a time; it is more than a person's
+// fingers.
 const maxHeldKeys = 32
 
 // Dispatcher sends input to one page. Its methods may be called from any
-// goroutine; what they send goes out in the order of the calls. They never wait
-// for Chromium: an error means that the page's session or the connection is
-// gone. A message must have passed its Validate.
+// goroutine and send in the order of the calls. They never wait for Chromium: an
+// error means that the page's session or the connection has gone. Validate a
+// message before passing it to a method.
 type Dispatcher struct {
 	session *cdp.Session
 
 	mu        sync.Mutex // guards what follows; Send only queues
-	x, y      float64    // where the mouse is
-	moved     bool       // x, y is where the page saw it
+	x, y      float64    // position of the mouse
+	moved     bool       // the page knows that position
 	held      int        // mouse buttons, as bits of MouseEvent.buttons
 	keys      []pressedKey
 	fingers   []finger
@@ -39,8 +39,8 @@ type pressedKey struct {
 // New returns the dispatcher for the page that s is attached to.
 func New(s *cdp.Session) *Dispatcher { return &Dispatcher{session: s} }
 
-// Key sends a key that went down or up. The release of a key that the page
-// never saw pressed is dropped; of more than maxHeldKeys the first one goes up.
+// Key sends a key that went down or up. It drops the release of a key that the
+// page never saw pressed. Beyond maxHeldKeys, it releases the first key.
 func (d *Dispatcher) Key(k Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,7 +70,7 @@ func (d *Dispatcher) Key(k Key) error {
 	return cdp.Send(d.session, cdpinput.DispatchKeyEvent, keyParams(k))
 }
 
-// Text enters text as one piece. It takes the place of a composition.
+// Text enters text at once. It replaces a composition.
 func (d *Dispatcher) Text(t Text) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,7 +78,7 @@ func (d *Dispatcher) Text(t Text) error {
 	return cdp.Send(d.session, cdpinput.InsertText, cdpinput.InsertTextParams{Text: t.Text})
 }
 
-// Compose shows text of an input method that is still being composed.
+// Compose shows the unfinished text of an input method.
 func (d *Dispatcher) Compose(c Compose) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -95,8 +95,7 @@ func (d *Dispatcher) composeLocked(c Compose) error {
 	})
 }
 
-// ReleaseAll lets go of everything: fingers are cancelled, a composition too,
-// buttons and keys go up.
+// ReleaseAll releases buttons and keys, and cancels fingers and a composition.
 func (d *Dispatcher) ReleaseAll() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,13 +106,13 @@ func (d *Dispatcher) ReleaseAll() error {
 		errs = append(errs, d.composeLocked(Compose{}))
 	}
 	errs = append(errs, d.releaseButtonsLocked(d.held, d.heldModifiersLocked()))
-	for len(d.keys) > 0 { // the last one first, as fingers do
+	for len(d.keys) > 0 { // the last key first
 		errs = append(errs, d.releaseKeyLocked(len(d.keys)-1))
 	}
 	return errors.Join(errs...)
 }
 
-// releaseKeyLocked lets go of a key that is down.
+// releaseKeyLocked releases a key that is down.
 func (d *Dispatcher) releaseKeyLocked(i int) error {
 	k := d.keys[i].key
 	d.keys = slices.Delete(d.keys, i, i+1)
@@ -122,7 +121,7 @@ func (d *Dispatcher) releaseKeyLocked(i int) error {
 	return cdp.Send(d.session, cdpinput.DispatchKeyEvent, keyParams(k))
 }
 
-// heldModifiersLocked are the modifiers whose keys are down.
+// heldModifiersLocked returns the modifiers whose keys are down.
 func (d *Dispatcher) heldModifiersLocked() int {
 	bits := 0
 	for _, p := range d.keys {

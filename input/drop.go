@@ -7,14 +7,14 @@ import (
 	"takeover/invalid"
 )
 
-// MaxDropFiles is how many files may be dropped, or chosen, at once.
+// MaxDropFiles bounds the files that are dropped or chosen at once.
 const MaxDropFiles = 100
 
-// Drop is files that are let fall on the page.
+// Drop is a drop of files on the page.
 type Drop struct {
 	X         float64  `json:"x"` // CSS pixels of the viewport
 	Y         float64  `json:"y"`
-	Files     []string `json:"files"` // names; whoever dispatches knows where they lie
+	Files     []string `json:"files"` // names; the caller of Dispatcher.Drop gives their paths
 	Modifiers int      `json:"modifiers"`
 }
 
@@ -35,10 +35,10 @@ func (d Drop) Validate() error {
 	return nil
 }
 
-// copyOperation is Chromium's bit for copying what is dragged.
+// copyOperation is Chromium's bit for a drag that copies.
 const copyOperation = 1
 
-// Drop carries files of this machine to a place of the page and lets them fall.
+// Drop drags files of this machine to a place of the page and drops them there.
 func (d *Dispatcher) Drop(drop Drop, paths []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,18 +1,18 @@
 package input
 
-// Command is an editing command with a shortcut of its own.
+// Command is an editing command with a keyboard shortcut.
 type Command string
 
-// The commands, by the place of their keys.
+// The commands, by the codes of their keys.
 const (
 	Copy  Command = "KeyC"
 	Cut   Command = "KeyX"
 	Paste Command = "KeyV"
 )
 
-// Edit presses the shortcut of a command and lets go of it: Control and a
-// letter, and Control only where it is not down already. The page gets the key
-// events and may do something else with them, as with anybody's.
+// Edit presses and releases the shortcut of a command: Control and a letter. It
+// leaves Control alone if it is down already. The page gets the key events like a
+// person's, and may handle them itself.
 func (d *Dispatcher) Edit(c Command) error {
 	d.mu.Lock()
 	held := d.heldModifiersLocked()&ModCtrl != 0

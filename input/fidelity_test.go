@@ -12,7 +12,7 @@ import (
 	"takeover/cdp"
 )
 
-// until waits for the page to log a line that starts so.
+// until waits for the page to log a line with this prefix.
 type until string
 
 func press(key, code string, mods int) []any {
@@ -37,14 +37,15 @@ func click(x, y float64, button string, bit, count int) []any {
 	}
 }
 
-// fidelity says for each thing a person does what a page receives from it in a
-// desktop Chromium, and what state that leaves. Lines are those of recorder.
+// fidelity lists, for each thing that a person does, the events that a page gets
+// in a desktop Chromium, and the resulting state. Lines are those of recorder.
 var fidelity = []struct {
 	name string
 	page string // script that prepares the page
 	do   []any  // messages, slices of them, until
 	want []string
-	// The field's value and selection, what has the focus, how far it scrolled.
+	// Expected value and selection of the field, focused element, and scroll
+	// position.
 	state string
 }{
 	{
@@ -198,8 +199,8 @@ var fidelity = []struct {
 		want:  []string{`beforeinput insertText "👩‍👧"`, `input insertText "👩‍👧"`, `beforeinput insertText "漢字"`, `input insertText "漢字"`},
 		state: `["👩‍👧漢字",7,7,"field",0]`,
 	}, {
-		// compositionend is the one event that Blink dispatches untrusted, for a
-		// local input method too.
+		// compositionend is the one event that Blink dispatches untrusted, also
+		// for a local input method.
 		name: "input method", page: `field.focus()`,
 		do: []any{press("Process", "KeyN", 0), Compose{"n", 1, 1}, Compose{"に", 1, 1}, Compose{"にほん", 3, 3}, Text{"日本"}},
 		want: []string{
@@ -306,7 +307,7 @@ var fidelity = []struct {
 			Touch{Event: "move", Points: []TouchPoint{{ID: 900, X: 60, Y: 300}, {ID: -12, X: 160, Y: 305}, {ID: 7, X: 1, Y: 1}}}, until("touchmove"),
 			Touch{Event: "end", Points: []TouchPoint{{ID: 900, X: 60, Y: 300}}}, until("touchend"),
 			Touch{Event: "end", Points: []TouchPoint{{ID: -12, X: 160, Y: 305}}}, Touch{Event: "end", Points: []TouchPoint{{ID: -12}}}, Touch{Event: "cancel"},
-			until("touchend changed 1"), // touch has a way of its own
+			until("touchend changed 1"), // touch events are delivered separately
 		},
 		want: []string{
 			`pointerdown touch button0 buttons1`, `touchstart changed 0@20,300 touches 0@20,300`,
@@ -337,8 +338,8 @@ func TestFidelity(t *testing.T) {
 	}
 }
 
-// state is the page's state once it is what is wanted, or after 60 frames: a
-// scroll may take a few.
+// state returns the page's state when it is the expected one, or after 60 frames,
+// because scrolling takes some.
 func (p *testPage) state(want string) string {
 	p.Helper()
 	quoted, err := json.Marshal(want)
@@ -350,7 +351,7 @@ func (p *testPage) state(want string) string {
 	return state
 }
 
-// all does everything in list, which holds messages, lists and until.
+// all carries out a list of messages, lists and until.
 func (p *testPage) all(list []any) {
 	p.Helper()
 	for _, item := range list {
@@ -378,7 +379,7 @@ func TestReleaseAll(t *testing.T) {
 	if err := p.dispatcher.ReleaseAll(); err != nil {
 		t.Fatal(err)
 	}
-	p.all([]any{until("touchcancel"), until("keyup Shift")}) // touch has a way of its own
+	p.all([]any{until("touchcancel"), until("keyup Shift")}) // touch events are delivered separately
 	got := p.settle()
 	for _, want := range []string{
 		`touchcancel changed 0@20,300 touches `, `compositionend "" UNTRUSTED`, `mouseup 10,10 button0 buttons2 detail1 +Shift`,
@@ -425,13 +426,13 @@ func TestNoShortcutReachesChromium(t *testing.T) {
 	}
 }
 
-// TestHeldKeysAreBounded presses more keys than anybody can hold: the first ones go
-// up for the last ones.
+// TestHeldKeysAreBounded presses more keys than anybody can hold, and expects the
+// first ones to be released.
 func TestHeldKeysAreBounded(t *testing.T) {
 	p := openRecorder(t)
 	p.Eval(`field.focus()`, nil)
 	const more = 3
-	for i := range maxHeldKeys - 1 + more { // settle presses one as well
+	for i := range maxHeldKeys - 1 + more { // settle presses a key as well
 		if err := p.dispatcher.Key(Key{Event: "down", Key: "F9", Code: fmt.Sprintf("Invented%d", i)}); err != nil {
 			t.Fatal(err)
 		}

@@ -7,14 +7,14 @@ import (
 	cdpinput "github.com/chromedp/cdproto/input"
 )
 
-// macShortcuts are the editing commands of a Mac's Command shortcuts. Chromium
-// on other systems knows only the Control ones; the names are Blink's
+// macShortcuts maps a Mac's Command shortcuts to editing commands, because
+// Chromium on other systems knows only those with Control. The names are Blink's
 // (third_party/blink/renderer/core/editing/commands/editor_command_names.h).
 var macShortcuts = map[string]string{
 	"KeyA": "SelectAll", "KeyC": "Copy", "KeyV": "Paste", "KeyX": "Cut", "KeyZ": "Undo",
 }
 
-// keyParams translates a key to what Input.dispatchKeyEvent takes.
+// keyParams translates a key to the parameters of Input.dispatchKeyEvent.
 func keyParams(k Key) cdpinput.DispatchKeyEventParams {
 	known := describe(k)
 	p := cdpinput.DispatchKeyEventParams{
@@ -28,7 +28,8 @@ func keyParams(k Key) cdpinput.DispatchKeyEventParams {
 	if p.Key == "" || p.Key == "Unidentified" {
 		p.Key = known.typed(k.Modifiers&ModShift != 0)
 	}
-	// The keypad is told by isKeypad: a location of 3 reaches the page as 0.
+	// isKeypad marks keys of the keypad, because a location of 3 reaches the page
+	// as 0.
 	switch {
 	case known.keypad || k.Location == 3:
 		p.IsKeypad = new(true)
@@ -40,9 +41,9 @@ func keyParams(k Key) cdpinput.DispatchKeyEventParams {
 	if k.Event == "up" {
 		return p
 	}
-	// A page receives the same from keyDown without a text as from rawKeyDown,
-	// but Chromium's own shortcuts listen to rawKeyDown only: DevTools, the
-	// source view, another window are not for whoever types here.
+	// A page gets the same events from keyDown without a text as from rawKeyDown.
+	// But Chromium's own shortcuts (DevTools, the source view, another window)
+	// react only to rawKeyDown, and a viewer should not reach them.
 	p.Type = cdpinput.DispatchKeyEventTypeKeyDown
 	if ofChromium(k) {
 		p.Type = cdpinput.DispatchKeyEventTypeRawKeyDown
@@ -65,8 +66,8 @@ func keyParams(k Key) cdpinput.DispatchKeyEventParams {
 	return p
 }
 
-// ofChromium reports whether Chromium itself has a use for a key that is for whoever
-// types: leaving what a page has made fill the screen, or asking for a menu.
+// ofChromium reports whether a key has a use in Chromium itself that a viewer
+// needs: leaving fullscreen, or opening the context menu.
 func ofChromium(k Key) bool {
 	switch k.Code {
 	case "Escape", "ContextMenu":
@@ -77,8 +78,8 @@ func ofChromium(k Key) bool {
 	return false
 }
 
-// describe finds the key that was pressed: by its place on the keyboard, and
-// where the viewer's layout differs from the US one, by what it means there.
+// describe finds the pressed key: by its place on the keyboard, or, when the
+// viewer's layout differs from the US one, by its meaning in that layout.
 func describe(k Key) physicalKey {
 	known, placed := layout[k.Code]
 	if k.Key == "Process" || k.Key == "AltGraph" {
@@ -100,15 +101,15 @@ func describe(k Key) physicalKey {
 		return known
 	}
 	if len(k.Key) != 1 {
-		// A key that was given another task, such as CapsLock as Control.
+		// A key with a changed function, such as CapsLock as Control.
 		if named, ok := byName[k.Key]; ok && known.name != k.Key {
 			named.location = known.location
 			return named
 		}
 		return known
 	}
-	// A letter has its own key code wherever it stands: Z of a German keyboard
-	// is at KeyY.
+	// A letter has its own key code wherever it is: Z of a German keyboard is at
+	// KeyY.
 	switch c := k.Key[0]; {
 	case c >= 'a' && c <= 'z':
 		known.vk = int64(c - 'a' + 'A')
@@ -133,9 +134,9 @@ func (k physicalKey) typed(shift bool) string {
 	return k.plain
 }
 
-// textOf is what the press enters: what the viewer says, if that can be
-// entered; otherwise the key itself if it is a character and no modifier makes
-// it a shortcut.
+// textOf is the text that the press enters: the viewer's text if it can be
+// entered, or else the key itself if it is a character and no modifier makes it a
+// shortcut.
 func textOf(k Key, key string) string {
 	if isPrintable(k.Text) {
 		return k.Text
@@ -161,8 +162,8 @@ func isPrintable(s string) bool {
 	return s != ""
 }
 
-// isOneCharacter tells a key that types from one with a name: names are ASCII
-// words, and a character may be made of several code points.
+// isOneCharacter tells a key that types from a named one: names are ASCII words,
+// and a character may consist of several code points.
 func isOneCharacter(key string) bool {
 	r, size := utf8.DecodeRuneInString(key)
 	return size == len(key) || r >= utf8.RuneSelf

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
-// recorder is a page that notes every input event, in order and in words.
+// recorder is a page that logs every input event, in order and in words.
 const recorder = `<!doctype html><meta charset=utf-8><body style="margin:0;font:16px monospace">
 <textarea id=field style="position:absolute;left:0;top:0;width:400px;height:100px;padding:0;border:0;margin:0;resize:none"></textarea>
 <input id=second style="position:absolute;left:0;top:110px;width:200px">
@@ -47,7 +47,7 @@ for (const type in say) addEventListener(type, e => log.push([type, ...say[type]
 addEventListener('scroll', () => log.includes('scroll') || log.push('scroll'))
 </script>`
 
-// testPage is a page that records what it receives.
+// testPage is a page that logs what it receives.
 type testPage struct {
 	*browsertest.TestPage
 	*testing.T
@@ -98,8 +98,8 @@ func (p *testPage) do(message any) {
 }
 
 // settle waits until the page has handled everything that was sent: a last key
-// comes behind all of it, and two frames later also what is delivered with
-// frames is there.
+// comes after it, and two frames later the events that come with frames have
+// arrived too.
 func (p *testPage) settle() []string {
 	p.Helper()
 	p.do(Key{Event: "down", Key: "F24", Code: "F24"})

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// MaxTextBytes bounds text that is entered at once: a paste.
+	// MaxTextBytes bounds text that is entered at once, such as a paste.
 	MaxTextBytes = 512 << 10
 
 	// MaxComposeBytes bounds the text of an input method's composition.
@@ -19,10 +19,10 @@ const (
 	// MaxKeyBytes bounds the names and the text of one key.
 	MaxKeyBytes = 64
 
-	// MaxTouchPoints is how many fingers may touch at a time.
+	// MaxTouchPoints bounds the fingers that touch at a time.
 	MaxTouchPoints = 16
 
-	maxCoordinate  = 1 << 20 // CSS pixels, either way
+	maxCoordinate  = 1 << 20 // CSS pixels, in both directions
 	maxClickCount  = 1000
 	maxTouchRadius = 10_000
 )
@@ -85,8 +85,8 @@ func (m Mouse) Validate() error {
 	return finite("deltaY", m.DeltaY, maxCoordinate)
 }
 
-// Key is a key that went down or up, with the fields of the DOM's
-// KeyboardEvent. Text is what the press enters in the viewer's own layout.
+// Key is a key that went down or up, with the fields of the DOM's KeyboardEvent.
+// Text is what the press enters in the viewer's layout.
 type Key struct {
 	Event     string `json:"event"` // down up
 	Key       string `json:"key"`
@@ -116,13 +116,12 @@ func (k Key) Validate() error {
 	return validModifiers(k.Modifiers)
 }
 
-// Text is text that no key press stands for: what an input method committed, or
-// a paste.
+// Text is text without key presses: committed by an input method, or pasted.
 type Text struct {
 	Text string `json:"text"`
 }
 
-// Validate returns a *invalid.Error if the text is wrong.
+// Validate returns a *invalid.Error if the text is invalid.
 func (t Text) Validate() error {
 	if t.Text == "" {
 		return invalid.Field("text", "must not be empty")
@@ -130,8 +129,8 @@ func (t Text) Validate() error {
 	return validText("text", t.Text, MaxTextBytes)
 }
 
-// Compose is the text of an input method that is still being composed, with the
-// selection in it. An empty text cancels the composition.
+// Compose is the unfinished text of an input method, with the selection in it. An
+// empty text cancels the composition.
 type Compose struct {
 	Text  string `json:"text"`
 	Start int    `json:"start"` // UTF-16 units
@@ -153,9 +152,9 @@ func (c Compose) Validate() error {
 	return nil
 }
 
-// Touch is a change of fingers. Points are those that changed, as in the DOM's
-// TouchEvent.changedTouches; one that is listed but did not change does no harm.
-// A cancel cancels all.
+// Touch is a change of fingers. Points are the changed ones, as in the DOM's
+// TouchEvent.changedTouches; points that did not change do no harm. A cancel
+// cancels all fingers.
 type Touch struct {
 	Event     string       `json:"event"` // start move end cancel
 	Points    []TouchPoint `json:"points"`
@@ -164,7 +163,7 @@ type Touch struct {
 
 // TouchPoint is one finger.
 type TouchPoint struct {
-	ID      int64   `json:"id"` // the viewer's own; the same while the finger stays down
+	ID      int64   `json:"id"` // the viewer's id, which stays the same while the finger is down
 	X       float64 `json:"x"`  // CSS pixels of the viewport
 	Y       float64 `json:"y"`
 	RadiusX float64 `json:"radiusX"` // CSS pixels

@@ -18,7 +18,7 @@ func TestValidate(t *testing.T) {
 	with := func(change func(*Mouse)) Mouse { m := mouse; change(&m); return m }
 	withKey := func(change func(*Key)) Key { k := key; change(&k); return k }
 	for _, tt := range []struct {
-		field   string // that is wrong; empty for none
+		field   string // the invalid field; empty for none
 		message interface{ Validate() error }
 	}{
 		{"", mouse},
@@ -61,7 +61,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// FuzzMessages feeds what a viewer may send to all message types: whatever
+// FuzzMessages passes arbitrary viewer messages to all types: each message that
 // passes Validate can be translated and is valid JSON for Chromium.
 func FuzzMessages(f *testing.F) {
 	for _, seed := range []string{
@@ -129,7 +129,7 @@ func TestLayout(t *testing.T) {
 		{Key{Event: "down", Key: "Enter", Code: "NumpadEnter", Text: "\n"}, 0x0D, "Enter", "\r", 0, true},
 		{Key{Event: "down", Key: "c", Code: "KeyC", Modifiers: ModCtrl, Text: "\x03"}, 'C', "c", "", 0, false},
 		{Key{Event: "down", Key: "ß", Code: "Minus"}, 0xBD, "ß", "ß", 0, false},
-		{Key{Event: "down", Key: "Q̈", Code: "KeyQ"}, 'Q', "Q̈", "", 0, false}, // no key gives two characters without saying so
+		{Key{Event: "down", Key: "Q̈", Code: "KeyQ"}, 'Q', "Q̈", "", 0, false}, // no key gives two characters unless it says so
 		{Key{Event: "down", Key: "SoftLeft"}, 0, "SoftLeft", "", 0, false},
 	} {
 		p := keyParams(tt.key)

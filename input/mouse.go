@@ -11,13 +11,12 @@ const allButtons = 31
 // buttonBits are the bits of MouseEvent.buttons (UI Events, 5.3.1).
 var buttonBits = map[string]int{"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
 
-// buttonOrder is the order in which a button is named for a move with several
-// held: a drag is one with the left.
+// buttonOrder says which button a move names when several are held: with the left
+// one, it is a drag with the left one.
 var buttonOrder = []string{"left", "middle", "right", "back", "forward"}
 
 // wheelParams are the parameters of Input.dispatchMouseEvent for a wheel.
-// Chromium wants both deltas, also one that is 0, which the type of cdproto
-// leaves out.
+// Chromium needs both deltas, even 0, which the type of cdproto leaves out.
 type wheelParams struct {
 	Type        cdpinput.DispatchMouseEventType        `json:"type"`
 	X           float64                                `json:"x"`
@@ -29,9 +28,9 @@ type wheelParams struct {
 	PointerType cdpinput.DispatchMouseEventPointerType `json:"pointerType"`
 }
 
-// Mouse sends a mouse event. A button that the viewer no longer holds, by
-// m.Buttons, although its release never came, is released first; one that the
-// page never saw pressed is left out of the state and its release dropped.
+// Mouse sends a mouse event. It first releases buttons that are not in m.Buttons
+// although their release never came. It ignores buttons that the page never saw
+// pressed, and drops their release.
 func (d *Dispatcher) Mouse(m Mouse) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -43,14 +42,14 @@ func (d *Dispatcher) Mouse(m Mouse) error {
 	case "up":
 		lost &^= own
 	case "down":
-		lost |= d.held & own // pressed again: its release was lost
+		lost |= d.held & own // pressed again, so its release was lost
 	}
 	if err := d.releaseButtonsLocked(lost, m.Modifiers); err != nil {
 		return err
 	}
 	switch m.Event {
 	case "down":
-		if elsewhere { // a mouse gets to a place before it presses there
+		if elsewhere { // a mouse moves to a place before it presses there
 			if err := d.moveLocked(m.Modifiers); err != nil {
 				return err
 			}
@@ -72,7 +71,7 @@ func (d *Dispatcher) Mouse(m Mouse) error {
 	return d.moveLocked(m.Modifiers)
 }
 
-// moveLocked sends where the mouse is.
+// moveLocked sends the position of the mouse.
 func (d *Dispatcher) moveLocked(modifiers int) error {
 	d.moved = true
 	p := cdpinput.DispatchMouseEventParams{
@@ -88,8 +87,8 @@ func (d *Dispatcher) moveLocked(modifiers int) error {
 	return cdp.Send(d.session, cdpinput.DispatchMouseEvent, p)
 }
 
-// buttonLocked sends a press or release where the mouse is. d.held is the state
-// after it.
+// buttonLocked sends a press or release at the position of the mouse. d.held is
+// the state after it.
 func (d *Dispatcher) buttonLocked(kind cdpinput.DispatchMouseEventType, button string, clicks, modifiers int) error {
 	return cdp.Send(d.session, cdpinput.DispatchMouseEvent, cdpinput.DispatchMouseEventParams{
 		Type: kind, X: d.x, Y: d.y, Modifiers: int64(modifiers), Button: cdpinput.MouseButton(button),

@@ -6,10 +6,10 @@ import (
 	"takeover/cdp"
 )
 
-// finger is one that touches the page. The slot is the number the page sees,
-// which counts from 0 as those of a touch screen do.
+// finger is a finger on the page. The slot is its number for the page, counted
+// from 0 as on a touch screen.
 type finger struct {
-	id   int64 // the viewer's
+	id   int64 // the viewer's id
 	slot int
 }
 
@@ -19,16 +19,15 @@ var touchKinds = map[string]cdpinput.DispatchTouchEventType{
 	"end":   cdpinput.DispatchTouchEventTypeTouchEnd,
 }
 
-// Touch sends a change of fingers. One that the page never saw come down is
-// left out of a move and an end; one that is already down is left out of a
-// start.
+// Touch sends a change of fingers. It ignores the move and the end of a finger
+// that the page never saw, and the start of one that is down already.
 func (d *Dispatcher) Touch(t Touch) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if t.Event == "cancel" {
 		return d.cancelTouchLocked(t.Modifiers)
 	}
-	// Chromium keeps the fingers that an event does not list as they are.
+	// Chromium leaves fingers unchanged that an event does not list.
 	changed := make([]*cdpinput.TouchPoint, 0, len(t.Points))
 	for _, p := range t.Points {
 		at := d.fingerLocked(p.ID)

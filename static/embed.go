@@ -1,9 +1,9 @@
 // Package static holds the scripts, the stylesheet and the pictures of the web
-// pages: their sources in src, and the built form, which npm leaves in dist and
+// pages: their sources in src, and the built form, which npm writes to dist and
 // which is embedded here.
 //
-// Go compiles without the npm step. Built says whether it was run; without it
-// Asset returns an empty string and the pages say plainly what is missing.
+// Go compiles without the npm step. Built reports whether that step was done.
+// Without it, Asset returns an empty string, and the pages say what is missing.
 package static
 
 import (
@@ -15,22 +15,21 @@ import (
 	"sync"
 )
 
-// Prefix is the URL path under which Files has to be served.
+// Prefix is the URL path under which Files must be served.
 const Prefix = "/static/"
 
-// manifestName is the file in which the build records, for each asset's plain
-// name, the name with the hash of its content, and for each script those that it
-// imports.
+// manifestName is the file in which the build records the hashed name of each
+// asset, and the imports of each script.
 const manifestName = "manifest.json"
 
-// ErrNotBuilt means that the npm step has not been run before Go was compiled.
+// ErrNotBuilt means that the npm step was not done before Go was compiled.
 var ErrNotBuilt = errors.New("web assets are not built: run `make generate`")
 
 //go:embed all:dist
 var embedded embed.FS
 
-// Files returns the built assets, one flat folder. Every name but the
-// manifest's carries a hash of the content, so answers may be cached for ever.
+// Files returns the built assets as one flat folder. Every name except the
+// manifest's contains a hash of the content, so responses may be cached for ever.
 func Files() fs.FS {
 	files, err := fs.Sub(embedded, "dist")
 	if err != nil { // the folder is part of the source tree
@@ -39,19 +38,19 @@ func Files() fs.FS {
 	return files
 }
 
-// Built reports whether the assets are there.
+// Built reports whether the assets exist.
 func Built() bool { return Check() == nil }
 
-// Check returns nil when the assets are there, ErrNotBuilt when the npm step
-// was not run, and another error when its outcome cannot be read.
+// Check returns nil when the assets exist, ErrNotBuilt when the npm step was not
+// done, and another error when the assets cannot be read.
 func Check() error {
 	_, err := manifest()
 	return err
 }
 
 // Asset returns the URL path of an asset by its plain name, for example
-// "session.js" or "takeover.css". It is empty when there is no such asset or
-// when nothing was built.
+// "session.js" or "takeover.css". It is empty when the asset does not exist or
+// nothing was built.
 func Asset(name string) string {
 	m, err := manifest()
 	if err != nil {
@@ -64,9 +63,9 @@ func Asset(name string) string {
 	return Prefix + hashed
 }
 
-// Imports returns the URL paths of the scripts without which the one with the
-// given plain name cannot begin. A page that names them has them fetched at once
-// and not one after the other.
+// Imports returns the URL paths of the scripts that the script with the given
+// plain name imports. A page that names them lets the browser fetch all of them
+// at once.
 func Imports(name string) []string {
 	m, err := manifest()
 	if err != nil {
@@ -79,7 +78,7 @@ func Imports(name string) []string {
 	return paths
 }
 
-// assets is what manifestName holds.
+// assets is the content of manifestName.
 type assets struct {
 	Names   map[string]string   `json:"names"`
 	Imports map[string][]string `json:"imports"`

@@ -121,7 +121,7 @@ func TestAddressGuardLinkLocal(t *testing.T) {
 	}
 }
 
-// TestAddressGuardInterfaces holds that a server on all addresses is not
+// TestAddressGuardInterfaces checks that a server on all addresses is not
 // reached by any of them.
 func TestAddressGuardInterfaces(t *testing.T) {
 	addrs, err := net.InterfaceAddrs()

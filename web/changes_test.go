@@ -8,7 +8,7 @@ import (
 	"takeover/session"
 )
 
-// TestSessionsStream holds that pages hear of what changes in the sessions, in few
+// TestSessionsStream checks that pages hear of what changes in the sessions, in few
 // messages however much changes, and that the last one is how things stand.
 func TestSessionsStream(t *testing.T) {
 	s := startServer(t, nil)

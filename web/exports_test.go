@@ -11,7 +11,7 @@ import (
 	"takeover/capture"
 )
 
-// TestDownloads holds that what was captured can be taken away as files, whole or
+// TestDownloads checks that what was captured can be taken away as files, whole or
 // in part, and that no secret is in them.
 func TestDownloads(t *testing.T) {
 	s := startServer(t, nil)

@@ -49,7 +49,7 @@ func TestPaginateKeepsItsPlace(t *testing.T) {
 	}
 }
 
-// TestFilteredListPages holds that a page follows though the last session of
+// TestFilteredListPages checks that a page follows though the last session of
 // the page before has another status by now.
 func TestFilteredListPages(t *testing.T) {
 	s := startServer(t, nil)

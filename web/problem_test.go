@@ -15,7 +15,7 @@ import (
 	"takeover/session"
 )
 
-// TestCallerGoneIsNoError holds that a caller who leaves is not logged as a
+// TestCallerGoneIsNoError checks that a caller who leaves is not logged as a
 // fault of the server, and that other ends of contexts are.
 func TestCallerGoneIsNoError(t *testing.T) {
 	s := startServer(t, nil)
@@ -47,7 +47,7 @@ func TestNotReadySaysWhen(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreReadByWhoStillSends holds that a caller is refused after it has
+// TestRefusalsAreReadByWhoStillSends checks that a caller is refused after it has
 // sent what it was sending, also where nothing reads a body.
 func TestRefusalsAreReadByWhoStillSends(t *testing.T) {
 	s := startServer(t, nil)
@@ -81,7 +81,7 @@ func TestMetricsKnowTheirMethods(t *testing.T) {
 	}
 }
 
-// TestNothingBeginsAfterClose holds that no work is added to a server that has
+// TestNothingBeginsAfterClose checks that no work is added to a server that has
 // waited for the last.
 func TestNothingBeginsAfterClose(t *testing.T) {
 	s := startServer(t, nil)

@@ -115,7 +115,7 @@ func TestWebhooks(t *testing.T) {
 	s.call("POST", "/v1/webhooks/deliveries/msg_nothing/retry", nil, 404, nil)
 }
 
-// TestNoWebhooks holds that a server without any says so.
+// TestNoWebhooks checks that a server without any says so.
 func TestNoWebhooks(t *testing.T) {
 	s := startServer(t, nil)
 	var view webhooksView

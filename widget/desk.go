@@ -177,7 +177,7 @@ func (d *Desk) onEvent(ev browser.Event) {
 	}
 }
 
-// reported takes in what the agent of a frame's document says.
+// reported handles what the agent of a frame's document says.
 func (d *Desk) reported(w *browser.World, payload string) {
 	r, err := parseReport(payload)
 	switch {
@@ -269,7 +269,7 @@ func (d *Desk) tell(p *browser.Page, changes ...Change) {
 	}
 }
 
-// left takes in that a frame's document is gone.
+// left handles that a frame's document is gone.
 func (d *Desk) left(f *browser.Frame) {
 	p := f.Page()
 	d.mu.Lock()
@@ -311,7 +311,7 @@ func (d *Desk) placeLocked(p *browser.Page, st *pageState) bool {
 	return false
 }
 
-// place asks where the frame with the focus is until that is told of its newest
+// place asks where the frame with the focus is until that is reported its newest
 // place.
 func (d *Desk) place(p *browser.Page, st *pageState) {
 	for {

@@ -166,7 +166,7 @@ func call(ctx context.Context, w *browser.World, gesture bool, function string, 
 	return res.Value, nil
 }
 
-// Look makes the documents of a page tell of what is open in them already.
+// Look makes the documents of a page report what is open in them already.
 func (d *Desk) Look(p *browser.Page) {
 	for _, f := range p.Frames() {
 		if w := f.CurrentWorld(browser.WorldUtility); w != nil {

@@ -134,7 +134,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which tell of their ends
+	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	options := s.options(ln.Addr(), kept, hooks, log)
 	options.S2 = second
 	manager, err := session.NewManager(options)

@@ -1,5 +1,5 @@
-// Package site is what the conformance cases visit: pages that are as small as
-// they can be, and routes that tell what arrived at them.
+// Package site is the site that the conformance cases visit: minimal pages, and
+// routes that report what arrived.
 package site
 
 import (
@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// maxBody bounds what a request may bring.
+	// maxBody bounds the body of a request.
 	maxBody = 1 << 20
-	// maxDelay bounds how long /slow may take.
+	// maxDelay bounds the delay of /slow.
 	maxDelay = 10 * time.Second
 )
 
@@ -30,7 +30,7 @@ const (
 	Password = "engine"
 )
 
-// pages are those that say the same to everybody.
+// pages are the static pages.
 var pages = map[string]string{
 	"/empty":     ``,
 	"/one":       `<title>One</title><h1>One</h1><a href="/two">to two</a>`,
@@ -115,7 +115,7 @@ func write(w http.ResponseWriter, contentType, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// echo tells what arrived: method, path with query, headers, body.
+// echo returns what arrived: method, path with query, headers, body.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -134,7 +134,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"method": r.Method, "url": r.URL.RequestURI(), "headers": headers, "body": string(body)})
 }
 
-// upload tells the fields and files of a form.
+// upload returns the fields and files of a form.
 func upload(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseMultipartForm(maxBody); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -168,7 +168,8 @@ func status(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "status %d", code)
 }
 
-// redirect goes to a path of this site, after more of itself if it is asked to.
+// redirect redirects to a path of this site, through several redirects if asked
+// to.
 func redirect(w http.ResponseWriter, r *http.Request) {
 	to := "/" + strings.TrimLeft(r.FormValue("to"), `/\`)
 	if times, _ := strconv.Atoi(r.FormValue("times")); times > 1 {
@@ -187,7 +188,7 @@ func slow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait waits some milliseconds and reports whether who asked is still there.
+// wait waits some milliseconds and reports whether the client is still connected.
 func wait(r *http.Request, ms int) bool {
 	select {
 	case <-time.After(min(time.Duration(ms)*time.Millisecond, maxDelay)):
@@ -199,15 +200,15 @@ func wait(r *http.Request, ms int) bool {
 
 func download(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", `attachment; filename="report.txt"`)
-	w.Header().Set("X-Content-Type-Options", "nosniff") // else Chromium waits for more of it
+	w.Header().Set("X-Content-Type-Options", "nosniff") // otherwise Chromium waits for more
 	write(w, "text/plain", "the report")
-	if ms, _ := strconv.Atoi(r.FormValue("ms")); ms > 0 { // its end comes late
+	if ms, _ := strconv.Atoi(r.FormValue("ms")); ms > 0 { // the end comes late
 		_ = http.NewResponseController(w).Flush()
 		wait(r, ms)
 	}
 }
 
-// cookie sets the cookie that it is asked to and shows those that came.
+// cookie sets the requested cookie and shows the received ones.
 func cookie(w http.ResponseWriter, r *http.Request) {
 	if name := r.FormValue("name"); name != "" {
 		http.SetCookie(w, &http.Cookie{Name: name, Value: r.FormValue("value"), Path: "/", HttpOnly: r.FormValue("httpOnly") != ""}) //nolint:gosec // the cases ask for it
@@ -226,7 +227,7 @@ func basic(w http.ResponseWriter, r *http.Request) {
 	write(w, "text/html; charset=utf-8", "<!doctype html><title>Known</title>hello "+User)
 }
 
-// socket sends back what it gets, and closes on «close».
+// socket returns the messages that it gets, and closes on «close».
 func socket(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package demo is a small site of our own under /demo/: a sign-in form, a
-// slider captcha, a code from a phone, a page that greets whoever got through,
-// and one small page for each kind of thing that scripts are written for. The
-// sample script, the examples and the tests use it, so that they work without
-// the internet. It needs no key and protects nothing.
+// Package demo is a small site under /demo/: a sign-in form, a slider captcha, a
+// code from a phone, a welcome page, and a small page for each kind of task that
+// scripts are written for. The sample script, the examples and the tests use it,
+// so that they work without the internet. It needs no key and protects nothing.
 package demo
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// The account of the demo site. Both are shown on its sign-in page.
+// The account of the demo site. Its sign-in page shows both.
 const (
 	Email    = "demo@example.com"
 	Password = "open-sesame"
@@ -31,17 +30,17 @@ const (
 const (
 	cookieName = "takeover_demo"
 	prefix     = "/demo/"
-	// maxForm bounds the forms of this site, in bytes; a slider's trail is the
-	// longest thing they hold.
+	// maxForm bounds the forms of this site in bytes; a slider's trail is the
+	// longest.
 	maxForm = 64 << 10
 )
 
 //go:embed site
 var files embed.FS
 
-// pages are the templates of the pages by name: the frame of every page around
-// the page's own. They are read when the first page is asked for, because most
-// processes of this program, such as the workers of scripts, show none.
+// pages are the templates by name, each with the common frame around it. They are
+// parsed for the first page, because most processes of this program, such as the
+// workers of scripts, show none.
 var pages = sync.OnceValue(func() map[string]*template.Template {
 	all := template.Must(template.ParseFS(files, "site/*.html"))
 	parsed := map[string]*template.Template{}
@@ -52,9 +51,9 @@ var pages = sync.OnceValue(func() map[string]*template.Template {
 	return parsed
 })
 
-// view is what the pages are drawn from.
+// view is the data of the templates.
 type view struct {
-	Data     any // what only one page shows
+	Data     any // data of one page only
 	Page     string
 	Title    string
 	Email    string
@@ -180,7 +179,8 @@ func (s *site) captchaImage(c echo.Context) error {
 	return c.Blob(http.StatusOK, "image/png", data)
 }
 
-// captcha checks a drag. The page sends where the handle was at which moment.
+// captcha checks a drag. The page sends the positions of the handle with their
+// times.
 func (s *site) captcha(c echo.Context) error {
 	limitBody(c)
 	v := s.visit(c)
@@ -223,7 +223,7 @@ func (s *site) code(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, prefix+"welcome")
 }
 
-// phone stands for the device on which the code arrives.
+// phone shows the device on which the code arrives.
 func (s *site) phone(c echo.Context) error {
 	return s.render(c, http.StatusOK, view{Page: "phone", Title: "Messages", Code: s.visit(c).code()})
 }
@@ -250,7 +250,7 @@ func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byt
 
 func newCode() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
-	if err != nil { // crypto/rand does not fail on the systems we run on
+	if err != nil { // crypto/rand does not fail on our systems
 		panic(err)
 	}
 	return fmt.Sprintf("%06d", n)
@@ -262,9 +262,9 @@ func newID() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// SampleScript is the script that the editor starts with: it signs in to the
-// demo site, asking a person for what it cannot do. baseURL is the server's
-// address as the session's browser reaches it, without a slash at the end.
+// SampleScript is the script with which the editor starts: it signs in to the
+// demo site and asks a person for the parts that it cannot do. baseURL is the
+// server's address for the session's browser, without a slash at the end.
 func SampleScript(baseURL string) string {
 	return fmt.Sprintf(sample, baseURL, Email)
 }

@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 )
 
-// The scene in CSS pixels, drawn at the same number of image pixels. The piece
-// moves along a line; its left edge is where the slider's handle is.
+// The scene in CSS pixels, drawn with as many image pixels. The piece moves along
+// a line; its left edge is at the slider's handle.
 const (
 	sceneWidth  = 320
 	sceneHeight = 160
@@ -19,11 +19,11 @@ const (
 	maxGap      = sceneWidth - pieceSize - 10
 )
 
-// gapColor is what is seen through the gap. Nothing else in the scene is as
-// dark, so that people with low vision find it, too.
+// gapColor is the colour of the gap. Nothing else in the scene is as dark, so
+// that people with low vision find it too.
 var gapColor = color.RGBA{0x14, 0x1a, 0x2b, 0xff}
 
-// puzzle is one picture with a gap at a place that only the server knows.
+// puzzle is a picture with a gap at a place that only the server knows.
 type puzzle struct {
 	number int
 	gap    int // left edge of the gap
@@ -40,7 +40,7 @@ func newPuzzle(number int) *puzzle {
 	return p
 }
 
-// at is the scene's colour at a point, without the gap: a sky, a sun and hills.
+// at is the scene's colour at a point, without the gap: sky, sun and hills.
 func (p *puzzle) at(x, y float64) color.RGBA {
 	sky := y / sceneHeight
 	c := [3]float64{176 + 50*sky + 16*p.hue, 204 + 26*sky, 236 - 40*sky*p.hue}
@@ -58,8 +58,8 @@ func (p *puzzle) at(x, y float64) color.RGBA {
 	return color.RGBA{uint8(min(c[0], 255)), uint8(min(c[1], 255)), uint8(min(c[2], 255)), 0xff}
 }
 
-// inPiece reports whether a point, relative to the piece's corner, is in its
-// shape: a rounded square with a notch in its left side and a knob on its top.
+// inPiece reports whether a point, relative to the piece's corner, is in the
+// piece: a rounded square with a notch on its left side and a knob on top.
 func inPiece(x, y float64) bool {
 	const body, knob = 38.0, 8.0
 	if math.Hypot(x-body/2, y-pieceSize+body) < knob {
@@ -71,7 +71,7 @@ func inPiece(x, y float64) bool {
 	return x >= 0 && x < body && y >= pieceSize-body && y < pieceSize
 }
 
-// onEdge reports whether the shape ends next to a point.
+// onEdge reports whether a point is next to the edge of the piece.
 func onEdge(x, y float64) bool {
 	for _, d := range [4][2]float64{{1.5, 0}, {-1.5, 0}, {0, 1.5}, {0, -1.5}} {
 		if inPiece(x, y) != inPiece(x+d[0], y+d[1]) {
@@ -95,7 +95,7 @@ func (p *puzzle) scene() ([]byte, error) {
 	})
 }
 
-// piece is what belongs into the gap, as PNG with a transparent ground.
+// piece is the missing piece, as PNG with a transparent background.
 func (p *puzzle) piece() ([]byte, error) {
 	return encode(pieceSize, pieceSize, func(x, y int) color.RGBA {
 		px, py := float64(x)+0.5, float64(y)+0.5

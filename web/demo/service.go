@@ -18,13 +18,13 @@ const (
 	statTime = 400 * time.Millisecond
 )
 
-// todo is one thing that a visitor wants to do.
+// todo is an entry of a visitor's list.
 type todo struct {
 	ID   int    `json:"id"`
 	Text string `json:"text"`
 }
 
-// registerService adds the pages that talk with the server.
+// registerService adds the pages that talk to the server.
 func (s *site) registerService(g *echo.Group) {
 	for _, p := range []struct{ path, title string }{
 		{"lamp", "Lamp"}, {"wizard", "Booking"}, {"weather", "Weather"}, {"dashboard", "Dashboard"}, {"todos", "To do"}, {"notes", "Notebook"},
@@ -47,11 +47,11 @@ func (s *site) registerService(g *echo.Group) {
 	g.DELETE("/api/todos/:id", s.dropTodo)
 }
 
-// policy is the Content-Security-Policy of pages that show frames, or are shown
-// in one, of this site.
+// policy is the Content-Security-Policy of pages that contain frames of this
+// site, or are shown in one.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
 
-// framing lets a page have frames of this site and be one.
+// framing lets a page contain frames of this site and be one.
 func framing(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		c.Response().Header().Set("Content-Security-Policy", policy)
@@ -60,7 +60,7 @@ func framing(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// locating lets a page ask where its reader is.
+// locating lets a page ask for the visitor's position.
 func locating(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		c.Response().Header().Set("Permissions-Policy", "geolocation=(self)")
@@ -85,7 +85,7 @@ func (s *site) join(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, prefix+"members")
 }
 
-// showStat answers after a while that depends on what is asked for.
+// showStat answers after a delay that depends on the figure.
 func showStat(c echo.Context) error {
 	values := map[string]int{"visitors": 1280, "orders": 42, "returns": 3}
 	name := c.Param("name")
@@ -141,7 +141,7 @@ func (s *site) dropTodo(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// clip cuts a text after a number of characters, and spaces around it.
+// clip cuts a text after a number of characters, and trims spaces.
 func clip(text string, most int) string {
 	runes := []rune(strings.TrimSpace(text))
 	return string(runes[:min(len(runes), most)])

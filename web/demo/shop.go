@@ -15,7 +15,7 @@ const (
 	feedSize = 60
 )
 
-// item is one thing of the catalog.
+// item is an item of the catalog.
 type item struct {
 	ID    int
 	Name  string
@@ -23,11 +23,11 @@ type item struct {
 	Stock int
 }
 
-// Price is the item's price as people read it.
+// Price is the item's price as text.
 func (i item) Price() string { return fmt.Sprintf("%d.%02d €", i.Cents/100, i.Cents%100) }
 
-// catalog is all that there is to buy. It never changes, so that what a script
-// reads can be known beforehand.
+// catalog lists all items. It never changes, so that scripts get predictable
+// results.
 var catalog = func() []item {
 	var all []item
 	for i, name := range strings.Split("Desk lamp,Oak shelf,Wool blanket,Paper tray,Wall clock,Coat hook,Linen towel,Tea pot,Bread knife,Soup bowl,"+
@@ -37,7 +37,7 @@ var catalog = func() []item {
 	return all
 }()
 
-// order is a row of the table of orders.
+// order is a row in the table of orders.
 type order struct {
 	Number int
 	Date   string
@@ -46,7 +46,7 @@ type order struct {
 	State  string
 }
 
-// Total is what the order costs.
+// Total is the price of the order.
 func (o order) Total() string { return item{Cents: o.Item.Cents * o.Count}.Price() }
 
 func orders() []order {
@@ -58,11 +58,11 @@ func orders() []order {
 	return all
 }
 
-// cities are what the search knows.
+// cities are the cities that the search finds.
 var cities = strings.Split("Amsterdam,Athens,Barcelona,Berlin,Bern,Bologna,Bratislava,Brussels,Bucharest,Budapest,Copenhagen,Dublin,Edinburgh,Geneva,"+
 	"Hamburg,Helsinki,Lisbon,Ljubljana,London,Lyon,Madrid,Milan,Munich,Oslo,Paris,Prague,Riga,Rome,Sofia,Stockholm,Tallinn,Vienna,Vilnius,Warsaw,Zagreb,Zurich", ",")
 
-// registerShop adds the pages that are there to be read.
+// registerShop adds the pages without forms.
 func (s *site) registerShop(g *echo.Group) {
 	g.GET("/catalog", s.showCatalog)
 	g.GET("/items/:id", s.showItem)
@@ -75,7 +75,7 @@ func (s *site) registerShop(g *echo.Group) {
 	g.GET("/api/cities", showCities)
 }
 
-// plain shows a page that is the same for everybody.
+// plain shows a page without data.
 func (s *site) plain(page, title string, data any) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		return s.render(c, http.StatusOK, view{Page: page, Title: title, Data: data})
@@ -131,7 +131,7 @@ func (s *site) showItem(c echo.Context) error {
 	return s.render(c, http.StatusOK, view{Page: "item", Title: catalog[id-1].Name, Data: catalog[id-1]})
 }
 
-// showFeed gives the notes after a number.
+// showFeed returns the notes after a number.
 func showFeed(c echo.Context) error {
 	after, _ := strconv.Atoi(c.QueryParam("after"))
 	notes := []string{}
@@ -141,7 +141,7 @@ func showFeed(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]any{"notes": notes, "more": max(after, 0)+len(notes) < feedSize})
 }
 
-// showCities gives the first cities that begin with what was typed.
+// showCities returns the first cities that begin with the typed text.
 func showCities(c echo.Context) error {
 	const most = 5
 	typed := strings.ToLower(strings.TrimSpace(c.QueryParam("q")))

@@ -10,17 +10,17 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// maxUpload bounds a file that is sent, in bytes. Nothing of it is kept.
+// maxUpload bounds an uploaded file in bytes. Nothing of it is kept.
 const maxUpload = 1 << 20
 
-// sent is what the page shows of a file that arrived.
+// sent describes an uploaded file to the page.
 type sent struct {
 	Name  string
 	Bytes int64
 	Lines int
 }
 
-// registerTransfer adds the page of files.
+// registerTransfer adds the page for files.
 func (s *site) registerTransfer(g *echo.Group) {
 	g.GET("/files", s.plain("files", "Files", nil))
 	g.POST("/files", s.receive)
@@ -52,7 +52,7 @@ func (s *site) receive(c echo.Context) error {
 	return s.render(c, http.StatusOK, view{Page: "files", Title: "Files", Data: &sent{Name: header.Filename, Bytes: header.Size, Lines: lines}})
 }
 
-// sendOrders gives the table of orders as a file.
+// sendOrders sends the table of orders as a file.
 func sendOrders(c echo.Context) error {
 	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="orders.csv"`)
 	c.Response().Header().Set(echo.HeaderContentType, "text/csv; charset=utf-8")
@@ -65,7 +65,7 @@ func sendOrders(c echo.Context) error {
 	return w.Error()
 }
 
-// vault lets in who has the demo account, as servers did before pages had forms.
+// vault uses HTTP authentication with the demo account.
 func (s *site) vault(c echo.Context) error {
 	name, password, _ := c.Request().BasicAuth()
 	if name != Email || password != Password {

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// maxVisits bounds the visitors that are remembered; the oldest are forgotten.
+	// maxVisits bounds the remembered visitors; the oldest are forgotten.
 	maxVisits = 1000
 	visitLife = time.Hour
 )
 
-// stage is how far a visitor has come.
+// stage is the step that a visitor has reached.
 type stage int
 
 const (
@@ -23,7 +23,7 @@ const (
 	atWelcome
 )
 
-// visits are the visitors by the value of their cookie.
+// visits maps cookies to visitors.
 type visits struct {
 	mu  sync.Mutex // guards all
 	all map[string]*visit
@@ -75,7 +75,7 @@ type visit struct {
 	number int
 	secret string
 
-	name     string // as whom the visitor joined
+	name     string // the name with which the visitor joined
 	todos    []todo
 	lastTodo int
 }
@@ -112,7 +112,7 @@ func (v *visit) code() string {
 	return v.secret
 }
 
-// Why an answer is refused.
+// Why an answer was refused.
 var (
 	errTooEarly  = errors.New("something has to be done first")
 	errMissed    = errors.New("not quite, try again")
@@ -120,23 +120,23 @@ var (
 	errWrongCode = errors.New("wrong code")
 )
 
-// point is where the slider's handle was, in CSS pixels, and when, in ms since
-// it was taken hold of.
+// point is a position of the slider's handle in CSS pixels, with its time in ms
+// since the start of the drag.
 type point struct {
 	T float64 `json:"t"`
 	X float64 `json:"x"`
 }
 
 const (
-	// tolerance is how far from the gap the piece may be let go, in CSS pixels.
+	// tolerance is the allowed distance between piece and gap, in CSS pixels.
 	tolerance = 6
-	// A hand needs a moment and passes through places in between.
+	// A hand needs a moment, and passes through points in between.
 	minDrag   = 120 // ms
 	minPoints = 5
 	maxPoints = 5000
 )
 
-// solve checks a drag and lets the visitor on.
+// solve checks a drag and lets the visitor go on.
 func (v *visit) solve(trail []point) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -144,7 +144,7 @@ func (v *visit) solve(trail []point) error {
 		return errTooEarly
 	}
 	p := v.last
-	v.last = nil // one try each
+	v.last = nil // one try for each puzzle
 	if len(trail) < minPoints || len(trail) > maxPoints {
 		return errNotAHand
 	}
@@ -166,7 +166,7 @@ func (v *visit) solve(trail []point) error {
 	return nil
 }
 
-// enter checks a code; a wrong one is replaced.
+// enter checks a code. A wrong one is replaced by a new code.
 func (v *visit) enter(code string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
