@@ -1,6 +1,12 @@
 # syntax=docker/dockerfile:1
 
-FROM node:20-bookworm-slim AS assets
+# Any of these may be another image with the same tools: --build-arg GO_IMAGE=…
+ARG NODE_IMAGE=node:20-bookworm-slim
+ARG GO_IMAGE=golang:1.26-bookworm
+ARG DEBIAN_IMAGE=debian:bookworm-slim
+
+# The pages' scripts and styles, and the TypeScript that runs in pages and workers.
+FROM ${NODE_IMAGE} AS assets
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
@@ -9,20 +15,24 @@ COPY static static
 COPY automation/page automation/page
 COPY widget/page widget/page
 COPY scripting/api scripting/api
-RUN mkdir -p automation/dist widget/dist scripting/dist static/dist && node build.mjs
+COPY docs/api-table.md docs/
+RUN mkdir -p static/dist automation/dist widget/dist scripting/dist && node build.mjs
 
-FROM golang:1.26-bookworm AS server
+# The program, which embeds them.
+FROM ${GO_IMAGE} AS server
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 COPY --from=assets /src/static/dist static/dist
 COPY --from=assets /src/automation/dist automation/dist
+COPY --from=assets /src/widget/dist widget/dist
 COPY --from=assets /src/scripting/dist scripting/dist
 ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.release=$VERSION" -o /takeover ./cmd/takeover
 
-FROM debian:bookworm-slim
+# The image: Chromium, fonts, the program, and a user without rights.
+FROM ${DEBIAN_IMAGE}
 RUN apt-get update \
  && apt-get install -y --no-install-recommends chromium ca-certificates tini fontconfig fonts-liberation fonts-noto-cjk fonts-noto-color-emoji \
  && rm -rf /var/lib/apt/lists/* \

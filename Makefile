@@ -11,7 +11,7 @@ WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page 
 BUILT     := static/dist/.built
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test go-test web-test e2e check lint fmt generate bench soak docker audit browser clean
+.PHONY: help run build test go-test web-test e2e check lint fmt generate bench soak docker image-test audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ soak: browser build ## ten minutes of viewers that come and go: memory and gorou
 
 docker: ## build the container image
 	docker build -t takeover .
+
+image-test: ## build the container image without docker, run it, and run a script in it; needs root
+	tools/image-test.sh
 
 clean: ## remove what was built
 	rm -rf bin static/dist/* automation/dist/* widget/dist/* scripting/dist/* node_modules
