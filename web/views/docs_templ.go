@@ -48,7 +48,7 @@ func Docs(p DocsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"docs\"><nav class=\"docs-contents\" aria-label=\"Contents\"><a href=\"#begin\">Begin</a> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"docs-layout\"><nav class=\"docs-contents\" aria-label=\"Contents\"><a href=\"#begin\">Begin</a> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
