@@ -10,26 +10,26 @@ import (
 	"takeover/cdp"
 )
 
-// The limits of what may wait between the connection's read loop and the
-// monitor. They bound what a page that floods can cost: one that logs faster
-// than its events are mapped loses events, and the gap is recorded.
+// Limits of the queue between the connection's read loop and the monitor. They
+// bound the cost of a page that floods: when it logs faster than its events are
+// mapped, it loses events, and the gap is recorded.
 const (
 	DefaultQueueEvents = 8192
 	DefaultQueueBytes  = 16 << 20
 
-	// maxPayload is the largest single event that is looked at, such as a
-	// console line with a giant string; it is let in when nothing else waits.
+	// maxPayload bounds a single event, such as a console line with a giant
+	// string. It is accepted when the queue is empty.
 	maxPayload = 32 << 20
 
-	// keepEvents is for how many events an empty queue keeps its memory.
+	// keepEvents is the number of events for which an empty queue keeps its
+	// memory.
 	keepEvents = 256
 )
 
-// intake is the monitor's cdp.Sink: a queue bounded by count and by bytes. A
-// full one drops the newcomer and marks the place. Events that say which
-// targets, frames and contexts exist are always kept: without them what
-// follows could not be attributed, and a page cannot make many of them without
-// paying for each.
+// intake is the monitor's cdp.Sink: a queue bounded by count and bytes. A full
+// queue drops a new event and marks the gap. It always keeps events that say
+// which targets, frames and contexts exist, because later events could not be
+// attributed without them, and because a page pays for each of them.
 type intake struct {
 	maxEvents int
 	maxBytes  int
@@ -37,7 +37,7 @@ type intake struct {
 
 	mu      sync.Mutex // guards what follows
 	events  []cdp.Event
-	taken   int // how many of events are no longer there
+	taken   int // number of events taken from the front of events
 	bytes   int
 	skipped uint64
 	closed  bool
@@ -47,7 +47,7 @@ func newIntake(maxEvents, maxBytes int) *intake {
 	return &intake{maxEvents: maxEvents, maxBytes: maxBytes, wake: make(chan struct{}, 1)}
 }
 
-// Put adds an event. It never waits.
+// Put adds an event. It never blocks.
 func (q *intake) Put(ev cdp.Event) {
 	q.mu.Lock()
 	waiting := len(q.events) - q.taken
@@ -61,7 +61,7 @@ func (q *intake) Put(ev cdp.Event) {
 		return
 	}
 	ev.Skipped, q.skipped = q.skipped, 0
-	if len(q.events) == cap(q.events) && q.taken > waiting { // rather than to grow
+	if len(q.events) == cap(q.events) && q.taken > waiting { // instead of growing
 		n := copy(q.events, q.events[q.taken:])
 		clear(q.events[n:])
 		q.events, q.taken = q.events[:n], 0
@@ -77,7 +77,7 @@ func structural(method string) bool {
 		strings.HasPrefix(method, "Inspector.") || strings.HasPrefix(method, "Runtime.executionContext")
 }
 
-// Close ends the queue. What is in it can still be taken.
+// Close ends the queue. The events in it can still be taken.
 func (q *intake) Close() {
 	q.mu.Lock()
 	q.closed = true
@@ -92,9 +92,9 @@ func (q *intake) signal() {
 	}
 }
 
-// take returns the next event. ok is false when there was none by the deadline
-// (zero: none). The error is io.EOF when the queue is closed and empty, or
-// ctx's cause.
+// take returns the next event. ok is false when none came by the deadline (zero:
+// no deadline). The error is io.EOF when the queue is closed and empty, or the
+// cause of ctx.
 func (q *intake) take(ctx context.Context, deadline time.Time) (ev cdp.Event, ok bool, err error) {
 	for {
 		q.mu.Lock()
@@ -113,7 +113,7 @@ func (q *intake) take(ctx context.Context, deadline time.Time) (ev cdp.Event, ok
 		q.skipped = 0
 		q.mu.Unlock()
 		if lost > 0 {
-			return cdp.Event{Skipped: lost}, true, nil // the flood ended with the gap
+			return cdp.Event{Skipped: lost}, true, nil // the flood ended with a gap
 		}
 		if closed {
 			return cdp.Event{}, false, io.EOF

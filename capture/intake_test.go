@@ -46,7 +46,7 @@ func TestIntakeDropsWithAMark(t *testing.T) {
 
 func TestIntakeBoundsBytes(t *testing.T) {
 	q := newIntake(100, 1000)
-	q.Put(cdp.Event{Method: "a", Params: make([]byte, 5000)}) // alone it may be large
+	q.Put(cdp.Event{Method: "a", Params: make([]byte, 5000)}) // a large event is accepted when it is alone
 	q.Put(cdp.Event{Method: "b", Params: make([]byte, 1)})
 	if ev, _, _ := q.take(t.Context(), time.Time{}); ev.Method != "a" {
 		t.Fatal(ev.Method)
@@ -57,8 +57,8 @@ func TestIntakeBoundsBytes(t *testing.T) {
 	}
 }
 
-// What is put while others are taken comes out in its order, and the memory of a queue
-// that is never empty does not grow with what has gone through it.
+// Events that are added while others are taken keep their order. The memory of a
+// queue that is never empty does not grow with the number of events.
 func TestIntakeOrder(t *testing.T) {
 	q := newIntake(1000, 1<<20)
 	put, taken := 0, 0

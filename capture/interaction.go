@@ -21,8 +21,8 @@ const (
 	interactionWorld   = "__takeover_capture"
 	interactionBinding = "__takeoverCapture" // as in interaction.js
 
-	// interactionsPerSecond is how many interactions of one type are recorded,
-	// per target.
+	// interactionsPerSecond bounds the recorded interactions of one type, per
+	// target.
 	interactionsPerSecond = 20
 )
 
@@ -60,9 +60,9 @@ func (w *watched) configureInteractions(had, want bool) {
 		if w.observed {
 			return
 		}
-		// It stays until the target goes: its identifier, to remove it by, would
-		// have to be waited for, and the target waits for us. Without the binding
-		// it does nothing.
+		// The script stays until the target closes. Removing it needs an
+		// identifier, for which the monitor would have to wait while the target
+		// waits for the monitor. Without the binding the script does nothing.
 		w.observed = true
 		w.send(page.AddScriptToEvaluateOnNewDocument.Method, page.AddScriptToEvaluateOnNewDocumentParams{
 			Source: interactionScript, WorldName: interactionWorld, RunImmediately: new(true),
@@ -115,7 +115,7 @@ func (w *watched) bindingCalled(ev cdp.Event) {
 			w.m.writeLocked(e, TypeInteractionClick, clickData{p.X, p.Y, p.Selector, p.Tag, p.Text})
 		}
 	case "key":
-		// What a person types is recorded by nobody.
+		// Keys of a person are never recorded.
 		if !w.m.typedByPerson(int64(p.T)) && w.mayReport(TypeInteractionKey, now) {
 			w.m.writeLocked(e, TypeInteractionKey, keyData{p.Key, p.Selector, p.Tag})
 		}
@@ -138,7 +138,7 @@ type burst struct {
 	count int
 }
 
-// mayReport holds the limit of interactions.
+// mayReport applies the limit of interactions.
 func (w *watched) mayReport(eventType string, now time.Time) bool {
 	b := w.bursts[eventType]
 	if b == nil {

@@ -15,25 +15,27 @@ import (
 )
 
 const (
-	// detachPatience is how long a browser may take to let go of the client.
+	// detachPatience bounds how long a browser may take to detach the client.
 	detachPatience = 2 * time.Second
 
-	// maxFrames bounds what is remembered of a page that makes frames without end.
+	// maxFrames bounds the remembered frames of a page that makes frames without
+	// end.
 	maxFrames = 20_000
 
-	// slack is how late a timer may run: timers due within it go off together.
+	// slack is how early a timer may fire, so that timers within it fire
+	// together.
 	slack = 5 * time.Millisecond
 )
 
-// watchedTypes are the kinds of target that are captured. Chromium's own
-// surfaces (browser_ui, tab, webview …) are not.
+// watchedTypes are the kinds of targets to capture. Chromium's own surfaces
+// (browser_ui, tab, webview …) are missing.
 var watchedTypes = []string{"page", "iframe", "worker", "shared_worker", serviceWorker}
 
 const serviceWorker = "service_worker"
 
 // autoAttach asks for the targets of watchedTypes, paused before their first
-// instruction. Service workers are watched during a capture only: one that
-// somebody is attached to would never be stopped.
+// instruction. Service workers are watched only during a capture, because an
+// attached one is never stopped.
 func autoAttach(services bool) target.SetAutoAttachParams {
 	var filter target.Filter
 	for _, t := range watchedTypes {
@@ -46,36 +48,36 @@ func autoAttach(services bool) target.SetAutoAttachParams {
 }
 
 // link is the attachment to one browser: its client, its targets, and the
-// goroutine that maps their events. All state but the intake is guarded by the
-// monitor's mutex.
+// goroutine that maps their events. The monitor's mutex guards all of it except
+// the intake.
 type link struct {
 	m      *Monitor
 	client *cdp.Client
 	intake *intake
 	cancel context.CancelCauseFunc
-	ctx    context.Context // the link's life
+	ctx    context.Context // the life of the link
 	loop   sync.WaitGroup  // the mapping goroutine
-	tasks  sync.WaitGroup  // what waits for the browser's answers
+	tasks  sync.WaitGroup  // goroutines that wait for replies of the browser
 
 	bodies   []waitingBody // oldest first
-	bodiesAt time.Time     // when to look at them
-	fetching int           // bodies under way
+	bodiesAt time.Time     // when to check them
+	fetching int           // number of bodies being fetched
 
-	discovered chan struct{} // closed when the targets that were there first are known
+	discovered chan struct{} // closed when the first targets are known
 
 	targets map[cdp.SessionID]*watched
 	frames  map[string]frame
-	lookups int  // elements asked for
-	ending  bool // no more tasks
+	lookups int  // number of elements being looked up
+	ending  bool // no more tasks may start
 
-	services bool // service workers are watched
+	services bool // whether service workers are watched
 
-	hearings int             // targets whose lines are on their way to the background log
-	waiting  []chan struct{} // of Heard
+	hearings int             // number of targets with lines on their way to the background log
+	waiting  []chan struct{} // of callers of Heard
 	flooding *background.Realm
 }
 
-// frame is what events need to know of a DOM frame.
+// frame holds what events need of a DOM frame.
 type frame struct {
 	parent string
 	url    string
@@ -98,8 +100,7 @@ func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
 	return l, nil
 }
 
-// discoveredMark is put into the intake behind the events of the targets that
-// were there before us.
+// discoveredMark follows the events of existing targets in the intake.
 const discoveredMark = "discovered"
 
 // watch asks for the targets. Their events wait in the intake until the loop
@@ -117,8 +118,7 @@ func (l *link) watch(ctx context.Context) error {
 	return nil
 }
 
-// discover waits until the targets that are there already are known. The loop
-// runs.
+// discover waits until the existing targets are known. The loop must be running.
 func (l *link) discover(ctx context.Context) error {
 	select {
 	case <-l.discovered:
@@ -161,7 +161,7 @@ func (l *link) run() {
 	}
 }
 
-// deafen ends the realms of the targets, which are gone or no longer watched.
+// deafen ends the realms of targets that have gone or are no longer watched.
 func (l *link) deafen() {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
@@ -188,23 +188,23 @@ func (l *link) close(reason string) {
 	}
 }
 
-// taskLocked runs f, which may wait for the browser, beside the mapping. f ends
-// when the link's context does.
+// taskLocked runs f beside the mapping. f may wait for the browser, and must end
+// with the link's context.
 func (l *link) taskLocked(f func()) {
 	if !l.ending {
 		l.tasks.Go(f)
 	}
 }
 
-// sendTo sends a command without waiting for its reply. That it fails means
-// that its target is gone, which the events tell anyway.
+// sendTo sends a command without waiting for its reply. A failure means that the
+// target has gone, which an event reports.
 func (l *link) sendTo(s *cdp.Session, method string, params any) {
 	if err := s.Send(method, params); err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, cdp.ErrClosed) {
 		l.m.log.Debug("capture command", "method", method, "error", err)
 	}
 }
 
-// reconfigureLocked brings every target to the monitor's configuration.
+// reconfigureLocked applies the monitor's configuration to every target.
 func (l *link) reconfigureLocked() {
 	l.watchServicesLocked(l.m.running)
 	if !l.m.running && l.m.awaited == 0 {
@@ -219,7 +219,7 @@ func (l *link) reconfigureLocked() {
 	}
 }
 
-// watchServicesLocked begins to watch service workers, or lets go of them.
+// watchServicesLocked starts or stops watching service workers.
 func (l *link) watchServicesLocked(watch bool) {
 	if l.services == watch {
 		return
@@ -269,8 +269,8 @@ func (l *link) handleLocked(ev cdp.Event) {
 	}
 }
 
-// tickLocked does what is due and returns when to look again; zero means at
-// the next event.
+// tickLocked does what is due and returns when to look again; zero means at the
+// next event.
 func (l *link) tickLocked(now time.Time) (next time.Time) {
 	for _, w := range l.targets {
 		if due := w.tickLocked(now.Add(slack)); !due.IsZero() && (next.IsZero() || due.Before(next)) {

@@ -17,14 +17,15 @@ import (
 	"takeover/cdp"
 )
 
-// browserSays is a browser's end of a connection that says what it is told to, as
-// fast as it is read, and agrees to every command: to measure what we do with it.
+// browserSays is a browser's end of a connection. It sends given messages as fast
+// as they are read, and accepts every command. It measures the cost of handling
+// messages.
 type browserSays struct {
 	mu    sync.Mutex // guards what follows
 	lines [][]byte
 	wake  chan struct{} // one token
 	ended bool
-	asked int // how often for a body
+	asked int // number of requests for bodies
 
 	attached bool // its page was reported; owned by Write
 }
@@ -90,7 +91,7 @@ func (b *browserSays) Close() error {
 	return nil
 }
 
-// A request as Chromium reports it; {n} stands for its number.
+// A request in Chromium's form; {n} is its number.
 var requestSaid = []string{
 	`{"method":"Network.requestWillBeSent","params":{"requestId":"26191.{n}","loaderId":"004F8304E164A6E231C667B226D38095","documentURL":"http://127.0.0.1:8080/","request":{"url":"http://127.0.0.1:8080/a{n}.js","method":"GET","headers":{"sec-ch-ua-platform":"\"Linux\"","Referer":"http://127.0.0.1:8080/","User-Agent":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36","sec-ch-ua":"\"Not:A-Brand\";v=\"8\", \"Chromium\";v=\"156\"","sec-ch-ua-mobile":"?0"},"mixedContentType":"none","initialPriority":"High","referrerPolicy":"strict-origin-when-cross-origin","isSameSite":true},"timestamp":58659.561511,"wallTime":1795303525.958829,"initiator":{"type":"parser","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":32},"redirectHasExtraInfo":false,"type":"Script","frameId":"822B12FE236A1BCFDA3EFD2806D8C34D","hasUserGesture":false,"renderBlockingBehavior":"Blocking"},"sessionId":"page"}`,
 	`{"method":"Network.requestWillBeSentExtraInfo","params":{"requestId":"26191.{n}","associatedCookies":[],"headers":{"Accept":"*/*","Accept-Encoding":"gzip, deflate, br, zstd","Accept-Language":"en-US,en;q=0.9","Connection":"keep-alive","Host":"127.0.0.1:8080","Referer":"http://127.0.0.1:8080/","Sec-Fetch-Dest":"script","Sec-Fetch-Mode":"no-cors","Sec-Fetch-Site":"same-origin","User-Agent":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36","sec-ch-ua":"\"Not:A-Brand\";v=\"8\", \"Chromium\";v=\"156\"","sec-ch-ua-mobile":"?0","sec-ch-ua-platform":"\"Linux\""},"connectTiming":{"requestTime":58659.588644},"siteHasCookieInOtherPartition":false},"sessionId":"page"}`,
@@ -100,10 +101,11 @@ var requestSaid = []string{
 	`{"method":"Network.loadingFinished","params":{"requestId":"26191.{n}","timestamp":58659.665094,"encodedDataLength":115},"sessionId":"page"}`,
 }
 
-// A line on the console as Chromium reports it.
+// A console line in Chromium's form.
 const lineSaid = `{"method":"Runtime.consoleAPICalled","params":{"type":"log","args":[{"type":"string","value":"line"},{"type":"number","value":{n},"description":"{n}"},{"type":"string","value":"of a flood"}],"executionContextId":2,"timestamp":1.79530352607109e+15,"stackTrace":{"callFrames":[{"functionName":"some","scriptId":"4","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":97},{"functionName":"","scriptId":"4","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":129}]}},"sessionId":"page"}`
 
-// listener is a monitor that captures all of a browser's page, and a reader of it.
+// listener is a monitor that captures everything of a browser's page, and a
+// reader of its events.
 type listener struct {
 	*capture.Monitor
 	*capture.Reader
@@ -126,7 +128,7 @@ func listening(t testing.TB) (*browserSays, listener) {
 	return browser, listener{m, m.Ring().Read(0)}
 }
 
-// said numbers what a browser says, n times over.
+// said repeats the browser's messages n times, with numbers.
 func said(texts []string, n int) [][]byte {
 	lines := make([][]byte, 0, n*len(texts))
 	for i := range n {
@@ -137,7 +139,7 @@ func said(texts []string, n int) [][]byte {
 	return lines
 }
 
-// await reads until an event of a type came n times.
+// await reads until n events of a type have come.
 func await(t testing.TB, reader listener, eventType string, n int) {
 	t.Helper()
 	for n > 0 {
@@ -156,7 +158,7 @@ func await(t testing.TB, reader listener, eventType string, n int) {
 
 func replay(b *testing.B, texts []string, eventType string) {
 	browser, reader := listening(b)
-	const at = 200 // a time: what the intake holds
+	const at = 200 // a time of day
 	lines := said(texts, at)
 	b.ReportAllocs()
 	before := spent(b)
@@ -167,7 +169,7 @@ func replay(b *testing.B, texts []string, eventType string) {
 	b.ReportMetric(float64((spent(b)-before).Microseconds())/float64(b.N)/at, "cpu-µs/each")
 }
 
-// spent is the processor time this process has used.
+// spent is the processor time that this process has used.
 func spent(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -177,19 +179,19 @@ func spent(t testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// From what Chromium says of 200 requests to their events at a reader.
+// Measures 200 requests, from Chromium's messages to events at a reader.
 func BenchmarkRequests(b *testing.B) { replay(b, requestSaid, capture.TypeNetworkResponse) }
 
-// From what Chromium says of 200 lines on a console to their events at a reader.
+// Measures 200 console lines, from Chromium's messages to events at a reader.
 func BenchmarkLines(b *testing.B) { replay(b, []string{lineSaid}, capture.TypeConsoleLog) }
 
-// What a page that asks for much, or says much, can make the server do has a bound:
-// allocations are most of it, and the part that can be counted.
+// Bounds what a page that requests or logs much can cost the server. Allocations
+// are most of the cost, and can be counted.
 func TestAllocations(t *testing.T) {
 	for _, c := range []struct {
 		name, eventType string
 		texts           []string
-		most            float64 // of one of them; a quarter is the race detector's
+		most            float64 // largest number for one event; the race detector allows a quarter more
 	}{
 		{"request", capture.TypeNetworkResponse, requestSaid, 250},
 		{"line", capture.TypeConsoleLog, []string{lineSaid}, 80},
@@ -207,8 +209,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// While a page loads nobody asks for its bodies, and then for all of them; a page
-// that does not come to an end of it, or is left, does not keep them back.
+// Bodies are not fetched while a page loads, and then all are. A page that does
+// not finish loading, or is left, does not hold them back.
 func TestBodiesWaitForThePage(t *testing.T) {
 	const n = 300
 	texts := slices.Clone(requestSaid)
@@ -255,7 +257,7 @@ func TestBodiesWaitForThePage(t *testing.T) {
 	}
 }
 
-// Who stops a capture while bodies are waited for gets the responses.
+// Stopping a capture while bodies are being fetched still writes the responses.
 func TestStopDoesNotWaitForBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		browser, reader := listening(t)

@@ -12,15 +12,17 @@ import (
 )
 
 const (
-	// maxRequests bounds what is remembered of requests under way, per target.
-	// The oldest make room.
+	// maxRequests bounds the running requests per target; the oldest are dropped
+	// first.
 	maxRequests = 4096
-	// maxDataURL is how much of a data: URL is kept; they can be whole pictures.
+	// maxDataURL bounds the kept part of a data: URL, which may be a whole
+	// picture.
 	maxDataURL = 256
-	// quiet is after how long without data a request whose response has arrived
-	// counts as done: Chromium reports no end for a fetch whose body nobody reads.
+	// quiet is the time without data after which a request with a response counts
+	// as ended, because Chromium reports no end for a fetch whose body nobody
+	// reads.
 	quiet = 2 * time.Second
-	// stale is after how long a request no longer holds network_idle up.
+	// stale is the age after which a request no longer delays network_idle.
 	stale = 5 * time.Minute
 )
 
@@ -123,13 +125,14 @@ func (w *watched) requestWillBeSent(ev cdp.Event) {
 	}
 	w.requests.add(r)
 	if r.kind == "document" && r.frame == w.target && w.kind == "page" {
-		w.loads(false) // what it is about to leave may be asked for
+		w.loads(false) // the page is leaving, so bodies may be fetched
 	}
 	w.m.writeLocked(e, TypeNetworkRequest, data)
 	w.requestCame(r)
 }
 
-// cutURL bounds a URL; data: URLs tighter, because they hold whole files.
+// cutURL bounds a URL. data: URLs have a smaller bound, because they contain
+// whole files.
 func cutURL(url string) (string, bool) {
 	if strings.HasPrefix(url, "data:") {
 		return cut(url, maxDataURL)
@@ -137,7 +140,7 @@ func cutURL(url string) (string, bool) {
 	return cut(url, maxURLBytes)
 }
 
-// resourceType is CDP's Network.ResourceType in the field's usual lower case.
+// resourceType is CDP's Network.ResourceType in lower case.
 func resourceType(t string) string {
 	if t == "" {
 		return "other"
@@ -150,7 +153,7 @@ func (w *watched) requestExtra(ev cdp.Event) {
 		RequestID string     `json:"requestId"`
 		Headers   cdpHeaders `json:"headers"`
 	}
-	// What comes behind its request is of no use any more: that was written.
+	// Headers that come after their request was written are useless.
 	if !w.m.active.Network || w.requestOf(ev) != nil || decode(ev.Params, &p) != nil {
 		return
 	}
@@ -169,7 +172,7 @@ func (w *watched) responseExtra(ev cdp.Event) {
 		return
 	}
 	r := w.requests.byID[p.RequestID]
-	if r != nil && r.owed > 0 { // of a redirect that was written without
+	if r != nil && r.owed > 0 { // of a redirect that was written without them
 		r.owed--
 		return
 	}
@@ -211,7 +214,7 @@ func (w *watched) responseReceived(ev cdp.Event) {
 		w.silentAt = r.active.Add(quiet)
 	}
 	if r.kind == "eventsource" {
-		w.finish(r) // it has no end
+		w.finish(r) // it never ends
 	}
 }
 
@@ -286,12 +289,12 @@ func (w *watched) loadingFailed(ev cdp.Event) {
 	w.networkChanged()
 }
 
-// requestOf returns the request that an event is about, or nil.
+// requestOf returns the request of an event, or nil.
 func (w *watched) requestOf(ev cdp.Event) *request {
 	if !w.m.active.Network {
 		return nil
 	}
-	// Chromium names it first, and most events need no more of what they say.
+	// Chromium writes the id first, and most events need nothing else.
 	if rest, ok := bytes.CutPrefix(ev.Params, []byte(`{"requestId":"`)); ok {
 		if id, _, ok := bytes.Cut(rest, []byte(`"`)); ok && bytes.IndexByte(id, '\\') < 0 {
 			return w.requests.byID[string(id)]
@@ -306,8 +309,8 @@ func (w *watched) requestOf(ev cdp.Event) *request {
 	return w.requests.byID[p.RequestID]
 }
 
-// finish writes the response of a request that has ended, or of which no end is
-// expected any more, and forgets the request.
+// finish writes the response of a request that has ended, or whose end will not
+// be reported, and forgets the request.
 func (w *watched) finish(r *request) {
 	w.requests.remove(r)
 	defer w.networkChanged()
@@ -315,7 +318,7 @@ func (w *watched) finish(r *request) {
 		return
 	}
 	r.reported = true
-	var end ending // not known
+	var end ending // unknown
 	if r.ending != nil {
 		end = *r.ending
 	}

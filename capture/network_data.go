@@ -1,6 +1,7 @@
 package capture
 
-// maxHeaders, maxHeaderName and maxHeaderBytes bound what is kept of a message's headers.
+// maxHeaders, maxHeaderName and maxHeaderBytes bound the kept headers of a
+// message.
 const (
 	maxHeaders     = 256
 	maxHeaderName  = 1 << 10
@@ -26,7 +27,7 @@ type initiatorData struct {
 	Column int64  `json:"column,omitzero"` // from 1
 }
 
-// redirectData is the answer that sent a request elsewhere.
+// redirectData is the response that redirected a request.
 type redirectData struct {
 	Status     int64             `json:"status"`
 	StatusText string            `json:"status_text"`
@@ -47,7 +48,7 @@ type networkResponseData struct {
 	Timing       *timingData       `json:"timing,omitempty"`
 	FromCache    bool              `json:"from_cache"`
 	Body         *string           `json:"body,omitempty"`
-	BodySize     int64             `json:"body_size"`     // bytes, content encodings undone
+	BodySize     int64             `json:"body_size"`     // bytes after decoding
 	TransferSize int64             `json:"transfer_size"` // bytes on the wire, headers included
 }
 
@@ -60,7 +61,7 @@ type networkFailedData struct {
 	Blocked      string `json:"blocked_reason,omitempty"`
 }
 
-// cdpResponse is what is used of CDP's Network.Response.
+// cdpResponse holds the needed fields of Network.Response.
 type cdpResponse struct {
 	URL           string     `json:"url"`
 	Status        int64      `json:"status"`
@@ -75,11 +76,11 @@ type cdpResponse struct {
 	EncodedLength float64    `json:"encodedDataLength"`
 }
 
-// cdpHeaders are names and values, as JSON: most of a request's headers are told
-// twice, and only one of them is looked at. Values that are no strings do not occur.
+// cdpHeaders are names and values as JSON. Most headers of a request are reported
+// twice, and only one of the two is decoded. All values are strings.
 type cdpHeaders = jsonValue
 
-// flatHeaders returns headers within their limits, and whether some were cut.
+// flatHeaders returns headers within the limits, and whether some were cut.
 func flatHeaders(h cdpHeaders) (flat map[string]string, short bool) {
 	if len(h) == 0 {
 		return map[string]string{}, false

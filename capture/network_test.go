@@ -51,7 +51,7 @@ func TestNetwork(t *testing.T) {
 		t.Errorf("got %s", e.JSON())
 	}
 
-	// A redirect keeps the request's id, and secrets are gone everywhere.
+	// A redirect keeps the request's id, and secrets are removed everywhere.
 	p.Eval(`fetch("/old", {method: "POST", headers: {"X-Api-Key": "k"}, body: JSON.stringify({otp: "123456", a: 1})}).then(r => r.text())`, nil)
 	_, first := r.await(capture.TypeNetworkRequest, urlEnds("/old"))
 	e, second := r.await(capture.TypeNetworkRequest, urlEnds("/new?token=[REDACTED]"))
@@ -203,7 +203,7 @@ func TestSettling(t *testing.T) {
 	if settled.Seq != idle.Seq+1 || settledData["since_navigation_ms"].(float64) < idleData["since_navigation_ms"].(float64) {
 		t.Errorf("settled: %s, idle: %s", settled.JSON(), idle.JSON())
 	}
-	// A shift starts the wait anew only while it goes on; settled is said once.
+	// A shift restarts the wait until it is over; layout_settled comes once.
 	p.Eval(`document.body.insertAdjacentHTML("afterbegin", "<div style=height:200px></div>"); 0`, nil)
 	_, shift := r.await(capture.TypeLayoutShift, nil)
 	sources, _ := shift["sources"].([]any)

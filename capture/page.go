@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// maxDialogText is how much of a dialog's message is kept.
+	// maxDialogText bounds the kept part of a dialog's message.
 	maxDialogText = 10_000
-	// maxDownloads bounds the downloads under way that are remembered, per target.
+	// maxDownloads bounds the running downloads per target.
 	maxDownloads = 256
-	// maxShiftSources is how many elements of a layout shift are kept.
+	// maxShiftSources bounds the kept elements of a layout shift.
 	maxShiftSources = 20
 )
 
@@ -32,8 +32,9 @@ func init() {
 	handlers[dom.DocumentUpdated.Method] = (*watched).documentUpdated
 	handlers[inspector.TargetCrashed.Method] = func(w *watched, _ cdp.Event) { w.pageCrashed("", 0) }
 	handlers[performancetimeline.TimelineEventAdded.Method] = (*watched).timelineEvent
-	// Deprecated in the protocol for Browser.download…, which would need
-	// Browser.setDownloadBehavior, and that changes what other clients set.
+	// Deprecated in the protocol. Its replacement Browser.download… needs
+	// Browser.setDownloadBehavior, which would change the settings of other
+	// clients.
 	handlers["Page.downloadWillBegin"] = (*watched).downloadBegins
 	handlers["Page.downloadProgress"] = (*watched).downloadProgress
 }
@@ -60,7 +61,7 @@ type dialogOpenedData struct {
 
 type dialogClosedData struct {
 	Type     string `json:"type,omitempty"`
-	Accepted bool   `json:"accepted"` // what was typed is not recorded
+	Accepted bool   `json:"accepted"` // without the typed text
 }
 
 type download struct {
@@ -82,7 +83,7 @@ type downloadFinishedData struct {
 
 type emptyData struct{}
 
-// pageEvents tells whether the navigation group is captured.
+// pageEvents reports whether the navigation group is captured.
 func (w *watched) pageEvents() bool { return w.m.running && w.m.config.Navigation }
 
 func (w *watched) frameAttached(ev cdp.Event) {
@@ -100,7 +101,7 @@ func (w *watched) frameDetached(ev cdp.Event) {
 		FrameID string `json:"frameId"`
 		Reason  string `json:"reason"`
 	}
-	// A frame that is swapped lives on in another process.
+	// A swapped frame goes on in another process.
 	if decode(ev.Params, &p) == nil && p.Reason != "swap" {
 		delete(w.l.frames, p.FrameID)
 	}
@@ -170,7 +171,7 @@ func (w *watched) navigatedWithin(ev cdp.Event) {
 	}
 }
 
-// startedNavigating tells where a target that has just been made goes.
+// startedNavigating learns the URL of a target that was just made.
 func (w *watched) startedNavigating(ev cdp.Event) {
 	var p struct {
 		FrameID string `json:"frameId"`
@@ -181,8 +182,7 @@ func (w *watched) startedNavigating(ev cdp.Event) {
 	}
 }
 
-// windowOpen tells which URL the next window was asked for with. It comes
-// before the window does.
+// windowOpen learns the URL of the next window, before the window comes.
 func (w *watched) windowOpen(ev cdp.Event) {
 	var p struct {
 		URL string `json:"url"`
@@ -307,8 +307,7 @@ func (w *watched) downloadProgress(ev cdp.Event) {
 	w.m.writeLocked(w.event(""), TypeDownloadFinished, downloadFinishedData{p.GUID, d, p.State, int64(p.Received)})
 }
 
-// page returns the page that a frame's target belongs to, itself for a page,
-// nil for a worker.
+// page returns the page of a frame's target: itself for a page, nil for a worker.
 func (w *watched) page() *watched {
 	if w.kind == "page" {
 		return w
@@ -317,7 +316,7 @@ func (w *watched) page() *watched {
 		return nil
 	}
 	id := w.parent
-	for range 64 { // nested no deeper than that; a circle cannot be
+	for range 64 { // a bound on nesting, and a guard against circles
 		f := w.l.frames[id]
 		if f.parent == "" {
 			break

@@ -13,7 +13,7 @@ type Filter struct {
 	Categories []string
 }
 
-// Match tells whether an event passes.
+// Match reports whether an event passes.
 func (f Filter) Match(e *Event) bool {
 	if len(f.Types) == 0 && len(f.Categories) == 0 {
 		return true
@@ -21,31 +21,31 @@ func (f Filter) Match(e *Event) bool {
 	return slices.Contains(f.Types, e.Type) || slices.Contains(f.Categories, e.Category)
 }
 
-// Reader reads a ring at its own pace. It owns no goroutine and needs no
-// closing. It is for one goroutine at a time.
+// Reader reads a ring at its own pace. It has no goroutine and needs no closing.
+// Only one goroutine may use it at a time.
 type Reader struct {
 	ring   *Ring
-	since  uint64 // seq read last
+	since  uint64 // seq of the last read event
 	filter Filter
 }
 
-// Read returns a reader of the events with a seq over since. What the ring no
-// longer holds of them is told by an events_dropped event first.
+// Read returns a reader of the events after since. If the ring no longer holds
+// some of them, an events_dropped event comes first.
 func (r *Ring) Read(since uint64) *Reader { return &Reader{ring: r, since: since} }
 
-// Filter limits the reader to events that match; events_dropped always passes,
-// because what was dropped may have matched. It returns the reader.
+// Filter limits the reader to matching events and returns the reader.
+// events_dropped always passes, because the lost events might have matched.
 func (rd *Reader) Filter(f Filter) *Reader {
 	rd.filter = f
 	return rd
 }
 
-// Since returns the seq up to which the reader has read; events that its filter
+// Since returns the seq up to which the reader has read. Events that the filter
 // holds back count as read.
 func (rd *Reader) Since() uint64 { return rd.since }
 
 // Missed returns the seq of the newest event that the reader has not read and the
-// ring no longer holds, 0 if there is none.
+// ring has dropped, or 0.
 func (rd *Reader) Missed() uint64 {
 	rd.ring.mu.Lock()
 	defer rd.ring.mu.Unlock()
@@ -55,13 +55,13 @@ func (rd *Reader) Missed() uint64 {
 	return 0
 }
 
-// Skip makes the reader go on behind the event of a seq, which it got elsewhere.
+// Skip makes the reader continue after the event with a seq, which its caller got
+// elsewhere.
 func (rd *Reader) Skip(seq uint64) { rd.since = max(rd.since, seq) }
 
 // Next waits for the next event. A reader that fell behind first gets one
-// events_dropped event, whose seq is that of the last event it missed. The
-// error is io.EOF when the ring was closed and everything is read, or ctx's
-// cause.
+// events_dropped event, with the seq of the last event that it missed. The error
+// is io.EOF when the ring is closed and everything was read, or the cause of ctx.
 func (rd *Reader) Next(ctx context.Context) (Event, error) {
 	for {
 		e, changed, err := rd.take(true)
@@ -76,18 +76,17 @@ func (rd *Reader) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// TryNext returns the next event if there is one already: to drain what came
-// together before flushing it.
+// TryNext returns the next event without waiting. It serves to collect all
+// present events before a flush.
 func (rd *Reader) TryNext() (Event, bool) {
 	e, changed, err := rd.take(false)
 	return e, err == nil && changed == nil
 }
 
-// notWaiting stands for "nothing yet" to those who do not wait.
+// notWaiting means that there is no event yet.
 var notWaiting = make(chan struct{})
 
-// take returns the next event, or a channel that is closed when there may be
-// one.
+// take returns the next event, or a channel that is closed when there may be one.
 func (rd *Reader) take(wait bool) (Event, <-chan struct{}, error) {
 	r := rd.ring
 	r.mu.Lock()

@@ -5,42 +5,42 @@ import (
 	"time"
 )
 
-// request is one request under way.
+// request is a running request.
 type request struct {
 	id, loader, url, method, kind, frame string
 
 	started  time.Time // by our clock
 	sent     float64   // by Chromium's monotonic clock, seconds
 	wall     float64   // the same moment, seconds since the epoch
-	active   time.Time // when its response or data came last
+	active   time.Time // when its response or data last came
 	size     int64     // bytes of body so far
 	cached   bool
 	response *cdpResponse
-	hasExtra bool    // the response's real headers come on their own
-	owed     int     // how many redirects' real headers are yet to come, too late for them
-	ending   *ending // it has ended, and waits for them
+	hasExtra bool    // the headers on the wire come in an event of their own
+	owed     int     // number of redirects whose headers on the wire will come too late
+	ending   *ending // it has ended, and waits for those headers
 	reported bool    // its response was written
 	counts   bool    // holds network_idle up
 }
 
-// ending is how a request ended.
+// ending says how a request ended.
 type ending struct {
 	at          float64 // Chromium's monotonic clock, seconds
 	transferred int64   // bytes over the wire
 }
 
-// requests are the requests of one target that are under way.
+// requests holds the running requests of one target.
 type requests struct {
 	byID  map[string]*request
-	order []string // oldest first; may name some that are gone
+	order []string // oldest first; some may have gone
 	extra map[string]*extraInfo
 
-	whole bool            // those that began before they were followed are known too
-	over  map[string]bool // until then: which of those have ended
+	whole bool            // requests from before following began are known too
+	over  map[string]bool // until then: those of them that have ended
 }
 
-// extraInfo holds the headers that really went over the wire, which Chromium
-// reports on their own, before or after the events they belong to.
+// extraInfo holds the headers on the wire, which Chromium reports in events of
+// their own, before or after the events of the request.
 type extraInfo struct {
 	request, response []cdpHeaders // one for each hop of a redirect
 }
@@ -67,7 +67,7 @@ func (q *requests) add(r *request) {
 
 func (q *requests) remove(r *request) { delete(q.byID, r.id) }
 
-// ended notes that a request is over which may have begun before it was followed.
+// ended records the end of a request that may have begun before it was followed.
 func (q *requests) ended(id string) {
 	if q.whole {
 		return
@@ -78,12 +78,12 @@ func (q *requests) ended(id string) {
 	q.over[id] = true
 }
 
-// extraOf returns where a request's real headers are kept.
+// extraOf returns the place of a request's headers on the wire.
 func (q *requests) extraOf(id string) *extraInfo {
 	extra := q.extra[id]
 	if extra == nil {
 		if len(q.extra) >= maxRequests {
-			clear(q.extra) // they are a refinement; what is lost is not missed
+			clear(q.extra) // they are optional, so losing them is acceptable
 		}
 		extra = &extraInfo{}
 		q.extra[id] = extra
@@ -91,8 +91,8 @@ func (q *requests) extraOf(id string) *extraInfo {
 	return extra
 }
 
-// abandonRequests forgets the requests of a target that is gone. Those whose
-// response has arrived are written with what there is.
+// abandonRequests forgets the requests of a target that has gone. It writes those
+// with a response, with what is known.
 func (w *watched) abandonRequests() {
 	for _, id := range w.requests.order {
 		if r := w.requests.byID[id]; r != nil && r.response != nil && w.m.active.Network {
@@ -102,8 +102,8 @@ func (w *watched) abandonRequests() {
 	w.requests = newRequests()
 }
 
-// tickRequests writes the responses of fetches that fell silent, and of requests
-// whose real headers did not come, and returns when to look again.
+// tickRequests writes the responses of fetches without further data, and of
+// requests whose headers on the wire did not come. It returns when to look again.
 func (w *watched) tickRequests(now time.Time) (next time.Time) {
 	if w.silentAt.IsZero() || now.Before(w.silentAt) {
 		return w.silentAt

@@ -9,8 +9,8 @@ import (
 	"takeover/cdp"
 )
 
-// TestHeadersOfTheWireInAnyOrder feeds a redirected request in the orders in
-// which Chromium's browser process and the renderer may report it.
+// TestHeadersOfTheWireInAnyOrder reports a redirected request in the orders in
+// which Chromium's browser process and the renderer may do so.
 func TestHeadersOfTheWireInAnyOrder(t *testing.T) {
 	const (
 		sent      = `{"requestId":"1","request":{"url":"http://a.test/old","method":"GET"},"type":"Script"}`
@@ -27,7 +27,7 @@ func TestHeadersOfTheWireInAnyOrder(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		steps []step
-		late  bool // nothing more comes
+		late  bool // no further events come
 		want  string
 	}{
 		"in order": {steps: []step{

@@ -12,10 +12,10 @@ import (
 	"takeover/cdp"
 )
 
-// ErrTargetGone is the error of waiting for a page that is not there any more.
+// ErrTargetGone is the error of waiting for a page that has gone.
 var ErrTargetGone = errors.New("the page is gone")
 
-// maxRests is how many may wait for one page to come to rest.
+// maxRests bounds the calls that wait for one page to come to rest.
 const maxRests = 1000
 
 func init() {
@@ -24,7 +24,7 @@ func init() {
 
 // rest is a call that waits for a page to come to rest.
 type rest struct {
-	asked   bool // what happened before the call is known
+	asked   bool // everything before the call is known
 	earlier Earlier
 	done    chan error
 }
@@ -46,14 +46,14 @@ type UnderWay struct {
 	Answered bool // its response has begun
 }
 
-// restState is what a page's rest is told by, beside its navigation.
+// restState holds what decides about a page's rest besides its navigation.
 type restState struct {
 	waiting     []*rest
-	requestedAt time.Time // when a request came or went last
+	requestedAt time.Time // when a request last began or ended
 	shiftedAt   time.Time // of the latest layout shift
 }
 
-// activateLocked works out what is followed.
+// activateLocked computes what is followed.
 func (m *Monitor) activateLocked() {
 	m.active = m.config
 	if m.awaited > 0 {
@@ -61,7 +61,7 @@ func (m *Monitor) activateLocked() {
 	}
 }
 
-// captures tells whether events of a type are wanted.
+// captures reports whether events of a type are captured.
 func (m *Monitor) captures(eventType string) bool {
 	c := &m.config
 	switch {
@@ -218,7 +218,7 @@ func (s *settle) adopt(e Earlier) {
 // restMark is put into the intake behind what happened before somebody waits.
 const restMark = "rest"
 
-// asked notes that what happened before a call of Rest is known.
+// asked records that everything before a call of Rest is known.
 func (l *link) asked(r *rest) {
 	r.asked = true
 	for _, w := range l.targets {
@@ -228,7 +228,7 @@ func (l *link) asked(r *rest) {
 	}
 }
 
-// pageOf finds a page's target.
+// pageOf returns a page's target.
 func (m *Monitor) pageOf(target string) (*watched, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -243,8 +243,8 @@ func (m *Monitor) pageOf(target string) (*watched, error) {
 	return nil, ErrTargetGone
 }
 
-// tickRest lets go of those who wait, if the page rests, and returns when to look
-// again.
+// tickRest ends the waiting calls if the page is at rest, and returns when to
+// look again.
 func (s *settle) tickRest(now time.Time) time.Time {
 	if len(s.waiting) == 0 || !s.settled {
 		return time.Time{}
@@ -267,7 +267,7 @@ func (s *settle) tickRest(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// failRest lets go of those who wait in vain.
+// failRest ends the waiting calls with an error.
 func (s *settle) failRest(err error) {
 	for _, r := range s.waiting {
 		r.done <- err

@@ -12,17 +12,17 @@ const (
 	DefaultRingBytes  = 16 << 20
 )
 
-// RingOptions sets the limits of a Ring. Zero values are the defaults.
+// RingOptions bounds a Ring. Zero values are the defaults.
 type RingOptions struct {
-	Events   int    // most events kept; default 4,096
-	Bytes    int    // most bytes of JSON kept; default 16 MiB
-	FirstSeq uint64 // number of the first event; default 1. After a restart of the server: the last one plus 1
+	Events   int    // number of kept events; default 4,096
+	Bytes    int    // bytes of kept JSON; default 16 MiB
+	FirstSeq uint64 // number of the first event; default 1. After a restart of the server, the last number plus 1
 }
 
-// Ring keeps a session's latest events and numbers them. It is the only way an
-// event takes from those who record to those who read, and writing never waits
-// for a reader: the oldest event makes room, and a reader that had not seen it
-// is told so. All methods may be called from any goroutine.
+// Ring keeps a session's latest events and numbers them. Every event goes through
+// it, from the goroutine that records to those that read. Writing never waits for
+// a reader: the oldest event is dropped, and a reader that had not read it gets a
+// mark. All methods may be called from any goroutine.
 type Ring struct {
 	maxEvents int
 	maxBytes  int
@@ -33,20 +33,20 @@ type Ring struct {
 	count   int
 	bytes   int
 	next    uint64        // seq of the next event
-	evicted uint64        // highest seq that made room, 0 for none
-	changed chan struct{} // closed at the next write; nil while nobody waits
+	evicted uint64        // highest dropped seq, 0 for none
+	changed chan struct{} // closed at the next write; nil while no reader waits
 	closed  bool
 	stats   RingStats // its counters only
 }
 
-// RingStats says what a ring holds and what went through it.
+// RingStats describes a ring and what went through it.
 type RingStats struct {
 	Events  int    // kept now
-	Bytes   int    // of JSON kept now
-	Oldest  uint64 // seq of the oldest kept; 0 if there is none
-	Last    uint64 // seq given last; 0 if there is none
-	Written uint64 // events written in all
-	Evicted uint64 // events that made room for newer ones
+	Bytes   int    // of kept JSON
+	Oldest  uint64 // seq of the oldest kept event, or 0
+	Last    uint64 // the newest seq, or 0
+	Written uint64 // number of all written events
+	Evicted uint64 // events dropped for newer ones
 	Lost    uint64 // events that were lost before the ring (Ring.Lose)
 }
 
@@ -62,13 +62,13 @@ func NewRing(o RingOptions) *Ring {
 	return &Ring{maxEvents: o.Events, maxBytes: max(o.Bytes, MaxEventBytes), next: first, evicted: first - 1}
 }
 
-// headroom is kept free before an event's encoding, for {"seq":…, which is
-// known only when the event enters the ring.
+// headroom is kept free before an event's encoding for {"seq":…, because the seq
+// is known only when the event enters the ring.
 const headroom = len(`{"seq":,`) + 20
 
-// Write adds an event and returns it as readers get it, with its seq. The event is
-// encoded here, once for all readers; its Data is not kept. After Close it does
-// nothing and returns none.
+// Write adds an event and returns it with its seq, as readers get it. It encodes
+// the event once for all readers and does not keep its Data. After Close it does
+// nothing and returns no event.
 func (r *Ring) Write(e Event) Event {
 	e.fit()
 	buf := make([]byte, headroom, headroom+len(e.Data)+len(e.URL)+384)
@@ -84,9 +84,9 @@ func (r *Ring) Write(e Event) Event {
 	return e
 }
 
-// Lose records that count events did not reach the ring. They are given
-// numbers, and an events_dropped event with these numbers takes their place;
-// e says where it happened and needs no type or data.
+// Lose records that count events did not reach the ring. They get numbers, and
+// one events_dropped event with these numbers replaces them. e says where it
+// happened, and needs no type or data.
 func (r *Ring) Lose(e Event, count uint64, why string) {
 	if count == 0 {
 		return
@@ -138,7 +138,8 @@ func (r *Ring) putLocked(e Event, buf []byte) Event {
 	return e
 }
 
-// growLocked doubles the circle, so that a session with few events has a small one.
+// growLocked doubles the circle, so that a session with few events has a small
+// one.
 func (r *Ring) growLocked() {
 	larger := make([]Event, min(max(64, 2*len(r.events)), r.maxEvents))
 	for i := range r.count {
@@ -148,7 +149,7 @@ func (r *Ring) growLocked() {
 }
 
 // afterLocked returns the position, counted from the oldest, of the first event
-// with a seq over since. Numbers may be missing (Lose), so it searches.
+// after since. It searches, because numbers may be missing (Lose).
 func (r *Ring) afterLocked(since uint64) int {
 	low, high := 0, r.count
 	for low < high {
@@ -162,7 +163,7 @@ func (r *Ring) afterLocked(since uint64) int {
 	return low
 }
 
-// Close ends the ring: readers get what they have not read yet and then io.EOF.
+// Close ends the ring. Readers get the rest, and then io.EOF.
 func (r *Ring) Close() {
 	r.mu.Lock()
 	r.closed = true
@@ -174,7 +175,7 @@ func (r *Ring) Close() {
 	}
 }
 
-// Stats returns what the ring holds and what went through it.
+// Stats returns the figures of the ring.
 func (r *Ring) Stats() RingStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -186,23 +187,23 @@ func (r *Ring) Stats() RingStats {
 	return s
 }
 
-// Last returns the seq that was given last, 0 before the first.
+// Last returns the newest seq, or 0.
 func (r *Ring) Last() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.next - 1
 }
 
-// Page is one page of events, as Snapshot returns them.
+// Page is one page of events from Snapshot.
 type Page struct {
-	Events []Event // with seq over since, oldest first; never nil
-	Next   uint64  // the since of the following page
-	More   bool    // the ring holds more that match
-	Missed uint64  // how many numbers over since the ring no longer holds
+	Events []Event // events after since, oldest first; never nil
+	Next   uint64  // the since of the next page
+	More   bool    // the ring holds more matching events
+	Missed uint64  // count of numbers after since that the ring no longer holds
 }
 
-// Snapshot returns at most limit events that match the filter and whose seq is
-// over since; a limit of 0 means all. As for a Reader, events_dropped always passes.
+// Snapshot returns at most limit matching events after since; a limit of 0 means
+// all. events_dropped always passes, as for a Reader.
 func (r *Ring) Snapshot(since uint64, limit int, filter Filter) Page {
 	page := Page{Events: []Event{}, Next: since}
 	r.mu.Lock()
@@ -224,11 +225,11 @@ func (r *Ring) Snapshot(since uint64, limit int, filter Filter) Page {
 	return page
 }
 
-// The reasons why events were dropped, as events_dropped says them.
+// The reasons for dropping events, in events_dropped.
 const (
-	WhyReaderFellBehind = "reader_fell_behind" // this reader was too slow; others may have them
+	WhyReaderFellBehind = "reader_fell_behind" // this reader was too slow; others may have the events
 	WhyQueueFull        = "queue_full"         // the browser was faster than the monitor
-	WhyRefused          = "refused"            // this reader's other end does not take them
+	WhyRefused          = "refused"            // the reader's destination refused the events
 )
 
 type droppedData struct {
@@ -238,15 +239,15 @@ type droppedData struct {
 	Why     string `json:"why"`
 }
 
-// Dropped is the event that a reader reports events it could not pass on. Its seq is
-// that of the last of them.
+// Dropped makes the event with which a reader reports events that it could not
+// pass on. Its seq is that of the last of them.
 func Dropped(from, to, count uint64, why string) Event {
 	e := dropped(from, to, count, why)
 	e.Seq = to
 	return e
 }
 
-// dropped makes the event that stands for those from one seq to another.
+// dropped makes the event that replaces the events of a range of numbers.
 func dropped(from, to, count uint64, why string) Event {
 	data, _ := encode(droppedData{Count: count, FromSeq: from, ToSeq: to, Why: why}) // plain values: cannot fail
 	return Event{TS: time.Now().UnixMilli(), Type: TypeEventsDropped, Category: CategoryMonitor, Data: data}

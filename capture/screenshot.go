@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// shotEvery is the least time between two screenshots of a session.
+	// shotEvery is the minimum time between two screenshots of a session.
 	shotEvery = 2 * time.Second
-	// shotPatience is how long Chromium may take for one.
+	// shotPatience bounds how long Chromium may take for a screenshot.
 	shotPatience = 10 * time.Second
-	// maxShotBytes is the largest picture, as base64. A larger one is halved in
-	// both dimensions until it fits; it is never cut.
+	// maxShotBytes bounds a picture as base64. A larger one is halved in both
+	// dimensions until it fits; it is never cut.
 	maxShotBytes = 950_000
-	// maxShotPixels bounds what is decoded to be halved.
+	// maxShotPixels bounds the pictures that are decoded for halving.
 	maxShotPixels = 64 << 20
 )
 
@@ -39,9 +39,9 @@ type screenshotData struct {
 	Trigger string `json:"trigger"`
 }
 
-// triggerLocked takes a screenshot of the page if the configuration wants one
-// for this trigger and the limits allow it. While a person is in control none
-// is taken: it might show what they type.
+// triggerLocked takes a screenshot of the page if the configuration has this
+// trigger and the limits allow it. None is taken while a person is in control,
+// because it might show what they type.
 func (m *Monitor) triggerLocked(w *watched, trigger string) {
 	if !m.running || !m.config.Screenshots || m.human || m.shooting || !slices.Contains(m.config.ScreenshotTriggers, trigger) ||
 		time.Since(m.shotAt) < shotEvery || w.l.ending {
@@ -69,7 +69,7 @@ func (m *Monitor) triggerLocked(w *watched, trigger string) {
 	})
 }
 
-// shoot takes a picture of what the page shows.
+// shoot captures a screenshot of the page.
 func (w *watched) shoot() (screenshotData, error) {
 	ctx, cancel := context.WithTimeout(w.l.ctx, shotPatience)
 	defer cancel()
@@ -80,7 +80,7 @@ func (w *watched) shoot() (screenshotData, error) {
 	return fitPicture(res.Data, maxShotBytes)
 }
 
-// fitPicture returns a PNG whose base64 is at most limit bytes.
+// fitPicture returns a PNG with at most limit bytes of base64.
 func fitPicture(picture []byte, limit int) (screenshotData, error) {
 	size, err := png.DecodeConfig(bytes.NewReader(picture))
 	if err != nil {
@@ -114,8 +114,8 @@ func fitPicture(picture []byte, limit int) (screenshotData, error) {
 	return data, nil
 }
 
-// halve returns a picture of half the width and height; each pixel is the mean
-// of four.
+// halve returns a picture of half the width and height; each pixel is the mean of
+// four.
 func halve(src *image.NRGBA) *image.NRGBA {
 	dst := image.NewNRGBA(image.Rect(0, 0, src.Rect.Dx()/2, src.Rect.Dy()/2))
 	for y := range dst.Rect.Dy() {

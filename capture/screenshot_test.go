@@ -17,7 +17,7 @@ func TestScreenshot(t *testing.T) {
 		for (let i = 0, x = 1; i < d.data.length; i++) { x = (x * 16807) % 2147483647; d.data[i] = x & 255 }
 		c.putImageData(d, 0, 0); setTimeout(() => { throw new Error("seen") })</script>`}}.start(t)
 	p := browsertest.Page(t)
-	// While a person is in control, nothing is pictured.
+	// While a person is in control, no screenshot is taken.
 	r.PersonControls(true)
 	p.Eval(`Promise.reject(new Error("private")); 0`, nil)
 	r.await(capture.TypeConsoleError, nil)

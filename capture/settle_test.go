@@ -7,8 +7,8 @@ import (
 	"takeover/cdp"
 )
 
-// Requests are not counted for each that comes or goes, and one that comes and goes
-// between two counts still keeps the network from being idle.
+// Requests are not counted one by one, and still a request that begins and ends
+// between two counts keeps the network from being idle.
 func TestRequestsAreCountedNowAndThen(t *testing.T) {
 	m := NewMonitor(Options{Ring: NewRing(RingOptions{})})
 	m.active.ComputedEvents = true
@@ -31,7 +31,7 @@ func TestRequestsAreCountedNowAndThen(t *testing.T) {
 	for _, step := range []struct {
 		at            time.Duration
 		happens       func()
-		counted, idle time.Duration // when it was counted last, and will be idle; 0 for not
+		counted, idle time.Duration // last count, and expected idle time; 0 for none
 	}{
 		{0, nil, 0, idleAfter},
 		{1, func() { r = came("1") }, 0, 0},

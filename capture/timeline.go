@@ -27,7 +27,7 @@ type layoutShiftData struct {
 
 type lcpData struct {
 	Time    int64   `json:"time"` // Unix ms
-	Size    float64 `json:"size"` // pixels painted
+	Size    float64 `json:"size"` // of the picture, for a picture
 	Element string  `json:"element,omitempty"`
 	URL     string  `json:"url,omitempty"` // of the picture, if it is one
 }

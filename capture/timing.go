@@ -2,8 +2,8 @@ package capture
 
 import "math"
 
-// timingData says how long a request's phases took, in milliseconds; -1 for a
-// phase that there was not, as in HAR.
+// timingData says how long the phases of a request took, in milliseconds; -1 for
+// a phase that did not happen, as in HAR.
 type timingData struct {
 	StartedAt int64   `json:"started_at"` // Unix ms
 	Blocked   float64 `json:"blocked_ms"`
@@ -16,8 +16,8 @@ type timingData struct {
 	Total     float64 `json:"total_ms"`
 }
 
-// cdpTiming is what is used of CDP's Network.ResourceTiming: RequestTime in
-// seconds of the monotonic clock, the rest in milliseconds from there, -1 for
+// cdpTiming holds the needed fields of Network.ResourceTiming: RequestTime in
+// seconds of the monotonic clock, the others in milliseconds from there, -1 for
 // what did not happen.
 type cdpTiming struct {
 	RequestTime  float64 `json:"requestTime"`
@@ -33,8 +33,8 @@ type cdpTiming struct {
 	HeadersEnd   float64 `json:"receiveHeadersEnd"`
 }
 
-// data returns a request's timing when it ended at a moment of the monotonic
-// clock, 0 if that is not known.
+// data returns the timing of a request that ended at a time of the monotonic
+// clock, 0 if that is unknown.
 func (t *cdpTiming) data(r *request, ended float64) *timingData {
 	d := &timingData{StartedAt: int64(r.wall * 1000), Blocked: -1, DNS: -1, Connect: -1, SSL: -1, Send: -1, Wait: -1, Receive: -1, Total: -1}
 	if ended > 0 {
@@ -72,6 +72,6 @@ func (t *cdpTiming) data(r *request, ended float64) *timingData {
 	return d
 }
 
-// milliseconds rounds to a microsecond. Clocks of two processes may disagree by
-// a little; no phase is shorter than nothing.
+// milliseconds rounds to a microsecond. The clocks of two processes may differ a
+// little, so negative values become 0.
 func milliseconds(ms float64) float64 { return math.Round(max(ms, 0)*1000) / 1000 }

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// maxFramePayload is how much of a WebSocket message an event carries. It is
-	// a multiple of 4, so that cut base64 can still be decoded.
+	// maxFramePayload bounds the message of a WebSocket in an event. It is a
+	// multiple of 4, so that cut base64 can still be decoded.
 	maxFramePayload = 64 << 10
-	// maxSockets bounds the open sockets that are remembered, per target.
+	// maxSockets bounds the remembered open sockets, per target.
 	maxSockets = 1024
 )
 
@@ -36,7 +36,7 @@ type socketFrameData struct {
 	Direction string `json:"direction"` // sent or received
 	Opcode    int64  `json:"opcode"`    // RFC 6455, section 5.2: 1 text, 2 binary
 	Payload   string `json:"payload"`   // text, or base64 of anything else
-	Size      int    `json:"size"`      // of the payload as it stands here, before it was cut
+	Size      int    `json:"size"`      // of the payload in this form, before it was cut
 }
 
 type socketCloseData struct {
@@ -45,7 +45,7 @@ type socketCloseData struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// socketEvent is what the events of a WebSocket have in common.
+// socketEvent holds the common fields of a WebSocket's events.
 type socketEvent struct {
 	RequestID string `json:"requestId"`
 	URL       string `json:"url"`
