@@ -2,31 +2,31 @@ package capture
 
 import "time"
 
-// The times of the computed events.
+// The rules of the computed events.
 const (
 	idleAfter       = 500 * time.Millisecond // without a request
-	countEvery      = 20 * time.Millisecond  // minimum time between two counts of the requests
+	countEvery      = 20 * time.Millisecond  // least time from one count of the requests to the next
 	layoutQuiet     = time.Second            // after page_load or a shift
 	scrollQuiet     = 300 * time.Millisecond // after the last scroll
-	scrollThreshold = 5                      // CSS pixels; smaller movements are ignored
+	scrollThreshold = 5                      // CSS pixels; less is no scroll
 )
 
-// settle computes when a page has come to rest. It belongs to one page and is
-// guarded by the monitor's mutex. A navigation resets it, so that timers of an
-// older one do not fire.
+// settle computes when a page has come to rest. It belongs to one page;
+// guarded by the monitor's mutex. A navigation resets it, so that no timer of
+// an older one goes off any more.
 type settle struct {
 	w *watched
 
-	since   time.Time // when the navigation was committed; zero when none is followed
+	since   time.Time // when the navigation was committed; zero: none is followed
 	content bool      // dom_content_loaded
 	idle    bool      // network_idle
 	layout  bool      // layout_settled
 	settled bool
 
 	adopted  bool // it was over before the page was followed: its events are not told
-	informed bool // requests began or ended since the last count, made at
+	informed bool // requestedAt holds for the time before that, too
 
-	recount  bool      // when the count changes by itself
+	recount  bool      // requests came or went since they were counted, at
 	counted  time.Time // which is not done for each of them
 	countAt  time.Time // when the count changes by itself
 	idleAt   time.Time

@@ -38,11 +38,11 @@ type watched struct {
 	target  string
 	kind    string // of watchedTypes
 	url     string
-	parent  string // the target that opened it
+	parent  string // the frame that holds an out-of-process iframe
 	opener  string // target that opened it
 
-	announced  bool      // when to write it without a URL
-	announceBy time.Time // URLs of windows that this target requested, oldest first
+	announced  bool      // target_created was written, or is not to be
+	announceBy time.Time // when to write it without a URL
 	opened     []string  // URLs of windows this target asked for, oldest first
 
 	on           domains
@@ -57,18 +57,18 @@ type watched struct {
 	bursts       map[string]*burst
 	observed     bool // the interaction script is installed
 	crashed      bool
-	loading      bool      // when to check for fetches without further data
+	loading      bool      // of a page: its document
 	silentAt     time.Time // when to look for fetches that fell silent
 
-	realm   *background.Realm  // execution contexts that asked to be left alone
-	silent  map[int64]struct{} // lines that are not in the background log yet, oldest first
-	heard   []heard            // a task is writing them
+	realm   *background.Realm  // whose console it is; nil for none
+	silent  map[int64]struct{} // execution contexts that asked not to be heard
+	heard   []heard            // what is not in the background log yet, oldest first
 	hearing bool               // a task brings it there
 	gone    bool
 
 	followed bool // somebody may wait for it to rest
 
-	shiftedAt      time.Time // domains are the enabled parts of CDP on a target.
+	shiftedAt      time.Time // of the latest layout shift
 	bufferedShifts int       // those that Chromium told late, when it was asked for shifts
 }
 
