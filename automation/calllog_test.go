@@ -36,13 +36,13 @@ func TestKeyNames(t *testing.T) {
 		{"ShiftRight", "ShiftRight", "Shift", ""}, {"NumpadAdd", "NumpadAdd", "+", "+"}, {"+", "Equal", "+", "+"}, {"Numpad5", "Numpad5", "Clear", ""},
 		{"F12", "F12", "F12", ""}, {"ArrowLeft", "ArrowLeft", "ArrowLeft", ""}, {"`", "Backquote", "`", "`"}, {"~", "Backquote", "~", "~"},
 	} {
-		k := keys[tt.name]
+		k := scriptKeys[tt.name]
 		if k == nil || k.code != tt.code || k.key != tt.key || k.text != tt.text {
 			t.Errorf("%q: %+v", tt.name, k)
 		}
 	}
 	for c := rune(' '); c <= '~'; c++ {
-		if k := keys[string(c)]; k == nil || k.text != string(c) {
+		if k := scriptKeys[string(c)]; k == nil || k.text != string(c) {
 			t.Errorf("no key for %q", c)
 		}
 	}

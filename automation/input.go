@@ -99,7 +99,7 @@ func (s *inputState) defineLocked(name string) (*key, error) {
 	if name == controlOrMeta {
 		name = "Control" // Meta is for macOS
 	}
-	k := keys[name]
+	k := scriptKeys[name]
 	if k == nil {
 		return nil, errorf("Unknown key: %q", name)
 	}
@@ -147,7 +147,7 @@ func (s *inputState) keyUp(name string) (input.DispatchKeyEventParams, error) {
 func (s *inputState) keyEventLocked(t input.DispatchKeyEventType, k *key) input.DispatchKeyEventParams {
 	return input.DispatchKeyEventParams{
 		Type: t, Modifiers: s.modifiers, Code: k.code, Key: k.key, WindowsVirtualKeyCode: k.keyCode,
-		Location: k.location, IsKeypad: new(k.location == locationNumpad),
+		Location: k.location, IsKeypad: new(k.location == locationKeypad),
 	}
 }
 
@@ -253,7 +253,7 @@ func (s *inputState) typeText(ctx context.Context, text string, delay float64, r
 		if err != nil {
 			return err
 		}
-		if keys[char] != nil {
+		if scriptKeys[char] != nil {
 			if err := s.press(ctx, char, delay); err != nil {
 				return err
 			}

@@ -1,5 +1,7 @@
 package input
 
+import "takeover/keys"
+
 // Command is an editing command with a keyboard shortcut.
 type Command string
 
@@ -17,17 +19,18 @@ func (d *Dispatcher) Edit(c Command) error {
 	d.mu.Lock()
 	held := d.heldModifiersLocked()&ModCtrl != 0
 	d.mu.Unlock()
-	letter := layout[string(c)].plain
-	keys := []Key{
+	k, _ := keys.ByCode(string(c))
+	letter := k.Plain
+	presses := []Key{
 		{Event: "down", Key: "Control", Code: "ControlLeft", Modifiers: ModCtrl, Location: 1},
 		{Event: "down", Key: letter, Code: string(c), Modifiers: ModCtrl},
 		{Event: "up", Key: letter, Code: string(c), Modifiers: ModCtrl},
 		{Event: "up", Key: "Control", Code: "ControlLeft", Location: 1},
 	}
 	if held {
-		keys = keys[1:3]
+		presses = presses[1:3]
 	}
-	for _, k := range keys {
+	for _, k := range presses {
 		if err := d.Key(k); err != nil {
 			return err
 		}

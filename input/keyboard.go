@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	cdpinput "github.com/chromedp/cdproto/input"
+
+	"takeover/keys"
 )
 
 // macShortcuts maps a Mac's Command shortcuts to editing commands, because
@@ -22,19 +24,19 @@ func keyParams(k Key) cdpinput.DispatchKeyEventParams {
 		Modifiers:             int64(k.Modifiers),
 		Key:                   k.Key,
 		Code:                  k.Code,
-		WindowsVirtualKeyCode: known.vk,
-		NativeVirtualKeyCode:  known.vk,
+		WindowsVirtualKeyCode: known.KeyCode,
+		NativeVirtualKeyCode:  known.KeyCode,
 	}
 	if p.Key == "" || p.Key == "Unidentified" {
-		p.Key = known.typed(k.Modifiers&ModShift != 0)
+		p.Key = typed(known, k.Modifiers&ModShift != 0)
 	}
 	// isKeypad marks keys of the keypad, because a location of 3 reaches the page
 	// as 0.
 	switch {
-	case known.keypad || k.Location == 3:
+	case known.Keypad || k.Location == 3:
 		p.IsKeypad = new(true)
-	case known.location != 0:
-		p.Location = int64(known.location)
+	case known.Location != 0:
+		p.Location = int64(known.Location)
 	default:
 		p.Location = int64(k.Location)
 	}
@@ -80,30 +82,30 @@ func ofChromium(k Key) bool {
 
 // describe finds the pressed key: by its place on the keyboard, or, when the
 // viewer's layout differs from the US one, by its meaning in that layout.
-func describe(k Key) physicalKey {
-	known, placed := layout[k.Code]
+func describe(k Key) keys.Key {
+	known, placed := keys.ByCode(k.Code)
 	if k.Key == "Process" || k.Key == "AltGraph" {
-		named := byName[k.Key]
-		if known.location != 0 {
-			named.location = known.location
+		named, _ := keys.ByName(k.Key)
+		if known.Location != 0 {
+			named.Location = known.Location
 		}
 		return named
 	}
 	if !placed {
-		if known, placed = byName[k.Key]; placed {
+		if known, placed = keys.ByName(k.Key); placed {
 			return known
 		}
 	}
-	if known.keypad {
-		if known.navigation != "" && k.Key == known.navigation {
-			known.vk = known.navigationKey
+	if known.Keypad {
+		if known.Navigation != "" && k.Key == known.Navigation {
+			known.KeyCode = known.NavigationCode
 		}
 		return known
 	}
 	if len(k.Key) != 1 {
 		// A key with a changed function, such as CapsLock as Control.
-		if named, ok := byName[k.Key]; ok && known.name != k.Key {
-			named.location = known.location
+		if named, ok := keys.ByName(k.Key); ok && known.Name != k.Key {
+			named.Location = known.Location
 			return named
 		}
 		return known
@@ -112,26 +114,27 @@ func describe(k Key) physicalKey {
 	// KeyY.
 	switch c := k.Key[0]; {
 	case c >= 'a' && c <= 'z':
-		known.vk = int64(c - 'a' + 'A')
+		known.KeyCode = int64(c - 'a' + 'A')
 	case c >= 'A' && c <= 'Z':
-		known.vk = int64(c)
-	case known.vk == 0 && c >= '0' && c <= '9':
-		known.vk = int64(c)
-	case known.vk == 0 && c == ' ':
-		known.vk = layout["Space"].vk
+		known.KeyCode = int64(c)
+	case known.KeyCode == 0 && c >= '0' && c <= '9':
+		known.KeyCode = int64(c)
+	case known.KeyCode == 0 && c == ' ':
+		space, _ := keys.ByCode("Space")
+		known.KeyCode = space.KeyCode
 	}
 	return known
 }
 
 // typed is the key's KeyboardEvent.key in the US layout.
-func (k physicalKey) typed(shift bool) string {
+func typed(k keys.Key, shift bool) string {
 	switch {
-	case k.name != "":
-		return k.name
+	case k.Name != "":
+		return k.Name
 	case shift:
-		return k.shift
+		return k.Shift
 	}
-	return k.plain
+	return k.Plain
 }
 
 // textOf is the text that the press enters: the viewer's text if it can be

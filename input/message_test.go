@@ -105,11 +105,6 @@ func FuzzMessages(f *testing.F) {
 }
 
 func TestLayout(t *testing.T) {
-	for code, k := range layout {
-		if k.vk == 0 || (k.name == "") == (k.plain == "" || k.shift == "") {
-			t.Errorf("%s: %+v", code, k)
-		}
-	}
 	for _, tt := range []struct {
 		key   Key
 		vk    int64
