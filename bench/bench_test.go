@@ -40,8 +40,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestMeasure holds that neither a group that hangs nor an interruption costs what
-// else was measured.
+// TestMeasure checks that a group that hangs, or an interruption, does not lose
+// the other groups' figures.
 func TestMeasure(t *testing.T) {
 	one := bench{name: "one", run: func(context.Context, *env) ([]row, error) { return []row{{what: "figure"}}, nil }}
 	hangs := bench{name: "hangs", run: func(ctx context.Context, _ *env) ([]row, error) { <-ctx.Done(); return nil, ctx.Err() }}
@@ -70,7 +70,7 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// TestLink holds the simulated link to what it says: its rate and its delay.
+// TestLink checks the rate and the delay of the simulated link.
 func TestLink(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// everything is a capture's configuration with all of it on.
+// everything is a capture's configuration with all groups on.
 var everything = map[string]any{
 	"console": true, "network": true, "network_response_body": true, "navigation": true, "dom": true, "layout_shifts": true,
 	"screenshots": true, "targets": true, "interactions": true, "computed_events": true,
@@ -22,19 +22,19 @@ func (s *server) capture(ctx context.Context, session string, config map[string]
 	return s.call(ctx, http.MethodPost, "/v1/sessions/"+session+"/events/start", config, nil)
 }
 
-// loadCode loads a page and answers how long that took by the page's own clock.
+// loadCode loads a page and returns the duration by the page's own clock.
 const loadCode = `await page.goto(args.url)
 return await page.evaluate(() => new Promise(done => (function look() {
 	const { loadEventEnd } = performance.getEntriesByType('navigation')[0]
 	loadEventEnd ? done(loadEventEnd) : setTimeout(look, 1)
 })()))`
 
-// loadRest is how long each side has for itself when its page has loaded: what a capture
-// puts off until then is not to slow the other side down.
+// loadRest is how long each side gets after its page has loaded, so that a
+// capture's delayed work does not slow the other side down.
 const loadRest = time.Second
 
-// benchLoad measures what a capture of everything costs a page of many requests,
-// against the same page in a session of which nothing is captured.
+// benchLoad measures the cost of capturing everything on a page with many
+// requests, against the same page without a capture.
 func benchLoad(ctx context.Context, e *env) (rows []row, err error) {
 	var sides [2]struct {
 		id    string
@@ -70,11 +70,11 @@ func benchLoad(ctx context.Context, e *env) (rows []row, err error) {
 	}}, nil
 }
 
-// floodLines is how many lines a flood's page logs.
+// floodLines is the number of lines that the page of a flood logs.
 const floodLines = 1_000_000
 
-// benchFlood measures what a flood of console lines does to the server that
-// captures everything and to who looks on, against the same flood with no capture.
+// benchFlood measures the effect of a flood of console lines on a server that
+// captures everything and on a viewer, against the same flood without a capture.
 func benchFlood(ctx context.Context, e *env) ([]row, error) {
 	without, err := e.flood(ctx, nil)
 	if err != nil {
@@ -101,16 +101,16 @@ func benchFlood(ctx context.Context, e *env) ([]row, error) {
 	}, nil
 }
 
-// flooded is how a flood went.
+// flooded holds the figures of a flood.
 type flooded struct {
 	clicks       []time.Duration
-	before, most float64 // MB of the server
-	events       int     // that the reader of the stream got
+	before, most float64 // memory of the server in MB
+	events       int     // events that the stream's reader got
 	cpu          time.Duration
 }
 
-// flood lets a page log its lines while a viewer presses and a program reads the
-// stream, if there is a capture.
+// flood lets a page log its lines while a viewer clicks and, during a capture, a
+// program reads the stream.
 func (e *env) flood(ctx context.Context, config map[string]any) (f flooded, err error) {
 	s, err := startServer(ctx, e.binary, "--warm=-1")
 	if err != nil {
@@ -153,7 +153,7 @@ func (e *env) flood(ctx context.Context, config map[string]any) (f flooded, err 
 	if err != nil {
 		return f, err
 	}
-	for over := false; !over; { // the first press sets it off
+	for over := false; !over; { // the first click starts the flood
 		took, err := c.click(ctx)
 		if err != nil {
 			return f, err
@@ -176,15 +176,15 @@ func (e *env) flood(ctx context.Context, config map[string]any) (f flooded, err 
 	return f, err
 }
 
-// titled reports whether the session's page has a title.
+// titled reports whether the session's page has that title.
 func (s *server) titled(ctx context.Context, id, title string) (bool, error) {
 	var session struct{ Title string }
 	err := s.call(ctx, http.MethodGet, "/v1/sessions/"+id, nil, &session)
 	return session.Title == title, err
 }
 
-// countEvents reads the session's stream until ctx ends, and returns how many
-// events came.
+// countEvents reads the session's stream until ctx ends, and returns the number
+// of events.
 func (s *server) countEvents(ctx context.Context, id string) (events int) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address+"/v1/sessions/"+id+"/events/stream", nil)
 	if err != nil {

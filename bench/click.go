@@ -9,11 +9,11 @@ import (
 
 const clickTimeout = 60 * time.Second
 
-// clicker measures how long a press of the mouse takes to show.
+// clicker measures the time from a click to the changed picture.
 type clicker struct {
 	press    func() error
 	pictures chan picture
-	black    bool // what the square shows now
+	black    bool // colour of the square
 }
 
 func newClicker(press func() error) *clicker {
@@ -21,7 +21,7 @@ func newClicker(press func() error) *clicker {
 }
 
 func (c *clicker) show(p picture) {
-	if p.sharp { // a still repeats what was shown
+	if p.sharp { // a still repeats the last picture
 		return
 	}
 	select {
@@ -30,8 +30,8 @@ func (c *clicker) show(p picture) {
 	}
 }
 
-// click presses and waits for the first picture that shows the change. The time
-// is that of the picture's arrival; looking at it comes behind.
+// click clicks and waits for the first picture that shows the change. The time
+// ends with the arrival of the picture; looking at it comes later.
 func (c *clicker) click(ctx context.Context) (time.Duration, error) {
 	for len(c.pictures) > 0 {
 		<-c.pictures
@@ -60,8 +60,8 @@ func (c *clicker) click(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// benchClick measures click → changed picture on a page where nothing else
-// moves.
+// benchClick measures the time from a click to the changed picture on a page
+// where nothing else moves.
 func benchClick(ctx context.Context, e *env) (rows []row, err error) {
 	raw := newClicker(e.raw.press)
 	if err := e.raw.open(ctx, e.page); err != nil {
@@ -113,7 +113,7 @@ func benchClick(ctx context.Context, e *env) (rows []row, err error) {
 	}, nil
 }
 
-// benchSlow measures it on a slow link while something moves, after the link
+// benchSlow measures the same on a slow link during an animation, after the link
 // was busy for a minute.
 func benchSlow(ctx context.Context, e *env) (rows []row, err error) {
 	c := newClicker(nil)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// env is what the groups share: one server, one reference Chromium, the page
-// they both show.
+// env is what the groups share: a server, a reference Chromium, and a page that
+// both show.
 type env struct {
 	binary   string
 	quick    bool
@@ -63,7 +63,7 @@ func (e *env) close() {
 	}
 }
 
-// times is how often to repeat something that is done n times for a figure.
+// times is the number of repetitions for a figure with n repetitions.
 func (e *env) times(n int) int {
 	if e.quick {
 		return max(n/10, 2)
@@ -71,7 +71,7 @@ func (e *env) times(n int) int {
 	return n
 }
 
-// lasting is how long to measure something that is measured for d.
+// lasting is the duration of a measurement that takes d.
 func (e *env) lasting(d time.Duration) time.Duration {
 	if e.quick {
 		return d / 10
@@ -79,7 +79,7 @@ func (e *env) lasting(d time.Duration) time.Duration {
 	return d
 }
 
-// watched is a session with a viewer in control, at url.
+// watched is a session at url with a viewer in control.
 func (e *env) watched(ctx context.Context, url string, o viewOptions) (*viewer, string, error) {
 	id, err := e.server.create(ctx, url)
 	if err != nil {
@@ -123,7 +123,7 @@ func (e *env) rawRate(ctx context.Context, d time.Duration) (float64, error) {
 	return rate, errors.Join(err, e.raw.stopCast(ctx), e.raw.open(ctx, "about:blank"))
 }
 
-// event is something that happens once.
+// event is a one-time event.
 type event struct {
 	once sync.Once
 	done chan struct{}
@@ -164,10 +164,10 @@ func (c *counter) count() int {
 	return c.n
 }
 
-// settleTime is left to everything to get going before it is measured.
+// settleTime lets everything start before a measurement.
 const settleTime = time.Second
 
-// rate counts what comes in d, after everything got going.
+// rate counts pictures for d, after everything has started.
 func (c *counter) rate(ctx context.Context, d time.Duration) (float64, error) {
 	if err := pause(ctx, settleTime); err != nil {
 		return 0, err
@@ -188,7 +188,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// between is a random time, so that what is measured does not keep step with
+// between is a random duration, so that measurements do not run in step with
 // Chromium's frames.
 func between(least, most time.Duration) time.Duration {
 	return least + rand.N(most-least) //nolint:gosec // no secret

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// benchLink measures how soon a person sees the remote page who opens a takeover's
-// link: in a browser that was never there before, from the address to the first
-// picture on the canvas.
+// benchLink measures how soon a person who opens a takeover's link sees the
+// remote page: in a new context, from the address to the first picture on the
+// canvas.
 func benchLink(ctx context.Context, e *env) (rows []row, err error) {
 	id, err := e.server.create(ctx, e.page)
 	if err != nil {
@@ -34,7 +34,7 @@ func benchLink(ctx context.Context, e *env) (rows []row, err error) {
 	}}, nil
 }
 
-// openLink asks for a takeover, opens its link and withdraws it.
+// openLink requests a takeover, opens its link and cancels it.
 func (e *env) openLink(ctx context.Context, session string) (took time.Duration, err error) {
 	path := "/v1/sessions/" + session + "/takeovers"
 	var takeover struct{ ID, URL string }
@@ -59,15 +59,15 @@ func (e *env) openLink(ctx context.Context, session string) (took time.Duration,
 		}
 		var drawn struct{ Result struct{ Value bool } }
 		err := e.raw.call(ctx, "Runtime.evaluate", map[string]any{"expression": `document.querySelector('#takeover #skeleton')?.hidden === true`}, &drawn)
-		if err == nil && drawn.Result.Value { // refused while one document takes another's place
+		if err == nil && drawn.Result.Value { // refused while one document replaces another
 			return time.Since(start), nil
 		}
 	}
 	return 0, errors.New("the link showed no picture")
 }
 
-// visitor makes a page of a context of its own the one that is driven, until leave
-// is called.
+// visitor opens a page in a context of its own and drives it, until leave is
+// called.
 func (c *rawChromium) visitor(ctx context.Context) (leave func() error, err error) {
 	before := c.use("")
 	defer func() {
@@ -95,7 +95,7 @@ func (c *rawChromium) visitor(ctx context.Context) (leave func() error, err erro
 	}, nil
 }
 
-// use makes a session the one that commands go to, and returns the one before.
+// use directs commands to another session and returns the previous one.
 func (c *rawChromium) use(session string) (before string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,8 +1,8 @@
 // Command bench measures Takeover against its references and prints one table.
 //
-// It is an outside program: it starts bin/takeover, talks to it as any other
-// client would, and next to it drives a Chromium of its own over a bare pipe.
-// Each figure is measured in the same run as its reference, in turns with it.
+// It is an outside program: it starts bin/takeover, talks to it like any other
+// client, and drives a Chromium of its own over a bare pipe. It measures each
+// figure in the same run as its reference, alternating between them.
 package main
 
 import (
@@ -19,15 +19,15 @@ import (
 	"time"
 )
 
-// bench is one group of rows that is measured together.
+// bench is a group of rows that are measured together.
 type bench struct {
 	name  string
 	run   func(ctx context.Context, e *env) ([]row, error)
-	asked bool // takes so long that it is only measured when -only names it
+	asked bool // measured only when -only names it, because it takes long
 }
 
-// benches are all groups, in the order of the table. To add one: write a
-// function that returns its rows, and name it here.
+// benches are all groups, in the order of the table. To add one, write a function
+// that returns its rows, and list it here.
 var benches = []bench{
 	{name: "click", run: benchClick},
 	{name: "rate", run: benchRate},
@@ -97,18 +97,19 @@ func run() error {
 	return nil
 }
 
-// groupLimit is how long a group may take; the longest needs a quarter of it.
+// groupLimit bounds a group; the longest needs a quarter of it.
 const groupLimit = 10 * time.Minute
 
-// chosen are the groups that match; those that must be asked for only when all
-// others are not meant.
+// chosen returns the matching groups. A pattern that matches everything excludes
+// the groups marked asked.
 func chosen(match *regexp.Regexp, all bool) []bench {
 	return slices.DeleteFunc(slices.Clone(benches), func(b bench) bool { return !match.MatchString(b.name) || b.asked && all })
 }
 
-// measure measures groups one after the other, each for at most limit and what it
-// lasts by itself, and says on stderr how far it is. A group that fails gives a row
-// that says so. When ctx ends, what was measured until then comes with the error.
+// measure measures the groups one after the other, each for at most limit in
+// addition to its own duration, and reports progress on stderr. A group that
+// fails becomes a row that says so. When ctx ends, measure returns the rows so
+// far with the error.
 func measure(ctx context.Context, e *env, groups []bench, limit time.Duration) (rows []row, err error) {
 	for i, b := range groups {
 		fmt.Fprintf(os.Stderr, "measuring %s (%d of %d)\n", b.name, i+1, len(groups))
@@ -126,7 +127,7 @@ func measure(ctx context.Context, e *env, groups []bench, limit time.Duration) (
 		if ctx.Err() != nil {
 			return rows, fmt.Errorf("interrupted while measuring %s", b.name)
 		}
-		if err != nil { // the others are still worth knowing
+		if err != nil { // the other groups are still useful
 			fmt.Fprintf(os.Stderr, "%s failed: %v\n", b.name, err)
 			rows = append(rows, row{what: b.name, failed: err})
 		}

@@ -16,14 +16,13 @@ const (
 	width  = 1280
 	height = 720
 
-	// Where the page shows what was clicked, and where to click: a square whose
-	// colour changes with every press.
+	// Where the page shows the clicks, and where to click: a square whose colour
+	// changes with every press.
 	markX, markY = 640, 360
 )
 
-// testPage is what both sides show. Its square is black or white, in turns with
-// every press of the mouse; with ?animate something moves above it in every
-// frame.
+// testPage is the page that both sides show. Its square changes between black and
+// white with every press. With ?animate, something above it moves in every frame.
 const testPage = `<!doctype html><meta charset=utf-8><title>bench</title>
 <style>body{margin:0;font:40px monospace;background:#fff;overflow:hidden;cursor:default;user-select:none}
 #mark{position:absolute;left:540px;top:300px;width:200px;height:200px;background:#fff}
@@ -39,7 +38,7 @@ if (location.search == '?animate') {
 }
 </script>`
 
-// Where the page of the script rows is, and where it leads.
+// Paths of the page of the script rows, and of its target.
 const formPath, welcomePath = "sign-in", "welcome"
 
 const formPage = `<!doctype html><meta charset=utf-8><title>Sign in</title><style>body{font:16px sans-serif}</style>
@@ -48,8 +47,8 @@ const formPage = `<!doctype html><meta charset=utf-8><title>Sign in</title><styl
 
 const welcomePage = `<!doctype html><meta charset=utf-8><title>Welcome</title><h1>Welcome</h1>`
 
-// manyPath is a page that makes manyRequests requests, itself included: for scripts,
-// style sheets and pictures that are cheap to show, so that what else is done meanwhile counts.
+// manyPath is a page with manyRequests requests, itself included: scripts, style
+// sheets and small pictures, so that other work at the same time counts.
 const (
 	manyPath     = "many"
 	manyRequests = 200
@@ -78,12 +77,12 @@ var (
 
 var dot = func() []byte {
 	var b bytes.Buffer
-	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 10, 10))) // into memory
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 10, 10))) // writes to memory
 	return b.Bytes()
 }()
 
-// floodPath is testPage with a worker that logs as many lines as its query says, from
-// the first press on. At the end the page has the title floodOver.
+// floodPath is testPage with a worker that logs as many lines as its query says,
+// from the first press on. At the end its title is floodOver.
 const (
 	floodPath = "flood"
 	floodOver = "the flood is over"
@@ -97,7 +96,8 @@ addEventListener('mousedown', () => {
 }, { once: true })
 </script>`
 
-// servePage serves testPage, and below it what the script and capture rows use, on a port of its own and returns its address.
+// servePage serves testPage and the pages of the script and capture rows on a
+// port of its own, and returns its address.
 func servePage() (address string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -135,7 +135,7 @@ func servePage() (address string, stop func(), err error) {
 	return "http://" + l.Addr().String() + "/", func() { _ = server.Close(); <-done }, nil
 }
 
-// isBlack tells what the page's square shows in a picture.
+// isBlack reports whether the square in a picture is black.
 func isBlack(picture []byte) (bool, error) {
 	img, err := jpeg.Decode(bytes.NewReader(picture))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 const rateRounds = 3
 
 // viewRate opens viewers of one animated session and returns the pictures per
-// second of each; a stalled one counts 0.
+// second of each. A stalled one counts 0.
 func (e *env) viewRate(ctx context.Context, d time.Duration, viewers []viewOptions) (rates []float64, err error) {
 	id, err := e.server.create(ctx, e.page+"?animate")
 	if err != nil {
@@ -39,8 +39,8 @@ func (e *env) viewRate(ctx context.Context, d time.Duration, viewers []viewOptio
 	return rates, errors.Join(errs...)
 }
 
-// inTurns measures two sides one after the other, several times, and returns
-// the median of each.
+// inTurns measures two sides alternately, several times, and returns the median
+// of each.
 func (e *env) inTurns(ours, reference func() (float64, error)) (float64, float64, error) {
 	var a, b []float64
 	for range rateRounds {
@@ -88,7 +88,7 @@ func benchViewers(ctx context.Context, e *env) ([]row, error) {
 	return []row{{what: fmt.Sprintf("pictures per second, slowest of %d viewers", viewers), ours: ours, reference: raw, unit: "/s", target: atLeastTimes(0.90)}}, nil
 }
 
-// benchStalled measures what a stalled viewer costs the others.
+// benchStalled measures the effect of a stalled viewer on others.
 func benchStalled(ctx context.Context, e *env) ([]row, error) {
 	d := e.lasting(5 * time.Second)
 	slower := func(viewers []viewOptions) (float64, error) {
@@ -104,7 +104,7 @@ func benchStalled(ctx context.Context, e *env) ([]row, error) {
 	return []row{{what: "3 viewers, one of them stalled: the others", ours: ours, reference: without, unit: "/s", target: atLeastTimes(0.98), note: "reference: the same without the stalled one"}}, nil
 }
 
-// benchDistant measures a viewer whose acks take long.
+// benchDistant measures a viewer with delayed acks.
 func benchDistant(ctx context.Context, e *env) ([]row, error) {
 	const delay = 80 * time.Millisecond
 	d := e.lasting(5 * time.Second)
@@ -121,8 +121,8 @@ func benchDistant(ctx context.Context, e *env) ([]row, error) {
 	return []row{{what: fmt.Sprintf("a viewer whose acks take %v", delay), ours: ours, reference: without, unit: "/s", target: atLeast(50), note: "reference: the same without the delay"}}, nil
 }
 
-// benchCost measures what a picture costs: bytes on the wire and the server's
-// processor time.
+// benchCost measures the cost of a picture: bytes on the wire and processor time
+// of the server.
 func benchCost(ctx context.Context, e *env) (rows []row, err error) {
 	var (
 		mu     sync.Mutex

@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// unprivileged is the uid of the references' Chromium when root runs the bench:
-// its sandbox does not work as root.
+// unprivileged is the uid of the references' Chromium when root runs the bench,
+// because its sandbox does not work as root.
 const unprivileged = 61999
 
-// rawChromium is the reference: a Chromium on a pipe, and the least that a
-// program can do to drive it. One goroutine reads; everything else is inline.
+// rawChromium is the reference: a Chromium on a pipe, driven with the minimum of
+// code. One goroutine reads; everything else is inline.
 type rawChromium struct {
 	cmd  *exec.Cmd
 	dir  string
@@ -31,7 +31,7 @@ type rawChromium struct {
 
 	session string
 
-	mu      sync.Mutex // guards what follows, and writes
+	mu      sync.Mutex // guards what follows, and writing
 	id      int
 	waiting map[int]chan json.RawMessage
 	picture func(arrived time.Time, jpeg []byte)
@@ -81,7 +81,7 @@ func (c *rawChromium) close() {
 	_ = os.RemoveAll(c.dir)
 }
 
-// read is the loop of a screencast client: acknowledge, decode, hand over.
+// read is the loop of a screencast client: acknowledge, decode, pass on.
 func (c *rawChromium) read() {
 	defer close(c.done)
 	for {

@@ -24,7 +24,7 @@ type row struct {
 	failed    error // why there is no figure
 }
 
-// target is what a figure is held against: its ratio to the reference, or
+// target is what a figure must reach: by its ratio to the reference, or by
 // itself.
 type target struct {
 	ratio bool
@@ -62,11 +62,11 @@ func (r row) ok() bool {
 	return v <= r.target.limit
 }
 
-// report is the whole table, with what it was measured on.
+// report is the whole table, with the machine.
 type report struct {
 	rows    []row
 	machine []string
-	busy    float64 // work that waited for a processor before anything was measured, in processors
+	busy    float64 // work that waited for a processor before the run, in processors
 }
 
 func newReport(ctx context.Context, chromium string, busy float64) *report {
@@ -92,7 +92,7 @@ func (r *report) missed() int {
 	return n
 }
 
-// String is the report as Markdown, its columns aligned.
+// String returns the report as Markdown with aligned columns.
 func (r *report) String() string {
 	cells := [][]string{{"what", "Takeover", "reference", "ratio", "target", ""}}
 	var notes []string
@@ -141,10 +141,11 @@ func (r *report) String() string {
 	return b.String()
 }
 
-// quietLoad is the load per processor above which other work disturbs.
+// quietLoad is the load per processor above which other work disturbs the
+// measurement.
 const quietLoad = 0.7
 
-// load is the machine's load average of the last minute.
+// load is the machine's load average over the last minute.
 func load() float64 {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -158,7 +159,7 @@ func load() float64 {
 	return v
 }
 
-// number writes three significant digits, or all those before the point.
+// number writes three significant digits, or all digits before the point.
 func number(v float64) string {
 	switch {
 	case v >= 100:

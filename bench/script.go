@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// operationsCode is what both sides run.
+// operationsCode is the code that both sides run.
 //
 //go:embed operations.js
 var operationsCode string
@@ -28,8 +28,9 @@ var operationsCode string
 //go:embed playwright.mjs
 var playwrightCode string
 
-// scriptRows are the operations that are timed, how often in a round, at most
-// how long after each other in milliseconds (0: at once), and what part of Playwright's time they may take.
+// scriptRows are the measured operations: repetitions per round, maximum pause in
+// between in milliseconds (0: none), and the target as a part of Playwright's
+// time.
 var scriptRows = []struct {
 	op     string
 	n      int
@@ -49,11 +50,11 @@ var scriptRows = []struct {
 // frameTime is the time between two of Chromium's frames, in milliseconds.
 const frameTime = 1000.0 / 60
 
-// scriptRounds is how many turns each side has.
+// scriptRounds is the number of rounds of each side.
 const scriptRounds = 10
 
-// benchScript times operations of scripts, and of the same scripts run by
-// playwright-core on a Chromium of the same executable, in turns.
+// benchScript measures operations of scripts against the same code run by
+// playwright-core on a Chromium of the same executable, alternately.
 func benchScript(ctx context.Context, e *env) (rows []row, err error) {
 	ref, err := e.startPlaywright(ctx)
 	if err != nil {
@@ -89,7 +90,7 @@ func benchScript(ctx context.Context, e *env) (rows []row, err error) {
 	return rows, nil
 }
 
-// benchRun measures what a run costs before its first line, and its worker.
+// benchRun measures the start of a run up to its first line, and its worker.
 func benchRun(ctx context.Context, e *env) (rows []row, err error) {
 	id, err := e.server.create(ctx, "")
 	if err != nil {
@@ -99,7 +100,7 @@ func benchRun(ctx context.Context, e *env) (rows []row, err error) {
 	code := runCode()
 	var started []float64
 	for range e.times(40) {
-		if err := pause(ctx, 500*time.Millisecond); err != nil { // the next worker is being warmed meanwhile
+		if err := pause(ctx, 500*time.Millisecond); err != nil { // meanwhile the next worker starts
 			return nil, err
 		}
 		var at float64
@@ -119,8 +120,7 @@ func benchRun(ctx context.Context, e *env) (rows []row, err error) {
 	}, nil
 }
 
-// runCode is a TypeScript script of 2 KB that answers with the time at which its
-// first line ran.
+// runCode is a TypeScript script of 2 KB that returns the time of its first line.
 func runCode() string {
 	var b strings.Builder
 	b.WriteString("const at: number = performance.timeOrigin + performance.now();\n")
@@ -131,7 +131,7 @@ func runCode() string {
 	return b.String()
 }
 
-// workerMemory is what a worker that runs a script has resident, in MB.
+// workerMemory is the resident memory of a worker that runs a script, in MB.
 func (e *env) workerMemory(ctx context.Context, session string) (float64, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
@@ -158,8 +158,8 @@ func (e *env) workerMemory(ctx context.Context, session string) (float64, error)
 	}
 }
 
-// workers are the server's script workers and what each has resident, in MB;
-// what they share with the server and each other counts in part.
+// workers returns the server's script workers with their resident memory in MB.
+// Memory that they share counts in proportion.
 func (s *server) workers() map[int]float64 {
 	found := map[int]float64{}
 	folders, err := filepath.Glob("/proc/[0-9]*")
@@ -184,8 +184,8 @@ func (s *server) workers() map[int]float64 {
 	return found
 }
 
-// script runs a script to its end and decodes what it returned into result,
-// which may be nil.
+// script runs a script to its end and decodes its result into result, which may
+// be nil.
 func (s *server) script(ctx context.Context, session, code string, args, result any) error {
 	var run struct {
 		Status string
@@ -205,13 +205,13 @@ func (s *server) script(ctx context.Context, session, code string, args, result 
 	return json.Unmarshal(run.Result, result)
 }
 
-// playwright is playwright-core in a process of its own.
+// playwright is a process that runs playwright-core.
 type playwright struct {
 	cmd *exec.Cmd
 	dir string
 	in  io.WriteCloser
 	out *bufio.Scanner
-	err bytes.Buffer // what it says on stderr
+	err bytes.Buffer // its stderr
 }
 
 func (e *env) startPlaywright(ctx context.Context) (*playwright, error) {
@@ -246,7 +246,7 @@ func (p *playwright) send(line any) error {
 	return err
 }
 
-// run runs the code once and gives the times it took.
+// run runs the code once and returns the measured times.
 func (p *playwright) run(args any) ([]float64, error) {
 	if err := p.send(args); err != nil {
 		return nil, err

@@ -31,10 +31,10 @@ type server struct {
 	dir     string
 	address string // http://host:port
 	key     string
-	log     *bytes.Buffer // of the last lines on stderr
+	log     *bytes.Buffer // last lines of stderr
 }
 
-// startServer starts the server and waits until it says where it listens.
+// startServer starts the server and waits until it listens.
 func startServer(ctx context.Context, binary string, args ...string) (*server, error) {
 	dir, err := os.MkdirTemp("", "takeover-bench-")
 	if err != nil {
@@ -75,7 +75,7 @@ func startServer(ctx context.Context, binary string, args ...string) (*server, e
 	return s, nil
 }
 
-// close ends the server, if need be by force.
+// close ends the server, by force if necessary.
 func (s *server) close() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	late := time.AfterFunc(stopTimeout, func() {
@@ -87,7 +87,7 @@ func (s *server) close() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// call makes one request of the API.
+// call makes a request to the API.
 func (s *server) call(ctx context.Context, method, path string, body, result any) error {
 	var payload io.Reader
 	if body != nil {
@@ -140,9 +140,10 @@ func (s *server) release(ctx context.Context, id string) error {
 	return s.call(ctx, http.MethodPost, "/v1/sessions/"+id+"/release", nil, nil)
 }
 
-// cpu is the processor time the server itself has used, without its children.
+// cpu is the processor time of the server without its children.
 func (s *server) cpu() (time.Duration, error) {
-	// proc(5): the fields behind the name, which may hold anything, in brackets.
+	// proc(5): the fields after the name, which is in brackets and may contain
+	// anything.
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
@@ -158,7 +159,7 @@ func (s *server) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * tick, errors.Join(err1, err2)
 }
 
-// memory is the server's own resident memory, in MB.
+// memory is the resident memory of the server, in MB.
 func (s *server) memory() (float64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
@@ -173,8 +174,8 @@ func (s *server) memory() (float64, error) {
 	return 0, errors.New("cannot read /proc/…/status")
 }
 
-// chromium is how the server starts its Chromium, so that the reference is
-// started the same way; ok is false when none runs.
+// chromium returns how the server starts its Chromium, so that the reference
+// starts the same way. ok is false when none runs.
 func (s *server) chromium() (executable string, switches []string, ok bool) {
 	children, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {

@@ -19,12 +19,13 @@ const (
 	soakViewers  = 3 // of each session
 	soakSamples  = 60
 
-	// At rest is soakRest after the last viewer left: what is closing has closed.
+	// The server counts as at rest soakRest after the last viewer left, so that
+	// everything has closed.
 	soakRest = 15 * time.Second
 )
 
-// benchSoak lets viewers come and go for e.soak and holds the server's memory
-// and goroutines against what they were at first.
+// benchSoak lets viewers come and go for e.soak, and compares the server's memory
+// and goroutines with those at the start.
 func benchSoak(ctx context.Context, e *env) (rows []row, err error) {
 	server, err := startServer(ctx, e.binary, "--warm=-1")
 	if err != nil {
@@ -44,7 +45,7 @@ func benchSoak(ctx context.Context, e *env) (rows []row, err error) {
 		s.sessions = append(s.sessions, id)
 	}
 	duration := e.lasting(e.soak)
-	if err := s.round(ctx, duration/20); err != nil { // what is made once is there now
+	if err := s.round(ctx, duration/20); err != nil { // one-time allocations
 		return nil, err
 	}
 	first, err := s.rest(ctx)
@@ -76,8 +77,8 @@ type soak struct {
 	env      *env
 	server   *server
 	sessions []string
-	views    atomic.Int64 // that were opened
-	blind    atomic.Int64 // that should have got a picture, and did not
+	views    atomic.Int64 // opened views
+	blind    atomic.Int64 // views that got no picture but should have
 }
 
 // watch samples the server while viewers come and go.
@@ -101,7 +102,7 @@ func (s *soak) watch(ctx context.Context, d time.Duration) ([]sample, error) {
 	}
 }
 
-// round keeps soakViewers places of each session filled for d.
+// round keeps soakViewers viewers in each session for d.
 func (s *soak) round(ctx context.Context, d time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -118,8 +119,8 @@ func (s *soak) round(ctx context.Context, d time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// visit is one viewer's stay: prompt, distant, behind a slow line or stalled;
-// it looks away, presses, and leaves, or its connection breaks.
+// visit is the stay of one viewer: a prompt, distant, slow or stalled one. It
+// hides, clicks and leaves, or its connection breaks.
 func (s *soak) visit(ctx context.Context, session string) error {
 	o := viewOptions{}
 	switch rand.N(6) { //nolint:gosec // no secret
@@ -153,13 +154,13 @@ func (s *soak) visit(ctx context.Context, session string) error {
 			return nil
 		}
 		look := map[string]any{"type": "resize", "width": between(200, width), "height": height, "dpr": 1, "hidden": rand.N(4) == 0} //nolint:gosec // no secret
-		_ = errors.Join(v.send(map[string]any{"type": "control", "action": "take"}), v.press(), v.send(look))                        // refused where another one has control
+		_ = errors.Join(v.send(map[string]any{"type": "control", "action": "take"}), v.press(), v.send(look))                        // refused while another viewer has control
 	}
 	_ = pause(ctx, between(500*time.Millisecond, 10*time.Second))
 	return nil
 }
 
-// rest waits until what is closing has closed, and looks at the server then.
+// rest waits until everything has closed, and samples the server.
 func (s *soak) rest(ctx context.Context) (sample, error) {
 	if err := pause(ctx, soakRest); err != nil {
 		return sample{}, err
@@ -167,7 +168,7 @@ func (s *soak) rest(ctx context.Context) (sample, error) {
 	return s.server.sample(ctx)
 }
 
-// sample is a server's own account of itself.
+// sample holds the server's own figures.
 type sample struct {
 	goroutines     float64
 	heap, resident float64 // MB
@@ -176,8 +177,7 @@ type sample struct {
 func heapOf(s sample) float64     { return s.heap }
 func residentOf(s sample) float64 { return s.resident }
 
-// least of a figure that goes up and down with garbage is nearest to what is
-// alive.
+// The lowest values are closest to live memory, because garbage comes and goes.
 func least(samples []sample, of func(sample) float64) float64 {
 	low := 0.0
 	for i, s := range samples {
@@ -211,7 +211,7 @@ func (s *server) sample(ctx context.Context) (sample, error) {
 	values := map[string]float64{}
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		if name, value, ok := strings.Cut(lines.Text(), " "); ok {
-			values[name], _ = strconv.ParseFloat(value, 64) // a comment is no figure
+			values[name], _ = strconv.ParseFloat(value, 64) // a comment has no value
 		}
 	}
 	const mb = 1e6

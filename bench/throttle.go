@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// link is a simulated line between a viewer and the server: so many bytes per
-// second each way, each of them so long on the way, and a short queue in front,
-// as a router has.
+// link simulates a line between a viewer and the server: a bandwidth each way, a
+// delay, and a short queue in front, like a router's.
 type link struct {
 	bytesPerSec float64
 	oneWay      time.Duration
@@ -20,10 +19,10 @@ type link struct {
 // slowLink is 1 Mbit/s with a round trip of 100 ms.
 var slowLink = link{bytesPerSec: 125_000, oneWay: 50 * time.Millisecond, queueBytes: 64 << 10}
 
-const packet = 1400 // bytes that travel together
+const packet = 1400 // bytes that are sent together
 
-// dial connects to addr through the link. What the two ends' kernels buffer is
-// kept small, so that the queue is the link's own.
+// dial connects to addr through the link. It keeps the kernels' buffers at both
+// ends small, so that the queue is the link's own.
 func (l link) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	far, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 	if err != nil {
@@ -36,7 +35,7 @@ func (l link) dial(ctx context.Context, network, addr string) (net.Conn, error) 
 	return c, nil
 }
 
-// carry moves bytes from one end to the other at the link's pace.
+// carry moves bytes from one end to the other at the link's rate.
 func (l link) carry(from io.Reader, to io.Writer) {
 	type parcel struct {
 		data []byte
@@ -54,7 +53,7 @@ func (l link) carry(from io.Reader, to io.Writer) {
 			}
 		}
 	})
-	free := time.Now() // when the line is
+	free := time.Now() // when the line is free
 	for {
 		data := make([]byte, packet)
 		n, err := from.Read(data)

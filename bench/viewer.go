@@ -18,7 +18,7 @@ import (
 
 const pictureHeader = 28
 
-// picture is one picture as a viewer gets it.
+// picture is a picture that a viewer got.
 type picture struct {
 	arrived time.Time
 	seq     uint32
@@ -26,13 +26,13 @@ type picture struct {
 	jpeg    []byte
 }
 
-// viewer is an open viewer's socket.
+// viewer is the open socket of a viewer.
 type viewer struct {
 	conn   *websocket.Conn
-	ctx    context.Context // the connection's life
+	ctx    context.Context // the life of the connection
 	cancel context.CancelFunc
 	loops  sync.WaitGroup
-	wire   atomic.Int64 // bytes that came in, WebSocket framing included
+	wire   atomic.Int64 // received bytes, WebSocket framing included
 
 	mu    sync.Mutex // guards what follows
 	show  func(picture)
@@ -42,10 +42,10 @@ type viewer struct {
 	err   error
 }
 
-// viewOptions says how a viewer behaves. The zero value is a prompt one.
+// viewOptions describe a viewer. The zero value is a prompt one.
 type viewOptions struct {
-	ackAfter time.Duration // holds each ack back so long
-	stalled  bool          // says hello and then neither reads nor acks
+	ackAfter time.Duration // delay of each ack
+	stalled  bool          // sends hello, then neither reads nor acks
 	dialer   func(ctx context.Context, network, addr string) (net.Conn, error)
 	show     func(picture) // gets every picture, on the read loop
 }
@@ -91,7 +91,7 @@ func (v *viewer) close() {
 	v.loops.Wait()
 }
 
-// onPicture changes who gets the pictures.
+// onPicture changes the receiver of pictures.
 func (v *viewer) onPicture(show func(picture)) {
 	v.mu.Lock()
 	v.show = show
@@ -206,7 +206,7 @@ func (v *viewer) press() error {
 	return errors.Join(v.mouse("down", "left", 1, 1), v.mouse("up", "left", 0, 1))
 }
 
-// countedConn counts what is read.
+// countedConn counts the bytes that it reads.
 type countedConn struct {
 	net.Conn
 	n *atomic.Int64

@@ -3,8 +3,8 @@ package text
 
 import "unicode/utf8"
 
-// Clip is the longest beginning of s that has at most n bytes and ends between
-// two characters; s itself if it is short enough.
+// Clip returns the longest prefix of s that has at most n bytes and ends between
+// two characters.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s

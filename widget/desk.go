@@ -20,37 +20,39 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// ErrNotBuilt says that the program was built without the page's side.
+// ErrNotBuilt says that the program was built without the page side.
 var ErrNotBuilt = errors.New("widget/dist is empty: run node build.mjs")
 
-// binding is what agents call; it exists in our worlds only.
+// binding is the function that agents call. It exists only in our worlds.
 const binding = "takeoverReport"
 
-// placePatience bounds how long documents may take to say where their frames are.
+// placePatience bounds how long documents may take to report the positions of
+// their frames.
 const placePatience = 2 * time.Second
 
-// Options are what a Desk needs.
+// Options are the callbacks of a Desk. They are called on the model's goroutine
+// and must not wait for the model.
 type Options struct {
-	// Changed is called when what Focus or Cursor say of a page has changed, for
-	// the newest state only. It must not wait for anything of the model.
+	// Changed is called when Focus or Cursor of a page have changed. Only the
+	// newest state counts.
 	Changed func(p *browser.Page, what Change)
-	// Secret, if set, is called with what stands in a field of passwords, codes or
-	// cards each time that it has changed. It must not wait either.
+	// Secret, if set, is called with the content of a field for passwords, codes
+	// or cards whenever it has changed.
 	Secret func(p *browser.Page, value string)
-	// Opened is called when something has opened for a field, whoever caused it, and
-	// again when what it is for has changed. It must not wait for anything of the model.
+	// Opened is called when a field has opened a picker, whoever caused it, and
+	// again when the field has changed.
 	Opened func(k *Picker)
 	// Gone is called when the focus has left such a field.
 	Gone func(k *Picker)
-	// Refused is called when a page has asked for one of Permissions and got a no at
-	// once, because there is no window to ask in, or when Chromium was told to refuse
-	// it. It must not wait either.
+	// Refused is called when a page asked for one of Permissions and was refused
+	// at once, because there is no window to ask in, or because Chromium was told
+	// to refuse it.
 	Refused func(r *Refusal)
-	// Printed is called when a page has called window.print(), and when anybody else
-	// prints it. It must not wait either.
+	// Printed is called when a page has called window.print(), and when somebody
+	// else prints it.
 	Printed func(p *browser.Page)
-	// Menu is called when Chromium would open its menu in a page, which did not open
-	// one of its own. It must not wait either.
+	// Menu is called when Chromium would open its context menu in a page, and the
+	// page did not handle the event.
 	Menu   func(p *browser.Page, m Menu)
 	Logger *slog.Logger
 }
@@ -58,13 +60,13 @@ type Options struct {
 // Change says what changed.
 type Change uint8
 
-// What may change of a page.
+// The possible changes of a page.
 const (
 	FocusChanged Change = iota
 	CursorChanged
 )
 
-// Desk follows what the pages of a browser have drawn outside themselves. Its
+// Desk follows what Chromium would draw outside the pages of a browser. Its
 // methods may be called from any goroutine.
 type Desk struct {
 	model  *browser.Browser
@@ -73,26 +75,26 @@ type Desk struct {
 	stop   func() // ends the subscription
 	ctx    context.Context
 	cancel context.CancelFunc
-	placed sync.WaitGroup // the goroutines that ask where frames are
+	placed sync.WaitGroup // goroutines that ask for positions of frames
 
 	mu    sync.Mutex // guards what follows
 	pages map[*browser.Page]*pageState
 }
 
-// pageState is what is known of a page.
+// pageState is the known state of a page.
 type pageState struct {
 	cursor    string
-	pointed   *browser.World // that told the pointer's shape
+	pointed   *browser.World // the world that reported the pointer's shape
 	pointedAt float64        // when the pointer was there; see report
-	focus     Focus          // as told
+	focus     Focus          // as reported
 	frame     *browser.Frame // that has the focus, or nil
-	inner     Focus          // in frame's own viewport
-	asking    bool           // a goroutine asks where frame is
-	again     bool           // and has to ask again
+	inner     Focus          // in the frame's own viewport
+	asking    bool           // a goroutine asks for the frame's position
+	again     bool           // the goroutine has to ask again
 }
 
-// New puts an agent into every document of the browser, now and later, and
-// follows them until Close. ctx bounds the beginning only.
+// New puts an agent into every present and future document of the browser, and
+// follows them until Close. ctx bounds only the beginning.
 func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) {
 	agent, err := dist.ReadFile("dist/agent.js")
 	if err != nil {
@@ -114,16 +116,16 @@ func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) 
 	return d, nil
 }
 
-// Close ends the following.
+// Close ends following.
 func (d *Desk) Close() {
 	d.stop()
 	d.mu.Lock()
-	d.cancel() // from here on no goroutine is begun
+	d.cancel() // from here on no goroutine starts
 	d.mu.Unlock()
 	d.placed.Wait()
 }
 
-// Focus is where text is typed in a page.
+// Focus is the place in a page where typed text goes.
 func (d *Desk) Focus(p *browser.Page) Focus {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,12 +135,12 @@ func (d *Desk) Focus(p *browser.Page) Focus {
 	return Focus{}
 }
 
-// Secret is the kind of the field of passwords, codes or cards in which a page
-// has the focus, and empty when it has it nowhere of that sort.
+// Secret is the kind of the field for passwords, codes or cards that has the
+// focus in a page, and otherwise empty.
 func (d *Desk) Secret(p *browser.Page) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	// Where a frame with it is may not be known yet, but what it is.
+	// The position of its frame may be unknown, but the kind is known.
 	if st := d.pages[p]; st != nil && st.inner.Secret() {
 		return st.inner.Kind
 	}
@@ -155,7 +157,7 @@ func (d *Desk) Cursor(p *browser.Page) string {
 	return "default"
 }
 
-// onEvent runs on the model's goroutine.
+// onEvent handles an event on the model's goroutine.
 func (d *Desk) onEvent(ev browser.Event) {
 	switch ev := ev.(type) {
 	case browser.BindingCalled:
@@ -177,7 +179,7 @@ func (d *Desk) onEvent(ev browser.Event) {
 	}
 }
 
-// reported handles what the agent of a frame's document says.
+// reported handles a report of the agent in a frame's document.
 func (d *Desk) reported(w *browser.World, payload string) {
 	r, err := parseReport(payload)
 	switch {
@@ -255,10 +257,10 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	d.tell(p, changes...)
 }
 
-// elsewhere tells a document that the pointer was in another one at that time: one
-// in another process does not see it leave.
+// elsewhere tells a document that the pointer was in another document at that
+// time, because a document in another process does not see it leave.
 func elsewhere(w *browser.World, at float64) {
-	_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when it is gone
+	_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when the document has gone
 		Expression: fmt.Sprintf("takeoverAgent.elsewhere(%f)", at), UniqueContextID: w.UniqueID(),
 	})
 }
@@ -269,7 +271,7 @@ func (d *Desk) tell(p *browser.Page, changes ...Change) {
 	}
 }
 
-// left handles that a frame's document is gone.
+// left handles the end of a frame's document.
 func (d *Desk) left(f *browser.Frame) {
 	p := f.Page()
 	d.mu.Lock()
@@ -293,9 +295,9 @@ func (st *pageState) blurLocked() bool {
 	return was
 }
 
-// placeLocked works out where the focus is in the main frame's viewport, and
-// reports whether that is known already, and new. For a frame's it is asked for, and
-// told once it is known.
+// placeLocked computes the position of the focus in the main frame's viewport,
+// and reports whether it is known and new. For a focus in a child frame, it asks
+// for the frame's position and reports the focus later.
 func (d *Desk) placeLocked(p *browser.Page, st *pageState) bool {
 	if st.frame == p.MainFrame() {
 		changed := st.focus != st.inner
@@ -311,8 +313,8 @@ func (d *Desk) placeLocked(p *browser.Page, st *pageState) bool {
 	return false
 }
 
-// place asks where the frame with the focus is until that is reported its newest
-// place.
+// place asks for the position of the frame with the focus until the newest one is
+// reported.
 func (d *Desk) place(p *browser.Page, st *pageState) {
 	for {
 		d.mu.Lock()

@@ -18,7 +18,7 @@ const fields = `<style>body{margin:0;height:3000px}iframe{border:0}</style>
 	<input id=line style="position:absolute;left:10px;top:420px;width:300px;height:30px;font:20px monospace;padding:5px;border:1px solid;box-sizing:border-box">
 	<div id=host></div><script>host.attachShadow({mode:'open'}).innerHTML='<input id=in type=search>'</script>`
 
-// TestFocus takes the focus through fields of all kinds.
+// TestFocus moves the focus through fields of all kinds.
 func TestFocus(t *testing.T) {
 	r := start(t, map[string]string{"/": fields, "/other": "<title>O</title>"})
 	r.open("/")
@@ -34,7 +34,8 @@ func TestFocus(t *testing.T) {
 	r.eval(main, "host.shadowRoot.getElementById('in').focus()")
 	r.focus("inside of a shadow tree", "search", nil)
 
-	// The caret, in a line and in lines: a character is some 12 px wide.
+	// The caret, in a single line and in several lines: a character is about 12
+	// px wide.
 	at := func(x, y float64) func(widget.Rect) bool {
 		return func(got widget.Rect) bool {
 			return got.Width == 1 && abs(got.X-x) <= 7 && abs(got.Y+got.Height/2-y) <= 7
@@ -69,15 +70,15 @@ func TestFocus(t *testing.T) {
 	r.open("/other")
 	r.focus("another document", "", nil)
 
-	// document.open takes all listeners away.
+	// document.open removes all listeners.
 	r.eval(main, "document.open(); document.write('<input autofocus type=email>'); document.close()")
 	r.focus("written document", "email", nil)
 }
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// TestFramesFocus has the focus in a frame of the same process and in one of
-// another.
+// TestFramesFocus puts the focus in a frame of the same process and in one of
+// another process.
 func TestFramesFocus(t *testing.T) {
 	r := start(t, map[string]string{
 		"/":      `<style>body{margin:0;height:3000px}iframe{position:absolute;border:5px solid;width:500px;height:400px}</style><iframe name=out src="http://localhost:PORT/outer" style="left:100px;top:50px"></iframe><input id=own>`,
@@ -90,7 +91,8 @@ func TestFramesFocus(t *testing.T) {
 	if !outer.HasTarget() || leaf.HasTarget() {
 		t.Fatal("the frames are not where the test wants them")
 	}
-	// A tel field's caret is found: within the field, of which the left edge is known.
+	// The caret of a tel field is found within the field, whose left edge is
+	// known.
 	inside := func(x, y float64) func(widget.Rect) bool {
 		return func(got widget.Rect) bool {
 			return got.X >= x && got.X < x+30 && got.Y >= y && got.Y+got.Height <= y+30
@@ -108,7 +110,7 @@ func TestFramesFocus(t *testing.T) {
 	r.focus("frame removed", "", nil)
 }
 
-// TestCursor moves the pointer about.
+// TestCursor moves the pointer.
 func TestCursor(t *testing.T) {
 	r := start(t, map[string]string{
 		"/": `<style>body{margin:0}div,a,input,iframe{position:absolute;left:0;width:200px;height:40px;font:16px/40px sans-serif;border:0;margin:0;padding:0}</style>
@@ -133,8 +135,8 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// TestContexts has agents in popups and in other contexts, and none in reach of
-// the page.
+// TestContexts expects agents in popups and in other contexts, out of reach of
+// the pages.
 func TestContexts(t *testing.T) {
 	r := start(t, map[string]string{"/": "<input id=field>", "/popup": "<input autofocus type=url>"})
 	r.open("/")

@@ -1,8 +1,8 @@
-// Package widget is about what a page has Chromium draw outside itself, which no
-// picture of the page shows: the caret that keyboards and input methods follow,
-// the pointer's shape, and what opens for selects, dates, colours and suggestions.
+// Package widget follows what Chromium would draw outside a page, which no
+// picture of the page shows: the caret for keyboards and input methods, the shape
+// of the pointer, and pickers for selects, dates, colours and suggestions.
 //
-// An agent of ours runs in each document, in a world that the page's scripts do
-// not reach (widget/page), and reports changes. What it tells comes from the
-// page's process nevertheless and is taken as outside input.
+// An agent of ours runs in each document, in a world that the page's scripts
+// cannot reach (widget/page), and reports changes. Still, its reports come from
+// the page's process and count as outside input.
 package widget

@@ -18,18 +18,18 @@ import (
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
-// rig is a page whose widgets are followed.
+// rig is a page whose widgets the test follows.
 type rig struct {
 	t       *testing.T
 	model   *browser.Browser
 	desk    *widget.Desk
 	page    *browser.Page
-	changed chan struct{} // one token: something has changed
-	url     string        // of the site that serves pages
+	changed chan struct{} // one token: a change
+	url     string        // of the site that serves the pages
 }
 
-// start serves pages by path, PORT in them being the site's, and opens one in a
-// Chromium that gives each site a process of its own.
+// start serves pages by path, with PORT replaced by the site's port, and opens
+// one in a Chromium with a process for each site.
 func start(t *testing.T, pages map[string]string) *rig {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func (r *rig) open(path string) {
 	must(r.t, err)
 }
 
-// eval runs statements in a frame's own world.
+// eval runs statements in a frame's main world.
 func (r *rig) eval(f *browser.Frame, function string) {
 	r.t.Helper()
 	ctx := browsertest.Context(r.t, "evaluate "+function)
@@ -79,7 +79,7 @@ func (r *rig) eval(f *browser.Frame, function string) {
 	must(r.t, err)
 }
 
-// until waits until a condition holds, which is looked at after each change.
+// until waits until a condition holds, which it checks after each change.
 func (r *rig) until(what string, holds func() bool) {
 	r.t.Helper()
 	ctx := browsertest.Context(r.t, what)
@@ -92,7 +92,7 @@ func (r *rig) until(what string, holds func() bool) {
 	}
 }
 
-// focus waits for a focus of a kind whose rectangle is as it should be.
+// focus waits for a focus of a kind with an expected rectangle.
 func (r *rig) focus(what, kind string, fits func(widget.Rect) bool) {
 	r.t.Helper()
 	r.until(what, func() bool {

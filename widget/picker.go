@@ -13,32 +13,32 @@ import (
 	"takeover/cdp"
 )
 
-// Bounds of what a page may have drawn for a field. What is longer is cut, options
-// beyond the last one are left out; the agent has the same bounds.
+// Bounds of a field's description. Longer texts are cut, and further options are
+// left out. The agent has the same bounds.
 const (
 	MaxOptions = 1000
-	maxLabel   = 200  // characters of a label or of a group's
-	maxValue   = 1000 // characters of a value, and a few for what tells two apart
+	maxLabel   = 200  // characters of a label or of a group's label
+	maxValue   = 1000 // characters of a value, plus a few that make values unique
 )
 
-// ErrGone says that a field is gone or shows nothing any more.
+// ErrGone says that a field has gone or no longer shows a picker.
 var ErrGone = errors.New("the field is gone")
 
-// ErrChoice says that something cannot be chosen.
+// ErrChoice says that a value cannot be chosen.
 var ErrChoice = errors.New("that cannot be chosen")
 
-// Picker is something that Chromium opened for a field. Its methods may be called
-// from any goroutine, but not from the model's.
+// Picker is an open picker of a field. Its methods may be called from any
+// goroutine except the model's.
 type Picker struct {
 	world  *browser.World
 	number int // of the field within the world
 }
 
-// Description is what is to be drawn for a field.
+// Description describes the picker to draw for a field.
 type Description struct {
 	Kind     string   `json:"kind"`     // one of PickerKinds
 	Multiple bool     `json:"multiple"` // several options can be chosen
-	Inline   bool     `json:"inline"`   // the page itself shows the list; only fingers need another
+	Inline   bool     `json:"inline"`   // the page itself shows the list, so that only touch screens need another one
 	Value    string   `json:"value"`
 	Options  []Option `json:"options"`
 	Min      string   `json:"min"`
@@ -47,7 +47,7 @@ type Description struct {
 	Rect     Rect     `json:"rect"` // the field's
 }
 
-// Option is one of a list. Values of one list differ.
+// Option is an option of a list. The values of a list are unique.
 type Option struct {
 	Value    string `json:"value"`
 	Label    string `json:"label"`
@@ -56,20 +56,20 @@ type Option struct {
 	Selected bool   `json:"selected"`
 }
 
-// PickerKinds are the kinds of fields for which something opens.
+// PickerKinds are the kinds of fields with pickers.
 var PickerKinds = []string{"select", "datalist", "date", "time", "datetime-local", "month", "week", "color"}
 
-// Page is the page that the field is in.
+// Page is the page of the field.
 func (k *Picker) Page() *browser.Page { return k.world.Page() }
 
-// Same reports whether two stand for the same field.
+// Same reports whether both belong to the same field.
 func (k *Picker) Same(o *Picker) bool { return k.world == o.world && k.number == o.number }
 
-// Destroyed is closed when the field's document is gone.
+// Destroyed is closed when the field's document has gone.
 func (k *Picker) Destroyed() <-chan struct{} { return k.world.Destroyed() }
 
-// Take closes what Chromium has opened, without a trace in the page, and says what
-// to draw instead. The error is ErrGone when there is nothing to draw.
+// Take closes Chromium's own picker, without the page noticing, and describes the
+// picker to draw instead. The error is ErrGone when there is none to draw.
 func (k *Picker) Take(ctx context.Context) (Description, error) {
 	raw, err := k.call(ctx, "(number) => takeoverAgent.take(number)", k.number)
 	if err != nil {
@@ -99,7 +99,8 @@ func (k *Picker) Take(ctx context.Context) (Description, error) {
 	return d, nil
 }
 
-// bound cuts what a page must not make everybody receive.
+// bound cuts a description to its bounds, because a page chooses it and all
+// viewers get it.
 func (d *Description) bound() {
 	d.Options = slices.Clip(d.Options[:min(len(d.Options), MaxOptions)])
 	if d.Options == nil {
@@ -123,9 +124,10 @@ func clip(text string, n int) string {
 	return string(runes[:min(len(runes), n)])
 }
 
-// Answer sets the field to values of its options, or to the one value, and the
-// page gets the events that a person's choice causes, if it is another one. With
-// nil nothing is set. The error is ErrChoice when the page's limits do not allow it.
+// Answer sets the field to values of its options, or to one value. If that
+// changes it, the page gets the same events as for a person's choice. nil leaves
+// the field unchanged. The error is ErrChoice when the page's limits do not allow
+// the value.
 func (k *Picker) Answer(ctx context.Context, values []string) error {
 	raw, err := k.call(ctx, "(number, values) => takeoverAgent.answer(number, values)", k.number, values)
 	if err != nil {
@@ -142,8 +144,8 @@ func (k *Picker) call(ctx context.Context, function string, values ...any) ([]by
 	return call(ctx, k.world, true, function, values...)
 }
 
-// call runs a function of the agent's side in a document; gesture makes it look
-// like one that a person caused.
+// call runs a function of the agent in a document; gesture gives it user
+// activation.
 func call(ctx context.Context, w *browser.World, gesture bool, function string, values ...any) ([]byte, error) {
 	args := make([]*runtime.CallArgument, len(values))
 	for i, v := range values {
@@ -166,11 +168,11 @@ func call(ctx context.Context, w *browser.World, gesture bool, function string, 
 	return res.Value, nil
 }
 
-// Look makes the documents of a page report what is open in them already.
+// Look makes the documents of a page report pickers that are open already.
 func (d *Desk) Look(p *browser.Page) {
 	for _, f := range p.Frames() {
 		if w := f.CurrentWorld(browser.WorldUtility); w != nil {
-			_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when it is gone
+			_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when the document has gone
 				Expression: "globalThis.takeoverAgent?.look()", UniqueContextID: w.UniqueID(),
 			})
 		}

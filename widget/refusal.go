@@ -8,7 +8,7 @@ import (
 	"takeover/browser"
 )
 
-// Refusal is a permission that a page does not have any more.
+// Refusal is a permission that was refused to a page.
 type Refusal struct {
 	Name  string // one of Permissions
 	world *browser.World
@@ -17,8 +17,8 @@ type Refusal struct {
 // Page is the page that was refused.
 func (r *Refusal) Page() *browser.Page { return r.world.Page() }
 
-// Stands reports whether it is refused still. Others than the page may have caused
-// it for a moment, such as a script's grants, which refuse everything else.
+// Stands reports whether the permission is still refused. A script's grants, for
+// example, refuse all other permissions for a moment.
 func (r *Refusal) Stands(ctx context.Context) (bool, error) {
 	raw, err := call(ctx, r.world, false, "(name) => navigator.permissions.query({ name }).then(({ state }) => state === 'denied')", r.Name)
 	if err != nil {

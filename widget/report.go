@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxReport bounds what an agent may say at once, in bytes.
+// maxReport bounds one report of an agent in bytes.
 const maxReport = 4 << 10
 
-// maxCoordinate bounds where a page may claim to have something, in CSS pixels.
+// maxCoordinate bounds positions that a page reports, in CSS pixels.
 const maxCoordinate = 1 << 20
 
 // Rect is a rectangle in CSS pixels of the main frame's viewport.
@@ -26,20 +26,20 @@ func (r Rect) moved(x, y float64) Rect {
 	return Rect{math.Round((r.X+x)*10) / 10, math.Round((r.Y+y)*10) / 10, r.Width, r.Height}
 }
 
-// Focus is a place where text is typed. The zero value says that there is none.
+// Focus is a place where typed text goes. The zero value means none.
 type Focus struct {
 	Kind string // one of Kinds
-	Rect Rect   // the caret, or the whole field where no caret was found
+	Rect Rect   // the caret, or the whole field when no caret was found
 }
 
-// Editable reports whether there is a place to type.
+// Editable reports whether typed text goes into a field.
 func (f Focus) Editable() bool { return f.Kind != "" }
 
-// Kinds are the kinds of text that a field may take: what is secret, what an
-// on-screen keyboard can be for, and none for fields that want no such keyboard.
+// Kinds are the kinds of text in a field: secret kinds, kinds of on-screen
+// keyboards, and none for fields without a keyboard.
 var Kinds = []string{"text", "multiline", "password", "otp", "card", "email", "tel", "number", "numeric", "url", "search", "none"}
 
-// Cursors are the pointer's shapes: the keywords of CSS (Basic User Interface,
+// Cursors are the shapes of the pointer: CSS keywords (Basic User Interface,
 // 5.1.1), without auto.
 var Cursors = []string{
 	"default", "none", "context-menu", "help", "pointer", "progress", "wait", "cell", "crosshair", "text", "vertical-text",
@@ -48,15 +48,15 @@ var Cursors = []string{
 	"ew-resize", "ns-resize", "nesw-resize", "nwse-resize", "zoom-in", "zoom-out",
 }
 
-// Permissions are what a document may be refused without anybody being asked, by
-// their names in the Permissions API.
+// Permissions are permissions that a document may be refused without a question,
+// by their names in the Permissions API.
 var Permissions = []string{"geolocation", "notifications", "clipboard-read", "camera", "microphone", "local-fonts", "window-management", "idle-detection"}
 
-// Menu is what lies where somebody wants the menu that Chromium would open.
+// Menu describes the place where somebody opened the context menu.
 type Menu struct {
-	Link     string `json:"link"`     // its address, of the web; empty when there is none
-	Image    string `json:"image"`    // its address, too
-	Selected bool   `json:"selected"` // there is text to copy
+	Link     string `json:"link"`     // a web address, or empty
+	Image    string `json:"image"`    // a web address, or empty
+	Selected bool   `json:"selected"` // there is selected text to copy
 	Editable bool   `json:"editable"`
 }
 
@@ -64,28 +64,27 @@ func (Menu) ofWeb(address string) bool {
 	return address == "" || strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 }
 
-// Secret reports whether what is typed there is nobody else's to know.
+// Secret reports whether the field's text is secret.
 func (f Focus) Secret() bool { return f.Kind == "password" || f.Kind == "otp" || f.Kind == "card" }
 
-// report is what an agent says: one of its fields.
+// report is a report of an agent. It has one of the fields.
 type report struct {
 	Focus   *Focus
-	Blur    bool // nothing has the focus
+	Blur    bool // the focus has gone
 	Cursor  string
-	At      float64 // when the pointer was where it has that shape, in ms on a clock that all documents share
-	Moved   bool    // the frame that has the focus may be elsewhere now
-	Secret  string  // what stands in a secret field that somebody has just changed
-	Open    int     // the number of a field for which something has opened; from 1 on
-	Gone    int     // the number of one that somebody left
+	At      float64 // when the pointer was at that place, in ms on a clock that all documents share
+	Moved   bool    // the frame with the focus may have moved
+	Secret  string  // content of a secret field that somebody has just changed
+	Open    int     // number of a field that opened a picker, from 1
+	Gone    int     // number of a field that lost the focus
 	Printed bool    // the page is being printed
 	Menu    *Menu
-	Refused string // one of Permissions that the page has just been refused
+	Refused string // one of Permissions that was just refused to the page
 }
 
 var errReport = errors.New("not a report")
 
-// parseReport reads an agent's report. Shapes that CSS does not know are the
-// default one.
+// parseReport parses an agent's report. Unknown shapes become the default one.
 func parseReport(payload string) (report, error) {
 	if len(payload) > maxReport {
 		return report{}, errReport
@@ -129,7 +128,7 @@ func parseReport(payload string) (report, error) {
 	return r, nil
 }
 
-// rectOf is a rectangle from x, y, width, height, if it is one.
+// rectOf returns the rectangle of x, y, width, height, if they make one.
 func rectOf(v [4]float64) (Rect, bool) {
 	for i, n := range v {
 		if !(math.Abs(n) <= maxCoordinate) || i > 1 && n < 0 {
