@@ -37,7 +37,7 @@ func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.S
 	if err := s.attachMonitor(ctx, eng); err != nil {
 		return capture.Started{}, fmt.Errorf("%w: %w", ErrNotReady, err)
 	}
-	s.startRecording()
+	s.journal.Start(s.ctx)
 	return s.monitor.Start(c)
 }
 

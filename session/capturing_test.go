@@ -10,6 +10,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/cdp"
+	"takeover/journal"
 )
 
 // refuser refuses to attach a capture as often as it is told to.
@@ -27,7 +28,7 @@ func (r *refuser) attach(ctx context.Context, m *capture.Monitor, conn *cdp.Conn
 
 // capturedSession returns a live session with a running capture, a reader of
 // its events, and what refuses to attach captures from then on.
-func capturedSession(t *testing.T) (*Session, *EventReader, *refuser) {
+func capturedSession(t *testing.T) (*Session, *journal.Reader, *refuser) {
 	t.Helper()
 	refuse := &refuser{}
 	m := startManager(t, Options{WarmBrowsers: -1})
@@ -36,7 +37,7 @@ func capturedSession(t *testing.T) (*Session, *EventReader, *refuser) {
 	if _, err := s.StartCapture(t.Context(), capture.Config{Console: true}); err != nil {
 		t.Fatal(err)
 	}
-	return s, s.ReadEvents(0, capture.Filter{Types: []string{
+	return s, s.Journal().Read(0, capture.Filter{Types: []string{
 		capture.TypeMonitorReconnected, capture.TypeMonitorReconnectFailed, capture.TypeConsoleLog,
 	}}), refuse
 }

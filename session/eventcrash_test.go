@@ -17,7 +17,7 @@ func TestEventsAcrossACrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events := s.ReadEvents(0, capture.Filter{})
+	events := s.Journal().Read(0, capture.Filter{})
 	ctx := browsertest.Context(t, "the event")
 	next := func(eventType, part string) capture.Event {
 		t.Helper()

@@ -55,7 +55,7 @@ func (s *Session) run() {
 	}
 	_ = s.monitor.Close() // never fails
 	s.monitor.Ring().Close()
-	s.stopRecording()
+	s.journal.Wait()
 	s.manager.links.End(s.id)
 	s.archive()
 	s.manager.stats.count(func() { s.manager.stats.ended[cause.status]++ })

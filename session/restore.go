@@ -122,7 +122,7 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 	s.archived, s.logBytes = &info, record.LogBytes
 	s.status, s.createdAt, s.endReason, s.endedAt = info.Status, info.CreatedAt, info.EndReason, *info.EndedAt
 	s.sealed = true
-	s.keeping.set(last, false)
+	s.journal.Restore(last)
 	s.cancel(&endCause{status: info.Status, reason: info.EndReason})
 	_ = s.monitor.Close() // never fails
 	s.monitor.Ring().Close()

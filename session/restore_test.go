@@ -69,7 +69,7 @@ func told(t *testing.T, s *Session) string {
 		all.Takeovers = append(all.Takeovers, withoutSecret(to.Info()))
 	}
 	var err error
-	if all.Events, err = s.Events(ctx, 0, 1000, capture.Filter{}); err != nil {
+	if all.Events, err = s.Journal().Events(ctx, 0, 1000, capture.Filter{}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.MarshalIndent(all, "", " ")
@@ -177,7 +177,7 @@ const taken = await requestTakeover('please'); console.log(taken.note); await pa
 	if err := again.CheckGrant(grant); !isLinkEnded(err) {
 		t.Errorf("a grant of its link gave %v", err)
 	}
-	if _, err := old.ReadEvents(old.Info().EventCount, capture.Filter{}).Next(t.Context()); err == nil {
+	if _, err := old.Journal().Read(old.Info().EventCount, capture.Filter{}).Next(t.Context()); err == nil {
 		t.Error("an event has a number over the last one's")
 	}
 }
@@ -333,5 +333,19 @@ func TestCloseInTime(t *testing.T) {
 	s.work.Done()
 	if err := m.Close(t.Context()); err != nil || !s.Status().Ended() {
 		t.Errorf("closed again: %v, %s", err, s.Status())
+	}
+}
+
+// tell adds n events of the test's own, numbered from first on.
+func tell(t *testing.T, s *Session, first, n int) {
+	t.Helper()
+	for i := first; i < first+n; i++ {
+		e, err := capture.NewEvent("custom_n", map[string]any{"n": i})
+		if err == nil {
+			_, err = s.Monitor().Add(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

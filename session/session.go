@@ -15,6 +15,7 @@ import (
 	"takeover/control"
 	"takeover/files"
 	"takeover/invalid"
+	"takeover/journal"
 	"takeover/questions"
 	"takeover/secrets"
 )
@@ -30,7 +31,7 @@ type Session struct {
 	life    *lifetime
 	monitor *capture.Monitor
 	said    *background.Log  // by pages and workers
-	keeping keeping          // how far events are in the durable stream
+	journal *journal.Journal // its events, in the ring and the durable stream
 	secrets *secrets.Secrets // what people typed into secret fields
 	seq     seqCounter       // numbers the pictures of all its casts
 
@@ -78,7 +79,6 @@ type Session struct {
 	guestFiles int                 // that guests added
 	rearm      chan struct{}       // one token: the clock must be read again
 	sealed     bool                // nothing may be added to work any more
-	recorders  []*recorder         // none before the first capture
 	thumb      thumbnail
 
 	archived *Info // what is told of a session of an earlier process; nil for one of this
@@ -102,6 +102,7 @@ func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Sessio
 	s.log = slog.New(secrets.Handler(m.opts.Logger.Handler(), redactor)).With("session", s.id)
 	s.said = background.New(background.Options{Hide: redactor.Text})
 	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Log: s.said, Logger: s.log})
+	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: m.events, S2: m.opts.S2, Logger: s.log})
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
@@ -113,6 +114,9 @@ func (s *Session) ID() string { return s.id }
 
 // Monitor captures the browser's events. Begin with StartCapture.
 func (s *Session) Monitor() *capture.Monitor { return s.monitor }
+
+// Journal reads the session's events, also those that its ring no longer holds.
+func (s *Session) Journal() *journal.Journal { return s.journal }
 
 // Ended is closed when the session is over and nothing of it is left.
 func (s *Session) Ended() <-chan struct{} { return s.ended }

@@ -117,7 +117,7 @@ func (s *Server) listEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := one.Events(c.Request().Context(), since, q.limit, filter)
+	page, err := one.Journal().Events(c.Request().Context(), since, q.limit, filter)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (s *Server) waitEvent(c echo.Context) error {
 	if !given {
 		since = one.Monitor().Ring().Last()
 	}
-	reader := one.ReadEvents(since, filter)
+	reader := one.Journal().Read(since, filter)
 	ctx, cancel := context.WithTimeout(c.Request().Context(), timeout)
 	defer cancel()
 	stopFollowing := context.AfterFunc(s.ctx, cancel)
@@ -180,7 +180,7 @@ func (s *Server) streamEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reader := one.ReadEvents(since, filter).Careful()
+	reader := one.Journal().Read(since, filter).Careful()
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {
 			ev, err := reader.Next(ctx)

@@ -1,4 +1,4 @@
-package session
+package journal
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"testing"
 
@@ -42,8 +43,23 @@ func (k *keeper) stop() {
 	k.ns.WaitForShutdown()
 }
 
-// recorded is a session that captures, and the store that keeps its events.
-func recorded(t *testing.T, o store.Options) *Session {
+// recorded is a journal under test: its ring, its stream, and what ends its session.
+type recorded struct {
+	*Journal
+	ring   *capture.Ring
+	events *store.Events
+	cancel context.CancelFunc
+}
+
+// end ends the session as package journal does it.
+func (r *recorded) end() {
+	r.cancel()
+	r.ring.Close()
+	r.Wait()
+}
+
+// record starts a journal that copies to a store, and to S2 unless that is nil.
+func record(t *testing.T, o store.Options, s2 *store.S2) *recorded {
 	t.Helper()
 	kept, err := store.Open(browsertest.Context(t, "open store"), o)
 	if err != nil {
@@ -54,37 +70,41 @@ func recorded(t *testing.T, o store.Options) *Session {
 			t.Error(err)
 		}
 	})
-	s := create(t, startManager(t, Options{Store: kept}), CreateOptions{})
-	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{}); err != nil {
+	events, err := kept.Events(browsertest.Context(t, "open the stream"), store.EventsOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	ring := capture.NewRing(capture.RingOptions{FirstSeq: 1})
+	j := New(Options{Session: "s1", Ring: ring, Events: events, S2: s2, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &recorded{j, ring, events, cancel}
+	t.Cleanup(r.end)
+	j.Start(ctx)
+	return r
 }
 
-// tell adds n events of the test's own, numbered from first on.
-func tell(t *testing.T, s *Session, first, n int) {
+// tell adds n events, numbered from first on.
+func tell(t *testing.T, s *recorded, first, n int) {
 	t.Helper()
 	for i := first; i < first+n; i++ {
 		e, err := capture.NewEvent("custom_n", map[string]any{"n": i})
-		if err == nil {
-			_, err = s.Monitor().Add(e)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		s.ring.Write(e)
 	}
 }
 
 // untilKept waits until the stream has all that the ring was given.
-func untilKept(t *testing.T, s *Session) {
+func untilKept(t *testing.T, s *recorded) {
 	t.Helper()
-	untilKeptBy(t, s, &s.keeping)
+	untilKeptBy(t, s, &s.progress)
 }
 
-func untilKeptBy(t *testing.T, s *Session, k *keeping) {
+func untilKeptBy(t *testing.T, s *recorded, k *progress) {
 	t.Helper()
 	ctx := browsertest.Context(t, "events are kept")
-	for last := s.Monitor().Ring().Last(); ; {
+	for last := s.ring.Last(); ; {
 		kept, _, changed := k.state(last)
 		if kept {
 			break
@@ -100,7 +120,7 @@ func untilKeptBy(t *testing.T, s *Session, k *keeping) {
 var own = capture.Filter{Types: []string{"custom_n"}}
 
 // readAll reads all events of the test's own with pages of limit.
-func readAll(t *testing.T, s *Session, limit int) (list []capture.Event) {
+func readAll(t *testing.T, s *recorded, limit int) (list []capture.Event) {
 	t.Helper()
 	for since := uint64(0); ; {
 		page, err := s.Events(browsertest.Context(t, "a page of events"), since, limit, own)
@@ -134,14 +154,14 @@ func inOrder(t *testing.T, list []capture.Event, n int) {
 // reader from the beginning, and when the session has ended.
 func TestEventsPastTheRing(t *testing.T) {
 	const n = capture.DefaultRingEvents + 1500
-	s := recorded(t, store.Options{Dir: t.TempDir()})
+	s := record(t, store.Options{Dir: t.TempDir()}, nil)
 	for i := 0; i < n; i += 500 { // no faster than the stream takes them
 		tell(t, s, i, min(500, n-i))
 		untilKept(t, s)
 	}
 	inOrder(t, readAll(t, s, 1000), n)
 
-	reader := s.ReadEvents(0, own)
+	reader := s.Read(0, own)
 	var list []capture.Event
 	for len(list) < n {
 		e, err := reader.Next(browsertest.Context(t, "next event"))
@@ -155,23 +175,17 @@ func TestEventsPastTheRing(t *testing.T) {
 		t.Errorf("behind the end is %d", e.Seq)
 	}
 
-	if err := s.Release(""); err != nil {
-		t.Fatal(err)
-	}
+	s.end()
 	inOrder(t, readAll(t, s, 997), n)
-	for { // the session's own last words
-		if _, err := reader.Next(browsertest.Context(t, "the end")); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	if e, err := reader.Next(browsertest.Context(t, "the end")); !errors.Is(err, io.EOF) {
+		t.Errorf("behind the last event is %d, %v", e.Seq, err)
 	}
 }
 
 // What a careful reader gave is in the durable stream.
 func TestCarefulReader(t *testing.T) {
-	s := recorded(t, store.Options{Dir: t.TempDir()})
-	reader := s.ReadEvents(0, own).Careful()
+	s := record(t, store.Options{Dir: t.TempDir()}, nil)
+	reader := s.Read(0, own).Careful()
 	for i := range 100 {
 		tell(t, s, 3*i, 3)
 		for n := range 3 {
@@ -185,7 +199,7 @@ func TestCarefulReader(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if last, err := s.manager.events.Last(t.Context(), s.id); err != nil || last < e.Seq || !reader.Kept() {
+			if last, err := s.events.Last(t.Context(), s.session); err != nil || last < e.Seq || !reader.Kept() {
 				t.Fatalf("of event %d up to %d are kept, %v", e.Seq, last, err)
 			}
 		}
@@ -198,9 +212,9 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 	k := &keeper{t: t, dir: t.TempDir()}
 	k.start()
 	defer func() { k.stop() }()
-	s := recorded(t, store.Options{URL: k.ns.ClientURL()})
+	s := record(t, store.Options{URL: k.ns.ClientURL()}, nil)
 	tell(t, s, 0, 100)
-	reader := s.ReadEvents(0, own).Careful()
+	reader := s.Read(0, own).Careful()
 	next := func(kept bool, n int) {
 		t.Helper()
 		for range n {
@@ -213,9 +227,9 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 	next(true, 100)
 	untilKept(t, s)
 	k.stop()
-	before := s.Monitor().Ring().Last()
+	before := s.ring.Last()
 	tell(t, s, 0, 1000)
-	if got := s.Monitor().Ring().Last(); got != before+1000 {
+	if got := s.ring.Last(); got != before+1000 {
 		t.Errorf("the ring has %d, want %d", got, before+1000)
 	}
 	next(false, 1000) // nobody waits for a stream that is away
@@ -224,7 +238,7 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 	tell(t, s, 0, 1)
 	next(true, 1)
 	var seqs []uint64
-	err := s.manager.events.Read(browsertest.Context(t, "read the stream"), s.id, 0, func(r store.Record) bool {
+	err := s.events.Read(browsertest.Context(t, "read the stream"), s.session, 0, func(r store.Record) bool {
 		seqs = append(seqs, r.Seq)
 		return true
 	})
@@ -236,7 +250,7 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 			t.Fatalf("number %d of the stream is %d", i, seq)
 		}
 	}
-	if last := s.Monitor().Ring().Last(); uint64(len(seqs)) != last {
+	if last := s.ring.Last(); uint64(len(seqs)) != last {
 		t.Errorf("%d are kept of %d", len(seqs), last)
 	}
 }
@@ -245,18 +259,18 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 func TestEndWithoutTheStream(t *testing.T) {
 	k := &keeper{t: t, dir: t.TempDir()}
 	k.start()
-	s := recorded(t, store.Options{URL: k.ns.ClientURL()})
+	s := record(t, store.Options{URL: k.ns.ClientURL()}, nil)
 	untilKept(t, s)
 	k.stop()
 	tell(t, s, 0, 10)
-	ended := make(chan error, 1)
-	go func() { ended <- s.Release("") }()
+	ended := make(chan struct{})
+	go func() {
+		s.end()
+		close(ended)
+	}()
 	select {
-	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-browsertest.Context(t, "release").Done():
+	case <-ended:
+	case <-browsertest.Context(t, "the end").Done():
 		t.Error("it did not end")
 	}
 }

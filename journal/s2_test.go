@@ -1,4 +1,4 @@
-package session
+package journal
 
 import (
 	"encoding/json"
@@ -18,7 +18,8 @@ type s2Server struct {
 	*httptest.Server
 	mu      sync.Mutex // guards what follows
 	away    bool
-	asked   chan struct{} // closed when it was asked while away
+	once    sync.Once
+	asked   chan struct{} // closed by once, when it was asked while away
 	records []capture.Event
 	largest int // records of a batch
 }
@@ -34,9 +35,7 @@ func startS2(t *testing.T) (*s2Server, *store.S2) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.away {
-			if !isClosed(s.asked) {
-				close(s.asked)
-			}
+			s.once.Do(func() { close(s.asked) })
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
@@ -69,18 +68,19 @@ func (s *s2Server) setAway(away bool) {
 // all; what the ring has no room for is told to S2 as dropped.
 func TestS2Reader(t *testing.T) {
 	s2, to := startS2(t)
-	s := create(t, startManager(t, Options{Store: openKept(t, t.TempDir()), S2: to}), CreateOptions{})
-	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{}); err != nil {
-		t.Fatal(err)
-	}
+	s := record(t, store.Options{Dir: t.TempDir()}, to)
 	tell(t, s, 0, 200)
 	s.mu.Lock()
-	keeping := s.recorders[1].keeping
+	copied := s.recorders[1].progress
 	s.mu.Unlock()
-	untilKeptBy(t, s, keeping)
+	untilKeptBy(t, s, copied)
 	s2.setAway(true)
 	tell(t, s, 200, 1)
-	waitFor(t, "S2 is asked", s2.asked)
+	select {
+	case <-s2.asked:
+	case <-browsertest.Context(t, "S2 is asked").Done():
+		t.Fatal("S2 was not asked")
+	}
 	const n = capture.DefaultRingEvents + 600
 	for i := 201; i < n; i += 500 { // no faster than the durable stream takes them
 		tell(t, s, i, min(500, n-i))
@@ -88,9 +88,7 @@ func TestS2Reader(t *testing.T) {
 	}
 	inOrder(t, readAll(t, s, 1000), n)
 	s2.setAway(false)
-	if err := s.Release(""); err != nil { // waits for the last of them
-		t.Fatal(err)
-	}
+	s.end() // waits for the last of them
 	s2.mu.Lock()
 	defer s2.mu.Unlock()
 	next, missed := uint64(1), 0
@@ -112,7 +110,7 @@ func TestS2Reader(t *testing.T) {
 		}
 		next++
 	}
-	if last := s.Monitor().Ring().Last(); next != last+1 || missed != 1 || s2.largest > recordBatch {
+	if last := s.ring.Last(); next != last+1 || missed != 1 || s2.largest > batchEvents {
 		t.Errorf("S2 has %d of %d events, %d gaps, batches of up to %d", next-1, last, missed, s2.largest)
 	}
 }

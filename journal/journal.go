@@ -1,0 +1,147 @@
+// Package journal keeps the events of a session beyond its ring: it copies them to
+// the durable stream, and reads them back from there and the ring.
+package journal
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"takeover/capture"
+	"takeover/store"
+)
+
+// Options says whose events a Journal keeps, and where.
+type Options struct {
+	Session string
+	Ring    *capture.Ring
+	Events  *store.Events // the durable stream; nil for none
+	S2      *store.S2     // also gets the events; nil for none
+	Logger  *slog.Logger
+}
+
+// Journal is one session's events: those in the ring and those in the durable
+// stream. All methods may be called from any goroutine.
+type Journal struct {
+	session  string
+	ring     *capture.Ring
+	events   *store.Events // nil for none
+	s2       *store.S2     // nil for none
+	log      *slog.Logger
+	progress progress // of copying to events
+
+	mu        sync.Mutex  // guards what follows
+	recorders []*recorder // none before Start
+	waited    bool        // no recorder may start any more
+}
+
+// New returns a Journal that reads, and copies nothing before Start.
+func New(o Options) *Journal {
+	return &Journal{session: o.Session, ring: o.Ring, events: o.Events, s2: o.S2, log: o.Logger}
+}
+
+// Start copies the session's events from now on, until the ring is closed and read,
+// or 5 s after the end of session. Only the first call has an effect, and none after
+// Wait.
+func (j *Journal) Start(session context.Context) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.recorders) > 0 || j.waited {
+		return
+	}
+	if j.events != nil {
+		j.recordLocked(session, j.events, &j.progress, j.log)
+	}
+	if j.s2 != nil {
+		j.recordLocked(session, j.s2, &progress{}, j.log.With("to", "S2"))
+	}
+}
+
+func (j *Journal) recordLocked(session context.Context, to sink, p *progress, log *slog.Logger) {
+	r := &recorder{session: j.session, sink: to, progress: p, log: log, done: make(chan struct{})}
+	j.recorders = append(j.recorders, r)
+	p.set(0, true)
+	go r.run(session, j.ring.Read(0))
+}
+
+// Wait returns when all events are copied, or the time for that is over. Close the
+// ring before.
+func (j *Journal) Wait() {
+	j.mu.Lock()
+	j.waited = true
+	recorders := j.recorders
+	j.mu.Unlock()
+	for _, r := range recorders {
+		<-r.done
+	}
+}
+
+// Restore tells a Journal that was not started which event is the newest in the
+// durable stream.
+func (j *Journal) Restore(last uint64) { j.progress.set(last, false) }
+
+// historyBatch is how many events a Reader takes from the durable stream at a time.
+const historyBatch = 256
+
+// history reads events from the durable stream: those after since and up to until
+// that match the filter, at most limit. read is the seq of the last event that it
+// looked at.
+func (j *Journal) history(ctx context.Context, since, until uint64, limit int, filter capture.Filter) (list []capture.Event, read uint64, err error) {
+	read = since
+	if j.events == nil || j.progress.last() <= since {
+		return nil, read, nil
+	}
+	bytes := 0
+	var broken error
+	err = j.events.Read(ctx, j.session, since, func(r store.Record) bool {
+		if r.Seq > until || len(list) == limit || bytes >= batchBytes {
+			return false
+		}
+		e, err := capture.DecodeEvent(r.JSON)
+		if err != nil {
+			broken = err
+			return false
+		}
+		read = r.Seq
+		if e.Type == capture.TypeEventsDropped || filter.Match(&e) {
+			list = append(list, e)
+			bytes += len(r.JSON)
+		}
+		return true
+	})
+	return list, read, errors.Join(err, broken)
+}
+
+// Events returns at most limit events after since that match the filter: first from
+// the durable stream those that the ring no longer holds, then from the ring.
+func (j *Journal) Events(ctx context.Context, since uint64, limit int, filter capture.Filter) (capture.Page, error) {
+	ring := j.ring
+	page := ring.Snapshot(since, limit, filter)
+	if page.Missed == 0 {
+		return page, nil
+	}
+	until := since + page.Missed
+	all := capture.Page{Events: []capture.Event{}, Next: since}
+	for all.Next < until && len(all.Events) < limit {
+		list, read, err := j.history(ctx, all.Next, until, limit-len(all.Events), filter)
+		if err != nil {
+			return capture.Page{}, err
+		}
+		if read == all.Next { // the stream has no more of them
+			if all.Next == since {
+				return page, nil
+			}
+			break
+		}
+		all.Events, all.Next = append(all.Events, list...), read
+	}
+	if len(all.Events) == limit {
+		all.More = true
+		return all, nil
+	}
+	rest := ring.Snapshot(max(all.Next, until), limit-len(all.Events), filter)
+	rest.Events = append(all.Events, rest.Events...)
+	rest.Missed += until - min(all.Next, until)
+	return rest, nil
+}

@@ -1,0 +1,140 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"takeover/capture"
+)
+
+// Reader reads a session's events at its own pace: first from the durable stream
+// those that the ring no longer holds, then from the ring. It is for one goroutine
+// at a time.
+type Reader struct {
+	journal *Journal
+	ring    *capture.Reader
+	filter  capture.Filter
+	older   []capture.Event
+
+	careful bool
+	held    *capture.Event // read, but not returned yet because it may not be stored yet
+	kept    bool           // the event that was returned last is stored
+}
+
+// Read returns a reader of the events after since that match the filter.
+func (j *Journal) Read(since uint64, filter capture.Filter) *Reader {
+	return &Reader{journal: j, ring: j.ring.Read(since).Filter(filter), filter: filter}
+}
+
+// Careful makes the reader return stored events: after the process was killed, its
+// caller finds each event that it got, and all events before. Only while the durable
+// stream is away does the reader return events that are not stored; Kept tells. It
+// returns the reader.
+func (r *Reader) Careful() *Reader {
+	r.careful = r.journal.events != nil
+	return r
+}
+
+// Kept reports whether the last event of a careful reader is stored, so that another
+// reader that begins behind it misses nothing.
+func (r *Reader) Kept() bool { return r.kept || !r.careful }
+
+// Next waits for the next event. The error is io.EOF after the last event of an ended
+// session, the stream's, or ctx's cause.
+func (r *Reader) Next(ctx context.Context) (capture.Event, error) {
+	if r.held == nil {
+		e, err := r.read(ctx)
+		if err != nil || !r.careful {
+			return e, err
+		}
+		r.held = &e
+	}
+	var err error
+	if r.kept, err = r.journal.progress.wait(ctx, r.held.Seq); err != nil {
+		return capture.Event{}, err
+	}
+	e := *r.held
+	r.held = nil
+	return e, nil
+}
+
+// read waits for the next event, stored or not.
+func (r *Reader) read(ctx context.Context) (capture.Event, error) {
+	for len(r.older) == 0 {
+		until := r.ring.Missed()
+		if until == 0 {
+			return r.ring.Next(ctx)
+		}
+		list, read, err := r.journal.history(ctx, r.ring.Since(), until, historyBatch, r.filter)
+		if err != nil {
+			return capture.Event{}, err
+		}
+		if read == r.ring.Since() { // the event is lost, and the ring returns the mark of that
+			return r.ring.Next(ctx)
+		}
+		r.ring.Skip(read)
+		r.older = list
+	}
+	return r.take(), nil
+}
+
+// TryNext returns the next event if there is one already.
+func (r *Reader) TryNext() (capture.Event, bool) {
+	if !r.careful {
+		return r.tryRead()
+	}
+	if r.held == nil {
+		e, ok := r.tryRead()
+		if !ok {
+			return e, false
+		}
+		r.held = &e
+	}
+	kept, soon, _ := r.journal.progress.state(r.held.Seq)
+	if !kept && soon {
+		return capture.Event{}, false
+	}
+	e := *r.held
+	r.held, r.kept = nil, kept
+	return e, true
+}
+
+func (r *Reader) tryRead() (capture.Event, bool) {
+	if len(r.older) > 0 {
+		return r.take(), true
+	}
+	if r.journal.events != nil && r.ring.Missed() > 0 {
+		return capture.Event{}, false // Next reads it
+	}
+	return r.ring.TryNext()
+}
+
+func (r *Reader) take() capture.Event {
+	e := r.older[0]
+	r.older = r.older[1:]
+	return e
+}
+
+// Each calls each with all events up to the present one, oldest first, and reads them
+// a few at a time. It ends with each's error.
+func (j *Journal) Each(ctx context.Context, each func(*capture.Event) error) error {
+	last := j.ring.Last()
+	reader := j.Read(0, capture.Filter{})
+	for seq := uint64(0); seq < last; {
+		e, err := reader.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if seq = e.Seq; seq > last {
+			return nil
+		}
+		if err := each(&e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
