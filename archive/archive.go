@@ -15,13 +15,13 @@ import (
 
 // Limits of the writer.
 const (
-	// pauseMin is the least time between two writes of one key.
-	pauseMin = 250 * time.Millisecond
+	// minPause is the least time between two writes of one key.
+	minPause = 250 * time.Millisecond
 	// restShare bounds the load of one key: after a write that took t it rests for
 	// restShare times t.
 	restShare = 20
 	// pauseMax is the longest pause after failed writes of a key. The first pause is
-	// pauseMin, and each is twice as long as the one before.
+	// minPause, and each is twice as long as the one before.
 	pauseMax = 30 * time.Second
 	// flushTimeout is how long Close and Flush may write.
 	flushTimeout = 5 * time.Second
@@ -228,9 +228,9 @@ func (a *Archive) write(ctx context.Context, key Key, job *waitingJob) bool {
 	}
 	now := time.Now()
 	a.mu.Lock()
-	r := rest{until: now.Add(max(pauseMin, restShare*now.Sub(begun)))}
+	r := rest{until: now.Add(max(minPause, restShare*now.Sub(begun)))}
 	if err != nil {
-		r.pause = min(max(pauseMin, 2*a.rests[key].pause), pauseMax)
+		r.pause = min(max(minPause, 2*a.rests[key].pause), pauseMax)
 		r.until = now.Add(r.pause)
 		if a.jobs[key] == nil {
 			a.jobs[key] = job

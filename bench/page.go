@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -99,7 +100,7 @@ addEventListener('mousedown', () => {
 // servePage serves testPage and the pages of the script and capture rows on a
 // port of its own, and returns its address.
 func servePage() (address string, stop func(), err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}

@@ -128,11 +128,10 @@ func (c *rawChromium) read() {
 }
 
 func (c *rawChromium) send(method string, params any) error {
-	_, err := c.write(method, params, nil)
-	return err
+	return c.write(method, params, nil)
 }
 
-func (c *rawChromium) write(method string, params any, reply chan json.RawMessage) (int, error) {
+func (c *rawChromium) write(method string, params any, reply chan json.RawMessage) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.id++
@@ -145,15 +144,15 @@ func (c *rawChromium) write(method string, params any, reply chan json.RawMessag
 	}
 	b, err := json.Marshal(msg)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	_, err = c.in.Write(append(b, 0))
-	return c.id, err
+	return err
 }
 
 func (c *rawChromium) call(ctx context.Context, method string, params any, result any) error {
 	reply := make(chan json.RawMessage, 1)
-	if _, err := c.write(method, params, reply); err != nil {
+	if err := c.write(method, params, reply); err != nil {
 		return err
 	}
 	select {

@@ -110,7 +110,7 @@ func Attach(ctx context.Context, conn *cdp.Conn, o *Options) (*Browser, error) {
 		return nil, err
 	}
 	b.client = client
-	go b.run()
+	go b.run() //nolint:gosec // ctx bounds the start only; Close ends the goroutine
 	if err := b.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("attach to browser: %w", err), b.Close())
 	}

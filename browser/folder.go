@@ -130,7 +130,12 @@ func (f *folder) prepare() error {
 // giveTo makes uid the owner of a tree. It follows no links, because the previous
 // owner of the tree may have made them.
 func giveTo(root string, uid int) error {
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	tree, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	return fs.WalkDir(tree.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -141,7 +146,7 @@ func giveTo(root string, uid int) error {
 		if ownerOf(info) == uid {
 			return nil
 		}
-		return os.Lchown(path, uid, uid)
+		return tree.Lchown(path, uid, uid)
 	})
 }
 

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// DefaultWidth and DefaultHeight are the default size of the window in CSS
-	// pixels.
-	DefaultWidth, DefaultHeight = 1280, 720
+	// DefaultWidth is the default width of the window in CSS pixels.
+	DefaultWidth = 1280
+	// DefaultHeight is the default height of the window in CSS pixels.
+	DefaultHeight = 720
 
 	// StartTimeout bounds the time from a Chromium's start to its first answer.
 	// With a warm disk it takes a quarter of a second, and much more with a cold

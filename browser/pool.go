@@ -24,9 +24,10 @@ const (
 	// a slower one is dropped.
 	HealthTimeout = 2 * time.Second
 
-	// RefillDelay and MaxRefillDelay bound the pause after a failed start, which
-	// doubles with each failure.
-	RefillDelay, MaxRefillDelay = time.Second, time.Minute
+	// RefillDelay is the pause after a failed start. It doubles with each failure.
+	RefillDelay = time.Second
+	// MaxRefillDelay bounds that pause.
+	MaxRefillDelay = time.Minute
 )
 
 // ErrPoolClosed is the error of Get after Close.

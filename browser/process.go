@@ -166,7 +166,7 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	}
 	growPipe(ourOut)
 	growPipe(ourIn)
-	cmd := exec.Command(o.ExecPath, switches(o, folder, sandbox)...) //nolint:gosec // the operator's own choice of Chromium
+	cmd := exec.Command(o.ExecPath, switches(o, folder, sandbox)...) //nolint:noctx // ctx bounds the start only, the process lives on
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}                   // fd 3 and 4, as --remote-debugging-pipe has them
 	cmd.Stderr = theirErr
 	cmd.Env = folder.environment()
@@ -202,7 +202,7 @@ func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) 
 		p.log.Warn("a killed server would leave this chromium behind", "pid", p.pid, "error", err)
 	}
 	started <- nil
-	<-started
+	_, _ = <-started // closed
 	var others sync.WaitGroup
 	exited := make(chan struct{})
 	others.Go(func() { p.stderr.readFrom(stderr) })

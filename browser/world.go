@@ -235,9 +235,9 @@ func (w *World) gone() error {
 	return nil
 }
 
-// Value returns the value that make creates for key in this world. The first
+// Value returns the value that create makes for key in this world. The first
 // caller creates it while others wait. An error is not kept.
-func (w *World) Value(key any, make func() (any, error)) (any, error) {
+func (w *World) Value(key any, create func() (any, error)) (any, error) {
 	w.mu.Lock()
 	value := w.values[key]
 	if value != nil {
@@ -245,7 +245,7 @@ func (w *World) Value(key any, make func() (any, error)) (any, error) {
 		<-value.made
 		return value.v, value.err
 	}
-	value = &worldValue{made: newSignal(), err: ErrContextDestroyed} // the error stands if make panics
+	value = &worldValue{made: newSignal(), err: ErrContextDestroyed} // the error stands if create panics
 	if w.values == nil {
 		w.values = map[any]*worldValue{}
 	}
@@ -259,7 +259,7 @@ func (w *World) Value(key any, make func() (any, error)) (any, error) {
 		}
 		close(value.made)
 	}()
-	value.v, value.err = make()
+	value.v, value.err = create()
 	return value.v, value.err
 }
 

@@ -30,10 +30,10 @@ type expansion struct {
 
 // structured reports whether a value is an object, an array or a number.
 func structured(o *remoteObject) bool {
-	switch {
-	case o.Type == "number":
+	switch o.Type {
+	case "number":
 		return o.Unserializable == ""
-	case o.Type == "object":
+	case "object":
 		return o.Subtype != "null" && !opaque(o.Subtype)
 	}
 	return false

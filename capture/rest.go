@@ -64,10 +64,10 @@ func (m *Monitor) activateLocked() {
 // captures reports whether events of a type are captured.
 func (m *Monitor) captures(eventType string) bool {
 	c := &m.config
-	switch {
-	case eventType == TypeLayoutShift:
+	switch eventType {
+	case TypeLayoutShift:
 		return c.LayoutShifts
-	case eventType == TypeDOMUpdated:
+	case TypeDOMUpdated:
 		return c.DOM
 	}
 	switch categories[eventType] {

@@ -35,7 +35,7 @@ func (c *Client) readBody(res *http.Response) (body []byte, err error) {
 	}
 	switch {
 	case raw.err != nil:
-		return nil, errAborted{raw.err}
+		return nil, abortedError{raw.err}
 	case errors.Is(err, errBodies):
 		return nil, &Error{Text: fmt.Sprintf("the bodies of the responses under way are larger than %d bytes together, the most that is read here at a time", c.options.MaxBodies), cause: err}
 	case errors.Is(err, io.ErrUnexpectedEOF) && isCompressed(encoding): // the connection ended early, but the decompressed part is usable

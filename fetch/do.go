@@ -223,7 +223,7 @@ func (c *Client) once(ctx context.Context, r Request) (*answer, []string, error)
 	for _, header := range r.Headers {
 		r.Log(fmt.Sprintf("  %s: %s", header.Name, header.Value))
 	}
-	res, err := c.roundTrip(req, r)
+	res, err := c.roundTrip(req, r) //nolint:bodyclose // the answer has the body; its reader closes it
 	if err != nil {
 		return nil, nil, err
 	}

@@ -27,11 +27,11 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the underlying error, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// errAborted says that the connection ended in the middle of a body.
-type errAborted struct{ cause error }
+// abortedError says that the connection ended in the middle of a body.
+type abortedError struct{ cause error }
 
-func (e errAborted) Error() string { return "aborted" }
-func (e errAborted) Unwrap() error { return e.cause }
+func (e abortedError) Error() string { return "aborted" }
+func (e abortedError) Unwrap() error { return e.cause }
 
 // inWords puts a network error into words. It returns the cause of ctx unchanged.
 func inWords(ctx context.Context, err error) error {
@@ -55,7 +55,7 @@ const hangUp = "socket hang up"
 
 // isReset reports whether the other side closed a connection before it answered.
 func isReset(err error) bool {
-	if _, ok := errors.AsType[errAborted](err); ok {
+	if _, ok := errors.AsType[abortedError](err); ok {
 		return false
 	}
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
@@ -75,7 +75,7 @@ func plainWords(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Text
 	}
-	if e, ok := errors.AsType[errAborted](err); ok {
+	if e, ok := errors.AsType[abortedError](err); ok {
 		return e.Error()
 	}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {

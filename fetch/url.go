@@ -7,9 +7,7 @@ import (
 )
 
 // errURL is the error of a text that no browser takes for a URL.
-//
-//lint:ignore ST1005 these are Node's words
-var errURL = errors.New("Invalid URL")
+var errURL = errors.New("Invalid URL") //nolint:staticcheck // these are Node's words
 
 // breaks are characters that browsers remove from a URL.
 var breaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")

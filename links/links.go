@@ -73,8 +73,9 @@ func (e *Error) Error() string {
 		return "this link was withdrawn"
 	case Ended:
 		return "the session that this link led to has ended"
+	default:
+		return ErrInvalid.Error()
 	}
-	return ErrInvalid.Error()
 }
 
 // Unwrap makes it an ErrInvalid.

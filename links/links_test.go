@@ -83,7 +83,7 @@ func isError(err error, state State) bool {
 // of those that are over are remembered.
 func TestLinksSayWhyTheyAreOver(t *testing.T) {
 	l := New(nil)
-	make := func(session string, o Options) (Info, string) {
+	create := func(session string, o Options) (Info, string) {
 		t.Helper()
 		o.Role = RoleView
 		info, secret, err := l.Create(session, o)
@@ -92,22 +92,22 @@ func TestLinksSayWhyTheyAreOver(t *testing.T) {
 		}
 		return info, secret
 	}
-	info, secret := make("s1", Options{})
+	info, secret := create("s1", Options{})
 	l.byID[info.ID].ExpiresAt = time.Now().Add(-time.Second)
 	if _, err := l.Redeem(secret, ""); !isError(err, Expired) {
 		t.Errorf("an expired link gave %v", err)
 	}
-	_, secret = make("s2", Options{})
+	_, secret = create("s2", Options{})
 	l.End("s2")
 	if _, err := l.Redeem(secret, ""); !isError(err, Ended) {
 		t.Errorf("the link of an ended session gave %v", err)
 	}
 	l.Forget("s2")
-	if _, err := l.Redeem(secret, ""); err != ErrInvalid {
+	if _, err := l.Redeem(secret, ""); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a forgotten link gave %v", err)
 	}
 	for range maxOpen + keptDead {
-		info, _ := make("s3", Options{})
+		info, _ := create("s3", Options{})
 		if err := l.Revoke("s3", info.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestLinksSayWhyTheyAreOver(t *testing.T) {
 		t.Errorf("%d links that are over are remembered", n)
 	}
 	for range maxOpen {
-		make("s3", Options{})
+		create("s3", Options{})
 	}
 	if _, _, err := l.Create("s3", Options{Role: RoleView}); !errors.Is(err, ErrTooMany) {
 		t.Errorf("one link too many gave %v", err)

@@ -101,6 +101,7 @@ const (
 func (a *adapter) judge(f fare, now time.Time) bool {
 	before := a.level
 	switch f.verdict {
+	case unknown:
 	case farBehind, behind:
 		a.lower(f, now)
 	case between:

@@ -46,8 +46,9 @@ func (r route) whoMay() string {
 		return "everybody"
 	case guests:
 		return "a key; a link with role " + string(r.role) + " or more"
+	default:
+		return "a key"
 	}
-	return "a key"
 }
 
 // docs is GET /docs.

@@ -157,7 +157,7 @@ func (s *testServer) streamFrom(path, last string) *testStream {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != mimeSSE {
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != mimeSSE {
 		s.t.Fatalf("stream %s: %d %s", path, resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
 	stop := func() {

@@ -25,7 +25,7 @@ func TestCallerGoneIsNoError(t *testing.T) {
 		s.renderError(err, echo.New().NewContext(httptest.NewRequestWithContext(ctx, "GET", "/v1/sessions/x/screenshot", nil), rec))
 		return rec.Code
 	}
-	begun := echo.New().NewContext(httptest.NewRequest("GET", "/", nil), httptest.NewRecorder())
+	begun := echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder())
 	if err := begun.String(http.StatusOK, "the beginning"); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestRefusalsAreReadByWhoStillSends(t *testing.T) {
 	s := startServer(t, nil)
 	for _, path := range []string{"/v1/sessions/none/files/x", "/v1/no-such-path"} {
 		body := bytes.NewReader(make([]byte, 32<<20)) // more than the buffers between us hold
-		req, err := http.NewRequestWithContext(t.Context(), "DELETE", s.base+path, body)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.base+path, body)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,12 +35,13 @@ const (
 	// DefaultStallLimit is how long a peer may take nothing before it is dropped.
 	DefaultStallLimit = 30 * time.Second
 	// DefaultCreateRate is how many sessions and runs of their own a caller may
-	// create in a minute, and DefaultCreateBurst how many at once.
-	DefaultCreateRate  = 120
+	// create in a minute.
+	DefaultCreateRate = 120
+	// DefaultCreateBurst is how many of them a caller may create at once.
 	DefaultCreateBurst = 60
-	// DefaultSignInRate is how many wrong keys a caller may try in a minute, and
-	// DefaultSignInBurst how many at once.
-	DefaultSignInRate  = 10
+	// DefaultSignInRate is how many wrong keys a caller may try in a minute.
+	DefaultSignInRate = 10
+	// DefaultSignInBurst is how many wrong keys a caller may try at once.
 	DefaultSignInBurst = 10
 )
 
@@ -205,7 +206,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	err = errors.Join(err, hs.Shutdown(stopCtx))
 	_ = hs.Close() // whoever did not finish in time
 	if err == nil {
-		<-served
+		_ = <-served // it is http.ErrServerClosed
 	}
 	s.Close()
 	if errors.Is(err, http.ErrServerClosed) {

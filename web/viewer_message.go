@@ -156,6 +156,7 @@ func (m *resizeMessage) act(_ context.Context, v *session.Viewer) error {
 	return v.Resize(screencast.View{Width: int(m.Width), Height: int(m.Height), PixelRatio: m.DPR, Hidden: m.Hidden})
 }
 
+//nolint:unparam // the table of messages needs the error
 func (m *ackMessage) act(_ context.Context, v *session.Viewer) error {
 	v.Ack(m.Seq)
 	return nil

@@ -310,7 +310,7 @@ func TestSocketNeedsAnUpgrade(t *testing.T) {
 	}
 	_, resp, err := websocket.Dial(t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view",
 		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + testKey}}, Subprotocols: []string{"other.v9"}})
-	if err == nil || resp == nil || resp.StatusCode != 400 {
+	if err == nil || resp == nil || resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("another subprotocol: %v", err)
 	}
 	if err := one.Release("test"); err != nil {

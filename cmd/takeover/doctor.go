@@ -59,7 +59,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *cli, std streams) error {
 	if d.Health {
 		findings = []finding{health(ctx, c.Server)}
 	} else {
-		findings = append(d.chromium(ctx), fonts(), assets(), d.port(), d.dataDir(), disk(d.DataDir), shm())
+		findings = append(d.chromium(ctx), fonts(), assets(), d.port(ctx), d.dataDir(), disk(d.DataDir), shm())
 	}
 	failed := 0
 	for _, f := range findings {
@@ -118,7 +118,7 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	if err != nil {
 		return []finding{good("chromium", "%v", err).as("failed", "Make the folder for temporary files writable.")}
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	ctx, cancel := context.WithTimeout(ctx, launchTime)
 	defer cancel()
 	if err := findChromium(d.Chromium); err != nil {
@@ -189,8 +189,8 @@ func assets() finding {
 	return good("pages", "scripts and styles are built in")
 }
 
-func (d *doctorCommand) port() finding {
-	ln, err := net.Listen("tcp", d.Addr)
+func (d *doctorCommand) port(ctx context.Context) finding {
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", d.Addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return good("port", "%s is taken", d.Addr).as("warning", "Something listens there: the server itself, or choose another with --addr.")

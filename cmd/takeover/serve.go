@@ -117,7 +117,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err := static.Check(); err != nil {
 		log.Warn("the pages have no scripts and styles", "err", err)
 	}
-	ln, err := net.Listen("tcp", s.Addr)
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}

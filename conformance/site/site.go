@@ -100,7 +100,7 @@ func Handler() http.Handler {
 	mux.HandleFunc("/pixel.png", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, "image/png", pixel)
 	})
-	mux.HandleFunc("/drop", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("/drop", func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler) // closes the connection without an answer
 	})
 	return http.MaxBytesHandler(mux, maxBody)
@@ -136,7 +136,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 
 // upload returns the fields and files of a form.
 func upload(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseMultipartForm(maxBody); err != nil {
+	if err := r.ParseMultipartForm(maxBody); err != nil { //nolint:gosec // the body is bounded by MaxBytesHandler
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -177,7 +177,7 @@ func redirect(w http.ResponseWriter, r *http.Request) {
 		q.Set("times", strconv.Itoa(times-1))
 		to = "/redirect?" + q.Encode()
 	}
-	http.Redirect(w, r, to, http.StatusFound)
+	http.Redirect(w, r, to, http.StatusFound) //nolint:gosec // a path of this site
 }
 
 // slow answers after ms milliseconds.

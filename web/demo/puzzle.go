@@ -32,6 +32,7 @@ type puzzle struct {
 	hills  [3]float64
 }
 
+//nolint:gosec // a picture to play with needs no secret numbers
 func newPuzzle(number int) *puzzle {
 	p := &puzzle{number: number, gap: minGap + rand.IntN(maxGap-minGap), top: 24 + rand.IntN(sceneHeight-pieceSize-48), hue: rand.Float64()}
 	for i := range p.hills {
