@@ -6,13 +6,10 @@ const SafePromise = Promise;
 const SafeMap = Map;
 const define = Object.defineProperty;
 
-/** How a call of a script's function ends. */
+/** The result of a call of a script's function. */
 interface Pending { resolve: (value: unknown) => void; reject: (reason: unknown) => void }
 
-/**
- * The page's side of a script's functions. Each document has one for each
- * client, under a symbol that is registered under a name nobody guesses.
- */
+/** The page side of a script's functions. Each document has one per client, under a registered symbol whose name nobody can guess. */
 class Controller {
   #raw: (payload: string) => void;
   #last = 0;
@@ -21,10 +18,10 @@ class Controller {
 
   constructor(raw: (payload: string) => void) { this.#raw = raw; }
 
-  /** Carries nothing; there to be called. */
+  /** Does nothing; callers await it. */
   ready(): void {}
 
-  /** Gives the page a function under a name. */
+  /** Gives the page a function with a name. */
   expose(id: string, name: string): void {
     if (this.#names.has(id))
       return;
@@ -33,7 +30,7 @@ class Controller {
     (globalThis as Record<string, unknown>)[name] = fn;
   }
 
-  /** Takes a function away, unless the page put something else in its place. */
+  /** Removes a function, unless the page put something else in its place. */
   remove(id: string): void {
     const known = this.#names.get(id);
     this.#names.delete(id);
@@ -41,7 +38,7 @@ class Controller {
       delete (globalThis as Record<string, unknown>)[known.name];
   }
 
-  /** A function that calls the script's. */
+  /** A function that calls the script's function. */
   make(id: string): (...args: unknown[]) => Promise<unknown> {
     return (...args) => new SafePromise((resolve, reject) => {
       const seq = ++this.#last;
@@ -51,7 +48,7 @@ class Controller {
     });
   }
 
-  /** Calls a function with an argument that holds the functions of these ids. */
+  /** Calls a function with an argument that contains the functions with these ids. */
   run(fn: (arg: unknown) => unknown, arg: Tagged, ids: string[]): void { fn(parse(arg, ids.map(id => this.make(id)))); }
 
   /** Ends a call. */
@@ -65,7 +62,7 @@ class Controller {
   }
 }
 
-/** The document's controller; the first to ask makes it, of the raw function that Chromium put there. */
+/** The document's controller. The first caller makes it from the raw function that Chromium added. */
 export function controller(key: string, rawName: string): Controller {
   const global = globalThis as unknown as Record<string | symbol, unknown>;
   const symbol = Symbol.for(key);

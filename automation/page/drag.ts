@@ -1,7 +1,4 @@
-/**
- * Notes whether a page begins to drag something while a button is held down.
- * One is in each frame while that is of interest; Go holds it by object id.
- */
+/** Observes whether a page starts a drag while a button is held down. Each frame has one while that matters; Go holds it by object id. */
 export class DragWatch {
   private event?: DragEvent;
   private readonly note = (e: DragEvent) => { this.event = e; };
@@ -11,7 +8,7 @@ export class DragWatch {
     addEventListener('dragstart', this.note, { capture: true });
   }
 
-  /** Whether dragging began, and no handler forbade it. */
+  /** Whether a drag started and no handler prevented it. */
   started(): boolean { return !!this.event && !this.event.defaultPrevented; }
 
   end() {

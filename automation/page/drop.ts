@@ -1,9 +1,9 @@
 import type { FilePayload, Point } from './injected.ts';
 
-/** What is dropped. */
+/** The dropped files and data. */
 export interface Dropped { files: FilePayload[]; data?: Record<string, string>; position?: Point }
 
-/** Drops files and data on an element; false when the element does not take them. */
+/** Drops files and data on an element. Returns false when the element does not accept them. */
 export function drop(element: Element, o: Dropped): boolean {
   const transfer = new DataTransfer();
   for (const [type, text] of Object.entries(o.data ?? {}))

@@ -4,7 +4,7 @@ import { missingText } from './pointer.ts';
 import type { Resolver, Target } from './resolve.ts';
 import { again, Fatal, type Task } from './task.ts';
 
-/** What can be read of an element. */
+/** The readable properties of an element. */
 export type Property = 'textContent' | 'innerText' | 'innerHTML' | 'inputValue' | 'attribute' | 'box'
   | 'enabled' | 'disabled' | 'editable' | 'checked' | 'preview' | 'selector';
 
@@ -18,7 +18,7 @@ export interface ActOptions {
   init?: unknown;
 }
 
-/** Everything that is read or changed without a pointer. */
+/** All operations that read or change elements without a pointer. */
 export class Elements {
   constructor(private readonly injected: Injected, private readonly resolver: Resolver) {}
 
@@ -60,21 +60,18 @@ export class Elements {
     }
   }
 
-  /** Whether the element is there and visible at this moment. */
+  /** Whether the element exists and is visible now. */
   isVisible(target: Target): boolean {
     const element = this.resolver.all(target)[0];
     return !!element && this.injected.elementState(element, 'visible', target.frameVisible ?? true).matches;
   }
 
-  /** One property of each element there is. */
+  /** One property of each element. */
   list(target: Target, property: 'innerText' | 'textContent'): string[] {
     return this.resolver.all(target).map(e => (property === 'innerText' ? (e as HTMLElement).innerText : e.textContent) ?? '');
   }
 
-  /**
-   * Waits for an element in a state and gives it, or undefined when the state
-   * is that there is none.
-   */
+  /** Waits for an element in a state and returns it, or undefined for the state without an element. */
   waitFor(task: Task, target: Target, state: 'attached' | 'detached' | 'visible' | 'hidden'): Promise<Element | undefined> {
     this.resolver.announce(task, target, state === 'attached' ? '' : ` to be ${state}`);
     return task.poll<Element | undefined>(() => {
@@ -98,7 +95,7 @@ export class Elements {
     });
   }
 
-  /** Waits for an element handle's element to reach a state. */
+  /** Waits until the element of a handle reaches a state. */
   waitForState(task: Task, element: Element, state: string): Promise<void> {
     return task.act(`wait for ${state}`, 0, async () => {
       const missing = await task.race(this.injected.checkElementStates(element, [state], true));
@@ -114,10 +111,7 @@ export class Elements {
     return !missing;
   }
 
-  /**
-   * Fills a control as far as the page can: 'needsinput' means that its text is
-   * selected and focused and the rest is the keyboard's.
-   */
+  /** Fills a control as far as the page can. 'needsinput' means that its text is selected and focused, and the keyboard must do the rest. */
   fill(task: Task, target: Target, o: ActOptions): Promise<string> {
     const value = o.value!;
     return this.change(task, target, o, {
@@ -132,7 +126,7 @@ export class Elements {
     });
   }
 
-  /** Selects options and gives the values that are selected then. */
+  /** Selects options and returns the selected values. */
   selectOption(task: Task, target: Target, o: ActOptions): Promise<string[] | string> {
     return this.change(task, target, o, {
       name: 'select option', states: ['visible', 'enabled', 'non-inert'], waiting: 'visible and enabled',
@@ -233,7 +227,7 @@ export class Elements {
     });
   }
 
-  /** Drops something on the element once it is visible and stable. */
+  /** Drops files or data on the element once it is visible and stable. */
   drop(task: Task, target: Target, o: Dropped, scroll: (element: Element) => void): Promise<string> {
     return this.change(task, target, {}, {
       name: 'drop', states: ['visible', 'stable'], waiting: 'visible and stable',
@@ -247,7 +241,7 @@ export class Elements {
     });
   }
 
-  /** Gives the input that is to get so many files from elsewhere. */
+  /** Returns the input that will get this number of files. */
   keepFileInput(task: Task, target: Target, count: number, keep: (input: Element) => void): Promise<string> {
     return this.once(task, target, element => {
       const input = this.fileInput(element, count);
@@ -271,7 +265,7 @@ export class Elements {
     return input;
   }
 
-  /** A screenshot's rectangle of the element, once it is visible and stable, scrolled into view. */
+  /** The element's rectangle for a screenshot, once the element is visible and stable, scrolled into view. */
   frameForScreenshot(task: Task, target: Target, scroll: (element: Element) => void): Promise<unknown> {
     this.resolver.announce(task, target);
     return this.resolver.find<unknown>(task, target, { frameVisible: true }, async element => {
@@ -291,7 +285,7 @@ export class Elements {
   }
 }
 
-/** Waits for the document's fonts and gives what the log says of it. */
+/** Waits for the document's fonts and returns the log lines about it. */
 export async function fontsLoaded(): Promise<string[]> {
   await document.fonts.ready;
   return ['waiting for fonts to load...', 'fonts loaded'];

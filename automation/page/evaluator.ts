@@ -1,9 +1,9 @@
 import { parse, serialize, type Tagged } from './serialize.ts';
 import { special } from './special.ts';
 
-/** A page's function that a script wants to run. */
+/** A function of a script that runs in the page. */
 type Fn = (...args: unknown[]) => unknown;
-/** What Go calls with, as the arguments object has it. */
+/** The arguments of Go's call, as in the arguments object. */
 type Given = [Evaluator, Tagged | null, number, ...unknown[]];
 
 const { requestAnimationFrame: raf, setTimeout: later } = globalThis;
@@ -12,23 +12,22 @@ const pageEval = globalThis.eval;
 const SafePromise = Promise;
 
 /**
- * Runs a script's functions in the world where Go has put it, and carries
- * values in and out. Go holds it by object id; it leaves no global behind.
+ * Runs a script's functions in the world where Go has put it, and converts values in both directions. Go holds it by object id; it leaves no global
+ * behind.
  */
 export class Evaluator {
   private readonly polls = new Map<number, () => void>();
 
   /**
-   * Calls fn and gives its result for Go to hold. given is what Go called with:
-   * this evaluator, the argument, how many of the handles come first as
-   * arguments of their own, and the handles.
+   * Calls fn and returns its result for Go to hold. given are the arguments of Go's call: this evaluator, the argument, the number of handles that
+   * are arguments of their own, and the handles.
    */
   call(fn: Fn, given: Given): unknown {
     const [arg, before, handles] = this.unpack(given);
     return fn(...before, parse(arg, handles));
   }
 
-  /** Calls fn and gives its result as data. */
+  /** Calls fn and returns its result as data. */
   value(fn: Fn, given: Given): Tagged | Promise<Tagged> {
     return this.tag(this.call(fn, given));
   }
@@ -39,7 +38,7 @@ export class Evaluator {
   /** The same, as data. */
   sourceValue(text: string): Tagged | Promise<Tagged> { return this.tag(this.source(text)); }
 
-  /** Tags a value, or what it resolves to. */
+  /** Tags a value, or the value that a promise resolves to. */
   tag(value: unknown): Tagged | Promise<Tagged> {
     if (isThenable(value))
       return SafePromise.resolve(value).then(toData);
@@ -54,7 +53,7 @@ export class Evaluator {
     return [given[1] ?? undefined, before, handles];
   }
 
-  /** Calls fn, or evaluates text, until the result is truthy, and gives that. A promise is, whatever it settles with. */
+  /** Calls fn, or evaluates text, until the result is truthy, and returns it. A promise is truthy, whatever it settles with. */
   poll(fn: Fn | string, given: Given, task: number, polling: number): Promise<unknown> {
     const [arg, before, handles] = this.unpack(given);
     const argument = parse(arg, handles);
@@ -91,7 +90,7 @@ function toData(value: unknown): Tagged {
   return serialize(value, special, { functions: 'undefined' });
 }
 
-// A faked clock keeps the functions whose place it took.
+// A fake clock keeps the functions that it replaced.
 function trueTime(): { requestAnimationFrame: (f: () => void) => void; setTimeout: (f: () => void, ms: number) => void } {
   const { __pwClock: clock } = globalThis as unknown as { __pwClock?: { builtins: typeof native } };
   return clock?.builtins ?? native;

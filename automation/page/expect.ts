@@ -3,7 +3,7 @@ import type { Resolver, Target } from './resolve.ts';
 import { parse, serialize, type Tagged } from './serialize.ts';
 import { again, Expired, type Task } from './task.ts';
 
-/** An expectation as Playwright's client words it; expectedValue is tagged. */
+/** An expectation in the form of Playwright's client; expectedValue is tagged. */
 export interface ExpectOptions {
   expression: string;
   expressionArg?: unknown;
@@ -15,7 +15,7 @@ export interface ExpectOptions {
   isNot?: boolean;
 }
 
-/** How an expectation went; received is what was seen last. */
+/** The result of an expectation; received is the last seen value. */
 export interface ExpectReply {
   matches: boolean;
   timedOut?: boolean;
@@ -23,22 +23,20 @@ export interface ExpectReply {
   errorMessage?: string;
 }
 
-/** The expectation's time is over; this is how it stood then. */
+/** The expectation timed out; this was its last state. */
 export class Unmet extends Expired {
   constructor(readonly last: ExpectReply) { super(); }
 }
 
 type Asked = Omit<ExpectOptions, 'expectedValue'> & { isNot: boolean; expectedValue: unknown };
 
-/** Waits for expectations, with Playwright's own matchers. */
+/** Waits for expectations with Playwright's own matchers. */
 export class Expectations {
   constructor(private readonly injected: Injected, private readonly resolver: Resolver) {}
 
   /**
-   * Waits until the expectation is met. One that cannot be met, because of an
-   * error, is answered with that error; one that was not in time ends with Unmet.
-   * handles are the objects in expectedValue; for an ARIA snapshot it is the YAML
-   * library.
+   * Waits until the expectation is met. When an error makes that impossible, the answer is that error; after a timeout it ends with Unmet. handles
+   * are the objects in expectedValue; for an ARIA snapshot it is the YAML library.
    */
   async run(task: Task, target: Target, o: ExpectOptions, handles: unknown[]): Promise<ExpectReply> {
     const isNot = !!o.isNot;
@@ -47,7 +45,7 @@ export class Expectations {
       const asked: Asked = { ...o, isNot, expectedValue: o.expression === 'to.match.aria' ? this.template(String(o.expressionArg), handles[0]) : parse(o.expectedValue, handles) };
       if (target.selector)
         this.resolver.announce(task, target);
-      // As in Playwright, a first look is not part of the log, and time is not over before it.
+      // As in Playwright, the first check is not logged, and the timeout cannot pass before it.
       last = target.quiet ? last : await this.once(task, target, asked, false);
       if (last.matches !== isNot)
         return last;
@@ -93,7 +91,7 @@ export class Expectations {
     };
   }
 
-  // What holds of an element that is not there.
+  // The result for an element that does not exist.
   private missing(o: { expression: string; isNot: boolean }): ExpectReply {
     if (!o.isNot && (o.expression === 'to.be.hidden' || o.expression === 'to.be.detached'))
       return { matches: true };

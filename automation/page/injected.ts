@@ -1,7 +1,4 @@
-/**
- * What we use of Playwright's injected script, as version 1.65 has it. The
- * script itself is not part of this bundle: it is given to the layer.
- */
+/** The parts of Playwright's injected script, version 1.65, that we use. The script itself is not in this bundle; the layer gets it. */
 export interface Injected {
   readonly document: Document;
   readonly utils: {

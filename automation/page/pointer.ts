@@ -10,12 +10,12 @@ export interface PointerOptions {
   force?: boolean;
   trial?: boolean;
   position?: Point;
-  /** none: the element is taken where it is. */
+  /** none: the element is used where it is. */
   scroll?: 'auto' | 'none';
-  /** Aim at the element of an attempt that was begun before, as its attempt number. */
+  /** Aim at the element of an earlier attempt, given by its number. */
   resume?: number;
   attempt?: number;
-  /** For check and uncheck: nothing to do when it is so already. */
+  /** For check and uncheck: skip the action when the element has this state already. */
   checked?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Aim { id: number; x: number; y: number; attempt: number; done?:
 
 interface Attempt { element: Element; interceptor?: Interceptor; arrival?: Arrival }
 
-/** After the first try of Chromium's own, scrolling alternates, to get elements from under sticky headers. */
+/** After a first try with Chromium's own scrolling, the alignment alternates, to get elements from under sticky headers. */
 const scrolls: (ScrollIntoViewOptions | undefined)[] = [
   undefined,
   { block: 'end', inline: 'end' },
@@ -35,14 +35,14 @@ const scrolls: (ScrollIntoViewOptions | undefined)[] = [
 /** Smallest visible area, in CSS pixels, that can be pointed at. */
 const leastArea = 0.99;
 
-/** Prepares pointer actions: everything up to the moment the mouse moves. */
+/** Prepares pointer actions: everything up to the mouse movement. */
 export class Pointer {
   private readonly attempts = new Map<number, Attempt>();
   private lastId = 0;
 
   constructor(private readonly injected: Injected, private readonly resolver: Resolver) {}
 
-  /** Waits until the element can be pointed at and guards it against misses. */
+  /** Waits until the element can be pointed at, and guards against hitting another element. */
   async prepare(task: Task, target: Target, o: PointerOptions): Promise<Aim> {
     const resumed = o.resume === undefined ? undefined : this.attempts.get(o.resume);
     if (o.resume !== undefined)
@@ -74,7 +74,7 @@ export class Pointer {
     return false;
   }
 
-  // again means that the element is gone.
+  // again means that the element has gone.
   private async aim(task: Task, element: Element, target: Target, o: PointerOptions): Promise<Aim | typeof again> {
     const gone = Symbol('gone');
     const result = await task.act<Aim | typeof gone>(o.name, o.attempt ?? 0, async attempt => {
@@ -82,7 +82,7 @@ export class Pointer {
         if (o.scroll !== 'none')
           this.scroll(element, scrolls[attempt % scrolls.length]);
       };
-      if (inFrame()) // in a frame, the outer scroll positions settle later
+      if (inFrame()) // the outer scroll positions of a frame settle later
         scroll();
       if (!o.force) {
         const what = o.waitForEnabled ? 'visible, enabled and stable' : 'visible and stable';
@@ -126,7 +126,7 @@ export class Pointer {
     return result === gone ? again : result as Aim;
   }
 
-  // What cannot be pointed at may come to be, unless the action is forced.
+  // An element that cannot be pointed at now may change, unless the action is forced.
   private cannot(task: Task, o: PointerOptions, why: string): typeof again {
     if (o.force)
       throw new Fatal(`Element is ${why}`);
@@ -135,10 +135,8 @@ export class Pointer {
   }
 
   /**
-   * Ends an attempt: what was hit, 'done' when it was the right one. With
-   * checked, whether the element came to be in that state. The attempt is kept
-   * for prepare's resume when something else was hit, or, in a frame of a remote
-   * process, nothing at all.
+   * Ends an attempt. Returns what was hit, or 'done' for the right element; with checked, whether the element reached that state. The attempt is kept
+   * for prepare's resume when something else was hit or, in a frame of a remote process, when nothing was hit.
    */
   finish(id: number, checked?: boolean | null, remote?: boolean): { hit?: string; lost?: boolean; wrongState?: boolean } {
     const attempt = this.attempts.get(id);
@@ -156,7 +154,7 @@ export class Pointer {
     return { wrongState: !this.injected.elementState(attempt.element, 'checked').matches === checked };
   }
 
-  /** Ends an attempt that was not carried out; it is kept for prepare's resume. */
+  /** Ends an attempt without an action and keeps it for prepare's resume. */
   abandon(id: number) {
     const attempt = this.attempts.get(id);
     attempt?.interceptor?.stop();
@@ -195,7 +193,7 @@ export class Pointer {
   }
 }
 
-/** An element's boxes, those of its contents when it has none of its own. */
+/** An element's boxes, or those of its contents when it has none. */
 function boxes(element: Element): ArrayLike<DOMRect> & Iterable<DOMRect> {
   const own = element.getClientRects();
   if (own.length || getComputedStyle(element).display !== 'contents')
@@ -206,9 +204,8 @@ function boxes(element: Element): ArrayLike<DOMRect> & Iterable<DOMRect> {
 }
 
 /**
- * Notes whether a person's pointer events come to this document at all. The
- * browser sends them to the process that it believes to be at the point, and
- * shortly after a frame of another process has moved it may be wrong.
+ * Observes whether pointer events reach this document. The browser sends them to the process that it believes to be at the point, which may be wrong
+ * shortly after a frame of another process has moved.
  */
 class Arrival {
   private readonly types = ['pointermove', 'pointerdown', 'touchstart'] as const;
@@ -229,13 +226,13 @@ class Arrival {
 
 const inFrame = () => window.parent !== window;
 
-/** How the log says which state is missing. */
+/** The name of the missing state in the log. */
 export function missingText(state: string): string {
   return state === 'non-inert' ? '  element is inert' : `  element is not ${state}`;
 }
 
-// Chromium's own, which centres what is out of view; it moves at once, whatever
-// scroll-behavior the page asks for, because a point is computed right after.
+// Chromium's own scrolling, which centres the element. It moves at once, whatever scroll-behavior the page asks for, because a point is computed
+// right after it.
 function scrollIfNeeded(element: Element) {
   const root = element.ownerDocument.documentElement as HTMLElement;
   const smooth = getComputedStyle(root).scrollBehavior === 'smooth';

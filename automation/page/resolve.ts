@@ -1,29 +1,29 @@
 import type { Injected, ParsedSelector, SelectorPart } from './injected.ts';
 import { again, Fatal, type Task } from './task.ts';
 
-/** What an operation is about: the elements of a selector, or one known element. */
+/** The target of an operation: the elements of a selector, or one known element. */
 export interface Target {
   selector: string;
   strict?: boolean;
-  /** Which part of a selector that enters frames belongs to this frame. */
+  /** The index of this frame's part in a selector that enters frames. */
   chunk?: number;
-  /** Root to search under instead of the document; the element itself for ":scope". */
+  /** The root of the search instead of the document; the element itself for ":scope". */
   scope?: Node;
   /** Whether the frame's own element is visible in all its parents. Default true. */
   frameVisible?: boolean;
-  /** Not to be announced in the log. */
+  /** Do not mention it in the log. */
   quiet?: boolean;
 }
 
 const enterFrame = (p: SelectorPart) => p.name === 'internal:control' && p.body === 'enter-frame';
 
-/** Selectors, parsed and split where they enter frames. */
+/** Parses selectors and splits them where they enter frames. */
 export class Resolver {
   private readonly parsed = new Map<string, ParsedSelector[]>();
 
   constructor(private readonly injected: Injected) {}
 
-  /** A selector as Playwright's JavaScript would write the locator. */
+  /** A selector in the form of a Playwright locator in JavaScript. */
   describe(selector: string): string {
     try {
       return this.injected.utils.asLocator('javascript', selector);
@@ -32,7 +32,7 @@ export class Resolver {
     }
   }
 
-  /** The selector's parts, one per frame it passes through. */
+  /** The selector's parts, one per frame. */
   chunks(selector: string): ParsedSelector[] {
     let chunks = this.parsed.get(selector);
     if (!chunks) {
@@ -91,12 +91,12 @@ export class Resolver {
     return this.injected.querySelectorAll(parsed, target.scope ?? this.injected.document);
   }
 
-  /** Looks for each part of a selector once: some are read only then. */
+  /** Reads each part of a selector once, because some are parsed only then. */
   tryOut(selector: string): void {
     for (const chunk of this.chunks(selector)) this.elementsOf(chunk, { selector });
   }
 
-  /** The iframe element that the chunk of a target leads into. */
+  /** The iframe element to which the target's part leads. */
   frameElement(target: Target): Element | undefined {
     const elements = this.all(target);
     for (const e of elements) {
@@ -106,20 +106,20 @@ export class Resolver {
     return elements[0];
   }
 
-  // The part of a selector that is about the target's own frame.
+  // The part of a selector for the target's own frame.
   private textOf(target: Target): string {
     const chunks = this.chunks(target.selector);
     const { parts } = chunks[target.chunk ?? chunks.length - 1]!;
     return parts.map(p => (p.name === 'css' ? p.source : `${p.name}=${p.source}`)).join(' >> ');
   }
 
-  /** Logs what is waited for. */
+  /** Logs what the operation waits for. */
   announce(task: Task, target: Target, suffix = '') {
     if (!target.quiet && target.selector !== ':scope')
       task.log.push(`waiting for ${this.describe(target.selector)}${suffix}`);
   }
 
-  /** Waits for an element and gives it to body, which may ask for another round; late: without a word in the log, because nothing is tried. */
+  /** Waits for an element and passes it to body, which may ask for another round. late: without a log line, because nothing is tried. */
   find<T>(task: Task, target: Target, o: { frameVisible?: boolean; late?: boolean }, body: (element: Element) => T | typeof again | Promise<T | typeof again>): Promise<T> {
     return task.poll(() => {
       const elements = this.all(target);
@@ -144,7 +144,7 @@ export class Resolver {
       task.log.push(`  locator resolved to ${preview}`);
   }
 
-  /** What a body that found its element detached answers with. */
+  /** The answer of a body whose element was detached. */
   detached(task: Task, target: Target, element: Element): typeof again {
     if (target.scope === element)
       throw new Fatal('Element is not attached to the DOM');

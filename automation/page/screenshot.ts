@@ -1,4 +1,4 @@
-/** How the page is to look in a picture. */
+/** Appearance of the page in a picture. */
 export interface ShotOptions { caret: boolean; animations: boolean; style: string }
 
 /** Sizes of the page in CSS pixels. */
@@ -7,18 +7,18 @@ export interface Metrics {
   FullWidth: number; FullHeight: number;
   ScrollX: number; ScrollY: number;
   Ratio: number;
-  /** Whether the focus is in a frame within. */
+  /** Whether the focus is in a child frame. */
   Inner?: boolean;
 }
 
-/** Prepares this document for a picture and puts everything back afterwards. */
+/** Prepares this document for a picture, and restores everything afterwards. */
 export class Screenshots {
   private undo: (() => void)[] = [];
 
-  /** Gives the sizes of the document as it is then; whole says that all of it will be in the picture. */
+  /** Returns the sizes of the prepared document. whole means that the picture shows all of it. */
   begin(o: ShotOptions, whole: boolean): Metrics {
     this.end();
-    if (whole) // there is nothing to scroll, and a scroll bar would take room
+    if (whole) // nothing is left to scroll, and a scroll bar would take room
       this.override(document.documentElement, 'scrollbar-width', 'none');
     const roots = o.animations || o.style ? allRoots(document) : [];
     if (o.style)
@@ -35,7 +35,7 @@ export class Screenshots {
       undo();
   }
 
-  /** Covers elements with boxes of a colour, above everything else. */
+  /** Covers elements with coloured boxes, above everything else. */
   mask(elements: Element[], color: string) {
     const cover = document.createElement('div');
     cover.popover = 'manual';
@@ -78,13 +78,13 @@ export class Screenshots {
     style.setProperty(property, wanted, 'important');
     this.undo.push(() => {
       style.setProperty(property, value, priority);
-      // Chromium writes the attribute when it is asked for, and until then does not remove it.
+      // Chromium writes the attribute only when it is read, and does not remove it before.
       if (bare && style.length === 0 && element.hasAttribute('style'))
         element.removeAttribute('style');
     });
   }
 
-  // What ends goes to its end; what does not goes back to its start for a while.
+  // Finite animations go to their end; infinite ones go back to their start for a while.
   private stopAnimations(roots: (Document | ShadowRoot)[]) {
     const stopped = new Set<Animation>();
     for (const root of roots) {

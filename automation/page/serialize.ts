@@ -1,11 +1,9 @@
 /**
- * Values on their way between a script and a page.
+ * Converts values between a script and a page.
  *
- * Both sides speak the same tagged JSON: what JSON has no word for (undefined,
- * NaN, dates, cycles, handles …) travels as an object with one telling key. The
- * module runs in the script's goja runtime and in every page, so it uses plain
- * ECMAScript only: nothing of the DOM, of Node or of a bundler. What a page may
- * have replaced by the time a value passes is taken when the module is loaded.
+ * Both sides use the same tagged JSON: a value that JSON cannot express (undefined, NaN, dates, cycles, handles …) becomes an object with one special
+ * key. The module runs in the script's goja runtime and in every page, so it uses plain ECMAScript only, without the DOM, Node or a bundler. It takes
+ * the built-ins that a page may replace when it is loaded.
  */
 
 /** A value on the wire. */
@@ -22,19 +20,16 @@ export type Tagged =
   | { ab: string }
   | { h: number };
 
-/** An argument as operations take it: the value, and the handles it names by index. */
+/** An argument of an operation: the value, and the handles that it refers to by index. */
 export interface TaggedArgument { value: Tagged; handles: string[] }
 
-/**
- * Says how to send a value that is not plain data: the index of a handle, a
- * ready tagged value, or undefined to let the serializer do it.
- */
+/** Converts a value that is not plain data: to the index of a handle, to a tagged value, or to undefined to leave it to the serializer. */
 export type Special = (value: unknown) => number | Tagged | undefined;
 
 export interface SerializeOptions {
   /**
-   * What a function becomes: 'refuse' throws, naming where it stood (a script's
-   * argument); 'undefined' sends undefined (a page's result). Default 'refuse'.
+   * How to convert a function: 'refuse' throws and names its place (a script's argument); 'undefined' sends undefined (a page's result). Default
+   * 'refuse'.
    */
   functions?: 'refuse' | 'undefined';
 }
@@ -56,7 +51,7 @@ const kindByTag: Record<string, ArrayKind> = {
   '[object BigInt64Array]': 'bi64', '[object BigUint64Array]': 'bui64',
 };
 
-// goja may lack some of these; a kind that the runtime has no class for parses as bytes.
+// goja may lack some of these; a kind without a class parses as bytes.
 const classByKind: Record<string, (new (b: ArrayBuffer) => unknown) | undefined> = {
   i8: Int8Array, ui8: Uint8Array, ui8c: Uint8ClampedArray, i16: Int16Array, ui16: Uint16Array, i32: Int32Array, ui32: Uint32Array,
   f32: Float32Array, f64: Float64Array,
@@ -64,7 +59,7 @@ const classByKind: Record<string, (new (b: ArrayBuffer) => unknown) | undefined>
   bui64: typeof BigUint64Array === 'undefined' ? undefined : BigUint64Array,
 };
 
-/** Tags a value. Throws on a function, unless told otherwise, and on nothing else of its own. */
+/** Tags a value. Throws on a function, unless told otherwise, and on nothing else. */
 export function serialize(value: unknown, special?: Special, options: SerializeOptions = {}): Tagged {
   const seen = new SafeMap<object, number>();
   const lenient = options.functions === 'undefined';
@@ -147,7 +142,7 @@ export function serialize(value: unknown, special?: Special, options: SerializeO
   return visit(value, []);
 }
 
-/** Makes the value that was tagged. handles are what `{h}` refers to. */
+/** Rebuilds a tagged value. handles are the targets of `{h}`. */
 export function parse(tagged: Tagged | undefined, handles: readonly unknown[] = []): unknown {
   const seen = new SafeMap<number, unknown>();
 
@@ -171,7 +166,7 @@ export function parse(tagged: Tagged | undefined, handles: readonly unknown[] = 
       for (let i = 0; i < t.o.length; i++) {
         const { k, v } = t.o[i]!;
         const value = visit(v);
-        if (k !== '__proto__') // assigning it would change what the object is
+        if (k !== '__proto__') // assigning it would change the kind of object
           out[k] = value;
       }
       return out;
@@ -219,13 +214,12 @@ function tagNumber(n: number): Tagged {
   return { n };
 }
 
-/** Appends without push and without a setter that a page may have put on Array.prototype. */
+/** Appends without push, and without a setter that a page may have put on Array.prototype. */
 function put<T>(list: T[], item: T): void {
   define(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }
 
-// By tag, so that errors of another realm count, and by prototype, so that
-// classes that only derive from Error do, whatever their own tag.
+// By tag, so that errors of another realm count, and by prototype, so that subclasses of Error count whatever their tag is.
 function isError(value: object, tag: string): value is Error {
   if (tag === '[object Error]' || tag === '[object DOMException]')
     return true;
@@ -236,8 +230,7 @@ function isError(value: object, tag: string): value is Error {
   return false;
 }
 
-// An object without own keys (a DOMRect, for one) may still know how it wants to
-// look as data.
+// An object without own keys (for example a DOMRect) may have toJSON.
 function viaToJSON(value: object): { value: unknown } | undefined {
   try {
     const toJSON = (value as { toJSON?: unknown }).toJSON;

@@ -1,7 +1,7 @@
-/** What the page's side of web socket routes tells the script. */
+/** Messages from the page side of web socket routes to the script. */
 interface Told { type: string; id: string }
 
-/** What it is told. */
+/** Messages from the script. */
 interface Order { type: string; id: string; code?: number; reason?: string; wasClean?: boolean }
 
 type Global = typeof globalThis & Record<string, unknown>;
@@ -9,9 +9,8 @@ type Global = typeof globalThis & Record<string, unknown>;
 const goingAway = 1001; // https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
 
 /**
- * Puts Playwright's WebSocket in the place of the page's own. The function under the
- * key takes it away again: new sockets are the page's own then, those that the script
- * answered are closed, and those that were passed through go on.
+ * Replaces the page's WebSocket by Playwright's. The function under the key undoes that: new sockets are then the page's own, sockets that the script
+ * answered are closed, and sockets that were passed through go on.
  */
 export function mock(key: string, inject: (global: unknown) => void): void {
   const global = globalThis as Global;
@@ -19,7 +18,7 @@ export function mock(key: string, inject: (global: unknown) => void): void {
   const open = new Set<string>();
   let over = false, order: (order: Order) => void;
 
-  // Without a script each socket goes to its server.
+  // Without a script, each socket goes to its server.
   const told = (what: Told): unknown => {
     if (!over) {
       if (what.type === 'onCreate')
@@ -33,7 +32,7 @@ export function mock(key: string, inject: (global: unknown) => void): void {
   global['__pwWebSocketBinding'] = told;
   inject(global);
   global['__pwWebSocketBinding'] = tell;
-  if (global.WebSocket === native) // it was there already
+  if (global.WebSocket === native) // it was replaced before
     return;
   const mocked = global.WebSocket;
   order = global['__pwWebSocketDispatch'] as typeof order;

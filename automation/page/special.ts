@@ -1,6 +1,6 @@
 import type { Tagged } from './serialize.ts';
 
-/** What only makes sense where it is: said by name, as Playwright says it. */
+/** Values with a meaning only in their place, by the names that Playwright uses. */
 export function special(value: unknown): Tagged | undefined {
   if (typeof value !== 'object' || value === null)
     return undefined;

@@ -1,28 +1,25 @@
 import type { Injected } from './injected.ts';
 
-/** The operation was cancelled from outside; nobody reads its result. */
+/** The operation was cancelled; nobody reads its result. */
 export class Aborted extends Error { override name = 'Aborted'; }
-/** The operation's time is over. */
+/** The operation timed out. */
 export class Expired extends Error { override name = 'Expired'; }
-/** The element is ready, but only after a wait: whoever asked may not change the page any more. */
+/** The element is ready, but only after a wait, so the caller must allow the change of the page again. */
 export class Ready extends Error { override name = 'Ready'; }
-/** An error that waiting longer does not mend, worded for the user as it is. */
+/** An error that waiting cannot mend, in words for the user. */
 export class Fatal extends Error { override name = 'Fatal'; }
 
-/** A body's way to say: not yet, try again. */
+/** A body returns it to be called again. */
 export const again = Symbol('again');
 
-/** Pauses between attempts to find an element, in milliseconds; Playwright's schedule. */
+/** Pauses between attempts to find an element, in milliseconds, as in Playwright. */
 const findPauses = [20, 50, 100, 100, 500];
-/** Pauses between attempts at an action on a found element; Playwright's schedule. */
+/** Pauses between attempts at an action on a found element, in milliseconds, as in Playwright. */
 const actionPauses = [0, 20, 100, 100, 500];
-/** Least pause of a loop that has no schedule left, so that the page gets its turn. */
+/** Minimum pause of a loop after the end of its schedule, so that the page gets its turn. */
 const leastPause = 10;
 
-/**
- * One operation while it waits on the page's side: its deadline, its log, and
- * that it may be aborted.
- */
+/** An operation that waits on the page side: its deadline, its log, and its cancellation. */
 export class Task {
   readonly log: string[] = [];
   private readonly deadline: number;
@@ -35,7 +32,7 @@ export class Task {
   private past = false;
   attempt = 0;
 
-  /** timeout is in milliseconds from now, 0 for none; resumed is the attempt at which the task goes on that was Ready. */
+  /** timeout is in milliseconds from now, 0 for none. resumed is the attempt at which a task that was Ready continues. */
   constructor(private readonly injected: Injected, private readonly timeout: number, private readonly resumed?: number) {
     this.deadline = timeout ? this.now() + timeout : Infinity;
   }
@@ -43,10 +40,10 @@ export class Task {
   private get builtins() { return this.injected.utils.builtins; }
   private now() { return this.builtins.performance.now(); }
 
-  /** Ends the task at its next wait, or at once when it waits. */
+  /** Ends the task at its next wait, or at once while it waits. */
   abort() { this.end(new Aborted()); }
 
-  /** Gives the timer back. */
+  /** Clears the timer. */
   dispose() {
     if (this.timer)
       this.builtins.clearTimeout(this.timer);
@@ -58,7 +55,7 @@ export class Task {
       throw this.failure;
   }
 
-  /** Waits for p, but no longer than the task lives. */
+  /** Waits for p until the task ends. */
   async race<T>(p: Promise<T> | T): Promise<T> {
     this.check();
     const value = await Promise.race([p, this.end$()]);
@@ -66,14 +63,14 @@ export class Task {
     return value;
   }
 
-  /** To be called right before the page is changed; throws Ready when that has to be asked for. */
+  /** Call it right before changing the page. It throws Ready when the change must be allowed first. */
   beforeChange() {
     if (this.waited)
       throw new Ready();
     this.passed();
   }
 
-  // What leads to where the task goes on is in the log already.
+  // The log has the steps up to this point already.
   private passed() {
     if (this.resumed !== undefined && !this.waited && !this.past)
       this.log.length = 0;
@@ -85,7 +82,7 @@ export class Task {
     return this.race(new Promise<void>(done => { this.builtins.setTimeout(done, ms); }));
   }
 
-  /** Runs body until it gives something else than again. */
+  /** Runs body until it returns something other than again. */
   async poll<T>(body: () => T | typeof again | Promise<T | typeof again>): Promise<T> {
     const pauses = [0, ...findPauses.filter(p => !this.timeout || p <= this.timeout / 5)];
     for (let i = 0; ; i++) {
@@ -98,7 +95,7 @@ export class Task {
     }
   }
 
-  /** Runs an action until it gives something else than again, saying so in the log. */
+  /** Runs an action until it returns something other than again, and logs each try. */
   async act<T>(name: string, first: number, body: (attempt: number) => Promise<T | typeof again>, trial = false): Promise<T> {
     const action = `${name} action${trial ? ' (trial run)' : ''}`;
     const from = this.resumed ?? first;

@@ -1,3 +1,2 @@
-// The YAML library that Playwright's injected script parses ARIA snapshots with.
-// It goes to a page when a script first matches one there.
+// The YAML library with which Playwright's injected script parses ARIA snapshots. A page gets it when a script first matches a snapshot there.
 export * from 'yaml';

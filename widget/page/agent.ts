@@ -1,8 +1,7 @@
 /**
- * Runs in our own world of every document and tells the server what Chromium
- * would show outside the page: whether a field has the focus and where its caret
- * is, the pointer's shape, and what the page was refused. Only changes are told. All listeners are passive
- * and in a world of their own, so that a page sees nothing of this.
+ * Runs in our own world of every document and reports what Chromium would show outside the page: whether a field has the focus and where its caret
+ * is, the pointer's shape, and what the page was refused. It reports only changes. All listeners are passive and in a world of their own, so that a
+ * page cannot notice them.
  */
 import { caretOf } from './caret.ts';
 import { cursorAt } from './cursor.ts';
@@ -12,20 +11,20 @@ import { followPermissions } from './permissions.ts';
 import { fieldOf, isInline, isOpen, Picker, shut, suggests, type Field } from './pickers.ts';
 import { secretTyped } from './secrets.ts';
 
-/** A change that follows another waits this long (ms), so that a page cannot tell them by the thousand. */
+/** Minimum time between two reports (ms), so that a page cannot cause thousands of them. */
 const PAUSE = 20;
 
-/** What the server calls. */
+/** The functions that the server calls. */
 interface Agent {
-  /** The document that is looked after: a window may get another one and keep its globals. */
+  /** The document that the agent observes: a window may get another document and keep its globals. */
   document: Document;
-  /** The pointer was in another document: its shape here is news again. */
+  /** The pointer was in another document, so its shape here must be reported again. */
   elsewhere(since: number): void;
-  /** Tells of what is open already, which nobody wanted to know until now. */
+  /** Reports pickers that were already open when the server began to listen. */
   look(): void;
-  /** Takes over what was told to be open: closes and describes it; null when it is gone. */
+  /** Takes over a reported picker: closes and describes it; null when it has gone. */
   take(number: number): object | null;
-  /** Sets what was chosen, if anything was; false when it cannot be. */
+  /** Sets the chosen values, if any; false when that is impossible. */
   answer(number: number, values: string[] | null): boolean;
 }
 
@@ -38,7 +37,7 @@ function install(ours: Ours): Agent {
   let waiting = 0;
   let followed: Element | null = null;
   const report = (message: object): void => ours.takeoverReport(JSON.stringify(message));
-  // Tells of a field that was removed or is not shown any more, which no event does.
+  // Reports that a field was removed or hidden, for which there is no event.
   const sizes = new ResizeObserver(() => later());
 
   function later(): void {
@@ -61,7 +60,7 @@ function install(ours: Ours): Agent {
   }
 
   function moved(): void {
-    // The field that has the focus may be inside of a frame, which moves along.
+    // The field with the focus may be inside a frame, which moves along.
     if (activeElement() instanceof HTMLIFrameElement) {
       waiting ||= setTimeout(() => {
         waiting = 0;
@@ -74,7 +73,7 @@ function install(ours: Ours): Agent {
     if (!event.isTrusted) return;
     const target = event.composedPath()[0];
     if (!(target instanceof Element) || target instanceof HTMLIFrameElement) {
-      cursor = ''; // another document's business
+      cursor = ''; // the pointer is in another document
       return;
     }
     const shape = cursorAt(target, event.clientX, event.clientY);
@@ -84,10 +83,10 @@ function install(ours: Ours): Agent {
 
   let opened: Picker | null = null;
   let number = 0;
-  /** Of the inline list that was pressed last, what was selected before. */
+  /** The selection of the inline list that was pressed last, before the press. */
   let before = new Set<HTMLOptionElement>();
 
-  /** Looks after an event whether Chromium has opened something, or has suggestions for a field. */
+  /** Checks after an event whether Chromium has opened a picker or has suggestions for a field. */
   function opening(event: Event): void {
     if (!event.isTrusted) return;
     const field = fieldOf(event.composedPath()[0]);
@@ -132,20 +131,20 @@ function install(ours: Ours): Agent {
     ['mousedown', opening], ['click', opening], ['keydown', opening], ['input', opening], ['focusout', gone],
     ['contextmenu', menuWanted((menu) => report({ menu }))],
   ];
-  // A frame's own is left alone: what prints a page prints its frames, too.
+  // Frames do not report: printing a page prints its frames too.
   if (window.top === window) listeners.push(['beforeprint', () => report({ printed: true })]);
   const listen = (): void => {
     for (const [type, listener] of listeners) addEventListener(type, listener as (event: Event) => void, { capture: true, passive: true });
   };
   listen();
-  // document.open() takes all listeners away; adding one that is there changes nothing.
+  // document.open() removes all listeners; adding an existing one changes nothing.
   new MutationObserver(listen).observe(document, { childList: true });
   if (document.activeElement !== document.body) later();
   followPermissions((refused) => report({ refused }));
   return {
     document,
     elsewhere(since) {
-      if (pointedAt > since) report({ cursor, at: pointedAt }); // it is back already
+      if (pointedAt > since) report({ cursor, at: pointedAt }); // the pointer is back already
       else cursor = '';
     },
     look: () => look(null),
@@ -153,7 +152,7 @@ function install(ours: Ours): Agent {
       if (wanted !== number || !opened?.field.isConnected) return null;
       const picker = opened;
       if (isOpen(picker.field)) shut(picker.field);
-      opened = picker; // closing it may have taken the focus away for a moment
+      opened = picker; // closing it may have moved the focus for a moment
       return picker.describe();
     },
     answer(wanted, values) {

@@ -1,13 +1,13 @@
-/** The pointer's shape over an element, as a CSS keyword. */
+/** The shape of the pointer over an element, as a CSS keyword. */
 export function cursorAt(element: Element, x: number, y: number): string {
-  // The last of a list is always a keyword; before it stand pictures.
+  // The last item of a list is always a keyword; the items before it are pictures.
   const shape = getComputedStyle(element).cursor.split(',').pop()?.trim() ?? '';
   return shape === 'auto' ? automatic(element, x, y) : shape;
 }
 
 const FIELDS = /^(text|password|email|tel|number|url|search)$/;
 
-/** What Chromium makes of `auto`: a text cursor over text that can be selected or edited. */
+/** Chromium's meaning of `auto`: a text cursor over text that can be selected or edited. */
 function automatic(element: Element, x: number, y: number): string {
   if (element instanceof HTMLTextAreaElement) return 'text';
   if (element instanceof HTMLInputElement) return FIELDS.test(element.type) && !element.disabled ? 'text' : 'default';
@@ -16,7 +16,7 @@ function automatic(element: Element, x: number, y: number): string {
   const position = document.caretPositionFromPoint(x, y, root instanceof ShadowRoot ? { shadowRoots: [root] } : {});
   const node = position?.offsetNode;
   if (!(node instanceof Text) || getComputedStyle(element).userSelect === 'none') return 'default';
-  // The nearest text is told, however far it is.
+  // Chromium returns the nearest text, however far away.
   const range = document.createRange();
   range.selectNodeContents(node);
   for (const box of range.getClientRects()) {

@@ -1,4 +1,4 @@
-/** The element that has the focus, inside of open shadow trees too. */
+/** The element with the focus, also inside open shadow trees. */
 export function activeElement(): Element | null {
   let element = document.activeElement;
   for (let inner; (inner = element?.shadowRoot?.activeElement); ) element = inner;
@@ -8,10 +8,10 @@ export function activeElement(): Element | null {
 const TYPES = new Set(['text', 'password', 'email', 'tel', 'number', 'url', 'search']);
 const MODES: Record<string, string> = { none: 'none', numeric: 'numeric', decimal: 'number', tel: 'tel', search: 'search', email: 'email', url: 'url' };
 
-/** Fields that have been of passwords: a page may show what is typed there by changing their type. */
+/** Fields that were password fields: a page may reveal a password by changing the field's type. */
 const passwords = new WeakSet<Element>();
 
-/** What kind of text an element takes, or empty when none. What is secret comes first, then what the page asks a keyboard to be. */
+/** The kind of text that an element takes, or empty for none. Secret kinds come first, then the kind of keyboard that the page asks for. */
 export function kindOf(element: Element | null): string {
   if (!(element instanceof HTMLElement)) return '';
   const { inputMode } = element;

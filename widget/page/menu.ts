@@ -1,4 +1,4 @@
-/** What lies under the pointer when somebody asks for a menu. */
+/** What is under the pointer when somebody opens the context menu. */
 export interface Under {
   link: string;
   image: string;
@@ -6,10 +6,10 @@ export interface Under {
   editable: boolean;
 }
 
-/** Longer addresses are not told. */
+/** Longer addresses are not reported. */
 const LONGEST = 1500;
 
-/** Tells of each menu that Chromium would open: one that the page has not taken for its own. */
+/** Reports each context menu that Chromium would open, that is, whose event the page did not handle itself. */
 export function menuWanted(tell: (menu: Under) => void): (event: Event) => void {
   return (event) => {
     if (!event.isTrusted) return;
@@ -31,16 +31,16 @@ function under(path: EventTarget[]): Under {
   };
 }
 
-/** A field's own selection, which is none of the document's. */
+/** The selection of a field, which is not part of the document's. */
 function selects(field: HTMLInputElement | HTMLTextAreaElement | null): boolean {
   try {
     return field !== null && field.selectionStart !== field.selectionEnd;
   } catch {
-    return false; // Some inputs have none to tell of.
+    return false; // Some inputs have no selection.
   }
 }
 
-/** An address that can be opened or copied, of the web. */
+/** A web address that can be opened or copied. */
 function address(text: string): string {
   return /^https?:/.test(text) && text.length <= LONGEST ? text : '';
 }

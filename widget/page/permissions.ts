@@ -1,9 +1,9 @@
-/** What a Chromium without a window refuses at once, by the names of the Permissions API. */
+/** Permissions that a Chromium without a window refuses at once, by the names of the Permissions API. */
 const NAMES = ['geolocation', 'notifications', 'clipboard-read', 'camera', 'microphone', 'local-fonts', 'window-management', 'idle-detection'];
 
 /**
- * Tells when the document has asked for a permission and was refused it without anybody being asked: its state goes from `prompt` to
- * `denied`. A permission is the whole page's, so that only its main frame looks; where the page may never have one, nothing changes.
+ * Reports when the document asked for a permission and was refused without a question: the state changes from `prompt` to `denied`. A permission
+ * belongs to the whole page, so only the main frame observes it. Where the page may never have it, nothing changes.
  */
 export function followPermissions(refused: (name: string) => void): void {
   if (window.top !== window || !isSecureContext || !location.protocol.startsWith('http')) return;
@@ -22,5 +22,5 @@ export function followPermissions(refused: (name: string) => void): void {
   }
 }
 
-/** Nothing else keeps them. */
+/** Keeps them from being collected. */
 const followed: PermissionStatus[] = [];

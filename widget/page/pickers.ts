@@ -1,7 +1,6 @@
 /**
- * What Chromium opens over a page for a select, a date, a colour or the
- * suggestions of a text field. Without a window nobody sees it, but it takes the
- * keys: it is closed, and described for somebody else to draw.
+ * What Chromium opens over a page for a select, a date, a colour or the suggestions of a text field. Without a window nobody sees it, but it takes
+ * the keys. So the agent closes it and describes it, and the viewer draws it instead.
  */
 
 /** Bounds of a description; the server has the same. */
@@ -15,20 +14,20 @@ export type Field = HTMLSelectElement | HTMLInputElement;
 
 interface Option { value: string; label: string; group: string; disabled: boolean; selected: boolean }
 
-/** The field that an event at an element would open something for; null when none. */
+/** The field for which an event at an element would open a picker; null for none. */
 export function fieldOf(element: unknown): Field | null {
   if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) return element.closest('select');
   return element instanceof HTMLSelectElement || element instanceof HTMLInputElement ? element : null;
 }
 
-/** A list that the page itself shows, of which several can be chosen: without keys that needs help. */
+/** A list that the page itself shows, with several choices: without a keyboard it needs help. */
 export const isInline = (field: Field): boolean => field instanceof HTMLSelectElement && field.multiple && !field.matches(':open');
 
 export const suggests = (field: Field): boolean => field instanceof HTMLInputElement && field.list !== null && !FIELDS.has(field.type) && !field.readOnly && !field.disabled;
 
 export const isOpen = (field: Field): boolean => field.matches(':open');
 
-/** Closes what Chromium has open for a field: it does that, and tells nobody, when the field has no box. */
+/** Closes Chromium's picker of a field. Chromium does so, without an event, when the field has no box. */
 export function shut(field: Field): void {
   const animation = field.animate([{ display: 'none' }, { display: 'none' }], 1e6);
   field.getBoundingClientRect();
@@ -45,11 +44,11 @@ function off(option: HTMLOptionElement): boolean {
   return option.disabled || (option.parentElement instanceof HTMLOptGroupElement && option.parentElement.disabled);
 }
 
-/** A field as it was described, which answers refer to. */
+/** A described field, to which answers refer. */
 export class Picker {
   #tokens = new Map<string, HTMLOptionElement>();
 
-  /** The options of an inline list that were selected before it was touched. */
+  /** The selected options of an inline list before it was touched. */
   before: ReadonlySet<HTMLOptionElement> = new Set();
 
   constructor(readonly field: Field) {}
@@ -70,7 +69,7 @@ export class Picker {
     return options.length ? { kind: 'datalist', multiple: false, inline: false, value, options, min: '', max: '', step: '', rect } : null;
   }
 
-  /** Options under values that differ, though those of the page need not. */
+  /** Options with unique values, although the page's values may be equal. */
   #options(options: HTMLOptionElement[]): Option[] {
     this.#tokens.clear();
     return options.slice(0, MAX_OPTIONS).map((option, index) => {
@@ -82,7 +81,7 @@ export class Picker {
     });
   }
 
-  /** Sets what a person chose; false when that cannot be chosen. The page is told if it is news. */
+  /** Sets the values that a person chose; false when they cannot be chosen. The page gets events if that changes the field. */
   choose(values: string[]): boolean {
     const { field } = this;
     if (!field.isConnected || field.matches(':disabled')) return false;
@@ -100,7 +99,7 @@ export class Picker {
     let changed = false;
     for (const option of select.options) {
       const wanted = chosen.has(option);
-      // What was not offered, or cannot be chosen, stays as it is where several can be.
+      // Options that were not offered, or cannot be chosen, stay as they are in a list with several choices.
       if (option.selected === wanted || (select.multiple && (off(option) || !offered.has(option)))) continue;
       changed = true;
       if (select.multiple || wanted) option.selected = wanted;

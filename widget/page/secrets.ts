@@ -1,11 +1,11 @@
 import { kindOf } from './fields.ts';
 
-/** The kinds of field whose content is secret. */
+/** The kinds of fields with secret content. */
 const SECRET = new Set(['password', 'otp', 'card']);
-/** How much of a value is told (UTF-16 units): longer ones are nothing that a person types. */
+/** The reported part of a value in UTF-16 units; people do not type longer secrets. */
 const MOST = 512;
 
-/** Makes the listener that tells what stands in a secret field each time that it changes. */
+/** Makes the listener that reports the content of a secret field whenever it changes. */
 export function secretTyped(report: (message: object) => void): (event: Event) => void {
   return (event) => {
     const field = event.composedPath()[0];
