@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test';
+import { expect, test, type Locator } from '@playwright/test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { accessible, auth, hasPicture, key, newSession, Remote, run, signIn } from './remote.js';
 
@@ -38,7 +38,7 @@ test('the sessions page teaches when it is empty, and follows what happens', asy
 
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
   await expect(page.getByRole('heading', { name: 'Needs a person' })).toBeHidden();
-  await expect(page.getByRole('row').filter({ hasText: 'released' }).first()).toBeVisible();
+  await expect(page.getByRole('row').filter({ hasText: 'No script ran' }).first()).toBeVisible();
   await expect(page).toHaveTitle(/^Sessions/);
 });
 
@@ -70,6 +70,44 @@ test('the list is told of changes, is narrowed down, and says when the server is
   await context.setOffline(false);
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   await expect(page.getByText('The server cannot be reached.')).toBeHidden();
+});
+
+test('the list says what failed, and its filter stands in the address', async ({ page, request }) => {
+  for (const [filename, code] of [['good.ts', 'return 1'], ['bad.ts', "throw new Error('the button is gone')"]]) {
+    const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+    await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, filename, wait: true } });
+    await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  }
+  await signIn(page);
+  const rows = page.locator('.table tbody tr:visible');
+  await expect(rows.nth(0)).toContainText('Failed');
+  await expect(rows.nth(0)).toContainText('the button is gone');
+  await expect(rows.nth(1)).toContainText('Succeeded');
+  await accessible(page, 'sessions, ended');
+
+  const chip = (name: string): Locator => page.getByRole('group', { name: 'Show' }).getByRole('button', { name, exact: true });
+  const count = page.locator('#ended-title .count');
+  const whole = await count.textContent();
+  await chip('Failed').click();
+  await expect(page).toHaveURL('/?state=failed');
+  await expect(rows.filter({ hasText: 'Succeeded' })).toHaveCount(0);
+  await expect(count).toHaveText(`${await rows.count()} of ${whole}`);
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('button gone');
+  await expect(page).toHaveURL('/?q=button+gone&state=failed');
+  await expect(rows).toHaveCount(1);
+
+  // The address holds all of it: for a reload, for another person, and for the way back.
+  await page.reload();
+  await expect(chip('Failed')).toHaveAttribute('aria-pressed', 'true');
+  await expect(rows).toHaveCount(1);
+  await rows.getByRole('link').click();
+  await expect(page.getByRole('heading', { name: 'This session has ended' })).toBeVisible();
+  await page.goBack();
+  await expect(rows).toHaveCount(1);
+  await page.goBack();
+  await expect(page).toHaveURL('/');
+  await expect(chip('All')).toHaveAttribute('aria-pressed', 'true');
+  await expect(count).toHaveText(whole ?? '');
 });
 
 test('a session with options starts where it should', async ({ page, baseURL }) => {

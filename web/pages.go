@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,9 +23,6 @@ import (
 	"takeover/web/demo"
 	"takeover/web/views"
 )
-
-// endedShown is how many ended sessions the list of sessions shows.
-const endedShown = 50
 
 // immutable is the caching of assets, whose names change with their content.
 const immutable = "public, max-age=31536000, immutable"
@@ -59,46 +55,6 @@ func (s *Server) problemPage(c echo.Context, p problem) views.ProblemPage {
 		return views.Forbidden(page)
 	}
 	return views.ProblemPage{Page: page, Status: p.Status, Title: p.Title, Detail: p.Detail, ActionURL: "/", ActionText: "All sessions"}
-}
-
-// pageSessions is GET /.
-func (s *Server) pageSessions(c echo.Context) error {
-	p := views.SessionsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request())}
-	p.SessionTimeout, p.TakeoverTimeout = s.manager.Timeouts()
-	for _, t := range s.manager.Takeovers("") {
-		info := t.Info()
-		if !info.State.Open() {
-			continue
-		}
-		p.Waiting = append(p.Waiting, views.Waiting{
-			ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, RequestedBy: info.RequestedBy,
-			Claimed: info.State == session.TakeoverClaimed, PageURL: t.Session().Info().URL, Link: info.URL,
-			CreatedAt: info.CreatedAt, Deadline: info.Deadline,
-		})
-	}
-	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	for _, one := range s.manager.List() {
-		v := sessionCard(one)
-		switch {
-		case v.EndedAt.IsZero():
-			p.Live = append(p.Live, v)
-		case len(p.Ended) < endedShown:
-			p.Ended = append(p.Ended, v)
-		}
-	}
-	return s.render(c, http.StatusOK, views.Sessions(p))
-}
-
-func sessionCard(one *session.Session) views.SessionInfo {
-	info := one.Info()
-	v := views.SessionInfo{
-		ID: info.ID, Status: string(info.Status), TabCrashed: one.TabCrashed(), Title: info.Title, URL: info.URL, Controller: info.Controller.String(), Viewers: info.Viewers,
-		Runs: len(one.Runs()), Events: info.EventCount, CreatedAt: info.CreatedAt, ExpiresAt: info.ExpiresAt, EndReason: info.EndReason,
-	}
-	if info.EndedAt != nil {
-		v.EndedAt = *info.EndedAt
-	}
-	return v
 }
 
 // pageSession is GET /sessions/:id.

@@ -133,10 +133,62 @@ func (p SessionsPage) waits(s SessionInfo) bool {
 }
 
 func (s SessionInfo) endWords() string {
-	if s.EndReason != "" {
-		return s.EndReason
+	switch s.EndReason {
+	case "":
+		return s.Status
+	case "timeout":
+		return "its time was up"
+	case "idle timeout":
+		return "nobody used it"
 	}
-	return s.Status
+	return s.EndReason
+}
+
+// failed reports whether a session or one of its runs failed.
+func (s SessionInfo) failed() bool { return s.Status == "failed" || s.RunsFailed > 0 }
+
+// outcomeWords is what became of a session that ended.
+func (s SessionInfo) outcomeWords() string {
+	switch {
+	case s.RunsFailed > 0 && s.Runs > 1:
+		return fmt.Sprintf("%d of %d failed", s.RunsFailed, s.Runs)
+	case s.failed():
+		return "Failed"
+	case s.LastRun == "":
+		return "No script ran"
+	case s.LastRun == "cancelled":
+		return "Stopped"
+	}
+	return "Succeeded"
+}
+
+func (s SessionInfo) outcomeShape() string {
+	switch {
+	case s.failed():
+		return "cross wrong"
+	case s.LastRun == "succeeded":
+		return "tick good"
+	}
+	return "ring nobody"
+}
+
+// outcomeDetail is why a session failed, or why it ended when nobody ended it.
+func (s SessionInfo) outcomeDetail() string {
+	if s.Failure != "" {
+		return s.Failure
+	}
+	if s.EndReason == "released" {
+		return ""
+	}
+	return s.endWords()
+}
+
+// outcome is all that is known of a session's end, for a title and the filter.
+func (s SessionInfo) outcome() string {
+	if detail := s.outcomeDetail(); detail != "" {
+		return s.outcomeWords() + ": " + detail
+	}
+	return s.outcomeWords()
 }
 
 func (p SessionPage) width() int  { return orElse(p.Width, 1280) }

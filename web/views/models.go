@@ -31,7 +31,10 @@ type SessionsPage struct {
 	Page
 	Waiting []Waiting     // oldest first
 	Live    []SessionInfo // newest first
-	Ended   []SessionInfo // newest first; the page shows as many as it is given
+	Ended   []SessionInfo // the last to end first; the page shows as many as it is given
+	// EndedTotal is how many ended sessions are kept, whatever the filter shows.
+	EndedTotal int
+	Filter     Filter
 	// BaseURL of the server, without a slash at the end, for the examples of
 	// the empty page.
 	BaseURL string
@@ -80,6 +83,9 @@ type SessionInfo struct {
 	Controller string // "", "script", "viewer:…", "client:…"
 	Viewers    int
 	Runs       int
+	RunsFailed int
+	LastRun    string // status of the newest run; empty without one
+	Failure    string // first line of the error of the newest run that failed, or empty
 	Events     uint64
 	CreatedAt  time.Time
 	ExpiresAt  time.Time

@@ -18,7 +18,7 @@ const REFRESH_TOLD = 30_000;
 
 const thumbnails = new Thumbnails();
 const title = document.title;
-const filter = new ListFilter();
+const filter = new ListFilter(() => void refresh());
 /** A refresh is under way, and another one is wanted after it. */
 let refreshing = false;
 let again = false;
@@ -43,7 +43,7 @@ async function refresh(): Promise<void> {
 async function draw(): Promise<void> {
   const online = byId('online');
   try {
-    const response = await fetch(location.pathname, { headers: { Accept: 'text/html' }, cache: 'no-store' });
+    const response = await fetch(location.pathname + location.search, { headers: { Accept: 'text/html' }, cache: 'no-store' });
     if (response.redirected || response.status === 401) location.reload();
     if (!response.ok) throw new Error(String(response.status));
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');

@@ -1,4 +1,8 @@
-import { byId, h, show } from '../ui/dom.js';
+import { byId, h, setText, show } from '../ui/dom.js';
+
+/** How long (ms) after the filter changed the server is asked for the list. */
+const ASK_AFTER = 200;
+
 
 const STATES: [string, string][] = [['', 'All'], ['waiting', 'Waiting'], ['live', 'Live'], ['ended', 'Ended'], ['failed', 'Failed']];
 
@@ -9,28 +13,67 @@ export function matches(search: string, states: string, text: string, state: str
   return text.toLowerCase().split(/\s+/).every((word) => all.includes(word));
 }
 
-/** Narrows the list of sessions down by text and status. */
+/** How many of a section's entries are shown, in the words of the server's page. */
+function shownOf(shown: number, total: number): string {
+  return shown === total ? String(total) : `${shown} of ${total}`;
+}
+
+/**
+ * Narrows the list of sessions down by text and status. Both stand in the address, so that they can be shared and the
+ * back button returns to them. The server draws the list by the same rules, and finds what is too old to be listed;
+ * `changed` asks for that.
+ */
 export class ListFilter {
   #text = byId<HTMLInputElement>('list-search');
-  #state = '';
+  #state = byId('list-states').dataset.state ?? '';
+  #asking = 0;
 
-  constructor() {
-    this.#text.addEventListener('input', () => this.apply());
+  constructor(private readonly changed: () => void) {
+    this.#text.addEventListener('input', () => this.#write('replaceState'));
     const host = byId('list-states');
     for (const [state, label] of STATES) {
-      host.append(h('button', { type: 'button', class: 'chip', 'aria-pressed': String(state === ''), 'data-of': state, on: { click: () => this.#choose(state) } }, label));
+      host.append(h('button', { type: 'button', class: 'chip', 'data-of': state, on: { click: () => this.#choose(state) } }, label));
     }
-    this.apply();
+    window.addEventListener('popstate', () => this.#read());
+    // A browser fills the field with what stood there before: the address says what holds.
+    this.#read();
   }
 
   #choose(state: string): void {
+    if (state === this.#state) return;
     this.#state = state;
-    for (const chip of byId('list-states').children) chip.setAttribute('aria-pressed', String((chip as HTMLElement).dataset.of === state));
+    this.#write('pushState');
+  }
+
+  #read(): void {
+    const query = new URLSearchParams(location.search);
+    const state = query.get('state') ?? '';
+    const known = STATES.some(([name]) => name === state) ? state : '';
+    const same = known === this.#state && (query.get('q') ?? '') === this.#text.value;
+    this.#state = known;
+    this.#text.value = query.get('q') ?? '';
     this.apply();
+    if (!same) this.#ask();
+  }
+
+  #write(how: 'pushState' | 'replaceState'): void {
+    const query = new URLSearchParams();
+    const text = this.#text.value.trim();
+    if (text) query.set('q', text);
+    if (this.#state) query.set('state', this.#state);
+    history[how](null, '', query.size ? `?${query}` : location.pathname);
+    this.apply();
+    this.#ask();
+  }
+
+  #ask(): void {
+    window.clearTimeout(this.#asking);
+    this.#asking = window.setTimeout(this.changed, ASK_AFTER);
   }
 
   /** Goes over the list as it is now, as after it was drawn again. */
   apply(): void {
+    for (const chip of byId('list-states').children) chip.setAttribute('aria-pressed', String((chip as HTMLElement).dataset.of === this.#state));
     const active = this.#state !== '' || this.#text.value.trim() !== '';
     let any = false;
     for (const section of byId('live').querySelectorAll<HTMLElement>('section')) {
@@ -41,6 +84,8 @@ export class ListFilter {
         if (shown) here++;
       }
       show(section, !active || here > 0);
+      const count = section.querySelector<HTMLElement>('.count');
+      if (count) setText(count, shownOf(here, Number(count.dataset.total)));
       any ||= here > 0;
     }
     show(byId('no-match'), active && !any);

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+	"takeover/text"
+	"takeover/web/views"
+)
+
+// endedShown is how many ended sessions the list of sessions shows; the filter
+// finds the others.
+const endedShown = 50
+
+// maxFailure is how much of an error's first line a list shows, in bytes.
+const maxFailure = 200
+
+// pageSessions is GET /.
+func (s *Server) pageSessions(c echo.Context) error {
+	p := views.SessionsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request()), Filter: views.NewFilter(c.QueryParam("q"), c.QueryParam("state"))}
+	p.SessionTimeout, p.TakeoverTimeout = s.manager.Timeouts()
+	for _, t := range s.manager.Takeovers("") {
+		info := t.Info()
+		if !info.State.Open() {
+			continue
+		}
+		p.Waiting = append(p.Waiting, views.Waiting{
+			ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, RequestedBy: info.RequestedBy,
+			Claimed: info.State == session.TakeoverClaimed, PageURL: t.Session().Info().URL, Link: info.URL,
+			CreatedAt: info.CreatedAt, Deadline: info.Deadline,
+		})
+	}
+	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	for _, one := range s.manager.List() {
+		v := sessionCard(one)
+		if v.EndedAt.IsZero() {
+			p.Live = append(p.Live, v)
+			continue
+		}
+		p.EndedTotal++
+		if p.Filter.ShowsEnded(v) {
+			p.Ended = append(p.Ended, v)
+		}
+	}
+	slices.SortStableFunc(p.Ended, func(a, b views.SessionInfo) int { return b.EndedAt.Compare(a.EndedAt) })
+	p.Ended = p.Ended[:min(len(p.Ended), endedShown)]
+	return s.render(c, http.StatusOK, views.Sessions(p))
+}
+
+func sessionCard(one *session.Session) views.SessionInfo {
+	info := one.Info()
+	v := views.SessionInfo{
+		ID: info.ID, Status: string(info.Status), TabCrashed: one.TabCrashed(), Title: info.Title, URL: info.URL, Controller: info.Controller.String(), Viewers: info.Viewers,
+		Runs: len(one.Runs()), Events: info.EventCount, CreatedAt: info.CreatedAt, ExpiresAt: info.ExpiresAt, EndReason: info.EndReason,
+	}
+	if info.EndedAt != nil {
+		v.EndedAt = *info.EndedAt
+	}
+	for _, r := range one.Runs() { // newest first
+		run := r.Brief()
+		if v.LastRun == "" {
+			v.LastRun = string(run.Status)
+		}
+		if run.Status != session.RunFailed && run.Status != session.RunTimeout {
+			continue
+		}
+		if v.RunsFailed++; v.Failure == "" {
+			v.Failure = failureLine(run)
+		}
+	}
+	return v
+}
+
+// failureLine is the first line of a run's error, or empty.
+func failureLine(run session.RunInfo) string {
+	if run.Error == nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(run.Error.Message, "\n")
+	if run.Error.Name != "" {
+		line = run.Error.Name + ": " + line
+	}
+	return text.Clip(line, maxFailure)
+}

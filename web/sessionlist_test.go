@@ -1,0 +1,60 @@
+package web
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestListOfEndedSessions checks the order of the ended sessions, what became of
+// them, and the filter that stands in the address.
+func TestListOfEndedSessions(t *testing.T) {
+	s := startServer(t, nil)
+	run := func(id, code string) {
+		t.Helper()
+		s.call("POST", "/v1/sessions/"+id+"/scripts", map[string]any{"code": code, "wait": true}, 200, nil)
+	}
+	failing, working, idle := s.create(nil).ID(), s.create(nil).ID(), s.create(nil).ID()
+	run(failing, "return 1")
+	run(failing, "throw new Error('the button is gone\\nand more')")
+	run(working, "return 1")
+	for _, id := range []string{idle, working, failing} { // the oldest ends last
+		s.call("POST", "/v1/sessions/"+id+"/release", map[string]any{}, 200, nil)
+	}
+	row := regexp.MustCompile(`(?s)<tr data-key="([^"]*)".*?</tr>`)
+	rows := func(query string) (ids []string, html string) {
+		t.Helper()
+		got := s.do(request{method: "GET", path: "/" + query, header: map[string]string{"Accept": "text/html"}})
+		if got.status != http.StatusOK {
+			t.Fatalf("%q: %d", query, got.status)
+		}
+		for _, m := range row.FindAllStringSubmatch(string(got.body), -1) {
+			ids = append(ids, m[1])
+		}
+		return ids, string(got.body)
+	}
+
+	ids, html := rows("")
+	if want := []string{failing, working, idle}; !slices.Equal(ids, want) {
+		t.Errorf("the ended sessions are %v, want %v", ids, want)
+	}
+	for i, want := range []string{"1 of 2 failed", "Succeeded", "No script ran"} {
+		if got := row.FindAllString(html, -1)[i]; !strings.Contains(got, want) {
+			t.Errorf("row %d does not say %q: %s", i, want, got)
+		}
+	}
+	if !strings.Contains(html, "Error: the button is gone") || strings.Contains(html, "and more") {
+		t.Error("the list does not say the first line of the error")
+	}
+	for query, want := range map[string][]string{
+		"?state=failed": {failing}, "?q=succeeded": {working}, "?q=" + idle[:8]: {idle}, "?q=BUTTON+gone": {failing}, "?state=live": nil, "?state=nonsense": {failing, working, idle},
+	} {
+		if ids, html := rows(query); !slices.Equal(ids, want) {
+			t.Errorf("%s gave %v, want %v", query, ids, want)
+		} else if len(want) == 1 && !strings.Contains(html, "1 of 3") {
+			t.Errorf("%s does not count what it shows", query)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Filter narrows the list of sessions down. It stands in the list's address, and
+// static/src/sessions/listfilter.ts applies the same rules.
+type Filter struct {
+	Text  string // words, each of which must be found; empty for all
+	State string // waiting, live, ended, failed, or empty for all
+}
+
+var filterStates = []string{"waiting", "live", "ended", "failed"}
+
+// NewFilter reads a filter from an address. A state that does not exist is left out.
+func NewFilter(text, state string) Filter {
+	if !slices.Contains(filterStates, state) {
+		state = ""
+	}
+	return Filter{Text: strings.TrimSpace(text), State: state}
+}
+
+// ShowsEnded reports whether the filter shows a session that ended.
+func (f Filter) ShowsEnded(s SessionInfo) bool { return f.shows(endedSearch(s), endedStates(s)) }
+
+func (f Filter) active() bool { return f.Text != "" || f.State != "" }
+
+// shows reports whether an entry that is found by the words and known by the states
+// is shown.
+func (f Filter) shows(search, states string) bool {
+	if f.State != "" && !slices.Contains(strings.Fields(states), f.State) {
+		return false
+	}
+	search = strings.ToLower(search)
+	for _, word := range strings.Fields(strings.ToLower(f.Text)) {
+		if !strings.Contains(search, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// searched joins what the filter by text looks through.
+func searched(words ...string) string { return strings.Join(words, " ") }
+
+func waitingSearch(w Waiting) string { return searched(w.Reason, w.PageURL, w.SessionID) }
+
+func cardSearch(s SessionInfo) string { return searched(s.name(), s.URL, s.ID, s.partyWords()) }
+
+func endedSearch(s SessionInfo) string {
+	return searched(s.name(), s.URL, s.ID, s.outcome(), s.endWords())
+}
+
+// cardStates and endedStates are what the filter by status knows an entry as.
+func cardStates(waits bool) string {
+	if waits {
+		return "live waiting"
+	}
+	return "live"
+}
+
+func endedStates(s SessionInfo) string {
+	if s.failed() {
+		return "ended failed"
+	}
+	return "ended"
+}
+
+func (p SessionsPage) showsWaiting(w Waiting) bool {
+	return p.Filter.shows(waitingSearch(w), "waiting")
+}
+
+func (p SessionsPage) showsCard(s SessionInfo) bool {
+	return p.Filter.shows(cardSearch(s), cardStates(p.waits(s)))
+}
+
+func (p SessionsPage) waitingShown() int { return countIf(p.Waiting, p.showsWaiting) }
+
+func (p SessionsPage) cardsShown() int { return countIf(p.Live, p.showsCard) }
+
+func countIf[T any](list []T, counts func(T) bool) int {
+	n := 0
+	for _, one := range list {
+		if counts(one) {
+			n++
+		}
+	}
+	return n
+}
+
+// shownOf says how many of a section's entries are shown.
+func shownOf(shown, total int) string {
+	if shown == total {
+		return strconv.Itoa(total)
+	}
+	return fmt.Sprintf("%d of %d", shown, total)
+}
+
+// nothingShown reports whether the filter hides every entry.
+func (p SessionsPage) nothingShown() bool {
+	return p.Filter.active() && p.waitingShown()+p.cardsShown()+len(p.Ended) == 0
+}
