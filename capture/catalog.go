@@ -70,6 +70,8 @@ const (
 	TypeViewerLeft        = "viewer_left"
 	TypeLinkUsed          = "link_used"
 	TypeLinkRevoked       = "link_revoked"
+	TypeActionStarted     = "action_started" // only if Config.Actions asks for it
+	TypeActionEnded       = "action_ended"   // likewise
 
 	TypeMonitorDisconnected    = "monitor_disconnected"
 	TypeMonitorReconnected     = "monitor_reconnected"
@@ -97,7 +99,7 @@ var categories = func() map[string]string {
 		CategoryScreenshot:  {TypeScreenshot},
 		CategoryControl: {TypeControlChanged, TypeTakeoverRequested, TypeTakeoverClaimed, TypeTakeoverDone, TypeTakeoverFailed,
 			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft,
-			TypeLinkUsed, TypeLinkRevoked},
+			TypeLinkUsed, TypeLinkRevoked, TypeActionStarted, TypeActionEnded},
 		CategoryMonitor: {TypeMonitorDisconnected, TypeMonitorReconnected, TypeMonitorReconnectFailed, TypeEventsDropped},
 	} {
 		for _, t := range types {

@@ -33,6 +33,7 @@ type Config struct {
 	Screenshots         bool     `json:"screenshots"`
 	Targets             bool     `json:"targets"`
 	Interactions        bool     `json:"interactions"`
+	Actions             bool     `json:"actions"`         // what programs do
 	ComputedEvents      bool     `json:"computed_events"` // turns on what it is computed from
 	ScreenshotTriggers  []string `json:"screenshot_triggers"`
 }
@@ -57,7 +58,7 @@ func (c *Config) switches() map[string]*bool {
 	return map[string]*bool{
 		"console": &c.Console, "network": &c.Network, "network_response_body": &c.NetworkResponseBody,
 		"navigation": &c.Navigation, "dom": &c.DOM, "layout_shifts": &c.LayoutShifts, "screenshots": &c.Screenshots,
-		"targets": &c.Targets, "interactions": &c.Interactions, "computed_events": &c.ComputedEvents,
+		"targets": &c.Targets, "interactions": &c.Interactions, "actions": &c.Actions, "computed_events": &c.ComputedEvents,
 	}
 }
 

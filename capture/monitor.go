@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,6 +48,8 @@ type Monitor struct {
 	log      *slog.Logger
 	queue    RingOptions     // the intake's limits
 	heard    *background.Log // nil for none
+
+	actions atomic.Bool // config.Actions, for CapturesActions
 
 	attaching sync.Mutex // serialises Attach and Close
 
@@ -228,13 +231,22 @@ func (m *Monitor) Start(c Config) (Started, error) {
 	if (c.LayoutShifts || c.Navigation) && !m.config.LayoutShifts && !m.config.Navigation {
 		m.shiftsSince = now
 	}
-	m.config = c
-	m.activateLocked()
+	m.configureLocked(c)
 	if m.link != nil {
 		m.link.reconfigureLocked()
 	}
 	return Started{CaptureSessionID: m.id, Config: c, Warnings: warnings}, nil
 }
+
+func (m *Monitor) configureLocked(c Config) {
+	m.config = c
+	m.actions.Store(c.Actions)
+	m.activateLocked()
+}
+
+// CapturesActions reports whether a capture runs that asks for action_started and
+// action_ended. It takes no lock: programs ask it at each of their operations.
+func (m *Monitor) CapturesActions() bool { return m.actions.Load() }
 
 // Stopped is what Stop answers.
 type Stopped struct {
@@ -265,8 +277,7 @@ func (m *Monitor) endLocked() {
 		m.link.giveUpBodies()
 	}
 	m.running = false
-	m.config = Config{}
-	m.activateLocked()
+	m.configureLocked(Config{})
 	m.awaySince = time.Time{}
 	if m.link != nil {
 		m.link.reconfigureLocked()
@@ -320,7 +331,7 @@ func (m *Monitor) Add(e Event) (Event, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed || !m.running {
+	if m.closed || !m.running || !m.captures(e.Type) {
 		return Event{}, ErrOff
 	}
 	return m.putLocked(e), nil

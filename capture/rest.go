@@ -69,6 +69,8 @@ func (m *Monitor) captures(eventType string) bool {
 		return c.LayoutShifts
 	case TypeDOMUpdated:
 		return c.DOM
+	case TypeActionStarted, TypeActionEnded:
+		return c.Actions
 	}
 	switch categories[eventType] {
 	case CategoryNetwork:

@@ -46,7 +46,7 @@ func (s *Session) watchCondition(t *Takeover, c condition) {
 		if c.pattern != nil {
 			holds = f.waitForURL(here, c.pattern)
 		} else {
-			holds = f.waitForSelector(here, c.until)
+			holds = s.waitForSelector(here, f, c.until)
 		}
 		stopFocus()
 		leave()
@@ -86,7 +86,7 @@ func (s *Session) readCondition(until string) (condition, error) {
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, selectorPatience)
 	defer cancel()
-	wrong, err := f.wrongWith(ctx, until)
+	wrong, err := s.selectorError(ctx, f, until)
 	switch {
 	case err != nil:
 		s.log.Debug("check selector", "error", err)
@@ -96,15 +96,16 @@ func (s *Session) readCondition(until string) (condition, error) {
 	return c, nil
 }
 
-// wrongWith asks the page why a selector is none; empty for one that is.
-func (f *focus) wrongWith(ctx context.Context, selector string) (string, error) {
+// selectorError asks the page what is wrong with a selector. It returns an empty text
+// for a selector that is right.
+func (s *Session) selectorError(ctx context.Context, f *focus, selector string) (string, error) {
 	client := f.eng.auto.NewClient(automation.ClientOptions{})
 	defer client.Close()
 	params, err := json.Marshal(map[string]any{"frame": client.FrameID(f.page.MainFrame()), "selector": selector})
 	if err != nil {
 		return "", err
 	}
-	raw, err := client.Call(ctx, "selectors.check", params)
+	raw, err := s.act(ctx, actor{client: client}, "selectors.check", params)
 	if err != nil {
 		return "", err
 	}
@@ -154,9 +155,9 @@ func (f *focus) waitForURL(ctx context.Context, pattern *urlglob.Pattern) bool {
 // that went away under it.
 const conditionPause = 250 * time.Millisecond
 
-// waitForSelector waits until the selector is visible on the page; false when
-// ctx ended first.
-func (f *focus) waitForSelector(ctx context.Context, selector string) bool {
+// waitForSelector waits until an element for the selector is visible on the page. It
+// reports false when ctx ended first.
+func (s *Session) waitForSelector(ctx context.Context, f *focus, selector string) bool {
 	client := f.eng.auto.NewClient(automation.ClientOptions{})
 	defer client.Close()
 	params, err := json.Marshal(map[string]any{"frame": client.FrameID(f.page.MainFrame()), "selector": selector, "state": "visible", "strict": false, "timeout": 0})
@@ -164,7 +165,7 @@ func (f *focus) waitForSelector(ctx context.Context, selector string) bool {
 		return false
 	}
 	for {
-		if _, err := client.Call(ctx, "frame.waitForSelector", params); err == nil {
+		if _, err := s.act(ctx, actor{client: client}, "frame.waitForSelector", params); err == nil {
 			return true
 		}
 		select {

@@ -51,7 +51,7 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.inputAt = time.Now()
 	s.mu.Unlock()
 	if run != nil {
-		run.client.ReleaseInput()
+		run.actor.client.ReleaseInput()
 	}
 	s.note("control_changed", map[string]any{"holder": holder.String(), "epoch": epoch})
 	s.secrets.ControlChanged(holder.IsPerson())

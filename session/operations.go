@@ -22,7 +22,7 @@ func (o runOperations) Call(ctx context.Context, op string, params json.RawMessa
 	case "takeover.satisfy":
 		return o.satisfyTakeover()
 	}
-	return o.run.client.Call(ctx, op, params)
+	return o.run.session.act(ctx, o.run.actor, op, params)
 }
 
 // takeoverResult is what requestTakeover resolves with.
@@ -114,9 +114,9 @@ func orNone(text string) string {
 	return text
 }
 
-// gate waits until the run may change the page: while a person holds the lease
+// gate waits until a program may change the page: while a person holds the lease
 // or a takeover of a run is open, it may not.
-func (s *Session) gate(ctx context.Context) error {
+func (s *Session) gate(ctx context.Context, program control.Holder) error {
 	for {
 		_, _, changed := s.control.State()
 		if t := s.openTakeover(); t != nil && t.Info().RunID != "" {
@@ -127,7 +127,7 @@ func (s *Session) gate(ctx context.Context) error {
 			}
 			continue
 		}
-		if s.control.Share(control.Script) {
+		if s.control.Share(program) {
 			return nil
 		}
 		select {

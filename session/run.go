@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"takeover/automation"
 	"takeover/background"
 	"takeover/control"
 	"takeover/id"
@@ -36,7 +35,7 @@ type RunOptions struct {
 type Run struct {
 	session *Session
 	given   RunScript
-	client  *automation.Client
+	actor   actor
 	ready   chan struct{}  // closed when script is set
 	script  *scripting.Run // nil for a run that was refused
 	said    *background.Window
@@ -205,17 +204,14 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.client = eng.auto.NewClient(automation.ClientOptions{
-		Gate: s.gate, Veil: s.unveiled, Settle: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown,
-		Emit: func(event string, params json.RawMessage) { r.script.Emit(event, params) },
-	})
+	r.actor = s.newActor(eng, control.Script, func(event string, params json.RawMessage) { r.script.Emit(event, params) })
 	r.said = s.said.Begin()
 	script, err := s.manager.scripts.Start(s.ctx, scripting.Script{
 		Code: o.Code, Filename: o.Filename, Args: o.Args, Timeout: o.Timeout,
 	}, runOperations{r}, runSink{r})
 	if err != nil {
 		defer s.work.Done()
-		r.client.Close()
+		s.leave(r.actor)
 		defer s.clearRun()
 		return r.refused(err)
 	}
@@ -292,8 +288,7 @@ func (r *Run) finish() {
 	if t := s.openTakeover(); t != nil && t.Info().RunID == r.ID() {
 		_ = t.Cancel("run ended") // ended just before: nothing to do
 	}
-	r.client.Close()
-	s.control.Release(control.Script)
+	s.leave(r.actor)
 	s.monitor.Heard(s.ctx)
 
 	now := time.Now().UTC()

@@ -142,6 +142,17 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: 'A share link was used', soft: str(data.role) };
     case 'link_revoked':
       return { ...plain, text: 'A share link was withdrawn' };
+    case 'action_started':
+      return { ...plain, text: `${holderWords(str(data.actor))}: ${oneLine(str(data.operation))}`, soft: oneLine(str(data.target)) };
+    case 'action_ended': {
+      const ok = data.ok === true;
+      return {
+        ...plain,
+        text: `${holderWords(str(data.actor))}: ${oneLine(str(data.operation))} ${ok ? 'done' : 'failed'}`,
+        soft: ok ? `${str(data.duration_ms)} ms` : oneLine(str(data.error)),
+        level: ok ? 'plain' : 'wrong',
+      };
+    }
     case 'events_dropped':
       return { ...plain, text: `${str(data.count) || 'Some'} events were dropped`, soft: str(data.why), level: 'warn' };
     case 'monitor_disconnected':

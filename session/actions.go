@@ -1,0 +1,124 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"takeover/automation"
+	"takeover/capture"
+	"takeover/control"
+	"takeover/text"
+)
+
+// actor is a program that acts in a session: its name to others, and its client with
+// the pages and handles that it was given.
+type actor struct {
+	holder control.Holder // control.Nobody for what the session itself looks up in a page
+	client *automation.Client
+}
+
+// newActor makes an actor. Its operations that write wait until it may act, pictures
+// wait while a person types a secret, and emit gets the events of its pages. End it
+// with leave.
+func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
+	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
+		Gate: func(ctx context.Context) error { return s.gate(ctx, holder) },
+		Veil: s.unveiled, Settle: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown, Emit: emit,
+	})}
+}
+
+// leave cancels what an actor does, waits for it, and ends its share of control.
+func (s *Session) leave(a actor) {
+	a.client.Close()
+	s.control.Release(a.holder)
+}
+
+// act carries out one operation of an actor: one of the table in package automation,
+// with its parameters. It is the only way by which programs act in a session. A
+// person's input has its own way, Viewer.dispatch.
+//
+// An operation that writes waits until the actor may act. When the capture asks for
+// it, the operation is told as two events.
+func (s *Session) act(ctx context.Context, by actor, operation string, params json.RawMessage) (json.RawMessage, error) {
+	if by.holder == control.Nobody || !s.monitor.CapturesActions() {
+		return by.client.Call(ctx, operation, params)
+	}
+	told := map[string]any{"actor": by.holder.String(), "operation": operation, "target": targetOf(params)}
+	s.noteAction(capture.TypeActionStarted, told)
+	started := time.Now()
+	result, err := by.client.Call(ctx, operation, params)
+	told["ok"], told["duration_ms"] = err == nil, msOf(time.Since(started))
+	if err != nil {
+		told["error"] = failureOf(err, params)
+	}
+	s.noteAction(capture.TypeActionEnded, told)
+	return result, err
+}
+
+// noteAction records an event of an operation. The monitor redacts it.
+func (s *Session) noteAction(typ string, data map[string]any) {
+	ev, err := capture.NewEvent(typ, data)
+	if err == nil {
+		_, err = s.monitor.Add(ev)
+	}
+	if err != nil && !errors.Is(err, capture.ErrOff) {
+		s.log.Error("record event", "type", typ, "error", err)
+	}
+}
+
+// minEntered is the length of the shortest text that is taken out of an error, in
+// bytes: shorter ones are part of any sentence.
+const minEntered = 3
+
+// maxTarget bounds the target and the error of an operation in its events, in bytes.
+const maxTarget = 500
+
+// targetOf says in short what an operation is about: a selector, or else an address.
+func targetOf(params json.RawMessage) string {
+	var p struct{ Selector, URL string }
+	_ = json.Unmarshal(params, &p) // the operation itself refuses what it cannot read
+	if p.Selector != "" {
+		return text.Clip(p.Selector, maxTarget)
+	}
+	return text.Clip(p.URL, maxTarget)
+}
+
+// failureOf says in short why an operation failed, without the log of what it tried,
+// and without the texts it was given to enter: they may be secrets.
+func failureOf(err error, params json.RawMessage) string {
+	message := err.Error()
+	if e, ok := errors.AsType[*automation.Error](err); ok {
+		message = e.Message
+	}
+	var given map[string]any
+	_ = json.Unmarshal(params, &given) // what cannot be read was not entered
+	for _, name := range []string{"selector", "url", "frame", "page", "handle"} {
+		delete(given, name)
+	}
+	for _, secret := range textsIn(given, nil) {
+		message = strings.ReplaceAll(message, secret, capture.Redacted)
+	}
+	return text.Clip(message, maxTarget)
+}
+
+// textsIn appends the texts within a value that JSON was read into.
+func textsIn(value any, list []string) []string {
+	switch value := value.(type) {
+	case string:
+		if len(value) >= minEntered {
+			list = append(list, value)
+		}
+	case []any:
+		for _, one := range value {
+			list = textsIn(one, list)
+		}
+	case map[string]any:
+		for _, one := range value {
+			list = textsIn(one, list)
+		}
+	}
+	return list
+}

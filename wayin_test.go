@@ -1,0 +1,92 @@
+package takeover_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOneWayIn holds that one file outside of package automation has clients carry
+// out operations: everything that acts in a session goes through Session.act.
+func TestOneWayIn(t *testing.T) {
+	const wayIn, call = "session/actions.go", "(*takeover/automation.Client).Call"
+	if callers := usersOf(t, "takeover/automation", call); !slices.Equal(callers, []string{wayIn}) {
+		t.Errorf("%s is used in %v, want %s alone", call, callers, wayIn)
+	}
+}
+
+// usersOf returns the files, tests aside, that use a function of a package from
+// outside, by its full name.
+func usersOf(t *testing.T, pkg, function string) (files []string) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,ImportMap", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type listed struct {
+		ImportPath, Dir, Export string
+		GoFiles, Imports        []string
+		ImportMap               map[string]string
+	}
+	exports := map[string]string{}
+	var users []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+		if slices.Contains(p.Imports, pkg) {
+			users = append(users, p)
+		}
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range users {
+		set := token.NewFileSet()
+		var parsed []*ast.File
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed = append(parsed, file)
+		}
+		config := types.Config{Importer: importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) {
+			if mapped := p.ImportMap[path]; mapped != "" {
+				path = mapped
+			}
+			return os.Open(exports[path])
+		})}
+		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+		if _, err := config.Check(p.ImportPath, set, parsed, info); err != nil {
+			t.Fatal(err)
+		}
+		for name, object := range info.Uses {
+			if f, ok := object.(*types.Func); ok && f.FullName() == function {
+				file, err := filepath.Rel(root, set.Position(name.Pos()).Filename)
+				if err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, filepath.ToSlash(file))
+			}
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
