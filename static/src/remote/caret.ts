@@ -5,7 +5,7 @@ import type { Screen } from './screen.js';
 interface Looks { mode: string; enter: string; complete: string; capitals: string }
 
 const PLAIN: Looks = { mode: 'text', enter: 'enter', complete: 'off', capitals: 'off' };
-/** How the on-screen keyboard of a phone looks for the kinds of field that `focus` tells of. */
+/** The kind of on-screen keyboard for each kind of field in `focus`. */
 const LOOKS: Record<string, Partial<Looks>> = {
   text: { enter: 'go', capitals: 'sentences' },
   multiline: { capitals: 'sentences' },
@@ -26,9 +26,8 @@ export function looksOf(kind: string): Looks {
 }
 
 /**
- * Keeps the field that reads the keyboard where the remote caret is, so that the
- * window of an input method stands there, and of the kind that the remote field
- * is, so that a phone offers the right keys.
+ * Keeps the field that reads the keyboard at the remote caret, so that the window of an input method appears there, and gives it the kind of the
+ * remote field, so that a phone offers the right keys.
  */
 export class Caret {
   #rect: Rect | null = null;

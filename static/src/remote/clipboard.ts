@@ -4,10 +4,10 @@ import type { Live } from './live.js';
 import { notice } from '../ui/notices.js';
 import { uploadAll } from './uploads.js';
 
-/** The most text (bytes) that the server takes at once. */
+/** The largest text (bytes) that the server accepts at once. */
 export const PASTE_MAX = 512 << 10;
 
-/** What there is to paste: an image only where there is no text, as browsers put both for what is copied from a page. */
+/** The content to paste. An image counts only without text, because browsers provide both for content that was copied from a page. */
 export function toPaste(data: { getData(type: string): string; files: Iterable<File> } | null): { text: string } | { image: File } | { files: number } | null {
   const text = data?.getData('text/plain') ?? '';
   if (text !== '') return { text };
@@ -17,7 +17,7 @@ export function toPaste(data: { getData(type: string): string; files: Iterable<F
   return files.length === 1 && file.type.startsWith('image/') ? { image: file } : { files: files.length };
 }
 
-/** The person's clipboard and the remote page's: what is copied there is put on this side, what is pasted here gets there. */
+/** Connects the person's clipboard with the remote page's: text that is copied there comes here, and content that is pasted here goes there. */
 export class Clipboard {
   constructor(private readonly live: Live) {
     live.on('clipboard', (text) => void this.#keep(text));
@@ -26,7 +26,7 @@ export class Clipboard {
     }
   }
 
-  /** Pastes what a paste event brings. */
+  /** Pastes the content of a paste event. */
   take(data: DataTransfer | null): void {
     const what = toPaste(data);
     if (!what) return;
@@ -50,7 +50,7 @@ export class Clipboard {
     }
   }
 
-  /** A browser that lets no page write without a press gets something to press. */
+  /** When the browser does not let a page write without a press, offer a button. */
   async #keep(text: string): Promise<void> {
     if (await copyText(text)) return notice('Copied from the remote page');
     notice('The remote page copied something', { label: 'Copy it here', run: () => void copyText(text).then((copied) => notice(copied ? 'Copied' : 'Your browser did not allow copying.')) });

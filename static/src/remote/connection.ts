@@ -2,9 +2,9 @@ import { backoff } from '../ui/backoff.js';
 import { Emitter } from './emitter.js';
 import { parseMessage, parsePicture, SUBPROTOCOL, type ClientMessage, type InputMessage, type Picture, type ServerMessage } from './protocol.js';
 
-/** A connection that lived this long (ms) was a good one: the next wait is the first again. */
+/** After a connection of this length (ms), the wait before the next one starts small again. */
 const HEALTHY_AFTER = 5_000;
-/** Round trip is measured this often (ms); silence for SILENCE ms, also before it opened, means the line is dead. */
+/** The round trip is measured this often (ms). After SILENCE ms without a message, also while connecting, the line counts as dead. */
 const PING_EVERY = 3_000;
 const SILENCE = 10_000;
 
@@ -12,7 +12,7 @@ const SILENCE = 10_000;
 const CLOSE_NORMAL = 1000;
 const CLOSE_POLICY = 1008;
 
-/** How things stand with the server; retryAt is Unix time in ms. */
+/** The state of the connection; retryAt is Unix time in ms. */
 export type ConnectionState =
   | { phase: 'connecting' }
   | { phase: 'open' }
@@ -28,18 +28,15 @@ interface ConnectionEvents {
 }
 
 interface Options {
-  /** `ws:` or `wss:` address of the view, made anew for each connection. */
+  /** `ws:` or `wss:` address of the view, made again for each connection. */
   url(): string;
-  /** Address of the session, which answers with why it cannot be viewed: by a status code, or by what it says of a session that is over. */
+  /** Address of the session. Its answer says why it cannot be viewed: by a status code, or by the state of a session that has ended. */
   probe: string;
-  /** Made anew for each connection, because the window may have changed. */
+  /** Made again for each connection, because the window may have changed. */
   hello(): ClientMessage & { type: 'hello' };
 }
 
-/**
- * The viewer's socket. Connects again by itself until the session has ended,
- * the server refuses for good, or `close` was called.
- */
+/** The viewer's socket. It connects again by itself until the session has ended, the server refuses for good, or `close` was called. */
 export class Connection extends Emitter<ConnectionEvents> {
   state: ConnectionState = { phase: 'connecting' };
   #socket: WebSocket | null = null;
@@ -115,7 +112,7 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.send({ type: 'ping', t: performance.now() });
   }
 
-  /** Has nothing more to do with the socket: over a dead line its closing takes a minute. */
+  /** Lets go of the socket without waiting, because closing it over a dead line takes a minute. */
   #drop(code?: number): void {
     const socket = this.#socket;
     this.#socket = null;
@@ -133,7 +130,7 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.#lost();
   }
 
-  /** Connects again after a while. */
+  /** Connects again after a wait. */
   #lost(): void {
     if (this.#openedAt && performance.now() - this.#openedAt > HEALTHY_AFTER) this.#attempt = 0;
     const opened = this.#openedAt > 0;
@@ -141,7 +138,7 @@ export class Connection extends Emitter<ConnectionEvents> {
     const wait = backoff(this.#attempt++) * (0.8 + 0.4 * Math.random());
     this.#setState({ phase: 'waiting', retryAt: Date.now() + wait });
     this.#retry = window.setTimeout(() => this.#connect(), wait);
-    // A refused upgrade shows no status code to scripts, so ask the plain way.
+    // Scripts cannot see the status code of a refused upgrade, so make a plain request.
     if (!opened) void this.#askWhy();
   }
 
@@ -156,10 +153,10 @@ export class Connection extends Emitter<ConnectionEvents> {
     }
     const { status } = answer;
     if (this.#socket?.readyState === WebSocket.OPEN) return;
-    // Whoever may see the view may ask for the session, too: a link that was withdrawn meanwhile, a sign-in that is over.
+    // Everybody who may see the view may also ask for the session. This notices a revoked link, or a sign-in that has ended.
     if (status === 401 || status === 403) this.#finish('forbidden', '');
     else if (status === 404 || status === 410) this.#finish('gone', '');
-    // Who may look at what is over gets it whole.
+    // Those who may see an ended session get all of it.
     else if (told.status === 'released' || told.status === 'failed') this.#finish('ended', told.endReason ?? '');
   }
 

@@ -8,14 +8,14 @@ import { notice } from '../ui/notices.js';
 import type { MenuMessage } from './protocol.js';
 import type { Screen } from './screen.js';
 
-/** To the window's edge, in px. */
+/** Distance to the window's edge, in px. */
 const MARGIN = 8;
-/** How long (ms) after a press the menu is for the place that was pressed. */
+/** How long (ms) after a press the menu opens at the pressed place. */
 const PRESSED = 3_000;
 
 interface Item { label: string; run(): void }
 
-/** The menu of the right mouse button, a long press or the menu key, where the remote page has none of its own. */
+/** The menu of the right mouse button, a long press or the menu key, when the remote page has no menu of its own. */
 export class ContextMenu {
   #menu = h('div', { class: 'context-menu', role: 'menu', 'aria-label': 'Remote page', popover: 'manual', tabindex: -1 });
   #at: Point = { x: 0, y: 0 };
@@ -28,7 +28,7 @@ export class ContextMenu {
     live.on('control', () => !live.mine && this.#close());
     live.on('connection', (state) => state.phase !== 'open' && this.#close());
     live.on('tabs', ({ active }) => active !== this.#tab && this.#close());
-    // Not one that closes by itself: letting go of the button that opened it would.
+    // Without light dismiss, because releasing the button that opened the menu would close it.
     document.addEventListener('pointerdown', (event) => event.target instanceof Node && !this.#menu.contains(event.target) && this.#close(), { capture: true });
     screen.frame.addEventListener('pointerdown', (event) => this.#pressed(event), { capture: true });
     this.#menu.addEventListener('keydown', (event) => this.#key(event));
@@ -75,7 +75,7 @@ export class ContextMenu {
     }
   }
 
-  /** At the place that was pressed, or in the middle when a key asked for it; inside of the window. */
+  /** At the pressed place, or in the middle for the menu key; inside the window. */
   #place(): void {
     const { left, top, width, height } = this.screen.frame.getBoundingClientRect();
     const recent = performance.now() - this.#pressedAt < PRESSED;
@@ -100,7 +100,7 @@ export class ContextMenu {
     items[next % items.length]?.focus();
   }
 
-  /** Closes, and gives the keys to the remote page again; fingers would get a keyboard by that. */
+  /** Closes, and returns the keys to the remote page. Not after a touch, which would open the on-screen keyboard. */
   #leave(): void {
     this.#close();
     if (!window.matchMedia('(pointer: coarse)').matches) this.keyboard.focus();

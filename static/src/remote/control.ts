@@ -3,13 +3,13 @@ import { PARTY_WORDS, type Live, type Party } from './live.js';
 
 const SHAPES: Record<Party, string> = { me: 'dot person', person: 'dot person', script: 'ring script', agent: 'ring script', nobody: 'ring nobody' };
 
-/** The same where there is no room for a sentence. */
+/** A short form for narrow places. */
 const SHORT: Record<Party, string> = { me: 'You', person: 'Another', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
 
 /** Whole seconds until a time. */
 const secondsTo = (until: string): number => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
 
-/** Who is in control, in words, shape and colour, and the button that changes it. */
+/** Shows who is in control, in words, shape and colour, with the button that changes it. */
 export function showControl(live: Live): void {
   const state = byId('control-state');
   const button = byId<HTMLButtonElement>('control-button');
@@ -42,7 +42,7 @@ export function showControl(live: Live): void {
   showAsked(live, update);
 }
 
-/** The question of another person, to the one in control; and its countdown on both sides. */
+/** The question of another person to the one in control, with its countdown on both sides. */
 function showAsked(live: Live, update: () => void): void {
   const bar = byId('asked');
   let timer = 0;

@@ -4,13 +4,13 @@ import type { Live } from './live.js';
 import type { DownloadMessage } from './protocol.js';
 import { sizeOf } from './uploads.js';
 
-/** Downloads in the list; older ones are among the session's files. */
+/** Downloads in the list. Older ones are in the session's files. */
 const LISTED = 20;
 
-/** Where a file of a session is fetched. */
+/** The address of a file of a session. */
 export const fileAddress = (session: string, name: string): string => path`/v1/sessions/${session}/files/${name}`;
 
-/** What remote pages download, told as it comes, and fetched by one press. */
+/** The downloads of remote pages, shown as they come, and saved by one press. */
 export class Downloads {
   #tray = byId('downloads');
   #list = byId('downloads-list');
@@ -27,7 +27,7 @@ export class Downloads {
   #show(message: DownloadMessage): void {
     const before = this.#known.get(message.id);
     this.#known.set(message.id, message);
-    // What was over before this page came is no news.
+    // Downloads that ended before this page opened are not announced.
     const news = message.state === 'running' ? !before : before?.state === 'running';
     if (news) show(this.#tray, true);
     for (const button of document.querySelectorAll<HTMLElement>('[data-downloads]')) show(button, true);
@@ -43,7 +43,7 @@ export class Downloads {
         this.#known.delete(id);
       }
     }
-    // The button that has the focus stays while nothing but figures change.
+    // The focused button stays while only figures change.
     if (before?.state === message.state) setText(row.querySelector('.meta'), wordsOf(message));
     else row.replaceChildren(icon('download'), h('span', { class: 'download-what' }, h('span', { class: 'clip', title: message.name, text: message.name }), h('span', { class: 'meta tabular', text: wordsOf(message) })), this.#action(message) ?? '');
     this.#allow();
@@ -61,7 +61,7 @@ export class Downloads {
   }
 }
 
-/** How a download stands, in words. */
+/** The state of a download in words. */
 export function wordsOf({ state, received, total, error }: DownloadMessage): string {
   switch (state) {
     case 'running':

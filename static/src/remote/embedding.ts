@@ -1,7 +1,7 @@
 import type { Stage } from './stage.js';
 import type { Party } from './live.js';
 
-/** What a page that frames this one is told. `docs/embedding.md` describes each. */
+/** Messages to the page that frames this one; `docs/embedding.md` describes each. */
 export type EmbedEvent =
   | { type: 'ready'; session: string; role: string }
   | { type: 'control'; holder: Party }
@@ -9,10 +9,10 @@ export type EmbedEvent =
   | { type: 'done'; outcome: string }
   | { type: 'ended'; reason: string };
 
-/** What such a page may ask for. */
+/** Messages from that page. */
 export type EmbedCommand = { type: 'control'; action: 'take' | 'release' } | { type: 'focus' };
 
-/** Reads a message from outside; null when it is none of ours. */
+/** Reads a message from outside; null when it is not for this page. */
 export function parseCommand(data: unknown): EmbedCommand | null {
   if (typeof data !== 'object' || data === null) return null;
   const { target, type, action } = data as Record<string, unknown>;
@@ -21,24 +21,21 @@ export function parseCommand(data: unknown): EmbedCommand | null {
   return type === 'focus' ? { type } : null;
 }
 
-/**
- * Messages between this page and the site that frames it: only with the page
- * right around this one, and only when the server was told to allow its origin.
- */
+/** Messages between this page and the site that frames it: only with the page directly around this one, and only if the server allows its origin. */
 export class Embedding {
   #allowed = (document.body.dataset.embed ?? '').split(' ').filter(Boolean);
   #framed = window.parent !== window && this.#allowed.length > 0;
 
   send(event: EmbedEvent): void {
     if (!this.#framed) return;
-    // A browser delivers to the one that the origin is right for, and to no other.
+    // A browser delivers a message only to the page with the right origin.
     const around = location.ancestorOrigins?.[0];
     for (const origin of this.#allowed) {
       if (around === undefined || around === origin) window.parent.postMessage({ source: 'takeover', ...event }, origin);
     }
   }
 
-  /** Tells of what happens on the stage, and does what is asked. */
+  /** Reports events of the stage, and carries out requests. */
   follow(stage: Stage): void {
     if (!this.#framed) return;
     const { live } = stage;

@@ -1,7 +1,7 @@
-/** What a person is told over the picture when there is nothing more to see: what happened, and what to do. */
+/** What a person reads over the picture at the end: what happened, and what to do. */
 export interface Ending { title: string; text: string }
 
-/** Reasons of the server's own; anything else is in somebody's words. */
+/** Reasons of the server. Other reasons are free text. */
 const WHY = new Map<string, Ending>(Object.entries({
   timeout: { title: 'The time of this session is up', text: 'It reached its time limit, and its browser is closed.' },
   'idle timeout': { title: 'This session has ended', text: 'Nobody used it for a while, so its browser is closed.' },
@@ -10,7 +10,7 @@ const WHY = new Map<string, Ending>(Object.entries({
 
 const OVER: Ending = { title: 'This session has ended', text: 'Its browser is closed.' };
 
-/** `cause` is how the connection ended, `reason` the server's word on it; a guest cannot start a session. */
+/** `cause` is how the connection ended, `reason` is the server's reason. A guest cannot start a session. */
 export function endingOf(cause: 'ended' | 'gone' | 'forbidden', reason: string, guest: boolean): Ending {
   if (cause === 'forbidden') {
     const text = reason || 'Your sign-in or your link is over, or does not reach that far.';

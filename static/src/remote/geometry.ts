@@ -1,6 +1,6 @@
-/** Where the remote page lies on the stage, and which of its points a finger or a mouse is on. */
+/** Where the remote page is on the stage, and which of its points is under a finger or the mouse. */
 
-/** A size; its unit is what the text around says. */
+/** A size; the context gives its unit. */
 export interface Size { width: number; height: number }
 /** A place, from the top left corner. */
 export interface Point { x: number; y: number }
@@ -8,12 +8,12 @@ export interface Point { x: number; y: number }
 /** Position of the page's top left corner on the stage, and stage pixels per page pixel. */
 export interface View { scale: number; x: number; y: number }
 
-/** A page is enlarged at most this much to fill a larger stage: more only blurs it. */
+/** A page is enlarged at most this much to fill a larger stage, because more only blurs it. */
 export const MAX_FIT = 2;
-/** Pinching goes no further than this many stage pixels per page pixel. */
+/** Pinching stops at this many stage pixels per page pixel. */
 export const MAX_ZOOM = 4;
 
-/** The whole page, centred, its aspect ratio kept. */
+/** The whole page, centred, with its aspect ratio. */
 export function fit(stage: Size, page: Size): View {
   const scale = Math.min(MAX_FIT, stage.width / page.width, stage.height / page.height);
   return {
@@ -23,7 +23,7 @@ export function fit(stage: Size, page: Size): View {
   };
 }
 
-/** Moves a view so that no edge of the page leaves an empty strip; an axis that is smaller than the stage is centred. */
+/** Moves a view so that no edge of the page leaves an empty strip. When the page is smaller than the stage along an axis, it is centred there. */
 export function clamp(view: View, stage: Size, page: Size): View {
   const axis = (offset: number, room: number, length: number): number =>
     length <= room ? (room - length) / 2 : Math.min(0, Math.max(room - length, offset));
@@ -34,7 +34,7 @@ export function clamp(view: View, stage: Size, page: Size): View {
   };
 }
 
-/** Zooms by a factor so that the page's point under `at` (stage pixels) stays there. */
+/** Zooms by a factor while the page's point under `at` (stage pixels) stays in place. */
 export function zoom(view: View, factor: number, at: Point, stage: Size, page: Size): View {
   const least = fit(stage, page).scale;
   const scale = Math.min(Math.max(MAX_ZOOM, least), Math.max(least, view.scale * factor));
@@ -42,7 +42,7 @@ export function zoom(view: View, factor: number, at: Point, stage: Size, page: S
   return clamp({ scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio }, stage, page);
 }
 
-/** Zooms and moves so that a rectangle of the page can be read, and lies inside the stage. */
+/** Zooms and moves so that a rectangle of the page is readable and inside the stage. */
 export function reveal(view: View, rect: { x: number; y: number; width: number; height: number }, readable: number, stage: Size, page: Size): View {
   const margin = 16;
   const widest = (stage.width - 2 * margin) / Math.max(1, rect.width);
@@ -61,18 +61,18 @@ export function reveal(view: View, rect: { x: number; y: number; width: number; 
   }, stage, page);
 }
 
-/** A point of the stage in CSS pixels of the page's viewport, to a hundredth. Outside of the page it is negative or beyond its size. */
+/** A point of the stage in CSS pixels of the page's viewport, to a hundredth. Outside the page it is negative or beyond the page's size. */
 export function toPage(view: View, at: Point): Point {
   const round = (value: number): number => Math.round(value * 100) / 100;
   return { x: round((at.x - view.x) / view.scale), y: round((at.y - view.y) / view.scale) };
 }
 
-/** Whether a point lies on the page. */
+/** Whether a point is on the page. */
 export function inside(point: Point, page: Size): boolean {
   return point.x >= 0 && point.y >= 0 && point.x < page.width && point.y < page.height;
 }
 
-/** The nearest point that lies on the page. */
+/** The nearest point on the page. */
 export function nearest(point: Point, page: Size): Point {
   return {
     x: Math.min(Math.max(point.x, 0), page.width - 1),

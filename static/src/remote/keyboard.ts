@@ -1,7 +1,7 @@
 import { modifiersOf } from './pointer.js';
 import { MODIFIER, type ComposeMessage, type KeyMessage, type TextMessage } from './protocol.js';
 
-/** What a key press has in common with KeyboardEvent, so that the mapping can be tested without a browser. */
+/** The fields of KeyboardEvent that the mapping uses, so that it can be tested without a browser. */
 export interface KeyPress {
   key: string;
   code: string;
@@ -19,24 +19,22 @@ const COMMAND_KEYS: Record<string, { key: string; code: string }> = {
   MetaRight: { key: 'Control', code: 'ControlRight' },
 };
 
-/** What a Mac's Option does with these keys, Control does on the other side: by words. */
+/** A Mac's Option with these keys becomes Control on the other side: move by words. */
 const BY_WORDS = new Set(['Backspace', 'Delete', 'ArrowLeft', 'ArrowRight']);
-/** And what Command does with these: to the ends of a line or of everything. */
+/** Command with these keys: to the ends of a line or of the text. */
 const TO_ENDS: Record<string, { key: string; modifiers: number }> = {
   ArrowLeft: { key: 'Home', modifiers: 0 }, ArrowRight: { key: 'End', modifiers: 0 },
   ArrowUp: { key: 'Home', modifiers: MODIFIER.ctrl }, ArrowDown: { key: 'End', modifiers: MODIFIER.ctrl },
 };
 
-/** A key that types one character, as far as its name tells. */
+/** Whether a key types one character, by its name. */
 function isCharacter(key: string): boolean {
   return [...key].length === 1;
 }
 
 /**
- * The message for a key. On a Mac, Command becomes Control, which is what
- * shortcuts need on the other side, and keys that edit become what does the
- * same there; Option types characters and is not sent as
- * Alt with them. AltGr arrives from Windows as Ctrl+Alt and types too.
+ * The message for a key. On a Mac, Command becomes Control, as shortcuts need it on the other side, and editing keys become those with the same
+ * effect there. Option types characters and is not sent as Alt for them. Windows reports AltGr as Ctrl+Alt, and it types too.
  */
 export function keyMessage(event: 'down' | 'up', press: KeyPress, mac: boolean): KeyMessage {
   let { key, code } = press;
@@ -62,12 +60,12 @@ export function keyMessage(event: 'down' | 'up', press: KeyPress, mac: boolean):
   return { type: 'key', event, key, code, location: press.location, repeat: press.repeat, modifiers, text };
 }
 
-/** Keys that say nothing by themselves: an input method or a dead key is at work, and its text follows. */
+/** Keys without a meaning of their own: an input method or a dead key is at work, and its text follows. */
 function isProcessed(event: KeyboardEvent): boolean {
   return event.isComposing || event.key === 'Process' || event.key === 'Dead' || event.key === 'Unidentified' || event.keyCode === 229;
 }
 
-/** The shortcut that pastes: by what the key means, and by its place where it means no Latin letter. */
+/** The paste shortcut: by the key's meaning, or by its place when it has no Latin letter. */
 export function isPaste(press: Pick<KeyPress, 'key' | 'code' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>, mac: boolean): boolean {
   if (!mac && press.shiftKey && !press.ctrlKey && !press.altKey && press.key === 'Insert') return true;
   if (press.altKey || !(mac ? press.metaKey : press.ctrlKey)) return false;
@@ -91,24 +89,23 @@ const MODIFIER_NAMES = new Set(['Control', 'Alt', 'Shift', 'Meta']);
 
 export const isMac = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** What the field holds while nothing is composed: something to delete, so that Backspace on a phone is seen. */
+/** The content of the field while nothing is composed: something to delete, so that Backspace on a phone is noticed. */
 const SENTINEL = '\u200b\u200b';
 
 interface Options {
   send(message: KeyMessage | TextMessage | ComposeMessage): void;
   /** What the person pastes. */
   paste(data: DataTransfer | null): void;
-  /** The person wants their own keyboard back. */
+  /** The person wants to use the keys for this page again. */
   leave(): void;
 }
 
 /**
- * The keyboard. Keys are read from a text field that cannot be seen: only an
- * editable element gets composition events, and only one opens the keyboard of
- * a phone. Nothing is heard while another element has the focus.
+ * The keyboard. Keys are read from an invisible text field, because only an editable element gets composition events and opens the keyboard of a
+ * phone. Keys are not read while another element has the focus.
  */
 export class Keyboard {
-  /** Pressed keys by code, so that each can be let go. */
+  /** Pressed keys by code, to release them later. */
   #pressed = new Map<string, { press: KeyPress; sent: KeyMessage }>();
   #mac = isMac();
   #composing = false;
@@ -136,14 +133,14 @@ export class Keyboard {
     this.field.focus({ preventScroll: true });
   }
 
-  /** Keys of a button on the screen, such as Control+KeyW: pressed one after the other, and let go. */
+  /** Keys of a button on the screen, such as Control+KeyW: pressed one after the other, then released. */
   chord(names: string): void {
     const { down, up } = chordOf(names);
     for (const press of down) this.options.send(keyMessage('down', press, false));
     for (const press of up) this.options.send(keyMessage('up', press, false));
   }
 
-  /** A key of a button on the screen: pressed and let go. */
+  /** A key of a button on the screen: pressed and released. */
   tap(key: string, code: string): void {
     const press = { key, code, location: 0, repeat: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, altGraph: false };
     this.options.send(keyMessage('down', press, false));
@@ -154,7 +151,7 @@ export class Keyboard {
     if (text) this.options.send({ type: 'text', text });
   }
 
-  /** Lets go of every pressed key: its release would go to another window. */
+  /** Releases every pressed key, because its release would go to another window. */
   release(): void {
     for (const { press, sent } of this.#pressed.values()) {
       this.#let(sent, { ...press, repeat: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false });
@@ -170,7 +167,7 @@ export class Keyboard {
       return;
     }
     if (isProcessed(event)) return;
-    // The paste event brings what is pasted; for that the key must keep its default.
+    // The paste event brings the content, so the key must keep its default.
     if (isPaste(event, this.#mac)) return;
     event.preventDefault();
     const press = this.#press(event);
@@ -185,11 +182,11 @@ export class Keyboard {
     event.preventDefault();
     this.#pressed.delete(event.code);
     this.#let(pressed.sent, { ...this.#press(event), key: event.key || pressed.press.key });
-    // macOS reports no release of keys that were let go while Command was held.
+    // macOS does not report the release of keys while Command is held.
     if (this.#mac && (event.code === 'MetaLeft' || event.code === 'MetaRight')) this.release();
   }
 
-  /** Lets go of what was pressed: the same key, whatever a Mac's Command would make of it by now. */
+  /** Releases the key that was pressed, whatever a Mac's Command would make of it now. */
   #let(sent: KeyMessage, press: KeyPress): void {
     const up = keyMessage('up', press, this.#mac);
     this.options.send(up.code === sent.code ? up : { ...up, key: sent.key, code: sent.code });
@@ -212,7 +209,7 @@ export class Keyboard {
     this.#reset();
   }
 
-  /** What on-screen keyboards do without key events that say which key it was. */
+  /** Input from on-screen keyboards, whose key events do not name the key. */
   #before(event: InputEvent): void {
     if (this.#composing || event.isComposing) return;
     switch (event.inputType) {

@@ -3,12 +3,12 @@ import { Emitter } from './emitter.js';
 import { Resume } from './resume.js';
 import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, MenuMessage, PermissionMessage, Picture, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 
-/** How long (ms) input waits for control that was asked for by using the page; later than that it is not what the person wants. */
+/** How long (ms) input waits for control that the person requested by using the page. After that, the person no longer expects it. */
 const CONTROL_WAIT = 1_500;
-/** Input kept meanwhile. */
+/** The number of waiting inputs. */
 const QUEUE_MAX = 64;
 
-/** Who controls the session, as far as this viewer is concerned. */
+/** Who controls the session, from this viewer's point of view. */
 export type Party = 'me' | 'person' | 'script' | 'agent' | 'nobody';
 
 function partyOf(holder: string, mine: boolean): Party {
@@ -52,21 +52,21 @@ interface LiveEvents {
   /** The CSS name of the remote mouse's cursor. */
   cursor: string;
   browser: 'crashed' | 'recovered';
-  /** What the server would not do, and why, in words. */
+  /** What the server refused, and why, in words. */
   trouble: { kind: string; why: string };
 }
 
-/** A session as one viewer sees it: the state that the socket's messages add up to, and what the viewer may send. */
+/** A session as one viewer sees it: the state from the socket's messages, and the messages that the viewer may send. */
 export class Live extends Emitter<LiveEvents> {
   role: Role = 'view';
-  /** The remote page was made for fingers. */
+  /** The remote page was made for touch. */
   touch = false;
   holder = '';
   epoch = 0;
   mine = false;
-  /** The holder's connection broke. */
+  /** The connection of the person in control broke. */
   away = false;
-  /** Somebody asks the person in control for it. */
+  /** Another person asks for control. */
   asked: Asked | null = null;
   tabs: Tab[] = [];
   active = 0;
@@ -74,12 +74,12 @@ export class Live extends Emitter<LiveEvents> {
   readonly connection: Connection;
   #queue: InputMessage[] = [];
   #asked = 0;
-  /** Control was lost with the line, not given away. */
+  /** Control was lost with the connection, not given away. */
   #wantsBack = false;
-  /** Goes on with this view's control after a lost connection. */
+  /** Continues this view's control after a lost connection. */
   readonly #resume: Resume;
 
-  /** `size` says how the page is looked at; each connection begins by telling the server. */
+  /** `size` says how the page is shown. Each connection begins with it. */
   constructor(readonly session: string, size: () => ViewSize) {
     super();
     this.#resume = new Resume(session);
@@ -109,7 +109,7 @@ export class Live extends Emitter<LiveEvents> {
     return this.role === 'control' || this.role === 'takeover';
   }
 
-  /** Whoever is in control answers what the remote browser asks; when nobody is, answering takes control. */
+  /** The person in control answers the remote browser's questions. When nobody is in control, answering takes control. */
   get mayAnswer(): boolean {
     return this.mine || (this.party === 'nobody' && this.mayControl);
   }
@@ -123,9 +123,8 @@ export class Live extends Emitter<LiveEvents> {
   }
 
   /**
-   * Input for the remote page. When nobody is in control, using the page asks
-   * for it, and what was done meanwhile follows once it is granted. Without a
-   * connection nothing is kept: it would be played back to another page.
+   * Input for the remote page. When nobody is in control, using the page asks for control, and input waits until it is granted. Without a connection
+   * nothing waits, because it would reach another page later.
    */
   input(message: InputMessage): void {
     if (this.connection.state.phase !== 'open') return;
@@ -138,7 +137,7 @@ export class Live extends Emitter<LiveEvents> {
     if (this.#waits && this.#queue.length < QUEUE_MAX) this.#queue.push(message);
   }
 
-  /** Goes somewhere, taking control first when it is free. */
+  /** Navigates, and takes control first when it is free. */
   navigate(message: ClientMessage & { type: 'navigate' | 'tab' }): void {
     if (!this.mine && this.party === 'nobody' && this.mayControl) this.#ask();
     this.send(message);
@@ -162,7 +161,7 @@ export class Live extends Emitter<LiveEvents> {
     return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
   }
 
-  /** Control was asked for by using the page, and may still come in time. */
+  /** Control was requested by using the page, and may still come in time. */
   get #waits(): boolean {
     return this.#asked > 0 && performance.now() - this.#asked < CONTROL_WAIT;
   }
@@ -240,14 +239,14 @@ export class Live extends Emitter<LiveEvents> {
         this.#complain(message.message);
         break;
       default:
-        break; // Types of a later server are not this client's business.
+        break; // Types of a later server do not concern this client.
     }
   }
 
-  /** The server names the message that was wrong before it says why. */
+  /** The server first names the bad message, then says why. */
   #complain(text: string): void {
     const [, kind = '', why = text] = /^(\w+): (.*)$/s.exec(text) ?? [];
-    // Who is in control is on the screen; the rest is said.
+    // The screen shows who is in control; other refusals are shown in words.
     if (QUIET.has(kind)) return;
     this.emit('trouble', { kind, why: why.charAt(0).toUpperCase() + why.slice(1) });
   }

@@ -1,7 +1,7 @@
 import { byId, show } from '../ui/dom.js';
 import type { Live } from './live.js';
 
-/** With so little left (ms) of a takeover, more time is offered. */
+/** More time is offered when this much (ms) of a takeover is left. */
 const LITTLE = 60_000;
 
 /** The button that asks for more time, shown when little is left. */

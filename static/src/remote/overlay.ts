@@ -3,19 +3,19 @@ import { endingOf } from './endings.js';
 import type { Live } from './live.js';
 import type { Screen } from './screen.js';
 
-/** What stands over the picture when the picture is not what there is. */
+/** What covers the picture when it does not show the present state. */
 interface Words {
   title: string;
   text: string;
   /** The session is over for this viewer. */
   final?: boolean;
-  /** The picture is of nothing that exists any more. */
+  /** The picture shows something that no longer exists. */
   covers?: boolean;
 }
 
-/** Says over the picture that the line is cut, that the browser or the page crashed, or that all is over. */
+/** Says over the picture that the connection is lost, that the browser or the page crashed, or that the session is over. */
 export class Overlay {
-  /** There is a way from here to the sessions: not for guests. */
+  /** Whether a link leads to the sessions: not for guests. */
   #home = document.querySelector('.topbar a[href="/"]') !== null;
   #browserCrashed = false;
   #said: Words | null = null;
@@ -27,7 +27,7 @@ export class Overlay {
       update();
     });
     live.on('connection', (state) => {
-      if (state.phase !== 'open') this.#browserCrashed = false; // told again
+      if (state.phase !== 'open') this.#browserCrashed = false; // the server reports it again
       update();
     });
     live.on('tabs', update);
@@ -41,7 +41,7 @@ export class Overlay {
     const { state } = live.connection;
     if (state.phase === 'closed') return state.cause === 'left' ? null : { ...endingOf(state.cause, state.reason, !this.#home), final: true };
     if (state.phase !== 'open') {
-      if (state.phase === 'connecting') return this.#said; // as it was: the next moment tells
+      if (state.phase === 'connecting') return this.#said; // unchanged until the state is known
       if (this.screen.hasPicture) return { title: 'Connection lost', text: 'Connecting again. Nothing you did so far is lost.' };
       return { title: 'The server cannot be reached', text: 'Trying again. Check your network if this goes on.' };
     }

@@ -2,12 +2,12 @@ import type { Live } from './live.js';
 import type { ViewSize } from './protocol.js';
 import type { Screen } from './screen.js';
 
-/** How long (ms) a size has to stay the same before the server learns it. */
+/** How long (ms) a size must stay the same before the server gets it. */
 const REST = 250;
-/** Device pixels per CSS pixel that pictures are made for, at most. */
+/** Upper bound of device pixels per CSS pixel for pictures. */
 const DENSEST = 4;
 
-/** The cursor names of CSS. The screen ignores any other name that the server sends. */
+/** The cursor names of CSS. Other names from the server are ignored. */
 const CURSORS = new Set(
   ('default none context-menu help pointer progress wait cell crosshair text vertical-text alias copy move no-drop not-allowed grab grabbing ' +
     'all-scroll col-resize row-resize n-resize e-resize s-resize w-resize ne-resize nw-resize se-resize sw-resize ew-resize ns-resize nesw-resize nwse-resize zoom-in zoom-out').split(' '),
@@ -21,16 +21,15 @@ export function showPage(live: Live, screen: Screen): void {
   tellSize(live, screen);
 }
 
-/** The size at which the whole page is shown: larger than the stage while a part of the page is zoomed in. */
+/** The size of the whole page on the screen: larger than the stage while it is zoomed in. */
 export function viewSize({ room, fitted, page, view }: Screen): ViewSize {
   const { width, height } = fitted ? room : { width: page.width * view.scale, height: page.height * view.scale };
   return { width: Math.round(width), height: Math.round(height), dpr: Math.min(DENSEST, window.devicePixelRatio || 1), hidden: document.hidden };
 }
 
 /**
- * Tells the server how the page is looked at: pictures need not be larger than
- * that, and are not needed while this page is hidden. A new size is told after
- * it came to rest, a change of visibility at once.
+ * Tells the server how the page is shown, because pictures need not be larger than that, and are not needed while this page is hidden. A new size is
+ * sent after a pause, a change of visibility at once.
  */
 function tellSize(live: Live, screen: Screen): void {
   let timer = 0;

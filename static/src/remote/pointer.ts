@@ -6,11 +6,11 @@ const BUTTONS: MouseButton[] = ['left', 'middle', 'right', 'back', 'forward'];
 /** Bits of MouseEvent.buttons for each MouseEvent.button. */
 const BUTTON_BITS = [1, 4, 2, 8, 16];
 
-/** Presses of one button this close in time (ms) and place (CSS px) count as double, triple clicks. */
+/** Presses of one button within this time (ms) and distance (CSS px) count as double or triple clicks. */
 const MULTI_CLICK_TIME = 500;
 const MULTI_CLICK_DISTANCE = 5;
 
-/** What WheelEvent's lines and pages are worth in pixels where a browser does not say pixels. */
+/** Pixels for a line and a page of WheelEvent, when a browser does not report pixels. */
 const WHEEL_LINE = 40;
 const WHEEL_PAGE = 600;
 
@@ -26,7 +26,7 @@ export function wheelPixels(delta: number, mode: number): number {
   return delta;
 }
 
-/** Counts clicks as a desktop does: same button, soon after, about the same place. */
+/** Counts clicks like a desktop: same button, soon after, at about the same place. */
 export class ClickCounter {
   #button = -1;
   #count = 0;
@@ -42,16 +42,15 @@ export class ClickCounter {
     return this.#count;
   }
 
-  /** The count that the release of a button belongs to. */
+  /** The click count for the release of a button. */
   get count(): number {
     return Math.max(1, this.#count);
   }
 }
 
 /**
- * Keeps moves and wheel turns until the next animation frame, the newest
- * position winning and wheel turns adding up. Anything else goes at once, what
- * is kept before it, so that a click lands where the pointer was.
+ * Keeps moves and wheel turns until the next animation frame: the newest position wins, and wheel turns add up. Anything else is sent at once, after
+ * what was kept, so that a click is where the pointer was.
  */
 export class Coalescer {
   #kept: MouseMessage | null = null;
@@ -85,7 +84,7 @@ export class Coalescer {
   }
 }
 
-/** Mouse and pen on the canvas. Fingers are touch.ts's. */
+/** Mouse and pen on the canvas. touch.ts handles fingers. */
 export class Pointer {
   #coalescer: Coalescer;
   #clicks = new ClickCounter();
@@ -100,7 +99,7 @@ export class Pointer {
     surface.addEventListener('pointerup', (event) => this.#up(event));
     surface.addEventListener('pointercancel', () => this.release());
     surface.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
-    // The context menu, middle-click scrolling, and the mouse's own back and forward are the remote page's.
+    // The context menu, middle-click scrolling, and the mouse's back and forward buttons are for the remote page.
     surface.addEventListener('contextmenu', (event) => event.preventDefault());
     surface.addEventListener('mousedown', (event) => event.preventDefault());
     surface.addEventListener('mouseup', (event) => event.preventDefault());
@@ -122,7 +121,7 @@ export class Pointer {
 
   #move(event: PointerEvent): void {
     if (event.pointerType === 'touch') return;
-    // A second button pressed or released while one is held arrives as a move.
+    // A second button that is pressed or released while one is held is reported as a move.
     if (event.button >= 0) {
       const bit = BUTTON_BITS[event.button] ?? 0;
       this.#button(event.buttons & bit ? 'down' : 'up', event, event.button);
@@ -153,7 +152,7 @@ export class Pointer {
 
   #wheel(event: WheelEvent): void {
     event.preventDefault();
-    if (event.ctrlKey) return; // A pinch on a touchpad: it would zoom this page, not the remote one.
+    if (event.ctrlKey) return; // A pinch on a touchpad, which would zoom this page.
     const point = nearest(this.screen.toPage(event), this.screen.page);
     this.#coalescer.push({
       ...this.#message('wheel', event, point),
@@ -162,7 +161,7 @@ export class Pointer {
     });
   }
 
-  /** Lets go of every held button, for instance when the window loses focus. */
+  /** Releases every held button, for example when the window loses the focus. */
   release(): void {
     for (const [button, bit] of BUTTON_BITS.entries()) {
       if (!(this.#held & bit)) continue;
@@ -175,7 +174,7 @@ export class Pointer {
   }
 }
 
-/** The button that a drag's moves belong to. */
+/** The button of a drag. */
 export function heldButton(buttons: number): MouseButton {
   for (const [button, bit] of BUTTON_BITS.entries()) {
     if (buttons & bit) return BUTTONS[button] ?? 'none';

@@ -1,6 +1,6 @@
 /**
- * The viewer's socket (subprotocol `takeover.v1`): message shapes and the
- * header of binary pictures. Coordinates are CSS pixels of the remote page's viewport.
+ * The viewer's socket (subprotocol `takeover.v1`): message shapes and the header of binary pictures. Coordinates are CSS pixels of the remote page's
+ * viewport.
  */
 
 /** The socket's subprotocol. */
@@ -19,7 +19,7 @@ export interface MouseMessage {
   x: number;
   y: number;
   button: MouseButton;
-  /** Bit mask of what is held: 1 left, 2 right, 4 middle, 8 back, 16 forward. */
+  /** Bit mask of the held buttons: 1 left, 2 right, 4 middle, 8 back, 16 forward. */
   buttons: number;
   clickCount: number;
   modifiers: number;
@@ -39,30 +39,30 @@ export interface KeyMessage {
   text: string;
 }
 
-/** A finger: CSS pixels of the page, its identifier as long as it is down. */
+/** A finger: CSS pixels of the page, and an identifier that is valid while it is down. */
 export interface TouchPoint { id: number; x: number; y: number; radiusX: number; radiusY: number; force: number }
 
-/** Fingers that changed. */
+/** The fingers that changed. */
 export interface TouchMessage { type: 'touch'; event: 'start' | 'move' | 'end' | 'cancel'; points: TouchPoint[]; modifiers: number }
 
-/** Text that no key gave, such as a paste or what an input method ended with. */
+/** Text without keys, such as a paste or the result of an input method. */
 export interface TextMessage { type: 'text'; text: string }
-/** What an input method holds at the moment, and the selection in it. */
+/** The unfinished text of an input method, and the selection in it. */
 export interface ComposeMessage { type: 'compose'; text: string; start: number; end: number }
 
-/** Files of the session that fall on the page. */
+/** Files of the session that are dropped on the page. */
 export interface DropMessage { type: 'drop'; x: number; y: number; files: string[]; modifiers: number }
 
 /** Copies, cuts or pastes in the page; `image` names a file of the session. */
 export interface ClipboardMessage { type: 'clipboard'; action: 'copy' | 'cut' | 'paste'; text?: string; image?: string }
 
-/** Input goes with the epoch of the control lease it was made under. */
+/** Input carries the epoch of the control lease under which it was made. */
 export type InputMessage = MouseMessage | KeyMessage | TextMessage | ComposeMessage | DropMessage | ClipboardMessage | TouchMessage;
 
-/** How the page is looked at: CSS pixels of the whole page, device pixels per CSS pixel, and whether anybody sees it. */
+/** How the page is shown: CSS pixels of the whole page, device pixels per CSS pixel, and whether it is visible. */
 export interface ViewSize { width: number; height: number; dpr: number; hidden: boolean }
 
-/** How pictures fared since the last of these. */
+/** Figures of the pictures since the last such message. */
 export interface StatsMessage {
   type: 'stats';
   /** Pictures sent per second. */

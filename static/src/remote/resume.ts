@@ -1,12 +1,11 @@
 import { keep, recall } from '../ui/storage.js';
 
 /**
- * The word with which a page that is loaded again gets its place back: its viewer id, and with it control and the
- * takeover it works on. The tab remembers the word only while nobody looks at the page, because a copy of the tab gets
- * what the tab remembers, and must not take the place of the first.
+ * The word with which a reloaded page gets its place back: its viewer id, and with it control and its takeover. The tab keeps the word only while the
+ * page is not shown, because a copy of the tab gets what the tab keeps, and must not take the place of the first.
  */
 export class Resume {
-  /** Empty as long as the server gave none. */
+  /** Empty until the server sends one. */
   word: string;
   readonly #key: string;
 

@@ -2,32 +2,31 @@ import { Emitter } from './emitter.js';
 import { clamp, fit, reveal, toPage, zoom, type Point, type Size, type View } from './geometry.js';
 import type { Picture, Rect } from './protocol.js';
 
-/** Stage pixels per page pixel at which a form field's text can be read on a phone. */
+/** Stage pixels per page pixel at which a form field is readable on a phone. */
 const READABLE = 0.9;
 
 interface ScreenEvents {
-  /** A picture is on the canvas; what `ack` waits for. */
+  /** A picture is on the canvas; `ack` waits for it. */
   drawn: Picture;
   /** The page's viewport or its place on the stage changed. */
   view: View;
 }
 
 /**
- * Draws pictures on a canvas inside a stage. The newest picture wins: one that
- * arrives while another is decoded replaces the one that waits, so a slow
+ * Draws pictures on a canvas in a stage. The newest picture wins: a picture that arrives while another is decoded replaces the waiting one, so a slow
  * machine skips pictures instead of falling behind.
  */
 export class Screen extends Emitter<ScreenEvents> {
   page: Size = { width: 1280, height: 720 };
   view: View = { scale: 1, x: 0, y: 0 };
-  /** Set while the view is the fitted one, and follows the stage's size. */
+  /** Whether the view is the fitted one and follows the stage's size. */
   fitted = true;
   #context: CanvasRenderingContext2D;
   #next: Picture | null = null;
   #decoding = false;
   #lastSeq = -1;
 
-  /** `edge` is laid around the part of the page that can be seen. */
+  /** `edge` frames the visible part of the page. */
   constructor(readonly stage: HTMLElement, readonly frame: HTMLElement, readonly canvas: HTMLCanvasElement, private readonly edge: HTMLElement) {
     super();
     const context = canvas.getContext('2d', { alpha: false });
@@ -61,7 +60,7 @@ export class Screen extends Emitter<ScreenEvents> {
         this.#draw(picture, bitmap);
         bitmap.close();
       } catch {
-        // An image that cannot be decoded is skipped, and acknowledged so that the next one comes.
+        // An image that cannot be decoded is skipped and acknowledged, so that the next one comes.
       }
       this.emit('drawn', picture);
     }
@@ -85,7 +84,7 @@ export class Screen extends Emitter<ScreenEvents> {
     this.layout();
   }
 
-  /** Places the canvas after the stage, the page or the view changed. */
+  /** Places the canvas after a change of the stage, the page or the view. */
   layout(): void {
     const room = this.room;
     this.view = this.fitted ? fit(room, this.page) : clamp(this.view, room, this.page);
@@ -116,12 +115,12 @@ export class Screen extends Emitter<ScreenEvents> {
     this.setView(clamp({ ...this.view, x: this.view.x + dx, y: this.view.y + dy }, this.room, this.page));
   }
 
-  /** Whether text of the page, shown whole, is too small to be read. */
+  /** Whether text is too small to read when the whole page is shown. */
   get small(): boolean {
     return fit(this.room, this.page).scale < READABLE * 0.75;
   }
 
-  /** Back to the whole page, or closer to one point when it is shown whole. */
+  /** Back to the whole page, or closer to one point when the whole page is shown. */
   toggleZoom(at: Point): void {
     if (this.fitted) this.zoomBy(Math.max(2, 1 / this.view.scale), at);
     else this.showWhole();
@@ -136,13 +135,13 @@ export class Screen extends Emitter<ScreenEvents> {
     this.setView(reveal(this.view, rect, READABLE, this.room, this.page));
   }
 
-  /** A point of the window as one of the stage. */
+  /** Converts a point of the window to the stage. */
   onStage(event: { clientX: number; clientY: number }): Point {
     const box = this.stage.getBoundingClientRect();
     return { x: event.clientX - box.left - this.stage.clientLeft, y: event.clientY - box.top - this.stage.clientTop };
   }
 
-  /** A point of the window in CSS pixels of the remote page. */
+  /** Converts a point of the window to CSS pixels of the remote page. */
   toPage(event: { clientX: number; clientY: number }): Point {
     return toPage(this.view, this.onStage(event));
   }

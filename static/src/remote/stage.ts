@@ -21,13 +21,13 @@ import { Touch } from './touch.js';
 import { Widgets } from './widgets/widgets.js';
 import { Zoom } from './zoom.js';
 
-/** The remote page on this page: pictures out, mouse, fingers and keys in, and what is said when there is nothing to see. */
+/** The remote page on this page: pictures out, mouse, fingers and keys in, and messages when there is nothing to see. */
 export class Stage {
   readonly screen: Screen;
   readonly live: Live;
   readonly keyboard: Keyboard;
   readonly clipboard: Clipboard;
-  /** Fingers are used here: fields bring up the on-screen keyboard. */
+  /** The person uses fingers, so fields open the on-screen keyboard. */
   readonly coarse = window.matchMedia('(pointer: coarse)').matches;
   #field = byId<HTMLTextAreaElement>('keys');
   #area = byId('stage-area');
@@ -69,7 +69,7 @@ export class Stage {
   open(): void {
     this.live.connection.open();
     window.addEventListener('pagehide', () => this.live.connection.close());
-    // A page that comes back from the history is a new one to the server.
+    // A page that returns from the history is a new viewer for the server.
     window.addEventListener('pageshow', (event) => event.persisted && location.reload());
   }
 
@@ -78,7 +78,7 @@ export class Stage {
   }
 
   #tapped(): void {
-    // Phones open their keyboard only while a touch is being handled, which is too early to know what was hit.
+    // Phones open their keyboard only during a touch, before the remote page says what was hit.
     if (this.#wanted) this.keyboard.focus();
   }
 
@@ -96,7 +96,7 @@ export class Stage {
     });
   }
 
-  /** The keys are this page's: what has the focus now stands behind the remote page, and Tab in both directions leads away from that. */
+  /** Returns the keys to this page: the next element after the remote page gets the focus, and Tab in both directions leads on from there. */
   #giveBack(): void {
     const back = byId('keys-back');
     show(back, true);
@@ -108,7 +108,7 @@ export class Stage {
     back.focus({ preventScroll: true });
   }
 
-  /** The frame's colour, and what is said over the picture. */
+  /** The frame's colour, and the messages over the picture. */
   #showState(): void {
     const live = this.live;
     const skeleton = byId('skeleton');
@@ -117,7 +117,7 @@ export class Stage {
     new Overlay(live, this.screen);
   }
 
-  /** Lists the keys of this page, where a question mark is not typed somewhere. */
+  /** Lists the keys of this page when a question mark is pressed outside a text field. */
   #help(event: KeyboardEvent): void {
     const typed = event.target instanceof Element && event.target.closest('input, textarea, select, [contenteditable], .monaco-editor');
     if (event.key !== '?' || typed || document.querySelector('dialog[open]')) return;
@@ -125,7 +125,7 @@ export class Stage {
     byId<HTMLDialogElement>('keys-help').showModal();
   }
 
-  /** Brings the phone's keyboard, and the field that has the focus, where the person looks. */
+  /** Opens the phone's keyboard, and moves the focused field into view. */
   #followField(): void {
     this.live.on('focus', ({ editable, rect }) => {
       this.#wanted = editable && this.coarse;
@@ -136,7 +136,7 @@ export class Stage {
         if (rect) this.screen.reveal(rect);
       } else if (this.keyboard.focused) this.#field.blur();
     });
-    // Where a window keeps its height, the on-screen keyboard covers its lower part.
+    // When the window keeps its height, the on-screen keyboard covers its lower part.
     const visual = window.visualViewport;
     visual?.addEventListener('resize', () => {
       document.body.style.height = this.coarse && window.innerHeight - visual.height > 80 ? `${visual.height}px` : '';
@@ -145,7 +145,7 @@ export class Stage {
 
   #fillKeyboardButtons(): void {
     for (const button of document.querySelectorAll<HTMLElement>('[data-keyboard]')) {
-      // The press would take the focus away before the click is known.
+      // The press would remove the focus before the click is known.
       button.addEventListener('pointerdown', (event) => event.preventDefault());
       button.addEventListener('click', () => {
         if (this.keyboard.focused) this.#field.blur();

@@ -5,29 +5,27 @@ import type { Screen } from './screen.js';
 
 /** A finger that moves less than this (CSS px) taps. */
 const SLOP = 8;
-/** A finger that rests this long (ms) takes hold of what is under it. */
+/** A finger that rests this long (ms) holds what is under it. */
 const HOLD = 350;
-/** Two taps within this time (ms), and no further apart than this (CSS px), change the zoom: taps on two keys are two taps. */
+/** Two taps within this time (ms) and distance (CSS px) change the zoom. Taps on two keys are further apart. */
 const DOUBLE_TAP = 300;
 const DOUBLE_TAP_REACH = 24;
 
-/** What a moving finger means: sideways it drags, as a slider wants it; up and down it scrolls. */
+/** The meaning of a moving finger: sideways it drags, like a slider; up and down it scrolls. */
 export function gestureOf(dx: number, dy: number): 'undecided' | 'drag' | 'scroll' {
   if (Math.hypot(dx, dy) < SLOP) return 'undecided';
   return Math.abs(dx) >= Math.abs(dy) ? 'drag' : 'scroll';
 }
 
-/** The largest finger (CSS px of the page) that is told of. */
+/** The largest reported finger (CSS px of the page). */
 const LARGEST = 500;
 
 type Mode = 'page' | 'idle' | 'undecided' | 'drag' | 'scroll' | 'pinch';
 
 /**
- * Fingers. On a page that was made for them they are fingers there too. On any
- * other one finger is the remote mouse: a tap clicks, a sideways move or one
- * after a short hold drags, up and down scrolls. Two fingers move and zoom the
- * view on this side only, unless the page is made for fingers and shown whole
- * at a size to be read: then they are the page's.
+ * Fingers. On a page that was made for touch they are fingers there too. On other pages one finger is the remote mouse: a tap clicks, a sideways move
+ * or a move after a short hold drags, and a move up or down scrolls. Two fingers move and zoom only the view on this side, unless the page was made
+ * for touch and is shown whole at a readable size: then they go to the page.
  */
 export class Touch {
   #mode: Mode = 'idle';
@@ -35,7 +33,7 @@ export class Touch {
   #last: Point = { x: 0, y: 0 };
   #hold = 0;
   #lastTap: { at: number; place: Point } | null = null;
-  /** Two fingers that may turn out to tap. */
+  /** Two fingers that may become a tap. */
   #pair: { at: number; distance: number; middle: Point } | null = null;
   #pinch = { distance: 0, middle: { x: 0, y: 0 } };
 
@@ -118,7 +116,7 @@ export class Touch {
     if (this.#pair && event.touches.length === 0) this.#tapOfTwo(event.timeStamp);
     if (this.#mode === 'undecided') this.#tap(event.timeStamp);
     this.#letGo();
-    // After a pinch the finger that is left does nothing until it is lifted too.
+    // After a pinch, the remaining finger does nothing until it is lifted too.
     this.#mode = event.touches.length > 0 ? 'pinch' : 'idle';
     if (event.touches.length === 1) this.#mode = 'idle';
   }
@@ -137,7 +135,7 @@ export class Touch {
     this.#mouse('up', this.#start, { button: 'left', clickCount: 1 });
   }
 
-  /** Two fingers press the right button, between them. */
+  /** A tap with two fingers presses the right button, between them. */
   #tapOfTwo(at: number): void {
     const pair = this.#pair;
     this.#pair = null;
@@ -154,7 +152,7 @@ export class Touch {
     this.#mouse('down', this.#start, { button: 'left', buttons: 1, clickCount: 1 });
   }
 
-  /** Fingers as they are. */
+  /** Sends fingers unchanged. */
   #pass(kind: 'start' | 'move' | 'end', event: TouchEvent): void {
     const { page, view } = this.screen;
     const points: TouchPoint[] = [...event.changedTouches].map((touch) => {

@@ -3,7 +3,7 @@ import { APIError, path } from '../ui/api.js';
 /** A file of the session. */
 export interface StoredFile { name: string; size: number; modifiedAt: string }
 
-/** Puts a file of the person's into the session's folder, beside what is there, and tells under which name. */
+/** Adds a file of the person to the session's folder and returns its name there. */
 export async function upload(session: string, file: File): Promise<StoredFile> {
   const where = `${path`/v1/sessions/${session}/files`}?add=true&name=${encodeURIComponent(file.name)}`;
   let response: Response;
@@ -19,7 +19,7 @@ export async function upload(session: string, file: File): Promise<StoredFile> {
   return (await response.json()) as StoredFile;
 }
 
-/** Sends files one after the other and gives their names in the session. */
+/** Sends files one after the other and returns their names in the session. */
 export async function uploadAll(session: string, files: readonly File[], progress: (text: string) => void): Promise<string[]> {
   const names: string[] = [];
   for (const [at, file] of files.entries()) {
@@ -31,7 +31,7 @@ export async function uploadAll(session: string, files: readonly File[], progres
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB'];
 
-/** A number of bytes as people write it. */
+/** A number of bytes for people. */
 export function sizeOf(bytes: number): string {
   if (bytes === 1) return '1 byte';
   let unit = 0;

@@ -5,13 +5,12 @@ import { notice } from '../ui/notices.js';
 import type { Rect } from './protocol.js';
 import type { Screen } from './screen.js';
 
-/** Kept when the hint was seen. */
+/** Remembers that the hint was seen. */
 const HINT = 'takeover.zoom';
 
 /**
- * The button that brings a page closer which is too small to be read, for
- * whoever does not know that two fingers do that. It goes to the field that has
- * the focus, else to the middle.
+ * The button that enlarges a page that is too small to read, for people who do not know that two fingers do so. It goes to the focused field, or to
+ * the middle.
  */
 export class Zoom {
   #buttons = [...document.querySelectorAll<HTMLElement>('[data-zoom]')];
@@ -28,7 +27,7 @@ export class Zoom {
     const { screen } = this;
     if (!screen.fitted) return screen.showWhole();
     if (this.#field) screen.reveal(this.#field);
-    // A field that is large enough moves nothing; whoever presses wants it closer.
+    // A field that is large enough does not move the view, but a person who presses wants it closer.
     if (screen.fitted) screen.toggleZoom({ x: screen.room.width / 2, y: screen.room.height / 2 });
     if (recall(HINT)) return;
     keep(HINT, '1');

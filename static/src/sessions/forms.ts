@@ -2,7 +2,7 @@ import { APIError } from '../ui/api.js';
 import { h } from '../ui/dom.js';
 import { formError } from '../ui/menus.js';
 
-/** Takes away what was said of a form's fields. */
+/** Removes the errors from a form. */
 export function clearErrors(form: HTMLFormElement): void {
   formError(form, '');
   for (const said of form.querySelectorAll('.field-error')) said.remove();
@@ -12,7 +12,7 @@ export function clearErrors(form: HTMLFormElement): void {
   }
 }
 
-/** Says what is wrong with a form: at its fields what the server says of them by their names, the rest below. */
+/** Shows the errors of a form: those of a field at the field, by its name, and the others below. */
 export function showErrors(form: HTMLFormElement, error: unknown): void {
   const rest: string[] = [];
   let first: HTMLElement | null = null;

@@ -1,9 +1,9 @@
-/** How often (ms) the picture of a session in sight is made anew. */
+/** How often (ms) the picture of a visible session is refreshed. */
 const REFRESH = 10_000;
-/** Pictures asked for at the same time. */
+/** Pictures that are loaded at the same time. */
 const AT_ONCE = 2;
 
-/** Small pictures of sessions, loaded when they come into sight. */
+/** Small pictures of sessions, loaded when they come into view. */
 export class Thumbnails {
   #visible = new Set<HTMLElement>();
   #queue: HTMLElement[] = [];
@@ -29,7 +29,7 @@ export class Thumbnails {
     }, REFRESH);
   }
 
-  /** Takes in thumbnails that the page has got since the last time. */
+  /** Adds thumbnails that are new on the page. */
   scan(): void {
     for (const element of document.querySelectorAll<HTMLElement>('[data-thumb]')) {
       if (this.#seen.has(element)) continue;
@@ -67,7 +67,7 @@ export class Thumbnails {
       settle();
     };
     image.onerror = () => {
-      element.dataset.none = ''; // The last picture, or the empty ground, stays.
+      element.dataset.none = ''; // The last picture, or the empty background, stays.
       settle();
     };
     image.src = `${element.dataset.thumb ?? ''}?at=${Date.now()}`;

@@ -1,11 +1,11 @@
-/** Calls of the HTTP API. Failures are told in words that can be shown. */
+/** Calls of the HTTP API. Failures have texts for people. */
 
 /** What is wrong with one field of a request. */
 export interface FieldProblem { field: string; error: string }
 
 /** A call that the server refused, or that did not reach it (`status` 0). */
 export class APIError extends Error {
-  /** fields is what the server found wrong with fields of the request. */
+  /** fields are the errors of the request's fields. */
   constructor(message: string, readonly status: number, readonly fields: FieldProblem[] = []) {
     super(message);
     this.name = 'APIError';
@@ -22,7 +22,7 @@ function explain(status: number, problem: Problem | null): string {
   return `The server answered ${status}.`;
 }
 
-/** Makes a request of the API and gives its answer. Rejects with an APIError when the server refuses or is not there. */
+/** Makes an API request and returns its answer. Rejects with an APIError when the server refuses or cannot be reached. */
 export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const init: RequestInit = { method, headers: { Accept: 'application/json' }, credentials: 'same-origin' };
   if (signal) init.signal = signal;
@@ -42,7 +42,7 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
   try {
     value = text ? JSON.parse(text) : null;
   } catch {
-    // A proxy's HTML page, for instance; the status says enough.
+    // For example, the HTML page of a proxy; the status is enough.
   }
   if (!response.ok) {
     const problem = value as Problem | null;
@@ -63,7 +63,7 @@ export function path(parts: TemplateStringsArray, ...values: string[]): string {
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
 }
 
-/** What went wrong, in words for a person. */
+/** The text of an error for a person. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

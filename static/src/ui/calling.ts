@@ -5,19 +5,19 @@ import { read } from './storage.js';
 export interface Call {
   id: string;
   reason: string;
-  /** Somebody is on it. */
+  /** Somebody works on it. */
   claimed: boolean;
 }
 
-/** Tells of new takeovers by notification, sound and the page's icon, as the person chose. */
+/** Announces new takeovers by notification, sound and the page's icon, as the person chose. */
 export class Calling {
   #known: Set<string> | null = null;
   readonly #link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
   readonly #icon = this.#link?.getAttribute('href') ?? '';
 
   /**
-   * Takes in the open takeovers, and tells of those that need a person now and did not before: new ones, and those whose
-   * person has left. What waited before this page was opened is no news.
+   * Compares the open takeovers with the last ones, and announces those that now need a person: new ones, and those whose person has left. Takeovers
+   * from before this page was opened are not announced.
    */
   update(open: Call[], tells: boolean): void {
     const waiting = open.filter(({ claimed }) => !claimed);
@@ -36,7 +36,7 @@ export class Calling {
     }
   }
 
-  /** A dot in the icon's corner, drawn by the server's other icon. */
+  /** A dot in the corner of the icon, which is another icon of the server. */
   #badge(waits: boolean): void {
     const href = waits ? (this.#link?.dataset.waiting ?? this.#icon) : this.#icon;
     if (this.#link && this.#link.getAttribute('href') !== href) this.#link.setAttribute('href', href);

@@ -2,7 +2,7 @@ import { path, post } from './api.js';
 import { busy } from './menus.js';
 import { notice } from './notices.js';
 
-/** Puts text on the person's clipboard; false when their browser refuses. */
+/** Puts text on the person's clipboard; false when the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -12,7 +12,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** The way that also works without a secure context, as on http in a local network. */
+/** This way also works without a secure context, for example with http in a local network. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');
   field.value = text;
@@ -27,8 +27,8 @@ function copyBySelection(text: string): boolean {
 }
 
 /**
- * Makes every `[data-link]` copy a link for whoever shall answer a takeover.
- * Its secret is known only when it is made, so each copy is a new link.
+ * Makes every `[data-link]` copy a link for the person who shall answer a takeover. The secret is known only when the link is made, so each copy is a
+ * new link.
  */
 export function enableTakeoverLinks(): void {
   document.addEventListener('click', (event) => {

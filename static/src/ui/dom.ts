@@ -1,7 +1,4 @@
-/**
- * Building and finding elements. Text is only ever set as text, never parsed:
- * page titles, console output and addresses come from pages nobody trusts.
- */
+/** Builds and finds elements. Text is only ever set as text, never parsed: page titles, console output and addresses come from untrusted pages. */
 
 type Child = Node | string | number | null | undefined | false;
 
@@ -12,7 +9,7 @@ interface Props {
   [attribute: string]: unknown;
 }
 
-/** Makes an element. `true` sets an attribute without value, `false` and `null` leave it out. */
+/** Makes an element. `true` sets an attribute without a value; `false` and `null` leave it out. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -29,7 +26,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = 
   return element;
 }
 
-/** An icon of the sprite that every page carries. Decorative: the words stand next to it or in a label. */
+/** An icon of the page's sprite. It is decorative: words stand next to it or in a label. */
 export function icon(name: string): SVGSVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('class', 'icon');
@@ -40,14 +37,14 @@ export function icon(name: string): SVGSVGElement {
   return svg;
 }
 
-/** The element with this id; it is a bug in the page when there is none. */
+/** The element with this id. It must exist. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
   if (!element) throw new Error(`the page has no #${id}`);
   return element as T;
 }
 
-/** The element with this id, where the page may leave it out. */
+/** The element with this id, if the page has it. */
 export function maybeById<T extends HTMLElement = HTMLElement>(id: string): T | null {
   return document.getElementById(id) as T | null;
 }
@@ -57,7 +54,7 @@ export function show(element: HTMLElement | null, shown: boolean): void {
   if (element && element.hidden === shown) element.hidden = !shown;
 }
 
-/** Sets text only when it differs, so that screen readers and selections are left alone. */
+/** Sets text only when it differs, so that screen readers and selections are not disturbed. */
 export function setText(element: Element | null, text: string): void {
   if (element && element.textContent !== text) element.textContent = text;
 }

@@ -1,6 +1,6 @@
 import { byId, show } from './dom.js';
 
-/** Makes `[data-menu]` buttons open and close their menus, by mouse and by keyboard. */
+/** Makes `[data-menu]` buttons open and close their menus, by mouse and keyboard. */
 export function enableMenus(): void {
   let open: HTMLElement | null = null;
 
@@ -18,7 +18,7 @@ export function enableMenus(): void {
     button.setAttribute('aria-expanded', 'true');
   };
 
-  // An item chosen by the keyboard goes with its menu: what comes next, a dialog's end too, finds the focus on the button.
+  // An item that was chosen by keyboard disappears with its menu, so the focus moves to the button.
   document.addEventListener('click', (event) => {
     if (open && event.detail === 0 && event.target instanceof Element && event.target.closest('.menu-item')) open.focus();
   }, true);
@@ -46,7 +46,7 @@ export function enableMenus(): void {
     all.at(next % all.length)?.focus();
     event.preventDefault();
   });
-  // Who tabs on is done with it. A press elsewhere closes it by its click.
+  // Tabbing out closes the menu. A press elsewhere closes it by its click.
   document.addEventListener('focusout', (event) => {
     if (!open || !(event.relatedTarget instanceof Node)) return;
     if (!byId(open.dataset.menu ?? '').contains(event.relatedTarget) && !open.contains(event.relatedTarget)) close();
@@ -63,7 +63,7 @@ export function enableDialogs(): void {
   });
 }
 
-/** Runs an action of a form or button once at a time, showing that it is under way, and what went wrong. */
+/** Runs an action of a form or button, one at a time, and shows that it is running and what went wrong. */
 export async function busy(button: HTMLElement | null, failed: (message: string) => void, action: () => Promise<void>): Promise<void> {
   if (button?.getAttribute('aria-busy') === 'true') return;
   button?.setAttribute('aria-busy', 'true');

@@ -1,7 +1,6 @@
 /**
- * Makes an element like another one, touching only what differs, so that
- * focus, hover, selections and pictures survive a refresh. Children are matched
- * by `data-key`, otherwise by position; `data-keep` elements are left alone.
+ * Makes an element like another one and changes only what differs, so that focus, hover, selections and pictures survive a refresh. Children are
+ * matched by `data-key`, otherwise by position; `data-keep` elements stay unchanged.
  */
 export function morph(from: Element, to: Element): void {
   if (from.isEqualNode(to)) return;
@@ -49,7 +48,7 @@ function morphChildren(from: Element, to: Element): void {
     if (have instanceof Element) morph(have, wanted as Element);
     else if (have.nodeValue !== wanted.nodeValue) have.nodeValue = wanted.nodeValue;
   }
-  // What nothing asked for has been passed by or pushed to the end.
+  // Children without a match are at the end now.
   while (at) {
     const next: ChildNode | null = at.nextSibling;
     at.remove();

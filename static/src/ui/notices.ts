@@ -1,17 +1,17 @@
 import { byId, h } from './dom.js';
 
-/** How long (ms) a message stays, and one with something to press. */
+/** How long (ms) a message stays, and a message with a button. */
 const STAY = 5_000;
 const STAY_TO_PRESS = 20_000;
-/** Messages shown at once; the oldest makes room. */
+/** Messages shown at once; the oldest is removed for a new one. */
 const MOST = 3;
 
-/** Says something in passing, at the bottom of the window, with at most one thing to press. */
+/** Shows a message at the bottom of the window, with at most one button. */
 export function notice(text: string, action?: { label: string; run(): void }): void {
   const host = byId('toasts');
   for (const old of host.children) if (old.firstChild?.textContent === text) old.remove();
   while (host.children.length >= MOST) host.firstElementChild?.remove();
-  // Modal dialogs cover everything that is not in the top layer with them.
+  // Modal dialogs cover everything outside the top layer.
   const dialog = document.querySelector<HTMLDialogElement>('dialog[open]');
   const element = h('div', { class: 'toast' }, text);
   (dialog ? (dialog.querySelector('.toasts') ?? dialog.appendChild(h('div', { class: 'toasts', role: 'status' }))) : host).append(element);

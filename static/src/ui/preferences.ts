@@ -4,7 +4,7 @@ import { read } from './storage.js';
 export const NOTIFY = 'takeover.notify';
 export const SOUND = 'takeover.sound';
 
-/** Whether notifications were asked for, and the browser allows them. */
+/** Whether the person wants notifications and the browser allows them. */
 export function mayNotify(): boolean {
   return read(NOTIFY) === 'on' && 'Notification' in window && Notification.permission === 'granted';
 }
@@ -14,7 +14,7 @@ const TONES = [660, 880];
 const TONE = 0.14;
 const VOLUME = 0.08;
 
-/** Plays the sound. A browser that wants a click of the person first stays silent. */
+/** Plays the sound. A browser that requires a click first stays silent. */
 export function play(): void {
   const audio = new AudioContext();
   TONES.forEach((frequency, i) => {

@@ -3,10 +3,7 @@ import { backoff } from './backoff.js';
 /** One event of a `text/event-stream`. */
 export interface StreamEvent { id: string; event: string; data: string }
 
-/**
- * Cuts a stream into events (HTML standard, "Interpreting an event stream").
- * EventSource is no use here: it drops events whose type was not named before.
- */
+/** Splits a stream into events (HTML standard, "Interpreting an event stream"). EventSource would drop events of types that were not named before. */
 export class EventParser {
   #rest = '';
   #data: string[] = [];
@@ -25,7 +22,7 @@ export class EventParser {
         continue;
       }
       const colon = line.indexOf(':');
-      if (colon === 0) continue; // a comment, sent to keep the line open
+      if (colon === 0) continue; // a comment that keeps the line open
       const field = colon < 0 ? line : line.slice(0, colon);
       const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
       if (field === 'data') this.#data.push(value);
@@ -36,18 +33,18 @@ export class EventParser {
   }
 }
 
-/** How things stand with a stream. */
+/** The state of a stream. */
 export type StreamState = 'connecting' | 'open' | 'waiting' | 'closed';
 
 interface Options {
   url: string;
   event(event: StreamEvent): void;
   state?(state: StreamState): void;
-  /** Whether the end of the stream is the end of the matter; otherwise it is opened again. */
+  /** Whether the stream is complete when it ends; otherwise it is opened again. */
   once?: boolean;
 }
 
-/** Reads a stream until `close`, and again from the last event when the line breaks. */
+/** Reads a stream until `close`. When the line breaks, it continues from the last event. */
 export class EventStream {
   #abort = new AbortController();
   #lastID = '';

@@ -1,24 +1,21 @@
-/**
- * What the pages remember in the browser. In a frame of another site, or with
- * storage blocked, a browser may refuse; then nothing is remembered.
- */
+/** Values that the pages keep in the browser. In a frame of another site, or with storage blocked, a browser may refuse; then nothing is kept. */
 
-/** Returns what this browser remembers, empty when there is nothing. */
+/** A value that this browser keeps, or an empty text. */
 export function read(key: string): string {
   return allowed(() => localStorage.getItem(key)) ?? '';
 }
 
-/** Remembers a value in this browser; an empty one is forgotten. */
+/** Keeps a value in this browser; an empty one is removed. */
 export function write(key: string, value: string): void {
   allowed(() => (value ? localStorage.setItem(key, value) : localStorage.removeItem(key)));
 }
 
-/** Returns what this tab remembers until it is closed. */
+/** A value that this tab keeps until it is closed. */
 export function recall(key: string): string | null {
   return allowed(() => sessionStorage.getItem(key));
 }
 
-/** Remembers a value until this tab is closed; null forgets it. Returns false when the browser refuses. */
+/** Keeps a value until this tab is closed; null removes it. Returns false when the browser refuses. */
 export function keep(key: string, value: string | null): boolean {
   return allowed(() => {
     if (value === null) sessionStorage.removeItem(key);
@@ -27,7 +24,7 @@ export function keep(key: string, value: string | null): boolean {
   }) ?? false;
 }
 
-/** Runs an access to storage, which throws where the browser refuses it. */
+/** Accesses storage, which throws when the browser refuses. */
 function allowed<T>(access: () => T): T | null {
   try {
     return access();

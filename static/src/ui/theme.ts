@@ -1,6 +1,6 @@
 /**
- * Light or dark, chosen by the person or by the system. Runs before the first
- * paint, as a script of its own, so that a dark room stays dark.
+ * Light or dark, chosen by the person or by the system. It runs before the first paint, as a script of its own, so that a dark page is never bright
+ * for a moment.
  */
 
 type Theme = 'auto' | 'light' | 'dark';
@@ -39,7 +39,7 @@ document.addEventListener('click', (event) => {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // The choice holds for this page only.
+    // The choice is valid for this page only.
   }
   apply(next);
 });

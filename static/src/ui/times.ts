@@ -1,17 +1,17 @@
-/** Times as people say them: relative, with the exact one on hover. */
+/** Times for people: relative, with the exact one on hover. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago something was, in one unit: "now", "42 s ago", "3 min ago". */
+/** How long ago a time was, in one unit: "now", "42 s ago", "3 min ago". */
 export function ago(ms: number): string {
   if (ms < 5 * SECOND) return 'just now';
   return `${span(ms)} ago`;
 }
 
-/** A length of time in one unit. */
+/** A duration in one unit. */
 export function span(ms: number): string {
   if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
@@ -19,7 +19,7 @@ export function span(ms: number): string {
   return `${Math.floor(ms / DAY)} d`;
 }
 
-/** What is left, as a clock: "3:12", "1:02:30", "0:00" when nothing is. */
+/** The time left, as a clock: "3:12", "1:02:30", and "0:00" when it is over. */
 export function clock(ms: number): string {
   const total = Math.max(0, Math.ceil(ms / SECOND));
   const pad = (n: number): string => String(n).padStart(2, '0');
@@ -28,7 +28,7 @@ export function clock(ms: number): string {
   return hours ? `${hours}:${pad(minutes)}:${pad(total % 60)}` : `${minutes}:${pad(total % 60)}`;
 }
 
-/** How long something took: "48 ms", "1.2 s", "2:05 min". */
+/** A duration: "48 ms", "1.2 s", "2:05 min". */
 export function took(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < MINUTE) return `${(ms / 1000).toFixed(1)} s`;
@@ -63,7 +63,7 @@ function update(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Keeps the times on the page true from now on. */
+/** Keeps the times on the page current from now on. */
 export function startTicking(): void {
   tick();
   window.setInterval(tick, 1_000);

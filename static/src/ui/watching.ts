@@ -1,10 +1,10 @@
 import { Calling, type Call } from './calling.js';
 import { EventStream } from './sse.js';
 
-/** What the server tells of all sessions. */
+/** What the server reports about all sessions. */
 export interface Overview { live: number; waiting: Call[] }
 
-/** What the pages of one browser agree by who of them tells the person of calls. */
+/** The name by which the pages of one browser agree on the one that announces takeovers. */
 const LOCK = 'takeover.calls';
 
 function follow(changed: (overview: Overview) => void, state?: (state: 'connecting' | 'open' | 'waiting' | 'closed') => void): EventStream {
@@ -15,28 +15,28 @@ function follow(changed: (overview: Overview) => void, state?: (state: 'connecti
       try {
         changed(JSON.parse(data) as Overview);
       } catch {
-        // Not the server's words; the next message may be.
+        // Not a message of the server; the next one may be.
       }
     },
     ...(state && { state }),
   });
 }
 
-/** Resolves when this page is the one that tells; never while another one does. */
+/** Resolves when this page is elected to announce takeovers. */
 async function elected(): Promise<void> {
-  // Without locks (no secure context) there are no notifications either: each page only makes its sound.
+  // Locks need a secure context. Without it there are no notifications either, and each page makes its own sound.
   if (!('locks' in navigator)) return;
   await new Promise<void>((resolve) => void navigator.locks.request(LOCK, () => new Promise<never>(() => resolve())));
 }
 
-/** Tells of takeovers from any page of the operator: of those that are open, one keeps the connection and tells. */
+/** Announces takeovers from any page of the operator. Of the open pages, one keeps the connection and announces them. */
 export function tellOfCalls(): void {
   if (window.top !== window || !('locks' in navigator)) return;
   const calling = new Calling();
   void elected().then(() => follow(({ waiting }) => calling.update(waiting, true)));
 }
 
-/** Follows the sessions for their list, which also tells of calls when it is elected to. */
+/** Follows the sessions for their list, which also announces takeovers when it is elected. */
 export class Watching {
   readonly #calling = new Calling();
   #tells = false;
@@ -57,12 +57,12 @@ export class Watching {
     );
   }
 
-  /** The server tells by itself: nobody has to ask. */
+  /** The server reports by itself, so nobody has to ask. */
   get connected(): boolean {
     return this.#connected;
   }
 
-  /** Takes in the open takeovers of a list that the page asked for. The server's own word is newer. */
+  /** Handles the open takeovers from a list that the page requested. The server's own report is newer. */
   calls(waiting: Call[]): void {
     if (!this.#connected) this.#calling.update(waiting, this.#tells);
   }

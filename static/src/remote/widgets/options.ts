@@ -2,7 +2,7 @@ import { h } from '../../ui/dom.js';
 import type { SelectMessage, SelectOption } from '../protocol.js';
 import { TypeAhead } from './typeahead.js';
 
-/** Options that Page Up and Page Down pass. */
+/** The number of options that Page Up and Page Down skip. */
 const PAGE = 10;
 
 interface Answers {
@@ -10,7 +10,7 @@ interface Answers {
   cancel(): void;
 }
 
-/** The options of a list: one is chosen at once, several until Done. */
+/** The options of a list: a single choice ends at once, several choices with Done. */
 export class OptionList {
   readonly element: HTMLElement;
   #list = h('div', { class: 'widget-list', role: 'listbox', tabindex: 0 });
@@ -43,7 +43,7 @@ export class OptionList {
     this.#rows[this.#active]?.scrollIntoView({ block: 'nearest' });
   }
 
-  /** What a key does; true when it was for the list. */
+  /** Handles a key; true when it was for the list. */
   key(event: KeyboardEvent): boolean {
     const { key } = event;
     if (event.ctrlKey || event.metaKey) return false;
@@ -68,7 +68,7 @@ export class OptionList {
     return true;
   }
 
-  /** Whether an option is marked, which for suggestions is not so at first. */
+  /** Whether an option is marked. At first, suggestions have none. */
   get marked(): boolean {
     return this.#active >= 0;
   }

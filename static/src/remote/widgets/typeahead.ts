@@ -1,17 +1,17 @@
-/** Keys typed within this time (ms) of each other are one word. */
+/** Keys typed within this time (ms) of each other make one word. */
 const WORD_TIME = 800;
 
-/** Finds the option that begins with what is typed, as lists of every desktop do. */
+/** Finds the option that begins with the typed text, like lists of every desktop. */
 export class TypeAhead {
   #word = '';
   #at = -Infinity;
 
-  /** Whether a key typed now goes on with a word; a space then belongs to it. */
+  /** Whether a key typed now continues a word; a space then belongs to it. */
   typing(now: number): boolean {
     return this.#word !== '' && now - this.#at < WORD_TIME;
   }
 
-  /** The label to go to from `active` after a character, or -1. One letter again and again goes through all that begin with it. */
+  /** The label to go to from `active` after a character, or -1. Repeating one letter goes through all labels that begin with it. */
   type(character: string, labels: readonly string[], active: number, now: number): number {
     this.#word = this.typing(now) ? this.#word + character.toLowerCase() : character.toLowerCase();
     this.#at = now;

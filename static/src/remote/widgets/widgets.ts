@@ -6,11 +6,11 @@ import type { Screen } from '../screen.js';
 import { FieldPanel } from './field.js';
 import { OptionList } from './options.js';
 
-/** Between a field and what opens below or above it, and to the window's edge, in px. */
+/** Distance between a field and its list, and to the window's edge, in px. */
 const GAP = 4;
 const MARGIN = 8;
 
-/** Keys that suggestions take while a person goes on typing. */
+/** Keys that suggestions take while a person types. */
 const SUGGESTION_KEYS = new Set(['ArrowDown', 'ArrowUp', 'Enter', 'Escape']);
 
 /** What Chromium would open over the remote page, drawn here: lists, dates, colours, suggestions. */
@@ -25,7 +25,7 @@ export class Widgets {
     document.body.append(this.#panel);
     live.on('select', (message) => this.#show(message));
     live.on('control', () => !live.mine && this.#close(false));
-    live.on('connection', (state) => state.phase !== 'open' && this.#close(false)); // what is still open is told again
+    live.on('connection', (state) => state.phase !== 'open' && this.#close(false)); // the server sends open ones again
     screen.on('view', () => this.#place());
     window.addEventListener('resize', () => this.#place());
     document.addEventListener('pointerdown', (event) => this.#pressed(event), { capture: true });
@@ -36,7 +36,7 @@ export class Widgets {
     return this.#open?.kind === 'datalist';
   }
 
-  /** From the window's lower edge, where a thumb reaches it; suggestions stay at their field, which is being typed in. */
+  /** At the window's lower edge, within reach of a thumb. Suggestions stay at their field, because the person types there. */
   get #sheet(): boolean {
     return (this.#coarse.matches || this.#narrow.matches) && !this.#suggests;
   }
@@ -46,7 +46,7 @@ export class Widgets {
       if (this.#open?.id === message.id) this.#close(true);
       return;
     }
-    // The page shows such a list itself, and a mouse can choose several there.
+    // The page shows such a list itself, and a mouse can choose several options there.
     if (!this.live.mine || (message.inline && !this.#coarse.matches)) return;
     this.#open = message;
     const answers = { choose: (values: string[]) => this.#answer(values), cancel: () => this.#answer(null) };
@@ -59,7 +59,7 @@ export class Widgets {
     if (!this.#suggests) this.#body.focus();
   }
 
-  /** Below the field, or above it where there is more room. */
+  /** Below the field, or above it if there is more room. */
   #place(): void {
     const rect = this.#open?.rect;
     if (!rect) return;
@@ -88,11 +88,11 @@ export class Widgets {
   #pressed(event: PointerEvent): void {
     if (!this.#open) return;
     if (!(event.target instanceof Node) || !this.#panel.contains(event.target)) this.#answer(null);
-    // Suggestions leave the keys with the page.
+    // Suggestions leave the keys to the page.
     else if (this.#suggests) event.preventDefault();
   }
 
-  /** Arrows go into the suggestions while everything else is typed. */
+  /** Arrow keys go to the suggestions while other keys go to the page. */
   #suggest(event: KeyboardEvent): void {
     if (!this.#suggests || !(this.#body instanceof OptionList) || !this.keyboard.focused || event.isComposing || !SUGGESTION_KEYS.has(event.key)) return;
     if (event.key === 'Enter' && !this.#body.marked) return;
@@ -105,7 +105,7 @@ export class Widgets {
     this.#close(true);
   }
 
-  /** `back` gives the keys to the remote page again if they were with this. */
+  /** `back` returns the keys to the remote page if this had them. */
   #close(back: boolean): void {
     if (!this.#open) return;
     const had = this.#panel.contains(document.activeElement);
