@@ -9,6 +9,21 @@ import (
 	"takeover/browser"
 )
 
+// actionTargetOperations are the operations on targets of this file.
+var actionTargetOperations = table{
+	"fill":  op(true, opFill),
+	"type":  op(true, opType),
+	"press": op(true, opPress),
+	"focus": op(true, opFocus),
+	"blur":  op(true, opBlur),
+	// {…,options:[{valueOrLabel|value|label|index}],elements:[handle ids]} → {value:[selected values]}
+	"selectOption":           op(true, opSelectOption),
+	"selectText":             op(true, opSelectText),
+	"setInputFiles":          op(true, opSetInputFiles), // {…,files:[{name,mimeType,buffer(base64),lastModifiedMs}]} or {…,names} of files.write
+	"dispatchEvent":          op(true, opDispatchEvent), // {…,type,eventInit: arg}
+	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
+}
+
 // act settles an operation that the page carries out by itself.
 func (c *Client) act(ctx context.Context, t *target, method string, extra request) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)

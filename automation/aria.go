@@ -10,6 +10,13 @@ import (
 	"takeover/browser"
 )
 
+// ariaTargetOperations are the operations on targets of this file.
+var ariaTargetOperations = table{
+	"normalize":        op(false, opNormalize),        // → {selector, text}: the same with the frames on the way, and as a locator
+	"ariaSnapshot":     op(false, opAriaSnapshot),     // {…,mode,depth,boxes} → {value: YAML}
+	"ariaSnapshotJSON": op(false, opAriaSnapshotJSON), // the same as a tree
+}
+
 // ariaReference is a selector by a reference of a snapshot; those in frames
 // begin with the frame's number.
 var ariaReference = regexp.MustCompile(`^aria-ref=f(\d+)e\d+`)

@@ -54,6 +54,8 @@ type Automation struct {
 	stop    context.CancelCauseFunc
 	grants  *grants
 
+	operations table // what clients can be asked to do
+
 	mu        sync.Mutex // guards what follows; never held across I/O
 	clients   map[*Client]struct{}
 	downloads map[*browser.Download]*download
@@ -69,7 +71,7 @@ func New(b *browser.Browser, o Options) *Automation {
 	if o.TestIDAttribute == "" {
 		o.TestIDAttribute = "data-testid"
 	}
-	a := &Automation{browser: b, options: o, log: o.Logger, grants: newGrants(), clients: map[*Client]struct{}{}, downloads: map[*browser.Download]*download{}}
+	a := &Automation{browser: b, options: o, log: o.Logger, grants: newGrants(), operations: operations, clients: map[*Client]struct{}{}, downloads: map[*browser.Download]*download{}}
 	a.life, a.stop = context.WithCancelCause(context.Background())
 	a.cancel = b.Subscribe(a.observe)
 	return a

@@ -15,6 +15,19 @@ import (
 	"takeover/browser"
 )
 
+// bindingOperations are the operations of this file.
+var bindingOperations = table{
+	// {page|context,source,now} or {page|context,code,arg,functions} → {script}; it ends with the client at the latest
+	"addInitScript":    op(true, opAddInitScript),
+	"removeInitScript": op(true, opRemoveInitScript), // {script}
+	// {page|context,name} → {binding}: a function of pages whose calls are told as
+	// binding.called {binding,call,page,frame,args:[tagged]}; each wants one binding.settle {call,ok,value: arg}.
+	"expose":         op(true, opExpose),
+	"unexpose":       op(true, opUnexpose),      // {binding}
+	"makeFunction":   op(false, opPageFunction), // {frame|handle} → {binding, handle}: the same without a name
+	"binding.settle": op(false, opSettle),
+}
+
 // documentPatience is how long documents may take to let go of what a client put
 // into them. One that hangs has nobody who would notice.
 const documentPatience = 2 * time.Second

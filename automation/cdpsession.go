@@ -16,7 +16,7 @@ import (
 )
 
 // cdpOperations are a script's own sessions with pages and frames.
-var cdpOperations = map[string]operation{
+var cdpOperations = table{
 	// {page} or {frame} → {session}; then cdp.event {session,method,params} and cdp.closed {session} are told.
 	"cdp.attach": op(true, opAttachSession),
 	"cdp.send":   op(true, opSendCommand),    // {session,method,params,timeout} → {result}; what leaves the page is refused (cdppolicy.go)

@@ -145,7 +145,7 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 // Call runs one operation. The error is an *Error; its name is "TimeoutError"
 // when the operation's own time was over.
 func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, error) {
-	o, ok := operations[name]
+	o, ok := c.automation.operations[name]
 	if !ok {
 		return nil, errorf("unknown operation %q", name)
 	}

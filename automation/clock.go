@@ -10,6 +10,12 @@ import (
 	"takeover/browser"
 )
 
+// clockOperations are the operations of this file.
+var clockOperations = table{
+	// {context, method: "install"|"fastForward"|"runFor"|"pauseAt"|"resume"|"setFixedTime"|"setSystemTime", value in ms}
+	"clock": op(true, opClock),
+}
+
 // clockMethods are those of the clock in the page, Playwright's own, which fakes
 // the time of all pages of a context. Each takes milliseconds, or nothing.
 var clockMethods = map[string]bool{

@@ -10,6 +10,15 @@ import (
 	"takeover/browser"
 )
 
+// consoleOperations are the operations of this file.
+var consoleOperations = table{
+	// {page,filter: "all"|"since-navigation"} → {messages:[as console is told]}, {errors:[as pageerror is told]}
+	"page.consoleMessages":      op(false, opConsoleMessages),
+	"page.pageErrors":           op(false, opPageErrors),
+	"page.clearConsoleMessages": op(false, opClearConsole),
+	"page.clearPageErrors":      op(false, opClearErrors),
+}
+
 // keptMessages is how many console messages and how many errors of a page are
 // remembered; Playwright's number.
 const keptMessages = 200

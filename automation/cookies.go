@@ -20,7 +20,7 @@ const maxExpires = 253402300799
 // contextOperations are on a browser context; {context} is its id, default: the
 // client's own. What they set in one that the client did not open is taken back
 // with its end.
-var contextOperations = map[string]operation{
+var contextOperations = table{
 	"context.setGeolocation":   op(true, opSetGeolocation),   // {context,geolocation:{latitude,longitude,accuracy}}
 	"context.grantPermissions": op(true, opGrantPermissions), // {context,permissions,origin}
 	"context.clearPermissions": op(true, opClearPermissions), // {context}

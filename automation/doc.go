@@ -1,7 +1,7 @@
 // Package automation is Playwright's semantics over package browser: selectors,
 // actionability, auto-waiting, actions, evaluation, expectations.
 //
-// There is one table of operations (operations.go), and every door, a script, an
+// There is one table of operations (operations.go), to which each file adds its own, and every door, a script, an
 // agent's command or a debug action, goes through it with a [Client] of its own.
 // Parameters and results are JSON.
 //

@@ -8,6 +8,14 @@ import (
 	"takeover/files"
 )
 
+// downloadOperations are the operations of this file.
+var downloadOperations = table{
+	"download.wait":   op(false, opDownloadWait),   // {download} → {name,failure} when it has ended
+	"download.cancel": op(false, opDownloadCancel), // {download}
+	"download.delete": op(false, opDownloadDelete), // {download}
+	"download.saveAs": op(false, opDownloadSaveAs), // {download,to}
+}
+
 // maxDownloads is how many downloads that have ended are remembered.
 const maxDownloads = 1000
 

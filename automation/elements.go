@@ -11,6 +11,37 @@ import (
 	"takeover/browser"
 )
 
+// elementTargetOperations are the operations on targets of this file.
+var elementTargetOperations = table{
+	"querySelector":    op(false, opQuerySelector),    // → {handle|null, preview, element}
+	"querySelectorAll": op(false, opQuerySelectorAll), // → {handles:[{handle, preview, element}]}
+	// {…,state,timeout,omitReturnValue} → handle, or {handle:null}
+	"waitForSelector": op(false, opWaitForSelector),
+	"textContent":     op(false, getter("textContent")),
+	"innerText":       op(false, getter("innerText")),
+	"innerHTML":       op(false, getter("innerHTML")),
+	"inputValue":      op(false, getter("inputValue")),
+	"getAttribute":    op(false, getter("attribute")),
+	"isEnabled":       op(false, getter("enabled")),
+	"isDisabled":      op(false, getter("disabled")),
+	"isEditable":      op(false, getter("editable")),
+	"isChecked":       op(false, getter("checked")),
+	// → {value}: a selector as Playwright's codegen would write it.
+	"generateSelector": op(false, getter("selector")),
+	"isVisible":        op(false, opIsVisible),
+	"isHidden":         op(false, opIsHidden),
+	"count":            op(false, opCount),
+	"allInnerTexts":    op(false, opAllInnerTexts),
+	"allTextContents":  op(false, opAllTextContents),
+	"boundingBox":      op(false, opBoundingBox), // → {value:{x,y,width,height}|null}, relative to the page's viewport
+}
+
+// elementOperations are the operations of this file.
+var elementOperations = table{
+	// {handle,state,timeout}: visible hidden stable enabled disabled editable
+	"handle.waitForElementState": op(false, opWaitForElementState),
+}
+
 // emptyJSON is the reply of an operation that gives nothing.
 var emptyJSON = json.RawMessage(`{}`)
 

@@ -11,6 +11,13 @@ import (
 	"takeover/browser"
 )
 
+// emulationOperations are the operations of this file.
+var emulationOperations = table{
+	// {} → {context} an incognito one; ended by context.close or with the client.
+	"browser.newContext":   op(true, opNewContext),
+	"page.setViewportSize": op(true, opSetViewport),
+}
+
 type newContextParams struct {
 	Viewport            *size                `json:"viewport"`
 	NoViewport          bool                 `json:"noViewport"` // pages are as large as the window

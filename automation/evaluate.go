@@ -11,6 +11,25 @@ import (
 	"takeover/browser"
 )
 
+// evaluationTargetOperations are the operations on targets of this file.
+var evaluationTargetOperations = table{
+	"evalOnSelector":    op(true, opEvalOnSelector),
+	"evalOnSelectorAll": op(true, opEvalOnSelectorAll),
+	// {…,expression,isFunction,arg,timeout} → {value}: waits for the element and calls the function with it in the page's world.
+	"evaluateOnElement":       op(true, opEvaluateOnElement),
+	"evaluateOnElementHandle": op(true, opEvaluateOnElementHandle),
+}
+
+// evaluationOperations are the operations of this file.
+var evaluationOperations = table{
+	"frame.evaluate":       op(true, opEvaluate),
+	"frame.evaluateHandle": op(true, opEvaluateHandle),
+	// {frame,expression,isFunction,arg,polling,timeout} → handle; polling in milliseconds, absent for each animation frame.
+	"frame.waitForFunction": op(true, opWaitForFunction),
+	"handle.evaluate":       op(true, opHandleEvaluate), // {handle,expression,isFunction,arg} → {value}
+	"handle.evaluateHandle": op(true, opHandleEvaluateHandle),
+}
+
 // argument is what a script passes to a function in the page.
 type argument struct {
 	Value   json.RawMessage `json:"value"`

@@ -10,6 +10,13 @@ import (
 	"takeover/browser"
 )
 
+// initOperations are the operations of this file.
+var initOperations = table{
+	// {} → {browser:{name,version}, context:{id}, pages:[PageInit], activePage}; events are told from here on.
+	"init":       op(false, opInit),
+	"activePage": op(false, opActivePage), // {} → {page} that people look at, or empty
+}
+
 // pageInit is a page as a client learns of it.
 type pageInit struct {
 	ID        string      `json:"id"`

@@ -11,6 +11,13 @@ import (
 	"takeover/browser"
 )
 
+// expectationTargetOperations are the operations on targets of this file.
+var expectationTargetOperations = table{
+	// {…,expression,expressionArg,expectedText,expectedNumber,expectedValue: arg,useInnerText,isNot,timeout}
+	// → {matches, received?:{value: tagged, ariaSnapshot}, log:[…], timedOut?, errorMessage?}
+	"expect": op(false, opExpect),
+}
+
 // Expressions of expectations that need something of their own.
 const (
 	expectCount    = "to.have.count"

@@ -12,6 +12,14 @@ import (
 	"takeover/files"
 )
 
+// fileOperations are the operations of this file.
+var fileOperations = table{
+	"files.write":  op(false, opFilesWrite),  // {name,data(base64)} → {name,size}: in place of one of the same name
+	"files.read":   op(false, opFilesRead),   // {name,entry} → {data(base64)}: the file's, or of a .zip the first entry's whose name fits
+	"files.copy":   op(false, opFilesCopy),   // {name,to} → {name,size}
+	"files.delete": op(false, opFilesDelete), // {name}
+}
+
 // maxFileRead bounds a file that a client reads; in base64 it passes to the
 // script in one piece.
 const maxFileRead = 32 << 20

@@ -8,6 +8,20 @@ import (
 	"takeover/browser"
 )
 
+// frameOperations are the operations of this file.
+var frameOperations = table{
+	"page.waitForSettled": op(false, opWaitForSettled), // {page,timeout}
+	"frame.goto":          op(true, opGoto),
+	"frame.title":         op(false, opTitle),
+	"frame.content":       op(false, opContent),
+	"frame.setContent":    op(true, opSetContent),
+	// {frame, state: "load"|"domcontentloaded"|"networkidle"|"commit", timeout}; also possible from the events alone.
+	"frame.waitForLoadState": op(false, opWaitForLoadState),
+	"frame.frameElement":     op(false, opFrameElement), // {frame} → handle
+	"frame.addScriptTag":     op(true, opAddScriptTag),  // {frame,url,content,type} → handle
+	"frame.addStyleTag":      op(true, opAddStyleTag),   // {frame,url,content} → handle
+}
+
 type gotoParams struct {
 	Frame     string  `json:"frame"`
 	URL       string  `json:"url"`

@@ -12,6 +12,17 @@ import (
 	"takeover/browser"
 )
 
+// handleOperations are the operations of this file.
+var handleOperations = table{
+	"handle.jsonValue":     op(false, opJSONValue),
+	"handle.dispose":       op(false, opDispose),
+	"handle.getProperty":   op(false, opGetProperty),   // {handle,name} → handle
+	"handle.getProperties": op(false, opGetProperties), // {handle} → {properties:[{name, handle, preview, element}]}
+	"handle.asElement":     op(false, opAsElement),     // {handle} → {element, preview}, the preview with the element's markup
+	"handle.contentFrame":  op(false, opContentFrame),  // {handle} → {frame|null}
+	"handle.ownerFrame":    op(false, opOwnerFrame),    // {handle} → {frame|null}
+}
+
 // textOtherDocument is Playwright's words for a handle used in a document that
 // is not its own.
 const (

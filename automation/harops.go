@@ -13,7 +13,7 @@ import (
 )
 
 // recordingOperations record what happens in files of the session.
-var recordingOperations = map[string]operation{
+var recordingOperations = table{
 	// {context|page,content: embed|attach|omit,minimal,urls: regular expression|absent} → {har}
 	"har.start": op(false, opStartHAR),
 	// {har,path}, without a path to forget it: writes the file, with the files that it names beside it or, of a .zip, in it.

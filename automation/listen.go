@@ -8,6 +8,13 @@ import (
 	"takeover/browser"
 )
 
+// listeningOperations are the operations of this file.
+var listeningOperations = table{
+	// dialog.opened {dialog,page,type,message,defaultValue} is told to a client that listens; then it must answer.
+	// {page|context, event: "dialog"|"console"|"pageerror"|"filechooser", on}: events of the kind are told only to who listens
+	"listen": op(false, opListen),
+}
+
 // subscription is what a client listens to, and where: a *browser.Page or a
 // *browser.Context with all its pages.
 type subscription struct {

@@ -8,6 +8,20 @@ import (
 	"takeover/browser"
 )
 
+// locatorTargetOperations are the operations on targets of this file.
+var locatorTargetOperations = table{
+	// {…,expression,isFunction,arg,timeout}: until the function is truthy for the element.
+	"waitForFunctionOn": op(true, opWaitForFunctionOn),
+	"drop":              op(true, opDrop),       // {…,files:[as setInputFiles],data:{type: text},position}
+	"highlight":         op(false, opHighlight), // {…,style}
+	"hideHighlight":     op(false, opHideHighlight),
+}
+
+// locatorOperations are the operations of this file.
+var locatorOperations = table{
+	"page.hideHighlight": op(false, opHideHighlights),
+}
+
 // opWaitForFunctionOn waits until a function says yes to an element, which is
 // looked up anew each time.
 func opWaitForFunctionOn(ctx context.Context, c *Client, t *targetExpression) (any, error) {

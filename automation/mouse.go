@@ -11,6 +11,22 @@ import (
 	"takeover/cdp"
 )
 
+// inputOperations are the operations of this file.
+var inputOperations = table{
+	"keyboard.down":       op(true, opKeyboardDown),
+	"keyboard.up":         op(true, opKeyboardUp),
+	"keyboard.press":      op(true, opKeyboardPress),
+	"keyboard.type":       op(true, opKeyboardType),
+	"keyboard.insertText": op(true, opKeyboardInsertText),
+	"mouse.move":          op(true, opMouseMove),
+	"mouse.down":          op(true, opMouseDown),
+	"mouse.up":            op(true, opMouseUp),
+	"mouse.click":         op(true, opMouseClick),
+	"mouse.dblclick":      op(true, opMouseDblclick),
+	"mouse.wheel":         op(true, opMouseWheel),
+	"touchscreen.tap":     op(true, opTouchscreenTap),
+}
+
 // maxMoveSteps bounds the events of one movement.
 const maxMoveSteps = 10_000
 

@@ -6,6 +6,14 @@ import (
 	"takeover/browser"
 )
 
+// netstateOperations are the operations of this file.
+var netstateOperations = table{
+	"page.setExtraHTTPHeaders":    op(true, opPageHeaders),
+	"context.setExtraHTTPHeaders": op(true, opContextHeaders),
+	"context.setOffline":          op(true, opSetOffline),
+	"context.setHTTPCredentials":  op(true, opSetCredentials),
+}
+
 type headersParams struct {
 	Page    string            `json:"page"`
 	Context string            `json:"context"`

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
 	"strings"
 )
@@ -37,202 +36,72 @@ type operation struct {
 //
 // Errors have a name (TimeoutError, TargetClosedError, Error) and Playwright's
 // words without the API's prefix: "Timeout 30000ms exceeded.\nCall log:\n  - …".
-var operations map[string]operation
+var operations = compose(
+	apiOperations,
+	bindingOperations,
+	cdpOperations,
+	clockOperations,
+	consoleOperations,
+	contextOperations,
+	downloadOperations,
+	elementOperations,
+	emulationOperations,
+	evaluationOperations,
+	fileOperations,
+	frameOperations,
+	handleOperations,
+	initOperations,
+	inputOperations,
+	listeningOperations,
+	locatorOperations,
+	netstateOperations,
+	overlayOperations,
+	pageOperations,
+	pdfOperations,
+	pointerOperations,
+	recordingOperations,
+	requestOperations,
+	routeOperations,
+	screenshotOperations,
+	selectorOperations,
+	websocketOperations,
+	workerOperations,
+	onTargets(compose(
+		actionTargetOperations,
+		ariaTargetOperations,
+		elementTargetOperations,
+		evaluationTargetOperations,
+		expectationTargetOperations,
+		locatorTargetOperations,
+		pointerTargetOperations,
+		screenshotTargetOperations,
+	)),
+)
 
-// The table is filled by init because operations call the client, which reads it.
-func init() {
-	operations = map[string]operation{
-		// {} → {browser:{name,version}, context:{id}, pages:[PageInit], activePage}; events are told from here on.
-		"init":       op(false, opInit),
-		"activePage": op(false, opActivePage), // {} → {page} that people look at, or empty
-		// {} → {context} an incognito one; ended by context.close or with the client.
-		"browser.newContext": op(true, opNewContext),
-		"context.close":      op(true, opCloseContext),
-		"context.newPage":    op(true, opNewPage),
+// table is rows of it, by name.
+type table map[string]operation
 
-		"page.close":           op(true, opPageClose),
-		"page.bringToFront":    op(true, opBringToFront),
-		"page.reload":          op(true, opReload),
-		"page.goBack":          op(true, opGoBack),
-		"page.goForward":       op(true, opGoForward),
-		"page.setViewportSize": op(true, opSetViewport),
-		"page.hideHighlight":   op(false, opHideHighlights),
-		"page.pdf":             op(false, opPDF),            // {page,scale,paperWidth,marginTop,…: inches} → {data}
-		"page.waitForSettled":  op(false, opWaitForSettled), // {page,timeout}
-		"page.requestGC":       op(false, opRequestGC),      // {page}
-		// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
-		// One that changes more than the caret waits for the gate.
-		"page.screenshot": op(false, opPageScreenshot),
-
-		// {page|context}: WebSockets that pages make from now on are Playwright's, see opMockWebSockets.
-		"mockWebSockets": op(true, opMockWebSockets),
-		"page.requests":  op(false, opPageRequests), // {page} → {requests:[requestInit]}
-		// {page|context, patterns:[regular expression|null]}: route {request: requestInit} is told, and must be answered.
-		"page.setRoutes":    op(false, opSetRoutes),
-		"context.setRoutes": op(false, opSetRoutes),
-		// A page that waits for its route stands still for a person, too: these do not wait for the gate.
-		"route.continue":              op(false, opRouteContinue),
-		"route.fulfill":               op(false, opRouteFulfill),
-		"route.abort":                 op(false, opRouteAbort),
-		"page.setExtraHTTPHeaders":    op(true, opPageHeaders),
-		"context.setExtraHTTPHeaders": op(true, opContextHeaders),
-		"context.setOffline":          op(true, opSetOffline),
-		"context.setHTTPCredentials":  op(true, opSetCredentials),
-
-		// dialog.opened {dialog,page,type,message,defaultValue} is told to a client that listens; then it must answer.
-		// {page|context, event: "dialog"|"console"|"pageerror"|"filechooser", on}: events of the kind are told only to who listens
-		"listen":         op(false, opListen),
-		"dialog.accept":  op(true, opDialogAccept),  // {dialog, text}
-		"dialog.dismiss": op(true, opDialogDismiss), // {dialog}
-
-		// {page,filter: "all"|"since-navigation"} → {messages:[as console is told]}, {errors:[as pageerror is told]}
-		"page.consoleMessages":      op(false, opConsoleMessages),
-		"page.pageErrors":           op(false, opPageErrors),
-		"page.clearConsoleMessages": op(false, opClearConsole),
-		"page.clearPageErrors":      op(false, opClearErrors),
-
-		// {page|context,source,now} or {page|context,code,arg,functions} → {script}; it ends with the client at the latest
-		"addInitScript":    op(true, opAddInitScript),
-		"removeInitScript": op(true, opRemoveInitScript), // {script}
-		// {page|context,name} → {binding}: a function of pages whose calls are told as
-		// binding.called {binding,call,page,frame,args:[tagged]}; each wants one binding.settle {call,ok,value: arg}.
-		"expose":         op(true, opExpose),
-		"unexpose":       op(true, opUnexpose),      // {binding}
-		"makeFunction":   op(false, opPageFunction), // {frame|handle} → {binding, handle}: the same without a name
-		"binding.settle": op(false, opSettle),
-
-		// {page,frame,selector,noWaitAfter} → {handler}; overlay {handler} is told when the element is visible before
-		// an action or an expectation, which goes on after page.locatorHandled {handler,remove}.
-		"page.addLocatorHandler": op(false, opAddOverlayHandler),
-		"page.locatorHandled":    op(false, opOverlayHandled),
-		// {context, method: "install"|"fastForward"|"runFor"|"pauseAt"|"resume"|"setFixedTime"|"setSystemTime", value in ms}
-		"clock": op(true, opClock),
-
-		"download.wait":   op(false, opDownloadWait),   // {download} → {name,failure} when it has ended
-		"download.cancel": op(false, opDownloadCancel), // {download}
-		"download.delete": op(false, opDownloadDelete), // {download}
-		"download.saveAs": op(false, opDownloadSaveAs), // {download,to}
-
-		"worker.evaluate":       op(true, opWorkerEvaluate), // {worker,expression,isFunction,arg}
-		"worker.evaluateHandle": op(true, opWorkerEvaluateHandle),
-
-		"files.write":  op(false, opFilesWrite),  // {name,data(base64)} → {name,size}: in place of one of the same name
-		"files.read":   op(false, opFilesRead),   // {name,entry} → {data(base64)}: the file's, or of a .zip the first entry's whose name fits
-		"files.copy":   op(false, opFilesCopy),   // {name,to} → {name,size}
-		"files.delete": op(false, opFilesDelete), // {name}
-
-		"keyboard.down":       op(true, opKeyboardDown),
-		"keyboard.up":         op(true, opKeyboardUp),
-		"keyboard.press":      op(true, opKeyboardPress),
-		"keyboard.type":       op(true, opKeyboardType),
-		"keyboard.insertText": op(true, opKeyboardInsertText),
-		"mouse.move":          op(true, opMouseMove),
-		"mouse.down":          op(true, opMouseDown),
-		"mouse.up":            op(true, opMouseUp),
-		"mouse.click":         op(true, opMouseClick),
-		"mouse.dblclick":      op(true, opMouseDblclick),
-		"mouse.wheel":         op(true, opMouseWheel),
-		"touchscreen.tap":     op(true, opTouchscreenTap),
-
-		"frame.goto":       op(true, opGoto),
-		"frame.title":      op(false, opTitle),
-		"frame.content":    op(false, opContent),
-		"frame.setContent": op(true, opSetContent),
-		// {frame, state: "load"|"domcontentloaded"|"networkidle"|"commit", timeout}; also possible from the events alone.
-		"frame.waitForLoadState": op(false, opWaitForLoadState),
-		"frame.frameElement":     op(false, opFrameElement), // {frame} → handle
-		"frame.evaluate":         op(true, opEvaluate),
-		"frame.evaluateHandle":   op(true, opEvaluateHandle),
-		"frame.addScriptTag":     op(true, opAddScriptTag), // {frame,url,content,type} → handle
-		"frame.addStyleTag":      op(true, opAddStyleTag),  // {frame,url,content} → handle
-		// {frame,expression,isFunction,arg,polling,timeout} → handle; polling in milliseconds, absent for each animation frame.
-		"frame.waitForFunction": op(true, opWaitForFunction),
-		// {frame,sourceSelector,targetSelector,strict,sourcePosition,targetPosition,force,trial,steps,timeout}
-		"frame.dragAndDrop": op(true, opDragAndDrop),
-
-		"handle.evaluate":       op(true, opHandleEvaluate), // {handle,expression,isFunction,arg} → {value}
-		"handle.evaluateHandle": op(true, opHandleEvaluateHandle),
-		"handle.jsonValue":      op(false, opJSONValue),
-		"handle.dispose":        op(false, opDispose),
-		"handle.getProperty":    op(false, opGetProperty),   // {handle,name} → handle
-		"handle.getProperties":  op(false, opGetProperties), // {handle} → {properties:[{name, handle, preview, element}]}
-		"handle.asElement":      op(false, opAsElement),     // {handle} → {element, preview}, the preview with the element's markup
-		"handle.contentFrame":   op(false, opContentFrame),  // {handle} → {frame|null}
-		"handle.ownerFrame":     op(false, opOwnerFrame),    // {handle} → {frame|null}
-		// {handle,state,timeout}: visible hidden stable enabled disabled editable
-		"handle.waitForElementState": op(false, opWaitForElementState),
+// compose makes one table of several. A name that stands in two is a mistake.
+func compose(tables ...table) table {
+	whole := table{}
+	for _, t := range tables {
+		for name, o := range t {
+			if _, twice := whole[name]; twice {
+				panic("automation: operation " + name + " stands in two tables")
+			}
+			whole[name] = o
+		}
 	}
-	maps.Copy(operations, contextOperations)
-	maps.Copy(operations, apiOperations)
-	maps.Copy(operations, cdpOperations)
-	maps.Copy(operations, requestOperations)
-	maps.Copy(operations, selectorOperations)
-	maps.Copy(operations, recordingOperations)
-	for name, o := range targetOperations {
-		operations["frame."+name] = o
-		operations["handle."+name] = o
-	}
+	return whole
 }
 
-// targetOperations are those on a target.
-var targetOperations = map[string]operation{
-	"querySelector":     op(false, opQuerySelector),    // → {handle|null, preview, element}
-	"querySelectorAll":  op(false, opQuerySelectorAll), // → {handles:[{handle, preview, element}]}
-	"evalOnSelector":    op(true, opEvalOnSelector),
-	"evalOnSelectorAll": op(true, opEvalOnSelectorAll),
-	// {…,state,timeout,omitReturnValue} → handle, or {handle:null}
-	"waitForSelector": op(false, opWaitForSelector),
-	// {…,expression,isFunction,arg,timeout} → {value}: waits for the element and calls the function with it in the page's world.
-	"evaluateOnElement":       op(true, opEvaluateOnElement),
-	"evaluateOnElementHandle": op(true, opEvaluateOnElementHandle),
-
-	"click":    op(true, opClick),
-	"dblclick": op(true, opDblclick),
-	"hover":    op(true, opHover),
-	"tap":      op(true, opTap),
-	"check":    op(true, opCheck),
-	"uncheck":  op(true, opUncheck),
-	"fill":     op(true, opFill),
-	"type":     op(true, opType),
-	"press":    op(true, opPress),
-	"focus":    op(true, opFocus),
-	"blur":     op(true, opBlur),
-	// {…,options:[{valueOrLabel|value|label|index}],elements:[handle ids]} → {value:[selected values]}
-	"selectOption":           op(true, opSelectOption),
-	"selectText":             op(true, opSelectText),
-	"setInputFiles":          op(true, opSetInputFiles), // {…,files:[{name,mimeType,buffer(base64),lastModifiedMs}]} or {…,names} of files.write
-	"dispatchEvent":          op(true, opDispatchEvent), // {…,type,eventInit: arg}
-	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
-
-	"textContent":  op(false, getter("textContent")),
-	"innerText":    op(false, getter("innerText")),
-	"innerHTML":    op(false, getter("innerHTML")),
-	"inputValue":   op(false, getter("inputValue")),
-	"getAttribute": op(false, getter("attribute")),
-	"isEnabled":    op(false, getter("enabled")),
-	"isDisabled":   op(false, getter("disabled")),
-	"isEditable":   op(false, getter("editable")),
-	"isChecked":    op(false, getter("checked")),
-	// → {value}: a selector as Playwright's codegen would write it.
-	"generateSelector": op(false, getter("selector")),
-	"normalize":        op(false, opNormalize), // → {selector, text}: the same with the frames on the way, and as a locator
-	// {…,expression,isFunction,arg,timeout}: until the function is truthy for the element.
-	"waitForFunctionOn": op(true, opWaitForFunctionOn),
-	"drop":              op(true, opDrop),       // {…,files:[as setInputFiles],data:{type: text},position}
-	"highlight":         op(false, opHighlight), // {…,style}
-	"hideHighlight":     op(false, opHideHighlight),
-	"isVisible":         op(false, opIsVisible),
-	"isHidden":          op(false, opIsHidden),
-	"count":             op(false, opCount),
-	"allInnerTexts":     op(false, opAllInnerTexts),
-	"allTextContents":   op(false, opAllTextContents),
-	"boundingBox":       op(false, opBoundingBox),      // → {value:{x,y,width,height}|null}, relative to the page's viewport
-	"ariaSnapshot":      op(false, opAriaSnapshot),     // {…,mode,depth,boxes} → {value: YAML}
-	"ariaSnapshotJSON":  op(false, opAriaSnapshotJSON), // the same as a tree
-	"screenshot":        op(true, opElementScreenshot), // it scrolls
-	// {…,expression,expressionArg,expectedText,expectedNumber,expectedValue: arg,useInnerText,isNot,timeout}
-	// → {matches, received?:{value: tagged, ariaSnapshot}, log:[…], timedOut?, errorMessage?}
-	"expect": op(false, opExpect),
+// onTargets makes each operation on a target one of frames and one of handles.
+func onTargets(t table) table {
+	both := table{}
+	for name, o := range t {
+		both["frame."+name], both["handle."+name] = o, o
+	}
+	return both
 }
 
 // op makes an operation of a function with typed parameters.

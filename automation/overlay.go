@@ -8,6 +8,14 @@ import (
 	"takeover/browser"
 )
 
+// overlayOperations are the operations of this file.
+var overlayOperations = table{
+	// {page,frame,selector,noWaitAfter} → {handler}; overlay {handler} is told when the element is visible before
+	// an action or an expectation, which goes on after page.locatorHandled {handler,remove}.
+	"page.addLocatorHandler": op(false, opAddOverlayHandler),
+	"page.locatorHandled":    op(false, opOverlayHandled),
+}
+
 // overlayHandler is a script's way to clear something off a page that stands in
 // the way of what it does.
 type overlayHandler struct {

@@ -7,6 +7,19 @@ import (
 	"takeover/browser"
 )
 
+// pageOperations are the operations of this file.
+var pageOperations = table{
+	"context.close":     op(true, opCloseContext),
+	"context.newPage":   op(true, opNewPage),
+	"page.close":        op(true, opPageClose),
+	"page.bringToFront": op(true, opBringToFront),
+	"page.reload":       op(true, opReload),
+	"page.goBack":       op(true, opGoBack),
+	"page.goForward":    op(true, opGoForward),
+	"dialog.accept":     op(true, opDialogAccept),  // {dialog, text}
+	"dialog.dismiss":    op(true, opDialogDismiss), // {dialog}
+}
+
 type contextParams struct {
 	Context string `json:"context"`
 	Reason  string `json:"reason"` // of its end

@@ -12,6 +12,12 @@ import (
 	proto "github.com/chromedp/cdproto/cdp"
 )
 
+// pdfOperations are the operations of this file.
+var pdfOperations = table{
+	"page.pdf":       op(false, opPDF),       // {page,scale,paperWidth,marginTop,…: inches} → {data}
+	"page.requestGC": op(false, opRequestGC), // {page}
+}
+
 // pdfParams are the options of a PDF; lengths are in inches.
 type pdfParams struct {
 	Page                string  `json:"page"`

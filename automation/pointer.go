@@ -9,6 +9,22 @@ import (
 	"takeover/cdp"
 )
 
+// pointerTargetOperations are the operations on targets of this file.
+var pointerTargetOperations = table{
+	"click":    op(true, opClick),
+	"dblclick": op(true, opDblclick),
+	"hover":    op(true, opHover),
+	"tap":      op(true, opTap),
+	"check":    op(true, opCheck),
+	"uncheck":  op(true, opUncheck),
+}
+
+// pointerOperations are the operations of this file.
+var pointerOperations = table{
+	// {frame,sourceSelector,targetSelector,strict,sourcePosition,targetPosition,force,trial,steps,timeout}
+	"frame.dragAndDrop": op(true, opDragAndDrop),
+}
+
 // point is a place in CSS pixels.
 type point struct {
 	X float64 `json:"x"`

@@ -16,6 +16,17 @@ import (
 	"takeover/cdp"
 )
 
+// routeOperations are the operations of this file.
+var routeOperations = table{
+	// {page|context, patterns:[regular expression|null]}: route {request: requestInit} is told, and must be answered.
+	"page.setRoutes":    op(false, opSetRoutes),
+	"context.setRoutes": op(false, opSetRoutes),
+	// A page that waits for its route stands still for a person, too: these do not wait for the gate.
+	"route.continue": op(false, opRouteContinue),
+	"route.fulfill":  op(false, opRouteFulfill),
+	"route.abort":    op(false, opRouteAbort),
+}
+
 // routes is what a client wants to be asked about, of a page or a context.
 type routes struct {
 	patterns []*regexp.Regexp

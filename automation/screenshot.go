@@ -13,6 +13,18 @@ import (
 	"takeover/browser"
 )
 
+// screenshotTargetOperations are the operations on targets of this file.
+var screenshotTargetOperations = table{
+	"screenshot": op(true, opElementScreenshot), // it scrolls
+}
+
+// screenshotOperations are the operations of this file.
+var screenshotOperations = table{
+	// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
+	// One that changes more than the caret waits for the gate.
+	"page.screenshot": op(false, opPageScreenshot),
+}
+
 // shotParams are the options of all screenshots.
 type shotParams struct {
 	Type           string `json:"type"` // png, jpeg or webp; default png

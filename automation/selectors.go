@@ -10,7 +10,7 @@ import (
 )
 
 // selectorOperations are about selectors in general.
-var selectorOperations = map[string]operation{
+var selectorOperations = table{
 	// {name,source,contentScript}: the source is an expression that gives {query,queryAll}; a content script is out of the page's reach.
 	"selectors.register": op(false, opRegisterEngine),
 	// {frame,selector} → {wrong}: why it is no selector, or empty; nobody waits for what it names.

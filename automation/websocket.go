@@ -6,6 +6,12 @@ import (
 	"takeover/browser"
 )
 
+// websocketOperations are the operations of this file.
+var websocketOperations = table{
+	// {page|context}: WebSockets that pages make from now on are Playwright's, see opMockWebSockets.
+	"mockWebSockets": op(true, opMockWebSockets),
+}
+
 // eventWebSocket is the kind of event of all that sockets do.
 const eventWebSocket = "websocket"
 

@@ -6,6 +6,12 @@ import (
 	"takeover/browser"
 )
 
+// workerOperations are the operations of this file.
+var workerOperations = table{
+	"worker.evaluate":       op(true, opWorkerEvaluate), // {worker,expression,isFunction,arg}
+	"worker.evaluateHandle": op(true, opWorkerEvaluateHandle),
+}
+
 // workerInit is a worker as a client learns of it.
 type workerInit struct {
 	ID      string `json:"id"`

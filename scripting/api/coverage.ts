@@ -11,7 +11,7 @@ const maxSources = 10_000;
 /** The most characters of their texts that are kept; without room for its text, a script is told of without it. */
 const maxText = 64 << 20;
 
-/** What our own code in pages is called (evaluatorURL in automation/layer.go). */
+/** What our own code in pages is called (evaluatorURL in automation/pageside.go). */
 const ownURL = 'evaluator';
 
 interface JSOptions { resetOnNavigation?: boolean; reportAnonymousScripts?: boolean }

@@ -7,7 +7,7 @@ import { buffer, utf8 } from './values.ts';
 import type { Worker } from './worker.ts';
 import type { World } from './world.ts';
 
-/** A request as the server describes it (automation/request.go). */
+/** A request as the server describes it (automation/pagerequest.go). */
 export interface RequestInit {
   id: string;
   page: string;

@@ -8,7 +8,7 @@ import { offerRoute } from './route.ts';
 import { urlMatches } from './urls.ts';
 import type { World } from './world.ts';
 
-/** What the server tells of the network (automation/request.go). */
+/** What the server tells of the network (automation/pagerequest.go). */
 export const networkHandlers: Record<string, (w: World, e: Record<string, any>) => void> = {
   'network.request': (w, e) => tell(w, 'request', e),
   'network.response': (w, e) => tell(w, 'response', e),

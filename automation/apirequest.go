@@ -41,7 +41,7 @@ const (
 )
 
 // apiOperations are requests outside the pages.
-var apiOperations = map[string]operation{
+var apiOperations = table{
 	// {context|request,url,method,headers:[{name,value}],body(base64),timeout,maxRedirects,maxRetries,failOnStatusCode,ignoreHTTPSErrors,credentials}
 	// → {url,status,statusText,headers,serverAddr,securityDetails,timing,log, body(base64) or response for api.body}.
 	// Cookies are the context's, both ways; so are its user agent and extra headers, under those given here.

@@ -196,7 +196,8 @@ type headersResult struct {
 }
 
 // requestOperations are those on requests and their answers.
-var requestOperations = map[string]operation{
+var requestOperations = table{
+	"page.requests": op(false, opPageRequests), // {page} → {requests:[requestInit]}
 	"request.response": onRequest(func(ctx context.Context, c *Client, r *browser.Request) (any, error) {
 		if _, err := r.WaitResponse(ctx); err != nil {
 			return nil, err
