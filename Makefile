@@ -11,10 +11,13 @@ WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page 
 BUILT     := static/dist/.built
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test go-test web-test e2e check lint fmt generate bench soak docker image-test audit browser clean
+.PHONY: help setup run build test go-test web-test e2e check lint fmt generate bench soak docker image-test audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: browser node_modules/.installed ## install what development needs, and the hook that checks commit subjects
+	git config core.hooksPath .githooks
 
 run: browser build ## install what is missing, build, start, print a sign-in link
 	$(BIN) serve
