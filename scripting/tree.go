@@ -9,7 +9,7 @@ import (
 )
 
 // mendingName is the global that catch clauses call with what they caught, so that
-// scripts see errors of the language in V8's words (api/wording.ts); caughtName is
+// scripts see errors of the language in V8's words (api/core/wording.ts); caughtName is
 // the variable of a clause that takes what it caught apart.
 const (
 	mendingName = "__takeover_mended"

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/collate"
 )
 
-// host is what the API's TypeScript gets of the world (api/host.ts has the
+// host is what the API's TypeScript gets of the world (api/core/host.ts has the
 // types). It belongs to the loop's goroutine.
 type host struct {
 	w      *worker

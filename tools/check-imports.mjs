@@ -10,6 +10,7 @@ const SOURCES = [
     folder: 'static/src',
     rooms: { ui: [], remote: ['ui'], workbench: ['remote', 'ui'], sessions: ['ui'], pages: ['remote', 'sessions', 'ui', 'workbench'] },
   },
+  { folder: 'scripting/api' },
 ];
 
 /** An import or export of another file: whether only of its types, and which. */

@@ -3,7 +3,7 @@
 // {a,b} is either of the two. ? and [ ] stand for themselves, and \ makes the next
 // character one that does. A glob is for the whole URL.
 //
-// Scripts match URLs by the same grammar in scripting/api/urls.ts. globs.json says
+// Scripts match URLs by the same grammar in scripting/api/net/urls.ts. globs.json says
 // for both what matches.
 package urlglob
 

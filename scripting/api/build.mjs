@@ -1,6 +1,6 @@
 // Builds the script API into scripting/dist: api.js, which every run loads, and
 // one bundle for each file in extras: what is loaded when a script first needs it.
-// Each bundle is one function that takes the host (host.ts) and returns its exports.
+// Each bundle is one function that takes the host (core/host.ts) and returns its exports.
 import { build as esbuild } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const supported = {
 };
 
 // What the bundles take of the language before a script can replace it. RegExp
-// is not among them: the API has its own (regexp.ts).
+// is not among them: the API has its own (node/regexp.ts).
 const intrinsics = [
   'Object', 'Function', 'Array', 'String', 'Number', 'BigInt', 'Boolean', 'Symbol', 'Date', 'Math', 'JSON', 'Proxy', 'Reflect', 'Promise',
   'Map', 'Set', 'WeakMap', 'WeakSet', 'ArrayBuffer', 'DataView', 'Uint8Array', 'Int8Array', 'Uint16Array', 'Int16Array', 'Uint32Array', 'Int32Array',
@@ -33,16 +33,16 @@ const intrinsics = [
   'isNaN', 'isFinite', 'parseInt', 'parseFloat', 'encodeURIComponent', 'decodeURIComponent', 'encodeURI', 'decodeURI',
 ];
 
-// The modules of api.js that the other bundles take from there.
-const shared = [...readFileSync(join(here, 'shared.ts'), 'utf8').matchAll(/from '\.\/(\w+)\.ts'/g)].map(m => m[1]);
+// The files of the modules of api.js that the other bundles take from there, by the modules' names.
+const shared = new Map([...readFileSync(join(here, 'shared.ts'), 'utf8').matchAll(/from '\.\/(\w+\/(\w+)\.ts)'/g)].map(m => [m[2], join(here, m[1])]));
 
 /** In bundles that are loaded later: modules that api.js has are those of api.js. */
 const fromAPI = {
   name: 'shared modules',
   setup(build) {
-    build.onResolve({ filter: new RegExp(`/(${shared.join('|')})\\.ts$`) }, ({ path, resolveDir }) => {
+    build.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir }) => {
       const name = basename(path, '.ts');
-      return join(resolveDir, path) === join(here, `${name}.ts`) ? { path: name, namespace: 'shared' } : undefined;
+      return join(resolveDir, path) === shared.get(name) ? { path: name, namespace: 'shared' } : undefined;
     });
     build.onLoad({ filter: /.*/, namespace: 'shared' }, ({ path }) => ({ contents: `module.exports = host.shared.${path}` }));
   },
@@ -62,7 +62,7 @@ export async function build() {
 }
 
 // What a bundle may have of its own besides that of api.js: it keeps nothing.
-const stateless = ['host.ts'];
+const stateless = ['core/host.ts'];
 
 function bundle(entryPoints, plugins = []) {
   return esbuild({

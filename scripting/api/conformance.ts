@@ -2,30 +2,31 @@
 // types say. docs/api-table.md lists the members; apitable_test.go writes it.
 
 import type * as pw from 'playwright-core';
-import type { Browser, BrowserType } from './browser.ts';
-import type { BrowserContext } from './context.ts';
-import type { Clock } from './clock.ts';
-import type { CDPSession } from './cdp.ts';
-import type { Coverage } from './coverage.ts';
-import type { Dialog } from './dialog.ts';
-import type { Download } from './download.ts';
-import type { ConsoleMessage, Disposable, WebError } from './events.ts';
-import type { FileChooser } from './filechooser.ts';
-import type { Tracing } from './tracing.ts';
-import type { Worker } from './worker.ts';
-import type { Frame } from './frame.ts';
-import type { ElementHandle, JSHandle } from './handle.ts';
-import type { Keyboard, Mouse, Touchscreen } from './input.ts';
-import type { FrameLocator, Locator } from './locator.ts';
-import type { Request, Response } from './network.ts';
-import type { Page } from './page.ts';
-import type { APIResponse } from './apiresponse.ts';
-import type { APIRequest, APIRequestContext } from './request.ts';
-import type { WebStorage } from './webstorage.ts';
-import type { Route } from './route.ts';
-import type { WebSocket } from './websocket.ts';
-import type { WebSocketRoute } from './websocketroute.ts';
-import type { later, refusals } from './refusals.ts';
+import type { Browser, BrowserType } from './objects/browser.ts';
+import type { BrowserContext } from './objects/context.ts';
+import type { Clock } from './objects/clock.ts';
+import type { CDPSession } from './objects/cdp.ts';
+import type { Coverage } from './objects/coverage.ts';
+import type { Dialog } from './objects/dialog.ts';
+import type { Download } from './objects/download.ts';
+import type { ConsoleMessage } from './objects/consolemessage.ts';
+import type { Disposable, WebError } from './objects/events.ts';
+import type { FileChooser } from './objects/filechooser.ts';
+import type { Tracing } from './objects/tracing.ts';
+import type { Worker } from './objects/worker.ts';
+import type { Frame } from './objects/frame.ts';
+import type { ElementHandle, JSHandle } from './objects/handle.ts';
+import type { Keyboard, Mouse, Touchscreen } from './objects/input.ts';
+import type { FrameLocator, Locator } from './objects/locator.ts';
+import type { Request, Response } from './net/network.ts';
+import type { Page } from './objects/page.ts';
+import type { APIResponse } from './net/apiresponse.ts';
+import type { APIRequest, APIRequestContext } from './net/request.ts';
+import type { WebStorage } from './objects/webstorage.ts';
+import type { Route } from './net/route.ts';
+import type { WebSocket } from './net/websocket.ts';
+import type { WebSocketRoute } from './net/websocketroute.ts';
+import type { later, refusals } from './objects/refusals.ts';
 
 /** Our classes, each next to Playwright's. */
 interface Pairs {

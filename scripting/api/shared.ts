@@ -1,22 +1,22 @@
-// The modules of api.js that bundles loaded later use as well (build.mjs): each
-// is there once, as its state and its classes have to be.
+// The modules of api.js that the bundles loaded later use as well (build.mjs):
+// a run has each of them once, because they hold state and classes.
 
-import * as call from './call.ts';
-import * as contextoptions from './contextoptions.ts';
-import * as errors from './errors.ts';
-import * as hints from './hints.ts';
-import * as inspect from './inspect.ts';
-import * as later from './later.ts';
-import * as locator from './locator.ts';
-import * as network from './network.ts';
-import * as page from './page.ts';
-import * as payload from './payload.ts';
-import * as pending from './pending.ts';
-import * as selectors from './selectors.ts';
-import * as soft from './soft.ts';
-import * as takeover from './takeover.ts';
-import * as values from './values.ts';
-import * as wording from './wording.ts';
+import * as call from './core/call.ts';
+import * as contextoptions from './objects/contextoptions.ts';
+import * as errors from './core/errors.ts';
+import * as hints from './core/hints.ts';
+import * as inspect from './node/inspect.ts';
+import * as later from './core/later.ts';
+import * as locator from './objects/locator.ts';
+import * as network from './net/network.ts';
+import * as page from './objects/page.ts';
+import * as payload from './net/payload.ts';
+import * as pending from './core/pending.ts';
+import * as selectors from './core/selectors.ts';
+import * as soft from './expect/soft.ts';
+import * as takeover from './objects/takeover.ts';
+import * as values from './core/values.ts';
+import * as wording from './core/wording.ts';
 
-/** They by the names of their files. */
+/** The modules by the names of their files. */
 export const shared = { call, contextoptions, errors, hints, inspect, later, locator, network, page, payload, pending, selectors, soft, takeover, values, wording };

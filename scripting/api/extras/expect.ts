@@ -1,3 +1,3 @@
 // Playwright's expect.
 
-export { expect, mergeExpects } from '../expect.ts';
+export { expect, mergeExpects } from '../expect/expect.ts';

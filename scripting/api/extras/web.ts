@@ -1,3 +1,3 @@
 // What goes with fetch.
 
-export { Blob, fetch, File, FormData, Headers, Request, Response } from '../web.ts';
+export { Blob, fetch, File, FormData, Headers, Request, Response } from '../node/web.ts';

@@ -1,6 +1,6 @@
 // Intl.DateTimeFormat.
 
-import { host } from '../host.ts';
+import { host } from '../core/host.ts';
 import { fill, join, numeric, option, type Part, resolve, supported } from './locale.ts';
 
 const widths = ['numeric', '2-digit'] as const;

@@ -1,6 +1,6 @@
 // Locales: which one is meant, and what is known of it (data.mjs).
 
-import { host } from '../host.ts';
+import { host } from '../core/host.ts';
 
 /** Words by the category of a number: one, few, other …. */
 export type PerCategory = Record<string, string>;

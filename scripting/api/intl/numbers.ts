@@ -1,6 +1,6 @@
 // Intl.NumberFormat and Intl.PluralRules.
 
-import { host } from '../host.ts';
+import { host } from '../core/host.ts';
 import { fill, join, numeric, option, type Part, type PerCategory, resolve, styles, supported } from './locale.ts';
 
 /** A number in decimal digits. */

@@ -1,6 +1,6 @@
 // Intl.Collator, RelativeTimeFormat, ListFormat and Locale.
 
-import { host } from '../host.ts';
+import { host } from '../core/host.ts';
 import { canonical, fill, join, option, type Part, resolve, styles, supported } from './locale.ts';
 import { NumberFormat, PluralRules } from './numbers.ts';
 

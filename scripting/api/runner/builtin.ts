@@ -1,12 +1,12 @@
 // The fixtures that every test has.
 
-import type { Browser } from '../browser.ts';
-import { muted } from '../call.ts';
-import type { BrowserContext } from '../context.ts';
-import { defaults } from '../contextoptions.ts';
-import { refuse } from '../errors.ts';
-import { interrupt } from '../pending.ts';
-import { setTestIdAttribute } from '../selectors.ts';
+import type { Browser } from '../objects/browser.ts';
+import { muted } from '../core/call.ts';
+import type { BrowserContext } from '../objects/context.ts';
+import { defaults } from '../objects/contextoptions.ts';
+import { refuse } from '../core/errors.ts';
+import { interrupt } from '../core/pending.ts';
+import { setTestIdAttribute } from '../core/selectors.ts';
 import { optionNames } from './config.ts';
 import { declareParameters } from './parameters.ts';
 import { everywhere, type FixtureList } from './pool.ts';

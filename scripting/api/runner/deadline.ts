@@ -1,5 +1,5 @@
-import { host } from '../host.ts';
-import { interrupt } from '../pending.ts';
+import { host } from '../core/host.ts';
+import { interrupt } from '../core/pending.ts';
 import { errorAt, type Location } from './location.ts';
 
 /** Time that several things share: a test with its hooks and fixtures, or one hook. */

@@ -1,5 +1,5 @@
-import { host } from '../host.ts';
-import { inspect } from '../inspect.ts';
+import { host } from '../core/host.ts';
+import { inspect } from '../node/inspect.ts';
 import { config, project, testResults } from './config.ts';
 import { DeadlineError, type Deadlines } from './deadline.ts';
 import { here, type Location } from './location.ts';

@@ -1,4 +1,4 @@
-import { host } from '../host.ts';
+import { host } from '../core/host.ts';
 
 /** A place in the script. */
 export interface Location { file: string; line: number; column: number }

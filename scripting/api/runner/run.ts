@@ -1,9 +1,9 @@
 // Runs the tests that a file declared, and reports each as it ends.
 
-import { host } from '../host.ts';
-import { explained } from '../hints.ts';
-import { inspect } from '../inspect.ts';
-import { mended } from '../wording.ts';
+import { host } from '../core/host.ts';
+import { explained } from '../core/hints.ts';
+import { inspect } from '../node/inspect.ts';
+import { mended } from '../core/wording.ts';
 import { TestInfo } from './info.ts';
 import { firstOf, show } from './location.ts';
 import { state } from './state.ts';

@@ -1,4 +1,4 @@
-import { onTakeover } from '../takeover.ts';
+import { onTakeover } from '../objects/takeover.ts';
 import { Deadlines } from './deadline.ts';
 import type { TestInfo } from './info.ts';
 import type { Open } from './steps.ts';

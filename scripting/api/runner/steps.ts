@@ -1,6 +1,6 @@
-import { host, type Trace } from '../host.ts';
-import { TimeoutError } from '../errors.ts';
-import { quote } from '../selectors.ts';
+import { host, type Trace } from '../core/host.ts';
+import { TimeoutError } from '../core/errors.ts';
+import { quote } from '../core/selectors.ts';
 import { attachment, SkipError, TestInfo } from './info.ts';
 import { firstOf, type Location } from './location.ts';
 import { state } from './state.ts';

@@ -1,7 +1,7 @@
 // Runs tests one after the other, with their hooks and fixtures, as one of
 // Playwright's worker processes does.
 
-import { host } from '../host.ts';
+import { host } from '../core/host.ts';
 import { defaultTestTimeout } from './config.ts';
 import { DeadlineError, Slot, type Timed } from './deadline.ts';
 import { Fixtures, type Infos } from './fixtures.ts';

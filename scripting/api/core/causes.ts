@@ -1,0 +1,32 @@
+// What stands behind an error: its causes, and the errors that it holds together.
+
+import { host } from './host.ts';
+import { inspect } from '../node/inspect.ts';
+import { mended } from './wording.ts';
+
+/** How many causes of causes are shown. */
+const depthLimit = 8;
+/** How many errors of one AggregateError are shown. */
+const errorLimit = 20;
+
+/** The causes of an error as text to stand behind its stack, in Node's manner. */
+export function causesOf(e: Error, depth = 0): string {
+  try {
+    const inner: [string, unknown][] = [];
+    if (e.cause !== undefined)
+      inner.push(['cause', e.cause]);
+    if (e instanceof AggregateError)
+      inner.push(...[...e.errors].slice(0, errorLimit).map((x, i): [string, unknown] => [`errors ${i}`, x]));
+    if (depth === depthLimit)
+      return inner.length ? '\n[more causes]' : '';
+    return inner.map(([label, x]) => `\n[${label}]: ${one(x, depth)}`).join('').replace(/\n/g, '\n  ');
+  } catch {
+    return ''; // of a script that plays with its errors
+  }
+}
+
+function one(x: unknown, depth: number): string {
+  if (!(x instanceof Error))
+    return inspect(x);
+  return `${x.name}: ${mended(x).message}${host.tidy(String(x.stack))}${causesOf(x, depth + 1)}`;
+}

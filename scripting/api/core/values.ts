@@ -1,0 +1,75 @@
+// Values between a script and the page: automation/page/serialize.ts tags them.
+
+import { parse, serialize, type Tagged } from '../../../automation/page/serialize.ts';
+import { host } from './host.ts';
+import { sourceText } from './sources.ts';
+
+/** What can be a handle among arguments. */
+export interface HandleLike { _handle: string }
+
+const handles = new WeakSet<object>();
+
+/** Marks an object as one that goes to the page by its id. */
+export function markHandle(handle: HandleLike): void { handles.add(handle); }
+
+/** An argument as operations take it; special names the handles of further values. */
+export function argument(value: unknown, special?: (v: unknown) => string | undefined): { value: Tagged; handles: string[] } {
+  const ids: string[] = [];
+  const tagged = serialize(value, v => {
+    const id = special?.(v);
+    if (id !== undefined)
+      return ids.push(id) - 1;
+    if (typeof v === 'object' && v !== null && handles.has(v))
+      return ids.push((v as HandleLike)._handle) - 1;
+    return undefined;
+  });
+  return { value: tagged, handles: ids };
+}
+
+/** The value that an operation answered. */
+export function result(answer: { value: Tagged }): unknown { return parse(answer.value); }
+
+/** A function or expression of the script's, with its argument, for the page. */
+export function expression(code: unknown, arg: unknown): { expression: string; isFunction: boolean; arg: object } {
+  return withArgument(code, argument(arg));
+}
+
+/** The same with an argument that is ready. */
+export function withArgument(code: unknown, arg: object): { expression: string; isFunction: boolean; arg: object } {
+  const isFunction = typeof code === 'function';
+  return { expression: isFunction ? sourceText(code) : String(code), isFunction, arg };
+}
+
+/** Refuses a call that has further arguments for the page's function, by a promise that is rejected: more than it takes, or one in the place of options. */
+export function onlyOne(given: ArrayLike<unknown>, most: number, options?: unknown): Promise<never> | undefined {
+  if (given.length > most || options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))
+    return Promise.reject(new Error('Too many arguments. If you need to pass more than 1 argument to the function wrap them in an object.'));
+  return undefined;
+}
+
+/** Bytes of base64 as the Buffer that Playwright would give. */
+export function buffer(base64: string): unknown {
+  const bytes = host.fromBase64(base64) ?? new ArrayBuffer(0);
+  const { Buffer } = globalThis as unknown as { Buffer: { from(b: ArrayBuffer): unknown } };
+  return Buffer.from(bytes);
+}
+
+/** Bytes of UTF-8 as text. */
+export function utf8(bytes: Uint8Array): string {
+  return host.decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteOffset + bytes.byteLength, false);
+}
+
+/** Bytes as base64. */
+export function base64(data: Uint8Array): string {
+  return host.toBase64(data.buffer as ArrayBuffer, data.byteOffset, data.byteOffset + data.byteLength);
+}
+
+/** The type of a value as refusals name it. */
+export function typeName(value: unknown): string { return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value; }
+
+/** Refuses what is not a string, in Playwright's words. */
+export function text(name: string, value: unknown): string {
+  if (typeof value !== 'string')
+    throw new Error(`${name}: expected string, got ${value === null ? 'null' : typeof value}`);
+  return value;
+}

@@ -1,0 +1,56 @@
+// The text of an expectation on a locator or page that was not met.
+
+import type { MatcherResult, MatcherState } from './matcher.ts';
+import { Locator } from '../objects/locator.ts';
+import { hint } from './print.ts';
+
+/** All that is said about it. */
+export interface Verdict {
+  name: string;
+  subject: unknown;
+  /** Whether it holds, without its not. */
+  pass: boolean;
+  /** What the first line shows between the brackets. */
+  argument: string;
+  /** The lines of what was expected and what came, or their difference. */
+  wanted?: string;
+  got?: string;
+  diff?: string;
+  error?: string;
+  /** Milliseconds; only if time was over. */
+  timeout?: number;
+  log?: string[];
+  expected?: unknown;
+  actual?: unknown;
+  ariaSnapshot?: string;
+}
+
+/** A result whose message has Playwright's layout. */
+export function failure(state: MatcherState, v: Verdict): MatcherResult {
+  const given: Partial<MatcherResult> = {};
+  for (const key of ['expected', 'actual', 'log', 'timeout', 'ariaSnapshot'] as const) {
+    if (v[key] !== undefined)
+      Object.assign(given, { [key]: v[key] });
+  }
+  return { name: v.name, pass: v.pass, message: () => text(state, v), ...given };
+}
+
+function text(state: MatcherState, v: Verdict): string {
+  const subject = v.subject instanceof Locator ? 'locator' : 'page';
+  // Labels stand below each other when they are of one width.
+  const pad = !v.error && !v.diff && /^Expected:/.test(v.wanted ?? '') && /^Received:/.test(v.got ?? 'Received:') ? ' ' : '';
+  const timeout = v.timeout === undefined ? [] : [`Timeout: ${pad}${v.timeout}ms`];
+  const lines = [
+    `${hint(v.name, subject, v.argument, { isNot: state.isNot, promise: state.promise })} failed`,
+    '',
+    ...v.subject instanceof Locator ? [`Locator: ${pad}${v.subject}`] : [],
+    ...v.wanted ? [v.wanted] : [],
+    ...v.got ? [v.got] : [],
+    ...timeout,
+    ...v.diff ? [v.diff] : [],
+    ...v.error ? [`Error: ${v.error.trimEnd()}`] : [],
+    ...v.log?.length ? ['', 'Call log:', ...v.log] : [],
+    '',
+  ];
+  return lines.join('\n');
+}

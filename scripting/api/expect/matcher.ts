@@ -1,0 +1,58 @@
+// What all matchers share: what they are called with, what they answer, and the parts of their messages.
+
+import type { equals, Tester } from './equality.ts';
+import { hint, withType, type HintOptions, type matcherUtils } from './print.ts';
+
+/** What a matcher is called with as this. */
+export interface MatcherState {
+  isNot: boolean;
+  promise: '' | 'resolves' | 'rejects';
+  /** Milliseconds. */
+  timeout: number;
+  /** The expectation's own message. */
+  title: string;
+  utils: typeof matcherUtils;
+  equals: typeof equals;
+  customTesters: readonly Tester[];
+}
+
+/** What a matcher found. The message is only asked for when that is not what was expected. */
+export interface MatcherResult {
+  pass: boolean;
+  message: () => string;
+  name?: string;
+  expected?: unknown;
+  actual?: unknown;
+  log?: string[];
+  timeout?: number;
+  ariaSnapshot?: string;
+}
+
+/** A matcher, of ours or of expect.extend: gets what expect() got and the arguments, and tells whether it holds. */
+export type Matcher = (this: MatcherState, received: any, ...args: any[]) => MatcherResult | Promise<MatcherResult>;
+
+/** The hint of a matcher as it was called. */
+export function hintOf(state: MatcherState, name: string, expected: string, o: HintOptions = {}): string {
+  return hint(name, 'received', expected, { ...o, isNot: state.isNot, promise: state.promise });
+}
+
+/** Refuses what a matcher cannot work with. */
+export function refuseValue(kind: typeof Error, head: string, what: string, ...values: [string, unknown][]): never {
+  throw new kind(`${head}\n\nMatcher error: ${what}${values.length ? `\n\n${values.map(([name, value]) => withType(name, value)).join('\n')}` : ''}`);
+}
+
+/** The name of a class. */
+export function nameOf(type: Function): string {
+  return typeof type.name === 'string' && type.name ? type.name : '<anonymous>';
+}
+
+/** A class next to the one that was expected. */
+export function constructors(received: Function, expected: Function, not: boolean): string {
+  const wanted = nameOf(expected);
+  if (!not)
+    return `Expected constructor: ${wanted}\nReceived constructor: ${nameOf(received)}\n`;
+  if (received === expected)
+    return `Expected constructor: not ${wanted}\n`;
+  const between = Object.getPrototypeOf(received) === expected ? 'extends' : 'extends … extends';
+  return `Expected constructor: not ${wanted}\nReceived constructor:     ${nameOf(received)} ${between} ${wanted}\n`;
+}

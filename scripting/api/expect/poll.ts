@@ -1,0 +1,48 @@
+// Trying again until something holds, with Playwright's schedule.
+
+import { host } from '../core/host.ts';
+import { waiting } from '../core/pending.ts';
+
+/** Pauses between attempts in ms; the last goes on. */
+const pollIntervals = [100, 250, 500, 1000];
+
+/** How an attempt went. */
+export interface Attempt<T> { done: boolean; value: T }
+
+/** How all of them went: the last one that ended, and, if it is not done, why there is no other. */
+export interface Outcome<T> { last?: Attempt<T>; over: string }
+
+/**
+ * Runs attempt until it is done or timeout ms (0: no end) are over; an attempt that
+ * hangs does not outlast them.
+ */
+export async function poll<T>(attempt: () => Promise<Attempt<T>>, timeout: number, intervals: readonly number[] = pollIntervals): Promise<Outcome<T>> {
+  const outcome: Outcome<T> = { over: `Timeout ${timeout}ms exceeded while waiting on the predicate` };
+  const deadline = timeout ? host.now() + timeout : Infinity;
+  const late = Symbol('late');
+  const end = Promise.withResolvers<typeof late>();
+  const timers = new Set<number>();
+  const after = (ms: number, f: () => void) => timers.add(host.setTimer(f, ms, false));
+  if (timeout)
+    after(timeout, () => end.resolve(late));
+  const forget = waiting(reason => {
+    outcome.over = reason.replace(/\.$/, '');
+    end.resolve(late);
+  });
+  try {
+    for (let i = 0; ; i++) {
+      const result = await Promise.race([attempt(), end.promise]);
+      if (result === late)
+        return outcome;
+      outcome.last = result;
+      const pause = intervals[Math.min(i, intervals.length - 1)] ?? pollIntervals[pollIntervals.length - 1]!;
+      if (result.done || host.now() + pause >= deadline)
+        return outcome;
+      if (await Promise.race([new Promise<void>(resolve => { after(pause, resolve); }), end.promise]) === late)
+        return outcome;
+    }
+  } finally {
+    forget();
+    timers.forEach(t => host.clearTimer(t));
+  }
+}

@@ -1,0 +1,153 @@
+// How expect words what did not hold: hints, labels, values and differences.
+
+import { equals, iterableEquality, isAsymmetric } from './equality.ts';
+import type { Labels, Printer } from '../extras/printer.ts';
+import { Later } from '../core/later.ts';
+
+const later = new Later<Printer>('printer');
+const printer = (): Printer => later.get();
+
+/** A value in one line. */
+export function stringify(value: unknown, maxDepth?: number, maxWidth?: number): string {
+  return printer().stringify(value, maxDepth, maxWidth);
+}
+
+/** Options of the line that says which expectation it was. */
+export interface HintOptions { comment?: string; isNot?: boolean; promise?: string; secondArgument?: string }
+
+/** The first line of an error: expect(received).not.toBe(expected) // Object.is equality. */
+export function hint(name: string, received = 'received', expected = 'expected', o: HintOptions = {}): string {
+  const promise = o.promise ? `.${o.promise}` : '';
+  const args = [expected, ...o.secondArgument ? [o.secondArgument] : []].join(', ');
+  return `${received === '' ? 'expect' : `expect(${received})`}${promise}${o.isNot ? '.not' : ''}.${name.replace(/^\./, '')}(${args})${o.comment ? ` // ${o.comment}` : ''}`;
+}
+
+/** Labels with colons, padded to the same width. */
+export function labels(...names: string[]): (name: string) => string {
+  const width = Math.max(...names.map(n => n.length));
+  return name => `${name}: ${' '.repeat(width - name.length)}`;
+}
+
+/** What a value is, in one word, as errors of matchers name it. */
+export function typeOf(value: unknown): string {
+  if (value === null)
+    return 'null';
+  if (Array.isArray(value))
+    return 'array';
+  if (typeof value !== 'object')
+    return typeof value;
+  for (const [name, type] of [['regexp', RegExp], ['map', Map], ['set', Set], ['date', Date]] as const) {
+    if (value instanceof type)
+      return name;
+  }
+  return 'object';
+}
+
+/** The type and value of something that is not what it must be. */
+export function withType(name: string, value: unknown, print: (value: unknown) => string = stringify): string {
+  const type = typeOf(value);
+  return `${type === 'null' || type === 'undefined' ? '' : `${name} has type:  ${type}\n`}${name} has value: ${print(value)}`;
+}
+
+/** The difference of two values as lines, or both one below the other. */
+export function diffOrBoth(expected: unknown, received: unknown, expectedLabel = 'Expected', receivedLabel = 'Received'): string {
+  const heads: Labels = { expected: expectedLabel, received: receivedLabel, counts: true };
+  if (typeof expected === 'string' && typeof received === 'string') {
+    if (expected && received && expected !== received && /\n/.test(expected + received))
+      return printer().diffTexts(expected, received, heads);
+  } else if (comparable(expected, received)) {
+    const difference = printer().diffValues(...aligned(expected, received), heads);
+    if (difference !== undefined)
+      return difference;
+  }
+  const label = labels(expectedLabel, receivedLabel);
+  const same = stringify(expected) === stringify(received);
+  return `${label(expectedLabel)}${stringify(expected)}\n${label(receivedLabel)}${same ? 'serializes to the same string' : stringify(received)}`;
+}
+
+/** The difference of two values for a custom matcher's message; null if there is nothing to compare. */
+export function diff(a: unknown, b: unknown): string | null {
+  if (Object.is(a, b))
+    return null;
+  if (typeOf(a) !== typeOf(b))
+    return `  Comparing two different types of values. Expected ${typeOf(a)} but received ${typeOf(b)}.`;
+  if (typeof a === 'string')
+    return printer().diffTexts(a, b as string);
+  return typeof a === 'object' && a !== null ? printer().diffValues(a, b) ?? 'Compared values have no visual difference.' : null;
+}
+
+// Whether lines say more about the difference than both values side by side.
+function comparable(expected: unknown, received: unknown): boolean {
+  const type = typeOf(expected);
+  if (type !== typeOf(received) || !['array', 'map', 'set', 'object'].includes(type))
+    return false;
+  if (expected instanceof Error && received instanceof Error)
+    return false;
+  if (isAsymmetric(expected) && (expected as { getExpectedType?(): string }).getExpectedType?.() !== 'object')
+    return false;
+  return !isAsymmetric(received);
+}
+
+// Copies in which an asymmetric matcher that holds is on both sides, so that it is
+// no difference.
+function aligned(expected: any, received: any, parents: unknown[] = []): [unknown, unknown] {
+  if (parents.includes(expected) || typeOf(expected) !== typeOf(received) || isAsymmetric(expected) || isAsymmetric(received))
+    return [expected, received];
+  const inner = [...parents, expected];
+  const pair = (x: unknown, y: unknown): [unknown, unknown] => {
+    if (isAsymmetric(x) && x.asymmetricMatch(y))
+      return [x, x];
+    return x !== null && y !== null && typeof x === 'object' && typeof y === 'object' ? aligned(x, y, inner) : [x, y];
+  };
+  if (Array.isArray(expected)) {
+    const [a, b] = [Array.from(expected as unknown[]), Array.from(received as unknown[])];
+    for (let i = 0; i < Math.min(a.length, b.length); i++)
+      [a[i], b[i]] = pair(a[i], b[i]);
+    return [a, b];
+  }
+  if (expected instanceof Map) {
+    const [a, b] = [new Map(expected), new Map(received as Map<unknown, unknown>)];
+    for (const key of a.keys()) {
+      if (b.has(key)) {
+        const [x, y] = pair(a.get(key), b.get(key));
+        a.set(key, x);
+        b.set(key, y);
+      }
+    }
+    return [a, b];
+  }
+  if (!isPlain(expected) || !isPlain(received))
+    return [expected, received];
+  const [a, b] = [copy(expected), copy(received)];
+  let changed = false; // what refers to itself is not to lose that by a copy
+  for (const key of Object.keys(a)) {
+    if (!Object.hasOwn(b, key))
+      continue;
+    const [x, y] = pair(a[key], b[key]);
+    changed ||= x !== a[key] || y !== b[key];
+    [a[key], b[key]] = [x, y];
+  }
+  return changed ? [a, b] : [expected, received];
+}
+
+// Objects whose fields are all there is to them.
+function isPlain(v: object): boolean {
+  return Object.prototype.toString.call(v) === '[object Object]' && typeof (v as { toJSON?: unknown }).toJSON !== 'function';
+}
+
+function copy(v: object): Record<string, unknown> {
+  return Object.assign(Object.create(Object.getPrototypeOf(v) as object | null) as Record<string, unknown>, v);
+}
+
+/** What a custom matcher finds in this.utils. */
+export const matcherUtils = {
+  matcherHint: (name: string, received?: string, expected?: string, o?: HintOptions) => hint(name, received, expected, o),
+  printExpected: (value: unknown) => stringify(value),
+  printReceived: (value: unknown) => stringify(value),
+  printWithType: withType,
+  printDiffOrStringify: (expected: unknown, received: unknown, expectedLabel: string, receivedLabel: string) => diffOrBoth(expected, received, expectedLabel, receivedLabel),
+  diff,
+  stringify,
+  iterableEquality,
+  equals,
+};

@@ -1,0 +1,128 @@
+// Functions of the script that pages can call, and scripts that run before a
+// page's own.
+
+import { quietly, step, type Send } from '../core/call.ts';
+import type { BrowserContext } from './context.ts';
+import { Disposable } from './events.ts';
+import { readTextFile } from '../core/files.ts';
+import type { Frame } from './frame.ts';
+import type { Page } from './page.ts';
+import { quote } from '../core/selectors.ts';
+import { sourceText } from '../core/sources.ts';
+import { argument, expression, withArgument } from '../core/values.ts';
+import { parse, serialize, type Tagged } from '../../../automation/page/serialize.ts';
+
+/** Who called a binding. */
+export interface BindingSource { context: BrowserContext; page: Page; frame: Frame }
+
+type Binding = (source: BindingSource, ...args: any[]) => unknown;
+
+const bindings = new Map<string, Binding>();
+
+/** Where functions and init scripts can be added: a page or a context. */
+export interface Exposing { _guid: string; _prefix: string; _where: object }
+
+/** Gives pages a function that calls the script's. */
+export function expose(on: Exposing, method: string, name: string, binding: Binding): Promise<Disposable> {
+  return step(`${on._prefix}.${method}`, () => `${on._prefix}.${method}(${quote(name)})`, async send => {
+    if (typeof binding !== 'function')
+      throw new Error('callback: expected function');
+    const early: BindingCall[] = [];
+    waiting.add(early);
+    try {
+      const { binding: id } = await send<{ binding: string }>('expose', { ...on._where, name });
+      bindings.set(id, binding);
+      for (const call of early)
+        bindingCalled(call, call.source);
+      return new Disposable(async () => {
+        bindings.delete(id);
+        await quietly('unexpose', { binding: id });
+      });
+    } finally {
+      waiting.delete(early);
+    }
+  });
+}
+
+/** A page's call of a binding as the server tells of it. */
+interface BindingCall { binding: string; call: string; args: Tagged[]; source: BindingSource }
+
+/** Calls that came before the answer that says which function they are for. */
+const waiting = new Set<BindingCall[]>();
+
+/** Answers a page's call. */
+export function bindingCalled(call: Omit<BindingCall, 'source'>, source: BindingSource): void {
+  const binding = bindings.get(call.binding);
+  if (!binding) {
+    waiting.forEach(list => list.push({ ...call, source }));
+    return;
+  }
+  const settle = (ok: boolean, value: unknown) => quietly('binding.settle', { call: call.call, ok, value: argument(value) });
+  void (async () => {
+    try {
+      await settle(true, await binding(source, ...call.args.map(a => parse(a))));
+    } catch (e) {
+      await settle(false, e);
+    }
+  })().catch(() => {}); // the page is gone, or what was thrown cannot be told
+}
+
+/** Makes functions among an argument's values callable by the page; gives the argument for an operation. */
+async function exposing(send: Send, target: { frame: string } | { handle: string }, value: unknown): Promise<{ value: Tagged; handles: string[] }> {
+  const functions: ((...args: unknown[]) => unknown)[] = [];
+  serialize(value, v => (typeof v === 'function' ? functions.push(v as () => unknown) : undefined));
+  const made = new Map<unknown, string>();
+  for (const fn of functions) {
+    const { binding, handle } = await send<{ binding: string; handle: string }>('makeFunction', target);
+    bindings.set(binding, (_source, ...args) => fn(...args));
+    made.set(fn, handle);
+  }
+  return argument(value, v => made.get(v));
+}
+
+/** A function or expression for the page, as the options of an evaluation want its argument. */
+export async function evaluation(send: Send, target: { frame: string } | { handle: string }, code: unknown, arg: unknown, options: { exposeFunctions?: boolean } | undefined): Promise<object> {
+  return options?.exposeFunctions ? withArgument(code, await exposing(send, target, arg)) : expression(code, arg);
+}
+
+/** Runs a script in every new document before the page's own. */
+export function addInitScript(on: Exposing, script: unknown, arg: unknown, options: { exposeFunctions?: boolean } | undefined): Promise<Disposable> {
+  return step(`${on._prefix}.addInitScript`, () => `${on._prefix}.addInitScript()`, async send => {
+    const source = await initSource(send, script, arg, options);
+    const { script: id } = await send<{ script: string }>('addInitScript', { ...on._where, ...source });
+    return new Disposable(async () => { await quietly('removeInitScript', { script: id }); });
+  });
+}
+
+async function initSource(send: Send, script: unknown, arg: unknown, options: { exposeFunctions?: boolean } | undefined): Promise<object> {
+  if (typeof script === 'function') {
+    if (options?.exposeFunctions)
+      return exposedSource(script, arg);
+    const text = arg === undefined ? 'undefined' : JSON.stringify(arg);
+    return { source: `(${sourceText(script)})(${text})` };
+  }
+  if (arg !== undefined)
+    throw new Error('Cannot evaluate a string with arguments');
+  if (typeof script === 'string')
+    return { source: script };
+  const { path, content } = (script ?? {}) as { path?: string; content?: string };
+  if (content !== undefined)
+    return { source: content };
+  if (path === undefined)
+    throw new Error('Either path or content property must be present');
+  return { source: `${await readTextFile(send, path)}\n//# sourceURL=${path.replace(/\n/g, '')}` };
+}
+
+// The functions get ids of their own, and each document makes them by these.
+function exposedSource(script: Function, arg: unknown): object {
+  const functions: unknown[] = [];
+  const tagged = serialize(arg, v => (typeof v === 'function' ? functions.push(v) - 1 : undefined));
+  const ids = functions.map(fn => {
+    const id = `function@${++lastFunction}`;
+    bindings.set(id, (_source, ...args) => (fn as (...a: unknown[]) => unknown)(...args));
+    return id;
+  });
+  return { code: sourceText(script), arg: tagged, functions: ids };
+}
+
+let lastFunction = 0;

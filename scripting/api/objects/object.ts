@@ -1,0 +1,22 @@
+import { Emitter } from '../core/emitter.ts';
+
+/** What all objects of the API share: an id that the server knows them by. */
+export class ApiObject extends Emitter {
+  /** @internal */
+  readonly _guid!: string;
+
+  constructor(guid: string) {
+    super();
+    Object.defineProperty(this, '_guid', { value: guid });
+    Object.defineProperty(this, '_listeners', { enumerable: false });
+  }
+
+  /** @internal */
+  toJSON(): object { return { _type: this.constructor.name, _guid: this._guid }; }
+}
+
+/** Sets fields that neither JSON nor console output shall show. */
+export function hide(target: object, ...names: string[]): void {
+  for (const name of names)
+    Object.defineProperty(target, name, { enumerable: false });
+}

@@ -1,0 +1,118 @@
+import { quietly, step, type Send } from '../core/call.ts';
+import { quote } from '../core/selectors.ts';
+import type { Page } from './page.ts';
+import type { World } from './world.ts';
+
+/** What a person did, as the server saw it. */
+export interface TakeoverResult {
+  outcome: 'done';
+  note?: string;
+  durationMs: number;
+  by: string;
+  changes: { urlBefore: string; urlAfter: string; cookiesSet: string[]; titleAfter: string };
+}
+
+/** How long the takeover may take, and what ends it without a person saying so. */
+export interface TakeoverOptions {
+  timeout?: number;
+  /** A URL glob or a selector, a pattern for a page's URL, or a function that is asked again and again. */
+  until?: string | RegExp | (() => boolean | Promise<boolean>);
+  note?: string;
+}
+
+/** How often a function as `until` is asked, in ms. */
+const pollPeriod = 500;
+
+let world: World | undefined;
+
+/** Tells where pages are, for patterns as `until`. */
+export function useWorld(w: World): void { world = w; }
+
+let shown = (_: Page): void => {};
+
+/** Tells which page people look at when a takeover has ended. */
+export function onShown(tell: (page: Page) => void): void { shown = tell; }
+
+/** Told when a takeover begins, gives what is told when it ends. */
+let paused = (): (() => void) => () => {};
+
+/** Tells what stands still while a person has taken over. */
+export function onTakeover(pause: () => () => void): void { paused = pause; }
+
+/**
+ * Asks for a person and waits for them. Rejects with TakeoverFailedError,
+ * TakeoverTimeoutError or TakeoverCancelledError.
+ */
+export function requestTakeover(reason: string, options: TakeoverOptions = {}): Promise<TakeoverResult> {
+  const { until } = options;
+  return step('requestTakeover', () => `requestTakeover(${quote(reason)})`, async send => {
+    if (typeof reason !== 'string' || !reason.trim())
+      throw new Error('reason: expected a string that says what a person should do');
+    if (until !== undefined && typeof until !== 'string' && typeof until !== 'function' && !(until instanceof RegExp))
+      throw new Error(`until: expected a string, a regular expression or a function, got ${until === null ? 'null' : typeof until}`);
+    let stop = () => {};
+    let broken: { error: unknown } | undefined;
+    const resume = paused();
+    try {
+      const request = send<TakeoverResult>('takeover.request', {
+        reason,
+        timeout: options.timeout,
+        note: options.note,
+        until: typeof until === 'string' ? until : undefined,
+      });
+      if (typeof until === 'function')
+        stop = poll(until, send, error => { broken ??= { error }; });
+      else if (until instanceof RegExp)
+        stop = poll(() => anyUrl(until), send, () => {});
+      const result = await request;
+      if (broken)
+        throw broken.error;
+      return result;
+    } finally {
+      stop();
+      resume();
+      await showPage();
+    }
+  });
+}
+
+// Before the script goes on, its page is the one that the person left.
+async function showPage(): Promise<void> {
+  const active = await quietly<{ page?: string }>('activePage').catch(() => undefined); // the run ends
+  const page = active?.page && world?.pages.get(active.page);
+  if (page)
+    shown(page);
+}
+
+// An error of the script's function ends the takeover as well: nobody would
+// learn of it otherwise.
+function poll(until: () => boolean | Promise<boolean>, send: Send, fail: (error: unknown) => void): () => void {
+  let over = false;
+  let timer: unknown;
+  const ask = async () => {
+    let satisfied = true;
+    try {
+      satisfied = !!await until();
+    } catch (e) {
+      fail(e);
+    }
+    if (over)
+      return;
+    if (satisfied)
+      send('takeover.satisfy').catch(() => {}); // ended just before
+    // On, even so: the request may not have been there yet.
+    timer = setTimeout(ask, pollPeriod);
+  };
+  timer = setTimeout(ask, 0);
+  return () => {
+    over = true;
+    clearTimeout(timer as number);
+  };
+}
+
+function anyUrl(pattern: RegExp): boolean {
+  return [...world?.pages.values() ?? []].some(page => {
+    pattern.lastIndex = 0;
+    return pattern.test(page.url());
+  });
+}
