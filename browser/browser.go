@@ -12,6 +12,8 @@ import (
 
 	protobrowser "github.com/chromedp/cdproto/browser"
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/cdproto/target"
 	"github.com/google/uuid"
 
@@ -262,4 +264,13 @@ func (b *Browser) pageLocked(id target.ID) *Page {
 		}
 	}
 	return nil
+}
+
+// Cookies returns all cookies of the default context.
+func (b *Browser) Cookies(ctx context.Context) ([]*network.Cookie, error) {
+	res, err := cdp.Call(ctx, b.Session(), storage.GetCookies, storage.GetCookiesParams{})
+	if err != nil {
+		return nil, fmt.Errorf("read cookies: %w", err)
+	}
+	return res.Cookies, nil
 }

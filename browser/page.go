@@ -392,3 +392,16 @@ func (p *Page) StopLoading(ctx context.Context) error {
 	}
 	return nil
 }
+
+// BringToFront makes the page the visible one of its window. It does not wait for
+// Chromium. It fails only when the page is gone, which PageClosed tells.
+func (p *Page) BringToFront() {
+	_ = cdp.Send(p.Session(), page.BringToFront, proto.Empty{})
+}
+
+// Open begins to load an address. It does not wait for Chromium, so that it may run
+// on the model's goroutine. It fails only when the page is gone, which PageClosed
+// tells.
+func (p *Page) Open(url string) {
+	_ = cdp.Send(p.Session(), page.Navigate, page.NavigateParams{URL: url})
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/page"
 
@@ -96,4 +97,13 @@ func (p *Page) Replaced() <-chan struct{} {
 func (p *Page) replacedLocked() {
 	p.browser.signalLocked(p.replaced)
 	p.replaced = make(chan struct{})
+}
+
+// ContentSize returns the size of the whole document in CSS pixels.
+func (p *Page) ContentSize(ctx context.Context) (width, height float64, err error) {
+	m, err := cdp.Call(ctx, p.Session(), page.GetLayoutMetrics, proto.Empty{})
+	if err != nil {
+		return 0, 0, fmt.Errorf("measure page: %w", err)
+	}
+	return m.CSSContentSize.Width, m.CSSContentSize.Height, nil
 }

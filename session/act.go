@@ -193,7 +193,7 @@ func (s *Session) prepareInput() {
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, actTimeout)
 	defer cancel()
-	if _, err := f.eng.live.page(ctx, f.page, f.tab); err != nil {
+	if _, err := f.eng.live.Page(ctx, f.page, f.tab); err != nil {
 		s.log.Debug("attach for input", "error", err)
 	}
 }
@@ -206,8 +206,8 @@ func (s *Session) dispatcher() *input.Dispatcher {
 	if f == nil {
 		return nil
 	}
-	if p := f.eng.live.attached(f.page.ID()); p != nil {
-		return p.input
+	if p := f.eng.live.Attached(f.page.ID()); p != nil {
+		return p.Input
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (s *Session) releaseInput() {
 	eng := s.engine
 	s.mu.Unlock()
 	if eng != nil {
-		eng.live.releaseAll()
+		eng.live.ReleaseAll()
 	}
 }
 

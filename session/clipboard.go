@@ -2,14 +2,12 @@ package session
 
 import (
 	"context"
-	"errors"
-	"sync"
 	"time"
 
-	"takeover/cdp"
 	"takeover/clipboard"
 	"takeover/input"
 	"takeover/invalid"
+	"takeover/liveview"
 )
 
 const (
@@ -69,7 +67,7 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 	}
 	ctx, cancel := context.WithTimeout(ctx, clipboardTimeout)
 	defer cancel()
-	if err := eng.live.clipboard.prepare(ctx, c, image); err != nil {
+	if err := eng.live.Clipboard().Prepare(ctx, liveview.Paste{Wanted: c.Action == "paste", Text: c.Text, Image: image}); err != nil {
 		s.log.Warn("remote clipboard", "error", err)
 		switch {
 		case c.Image != "":
@@ -118,7 +116,7 @@ func (s *Session) acted() {
 	}
 	s.mu.Unlock()
 	if eng != nil {
-		eng.live.clipboard.want()
+		eng.live.Clipboard().Want()
 	}
 }
 
@@ -136,130 +134,4 @@ func (s *Session) copied(text string, err error) {
 		return
 	}
 	v.send("clipboard", ClipboardMessage{Type: "clipboard", Text: text})
-}
-
-// remoteClipboard is the clipboard of one Chromium, opened when it is first
-// wanted: it costs a process.
-type remoteClipboard struct {
-	client *cdp.Client
-	copied func(string, error)
-	ctx    context.Context // until close
-	cancel context.CancelFunc
-	work   sync.WaitGroup
-
-	mu      sync.Mutex // guards what follows
-	current *openedClipboard
-}
-
-// openedClipboard is one attempt to open it.
-type openedClipboard struct {
-	done chan struct{} // closed when what follows is set
-	it   *clipboard.Clipboard
-	err  error
-
-	mu       sync.Mutex
-	attached *clipboard.Clipboard // takes events; set before it
-}
-
-func newRemoteClipboard(client *cdp.Client, copied func(string, error)) *remoteClipboard {
-	r := &remoteClipboard{client: client, copied: copied}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	return r
-}
-
-// want opens the clipboard without waiting for it.
-func (r *remoteClipboard) want() *openedClipboard {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.current == nil && r.ctx.Err() == nil {
-		o := &openedClipboard{done: make(chan struct{})}
-		r.current = o
-		r.work.Go(func() { r.open(o) })
-	}
-	return r.current
-}
-
-func (r *remoteClipboard) open(o *openedClipboard) {
-	defer close(o.done)
-	ctx, cancel := context.WithTimeout(r.ctx, actTimeout)
-	defer cancel()
-	o.it, o.err = clipboard.Open(ctx, r.client, o.attach, r.copied)
-	if o.err != nil {
-		r.forget(o)
-	}
-}
-
-// forget makes the next use open it anew.
-func (r *remoteClipboard) forget(o *openedClipboard) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.current == o {
-		r.current = nil
-	}
-}
-
-// prepare makes sure that copies are heard, and for a paste that what is pasted
-// is there.
-func (r *remoteClipboard) prepare(ctx context.Context, c Clipboard, image []byte) error {
-	o := r.want()
-	if o == nil {
-		return ErrNotReady
-	}
-	select {
-	case <-o.done:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if o.err != nil || c.Action != "paste" {
-		return o.err
-	}
-	var err error
-	if image != nil {
-		err = o.it.SetImage(ctx, image)
-	} else {
-		err = o.it.SetText(ctx, c.Text)
-	}
-	if err != nil && !errors.Is(err, clipboard.ErrRefused) { // its page is gone
-		r.forget(o)
-		o.it.Close()
-	}
-	return err
-}
-
-// handle passes on an event of the clipboard's page. It runs on the
-// connection's read loop.
-func (r *remoteClipboard) handle(ev cdp.Event) bool {
-	r.mu.Lock()
-	o := r.current
-	r.mu.Unlock()
-	if o == nil {
-		return false
-	}
-	o.mu.Lock()
-	it := o.attached
-	o.mu.Unlock()
-	if it == nil || it.Session() != ev.Session {
-		return false
-	}
-	it.HandleEvent(ev)
-	return true
-}
-
-func (o *openedClipboard) attach(it *clipboard.Clipboard) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.attached = it
-}
-
-// close closes the clipboard and waits for what is under way.
-func (r *remoteClipboard) close() {
-	r.cancel()
-	r.work.Wait()
-	r.mu.Lock()
-	o := r.current
-	r.current = nil
-	r.mu.Unlock()
-	if o != nil && o.it != nil {
-		o.it.Close()
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
+	"takeover/liveview"
 	"takeover/questions"
 	"takeover/widget"
 )
@@ -15,7 +16,6 @@ import (
 const (
 	startTimeout     = 30 * time.Second // from Chromium's start to its first page
 	firstPageTimeout = 5 * time.Second  // create waits so long for the first document to begin
-	closeTimeout     = 5 * time.Second  // for a browser to detach a client
 )
 
 // engine is one incarnation of a session's Chromium and what is attached to it.
@@ -23,7 +23,7 @@ type engine struct {
 	proc  *browser.Process
 	model *browser.Browser
 	auto  *automation.Automation
-	live  *live
+	live  *liveview.View
 	desk  *widget.Desk
 }
 
@@ -140,7 +140,11 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if err != nil {
 		return fmt.Errorf("attach to browser: %w", err)
 	}
-	if eng.live, err = newLive(ctx, eng.proc.Conn(), s); err != nil {
+	eng.live, err = liveview.New(ctx, eng.proc.Conn(), liveview.Options{
+		Counter: &s.pictures, Width: s.opts.Dimensions.Width, Height: s.opts.Dimensions.Height,
+		Density: max(s.opts.DeviceScaleFactor, 1), Copied: s.copied, Logger: s.log,
+	})
+	if err != nil {
 		return fmt.Errorf("attach live view: %w", err)
 	}
 	eng.desk, err = widget.New(ctx, eng.model, widget.Options{
@@ -168,7 +172,7 @@ func (s *Session) stopEngine(eng *engine) {
 	}
 	s.mu.Unlock()
 	if eng.live != nil {
-		eng.live.close()
+		eng.live.Close()
 	}
 	if eng.auto != nil {
 		eng.auto.Close()

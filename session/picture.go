@@ -10,12 +10,10 @@ import (
 	"sync"
 	"time"
 
-	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 	"golang.org/x/image/draw"
 
 	"takeover/browser"
-	"takeover/cdp"
 	"takeover/invalid"
 	"takeover/screencast"
 )
@@ -53,16 +51,16 @@ func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) 
 	defer cancel()
 	params := page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormat(format)}
 	if fullPage {
-		m, err := cdp.Call(ctx, p.Session(), page.GetLayoutMetrics, proto.Empty{})
+		width, height, err := p.ContentSize(ctx)
 		if err != nil {
-			return nil, "", fmt.Errorf("measure page: %w", err)
+			return nil, "", err
 		}
 		params.CaptureBeyondViewport = new(true)
 		params.Clip = &page.Viewport{
-			Width: min(m.CSSContentSize.Width, maxScreenshotSide), Height: min(m.CSSContentSize.Height, maxScreenshotSide), Scale: 1,
+			Width: min(width, maxScreenshotSide), Height: min(height, maxScreenshotSide), Scale: 1,
 		}
 	}
-	image, err := s.publicPicture(ctx, p, params)
+	image, err := s.screenshot(ctx, p, params)
 	return image, mime, err
 }
 
@@ -101,7 +99,7 @@ func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, screenshotTimeout)
 	defer cancel()
-	picture, err := s.publicPicture(ctx, p, page.CaptureScreenshotParams{
+	picture, err := s.screenshot(ctx, p, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(screencast.StillQuality)), OptimizeForSpeed: new(true),
 	})
 	if err != nil {
@@ -129,8 +127,8 @@ func shrink(picture []byte, width int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// capturePicture takes a picture, and another one when the document of the first
-// was replaced meanwhile.
+// capturePicture takes a picture, and tries again when another document replaces the
+// one in the page.
 func capturePicture(ctx context.Context, p *browser.Page, params page.CaptureScreenshotParams) ([]byte, error) {
 	for try := 1; ; try++ {
 		image, err := p.Capture(ctx, params)
@@ -146,9 +144,9 @@ func capturePicture(ctx context.Context, p *browser.Page, params page.CaptureScr
 	}
 }
 
-// publicPicture takes a picture for others than the people who look on: none
-// while a person types a secret.
-func (s *Session) publicPicture(ctx context.Context, p *browser.Page, params page.CaptureScreenshotParams) ([]byte, error) {
+// screenshot takes a picture that leaves the live view. The error is ErrSecret while
+// a person types a secret.
+func (s *Session) screenshot(ctx context.Context, p *browser.Page, params page.CaptureScreenshotParams) ([]byte, error) {
 	if s.veiled(p) {
 		return nil, ErrSecret
 	}

@@ -76,7 +76,7 @@ func TestPicturesOfPagesThatClose(t *testing.T) {
 	if err := p.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.publicPicture(ctx, p, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng}); !errors.Is(err, ErrNotReady) {
+	if _, err := s.screenshot(ctx, p, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng}); !errors.Is(err, ErrNotReady) {
 		t.Error(err)
 	}
 }

@@ -17,23 +17,24 @@ import (
 	"takeover/invalid"
 	"takeover/journal"
 	"takeover/questions"
+	"takeover/screencast"
 	"takeover/secrets"
 )
 
 // Session is one Chromium with its own profile, its tabs, viewers, runs and
 // takeovers. All methods may be called from any goroutine.
 type Session struct {
-	id      string
-	manager *Manager
-	opts    CreateOptions
-	log     *slog.Logger
-	control *control.Handover
-	life    *lifetime
-	monitor *capture.Monitor
-	said    *background.Log  // by pages and workers
-	journal *journal.Journal // its events, in the ring and the durable stream
-	secrets *secrets.Secrets // what people typed into secret fields
-	seq     seqCounter       // numbers the pictures of all its casts
+	id       string
+	manager  *Manager
+	opts     CreateOptions
+	log      *slog.Logger
+	control  *control.Handover
+	life     *lifetime
+	monitor  *capture.Monitor
+	said     *background.Log    // by pages and workers
+	journal  *journal.Journal   // its events, in the ring and the durable stream
+	secrets  *secrets.Secrets   // what people typed into secret fields
+	pictures screencast.Counter // numbers the pictures of all casts, so that the numbers rise from tab to tab
 
 	questions *questions.Questions // that pages ask people
 

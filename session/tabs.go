@@ -6,11 +6,7 @@ import (
 	"slices"
 	"time"
 
-	proto "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/page"
-
 	"takeover/browser"
-	"takeover/cdp"
 	"takeover/control"
 	"takeover/text"
 )
@@ -131,8 +127,7 @@ func (s *Session) showLocked(eng *engine, t *tab) {
 	s.tabs.active = t.Tab.Tab
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.setFocusLocked(&focus{eng: eng, page: t.page, tab: t.Tab.Tab, ctx: ctx, cancel: cancel})
-	// Not waited for: this may run on the model's goroutine.
-	_ = cdp.Send(t.page.Session(), page.BringToFront, proto.Empty{}) // fails only when the page is gone, which is told
+	t.page.BringToFront()
 }
 
 // onModelEvent follows the browser's pages. It runs on the model's goroutine.
@@ -203,12 +198,12 @@ func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
 	case restored && t.Tab.Tab == active, !restored && s.mayShowLocked(p, holder):
 		s.showLocked(eng, t)
 	case s.focus != nil: // Chromium has put the new one before it
-		_ = cdp.Send(s.focus.page.Session(), page.BringToFront, proto.Empty{}) // fails only when the page is gone, which is told
+		s.focus.page.BringToFront()
 	}
 	s.mu.Unlock()
 	s.questions.PageOpened(p)
 	if url != "" && url != "about:blank" {
-		_ = cdp.Send(p.Session(), page.Navigate, page.NavigateParams{URL: url}) // fails only when the page is gone, which is told
+		p.Open(url)
 	}
 	s.sendTabs()
 	s.sendWidgets()
@@ -232,7 +227,7 @@ func (s *Session) removePage(eng *engine, p *browser.Page) {
 	}
 	s.mu.Unlock()
 	if gone != nil {
-		s.spawn(func() { eng.live.forget(p.ID()) })
+		s.spawn(func() { eng.live.Forget(p.ID()) })
 		s.sendTabs()
 		s.sendWidgets()
 	}

@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/storage"
 
-	"takeover/cdp"
 	"takeover/control"
 )
 
@@ -207,9 +205,5 @@ func (s *Session) cookies() ([]*network.Cookie, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, snapshotTimeout)
 	defer cancel()
-	res, err := cdp.Call(ctx, eng.live.client.Browser(), storage.GetCookies, storage.GetCookiesParams{})
-	if err != nil {
-		return nil, err
-	}
-	return res.Cookies, nil
+	return eng.model.Cookies(ctx)
 }

@@ -279,7 +279,7 @@ func (v *Viewer) subscribe(f *focus) (*screencast.Subscription, error) {
 	if seen != nil && seen.focus == f {
 		return seen.sub, nil
 	}
-	p, err := f.eng.live.page(f.ctx, f.page, f.tab)
+	p, err := f.eng.live.Page(f.ctx, f.page, f.tab)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func (v *Viewer) subscribe(f *focus) (*screencast.Subscription, error) {
 		v.mu.Unlock()
 		return nil, ErrEnded
 	}
-	old, seen := v.seen, v.lookAt(f, p.cast)
+	old, seen := v.seen, v.lookAt(f, p.Cast)
 	v.seen = seen
 	v.mu.Unlock()
 	old.close()

@@ -1,0 +1,149 @@
+package liveview
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"takeover/cdp"
+	"takeover/clipboard"
+)
+
+// openTimeout bounds opening the clipboard.
+const openTimeout = 10 * time.Second
+
+// Clipboard is the clipboard of one Chromium. It is opened at its first use, because
+// it costs a process. All methods may be called from any goroutine.
+type Clipboard struct {
+	client *cdp.Client
+	copied func(string, error)
+	ctx    context.Context // until close
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	current *opened
+}
+
+// opened is one attempt to open the clipboard.
+type opened struct {
+	done chan struct{} // closed when what follows is set
+	it   *clipboard.Clipboard
+	err  error
+
+	mu       sync.Mutex
+	attached *clipboard.Clipboard // takes events; set before it
+}
+
+func newClipboard(client *cdp.Client, copied func(string, error)) *Clipboard {
+	c := &Clipboard{client: client, copied: copied}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// Want opens the clipboard without waiting for it, so that copies are noticed.
+func (c *Clipboard) Want() { c.want() }
+
+func (c *Clipboard) want() *opened {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current == nil && c.ctx.Err() == nil {
+		o := &opened{done: make(chan struct{})}
+		c.current = o
+		c.work.Go(func() { c.open(o) })
+	}
+	return c.current
+}
+
+func (c *Clipboard) open(o *opened) {
+	defer close(o.done)
+	ctx, cancel := context.WithTimeout(c.ctx, openTimeout)
+	defer cancel()
+	o.it, o.err = clipboard.Open(ctx, c.client, o.attach, c.copied)
+	if o.err != nil {
+		c.forget(o)
+	}
+}
+
+// forget makes the next use open the clipboard again.
+func (c *Clipboard) forget(o *opened) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current == o {
+		c.current = nil
+	}
+}
+
+// Paste is content for the clipboard: an image, else a text. The zero value is none.
+type Paste struct {
+	Wanted bool
+	Text   string
+	Image  []byte
+}
+
+// Prepare opens the clipboard, so that copies are noticed, and puts the content of a
+// paste on it.
+func (c *Clipboard) Prepare(ctx context.Context, p Paste) error {
+	o := c.want()
+	if o == nil {
+		return ErrClosed
+	}
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if o.err != nil || !p.Wanted {
+		return o.err
+	}
+	var err error
+	if p.Image != nil {
+		err = o.it.SetImage(ctx, p.Image)
+	} else {
+		err = o.it.SetText(ctx, p.Text)
+	}
+	if err != nil && !errors.Is(err, clipboard.ErrRefused) { // its page is gone
+		c.forget(o)
+		o.it.Close()
+	}
+	return err
+}
+
+// handle takes an event of the clipboard's page, and reports whether it did. It runs
+// on the connection's read loop.
+func (c *Clipboard) handle(ev cdp.Event) bool {
+	c.mu.Lock()
+	o := c.current
+	c.mu.Unlock()
+	if o == nil {
+		return false
+	}
+	o.mu.Lock()
+	it := o.attached
+	o.mu.Unlock()
+	if it == nil || it.Session() != ev.Session {
+		return false
+	}
+	it.HandleEvent(ev)
+	return true
+}
+
+func (o *opened) attach(it *clipboard.Clipboard) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.attached = it
+}
+
+// close closes the clipboard and waits for what is under way.
+func (c *Clipboard) close() {
+	c.cancel()
+	c.work.Wait()
+	c.mu.Lock()
+	o := c.current
+	c.current = nil
+	c.mu.Unlock()
+	if o != nil && o.it != nil {
+		o.it.Close()
+	}
+}
