@@ -110,6 +110,35 @@ test('the list says what failed, and its filter stands in the address', async ({
   await expect(count).toHaveText(whole ?? '');
 });
 
+test('a session warns before it ends, takes more time, and leads to a new one', async ({ page, request, baseURL }) => {
+  const create = async (timeout: number): Promise<string> => (await (await request.post('/v1/sessions', { headers: auth(), data: { timeout, url: `${baseURL}/demo/login` } })).json()).id;
+  const session = await create(100_000);
+  await signIn(page);
+  await expect(page.locator('.card')).toContainText('1 min left');
+  await page.goto(`/sessions/${session}`);
+  await hasPicture(page);
+  const warning = page.getByRole('region', { name: 'Time left' });
+  await expect(warning).toContainText(/This session ends in 1:\d\d\./);
+  await accessible(page, 'session, with little time left');
+  await warning.getByRole('button', { name: '+30 min' }).click();
+  await expect(warning).toBeHidden();
+  await expect(page.locator('#time-left')).toHaveText('31 min left');
+  const { timeout } = await (await request.get(`/v1/sessions/${session}`, { headers: auth() })).json();
+  expect(timeout).toBe(100_000 + 30 * 60_000);
+
+  // A session whose time is up ends, and a new one goes on with its page and its script.
+  await run(page, 'return 40 + 2');
+  await expect(page.locator('[data-result]')).toHaveText('42');
+  await request.patch(`/v1/sessions/${session}`, { headers: auth(), data: { timeout: 1_000 } });
+  await expect(page.getByRole('heading', { name: 'The time of this session is up' })).toBeVisible();
+  await expect(warning).toBeHidden();
+  await page.getByRole('button', { name: 'New session with this page and script' }).click();
+  await page.waitForURL((url) => url.pathname.startsWith('/sessions/') && !url.pathname.endsWith(session));
+  await hasPicture(page);
+  await expect(page.locator('#address')).toHaveValue(`${baseURL}/demo/login`);
+  await expect(page.locator('#editor')).toContainText('return 40 + 2');
+});
+
 test('a session with options starts where it should', async ({ page, baseURL }) => {
   await signIn(page);
   await page.getByRole('button', { name: 'Options' }).click();

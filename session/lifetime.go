@@ -58,3 +58,21 @@ func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Durati
 	}
 	return l.createdAt.Add(l.timeout + waited), l.timeout
 }
+
+// paused reports whether the clock stands.
+func (l *lifetime) paused() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waits > 0
+}
+
+// lifeMessage is when the session's time is up.
+func (s *Session) lifeMessage() LifeMessage {
+	expiresAt, timeout := s.life.read(time.Now().UTC())
+	return LifeMessage{Type: "life", ExpiresAt: expiresAt, Timeout: msOf(timeout), Paused: s.life.paused()}
+}
+
+// tellLife tells every viewer when the session's time is up.
+func (s *Session) tellLife() {
+	s.tell("life", func(*Viewer) any { return s.lifeMessage() })
+}

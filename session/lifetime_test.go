@@ -13,6 +13,7 @@ func TestWaitingForAPersonIsNotCharged(t *testing.T) {
 	before := s.Info().ExpiresAt
 	r := startRun(t, s, `await requestTakeover('log in'); await page.title(); return 'finished'`)
 	to := openTakeoverOf(t, r)
+	await(v, "that the clock stands", func(m LifeMessage) bool { return m.Paused })
 	if err := v.Takeover("claim", to.ID(), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -22,6 +23,14 @@ func TestWaitingForAPersonIsNotCharged(t *testing.T) {
 	}
 	if got := resultOf[string](t, r); got != "finished" {
 		t.Errorf("the script returned %q", got)
+	}
+	await(v, "that the clock goes on", func(m LifeMessage) bool { return !m.Paused })
+	if err := s.Extend(2 * DefaultTimeout); err != nil {
+		t.Fatal(err)
+	}
+	await(v, "more time", func(m LifeMessage) bool { return m.Timeout == 2*DefaultTimeout.Milliseconds() })
+	if err := s.Extend(DefaultTimeout); err != nil {
+		t.Fatal(err)
 	}
 	info := to.Info()
 	if waited, added := info.EndedAt.Sub(info.CreatedAt), s.Info().ExpiresAt.Sub(before); waited <= 0 || added < waited {

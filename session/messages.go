@@ -55,6 +55,13 @@ type (
 		Tabs   []Tab  `json:"tabs"`
 		Active uint32 `json:"active"`
 	}
+	// LifeMessage says when the session's time is up.
+	LifeMessage struct {
+		Type      string    `json:"type"` // life
+		ExpiresAt time.Time `json:"expiresAt"`
+		Timeout   int64     `json:"timeout"` // ms that the session was given, without the time spent waiting for people
+		Paused    bool      `json:"paused"`  // the clock stands: a takeover is open
+	}
 	// TakeoverMessage is the open takeover, or null.
 	TakeoverMessage struct {
 		Type     string        `json:"type"` // takeover

@@ -205,6 +205,7 @@ func (s *Session) Extend(timeout time.Duration) error {
 		return invalid.Field("timeout", "must be between 1000 and 86400000 ms")
 	}
 	s.life.set(timeout)
+	s.tellLife()
 	s.archive()
 	s.wakeClock()
 	return nil

@@ -47,6 +47,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	t.addLink()
 	s.control.Release(control.Script)
 	s.takeoverRequested(t)
+	s.tellLife()
 	if o.Until != "" {
 		s.spawn(func() { s.watchCondition(t, until) })
 	}
@@ -124,6 +125,7 @@ func (s *Session) sendTakeover() {
 func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
 	s.life.resume(time.Now())
+	s.tellLife()
 	info := t.Info()
 	to := control.Nobody
 	if info.RunID != "" && s.ctx.Err() == nil {

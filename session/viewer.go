@@ -124,6 +124,7 @@ func (s *Session) welcome(v *Viewer) error {
 	v.send("control", s.controlMessage(v))
 	v.send("tabs", s.tabsFor(v))
 	v.send("takeover", s.takeoverMessage(v))
+	v.send("life", s.lifeMessage())
 	v.send("focus", s.focusFor(v))
 	v.send("cursor", s.cursorFor(v))
 	if run != nil {

@@ -246,6 +246,22 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", total/60, total%60)
 }
 
+// leftWords is how much time a session has left, as static/src/workbench/timeleft.ts
+// says it.
+func leftWords(left time.Duration) string {
+	if left <= 0 {
+		return "time is up"
+	}
+	return span(left) + " left"
+}
+
+func timeLeftTitle(waits bool) string {
+	if waits {
+		return "The clock stands while a person is asked for."
+	}
+	return "Until the session ends by itself."
+}
+
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

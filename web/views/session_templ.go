@@ -139,6 +139,10 @@ func Session(p SessionPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
+			templ_7745c5c3_Err = timeWarning().Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 			templ_7745c5c3_Err = browserBar(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -336,7 +340,7 @@ func sessionBar(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var10 string
 		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.name())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 67, Col: 56}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 68, Col: 56}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 		if templ_7745c5c3_Err != nil {
@@ -350,7 +354,7 @@ func sessionBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<span id=\"control-state\" class=\"control-state\" data-party=\"nobody\" role=\"status\"><i class=\"shape ring nobody\" aria-hidden=\"true\"></i> <span id=\"control-words\">Nobody in control</span> <span id=\"control-short\" class=\"narrow-only\" aria-hidden=\"true\">Nobody</span></span> <button type=\"button\" id=\"control-button\" class=\"button\" disabled>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<span id=\"time-left\" class=\"meta tabular nowrap wide-only\" hidden></span> <span id=\"control-state\" class=\"control-state\" data-party=\"nobody\" role=\"status\"><i class=\"shape ring nobody\" aria-hidden=\"true\"></i> <span id=\"control-words\">Nobody in control</span> <span id=\"control-short\" class=\"narrow-only\" aria-hidden=\"true\">Nobody</span></span> <button type=\"button\" id=\"control-button\" class=\"button\" disabled>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -426,9 +430,9 @@ func sessionBar(p SessionPage) templ.Component {
 	})
 }
 
-// connection is how well this page is connected; pressed, it says what the
-// figure means.
-func connection() templ.Component {
+// timeWarning stands above the page shortly before the session ends. The script
+// fills and shows it.
+func timeWarning() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -449,7 +453,38 @@ func connection() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<div class=\"menu-holder\"><button type=\"button\" id=\"connection\" class=\"live-dot\" data-state=\"connecting\" aria-live=\"off\" title=\"Connection to the session\" data-menu=\"connection-menu\" aria-expanded=\"false\" aria-controls=\"connection-menu\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"connection-words\">Connecting…</span> <span id=\"connection-rate\" class=\"connection-rate wide-only\"></span></button><div id=\"connection-menu\" class=\"menu figures\" role=\"group\" aria-label=\"Connection\" hidden><dl><dt>Connection</dt><dd id=\"figure-state\">Connecting…</dd><dt>Round trip</dt><dd id=\"figure-trip\" class=\"tabular\">–</dd><dt>Pictures</dt><dd id=\"figure-rate\" class=\"tabular\">–</dd><dt>Skipped</dt><dd id=\"figure-skipped\" class=\"tabular\">–</dd><dt>Data</dt><dd id=\"figure-data\" class=\"tabular\">–</dd></dl><p class=\"meta\">The round trip is the way from here to the server and back: what you press shows about that much later. Pictures only come while the remote page changes; on a slow line some are skipped, and all get smaller.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<section id=\"time-warning\" class=\"asked\" aria-label=\"Time left\" hidden><p><span id=\"time-warning-words\" class=\"tabular\"></span> <span id=\"time-warning-hint\" class=\"meta\"></span></p><button type=\"button\" id=\"time-more\" class=\"button\">+30 min</button></section>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		return nil
+	})
+}
+
+// connection is how well this page is connected; pressed, it says what the
+// figure means.
+func connection() templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
+				}
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var12 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var12 == nil {
+			templ_7745c5c3_Var12 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<div class=\"menu-holder\"><button type=\"button\" id=\"connection\" class=\"live-dot\" data-state=\"connecting\" aria-live=\"off\" title=\"Connection to the session\" data-menu=\"connection-menu\" aria-expanded=\"false\" aria-controls=\"connection-menu\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"connection-words\">Connecting…</span> <span id=\"connection-rate\" class=\"connection-rate wide-only\"></span></button><div id=\"connection-menu\" class=\"menu figures\" role=\"group\" aria-label=\"Connection\" hidden><dl><dt>Connection</dt><dd id=\"figure-state\">Connecting…</dd><dt>Round trip</dt><dd id=\"figure-trip\" class=\"tabular\">–</dd><dt>Pictures</dt><dd id=\"figure-rate\" class=\"tabular\">–</dd><dt>Skipped</dt><dd id=\"figure-skipped\" class=\"tabular\">–</dd><dt>Data</dt><dd id=\"figure-data\" class=\"tabular\">–</dd></dl><p class=\"meta\">The round trip is the way from here to the server and back: what you press shows about that much later. Pictures only come while the remote page changes; on a slow line some are skipped, and all get smaller.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -475,12 +510,12 @@ func banner(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var12 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var12 == nil {
-			templ_7745c5c3_Var12 = templ.NopComponent
+		templ_7745c5c3_Var13 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var13 == nil {
+			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<section id=\"banner\" class=\"banner\" aria-label=\"Takeover request\" hidden><i class=\"shape dot person calling\" aria-hidden=\"true\"></i><p class=\"banner-text\" role=\"status\"><b id=\"banner-lead\">Waiting for you</b> <span id=\"banner-reason\"></span> <span class=\"banner-left\"><span id=\"banner-clock\" class=\"tabular\"></span> left</span> <span id=\"banner-note\" class=\"banner-note\" hidden></span></p><div class=\"banner-actions\"><button type=\"button\" id=\"more-time\" class=\"button\" hidden>More time</button> <button type=\"button\" id=\"banner-take\" class=\"button person\">Take control</button> <button type=\"button\" id=\"banner-done\" class=\"button\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<section id=\"banner\" class=\"banner\" aria-label=\"Takeover request\" hidden><i class=\"shape dot person calling\" aria-hidden=\"true\"></i><p class=\"banner-text\" role=\"status\"><b id=\"banner-lead\">Waiting for you</b> <span id=\"banner-reason\"></span> <span class=\"banner-left\"><span id=\"banner-clock\" class=\"tabular\"></span> left</span> <span id=\"banner-note\" class=\"banner-note\" hidden></span></p><div class=\"banner-actions\"><button type=\"button\" id=\"more-time\" class=\"button\" hidden>More time</button> <button type=\"button\" id=\"banner-take\" class=\"button person\">Take control</button> <button type=\"button\" id=\"banner-done\" class=\"button\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -488,25 +523,25 @@ func banner(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<span>Done</span></button> <button type=\"button\" id=\"banner-fail\" class=\"button quiet\">I can’t…</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<span>Done</span></button> <button type=\"button\" id=\"banner-fail\" class=\"button quiet\">I can’t…</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if !p.Guest {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<button type=\"button\" id=\"banner-link\" class=\"button quiet wide-only\" title=\"A link for whoever shall help\" data-link=\"\" data-session=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<button type=\"button\" id=\"banner-link\" class=\"button quiet wide-only\" title=\"A link for whoever shall help\" data-link=\"\" data-session=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			var templ_7745c5c3_Var13 string
-			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.ID)
+			var templ_7745c5c3_Var14 string
+			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.ID)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 158, Col: 152}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 169, Col: 152}
 			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "\" data-takeover=\"\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\" data-takeover=\"\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -514,12 +549,12 @@ func banner(p SessionPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<span>Copy link</span></button>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<span>Copy link</span></button>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "</div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "</div></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -543,12 +578,12 @@ func browserBar(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var14 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var14 == nil {
-			templ_7745c5c3_Var14 = templ.NopComponent
+		templ_7745c5c3_Var15 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var15 == nil {
+			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<div class=\"browser-bar\"><div id=\"tabs\" class=\"tabs\" role=\"group\" aria-label=\"Tabs of the remote browser\"></div><form id=\"address-form\" class=\"address\"><button type=\"button\" class=\"button quiet square\" data-go=\"back\" aria-label=\"Back\" title=\"Back\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<div class=\"browser-bar\"><div id=\"tabs\" class=\"tabs\" role=\"group\" aria-label=\"Tabs of the remote browser\"></div><form id=\"address-form\" class=\"address\"><button type=\"button\" class=\"button quiet square\" data-go=\"back\" aria-label=\"Back\" title=\"Back\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -556,7 +591,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "</button> <button type=\"button\" class=\"button quiet square\" data-go=\"forward\" aria-label=\"Forward\" title=\"Forward\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "</button> <button type=\"button\" class=\"button quiet square\" data-go=\"forward\" aria-label=\"Forward\" title=\"Forward\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -564,7 +599,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "</button> <button type=\"button\" class=\"button quiet square\" id=\"reload\" data-go=\"reload\" aria-label=\"Reload\" title=\"Reload\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "</button> <button type=\"button\" class=\"button quiet square\" id=\"reload\" data-go=\"reload\" aria-label=\"Reload\" title=\"Reload\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -572,7 +607,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "</button> <span class=\"address-field\"><span id=\"security\" class=\"security\" aria-hidden=\"true\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "</button> <span class=\"address-field\"><span id=\"security\" class=\"security\" aria-hidden=\"true\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -580,20 +615,20 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "</span> <input id=\"address\" type=\"text\" inputmode=\"url\" aria-label=\"Address of the remote page\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "</span> <input id=\"address\" type=\"text\" inputmode=\"url\" aria-label=\"Address of the remote page\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var15 string
-		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.URL)
+		var templ_7745c5c3_Var16 string
+		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.URL)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 184, Col: 172}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 195, Col: 172}
 		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "\" placeholder=\"Type an address\"></span> <button type=\"button\" class=\"button quiet square\" data-downloads aria-label=\"Downloads\" title=\"Downloads\" hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "\" placeholder=\"Type an address\"></span> <button type=\"button\" class=\"button quiet square\" data-downloads aria-label=\"Downloads\" title=\"Downloads\" hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -601,7 +636,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</button><div class=\"menu-holder\"><button type=\"button\" class=\"button quiet square\" data-menu=\"keys-menu\" aria-haspopup=\"true\" aria-expanded=\"false\" aria-controls=\"keys-menu\" aria-label=\"Keys\" title=\"Keys that your own browser keeps\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "</button><div class=\"menu-holder\"><button type=\"button\" class=\"button quiet square\" data-menu=\"keys-menu\" aria-haspopup=\"true\" aria-expanded=\"false\" aria-controls=\"keys-menu\" aria-label=\"Keys\" title=\"Keys that your own browser keeps\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -609,7 +644,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "</button><div id=\"keys-menu\" class=\"menu\" hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</button><div id=\"keys-menu\" class=\"menu\" hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -617,7 +652,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</div></div><button type=\"button\" class=\"button quiet square\" id=\"new-tab\" aria-label=\"New tab\" title=\"New tab\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "</div></div><button type=\"button\" class=\"button quiet square\" id=\"new-tab\" aria-label=\"New tab\" title=\"New tab\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -625,7 +660,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "</button></form></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "</button></form></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -649,12 +684,12 @@ func sidePanel(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var16 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var16 == nil {
-			templ_7745c5c3_Var16 = templ.NopComponent
+		templ_7745c5c3_Var17 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var17 == nil {
+			templ_7745c5c3_Var17 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<aside id=\"side\" class=\"side\" aria-label=\"Script and events\"><div id=\"divider\" class=\"divider\" role=\"separator\" aria-label=\"Width of the side panel\" aria-orientation=\"vertical\" tabindex=\"0\"></div><section id=\"script-pane\" class=\"pane script-pane\" aria-label=\"Script\"><div class=\"pane-bar\"><div class=\"pane-tabs\" role=\"tablist\" aria-label=\"Script and its runs\"><button type=\"button\" role=\"tab\" id=\"tab-script\" aria-selected=\"true\" aria-controls=\"panel-script\" class=\"pane-tab\">Script</button> <button type=\"button\" role=\"tab\" id=\"tab-runs\" aria-selected=\"false\" aria-controls=\"panel-runs\" class=\"pane-tab\" tabindex=\"-1\">Runs <span class=\"count\" id=\"runs-count\" hidden></span></button> <button type=\"button\" role=\"tab\" id=\"tab-files\" aria-selected=\"false\" aria-controls=\"panel-files\" class=\"pane-tab\" tabindex=\"-1\">Files <span class=\"count\" id=\"files-count\" hidden></span></button></div><div class=\"grow\"></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<aside id=\"side\" class=\"side\" aria-label=\"Script and events\"><div id=\"divider\" class=\"divider\" role=\"separator\" aria-label=\"Width of the side panel\" aria-orientation=\"vertical\" tabindex=\"0\"></div><section id=\"script-pane\" class=\"pane script-pane\" aria-label=\"Script\"><div class=\"pane-bar\"><div class=\"pane-tabs\" role=\"tablist\" aria-label=\"Script and its runs\"><button type=\"button\" role=\"tab\" id=\"tab-script\" aria-selected=\"true\" aria-controls=\"panel-script\" class=\"pane-tab\">Script</button> <button type=\"button\" role=\"tab\" id=\"tab-runs\" aria-selected=\"false\" aria-controls=\"panel-runs\" class=\"pane-tab\" tabindex=\"-1\">Runs <span class=\"count\" id=\"runs-count\" hidden></span></button> <button type=\"button\" role=\"tab\" id=\"tab-files\" aria-selected=\"false\" aria-controls=\"panel-files\" class=\"pane-tab\" tabindex=\"-1\">Files <span class=\"count\" id=\"files-count\" hidden></span></button></div><div class=\"grow\"></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -662,7 +697,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<button type=\"button\" id=\"run-stop\" class=\"button\" hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<button type=\"button\" id=\"run-stop\" class=\"button\" hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -670,7 +705,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<span>Stop</span></button> <button type=\"button\" id=\"run\" class=\"button primary\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<span>Stop</span></button> <button type=\"button\" id=\"run\" class=\"button primary\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -678,7 +713,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<span>Run</span> <kbd id=\"run-keys\" aria-hidden=\"true\">Ctrl ↵</kbd></button> <button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<span>Run</span> <kbd id=\"run-keys\" aria-hidden=\"true\">Ctrl ↵</kbd></button> <button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -686,20 +721,20 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "</button></div><div id=\"panel-script\" class=\"panel-script\" role=\"tabpanel\" aria-labelledby=\"tab-script\"><div id=\"editor\" class=\"editor\"><textarea id=\"code\" class=\"code\" aria-label=\"Script\" spellcheck=\"false\" autocomplete=\"off\" autocapitalize=\"off\" wrap=\"off\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "</button></div><div id=\"panel-script\" class=\"panel-script\" role=\"tabpanel\" aria-labelledby=\"tab-script\"><div id=\"editor\" class=\"editor\"><textarea id=\"code\" class=\"code\" aria-label=\"Script\" spellcheck=\"false\" autocomplete=\"off\" autocapitalize=\"off\" wrap=\"off\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(p.Sample)
+		var templ_7745c5c3_Var18 string
+		templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(p.Sample)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 231, Col: 138}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 242, Col: 138}
 		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "</textarea></div><section id=\"output\" class=\"output\" aria-label=\"Output of the run\" hidden><div id=\"output-split\" class=\"split\" role=\"separator\" aria-label=\"Height of the output\" aria-orientation=\"horizontal\" tabindex=\"0\"></div><div class=\"output-bar\"><i id=\"output-shape\" class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"output-words\" role=\"status\"></span> <span id=\"output-time\" class=\"tabular meta\"></span> <span id=\"output-waited\" class=\"tabular meta person-text\"></span><div class=\"grow\"></div><button type=\"button\" id=\"output-script\" class=\"button quiet\" hidden>Open its script</button> <button type=\"button\" id=\"output-close\" class=\"button quiet square\" aria-label=\"Close the output\" title=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "</textarea></div><section id=\"output\" class=\"output\" aria-label=\"Output of the run\" hidden><div id=\"output-split\" class=\"split\" role=\"separator\" aria-label=\"Height of the output\" aria-orientation=\"horizontal\" tabindex=\"0\"></div><div class=\"output-bar\"><i id=\"output-shape\" class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"output-words\" role=\"status\"></span> <span id=\"output-time\" class=\"tabular meta\"></span> <span id=\"output-waited\" class=\"tabular meta person-text\"></span><div class=\"grow\"></div><button type=\"button\" id=\"output-script\" class=\"button quiet\" hidden>Open its script</button> <button type=\"button\" id=\"output-close\" class=\"button quiet square\" aria-label=\"Close the output\" title=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -707,7 +742,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "</button></div><div id=\"output-body\" class=\"output-body\" tabindex=\"0\" role=\"log\" aria-label=\"Output\"></div></section></div><div id=\"panel-runs\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-runs\" hidden></div><div id=\"panel-files\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-files\" hidden><div class=\"files-bar\"><button type=\"button\" class=\"button\" id=\"files-add\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "</button></div><div id=\"output-body\" class=\"output-body\" tabindex=\"0\" role=\"log\" aria-label=\"Output\"></div></section></div><div id=\"panel-runs\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-runs\" hidden></div><div id=\"panel-files\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-files\" hidden><div class=\"files-bar\"><button type=\"button\" class=\"button\" id=\"files-add\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -715,7 +750,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<span>Add files</span></button> <input type=\"file\" id=\"files-picker\" multiple tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><div id=\"files-list\"></div></div></section><div id=\"split\" class=\"split\" role=\"separator\" aria-label=\"Height of the events panel\" aria-orientation=\"horizontal\" tabindex=\"0\"></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<span>Add files</span></button> <input type=\"file\" id=\"files-picker\" multiple tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><div id=\"files-list\"></div></div></section><div id=\"split\" class=\"split\" role=\"separator\" aria-label=\"Height of the events panel\" aria-orientation=\"horizontal\" tabindex=\"0\"></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -723,7 +758,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "</aside>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</aside>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -747,25 +782,25 @@ func eventsPane(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var18 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var18 == nil {
-			templ_7745c5c3_Var18 = templ.NopComponent
+		templ_7745c5c3_Var19 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var19 == nil {
+			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "<section id=\"events-pane\" class=\"pane events-pane\" aria-labelledby=\"events-title\" data-capture=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<section id=\"events-pane\" class=\"pane events-pane\" aria-labelledby=\"events-title\" data-capture=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var19 string
-		templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(p.Capture)
+		var templ_7745c5c3_Var20 string
+		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(p.Capture)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 267, Col: 107}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 278, Col: 107}
 		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "\"><div class=\"pane-bar\"><h2 id=\"events-title\" class=\"pane-title\">Events</h2><span id=\"events-state\" class=\"meta clip\" role=\"status\"></span> <label class=\"filter-text\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "\"><div class=\"pane-bar\"><h2 id=\"events-title\" class=\"pane-title\">Events</h2><span id=\"events-state\" class=\"meta clip\" role=\"status\"></span> <label class=\"filter-text\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -773,7 +808,7 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<input id=\"events-search\" type=\"search\" aria-label=\"Filter events by text\" placeholder=\"Filter\" autocomplete=\"off\" spellcheck=\"false\"></label> <button type=\"button\" id=\"events-pause\" class=\"button quiet square\" aria-pressed=\"false\" aria-label=\"Pause\" title=\"Pause\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<input id=\"events-search\" type=\"search\" aria-label=\"Filter events by text\" placeholder=\"Filter\" autocomplete=\"off\" spellcheck=\"false\"></label> <button type=\"button\" id=\"events-pause\" class=\"button quiet square\" aria-pressed=\"false\" aria-label=\"Pause\" title=\"Pause\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -781,7 +816,7 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "</button> <button type=\"button\" id=\"events-follow\" class=\"button quiet square\" aria-pressed=\"true\" aria-label=\"Follow the newest\" title=\"Follow the newest\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "</button> <button type=\"button\" id=\"events-follow\" class=\"button quiet square\" aria-pressed=\"true\" aria-label=\"Follow the newest\" title=\"Follow the newest\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -789,7 +824,7 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "</button> <button type=\"button\" id=\"events-clear\" class=\"button quiet square\" aria-label=\"Clear\" title=\"Clear\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "</button> <button type=\"button\" id=\"events-clear\" class=\"button quiet square\" aria-label=\"Clear\" title=\"Clear\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -797,7 +832,7 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "</button>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "</button>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -805,7 +840,7 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -813,7 +848,7 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "</button></div><div class=\"filter-bar\"><div id=\"events-filters\" class=\"chips\" role=\"group\" aria-label=\"Show\"></div><select id=\"events-standing\" class=\"chip-select\" aria-label=\"Status of requests\"><option value=\"\" selected>Any status</option> <option value=\"pending\">Under way</option> <option value=\"2\">2xx</option> <option value=\"3\">3xx</option> <option value=\"4\">4xx</option> <option value=\"5\">5xx</option> <option value=\"failed\">Failed</option></select> <select id=\"events-tab\" class=\"chip-select\" aria-label=\"Tab\" hidden><option value=\"\" selected>Any tab</option></select></div><div id=\"events-body\" class=\"events-body\"><div id=\"events-list\" class=\"events-list\" role=\"listbox\" tabindex=\"0\" aria-label=\"Events, oldest first\"></div><div id=\"events-empty\" class=\"events-empty\"><p>Nothing yet. What the page logs, loads and does appears here as it happens.</p></div><div id=\"events-split\" class=\"split\" role=\"separator\" aria-label=\"Height of the event’s details\" aria-orientation=\"horizontal\" tabindex=\"0\" hidden></div><section id=\"events-detail\" class=\"events-detail\" aria-label=\"Event\" hidden></section></div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "</button></div><div class=\"filter-bar\"><div id=\"events-filters\" class=\"chips\" role=\"group\" aria-label=\"Show\"></div><select id=\"events-standing\" class=\"chip-select\" aria-label=\"Status of requests\"><option value=\"\" selected>Any status</option> <option value=\"pending\">Under way</option> <option value=\"2\">2xx</option> <option value=\"3\">3xx</option> <option value=\"4\">4xx</option> <option value=\"5\">5xx</option> <option value=\"failed\">Failed</option></select> <select id=\"events-tab\" class=\"chip-select\" aria-label=\"Tab\" hidden><option value=\"\" selected>Any tab</option></select></div><div id=\"events-body\" class=\"events-body\"><div id=\"events-list\" class=\"events-list\" role=\"listbox\" tabindex=\"0\" aria-label=\"Events, oldest first\"></div><div id=\"events-empty\" class=\"events-empty\"><p>Nothing yet. What the page logs, loads and does appears here as it happens.</p></div><div id=\"events-split\" class=\"split\" role=\"separator\" aria-label=\"Height of the event’s details\" aria-orientation=\"horizontal\" tabindex=\"0\" hidden></div><section id=\"events-detail\" class=\"events-detail\" aria-label=\"Event\" hidden></section></div></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -838,12 +873,12 @@ func eventsMenu(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var20 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var20 == nil {
-			templ_7745c5c3_Var20 = templ.NopComponent
+		templ_7745c5c3_Var21 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var21 == nil {
+			templ_7745c5c3_Var21 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "<div class=\"menu-holder\"><button type=\"button\" class=\"button quiet square\" data-menu=\"events-menu\" aria-expanded=\"false\" aria-controls=\"events-menu\" aria-label=\"Download, and what is captured\" title=\"Download, and what is captured\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<div class=\"menu-holder\"><button type=\"button\" class=\"button quiet square\" data-menu=\"events-menu\" aria-expanded=\"false\" aria-controls=\"events-menu\" aria-label=\"Download, and what is captured\" title=\"Download, and what is captured\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -851,41 +886,20 @@ func eventsMenu(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "</button><div id=\"events-menu\" class=\"menu\" role=\"group\" aria-label=\"Download, and what is captured\" hidden><a class=\"menu-item\" href=\"")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		var templ_7745c5c3_Var21 templ.SafeURL
-		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.har"))
-		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 322, Col: 104}
-		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "\" download>")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = icon("download").Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<span>Requests as HAR</span></a> <a class=\"menu-item\" href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "</button><div id=\"events-menu\" class=\"menu\" role=\"group\" aria-label=\"Download, and what is captured\" hidden><a class=\"menu-item\" href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var22 templ.SafeURL
-		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.jsonl"))
+		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.har"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 326, Col: 106}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 333, Col: 104}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "\" download>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "\" download>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -893,33 +907,20 @@ func eventsMenu(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<span>Events as JSON lines</span></a> <a class=\"menu-item\" href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<span>Requests as HAR</span></a> <a class=\"menu-item\" href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var23 templ.SafeURL
-		templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/log.md"))
+		templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.jsonl"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 330, Col: 100}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 337, Col: 106}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 82, "\" download=\"")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		var templ_7745c5c3_Var24 string
-		templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs("takeover-" + p.Session.ID + ".md")
-		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 330, Col: 148}
-		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "\" download>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -927,7 +928,41 @@ func eventsMenu(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<span>Log as Markdown</span></a><fieldset class=\"menu-choices\"><legend>Capture also</legend> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-network_response_body\"><span>What answers hold</span></label> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-screenshots\"><span>Screenshots</span></label></fieldset></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 82, "<span>Events as JSON lines</span></a> <a class=\"menu-item\" href=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var24 templ.SafeURL
+		templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/log.md"))
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 341, Col: 100}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "\" download=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var25 string
+		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs("takeover-" + p.Session.ID + ".md")
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 341, Col: 148}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = icon("download").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<span>Log as Markdown</span></a><fieldset class=\"menu-choices\"><legend>Capture also</legend> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-network_response_body\"><span>What answers hold</span></label> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-screenshots\"><span>Screenshots</span></label></fieldset></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -951,12 +986,12 @@ func shareDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var25 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var25 == nil {
-			templ_7745c5c3_Var25 = templ.NopComponent
+		templ_7745c5c3_Var26 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var26 == nil {
+			templ_7745c5c3_Var26 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<dialog id=\"share-dialog\" class=\"dialog share-dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Whoever has the link sees this browser without a key, until the link ends or you withdraw it.</p><label class=\"field\"><span>They can</span> <select name=\"role\"><option value=\"view\">watch</option> <option value=\"control\">watch and take control</option> <option value=\"takeover\">help when asked</option></select></label><div class=\"field-row\"><label class=\"field\"><span>For</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option> <option value=\"604800000\">1 week</option></select></label> <label class=\"field\"><span>Opens</span> <select name=\"maxUses\"><option value=\"0\" selected>every time</option> <option value=\"1\">once</option> <option value=\"5\">5 times</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<dialog id=\"share-dialog\" class=\"dialog share-dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Whoever has the link sees this browser without a key, until the link ends or you withdraw it.</p><label class=\"field\"><span>They can</span> <select name=\"role\"><option value=\"view\">watch</option> <option value=\"control\">watch and take control</option> <option value=\"takeover\">help when asked</option></select></label><div class=\"field-row\"><label class=\"field\"><span>For</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option> <option value=\"604800000\">1 week</option></select></label> <label class=\"field\"><span>Opens</span> <select name=\"maxUses\"><option value=\"0\" selected>every time</option> <option value=\"1\">once</option> <option value=\"5\">5 times</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -964,7 +999,7 @@ func shareDialog() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Make a link</button></div><section class=\"share-made\" aria-labelledby=\"share-made-title\"><h3 id=\"share-made-title\">Links</h3><ul id=\"share-links\" class=\"share-links\"></ul></section></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Make a link</button></div><section class=\"share-made\" aria-labelledby=\"share-made-title\"><h3 id=\"share-made-title\">Links</h3><ul id=\"share-links\" class=\"share-links\"></ul></section></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -988,12 +1023,12 @@ func endDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var26 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var26 == nil {
-			templ_7745c5c3_Var26 = templ.NopComponent
+		templ_7745c5c3_Var27 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var27 == nil {
+			templ_7745c5c3_Var27 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "<dialog id=\"end-dialog\" class=\"dialog\" aria-labelledby=\"end-title\"><form id=\"end-form\" method=\"dialog\"><h2 id=\"end-title\">End this session?</h2><p class=\"hint\">The browser closes for everybody, and a script that runs in it stops. Its events stay readable.</p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Keep it</button> <button type=\"submit\" class=\"button wrong\">End session</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<dialog id=\"end-dialog\" class=\"dialog\" aria-labelledby=\"end-title\"><form id=\"end-form\" method=\"dialog\"><h2 id=\"end-title\">End this session?</h2><p class=\"hint\">The browser closes for everybody, and a script that runs in it stops. Its events stay readable.</p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Keep it</button> <button type=\"submit\" class=\"button wrong\">End session</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -4,19 +4,22 @@ import { showConnection } from '../workbench/connectionlabel.js';
 import { showControl } from '../remote/control.js';
 import { enableCopying, enableTakeoverLinks } from '../ui/copying.js';
 import { movable } from '../workbench/dividers.js';
-import { byId, maybeById } from '../ui/dom.js';
+import { byId, maybeById, show } from '../ui/dom.js';
 import { Editor } from '../workbench/editor/editor.js';
 import { FilesPanel } from '../workbench/filespanel.js';
 import { isMac } from '../remote/keyboard.js';
 import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
 import { Embedding } from '../remote/embedding.js';
 import { EventsPanel } from '../workbench/panel/events.js';
+import { notice } from '../ui/notices.js';
 import { read, write } from '../ui/storage.js';
+import { startAgain } from '../workbench/again.js';
 import { Runner } from '../workbench/run.js';
 import { Scripts } from '../workbench/saved.js';
 import { Sharing } from '../workbench/sharing.js';
 import { Stage } from '../remote/stage.js';
 import { showTabs } from '../workbench/tabs.js';
+import { showTimeLeft } from '../workbench/timeleft.js';
 import { startTicking } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
 
@@ -35,6 +38,7 @@ showControl(stage.live);
 showConnection(stage.live);
 showBanner(stage.live);
 showTabs(stage.live);
+showTimeLeft(stage.live, !guest);
 if (!guest) operate();
 new Embedding().follow(stage);
 stage.open();
@@ -53,6 +57,7 @@ function operate(): void {
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   dividers();
   sheets();
+  again(editor);
   new Sharing(session);
   ending();
   byId('run-keys').textContent = isMac() ? '⌘ ↵' : 'Ctrl ↵';
@@ -123,6 +128,15 @@ function sheets(): void {
   });
   const kept = read(KEY);
   if (kept === 'script' || kept === 'events') open(kept);
+}
+
+/** After the end: a new session that goes on from here. */
+function again(editor: Editor): void {
+  const button = byId('overlay-again');
+  stage.live.on('connection', (state) => show(button, state.phase === 'closed' && (state.cause === 'ended' || state.cause === 'gone')));
+  button.addEventListener('click', () => void busy(button, notice, () =>
+    startAgain({ url: stage.live.activeTab?.url ?? '', ...stage.screen.page, touch: stage.live.touch, script: editor.value }),
+  ));
 }
 
 function ending(): void {

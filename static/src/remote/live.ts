@@ -1,7 +1,7 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
 import { Resume } from './resume.js';
-import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, MenuMessage, PermissionMessage, Picture, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
+import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, LifeMessage, MenuMessage, PermissionMessage, Picture, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 
 /** How long (ms) input waits for control that the person requested by using the page. After that, the person no longer expects it. */
 const CONTROL_WAIT = 1_500;
@@ -37,6 +37,7 @@ interface LiveEvents {
   asked: Asked | null;
   tabs: { tabs: Tab[]; active: number };
   takeover: Takeover | null;
+  life: LifeMessage;
   run: Run;
   dialog: DialogMessage;
   chooser: ChooserMessage;
@@ -194,6 +195,9 @@ export class Live extends Emitter<LiveEvents> {
       case 'takeover':
         this.takeover = message.takeover;
         this.emit('takeover', message.takeover);
+        break;
+      case 'life':
+        this.emit('life', message);
         break;
       case 'run':
         this.emit('run', message.run);

@@ -261,12 +261,22 @@ export interface ControlMessage {
   asked?: Asked;
 }
 
+/** When the session's time is up; while `paused`, the clock stands and the time left stays what it was. */
+export interface LifeMessage {
+  type: 'life';
+  expiresAt: string;
+  /** What the session was given, in ms, without the time spent waiting for people. */
+  timeout: number;
+  paused: boolean;
+}
+
 /** What the server may send. */
 export type ServerMessage =
   | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number; touch?: boolean; resume?: string }
   | ControlMessage
   | { type: 'tabs'; tabs: Tab[]; active: number }
   | { type: 'takeover'; takeover: Takeover | null }
+  | LifeMessage
   | { type: 'run'; run: Run }
   | DialogMessage
   | ChooserMessage

@@ -1,4 +1,5 @@
 import { byId } from '../../ui/dom.js';
+import { keep, recall } from '../../ui/storage.js';
 import { offsetOf } from './text.js';
 
 /** What the page needs of an editor, Monaco or a plain text field. */
@@ -12,6 +13,11 @@ export interface EditorView {
 const KEY = 'takeover.script.';
 /** Typing is kept this long (ms) after the last key. */
 const KEEP_AFTER = 400;
+
+/** Puts a script into the editor of a session that this tab opens next. */
+export function rememberScript(session: string, code: string): void {
+  keep(KEY + session, code);
+}
 
 /**
  * The script. It starts as a text field, which works at once and everywhere,
@@ -96,20 +102,10 @@ export class Editor {
   #changed(): void {
     this.onChange();
     window.clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => {
-      try {
-        sessionStorage.setItem(KEY + this.session, this.value);
-      } catch {
-        // The script is kept for this visit only.
-      }
-    }, KEEP_AFTER);
+    this.#timer = window.setTimeout(() => rememberScript(this.session, this.value), KEEP_AFTER);
   }
 
   #kept(): string | null {
-    try {
-      return sessionStorage.getItem(KEY + this.session);
-    } catch {
-      return null;
-    }
+    return recall(KEY + this.session);
   }
 }

@@ -1,0 +1,23 @@
+import { path, post } from '../ui/api.js';
+import { rememberScript } from './editor/editor.js';
+
+/** What a new session takes over from one that ended. */
+export interface Earlier {
+  url: string;
+  width: number;
+  height: number;
+  touch: boolean;
+  script: string;
+}
+
+/** How long (ms) the new session lives. */
+const LIFE = 30 * 60_000;
+
+/** Starts a session at the page of an earlier one, with its script in the editor, and goes there. */
+export async function startAgain({ url, width, height, touch, script }: Earlier): Promise<void> {
+  const { id } = await post<{ id: string }>('/v1/sessions', {
+    timeout: LIFE, dimensions: { width, height }, isMobile: touch, ...(/^https?:/.test(url) && { url }),
+  });
+  rememberScript(id, script);
+  location.assign(path`/sessions/${id}`);
+}

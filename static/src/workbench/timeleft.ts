@@ -1,0 +1,53 @@
+import { patch, path } from '../ui/api.js';
+import { byId, setText, show } from '../ui/dom.js';
+import { busy } from '../ui/menus.js';
+import { notice } from '../ui/notices.js';
+import { clock, span, timeOfDay } from '../ui/times.js';
+import type { Live } from '../remote/live.js';
+import type { LifeMessage } from '../remote/protocol.js';
+
+/** With so little left (ms) the person is warned. */
+const LITTLE = 2 * 60_000;
+/** What one press adds, and the longest that a session may be given (ms). */
+const MORE = 30 * 60_000;
+const MOST = 24 * 60 * 60_000;
+
+/** What a session must be given so that it has MORE left than it has now, or than nothing. */
+export function extended(life: Pick<LifeMessage, 'expiresAt' | 'timeout'>, now: number): number {
+  const overdue = Math.max(0, now - Date.parse(life.expiresAt));
+  return Math.min(MOST, life.timeout + overdue + MORE);
+}
+
+/** How much time the session has left, the warning before it ends, and the button that gives it more. */
+export function showTimeLeft(live: Live, mayExtend: boolean): void {
+  let life: LifeMessage | null = null;
+  /** The server's time left when it told of it, and when that was by this page's clock: the clocks may differ. */
+  let heard = 0;
+  const words = byId('time-left');
+  const warning = byId('time-warning');
+  const more = byId('time-more');
+
+  const update = (): void => {
+    const over = live.connection.state.phase === 'closed';
+    show(words, life !== null && !over);
+    if (!life || over) return show(warning, false);
+    const left = Date.parse(life.expiresAt) - (life.paused ? heard : Date.now());
+    setText(words, left > 0 ? `${left < LITTLE ? clock(left) : span(left)} left` : 'Time is up');
+    words.title = life.paused ? 'The clock stands while a person is asked for.' : `The session ends at ${timeOfDay(Date.parse(life.expiresAt))}.`;
+    show(warning, !life.paused && left < LITTLE);
+    setText(byId('time-warning-words'), left > 0 ? `This session ends in ${clock(left)}.` : 'The time is up. This session ends as soon as nobody works in it.');
+    show(more, mayExtend && life.timeout < MOST);
+    setText(byId('time-warning-hint'), mayExtend ? (life.timeout < MOST ? '' : 'No session may live longer than 24 hours.') : 'Whoever sent you the link can give it more time.');
+  };
+  live.on('life', (message) => {
+    life = message;
+    heard = Date.now();
+    update();
+  });
+  live.on('connection', update);
+  window.setInterval(update, 1_000);
+  more.addEventListener('click', () => void busy(more, notice, async () => {
+    if (!life) return;
+    await patch(path`/v1/sessions/${live.session}`, { timeout: extended(life, Date.now()) });
+  }));
+}
