@@ -120,7 +120,7 @@ func runFile(t *testing.T, m *session.Manager, name, base string) []session.RunT
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Release("") }() // the session may have ended by itself; its run says so
-	r, err := s.StartRun(t.Context(), session.RunOptions{
+	r, err := s.StartRun(session.RunOptions{
 		// At the end, so that line numbers stay the same.
 		Code:     fmt.Sprintf("%s\ntest.use({ baseURL: %q });\ntest.describe.configure({ timeout: %d });\n", code, base, testTime.Milliseconds()),
 		Filename: name, Timeout: fileTime,

@@ -157,10 +157,10 @@ func (v *Viewer) holds(epoch uint64) error {
 	holds, current := v.session.control.Check(v.holder(), epoch)
 	switch {
 	case !current:
-		v.session.manager.stats.staleInput.Add(1)
+		v.session.services.stats.staleInput.Add(1)
 		return errStale
 	case !holds:
-		v.session.manager.stats.rejectedInput.Add(1)
+		v.session.services.stats.rejectedInput.Add(1)
 		return ErrNotController
 	}
 	return nil
@@ -173,7 +173,7 @@ func (v *Viewer) controls() error {
 		return err
 	}
 	if holder := v.session.control.Holder(); holder != v.holder() {
-		v.session.manager.stats.rejectedInput.Add(1)
+		v.session.services.stats.rejectedInput.Add(1)
 		return ErrNotController
 	}
 	return nil
@@ -240,7 +240,7 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	var err error
 	switch action {
 	case "goto":
-		address, bad := parseAddress(url, s.manager.opts.CheckURL)
+		address, bad := parseAddress(url, s.services.opts.CheckURL)
 		if bad != nil {
 			return invalid.Field("url", "%s", bad.Error())
 		}

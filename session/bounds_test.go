@@ -36,7 +36,7 @@ func TestTakeoverLinkEndsWithItsTakeover(t *testing.T) {
 	}
 	if _, secret, ok := strings.Cut(first.Info().URL, "#"); !ok {
 		t.Error("the takeover's address carries no secret")
-	} else if g, err := s.manager.RedeemLink(secret, ""); err != nil || g.Takeover != first.ID() || g.Role != RoleTakeover {
+	} else if g, err := s.services.links.Redeem(secret, ""); err != nil || g.Takeover != first.ID() || g.Role != RoleTakeover {
 		t.Errorf("redeeming gave %+v, %v", g, err)
 	}
 	v := s.joinForTakeover(t, first.ID())
@@ -125,7 +125,7 @@ func TestRefusedScript(t *testing.T) {
 	if got := resultOf[int](t, startRun(t, s, "return 7")); got != 7 {
 		t.Errorf("the next run gave %d", got)
 	}
-	if _, err := s.StartRun(t.Context(), RunOptions{Code: strings.Repeat("x", maxScriptSize+1)}); !errors.Is(err, ErrScriptTooLarge) {
+	if _, err := s.StartRun(RunOptions{Code: strings.Repeat("x", maxScriptSize+1)}); !errors.Is(err, ErrScriptTooLarge) {
 		t.Errorf("a huge script gave %v", err)
 	}
 }
@@ -199,7 +199,7 @@ func TestDialogs(t *testing.T) {
 
 func TestReady(t *testing.T) {
 	m := startManager(t, Options{WarmBrowsers: -1, ChromiumPath: "/nonexistent/chromium"})
-	if err := m.Ready(t.Context()); !errors.Is(err, ErrNotReady) {
+	if err := m.Ready(); !errors.Is(err, ErrNotReady) {
 		t.Errorf("ready gave %v", err)
 	}
 	start := time.Now()

@@ -50,9 +50,9 @@ func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
 	if s.captured == eng {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.manager.capturing.timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.services.capturing.timeout)
 	defer cancel()
-	if err := s.manager.capturing.attach(ctx, s.monitor, eng.proc.Conn()); err != nil {
+	if err := s.services.capturing.attach(ctx, s.monitor, eng.proc.Conn()); err != nil {
 		return err
 	}
 	s.captured = eng
@@ -73,7 +73,7 @@ func (s *Session) keepCapturing(ctx context.Context, eng *engine) {
 // session is gone, or the tries are used up. Then a capture that was running
 // has failed.
 func (s *Session) attachAgain(eng *engine, err error) {
-	how := s.manager.capturing
+	how := s.services.capturing
 	for try, pause := 2, how.pause; try <= how.tries; try, pause = try+1, min(2*pause, how.pauseMax) {
 		select {
 		case <-time.After(pause):

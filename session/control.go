@@ -13,7 +13,7 @@ import (
 // newControl makes the session's control lease, which passes between viewers.
 func (s *Session) newControl() *control.Handover {
 	return control.New(control.Options{
-		AskTimeout: s.manager.opts.AskTimeout, Grace: s.manager.opts.LeaseGrace,
+		AskTimeout: s.services.opts.AskTimeout, Grace: s.services.opts.LeaseGrace,
 		Before: func(to control.Holder) {
 			if to.IsPerson() { // no key of a person is recorded, not even the first
 				s.monitor.PersonControls(true)

@@ -70,7 +70,7 @@ func (s *Session) runBrowser(last **browser.Process, again bool) error {
 		dir = (*last).Dir()
 	}
 	eng, err := s.startEngine(dir)
-	s.manager.startFailed.Store(err != nil && s.ctx.Err() == nil)
+	s.services.startFailed.Store(err != nil && s.ctx.Err() == nil)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func orUnknown(err error) error {
 func (s *Session) startEngine(dir string) (*engine, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
-	proc, err := s.manager.browsers.Get(ctx, s.launchOptions(dir))
+	proc, err := s.services.browsers.Get(ctx, s.launchOptions(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *Session) startEngine(dir string) (*engine, error) {
 }
 
 func (s *Session) launchOptions(dir string) browser.LaunchOptions {
-	o := browser.LaunchOptions{ExecPath: s.manager.opts.ChromiumPath, Dir: dir, Logger: s.manager.opts.Logger}
+	o := browser.LaunchOptions{ExecPath: s.services.opts.ChromiumPath, Dir: dir, Logger: s.services.opts.Logger}
 	if s.opts.DeviceScaleFactor > 1 {
 		o.DeviceScaleFactor = s.opts.DeviceScaleFactor
 	}
@@ -159,7 +159,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return err
 	}
 	eng.auto = automation.New(eng.model, automation.Options{
-		OnDialog: s.questions.Dialogs.ForPerson, CheckURL: s.manager.opts.CheckURL, Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
+		OnDialog: s.questions.Dialogs.ForPerson, CheckURL: s.services.opts.CheckURL, Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
 	})
 	return nil
 }
@@ -257,7 +257,7 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 // its document has begun, so that a script that is sent next finds it. How it
 // went is seen in the browser, like any other navigation.
 func (s *Session) openFirst(ctx context.Context, eng *engine) {
-	url, err := parseAddress(s.opts.URL, s.manager.opts.CheckURL)
+	url, err := parseAddress(s.opts.URL, s.services.opts.CheckURL)
 	pages := eng.model.Pages()
 	if err != nil || len(pages) == 0 { // check refused a bad address before
 		return
@@ -272,7 +272,7 @@ func (s *Session) openFirst(ctx context.Context, eng *engine) {
 // crashed tells everybody that the browser died.
 func (s *Session) crashed(reason error) {
 	s.log.Warn("browser died", "error", reason)
-	s.manager.stats.crashes.Add(1)
+	s.services.stats.crashes.Add(1)
 	s.mu.Lock()
 	s.status = StatusCrashed
 	s.engine = nil

@@ -130,7 +130,7 @@ func TestExamples(t *testing.T) {
 			if want.before != "" {
 				endOf(t, startRun(t, s, fmt.Sprintf("await page.goto(%q)", demo.URL+want.before)))
 			}
-			r, err := s.StartRun(t.Context(), RunOptions{Code: string(code), Filename: name, Args: args})
+			r, err := s.StartRun(RunOptions{Code: string(code), Filename: name, Args: args})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func (s *Session) openFiles(p *browser.Process) error {
 	if open {
 		return nil
 	}
-	folder, err := files.Open(p.FilesDir(), s.manager.opts.Files)
+	folder, err := files.Open(p.FilesDir(), s.services.opts.Files)
 	if err != nil {
 		return fmt.Errorf("session: %w", err)
 	}

@@ -56,9 +56,9 @@ func (s *Session) run() {
 	_ = s.monitor.Close() // never fails
 	s.monitor.Ring().Close()
 	s.journal.Wait()
-	s.manager.links.End(s.id)
+	s.services.links.End(s.id)
 	s.archive()
-	s.manager.stats.count(func() { s.manager.stats.ended[cause.status]++ })
+	s.services.stats.count(func() { s.services.stats.ended[cause.status]++ })
 	s.notify("session.ended", "A session ended: "+cause.reason, "", s.Info())
 	if !isClosed(s.started) {
 		close(s.started)

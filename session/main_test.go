@@ -174,7 +174,7 @@ func waitFor(t *testing.T, what string, closed <-chan struct{}) {
 // startRun starts a script and returns it.
 func startRun(t *testing.T, s *Session, code string) *Run {
 	t.Helper()
-	r, err := s.StartRun(t.Context(), RunOptions{Code: code})
+	r, err := s.StartRun(RunOptions{Code: code})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,22 +20,26 @@ import (
 	"takeover/store"
 )
 
-// Manager is the registry of all sessions and what they share: the pools of
-// warm Chromiums and of script workers, and the share links.
-type Manager struct {
-	opts     Options
-	browsers *browser.Pool
-	scripts  *scripting.Pool
-	links    *links.Registry
-	archive  *archive.Archive // keeps sessions beyond the process; nil for nothing
-	events   *store.Events    // what the ring of a session does not hold; nil for none
-	work     sync.WaitGroup   // every session's life
-	changes  changes
-	stats    counters
-
-	capturing capturing // how the sessions' captures are attached
+// services are the parts of a server that all its sessions use. A session knows
+// them, and not the Manager.
+type services struct {
+	opts      Options
+	browsers  *browser.Pool
+	scripts   *scripting.Pool
+	links     *links.Registry
+	archive   *archive.Archive // keeps sessions beyond the process; nil for nothing
+	events    *store.Events    // the durable stream; nil for none
+	capturing capturing        // how the sessions' captures are attached
+	changes   changes
+	stats     counters
 
 	startFailed atomic.Bool // the last Chromium that was started did not come up
+}
+
+// Manager is the registry of all sessions, and owns the services that they share.
+type Manager struct {
+	services
+	work sync.WaitGroup // every session's life
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*Session
@@ -81,11 +85,11 @@ func NewManager(o Options) (*Manager, error) {
 		o.Logger.Warn("could not clean up after an earlier run", "error", err)
 	}
 	m := &Manager{
-		capturing: defaultCapturing(),
-		opts:      o,
-		links:     links.New(nil),
-		sessions:  map[string]*Session{},
-		stats:     counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
+		services: services{
+			opts: o, links: links.New(nil), capturing: defaultCapturing(),
+			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
+		},
+		sessions: map[string]*Session{},
 	}
 	if o.Store != nil {
 		if err := m.openStore(o.Store); err != nil {
@@ -118,7 +122,7 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	if err := o.check(&m.opts); err != nil {
 		return nil, err
 	}
-	s := newSession(m, o, uuid.NewString(), 1)
+	s := newSession(&m.services, o, uuid.NewString(), 1)
 	m.mu.Lock()
 	if m.closing {
 		m.mu.Unlock()
@@ -222,7 +226,7 @@ func (m *Manager) GrantOver(g links.Grant) <-chan struct{} { return m.links.Over
 
 // Ready reports whether a session could be created now: nil, ErrFull, or an
 // ErrNotReady when there is no Chromium or it did not start the last time.
-func (m *Manager) Ready(context.Context) error {
+func (m *Manager) Ready() error {
 	if m.opts.ChromiumPath == "" {
 		if _, err := browser.FindExecutable(); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotReady, err)

@@ -42,7 +42,7 @@ func (v *Viewer) OpenTab(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	address, bad := parseAddress(url, s.manager.opts.CheckURL)
+	address, bad := parseAddress(url, s.services.opts.CheckURL)
 	if bad != nil {
 		return invalid.Field("url", "%s", bad.Error())
 	}

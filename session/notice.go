@@ -16,9 +16,9 @@ type Notice struct {
 
 // notify tells Options.Notify.
 func (s *Session) notify(kind, text, link string, data any) {
-	s.manager.opts.Notify(Notice{
+	s.services.opts.Notify(Notice{
 		Type: kind, Time: time.Now().UTC(), Data: data, Text: text,
-		Link: cmp.Or(link, s.manager.opts.PublicURL()+"/sessions/"+s.id),
+		Link: cmp.Or(link, s.services.opts.PublicURL()+"/sessions/"+s.id),
 	})
 }
 

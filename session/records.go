@@ -44,8 +44,8 @@ var orderLetters = map[string]byte{"log": 'l', "step": 's', "test": 't', "takeov
 
 // archive writes the session's present state soon.
 func (s *Session) archive() {
-	s.manager.archive.Later(s.key(), s.write)
-	s.manager.changes.tell()
+	s.services.archive.Later(s.key(), s.write)
+	s.services.changes.tell()
 }
 
 func (s *Session) key() archive.Key { return archive.Key{Kind: archive.Sessions, Session: s.id} }
@@ -57,12 +57,12 @@ func (s *Session) write(ctx context.Context) (int, error) {
 	record.Takeover = nil // a record of its own
 	fitInfo(&record.Info)
 	if log := s.ownLog(); log != "" {
-		if err := s.manager.archive.SetDetails(ctx, s.key(), []byte(log)); err != nil {
+		if err := s.services.archive.SetDetails(ctx, s.key(), []byte(log)); err != nil {
 			return 0, err
 		}
 		record.LogBytes = len(log)
 	}
-	n, err := s.manager.archive.Set(ctx, s.key(), record)
+	n, err := s.services.archive.Set(ctx, s.key(), record)
 	return n + record.LogBytes, err
 }
 
@@ -80,7 +80,7 @@ const firstRecordTimeout = time.Second
 
 // firstRecord writes the session's record before its creator learns the session's id.
 func (s *Session) firstRecord() {
-	a := s.manager.archive
+	a := s.services.archive
 	if a == nil {
 		return
 	}
@@ -115,8 +115,8 @@ func fitInfo(info *Info) {
 
 // archive writes the takeover's present state soon.
 func (t *Takeover) archive() {
-	t.session.manager.archive.Later(t.key(), t.write)
-	t.session.manager.changes.tell()
+	t.session.services.archive.Later(t.key(), t.write)
+	t.session.services.changes.tell()
 }
 
 func (t *Takeover) key() archive.Key {
@@ -124,7 +124,7 @@ func (t *Takeover) key() archive.Key {
 }
 
 func (t *Takeover) write(ctx context.Context) (int, error) {
-	return t.session.manager.archive.Set(ctx, t.key(), withoutSecret(t.Info()))
+	return t.session.services.archive.Set(ctx, t.key(), withoutSecret(t.Info()))
 }
 
 // withoutSecret is a takeover as it is kept: the secret of the link in its address
@@ -147,8 +147,8 @@ func withoutSecret(info TakeoverInfo) TakeoverInfo {
 
 // archive writes the run's present state soon.
 func (r *Run) archive() {
-	r.session.manager.archive.Later(r.key(), r.write)
-	r.session.manager.changes.tell()
+	r.session.services.archive.Later(r.key(), r.write)
+	r.session.services.changes.tell()
 }
 
 func (r *Run) key() archive.Key {
@@ -158,7 +158,7 @@ func (r *Run) key() archive.Key {
 // write writes the run's record. It writes the long parts before, so that no record
 // is without them.
 func (r *Run) write(ctx context.Context) (int, error) {
-	kept := r.session.manager.archive
+	kept := r.session.services.archive
 	record := runRecord{RunInfo: r.Brief(), DetailBytes: r.detailBytes}
 	if !r.archived {
 		value, err := json.Marshal(r.detail())

@@ -118,7 +118,7 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 	if info.Metadata == nil {
 		info.Metadata = map[string]any{}
 	}
-	s := newSession(m, CreateOptions{Dimensions: info.Dimensions}, info.ID, info.EventCount+1)
+	s := newSession(&m.services, CreateOptions{Dimensions: info.Dimensions}, info.ID, info.EventCount+1)
 	s.archived, s.logBytes = &info, record.LogBytes
 	s.status, s.createdAt, s.endReason, s.endedAt = info.Status, info.CreatedAt, info.EndReason, *info.EndedAt
 	s.sealed = true
@@ -166,7 +166,7 @@ func (r *Run) recall() *runDetail {
 	ctx, cancel := context.WithTimeout(context.Background(), archive.Timeout)
 	defer cancel()
 	detail := runDetail{Said: []background.Section{{Name: background.Unnamed}}}
-	value, err := r.session.manager.archive.Details(ctx, r.key())
+	value, err := r.session.services.archive.Details(ctx, r.key())
 	if err == nil {
 		err = json.Unmarshal(value, &detail)
 	}
@@ -182,7 +182,7 @@ func (r *Run) recall() *runDetail {
 func (s *Session) recallLog() string {
 	ctx, cancel := context.WithTimeout(context.Background(), archive.Timeout)
 	defer cancel()
-	log, err := s.manager.archive.Details(ctx, s.key())
+	log, err := s.services.archive.Details(ctx, s.key())
 	if err == nil {
 		return string(log)
 	}

@@ -162,7 +162,7 @@ const taken = await requestTakeover('please'); console.log(taken.note); await pa
 	}
 	for what, err := range map[string]error{
 		"extend": old.Extend(time.Minute), "metadata": old.SetMetadata(nil), "release": old.Release(""),
-		"run":      second(old.StartRun(t.Context(), RunOptions{Code: "1"})),
+		"run":      second(old.StartRun(RunOptions{Code: "1"})),
 		"takeover": second(old.RequestTakeover(TakeoverOptions{Reason: "x"})),
 		"capture":  second(old.StartCapture(t.Context(), capture.Config{})),
 		"join":     second(old.Join(ViewerOptions{Role: RoleView})),

@@ -192,7 +192,7 @@ func (r *Run) setStatus(status RunStatus) {
 // StartRun runs a script in the session. One at a time: ErrRunning. The run
 // lives on when ctx ends. A script that is refused before it runs gives a run
 // that has failed.
-func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
+func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	if err := checkRun(&o); err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (s *Session) StartRun(_ context.Context, o RunOptions) (*Run, error) {
 	}
 	r.actor = s.newActor(eng, control.Script, func(event string, params json.RawMessage) { r.script.Emit(event, params) })
 	r.said = s.said.Begin()
-	script, err := s.manager.scripts.Start(s.ctx, scripting.Script{
+	script, err := s.services.scripts.Start(s.ctx, scripting.Script{
 		Code: o.Code, Filename: o.Filename, Args: o.Args, Timeout: o.Timeout,
 	}, runOperations{r}, runSink{r})
 	if err != nil {
@@ -312,7 +312,7 @@ func (r *Run) finish() {
 	r.addLocked("end", info)
 	r.mu.Unlock()
 	s.note("run_ended", map[string]any{"run_id": r.ID(), "status": info.Status, "duration_ms": info.DurationMS})
-	s.manager.stats.count(func() { s.manager.stats.runs[info.Status]++ })
+	s.services.stats.count(func() { s.services.stats.runs[info.Status]++ })
 	s.notifyRun(info)
 	close(r.done)
 	s.work.Done()

@@ -31,7 +31,7 @@ func (s *Session) keepRun(r *Run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runs = append(s.runs, r); len(s.runs) > maxRuns {
-		s.manager.archive.Drop(s.runs[0].key())
+		s.services.archive.Drop(s.runs[0].key())
 		s.runs = slices.Delete(s.runs, 0, 1)
 	}
 }

@@ -25,7 +25,7 @@ import (
 // takeovers. All methods may be called from any goroutine.
 type Session struct {
 	id       string
-	manager  *Manager
+	services *services
 	opts     CreateOptions
 	log      *slog.Logger
 	control  *control.Handover
@@ -87,10 +87,10 @@ type Session struct {
 }
 
 // newSession makes a session whose events are numbered from one on.
-func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Session {
+func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *Session {
 	now := time.Now().UTC()
 	s := &Session{
-		id: id, manager: m, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
+		id: id, services: shared, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
 		status: StatusStarting, createdAt: now, activeAt: now, life: newLifetime(now, o.Timeout),
 		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{},
 		refocused: make(chan struct{}), rearm: make(chan struct{}, 1),
@@ -100,10 +100,10 @@ func newSession(m *Manager, o CreateOptions, id string, firstSeq uint64) *Sessio
 	}
 	redactor := capture.NewRedactor(capture.RedactorOptions{})
 	s.secrets = secrets.New(redactor)
-	s.log = slog.New(secrets.Handler(m.opts.Logger.Handler(), redactor)).With("session", s.id)
+	s.log = slog.New(secrets.Handler(shared.opts.Logger.Handler(), redactor)).With("session", s.id)
 	s.said = background.New(background.Options{Hide: redactor.Text})
 	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Log: s.said, Logger: s.log})
-	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: m.events, S2: m.opts.S2, Logger: s.log})
+	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: shared.events, S2: shared.opts.S2, Logger: s.log})
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
@@ -300,5 +300,5 @@ func (s *Session) note(typ string, data map[string]any) {
 	if err != nil && !errors.Is(err, capture.ErrOff) {
 		s.log.Error("record event", "type", typ, "error", err)
 	}
-	s.manager.changes.tell()
+	s.services.changes.tell()
 }

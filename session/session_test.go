@@ -162,7 +162,7 @@ func TestFullServer(t *testing.T) {
 	if _, err := m.Create(t.Context(), CreateOptions{}); !errors.Is(err, ErrFull) {
 		t.Errorf("a second create gave %v", err)
 	}
-	if err := m.Ready(t.Context()); !errors.Is(err, ErrFull) {
+	if err := m.Ready(); !errors.Is(err, ErrFull) {
 		t.Errorf("ready gave %v", err)
 	}
 	if err := s.Release("enough"); err != nil {
@@ -251,7 +251,7 @@ func TestControl(t *testing.T) {
 	if err := a.Mouse(press, mine.Epoch-1); err != nil {
 		t.Errorf("old epoch: %v", err)
 	}
-	if got := s.manager.Stats().StaleInput; got != 1 {
+	if got := s.services.stats.staleInput.Load(); got != 1 {
 		t.Errorf("%d stale inputs counted", got)
 	}
 	if err := a.Mouse(press, mine.Epoch); err != nil {

@@ -18,13 +18,13 @@ func (s *Session) CreateLink(o links.Options) (links.Info, string, error) {
 	if err := s.alive(); err != nil {
 		return links.Info{}, "", err
 	}
-	return s.manager.links.Create(s.id, o)
+	return s.services.links.Create(s.id, o)
 }
 
 // Links lists the session's share links, oldest first, with the visitors who are
 // here.
 func (s *Session) Links() []links.Info {
-	list := s.manager.links.List(s.id)
+	list := s.services.links.List(s.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	here := map[string]bool{}
@@ -41,7 +41,7 @@ func (s *Session) Links() []links.Info {
 
 // RevokeLink makes a share link invalid at once, also for people who came by it.
 func (s *Session) RevokeLink(id string) error {
-	if err := s.manager.links.Revoke(s.id, id); err != nil {
+	if err := s.services.links.Revoke(s.id, id); err != nil {
 		return err
 	}
 	s.note("link_revoked", map[string]any{"link": id})

@@ -213,7 +213,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	}
 	t.mu.Unlock()
 	t.timer.Stop()
-	t.session.manager.links.Settle(t.ID())
+	t.session.services.links.Settle(t.ID())
 	t.session.takeoverEnded(t)
 	close(t.ended)
 	return nil
@@ -240,7 +240,7 @@ func (t *Takeover) addLink() {
 func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	reason := strings.TrimSpace(o.Reason)
 	if o.Timeout == 0 {
-		o.Timeout = s.manager.opts.TakeoverTimeout
+		o.Timeout = s.services.opts.TakeoverTimeout
 	}
 	var bad []invalid.FieldError
 	if reason == "" {
@@ -267,7 +267,7 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 		info: TakeoverInfo{
 			ID: id, SessionID: s.id, RunID: o.RunID, Reason: reason, RequestNote: o.Note, RequestedBy: o.RequestedBy,
 			State: TakeoverPending, CreatedAt: now, Deadline: now.Add(o.Timeout),
-			URL: s.manager.opts.PublicURL() + "/takeover/" + id,
+			URL: s.services.opts.PublicURL() + "/takeover/" + id,
 		},
 	}, nil
 }

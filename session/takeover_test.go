@@ -213,7 +213,7 @@ func TestEndOfRun(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	r := startRun(t, s, `await requestTakeover('wait')`)
 	to := openTakeoverOf(t, r)
-	if _, err := s.StartRun(t.Context(), RunOptions{Code: "1"}); !errors.Is(err, ErrRunning) {
+	if _, err := s.StartRun(RunOptions{Code: "1"}); !errors.Is(err, ErrRunning) {
 		t.Errorf("a second run gave %v", err)
 	}
 	r.Cancel()

@@ -37,7 +37,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 		return nil, ErrTakeoverOpen
 	}
 	if s.takeovers = append(s.takeovers, t); len(s.takeovers) > maxTakeovers {
-		s.manager.archive.Drop(s.takeovers[0].key())
+		s.services.archive.Drop(s.takeovers[0].key())
 		s.takeovers = slices.Delete(s.takeovers, 0, 1)
 	}
 	s.life.pause(t.info.CreatedAt)
@@ -139,7 +139,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	s.sendTakeover()
 	s.tellRun(t)
 	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})
-	s.manager.stats.count(func() { s.manager.stats.takeovers[info.State]++ })
+	s.services.stats.count(func() { s.services.stats.takeovers[info.State]++ })
 	s.notifyTakeover("takeover.ended", info)
 	s.wakeClock()
 }

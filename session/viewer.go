@@ -91,7 +91,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 		s.control.Reclaim(v.holder())
 	}
 	if o.Link != nil {
-		s.manager.links.Joined(*o.Link, v.id)
+		s.services.links.Joined(*o.Link, v.id)
 	}
 	s.note("viewer_joined", map[string]any{"viewer": v.id, "role": string(v.role)})
 	return v, nil
@@ -218,7 +218,7 @@ func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 		frame, err := sub.Next(ctx)
 		switch {
 		case err == nil:
-			v.session.manager.stats.viewerPictures.Add(1)
+			v.session.services.stats.viewerPictures.Add(1)
 			return Picture{Frame: frame, Tab: f.tab}, nil
 		case errors.Is(err, screencast.ErrStalled):
 			return Picture{}, err

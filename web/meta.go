@@ -18,7 +18,7 @@ func (s *Server) ready(c echo.Context) error {
 	if s.draining.Load() {
 		return stoppingFailure()
 	}
-	if err := s.manager.Ready(c.Request().Context()); err != nil {
+	if err := s.manager.Ready(); err != nil {
 		f := asFailure(err)
 		if f.kind == kindInternal {
 			return &failure{kind: kindNotReady, detail: "A session cannot be created now.", retryAfter: fullRetryAfter, err: err}

@@ -79,7 +79,7 @@ func (s *Server) runScript(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := one.StartRun(s.ctx, opts)
+	run, err := one.StartRun(opts)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 		done()
 		return err
 	}
-	run, err := one.StartRun(s.ctx, opts)
+	run, err := one.StartRun(opts)
 	if err != nil {
 		defer done()
 		return errors.Join(err, one.Release("its script did not start"))

@@ -90,7 +90,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 			case "other":
 				err = other.Control("take")
 			case "script":
-				run, err = one.StartRun(t.Context(), session.RunOptions{Code: `await page.waitForTimeout(600_000)`})
+				run, err = one.StartRun(session.RunOptions{Code: `await page.waitForTimeout(600_000)`})
 			}
 			v := join(role, link)
 			if holder == "mine" {
