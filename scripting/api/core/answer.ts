@@ -1,4 +1,4 @@
-// The value that a script returned, as JSON for whoever asked for the run.
+// The result of a script as JSON.
 
 import { inspect } from '../node/inspect.ts';
 import { mended } from './wording.ts';
@@ -7,13 +7,13 @@ import { host } from './host.ts';
 const { stringify } = JSON;
 const isView = ArrayBuffer.isView;
 
-/** JSON of any value: what JSON has no word for becomes text; bytes become base64. */
+/** JSON of any value: what JSON cannot express becomes text; bytes become base64. */
 export function answerOf(value: unknown): string | undefined {
   if (value === undefined)
     return undefined;
   const parents: object[] = [];
   const text = stringify(value, function (this: object, _key: string, item: unknown) {
-    // What toJSON of a Buffer made of it is not wanted.
+    // Use the Buffer itself, not the result of its toJSON.
     const raw = (this as Record<string, unknown>)[_key];
     if (typeof raw === 'object' && raw !== null && isView(raw))
       return host.toBase64(raw.buffer as ArrayBuffer, raw.byteOffset, raw.byteOffset + raw.byteLength);

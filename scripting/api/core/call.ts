@@ -5,13 +5,13 @@ import { waiting } from './pending.ts';
 const { stringify, parse } = JSON;
 const now = Date.now;
 
-/** Sends one operation to the server and gives its answer; a signal can end it. */
+/** Sends one operation to the server and returns its answer; a signal can end it. */
 export type Send = <T = unknown>(op: string, params?: object, signal?: AbortSignal) => Promise<T>;
 
-/** What operations wait for that are called from now on. */
+/** Later operations wait for this. */
 let before: Promise<unknown> | undefined;
 
-/** Calls an operation that all later ones wait for. */
+/** Calls an operation for which all later ones wait. */
 export function ahead<T>(op: string, params: object): Promise<T> {
   const answer = send<T>(op, params, host.trace());
   const mine: Promise<unknown> = answer.catch(() => {}).then(() => {
@@ -22,7 +22,7 @@ export function ahead<T>(op: string, params: object): Promise<T> {
   return answer;
 }
 
-/** The same, and tells nobody how it went. */
+/** The same, without a result. */
 export function first(op: string, params: object): void { ahead(op, params).catch(() => {}); }
 
 function send<T>(op: string, params: object | undefined, trace: Trace, signal?: AbortSignal): Promise<T> {
@@ -34,7 +34,7 @@ function sendNow<T>(op: string, params: object | undefined, trace: Trace, signal
   if (signal) {
     const abort = () => host.abort(answer, abortedText + reasonOf(signal));
     const over = () => signal.removeEventListener('abort', abort);
-    if (signal.aborted) // while earlier ones were waited for
+    if (signal.aborted) // the signal fired while it waited for earlier operations
       abort();
     signal.addEventListener('abort', abort);
     answer.then(over, over);
@@ -42,7 +42,7 @@ function sendNow<T>(op: string, params: object | undefined, trace: Trace, signal
   return answer;
 }
 
-/** The host calls it with what came of an operation, and settles the call's promise with what it returns or throws. */
+/** The host calls it with the result of an operation, and settles the call's promise with what it returns or throws. */
 host.settle = (failure, answer, call, startedAt, duration) => {
   try {
     if (failure !== null)
@@ -65,12 +65,12 @@ host.settle = (failure, answer, call, startedAt, duration) => {
 
 function messageOf(error: unknown): string { return error instanceof Error ? error.message : String(error); }
 
-/** Options with which the script may end a call before its time. */
+/** Options with which the script may end a call early. */
 export interface Abortable { signal?: AbortSignal }
 
 const abortedText = 'operation was aborted: ';
 
-/** The error of a call that a signal may have ended, with the log of what was done until then. */
+/** The error of a call that a signal may have ended, with the log up to that point. */
 function abortedError(error: unknown, signal: AbortSignal): unknown {
   if (!signal.aborted || !(error instanceof Error) || !error.message.includes(abortedText))
     return error;
@@ -81,19 +81,19 @@ function abortedError(error: unknown, signal: AbortSignal): unknown {
   return new AbortError(`${reason}${begin}${log}  - ${abortedText}${reason}\n`, signal.reason);
 }
 
-/** Why a signal was given, in words. */
+/** The reason of a signal in words. */
 export function reasonOf({ reason }: AbortSignal): string {
   return reason instanceof Error ? reason.message : String(reason);
 }
 
-/** What is told of the operations of the script's calls, for traces. */
+/** Gets the operations of the script's calls, for traces. */
 export interface CallTracer {
   before(call: string, op: string, params: object, title: string, trace: Trace): void;
   only(call: string, name: string, title: string, start: number, error: unknown, trace: Trace): void;
   after(call: string, error?: unknown): void;
 }
 
-/** None while nothing is traced. */
+/** Undefined while nothing is traced. */
 let tracers: CallTracer[] | undefined;
 let lastTraced = 0;
 
@@ -109,7 +109,7 @@ export function traceCalls(tracer: CallTracer): () => void {
 /** A name for a call in a trace. */
 export function nextTraced(): string { return `call@${++lastTraced}`; }
 
-/** Sends an operation that traces tell of. */
+/** Sends an operation that appears in traces. */
 async function sendTraced<T>(go: Send, op: string, params: object, title: string, trace: Trace, own?: AbortSignal): Promise<T> {
   const call = nextTraced();
   const told = tracers!;
@@ -125,11 +125,9 @@ async function sendTraced<T>(go: Send, op: string, params: object, title: string
 }
 
 /**
- * One call of the API by the script: it is reported as a step when it ends, and
- * its errors say its name and where the script called. All public methods that
- * wait for something go through here. A signal among its options ends its
- * operations; what it waits for itself, wait has to end. label is what the call is
- * named if nobody awaits it, by default its name.
+ * One call of the API by the script. It is reported as a step when it ends, and its errors contain its name and the place of the call. All public
+ * methods that wait for something go through here. A signal among its options ends its operations; waits of its own must use wait. label is its name
+ * in the log if nobody awaits it, by default its name.
  */
 export function step<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>, options?: object, label = name): Promise<T> {
   const trace = host.trace();
@@ -172,7 +170,7 @@ function plain(trace: Trace, signal: AbortSignal | undefined): Send {
   return signal ? abortable(trace, signal) : (op, params, own) => send(op, params, trace, own);
 }
 
-/** Sends operations that traces tell of, and says when there was one. */
+/** Sends operations that appear in traces, and records that there was one. */
 function tracing(trace: Trace, title: () => string, signal: AbortSignal | undefined, told: () => void): Send {
   const go = plain(trace, signal);
   return (op, params, own) => {
@@ -183,7 +181,7 @@ function tracing(trace: Trace, title: () => string, signal: AbortSignal | undefi
   };
 }
 
-/** Sends operations that a signal ends. */
+/** Sends operations that a signal can end. */
 function abortable(trace: Trace, signal: AbortSignal): Send {
   return async (op, params, own) => {
     try {
@@ -195,9 +193,8 @@ function abortable(trace: Trace, signal: AbortSignal): Send {
 }
 
 /**
- * A step that is one operation: what step does with a body that sends op with
- * params and gives what take makes of its answer. The host does all but the
- * beginning and the end, which takes a fraction of the time.
+ * A step with one operation: like step with a body that sends op with params and passes the answer to take. The host does nearly all of it, which
+ * takes a fraction of the time.
  */
 export function stepOf<T>(name: string, title: () => string, op: string, params: () => object, take: ((answer: any) => T) | undefined, options?: object): Promise<T> {
   if (!before && !tracers && !(options as Abortable | undefined)?.signal) {
@@ -205,7 +202,7 @@ export function stepOf<T>(name: string, title: () => string, op: string, params:
       const trace = host.trace();
       return host.call<T>(op, stringify(params()), trace, { name, title: quiet ? undefined : title, take, trace });
     } catch {
-      // Below it is thrown again, where the call has a promise to fail.
+      // Below, it is thrown again where the call has a promise to reject.
     }
   }
   return step(name, title, async send => {
@@ -214,12 +211,12 @@ export function stepOf<T>(name: string, title: () => string, op: string, params:
   }, options);
 }
 
-/** Operations that traces do not tell of. */
+/** Operations that do not appear in traces. */
 const recording = /^(trace|har|files)\./;
 
 let quiet = false;
 
-/** Begins calls that are no steps of the script's, such as those that make fixtures. */
+/** Starts calls that are not steps of the script, such as those that make fixtures. */
 export function muted<T>(begin: () => T): T {
   quiet = true;
   try {
@@ -229,15 +226,15 @@ export function muted<T>(begin: () => T): T {
   }
 }
 
-/** An operation that is no step of the script's, such as disposing a handle. */
+/** An operation that is not a step of the script, such as disposing a handle. */
 export function quietly<T>(op: string, params?: object): Promise<T> {
   return send<T>(op, params, host.trace());
 }
 
-/** Default timeout of everything that waits, in ms, as in Playwright. */
+/** Default timeout of every wait, in ms, as in Playwright. */
 export const defaultTimeout = 30_000;
 
-/** Timeouts as setDefaultTimeout and setDefaultNavigationTimeout set them. */
+/** Timeouts, as set by setDefaultTimeout and setDefaultNavigationTimeout. */
 export class Timeouts {
   private general: number | undefined;
   private navigating: number | undefined;
@@ -259,13 +256,15 @@ export class Timeouts {
 }
 
 /**
- * What a wait watches: it settles by one of these and returns how to stop
- * watching. abandon is reject for what ends the wait from outside: the log is
- * added to the error.
+ * What a wait watches: it settles by one of these functions and returns how to stop watching. abandon rejects when the wait is ended from outside,
+ * and adds the log to the error.
  */
 export type Watch<T> = (resolve: (value: T) => void, reject: (error: Error) => void, abandon: (error: Error) => void) => () => void;
 
-/** Waits for what watch resolves with, at most timeout ms (0: without end); event is the name of what it waits for, if it has one; a signal ends it. */
+/**
+ * Waits for the value with which watch resolves, at most timeout ms (0: no limit). event is the name of the awaited event, if it has one. A signal
+ * ends the wait.
+ */
 export function wait<T>(timeout: number, log: string[], watch: Watch<T>, event?: string, options?: object): Promise<T> {
   const { signal } = (options ?? {}) as Abortable;
   return new Promise<T>((resolve, reject) => {
@@ -307,7 +306,7 @@ function formatLog(log: string[]): string {
   return `\n${rule}${header}${rule}\n${log.join('\n')}\n${'='.repeat(2 * rule.length + header.length)}`;
 }
 
-/** The fields of options that are named, without those that are absent. */
+/** The named fields of options, without absent ones. */
 export function pick(options: object | undefined, names: readonly string[]): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const name of names) {

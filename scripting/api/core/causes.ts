@@ -1,15 +1,15 @@
-// What stands behind an error: its causes, and the errors that it holds together.
+// Text about an error's causes and about the errors in an AggregateError.
 
 import { host } from './host.ts';
 import { inspect } from '../node/inspect.ts';
 import { mended } from './wording.ts';
 
-/** How many causes of causes are shown. */
+/** How many levels of causes are shown. */
 const depthLimit = 8;
 /** How many errors of one AggregateError are shown. */
 const errorLimit = 20;
 
-/** The causes of an error as text to stand behind its stack, in Node's manner. */
+/** The causes of an error as text after its stack, in Node's form. */
 export function causesOf(e: Error, depth = 0): string {
   try {
     const inner: [string, unknown][] = [];
@@ -21,7 +21,7 @@ export function causesOf(e: Error, depth = 0): string {
       return inner.length ? '\n[more causes]' : '';
     return inner.map(([label, x]) => `\n[${label}]: ${one(x, depth)}`).join('').replace(/\n/g, '\n  ');
   } catch {
-    return ''; // of a script that plays with its errors
+    return ''; // of a script that manipulates its errors
   }
 }
 

@@ -1,6 +1,6 @@
 import { host } from './host.ts';
 
-/** What is called with an event; what it gives is not looked at. */
+/** A listener of events. Its result is ignored. */
 export type Listener = (...args: any[]) => unknown;
 
 /** The part of Node's EventEmitter that Playwright's objects have. */
@@ -52,7 +52,7 @@ export class Emitter {
     return true;
   }
 
-  /** Told when listeners of an event come or go; for events that the server sends on demand. @internal */
+  /** Called when listeners of an event are added or removed, for events that the server sends on demand. @internal */
   _listening?(event: string | undefined): void;
 
   #add(event: string, listener: Listener, once: boolean): this {

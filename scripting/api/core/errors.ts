@@ -10,12 +10,12 @@ export class TimeoutError extends Error {
   }
 }
 
-/** The page, context or browser is gone. Its name is Error, as in Playwright. */
+/** The page, context or browser has gone. Its name is Error, as in Playwright. */
 export class TargetClosedError extends Error {
   constructor(message?: string) { super(message || 'Target page, context or browser has been closed'); }
 }
 
-/** A signal ended the call; its reason is the cause. */
+/** A signal ended the call. The signal's reason is the cause. */
 export class AbortError extends Error {
   constructor(message = 'The operation was aborted', cause?: unknown) {
     super(message, { cause });
@@ -23,7 +23,7 @@ export class AbortError extends Error {
   }
 }
 
-/** The person who took over could not do it; reason is what they said. */
+/** The person could not do it; reason is their text. */
 export class TakeoverFailedError extends Error {
   reason = '';
   constructor(message?: string) {
@@ -48,14 +48,14 @@ export class TakeoverCancelledError extends Error {
   }
 }
 
-/** What `require('playwright').errors` holds. */
+/** The content of `require('playwright').errors`. */
 export const errors = { TimeoutError, TargetClosedError };
 
 const classes: Record<string, new (message?: string) => Error> = {
   TimeoutError, TargetClosedError, TakeoverFailedError, TakeoverTimeoutError, TakeoverCancelledError,
 };
 
-/** Makes the error that an operation failed with (wireError in wire.go). */
+/** Makes the error of a failed operation (wireError in wire.go). */
 export function fromWire(json: string): Error {
   const { name, message, fields } = parse(json) as { name: string; message: string; fields?: object };
   const known = classes[name];
@@ -68,8 +68,8 @@ export function fromWire(json: string): Error {
 const dressed = new WeakSet<object>();
 
 /**
- * Makes an error one of the API call `name`: its message says so, and its stack
- * is where the script called. An error that has been through this stays as it is.
+ * Makes an error one of the API call `name`: its message begins with the name, and its stack is that of the call. An error that has been through this
+ * stays unchanged.
  */
 export function dress(error: unknown, name: string, trace: Trace): unknown {
   if (!(error instanceof Error) || dressed.has(error))
@@ -82,7 +82,7 @@ export function dress(error: unknown, name: string, trace: Trace): unknown {
   return error;
 }
 
-/** The error of a member that makes no sense here; instead says what does. */
+/** The error of a refused member. instead names an alternative. */
 export function refuse(member: string, instead: string): never {
   throw new Error(`${member} is not available in Takeover: ${instead}`);
 }

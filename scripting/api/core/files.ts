@@ -1,11 +1,10 @@
-// The session's files, which are what a path in a script means: the path's last
-// part is the file's name.
+// The session's files. A path in a script means the file with the name in the path's last part.
 
 import type { Send } from './call.ts';
 import { host } from './host.ts';
 import { base64, buffer, utf8 } from './values.ts';
 
-/** Writes a file in place of one of the same name; gives its name. */
+/** Writes a file and replaces one of the same name. Returns its name. */
 export async function writeFile(send: Send, path: string, data: string | Uint8Array): Promise<string> {
   const bytes = typeof data === 'string' ? new Uint8Array(host.encode(data)) : data;
   const { name } = await send<{ name: string }>('files.write', { name: path, data: base64(bytes) });
@@ -18,7 +17,7 @@ export async function readFile(send: Send, path: string): Promise<Uint8Array> {
   return buffer(data) as Uint8Array;
 }
 
-/** The bytes of the first file in a .zip whose name fits a pattern. */
+/** The bytes of the first file in a .zip whose name matches a pattern. */
 export async function readZipped(send: Send, path: string, entry: string): Promise<Uint8Array> {
   const { data } = await send<{ data: string }>('files.read', { name: path, entry });
   return buffer(data) as Uint8Array;

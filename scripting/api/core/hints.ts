@@ -1,4 +1,4 @@
-// What to do about errors that scripts of elsewhere run into here.
+// Advice for errors of scripts that were written for another environment.
 
 const absent: Record<string, string> = {
   process: 'scripts have no environment; pass values as args',
@@ -20,7 +20,7 @@ const absent: Record<string, string> = {
   alert: 'it is the page\'s: use page.evaluate()',
 };
 
-/** An error's message, with what to do if it names something that only exists elsewhere. */
+/** An error's message, with advice if it names something that only exists elsewhere. */
 export function explained(message: string): string {
   if (message === 'Value is not object coercible')
     return 'Cannot take properties of undefined or null';

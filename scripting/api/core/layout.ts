@@ -1,29 +1,29 @@
-// How the parts of a shown value stand in lines: on one if they are few and short,
-// short items of a list in columns, all else below one another.
+// How the parts of a shown value are laid out: on one line if they are few and short, short items of an array in columns, everything else on lines of
+// its own.
 
-/** Where a text will stand. */
+/** Where a text will be shown. */
 export interface Layout {
   indent: number;
   /** The level of the object that was shown last. */
   deepest: number;
 }
 
-/** What is around parts. */
+/** What surrounds the parts. */
 export interface Around {
   open: string;
   close: string;
-  /** What stands before the braces. */
+  /** The text before the braces. */
   base: string | undefined;
   /** The level of the object. */
   depth: number;
-  /** Whether each part is one item, so that they may stand on one line. */
+  /** Whether each part is one item, so that the parts may share a line. */
   whole: boolean;
 }
 
 const lineLength = 80;
-/** How many levels of objects one line may hold. */
+/** How many levels of objects may share one line. */
 const compactLevels = 3;
-/** The longest item, with its separator, that is put into columns. */
+/** The longest item, with its separator, that goes into columns. */
 const longestCell = 6;
 const mostColumns = 15;
 
@@ -41,7 +41,7 @@ export function lines(parts: string[], a: Around, l: Layout): string {
   return `${base}${a.open}\n${pad}  ${parts.join(`,\n${pad}  `)}\n${pad}${a.close}`;
 }
 
-/** Items in columns, a line each; the items themselves if columns do not suit them. */
+/** Items in columns, one line each, or the items themselves if columns do not suit them. */
 export function columns(items: string[], l: Layout, value: unknown, limit: number): string[] {
   const list = value as ArrayLike<unknown>;
   const count = list.length > limit && /^\.\.\. /.test(items[items.length - 1]!) ? items.length - 1 : items.length;
@@ -50,7 +50,7 @@ export function columns(items: string[], l: Layout, value: unknown, limit: numbe
   const total = widths.reduce((a, b) => a + b, 0);
   if (longest * 3 + l.indent >= lineLength || !(total / longest > 5 || longest <= longestCell + 2))
     return items;
-  // Nearly a square of characters, which are about 2.5 times as high as wide.
+  // Nearly a square, because characters are about 2.5 times as high as wide.
   const bias = Math.max(longest - 3 - Math.sqrt(longest - total / items.length), 1);
   const across = Math.min(Math.round(Math.sqrt(2.5 * bias * count) / bias), Math.floor((lineLength - l.indent) / longest), compactLevels * 4, mostColumns);
   if (across <= 1)

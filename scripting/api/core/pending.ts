@@ -1,16 +1,16 @@
-// What the script waits for, so that it can be told to wait no longer.
+// The waits of the script, so that they can be ended.
 
 import { host } from './host.ts';
 
 interface Wait {
   end: (reason: string) => void;
-  /** Told when it is over. */
+  /** Called when it is over. */
   over?: () => void;
 }
 
 const waits = new Set<Wait>();
 
-/** Registers a wait; end makes it fail with a reason. Returns what is called when it is over. */
+/** Registers a wait; end makes it fail with a reason. Returns the function to call when it is over. */
 export function waiting(end: (reason: string) => void): () => void {
   const wait: Wait = { end };
   waits.add(wait);
@@ -20,7 +20,7 @@ export function waiting(end: (reason: string) => void): () => void {
   };
 }
 
-/** Makes all that is waited for fail, operations included. Gives how much that was, and what settles when it has failed. */
+/** Makes all waits fail, operations included. Returns their number, and a promise that settles when they have failed. */
 export function interrupt(reason: string): { count: number; over: Promise<unknown> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = 0;

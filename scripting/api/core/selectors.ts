@@ -1,5 +1,4 @@
-// How locators become selectors, in the words that Playwright's injected script
-// understands.
+// Converts locators to selectors in the form of Playwright's injected script.
 
 import type * as pw from 'playwright-core';
 
@@ -10,7 +9,7 @@ export type Text = string | RegExp;
 
 const testIdAttribute = { name: 'data-testid' };
 
-/** Changes the attribute of getByTestId, for selectors.setTestIdAttribute. */
+/** Changes the attribute for getByTestId, for selectors.setTestIdAttribute. */
 export function setTestIdAttribute(name: string): void { testIdAttribute.name = name; }
 
 const { stringify } = JSON;
@@ -19,14 +18,14 @@ function isRegExp(value: unknown): value is RegExp {
   return Object.prototype.toString.call(value) === '[object RegExp]';
 }
 
-// A selector's own syntax knows quotes and >>; within a pattern they are escaped.
+// A selector's own syntax uses quotes and >>, so they are escaped within a pattern.
 function escapeRegExp(re: RegExp): string {
   if (re.unicode || (re as RegExp & { unicodeSets?: boolean }).unicodeSets)
     return String(re); // \" and \> are errors in these
   return String(re).replace(/(^|[^\\])(\\\\)*(["'`])/g, '$1$2\\$3').replace(/>>/g, '\\>\\>');
 }
 
-/** Text as internal:text and the like take it; s is strict, i is not. */
+/** Text in the form of internal:text and the like; s is strict, i is not. */
 function escapeText(text: Text, exact: boolean | undefined): string {
   return isRegExp(text) ? escapeRegExp(text) : `${stringify(text)}${exact ? 's' : 'i'}`;
 }
@@ -81,7 +80,7 @@ export interface FilterOptions {
   visible?: boolean;
 }
 
-/** What filter options add to a selector of the given frame. */
+/** The parts that filter options add to a selector in the given frame. */
 export function filters(options: FilterOptions | undefined, frame: unknown): string {
   let s = '';
   if (options?.hasText)
@@ -97,14 +96,14 @@ export function filters(options: FilterOptions | undefined, frame: unknown): str
   return s;
 }
 
-/** Another locator's selector, as a part of one in the same frame. */
+/** The selector of another locator, as a part of a selector in the same frame. */
 export function inner(other: { _selector: string; _frame: unknown }, frame: unknown, complaint: string): string {
   if (other._frame !== frame)
     throw new Error(complaint);
   return stringify(other._selector);
 }
 
-/** Text or a pattern as a person would write it in code. */
+/** Text or a pattern in the form of code. */
 export function quote(text: unknown): string {
   if (typeof text !== 'string')
     return String(text);

@@ -6,10 +6,8 @@ const toText = Function.prototype.toString;
 const parsed = Function;
 
 /**
- * The text of a function, as an expression or a method's shorthand. What the page
- * could run as it was written was partly rewritten for the script's engine, with
- * functions that stand at the top of the program: a text that needs those has them
- * with it.
+ * The text of a function, as an expression or a method's shorthand. The script's engine needed parts of the source rewritten to functions at the top
+ * of the program; a text that needs those contains them.
  */
 export function sourceText(fn: Function): string {
   const text = toText.call(fn) as string;
@@ -25,7 +23,7 @@ function names(helpers: string): string[] {
 
 function asExpression(text: string): string {
   try {
-    parsed(`(${text}\n)`); // is not run
+    parsed(`(${text}\n)`); // not run
     return text;
   } catch {
     return text.startsWith('async ') ? `async function ${text.slice('async '.length)}` : `function ${text}`;

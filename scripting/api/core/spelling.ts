@@ -1,9 +1,8 @@
-// Locators as a person would write them: Playwright's words for a selector, which
-// are the same whichever way a script came to it.
+// Locators in the form of code: Playwright's words for a selector, which are the same however a script made it.
 
 import { quote, type FilterOptions, type Text } from './selectors.ts';
 
-/** Options of getByRole in the order in which they are told. */
+/** Options of getByRole in the order in which they are written. */
 const roleOptions = ['name', 'exact', 'checked', 'disabled', 'selected', 'expanded', 'includeHidden', 'level', 'description', 'pressed'];
 
 /** Options of a call in braces, or nothing. */
@@ -19,13 +18,13 @@ export function spell(method: string, first: unknown, options: { exact?: boolean
   return `${method}(${[quote(first), braces(parts)].filter(Boolean).join(', ')})`;
 }
 
-/** A selector that was given as text, with what filters it. */
+/** A selector given as text, with its filters. */
 export function spellSelector(selector: string, options?: FilterOptions): string {
   const text = selector && parts(selector).map(spellPart).join('.');
   return chain(text, spellFilters(options));
 }
 
-/** What filters a locator: a call for each option. */
+/** The filters of a locator: a call for each option. */
 export function spellFilters(options: FilterOptions = {}): string {
   const calls: string[] = [];
   const call = (name: keyof FilterOptions, value: string) => calls.push(`filter({ ${name}: ${value} })`);
@@ -42,12 +41,12 @@ export function spellFilters(options: FilterOptions = {}): string {
   return calls.join('.');
 }
 
-/** The n-th of what is found, -1 the last. */
+/** The n-th match, or the last one for -1. */
 export function spellNth(index: number): string {
   return index === 0 ? 'first()' : index === -1 ? 'last()' : `nth(${index})`;
 }
 
-/** One text after another, each of which may be empty. */
+/** Joins texts, each of which may be empty. */
 export function chain(...texts: string[]): string { return texts.filter(Boolean).join('.'); }
 
 function spellPart(part: string): string {
@@ -61,7 +60,7 @@ function spellPart(part: string): string {
   return `locator(${quote(part)})`;
 }
 
-/** The parts of a selector between >>, which mean nothing within quotes. */
+/** The parts of a selector between >>, which have no meaning within quotes. */
 function parts(selector: string): string[] {
   const out: string[] = [];
   let quoted = '';

@@ -1,27 +1,27 @@
-// Events that the server tells only while a script listens to them.
+// Events that the server sends only while a script listens to them.
 
 import { first } from './call.ts';
 import type { Emitter } from './emitter.ts';
 
-/** Our events by Playwright's names, each with the kind that the server tells. */
+/** Our events by Playwright's names, each with the server's kind. */
 const kinds: Record<string, string> = {
   dialog: 'dialog', console: 'console', pageerror: 'pageerror', weberror: 'pageerror', filechooser: 'filechooser',
   request: 'request', response: 'response', requestfinished: 'requestfinished', requestfailed: 'requestfailed', websocket: 'websocket',
 };
 
-/** What a page or a context listens to at the moment. */
+/** The events to which a page or context listens now. */
 export class Subscriptions {
   readonly #where: object;
   readonly #emitter: Emitter;
   readonly #on = new Set<string>();
 
-  /** where names the page or context to the server. */
+  /** where identifies the page or context for the server. */
   constructor(emitter: Emitter, where: object) {
     this.#emitter = emitter;
     this.#where = where;
   }
 
-  /** Told when listeners of an event, or of any, have come or gone. */
+  /** Called when listeners of an event, or of any event, were added or removed. */
   changed(event: string | undefined): void {
     for (const kind of event === undefined ? new Set(Object.values(kinds)) : [kinds[event]]) {
       if (kind === undefined)

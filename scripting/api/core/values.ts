@@ -1,18 +1,18 @@
-// Values between a script and the page: automation/page/serialize.ts tags them.
+// Values between a script and the page; automation/page/serialize.ts tags them.
 
 import { parse, serialize, type Tagged } from '../../../automation/page/serialize.ts';
 import { host } from './host.ts';
 import { sourceText } from './sources.ts';
 
-/** What can be a handle among arguments. */
+/** Arguments that may be handles. */
 export interface HandleLike { _handle: string }
 
 const handles = new WeakSet<object>();
 
-/** Marks an object as one that goes to the page by its id. */
+/** Marks an object that goes to the page by its id. */
 export function markHandle(handle: HandleLike): void { handles.add(handle); }
 
-/** An argument as operations take it; special names the handles of further values. */
+/** An argument of an operation; special names the handles of further values. */
 export function argument(value: unknown, special?: (v: unknown) => string | undefined): { value: Tagged; handles: string[] } {
   const ids: string[] = [];
   const tagged = serialize(value, v => {
@@ -26,28 +26,28 @@ export function argument(value: unknown, special?: (v: unknown) => string | unde
   return { value: tagged, handles: ids };
 }
 
-/** The value that an operation answered. */
+/** The value in an operation's answer. */
 export function result(answer: { value: Tagged }): unknown { return parse(answer.value); }
 
-/** A function or expression of the script's, with its argument, for the page. */
+/** A function or expression of the script, with its argument, for the page. */
 export function expression(code: unknown, arg: unknown): { expression: string; isFunction: boolean; arg: object } {
   return withArgument(code, argument(arg));
 }
 
-/** The same with an argument that is ready. */
+/** The same with a converted argument. */
 export function withArgument(code: unknown, arg: object): { expression: string; isFunction: boolean; arg: object } {
   const isFunction = typeof code === 'function';
   return { expression: isFunction ? sourceText(code) : String(code), isFunction, arg };
 }
 
-/** Refuses a call that has further arguments for the page's function, by a promise that is rejected: more than it takes, or one in the place of options. */
+/** Rejects a call with more arguments than it takes, or with one in the place of options. */
 export function onlyOne(given: ArrayLike<unknown>, most: number, options?: unknown): Promise<never> | undefined {
   if (given.length > most || options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))
     return Promise.reject(new Error('Too many arguments. If you need to pass more than 1 argument to the function wrap them in an object.'));
   return undefined;
 }
 
-/** Bytes of base64 as the Buffer that Playwright would give. */
+/** Decodes base64 to a Buffer, as Playwright returns it. */
 export function buffer(base64: string): unknown {
   const bytes = host.fromBase64(base64) ?? new ArrayBuffer(0);
   const { Buffer } = globalThis as unknown as { Buffer: { from(b: ArrayBuffer): unknown } };
@@ -64,10 +64,10 @@ export function base64(data: Uint8Array): string {
   return host.toBase64(data.buffer as ArrayBuffer, data.byteOffset, data.byteOffset + data.byteLength);
 }
 
-/** The type of a value as refusals name it. */
+/** The type of a value, for error messages. */
 export function typeName(value: unknown): string { return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value; }
 
-/** Refuses what is not a string, in Playwright's words. */
+/** Refuses a value that is not a string, in Playwright's words. */
 export function text(name: string, value: unknown): string {
   if (typeof value !== 'string')
     throw new Error(`${name}: expected string, got ${value === null ? 'null' : typeof value}`);

@@ -1,10 +1,10 @@
-// Waiting for one event of a page, a context or a worker.
+// Waits for one event of a page, a context or a worker.
 
 import { type Timeouts, wait } from './call.ts';
 import { type Emitter, listen } from './emitter.ts';
 import { TargetClosedError } from './errors.ts';
 
-/** Waits for one event, as the method waitForEvent does: the predicate accepts it, and a closed object ends the wait. */
+/** Waits for one event, like the method waitForEvent: the predicate accepts it, and closing the object ends the wait. */
 export function waitForEvent(
   on: Emitter, event: string,
   optionsOrPredicate: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number; signal?: AbortSignal } | undefined,

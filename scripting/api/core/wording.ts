@@ -1,8 +1,8 @@
-// Errors of the language in the words that V8 has for them.
+// Language errors in V8's words.
 
 import { host } from './host.ts';
 
-/** An error's message. One that goja worded is put into V8's words, on the error as well. */
+/** An error's message. A message from goja is replaced by V8's words, on the error as well. */
 export function worded(e: Error): string {
   const { message } = e;
   if (typeof message !== 'string')
@@ -26,7 +26,7 @@ function define(e: Error, name: string, value: string): void {
   } catch {} // of a frozen error
 }
 
-/** The same for whatever was thrown; gives it back. */
+/** The same for any thrown value, which it returns. */
 export function mended<T>(thrown: T): T {
   if (thrown instanceof Error && natives.has(thrown.constructor))
     worded(thrown);
@@ -37,7 +37,7 @@ const natives = new Set<Function>([TypeError, ReferenceError, RangeError, Syntax
 
 const { catch: original } = Promise.prototype;
 
-/** Lets functions that handle rejections see the better words too. */
+/** Makes functions that handle rejections see V8's words too. */
 export function installWording(define: (values: Record<string, unknown>) => void): void {
   define({ [host.mending()]: mended });
   const value = { catch<T, U>(this: Promise<T>, f?: ((e: any) => U | PromiseLike<U>) | null): Promise<T | U> {

@@ -11,9 +11,8 @@ const hover = ['force', 'modifiers', 'noWaitAfter', 'position', 'scroll', 'trial
 const check = ['force', 'noWaitAfter', 'position', 'scroll', 'trial'];
 
 /**
- * The operations on an element that Page, Frame, Locator and ElementHandle share,
- * with the options that each takes (automation/operations.go). A new one is a
- * line here and a method in each class that has it.
+ * The operations on an element that Page, Frame, Locator and ElementHandle share, with the options of each (automation/operations.go). To add one,
+ * add a line here and a method to each class that has it.
  */
 export const actions: Record<string, readonly string[]> = {
   click, dblclick, hover, tap: hover, check, uncheck: check,
@@ -33,30 +32,30 @@ export const actions: Record<string, readonly string[]> = {
   waitForSelector: ['state', 'omitReturnValue'],
 };
 
-/** Operations that give what is there now and wait for nothing. */
+/** Operations that return the present state and do not wait. */
 const immediate = new Set(['isVisible', 'isHidden', 'count', 'allInnerTexts', 'allTextContents']);
 
-/** On what an operation is carried out. */
+/** The target of an operation. */
 export interface Subject {
-  /** Parameters that name it: {frame, selector, strict} or {handle}. */
+  /** Parameters that identify it: {frame, selector, strict} or {handle}. */
   target: object;
-  /** The frame whose timeouts hold. */
+  /** The frame with the default timeouts. */
   frame: Frame;
-  /** What its methods' names begin with: page, frame, locator, elementHandle. */
+  /** The prefix of its methods' names: page, frame, locator, elementHandle. */
   prefix: string;
-  /** The call, as a person would write it. */
+  /** The call in the form of code. */
   title: (method: string, args: readonly unknown[]) => string;
 }
 
-/** Further parameters; as a function they may throw, as a part of the step. */
+/** Further parameters. A function may throw, as a part of the step. */
 export type Extra = object | (() => object);
 
-/** Carries out one of the actions as a step of the script's, which called it name; gives its value. */
+/** Carries out an action as a step of the script with the given name, and returns its value. */
 export function act(s: Subject, method: string, options?: object, extra?: Extra, shown: readonly unknown[] = [], name = method): Promise<any> {
   return stepOf(`${s.prefix}.${name}`, () => s.title(name, shown), operation(s, method), () => parameters(s, method, options, extra), valueOf, options);
 }
 
-/** The same without a step, within one. */
+/** The same within a step. */
 export async function perform(send: Send, s: Subject, method: string, options?: object, extra?: Extra): Promise<any> {
   return valueOf(await send(operation(s, method), parameters(s, method, options, extra)));
 }
@@ -72,7 +71,7 @@ function parameters(s: Subject, method: string, options?: object, extra?: Extra)
   };
 }
 
-/** The value that most operations answer. */
+/** The value in most answers. */
 export function valueOf(answer: { value?: any } | undefined): any { return answer?.value; }
 
 /** Waits for the element and evaluates in the page with it. */
@@ -82,7 +81,7 @@ export function evaluateOn(s: Subject, code: unknown, arg: unknown, options?: ob
   }), result, options);
 }
 
-/** The element's picture, as a Buffer. */
+/** A screenshot of the element, as a Buffer. */
 export function screenshot(s: Subject, options?: object): Promise<any> {
   return step(`${s.prefix}.screenshot`, () => s.title('screenshot', []), async send => {
     const verb = 'handle' in s.target ? 'handle' : 'frame';
@@ -93,7 +92,7 @@ export function screenshot(s: Subject, options?: object): Promise<any> {
   }, options);
 }
 
-/** The options of screenshots, as their operations take them. */
+/** The options of screenshots in the form of their operations. */
 export function shotParams(options: object | undefined, more: readonly string[] = []): object {
   const { path, type, mask } = (options ?? {}) as { path?: string; type?: string; mask?: { _subject: Subject }[] };
   const params: Record<string, unknown> = pick(options, ['quality', 'omitBackground', 'scale', 'caret', 'animations', 'style', 'maskColor', ...more]);
@@ -110,7 +109,7 @@ function typeOf(path: string): string {
   return type;
 }
 
-/** The Buffer of what an operation made, which also is written to the file that options name. */
+/** The result of an operation as a Buffer, also written to the file that options name. */
 export async function picture(send: Send, data: string, options: object | undefined): Promise<any> {
   const bytes = buffer(data);
   const { path } = (options ?? {}) as { path?: string };
@@ -119,7 +118,7 @@ export async function picture(send: Send, data: string, options: object | undefi
   return bytes;
 }
 
-/** The files that setInputFiles takes, with their contents: named files are read. */
+/** The files for setInputFiles with their contents: named files are read. */
 export async function filePayloads(send: Send, given: unknown): Promise<object[]> {
   const { files, names } = inputFiles(given);
   if (files)
@@ -127,10 +126,10 @@ export async function filePayloads(send: Send, given: unknown): Promise<object[]
   return Promise.all((names ?? []).map(async name => ({ name: name.replace(/^.*[\\/]/, ''), mimeType: '', buffer: base64(await readFile(send, name)) })));
 }
 
-/** The most bytes that setInputFiles takes in buffers, as in Playwright. */
+/** The largest total size of buffers for setInputFiles, as in Playwright. */
 const maxBuffers = 50 * 1024 * 1024;
 
-/** What setInputFiles takes, as parameters: names of the session's files, or contents. */
+/** The argument of setInputFiles as parameters: names of the session's files, or contents. */
 export function inputFiles(given: unknown): { files?: object[]; names?: string[] } {
   const list = Array.isArray(given) ? given as unknown[] : [given];
   if (list.length && list.every(f => typeof f === 'string'))

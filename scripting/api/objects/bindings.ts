@@ -1,5 +1,4 @@
-// Functions of the script that pages can call, and scripts that run before a
-// page's own.
+// Functions of the script that pages can call, and scripts that run before a page's own.
 
 import { quietly, step, type Send } from '../core/call.ts';
 import type { BrowserContext } from './context.ts';
@@ -12,7 +11,7 @@ import { sourceText } from '../core/sources.ts';
 import { argument, expression, withArgument } from '../core/values.ts';
 import { parse, serialize, type Tagged } from '../../../automation/page/serialize.ts';
 
-/** Who called a binding. */
+/** The source of a binding's call. */
 export interface BindingSource { context: BrowserContext; page: Page; frame: Frame }
 
 type Binding = (source: BindingSource, ...args: any[]) => unknown;
@@ -22,7 +21,7 @@ const bindings = new Map<string, Binding>();
 /** Where functions and init scripts can be added: a page or a context. */
 export interface Exposing { _guid: string; _prefix: string; _where: object }
 
-/** Gives pages a function that calls the script's. */
+/** Gives pages a function that calls the script's function. */
 export function expose(on: Exposing, method: string, name: string, binding: Binding): Promise<Disposable> {
   return step(`${on._prefix}.${method}`, () => `${on._prefix}.${method}(${quote(name)})`, async send => {
     if (typeof binding !== 'function')
@@ -44,10 +43,10 @@ export function expose(on: Exposing, method: string, name: string, binding: Bind
   });
 }
 
-/** A page's call of a binding as the server tells of it. */
+/** A page's call of a binding, as the server reports it. */
 interface BindingCall { binding: string; call: string; args: Tagged[]; source: BindingSource }
 
-/** Calls that came before the answer that says which function they are for. */
+/** Calls that came before the answer that says which function they call. */
 const waiting = new Set<BindingCall[]>();
 
 /** Answers a page's call. */
@@ -64,10 +63,10 @@ export function bindingCalled(call: Omit<BindingCall, 'source'>, source: Binding
     } catch (e) {
       await settle(false, e);
     }
-  })().catch(() => {}); // the page is gone, or what was thrown cannot be told
+  })().catch(() => {}); // the page has gone, or the thrown value cannot be sent
 }
 
-/** Makes functions among an argument's values callable by the page; gives the argument for an operation. */
+/** Makes functions among an argument's values callable by the page, and returns the argument for an operation. */
 async function exposing(send: Send, target: { frame: string } | { handle: string }, value: unknown): Promise<{ value: Tagged; handles: string[] }> {
   const functions: ((...args: unknown[]) => unknown)[] = [];
   serialize(value, v => (typeof v === 'function' ? functions.push(v as () => unknown) : undefined));
@@ -80,7 +79,7 @@ async function exposing(send: Send, target: { frame: string } | { handle: string
   return argument(value, v => made.get(v));
 }
 
-/** A function or expression for the page, as the options of an evaluation want its argument. */
+/** A function or expression for the page, with the options of an evaluation. */
 export async function evaluation(send: Send, target: { frame: string } | { handle: string }, code: unknown, arg: unknown, options: { exposeFunctions?: boolean } | undefined): Promise<object> {
   return options?.exposeFunctions ? withArgument(code, await exposing(send, target, arg)) : expression(code, arg);
 }
@@ -113,7 +112,7 @@ async function initSource(send: Send, script: unknown, arg: unknown, options: { 
   return { source: `${await readTextFile(send, path)}\n//# sourceURL=${path.replace(/\n/g, '')}` };
 }
 
-// The functions get ids of their own, and each document makes them by these.
+// The functions get ids, and each document makes functions with these ids.
 function exposedSource(script: Function, arg: unknown): object {
   const functions: unknown[] = [];
   const tagged = serialize(arg, v => (typeof v === 'function' ? functions.push(v) - 1 : undefined));

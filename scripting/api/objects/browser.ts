@@ -6,10 +6,10 @@ import { ApiObject, hide } from './object.ts';
 import type { Page } from './page.ts';
 import type { World } from './world.ts';
 
-/** Options of launch that have a meaning here. */
+/** Options of launch that have an effect here. */
 interface LaunchOptions { proxy?: ContextOptions['proxy'] }
 
-/** The session's browser, as a script got hold of it. */
+/** The session's browser, for a script. */
 export class Browser extends ApiObject {
   #world: World;
   #version: string;
@@ -19,7 +19,7 @@ export class Browser extends ApiObject {
   /** @internal */
   _type!: BrowserType;
 
-  /** One that was launched knows the contexts that it made, as a new Chromium would. */
+  /** A launched browser only knows the contexts that it made, like a new Chromium. */
   constructor(world: World, version: string, launched?: LaunchOptions) {
     super('browser');
     this.#world = world;
@@ -39,7 +39,7 @@ export class Browser extends ApiObject {
     return step('browser.newContext', () => 'browser.newContext()', send => this.#newContext(send, options));
   }
 
-  /** A page in a context of its own, which ends with the page. */
+  /** Opens a page in a context of its own, which ends with the page. */
   newPage(options: ContextOptions = {}): Promise<Page> {
     return step('browser.newPage', () => 'browser.newPage()', async send => {
       const context = await this.#newContext(send, options);
@@ -79,7 +79,7 @@ export class Browser extends ApiObject {
   }
   async [Symbol.asyncDispose](): Promise<void> { await this.close(); }
 
-  /** Another hold of the same browser, as launch gives. @internal */
+  /** Another object for the same browser, as launch returns it. @internal */
   _launch(type: BrowserType, options: LaunchOptions): Browser {
     const made = new Browser(this.#world, this.#version, options);
     made._type = type;
@@ -87,7 +87,7 @@ export class Browser extends ApiObject {
   }
 }
 
-/** What `chromium` is in a library script: every way to a browser leads to the session's. */
+/** The `chromium` of a library script: every way to a browser leads to the session's. */
 export class BrowserType {
   #browser: Browser;
   #name: string;
@@ -102,7 +102,7 @@ export class BrowserType {
   async launch(options: LaunchOptions = {}): Promise<Browser> { return this.#get('launch')._launch(this, options); }
   async connect(_endpoint?: unknown, _options?: object): Promise<Browser> { return this.#get('connect'); }
   async connectOverCDP(_endpoint?: unknown, _options?: object): Promise<Browser> { return this.#get('connectOverCDP'); }
-  /** The session's profile is the one that persists; with options of its own it is a new context. */
+  /** The session's profile is the persistent one. With options, this is a new context. */
   async launchPersistentContext(_dir?: string, options: ContextOptions & LaunchOptions = {}): Promise<BrowserContext> {
     const browser = this.#get('launchPersistentContext');
     if (!Object.keys(contextParams(options)).length && !options.baseURL)

@@ -5,7 +5,7 @@ import { quote } from '../core/selectors.ts';
 
 type Time = number | string | Date;
 
-/** The time that the pages of a context see. */
+/** The clock of the pages of a context. */
 export class Clock {
   #context: BrowserContext;
 
@@ -37,7 +37,7 @@ function moment(time: Time): number {
   return ms || 0;
 }
 
-/** Milliseconds, or text like 30:00. */
+/** Milliseconds, or text such as 30:00. */
 function duration(ticks: number | string): number {
   if (typeof ticks === 'number')
     return ticks;

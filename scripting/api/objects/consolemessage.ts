@@ -5,7 +5,7 @@ import type { Page } from './page.ts';
 import type { Worker } from './worker.ts';
 import type { World } from './world.ts';
 
-/** A console message as the server tells of it. */
+/** A console message, as the server reports it. */
 export interface ConsoleInit { page: string; worker?: string; type: string; text: string; location: Location; timestamp: number; args: { handle: string; preview: string; element: boolean }[] }
 
 type ConsoleType = 'log' | 'debug' | 'info' | 'error' | 'warning' | 'dir' | 'dirxml' | 'table' | 'trace' | 'clear' | 'startGroup' | 'startGroupCollapsed' | 'endGroup' | 'assert' | 'profile' | 'profileEnd' | 'count' | 'time' | 'timeEnd';

@@ -37,11 +37,11 @@ export class BrowserContext extends ApiObject {
   _pages: Page[] = [];
   /** @internal */
   _options: ContextOptions = {};
-  /** Made by the script, which may end it. @internal */
+  /** The script made it and may end it. @internal */
   _own = false;
-  /** What it was made with; default: the session's browser. @internal */
+  /** The options that it was made with; default: the session's browser. @internal */
   _browser: Browser | undefined;
-  /** The page of browser.newPage(), which the context ends with. @internal */
+  /** The page of browser.newPage(), which ends with the context. @internal */
   _ownerPage: Page | undefined;
   /** @internal */
   readonly _timeouts = new Timeouts();
@@ -91,7 +91,7 @@ export class BrowserContext extends ApiObject {
     return made;
   }
 
-  /** Ends a context that the script made. The session's own stays: the session ends it. What was recorded is written in any case. */
+  /** Ends a context that the script made. The session's own context stays until the session ends. Recordings are written in any case. */
   close(options?: { reason?: string }): Promise<void> {
     return step('browserContext.close', () => 'context.close()', async send => {
       if (this.#closed)
@@ -142,7 +142,7 @@ export class BrowserContext extends ApiObject {
       await send('context.setHTTPCredentials', { context: this._guid, credentials: credentialList(httpCredentials) });
     });
   }
-  /** Does what the options of a new context say of its network. @internal */
+  /** Applies the network options of a new context. @internal */
   async _setUpNetwork(send: Send): Promise<void> {
     const { extraHTTPHeaders, httpCredentials, offline, recordHar, baseURL } = this._options;
     if (recordHar)
@@ -214,12 +214,12 @@ export class BrowserContext extends ApiObject {
   exposeBinding(name: string, callback: (source: any, ...args: any[]) => any): Promise<Disposable> { return expose(this, 'exposeBinding', name, callback); }
   serviceWorkers(): Worker[] { return [...this.#world.workers.values()].filter(w => w._context === this && !w._page); }
   isClosed(): boolean { return this.#closed; }
-  /** What waits fail with when it is closed. @internal */
+  /** The error of waits when it is closed. @internal */
   _closedError(): Error { return new TargetClosedError(this.#reason); }
   /** Extensions are off in a session. */
   backgroundPages(): Page[] { return []; }
 
-  /** Names it to operations. @internal */
+  /** Identifies it in operations. @internal */
   get _where(): { context: string } { return { context: this._guid }; }
   /** @internal */
   get _prefix(): string { return 'browserContext'; }
@@ -233,7 +233,7 @@ export class BrowserContext extends ApiObject {
   override _listening(event: string | undefined): void { this.#subscriptions.changed(event); }
 }
 
-/** Opens a CDP session with a page, or with a frame that has a process of its own. */
+/** Opens a CDP session with a page, or with a frame in a process of its own. */
 function newCDPSession(world: World, page: Page | Frame): Promise<CDPSession> {
   return step('browserContext.newCDPSession', () => 'context.newCDPSession()', async send => {
     if (!(page instanceof Page) && !(page instanceof Frame))

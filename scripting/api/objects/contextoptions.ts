@@ -1,4 +1,4 @@
-// The options of newContext, as the operations take them.
+// The options of newContext in the form of the operations.
 
 import type { Send } from '../core/call.ts';
 import type { BrowserContext, ContextOptions } from './context.ts';
@@ -7,7 +7,7 @@ import { readTextFile } from '../core/files.ts';
 import { headerLines } from '../net/headers.ts';
 import type { State } from './storage.ts';
 
-/** What the test that runs begins every context of pages or requests with; outside of tests, nothing. */
+/** The options with which the running test begins every context of pages or requests; undefined outside tests. */
 export const defaults: { options: ContextOptions; prepare(context: BrowserContext): void } = { options: {}, prepare: () => {} };
 
 const recording = 'a session is watched live and its events are recorded';
@@ -44,7 +44,7 @@ export function contextParams(o: ContextOptions): Record<string, unknown> {
 
 const media = ['media', 'colorScheme', 'reducedMotion', 'forcedColors', 'contrast'] as const;
 
-/** What of the surroundings is emulated; null takes an emulation back. */
+/** The emulated surroundings; null ends an emulation. */
 export function mediaParams(o: object | undefined): Record<string, string> {
   const out: Record<string, string> = {};
   for (const name of media) {
@@ -55,7 +55,7 @@ export function mediaParams(o: object | undefined): Record<string, string> {
   return out;
 }
 
-/** A storage state, read from the session's files when it is a path. */
+/** A storage state. A path is read from the session's files. */
 export async function readState(send: Send, state: string | object): Promise<State> {
   if (typeof state !== 'string')
     return state as State;

@@ -1,17 +1,17 @@
-// Which code of a page ran and which of its styles were used. Chromium counts;
-// this is a session of the page's own like those of newCDPSession.
+// Records which code of a page ran and which of its styles were used. Chromium counts; this is a CDP session with the page, like those of
+// newCDPSession.
 
 import { quietly, step, type Send } from '../core/call.ts';
 import { CDPSession } from './cdp.ts';
 import { listen } from '../core/emitter.ts';
 import type { Page } from './page.ts';
 
-/** The most scripts or style sheets that are told of; later ones are left out. */
+/** The largest number of reported scripts or style sheets; later ones are left out. */
 const maxSources = 10_000;
-/** The most characters of their texts that are kept; without room for its text, a script is told of without it. */
+/** The largest number of kept characters. A script without room for its text is reported without it. */
 const maxText = 64 << 20;
 
-/** What our own code in pages is called (evaluatorURL in automation/pageside.go). */
+/** The name of our own code in pages (evaluatorURL in automation/pageside.go). */
 const ownURL = 'evaluator';
 
 interface JSOptions { resetOnNavigation?: boolean; reportAnonymousScripts?: boolean }
@@ -22,7 +22,7 @@ interface JSEntry {
 }
 interface CSSEntry { url: string; text?: string; ranges: { start: number; end: number }[] }
 
-/** Records what of a page's code and styles is used. */
+/** Records which of a page's code and styles are used. */
 export class Coverage {
   #page: Page;
   #js: Recording | undefined;
@@ -39,7 +39,7 @@ export class Coverage {
       const js = this.#js = new Recording(this.#page, options.resetOnNavigation ?? true);
       await js.begin(send, async () => {
         js.on('Debugger.scriptParsed', ({ scriptId, url, length, executionContextAuxData }) => {
-          if ((url || this.#anonymous) && url !== ownURL && executionContextAuxData?.isDefault !== false) // not what works in worlds of its own
+          if ((url || this.#anonymous) && url !== ownURL && executionContextAuxData?.isDefault !== false) // skip worlds of other clients
             js.add(scriptId, url, length, async () => (await js.quietly('Debugger.getScriptSource', { scriptId })).scriptSource);
         });
         js.on('Debugger.paused', () => js.quietly('Debugger.resume'));
@@ -113,7 +113,7 @@ export class Coverage {
 /** A script or a style sheet. */
 interface Source { url: string; text?: string }
 
-/** One recording: its session, and the sources that it was told of. */
+/** One recording: its session, and the sources that were reported to it. */
 class Recording {
   readonly sources = new Map<string, Source>();
   #reading = new Set<Promise<void>>();
@@ -127,7 +127,7 @@ class Recording {
     this.#reset = reset;
   }
 
-  /** Opens the session; set begins to record. */
+  /** Opens the session; set starts recording. */
   async begin(send: Send, set: () => Promise<void>): Promise<void> {
     const { session } = await send<{ session: string }>('cdp.attach', this.#page._where);
     this.#session = new CDPSession(this.#page._world, session);
@@ -145,7 +145,7 @@ class Recording {
     }
   }
 
-  /** Closes the session after take has taken what was recorded. */
+  /** Closes the session after take has fetched the recording. */
   async end<T>(send: Send, take: () => Promise<T>): Promise<T> {
     try {
       return await take();
@@ -160,7 +160,7 @@ class Recording {
     return (await send<{ result: unknown }>('cdp.send', { session: this.#session!._guid, method, params })).result;
   }
 
-  /** Sends a command for an event; what is gone meanwhile gives nothing. */
+  /** Sends a command for an event; the result is empty if the target has gone. */
   async quietly(method: string, params?: object): Promise<any> {
     try {
       return (await quietly<{ result: unknown }>('cdp.send', { session: this.#session!._guid, method, params })).result;
@@ -169,7 +169,7 @@ class Recording {
     }
   }
 
-  /** Takes in a source, and its text if there is room. */
+  /** Adds a source, and its text if there is room. */
   add(id: string, url: string, length: number, read: () => Promise<string | undefined>): void {
     if (this.sources.size >= maxSources)
       return;
@@ -186,7 +186,7 @@ class Recording {
     this.#reading.add(reading);
   }
 
-  /** Waits until the texts have come that were asked for. */
+  /** Waits until all requested texts have arrived. */
   async texts(): Promise<void> { await Promise.all(this.#reading); }
 
   #forget(): void {

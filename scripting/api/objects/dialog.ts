@@ -1,10 +1,10 @@
 import { step } from '../core/call.ts';
 import type { Page } from './page.ts';
 
-/** A dialog as the server tells of it. */
+/** A dialog, as the server reports it. */
 export interface DialogInit { dialog: string; type: string; message: string; defaultValue: string }
 
-/** A dialog that the page opened, for a script that listens for them. */
+/** A dialog of the page, for a script that listens for dialogs. */
 export class Dialog {
   #page: Page;
   #init: DialogInit;

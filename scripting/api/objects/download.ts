@@ -6,7 +6,7 @@ import type { Page } from './page.ts';
 import { quote } from '../core/selectors.ts';
 import { text } from '../core/values.ts';
 
-/** A download as the server tells of it. */
+/** A download, as the server reports it. */
 export interface DownloadInit { download: string; page: string; url: string; suggestedFilename: string }
 
 /** A file that a page downloads to the session's files. */
@@ -24,7 +24,7 @@ export class Download extends ApiObject {
   url(): string { return this.#init.url; }
   suggestedFilename(): string { return this.#init.suggestedFilename; }
 
-  /** The file's name among the session's files, once it is there. */
+  /** The file's name among the session's files, once it is complete. */
   path(): Promise<string> { return this.#step('path', [], send => this.#file(send)); }
   failure(): Promise<string | null> { return this.#step('failure', [], async send => (await this.#end(send)).failure || null); }
   /** Copies the file to another name among the session's files. */
@@ -51,7 +51,7 @@ export class Download extends ApiObject {
   }
 }
 
-/** The part of Node's Readable by which scripts read: data, end, for await, setEncoding. */
+/** The part of Node's Readable that scripts use: data, end, for await, setEncoding. */
 class ReadStream extends Emitter {
   static readonly chunk = 64 * 1024;
   #chunks: Uint8Array[] = [];
@@ -78,13 +78,13 @@ class ReadStream extends Emitter {
     return this.#encoding ? (chunk as unknown as { toString(e: string): string }).toString(this.#encoding) : chunk;
   }
 
-  /** Flows once somebody takes the data. @internal */
+  /** Flows once there is a listener for data. @internal */
   override _listening(event: string | undefined): void {
     if (event !== 'data' || this.#flowing || !this.listenerCount('data'))
       return;
     this.#flowing = true;
     void (async () => {
-      await Promise.resolve(); // whoever listens to end does so after data
+      await Promise.resolve(); // listeners for end may be added after those for data
       for await (const chunk of this)
         this.emit('data', chunk);
       this.emit('end');

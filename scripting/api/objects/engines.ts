@@ -5,9 +5,9 @@ import { sourceText } from '../core/sources.ts';
 
 type Script = string | Function | { path?: string; content?: string };
 
-/** What is said of selectors in general. */
+/** Settings for all selectors. */
 export class Selectors {
-  /** Adds an engine for selectors of the form name=…; in the page's own world, unless it is a content script. */
+  /** Adds an engine for selectors of the form name=…. It runs in the page's main world, unless it is a content script. */
   register(name: string, script: Script, options?: { contentScript?: boolean }): Promise<void> {
     return step('selectors.register', () => `selectors.register(${quote(name)})`, async send => {
       await send('selectors.register', { name, source: await sourceOf(send, script), contentScript: !!options?.contentScript });

@@ -2,13 +2,13 @@ import type { Emitter } from '../core/emitter.ts';
 import { hide } from './object.ts';
 import type { Page } from './page.ts';
 
-/** Where in a script something came from; line and column from 0. */
+/** A position in a script; line and column start at 0. */
 export interface Location { url: string; line: number; column: number }
 
-/** An uncaught exception as the server tells of it. */
+/** An uncaught exception, as the server reports it. */
 export interface PageErrorInit { page: string; name: string; message: string; stack: string; location: Location }
 
-/** The exception itself, as an Error. */
+/** The exception as an Error. */
 export function pageError(init: PageErrorInit): Error {
   const error = new Error(init.message);
   error.name = init.name;
@@ -33,7 +33,7 @@ export class WebError {
   location(): Location { return { ...this.#location }; }
 }
 
-/** Ends something that the script had begun. */
+/** Ends something that the script started. */
 export class Disposable {
   /** @internal */
   readonly _end: () => Promise<void>;
@@ -47,7 +47,7 @@ export class Disposable {
   [Symbol.asyncDispose](): Promise<void> { return this._end(); }
 }
 
-/** Tells listeners of a page and then those of its context; says whether there were any. */
+/** Calls listeners of a page and then those of its context; returns whether there were any. */
 export function tellBoth(page: Emitter & { context(): Emitter }, event: string, arg: unknown): boolean {
   const heard = page.emit(event, arg);
   return page.context().emit(event, arg) || heard;

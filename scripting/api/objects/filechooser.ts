@@ -4,7 +4,7 @@ import type { ElementHandle } from './handle.ts';
 import { hide } from './object.ts';
 import type { Page } from './page.ts';
 
-/** A page's question for files, which the script answers. */
+/** A page's request for files, which the script answers. */
 export class FileChooser {
   #page: Page;
   #element: ElementHandle;

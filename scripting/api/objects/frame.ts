@@ -12,10 +12,10 @@ import { argument, text } from '../core/values.ts';
 import { urlMatches, type UrlMatch } from '../net/urls.ts';
 import type { World } from './world.ts';
 
-/** A frame as the server describes it. */
+/** A frame, as the server describes it. */
 export interface FrameInit { id: string; parent?: string; url: string; name: string; loadStates?: string[] }
 
-/** What _onNavigated takes. */
+/** The argument of _onNavigated. */
 interface Navigated { url: string; name: string; error?: string; newDocument?: boolean; request?: RequestInit }
 
 /** A frame of a page. Its internal events: navigated, loadstate, detached. */
@@ -74,7 +74,7 @@ export class Frame extends Scope {
     return answer?.request ? this._world.request(answer.request).existingResponse() : null;
   }
 
-  /** A URL as goto takes it, completed with the context's baseURL. */
+  /** A URL for goto, completed with the context's baseURL. */
   private _absolute(url: string): string {
     const base = this.#page.context()._options.baseURL;
     if (!base || /^[a-z][a-z0-9+.-]*:/i.test(url))
@@ -133,7 +133,7 @@ export class Frame extends Scope {
     ], options);
   }
 
-  /** Waits on this frame's events; its end and the page's reject. */
+  /** Waits for events of this frame. The end of the frame or its page rejects. */
   #watch<T>(timeout: number, log: string[], watch: (resolve: (v: T) => void, reject: (e: Error) => void, abandon: (e: Error) => void) => (() => void)[], options?: object): Promise<T> {
     return wait<T>(timeout, log, (resolve, reject, abandon) => {
       if (this.#detached || this.#page.isClosed())
@@ -207,7 +207,7 @@ export class Frame extends Scope {
   }
 }
 
-// What is left of a timeout, where 0 is without end.
+// The rest of a timeout, where 0 means no limit.
 function left(timeout: number, deadline: number): number {
   return timeout === 0 ? 0 : Math.max(1, deadline - Date.now());
 }

@@ -7,12 +7,12 @@ import { ApiObject, hide } from './object.ts';
 import { quote } from '../core/selectors.ts';
 import { expression, markHandle, onlyOne, result, text } from '../core/values.ts';
 
-/** A handle as operations answer it. */
+/** A handle, as operations return it. */
 export interface HandleInit { handle: string | null; preview?: string; element?: boolean }
 
 type Opt<K extends keyof pw.ElementHandle, N extends number = 0> = pw.ElementHandle[K] extends (...a: infer A) => unknown ? A[N] : never;
 
-/** Makes handles of what operations answer. */
+/** Makes handles from an operation's answer. */
 export const handles = {
   make(frame: Frame, init: HandleInit): JSHandle {
     return init.element ? new ElementHandle(frame, init) : new JSHandle(frame, init);
@@ -72,7 +72,7 @@ export class JSHandle extends ApiObject {
   get _prefix(): string { return 'jsHandle'; }
 }
 
-/** An element of the page that stays the same one. */
+/** An element of the page. It always refers to the same element. */
 export class ElementHandle extends JSHandle {
   /** @internal */
   override get _prefix(): string { return 'elementHandle'; }
@@ -162,7 +162,7 @@ export class ElementHandle extends JSHandle {
   }
 }
 
-/** Returns what selectOption takes, as parameters. */
+/** Returns the argument of selectOption as parameters. */
 export function selectValues(values: unknown): { options: object[]; elements: string[] } {
   const options: object[] = [];
   const elements: string[] = [];

@@ -5,7 +5,7 @@ import type { Page } from './page.ts';
 import { quote } from '../core/selectors.ts';
 import { text } from '../core/values.ts';
 
-/** A device of a page; its methods are operations of the same name. */
+/** A device of a page; each method is an operation of the same name. */
 class Device {
   readonly #page: Page;
   readonly #name: string;

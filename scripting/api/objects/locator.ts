@@ -13,7 +13,7 @@ import { expression, result, text } from '../core/values.ts';
 /** The options of a Playwright method: its n-th parameter. */
 type Opt<K extends keyof pw.Locator, N extends number = 0> = pw.Locator[K] extends (...a: infer A) => unknown ? A[N] : never;
 
-/** What stands in a selector before what is in a frame. */
+/** The prefix of a selector for elements inside a frame. */
 const enter = ' >> internal:control=enter-frame >> ';
 
 /** A style as CSS. */
@@ -23,13 +23,13 @@ function css(style: string | Record<string, string | number> | undefined): strin
   return Object.entries(style).map(([name, value]) => `${name.replace(/[A-Z]/g, c => '-' + c.toLowerCase())}: ${value}`).join('; ');
 }
 
-/** A way to find elements, looked up anew for each use. */
+/** A way to find elements. It looks them up again for each use. */
 export class Locator {
   /** @internal */
   readonly _frame: Frame;
   /** @internal */
   readonly _selector: string;
-  /** How a person would write it. @internal */
+  /** The locator in the form of code. @internal */
   readonly _text: string;
   #description: string | undefined;
 
@@ -164,7 +164,7 @@ export class Locator {
     }, options);
   }
 
-  // What is read.
+  // Reading.
   textContent(options?: Opt<'textContent'>): Promise<string | null> { return this.#act('textContent', options); }
   innerText(options?: Opt<'innerText'>): Promise<string> { return this.#act('innerText', options); }
   innerHTML(options?: Opt<'innerHTML'>): Promise<string> { return this.#act('innerHTML', options); }
@@ -184,7 +184,7 @@ export class Locator {
   ariaSnapshotJSON(options?: Opt<'ariaSnapshotJSON'>): Promise<any> { return this.#act('ariaSnapshotJSON', options); }
   async all(): Promise<Locator[]> { return Array.from({ length: await this.count() }, (_, i) => this.nth(i)); }
 
-  // With functions in the page.
+  // Functions in the page.
   evaluate(code: unknown, arg?: unknown, options?: { timeout?: number; signal?: AbortSignal }): Promise<any> { return evaluateOn(this._subject, code, arg, options); }
   evaluateAll(code: unknown, arg?: unknown): Promise<any> {
     return step('locator.evaluateAll', () => `${this}.evaluateAll()`, async send =>
@@ -218,7 +218,7 @@ export class Locator {
 export class FrameLocator {
   #frame: Frame;
   #selector: string;
-  /** How a person would write the element that it is the content of. */
+  /** The frame's element in the form of code. */
   #text: string;
   #owner: Locator | undefined;
 

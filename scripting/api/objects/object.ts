@@ -1,6 +1,6 @@
 import { Emitter } from '../core/emitter.ts';
 
-/** What all objects of the API share: an id that the server knows them by. */
+/** The base of all objects of the API: an id by which the server knows them. */
 export class ApiObject extends Emitter {
   /** @internal */
   readonly _guid!: string;
@@ -15,7 +15,7 @@ export class ApiObject extends Emitter {
   toJSON(): object { return { _type: this.constructor.name, _guid: this._guid }; }
 }
 
-/** Sets fields that neither JSON nor console output shall show. */
+/** Sets fields that JSON and console output shall not show. */
 export function hide(target: object, ...names: string[]): void {
   for (const name of names)
     Object.defineProperty(target, name, { enumerable: false });

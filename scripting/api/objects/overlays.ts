@@ -1,4 +1,4 @@
-// What clears things off a page that stand in the way of a script's actions.
+// Removes things from a page that block a script's actions.
 
 import { quietly, step } from '../core/call.ts';
 import type { Locator } from './locator.ts';
@@ -34,7 +34,7 @@ export function removeLocatorHandler(page: Page, locator: Locator): Promise<void
   });
 }
 
-/** Takes in that something is in the way. What the handler throws ends the run, as an error nobody handles. */
+/** Handles that something blocks an action. An error of the handler ends the run as an unhandled error. */
 export async function overlayFound(id: string): Promise<void> {
   const h = handlers.get(id);
   try {

@@ -33,7 +33,7 @@ import { WebStorage } from './webstorage.ts';
 import { requestTakeover } from './takeover.ts';
 import type { World } from './world.ts';
 
-/** A page as the server describes it. */
+/** A page, as the server describes it. */
 export interface PageInit {
   id: string;
   context: string;
@@ -92,10 +92,10 @@ export class Page extends Scope {
   override get _target(): Frame { return this.#main; }
   /** @internal */
   override get _prefix(): string { return 'page'; }
-  /** Names it to operations. @internal */
+  /** Identifies it in operations. @internal */
   get _where(): { page: string } { return { page: this._guid }; }
 
-  // What is known without asking.
+  // Known without asking the server.
   url(): string { return this.#main.url(); }
   context(): BrowserContext { return this.#context; }
   get clock(): Clock { return this.#context.clock; }
@@ -184,17 +184,14 @@ export class Page extends Scope {
     });
   }
 
-  /**
-   * Waits until the page has come to rest: its document and network have settled,
-   * and nothing in it moves. Ours; Playwright has no such thing.
-   */
+  /** Waits until the page has come to rest: its document and network have settled, and nothing in it moves. Playwright has no such method. */
   waitForSettled(options?: { timeout?: number; signal?: AbortSignal }): Promise<void> {
     return step('page.waitForSettled', () => 'page.waitForSettled()', async send => {
       await send('page.waitForSettled', { page: this._guid, timeout: this._timeouts.navigation(options) });
     }, options);
   }
 
-  /** Here, a pause is a takeover: a person may look and act, and ends it. */
+  /** Here, a pause is a takeover: a person may look and act, and then ends it. */
   async pause(): Promise<void> { await requestTakeover('The script is paused'); }
 
   ariaSnapshot(options?: Opt<'ariaSnapshot'>): Promise<string> { return act(this.#body, 'ariaSnapshot', options); }
@@ -203,7 +200,7 @@ export class Page extends Scope {
   hideHighlight(): Promise<void> { return this.#do('hideHighlight', {}); }
   get #body(): Subject { return { ...this.locator('body')._subject, prefix: 'page', title: method => `page.${method}()` }; }
 
-  // What runs in the page, and what it says.
+  // Code in the page, and the page's output.
   addInitScript(script: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<Disposable> { return addInitScript(this, script, arg, options); }
   exposeFunction(name: string, callback: Function): Promise<Disposable> { return expose(this, 'exposeFunction', name, (_source, ...args) => callback(...args)); }
   exposeBinding(name: string, callback: (source: any, ...args: any[]) => any): Promise<Disposable> { return expose(this, 'exposeBinding', name, callback); }
@@ -247,7 +244,7 @@ export class Page extends Scope {
   /** @internal */
   _attach(init: FrameInit): void { tellBoth(this, 'frameattached', new Frame(this._world, this, init)); }
 
-  /** What waits fail with when it is closed. @internal */
+  /** The error of waits when it is closed. @internal */
   _closedError(): Error { return new TargetClosedError(this.#reason); }
 
   /** @internal */

@@ -1,5 +1,4 @@
-// Takes the server's events about what pages do besides showing documents
-// (automation/pageevents.go).
+// Handles the server's events of pages, except those about documents (automation/pageevents.go).
 
 import { bindingCalled } from './bindings.ts';
 import { Download, type DownloadInit } from './download.ts';
@@ -11,14 +10,14 @@ import { overlayFound } from './overlays.ts';
 import { Worker, type WorkerInit } from './worker.ts';
 import type { World } from './world.ts';
 
-/** Takes in a worker that is new to the script. */
+/** Adds a worker that is new to the script. */
 export function addWorker(w: World, init: WorkerInit): Worker {
   const worker = new Worker(init, init.page ? w.pages.get(init.page) : undefined, w.context(init.context));
   w.workers.set(init.id, worker);
   return worker;
 }
 
-/** What takes the server's events of pages and workers, by the event's name. */
+/** Handlers of the server's events of pages and workers, by the event's name. */
 export const pageHandlers: Record<string, (w: World, e: any) => void> = {
   'console'(w, init: ConsoleInit) {
     const message = consoleMessage(w, init);

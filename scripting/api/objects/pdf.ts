@@ -1,6 +1,6 @@
-// The options of page.pdf, as its operation takes them.
+// The options of page.pdf in the form of its operation.
 
-/** Paper formats in inches, as Playwright's documentation has them. */
+/** Paper formats in inches, as in Playwright's documentation. */
 const formats: Record<string, readonly [number, number]> = {
   letter: [8.5, 11], legal: [8.5, 14], tabloid: [11, 17], ledger: [17, 11],
   a0: [33.1, 46.8], a1: [23.4, 33.1], a2: [16.54, 23.4], a3: [11.7, 16.54], a4: [8.27, 11.7], a5: [5.83, 8.27], a6: [4.13, 5.83],

@@ -1,6 +1,5 @@
-// Members of Playwright's classes that make no sense here. They are in no class:
-// each throws, and says what to use instead. Members that are refused for some
-// arguments only say so themselves, with refuse().
+// Members of Playwright's classes that make no sense here. They are in no class: each throws, and names an alternative. Members that are refused only
+// for some arguments do so themselves, with refuse().
 
 import { refuse } from '../core/errors.ts';
 
@@ -9,7 +8,7 @@ const ownProcess = 'sessions run a Chromium that the server starts';
 
 const asking = 'use requestTakeover() to let a person act in the page';
 
-/** By class and member, what to use instead. conformance.ts holds the names. */
+/** Alternatives by class and member. conformance.ts holds the names. */
 export const refusals = {
   Page: {
     screencast: recording,
@@ -38,7 +37,7 @@ const highlighting = 'a session is watched live; mark an element with locator.ev
 const aria = "use page.locator('body').ariaSnapshot()";
 const overlays = 'look whether the overlay is there before the action, with locator.isVisible()';
 
-/** Members that this version does not have yet, with what to use until then. One that a class has is not touched. */
+/** Members that this version does not have yet, with alternatives. Members that a class has are left alone. */
 export const later = {
   Page: {
     addLocatorHandler: overlays,
@@ -60,10 +59,10 @@ export const later = {
   },
 } as const;
 
-/** Properties among them; all others are methods. */
+/** The properties among them; all others are methods. */
 const properties = new Set(['screencast', 'webmcp', 'credentials', 'debugger']);
 
-/** Gives the classes the members that they refuse. */
+/** Adds the refused members to the classes. */
 export function installRefusals(classes: Record<string, { prototype: object }>): void {
   for (const [name, members] of [...Object.entries(later), ...Object.entries(refusals)]) {
     const { prototype } = classes[name]!;

@@ -16,17 +16,14 @@ import { expression, onlyOne, result, text } from '../core/values.ts';
 
 type Opt<K extends keyof pw.Page, N extends number = 0> = pw.Page[K] extends (...a: infer A) => unknown ? A[N] : never;
 
-/** Options that choose how many elements a selector may match. */
+/** Options for how many elements a selector may match. */
 interface Strict { strict?: boolean; timeout?: number }
 
-/**
- * What Page and Frame have in common: locators, and methods that take a selector.
- * A page's are those of its main frame, under its own name.
- */
+/** The common part of Page and Frame: locators, and methods with a selector. A page's methods are those of its main frame, under the page's name. */
 export abstract class Scope extends ApiObject {
-  /** The frame that it is about. @internal */
+  /** The frame of its methods. @internal */
   abstract get _target(): Frame;
-  /** What its methods' names begin with. @internal */
+  /** The prefix of its methods' names. @internal */
   abstract get _prefix(): string;
 
   #on(selector: string, options?: Strict): Subject {
@@ -79,7 +76,7 @@ export abstract class Scope extends ApiObject {
     return this._target._drag(`${this._prefix}.dragAndDrop`, `${this._prefix}.dragAndDrop(${quote(source)}, ${quote(target)})`, source, target, options);
   }
 
-  // What is read.
+  // Reading.
   textContent(selector: string, options?: Opt<'textContent', 1>): Promise<string | null> { return this.#act('textContent', selector, options); }
   innerText(selector: string, options?: Opt<'innerText', 1>): Promise<string> { return this.#act('innerText', selector, options); }
   innerHTML(selector: string, options?: Opt<'innerHTML', 1>): Promise<string> { return this.#act('innerHTML', selector, options); }
@@ -98,7 +95,7 @@ export abstract class Scope extends ApiObject {
     return this.#stepOf('content', [], 'frame.content', () => ({ frame: this._target._guid, ...pick(options, ['includeShadow']) }), valueOf);
   }
 
-  // With functions in the page.
+  // Functions in the page.
   evaluate(code: unknown, arg?: unknown, options?: { exposeFunctions?: boolean }): Promise<any> {
     const target = { frame: this._target._guid };
     return onlyOne(arguments, 3, options) ?? (options?.exposeFunctions
