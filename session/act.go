@@ -2,35 +2,17 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"takeover/browser"
 	"takeover/control"
-	"takeover/input"
 	"takeover/invalid"
 )
 
 // actTimeout bounds what a viewer asks of the browser itself: a tab, a
 // navigation's start.
 const actTimeout = 10 * time.Second
-
-// may returns an error when the viewer's role does not allow it to act: never
-// for one who only looks, and only while the takeover is open for one who came
-// to help.
-func (v *Viewer) may() error {
-	if v.role == RoleView {
-		return ErrRole
-	}
-	if err := v.session.alive(); err != nil {
-		return err
-	}
-	if v.role == RoleTakeover && (v.session.openTakeover() == nil || !v.maySee()) {
-		return ErrTakeoverState
-	}
-	return nil
-}
 
 // Control takes control, releases it, or keeps it from another person who asks
 // for it. Taking it is possible at once while nobody or the script has it; a
@@ -59,48 +41,48 @@ func (v *Viewer) Control(action string) error {
 // Mouse sends a mouse event to the page if the viewer is in control under
 // epoch. An old epoch drops it without an error.
 func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
-	return v.dispatch(epoch, m.Validate, func(d *input.Dispatcher) error {
+	return v.dispatch(epoch, m.Validate, func(at aim) error {
 		switch m.Event {
 		case "down":
 			v.session.secrets.Elsewhere()
-			v.session.acted()
+			v.session.pressed(at)
 		case "up":
-			v.session.acted()
+			v.session.pressed(at)
 		}
-		return d.Mouse(m)
+		return at.input.Mouse(m)
 	})
 }
 
 // Key sends a key event; see Mouse.
 func (v *Viewer) Key(k Key, epoch uint64) error {
-	return v.dispatch(epoch, k.Validate, func(d *input.Dispatcher) error {
-		v.session.typed(k)
-		v.session.acted()
-		return d.Key(k)
+	return v.dispatch(epoch, k.Validate, func(at aim) error {
+		v.session.typed(k, at)
+		v.session.pressed(at)
+		return at.input.Key(k)
 	})
 }
 
 // Text enters committed text; see Mouse.
 func (v *Viewer) Text(t Text, epoch uint64) error {
-	return v.dispatch(epoch, t.Validate, func(d *input.Dispatcher) error {
-		v.session.typed(Key{Event: "down", Text: t.Text})
-		return d.Text(t)
+	return v.dispatch(epoch, t.Validate, func(at aim) error {
+		v.session.typed(Key{Event: "down", Text: t.Text}, at)
+		return at.input.Text(t)
 	})
 }
 
 // Compose shows text of an input method that is not committed yet; see Mouse.
 func (v *Viewer) Compose(c Compose, epoch uint64) error {
-	return v.dispatch(epoch, c.Validate, func(d *input.Dispatcher) error { return d.Compose(c) })
+	return v.dispatch(epoch, c.Validate, func(at aim) error { return at.input.Compose(c) })
 }
 
 // Touch sends a touch event; see Mouse.
 func (v *Viewer) Touch(t Touch, epoch uint64) error {
-	return v.dispatch(epoch, t.Validate, func(d *input.Dispatcher) error {
+	return v.dispatch(epoch, t.Validate, func(at aim) error {
 		if t.Event == "start" {
 			v.session.secrets.Elsewhere()
 		}
-		v.session.acted()
-		return d.Touch(t)
+		v.session.pressed(at)
+		return at.input.Touch(t)
 	})
 }
 
@@ -116,100 +98,7 @@ func (v *Viewer) Drop(d Drop, epoch uint64) error {
 	if err != nil {
 		return err
 	}
-	return v.dispatch(epoch, d.Validate, func(to *input.Dispatcher) error { return to.Drop(d, paths) })
-}
-
-// dispatch checks input and writes it to the active page. The lock is held so
-// that nothing gets in behind the release of a lost lease.
-func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(*input.Dispatcher) error) error {
-	if err := validate(); err != nil {
-		return err
-	}
-	if err := v.may(); err != nil {
-		return err
-	}
-	s := v.session
-	s.Touch()
-	s.prepareInput()
-	s.inputMu.Lock()
-	defer s.inputMu.Unlock()
-	if err := v.holds(epoch); err != nil {
-		if errors.Is(err, errStale) {
-			return nil
-		}
-		return err
-	}
-	s.mu.Lock()
-	s.inputAt = time.Now()
-	s.mu.Unlock()
-	d := s.dispatcher()
-	if d == nil {
-		return ErrNotReady
-	}
-	return send(d)
-}
-
-var errStale = errors.New("old epoch")
-
-// holds returns nil when the viewer is in control under epoch, ErrNotController
-// when it is not in control, errStale when the epoch is an old one.
-func (v *Viewer) holds(epoch uint64) error {
-	holds, current := v.session.control.Check(v.holder(), epoch)
-	switch {
-	case !current:
-		v.session.services.stats.staleInput.Add(1)
-		return errStale
-	case !holds:
-		v.session.services.stats.rejectedInput.Add(1)
-		return ErrNotController
-	}
-	return nil
-}
-
-// controls returns an error unless the viewer is in control now, for acts that
-// carry no epoch.
-func (v *Viewer) controls() error {
-	if err := v.may(); err != nil {
-		return err
-	}
-	if holder := v.session.control.Holder(); holder != v.holder() {
-		v.session.services.stats.rejectedInput.Add(1)
-		return ErrNotController
-	}
-	return nil
-}
-
-// prepareInput attaches the live view to the active page, for input that comes
-// before anybody has seen it.
-func (s *Session) prepareInput() {
-	if s.dispatcher() != nil {
-		return
-	}
-	s.mu.Lock()
-	f := s.focus
-	s.mu.Unlock()
-	if f == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(f.ctx, actTimeout)
-	defer cancel()
-	if _, err := f.eng.live.Page(ctx, f.page, f.tab); err != nil {
-		s.log.Debug("attach for input", "error", err)
-	}
-}
-
-// dispatcher is where input goes now; nil before the live view is attached.
-func (s *Session) dispatcher() *input.Dispatcher {
-	s.mu.Lock()
-	f := s.focus
-	s.mu.Unlock()
-	if f == nil {
-		return nil
-	}
-	if p := f.eng.live.Attached(f.page.ID()); p != nil {
-		return p.Input
-	}
-	return nil
+	return v.dispatch(epoch, d.Validate, func(at aim) error { return at.input.Drop(d, paths) })
 }
 
 // releaseInput lets go of all that is held down, on every page.

@@ -76,12 +76,12 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 			return v.Text(Text{Text: c.Text}, epoch)
 		}
 	}
-	return v.dispatch(epoch, c.Validate, func(d *input.Dispatcher) error {
+	return v.dispatch(epoch, c.Validate, func(at aim) error {
 		if c.Action == "paste" {
-			s.typed(Key{Event: "down", Text: c.Text})
+			s.typed(Key{Event: "down", Text: c.Text}, at)
 		}
-		s.acted()
-		return d.Edit(editCommands[c.Action])
+		s.pressed(at)
+		return at.input.Edit(editCommands[c.Action])
 	})
 }
 
@@ -104,29 +104,13 @@ func (v *Viewer) image(c Clipboard) ([]byte, error) {
 	return image, nil
 }
 
-// acted notes that a person pressed something, and opens the remote clipboard
-// so that a press that copies is heard.
-func (s *Session) acted() {
-	now := time.Now()
-	s.actedAt.Store(now.UnixNano())
-	s.mu.Lock()
-	eng := s.engine
-	if s.focus != nil {
-		s.press = press{page: s.focus.page, at: now}
-	}
-	s.mu.Unlock()
-	if eng != nil {
-		eng.live.Clipboard().Want()
-	}
-}
-
 // copied passes on what a page has put on the remote clipboard to the person in
 // control, if they did something that can have caused it. Nothing is told to
 // others, or noted.
 func (s *Session) copied(text string, err error) {
 	holder := s.control.Holder()
 	v := s.viewerOf(holder)
-	if v == nil || v.may() != nil || time.Since(time.Unix(0, s.actedAt.Load())) > copyWindow {
+	if v == nil || v.may() != nil || !s.gestures.pressedWithin(copyWindow) {
 		return
 	}
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"strings"
-	"time"
 
 	"takeover/control"
 )
@@ -48,7 +47,7 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	if r := s.running; holder.IsPerson() && r != nil && isClosed(r.ready) {
 		run = r
 	}
-	s.inputAt = time.Now()
+	s.gestures.act()
 	s.mu.Unlock()
 	if run != nil {
 		run.actor.client.ReleaseInput()

@@ -115,7 +115,7 @@ func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	defer s.mu.Unlock()
 	left := expiresAt.Sub(now)
 	if left <= 0 {
-		if open != nil || s.running != nil || holder.IsPerson() && now.Sub(s.inputAt) < atWorkWindow {
+		if open != nil || s.running != nil || holder.IsPerson() && s.gestures.atWork(now, atWorkWindow) {
 			return atWorkGrace, ""
 		}
 		return 0, "timeout"
@@ -123,9 +123,9 @@ func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	if idle := s.opts.IdleTimeout; idle > 0 {
 		busy := len(s.viewers) > 0 || s.running != nil || open != nil
 		if busy {
-			s.activeAt = now
+			s.gestures.use()
 		}
-		quiet := idle - now.Sub(s.activeAt)
+		quiet := idle - s.gestures.idle(now)
 		if quiet <= 0 {
 			return 0, "idle timeout"
 		}

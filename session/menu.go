@@ -26,7 +26,7 @@ func (s *Session) menuWanted(p *browser.Page, m widget.Menu) {
 	holder := s.control.Holder()
 	v := s.viewerOf(holder)
 	f := s.shown()
-	if v == nil || v.may() != nil || f == nil || f.page != p || time.Since(time.Unix(0, s.actedAt.Load())) > menuWindow {
+	if v == nil || v.may() != nil || f == nil || f.page != p || !s.gestures.pressedWithin(menuWindow) {
 		return
 	}
 	v.send("menu", MenuMessage{Type: "menu", Menu: m})

@@ -81,9 +81,9 @@ func TestPopupsDoNotPushIn(t *testing.T) {
 	if err := v.Tab(t.Context(), "activate", 2); err != nil {
 		t.Fatal(err)
 	}
-	s.mu.Lock()
-	s.press.at = s.press.at.Add(-popupWindow - time.Second)
-	s.mu.Unlock()
+	s.gestures.mu.Lock()
+	s.gestures.inPage = s.gestures.inPage.Add(-popupWindow - time.Second)
+	s.gestures.mu.Unlock()
 	runLater(t, s, "open('/late')")
 	if shown := v.listed("/late"); shown != "/free" {
 		t.Errorf("%s is shown, long after the press", shown)

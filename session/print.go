@@ -24,8 +24,7 @@ const (
 // on the model's goroutine.
 func (s *Session) printed(p *browser.Page) {
 	holder := s.control.Holder()
-	acted := s.actedAt.Load()
-	if p.Printing() || !holder.IsPerson() || time.Since(time.Unix(0, acted)) > printWindow || s.printedAt.Swap(acted) == acted {
+	if p.Printing() || !holder.IsPerson() || !s.gestures.print(printWindow) {
 		return
 	}
 	name := files.Name(text.Clip(p.Title(), maxTitle))

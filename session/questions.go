@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"takeover/browser"
 	"takeover/control"
@@ -27,7 +26,7 @@ type questionsHost struct{ *Session }
 // newQuestions returns the questions of a session's pages.
 func (s *Session) newQuestions() *questions.Questions {
 	return questions.New(s.ctx, questions.Options{
-		Host: questionsHost{s}, Shown: s.shownPage, Proxy: s.opts.ProxyURL, Secret: s.secrets.Given, Answered: s.pressed, Logger: s.log,
+		Host: questionsHost{s}, Shown: s.shownPage, Proxy: s.opts.ProxyURL, Secret: s.secrets.Given, Answered: s.gestures.answer, Logger: s.log,
 	})
 }
 
@@ -87,13 +86,6 @@ func (s *Session) shownPage() (*browser.Page, context.Context) {
 		return nil, nil
 	}
 	return f.page, f.ctx
-}
-
-// pressed notes that a person did something in a page: they want what it opens.
-func (s *Session) pressed(p *browser.Page) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.press = press{page: p, at: time.Now()}
 }
 
 // resendQuestions tells a viewer who joins what pages ask.
@@ -158,18 +150,6 @@ func (v *Viewer) Select(ctx context.Context, id string, values []string) error {
 	if err := v.controls(); err != nil {
 		return err
 	}
-	v.session.Touch()
+	v.session.gestures.use()
 	return v.session.questions.Pickers.Answer(ctx, id, values)
-}
-
-// mayAnswer returns an error unless the viewer may answer what pages ask: nobody
-// else changes a page under the person or the program in control.
-func (v *Viewer) mayAnswer() error {
-	if err := v.may(); err != nil {
-		return err
-	}
-	if holder := v.session.control.Holder(); holder != control.Nobody && holder != v.holder() {
-		return ErrNotController
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"fmt"
 	"slices"
-	"time"
 )
 
 // claimRun makes r the session's run under way.
@@ -20,7 +19,7 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 		return nil, fmt.Errorf("%w: %s", ErrRunning, s.running.ID())
 	}
 	s.running = r
-	s.activeAt = time.Now()
+	s.gestures.use()
 	s.work.Add(1) // until the run is settled
 	return s.engine, nil
 }
@@ -41,7 +40,7 @@ func (s *Session) keepRun(r *Run) {
 func (s *Session) clearRun() {
 	s.mu.Lock()
 	s.running = nil
-	s.activeAt = time.Now()
+	s.gestures.use()
 	s.mu.Unlock()
 	s.wakeClock()
 }

@@ -6,15 +6,6 @@ import (
 	"takeover/browser"
 )
 
-// typed learns a person's key before the page gets it.
-func (s *Session) typed(k Key) {
-	if f := s.shown(); f != nil {
-		if kind := f.eng.desk.Secret(f.page); kind != "" {
-			s.secrets.Key(k, kind)
-		}
-	}
-}
-
 // secretTyped learns what a page says a secret field holds, unless a script put it
 // there. It may run on the model's goroutine.
 func (s *Session) secretTyped(_ *browser.Page, value string) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"takeover/background"
@@ -30,6 +29,7 @@ type Session struct {
 	log      *slog.Logger
 	control  *control.Handover
 	life     *lifetime
+	gestures *gestures // of people
 	monitor  *capture.Monitor
 	said     *background.Log    // by pages and workers
 	journal  *journal.Journal   // its events, in the ring and the durable stream
@@ -50,17 +50,12 @@ type Session struct {
 
 	tellMu sync.Mutex // orders what viewers are told: held while state is read and queued, never across I/O; before mu
 
-	printedAt atomic.Int64 // what actedAt was when a page last printed
-	actedAt   atomic.Int64 // when a person last pressed something, in ns since the epoch; see copied
-
 	inputMu sync.Mutex // held while input is checked and queued, and while it is released
 
 	mu         sync.Mutex // guards what follows; never held across I/O
 	status     Status
 	startErr   error
 	createdAt  time.Time
-	activeAt   time.Time // when somebody last did something, for IdleTimeout
-	inputAt    time.Time // when a person in control last did something
 	endedAt    time.Time
 	endReason  string
 	metadata   map[string]any
@@ -69,7 +64,6 @@ type Session struct {
 	files      *files.Folder // nil before the first browser and after the last
 	tabs       tabList
 	focus      *focus // what viewers see; nil while there is no page
-	press      press  // a person's last one
 	refocused  chan struct{}
 	viewers    map[*Viewer]struct{}
 	running    *Run // under way
@@ -91,7 +85,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	now := time.Now().UTC()
 	s := &Session{
 		id: id, services: shared, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
-		status: StatusStarting, createdAt: now, activeAt: now, life: newLifetime(now, o.Timeout),
+		status: StatusStarting, createdAt: now, gestures: newGestures(now), life: newLifetime(now, o.Timeout),
 		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{},
 		refocused: make(chan struct{}), rearm: make(chan struct{}, 1),
 	}
@@ -226,11 +220,7 @@ func (s *Session) SetMetadata(metadata map[string]any) error {
 }
 
 // Touch notes that somebody uses the session, for its idle timeout.
-func (s *Session) Touch() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.activeAt = time.Now()
-}
+func (s *Session) Touch() { s.gestures.use() }
 
 // alive returns an *EndedError for a session that is over or ends just now.
 func (s *Session) alive() error {

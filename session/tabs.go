@@ -157,12 +157,6 @@ func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 // taken for what they asked for.
 const popupWindow = 5 * time.Second
 
-// press is a person's, in a page.
-type press struct {
-	page *browser.Page
-	at   time.Time
-}
-
 // mayShowLocked reports whether a new page takes the place of the one that is looked
 // at. Pages may open others at any time, so that scripts find what they open; what
 // a person types is not to go to one that they did not ask for. Chromium names no
@@ -177,7 +171,7 @@ func (s *Session) mayShowLocked(p *browser.Page, holder control.Holder) bool {
 	case s.focus.page != p.Opener():
 		return false
 	}
-	return !holder.IsPerson() || s.press.page == p.Opener() && at.Sub(s.press.at) <= popupWindow
+	return !holder.IsPerson() || s.gestures.wanted(p.Opener(), at, popupWindow)
 }
 
 // addPage gives a page a tab and shows it, unless another page opened it that

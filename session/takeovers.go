@@ -26,7 +26,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Touch()
+	s.gestures.use()
 	s.mu.Lock()
 	if err := s.aliveLocked(); err != nil {
 		s.mu.Unlock()

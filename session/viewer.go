@@ -115,7 +115,7 @@ func (s *Session) welcome(v *Viewer) error {
 		return fmt.Errorf("%w viewers by links: a session has at most %d", ErrTooMany, maxGuests)
 	}
 	s.viewers[v] = struct{}{}
-	s.activeAt = time.Now()
+	s.gestures.use()
 	crashed := s.status == StatusCrashed
 	run := s.running
 	s.mu.Unlock()
@@ -232,16 +232,6 @@ func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 // tried again.
 const watchPause = 250 * time.Millisecond
 
-// maySee reports whether the viewer may look: who came by the link of one
-// takeover only while that one is open.
-func (v *Viewer) maySee() bool {
-	if v.takeover == "" {
-		return true
-	}
-	t := v.session.openTakeover()
-	return t != nil && t.ID() == v.takeover
-}
-
 // watch returns what the session shows now and the viewer's place at its cast.
 func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, error) {
 	for {
@@ -342,7 +332,7 @@ func (v *Viewer) leave(giveBack bool) {
 	seen.close()
 	s.mu.Lock()
 	delete(s.viewers, v)
-	s.activeAt = time.Now()
+	s.gestures.use()
 	alone := !s.answerableLocked()
 	s.mu.Unlock()
 	s.control.Withdraw(v.holder())

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"errors"
+
+	"takeover/control"
+)
+
+// Who may do what: a viewer's role says what it may ever do, takeovers and control
+// what it may do now.
+
+// may returns an error if the viewer may not act: a viewer who only looks never may,
+// and a viewer who came to help may while the takeover is open.
+func (v *Viewer) may() error {
+	v.session.mu.Lock()
+	defer v.session.mu.Unlock()
+	return v.mayLocked()
+}
+
+func (v *Viewer) mayLocked() error {
+	if v.role == RoleView {
+		return ErrRole
+	}
+	if err := v.session.aliveLocked(); err != nil {
+		return err
+	}
+	if v.role != RoleTakeover {
+		return nil
+	}
+	if t := v.session.openTakeoverLocked(); t == nil || v.takeover != "" && v.takeover != t.ID() {
+		return ErrTakeoverState
+	}
+	return nil
+}
+
+// maySee reports whether the viewer may look: who came by the link of one
+// takeover only while that one is open.
+func (v *Viewer) maySee() bool {
+	if v.takeover == "" {
+		return true
+	}
+	t := v.session.openTakeover()
+	return t != nil && t.ID() == v.takeover
+}
+
+// mayAnswer returns an error unless the viewer may answer what pages ask: nobody
+// else changes a page under the person or the program in control.
+func (v *Viewer) mayAnswer() error {
+	if err := v.may(); err != nil {
+		return err
+	}
+	if holder := v.session.control.Holder(); holder != control.Nobody && holder != v.holder() {
+		return ErrNotController
+	}
+	return nil
+}
+
+var errStale = errors.New("old epoch")
+
+// holds returns nil when the viewer is in control under epoch, ErrNotController
+// when it is not in control, and errStale when the epoch is an old one.
+func (v *Viewer) holds(epoch uint64) error {
+	holds, current := v.session.control.Check(v.holder(), epoch)
+	switch {
+	case !current:
+		v.session.services.stats.staleInput.Add(1)
+		return errStale
+	case !holds:
+		v.session.services.stats.rejectedInput.Add(1)
+		return ErrNotController
+	}
+	return nil
+}
+
+// controls returns an error unless the viewer is in control now, for acts that
+// carry no epoch.
+func (v *Viewer) controls() error {
+	if err := v.may(); err != nil {
+		return err
+	}
+	if holder := v.session.control.Holder(); holder != v.holder() {
+		v.session.services.stats.rejectedInput.Add(1)
+		return ErrNotController
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"takeover/input"
+)
+
+// aim is where a person's input goes: the page that viewers see.
+type aim struct {
+	*focus
+	input *input.Dispatcher
+}
+
+// dispatch checks a person's input and writes it to the page that viewers see. An old
+// epoch drops it without an error.
+//
+// A keystroke takes, in this order: inputMu, held to the end, so that nothing gets in
+// behind the release of a lost lease; the session's mu, once; the lease's lock, once;
+// the live view's, once, to look the dispatcher up; and the lock of gestures.
+func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(aim) error) error {
+	if err := validate(); err != nil {
+		return err
+	}
+	err := v.sendInput(epoch, send)
+	if away, ok := errors.AsType[*notAttachedError](err); ok {
+		v.session.attachInput(away.to)
+		if err = v.sendInput(epoch, send); errors.As(err, &away) {
+			return ErrNotReady
+		}
+	}
+	if errors.Is(err, errStale) {
+		return nil
+	}
+	return err
+}
+
+// notAttachedError is the error of input to a page that nobody has seen yet.
+type notAttachedError struct{ to *focus }
+
+// Error says so.
+func (*notAttachedError) Error() string { return "the page is not attached" }
+
+func (v *Viewer) sendInput(epoch uint64, send func(aim) error) error {
+	s := v.session
+	s.inputMu.Lock()
+	defer s.inputMu.Unlock()
+	s.mu.Lock()
+	err, to := v.mayLocked(), s.focus
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := v.holds(epoch); err != nil {
+		return err
+	}
+	if to == nil {
+		return ErrNotReady
+	}
+	page := to.eng.live.Attached(to.page.ID())
+	if page == nil {
+		return &notAttachedError{to}
+	}
+	s.gestures.act()
+	return send(aim{to, page.Input})
+}
+
+// attachInput attaches the live view to a page, for input that comes before anybody
+// has seen the page.
+func (s *Session) attachInput(to *focus) {
+	ctx, cancel := context.WithTimeout(to.ctx, actTimeout)
+	defer cancel()
+	if _, err := to.eng.live.Page(ctx, to.page, to.tab); err != nil {
+		s.log.Debug("attach for input", "error", err)
+	}
+}
+
+// pressed notes that a person pressed something, and opens the remote clipboard so
+// that a press that copies is heard.
+func (s *Session) pressed(at aim) {
+	s.gestures.press(at.page)
+	at.eng.live.Clipboard().Want()
+}
+
+// typed learns a person's key before the page gets it.
+func (s *Session) typed(k Key, at aim) {
+	if kind := at.eng.desk.Secret(at.page); kind != "" {
+		s.secrets.Key(k, kind)
+	}
+}
