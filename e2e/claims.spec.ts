@@ -1,4 +1,4 @@
-import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
+import { expect, test, type APIRequestContext, type Page } from './test.js';
 import { auth, hasPicture, signIn } from './remote.js';
 
 /** What becomes of a takeover whose person reloads the page, or leaves it. */

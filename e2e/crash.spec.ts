@@ -1,4 +1,4 @@
-import { devices, expect, test, type APIRequestContext } from '@playwright/test';
+import { devices, expect, test, type APIRequestContext } from './test.js';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accessible, auth, hasPicture, Remote, signIn } from './remote.js';

@@ -1,4 +1,4 @@
-import { expect, test, type Download } from '@playwright/test';
+import { expect, test, type Download } from './test.js';
 import type { Har } from 'har-format';
 import validator from 'har-validator';
 import { readFileSync } from 'node:fs';

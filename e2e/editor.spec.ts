@@ -1,4 +1,4 @@
-import { expect, test, type Page } from '@playwright/test';
+import { expect, test, type Page } from './test.js';
 import { auth, newSession, signIn } from './remote.js';
 
 /** The editor of the script: it knows what scripts can use, and looks as it should. */

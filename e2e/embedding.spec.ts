@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test';
+import { expect, test } from './test.js';
 import { createServer, type Server } from 'node:http';
 import { accessible, auth } from './remote.js';
 

@@ -1,4 +1,4 @@
-import { devices, expect, test, type APIRequestContext, type CDPSession, type Page } from '@playwright/test';
+import { devices, expect, test, type APIRequestContext, type CDPSession, type Page } from './test.js';
 import { auth, hasPicture, newSession, Remote, signIn } from './remote.js';
 
 /** What a person does with hands and clipboard, and what the remote page got of it. */

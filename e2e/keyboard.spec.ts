@@ -1,4 +1,4 @@
-import { expect, test, type Page } from '@playwright/test';
+import { expect, test, type Page } from './test.js';
 import { auth, hasPicture, signIn } from './remote.js';
 
 /** From the list of sessions to Done without a mouse: only Tab, arrows, Enter and what the page says about them. */

@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test';
+import { expect, test } from './test.js';
 import { accessible, auth, hasPicture, newSession, signIn } from './remote.js';
 
 /** Share links, from making one to sending away who came by it. */

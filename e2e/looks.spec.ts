@@ -1,4 +1,4 @@
-import { devices, expect, test, type Browser, type BrowserContext, type Page } from '@playwright/test';
+import { devices, expect, test, type Browser, type BrowserContext, type Page } from './test.js';
 import { accessible, auth, hasPicture, signIn } from './remote.js';
 
 /** Every page, in three widths and both themes: axe is content, nothing sticks out, fingers hit what they aim at. */

@@ -1,4 +1,4 @@
-import { expect, test, type Locator } from '@playwright/test';
+import { expect, test, type Locator } from './test.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { accessible, auth, hasPicture, key, newSession, Remote, run, signIn } from './remote.js';
 
@@ -452,7 +452,7 @@ test('the demo site is for everybody, too', async ({ page }) => {
   await accessible(page, 'demo login');
 });
 
-test('a crash is told, and mended', async ({ page, baseURL }) => {
+test('a crash is told, and mended', async ({ page, baseURL, server }) => {
   test.skip(process.platform !== 'linux', 'finds the browser by /proc');
   await signIn(page);
   await newSession(page);
@@ -460,7 +460,7 @@ test('a crash is told, and mended', async ({ page, baseURL }) => {
   await address.fill(`${baseURL}/demo/login`);
   await address.press('Enter');
   await expect(page.locator('#session-title')).toHaveText('Sign in · Demo');
-  for (const pid of browsersOf(process.env.E2E_DATA ?? '')) process.kill(pid, 'SIGKILL');
+  for (const pid of browsersOf(server.dataDir)) process.kill(pid, 'SIGKILL');
   await expect(page.getByRole('heading', { name: 'The browser crashed' })).toBeVisible();
   await expect(page.getByRole('heading', { name: 'The browser crashed' })).toBeHidden({ timeout: 20_000 });
   await expect(address).toHaveValue(/\/demo\/login$/);

@@ -1,4 +1,4 @@
-import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
+import { expect, test, type APIRequestContext, type Page } from './test.js';
 import { accessible, auth, hasPicture, signIn } from './remote.js';
 
 /** The panel of events beside the live view, as an operator uses it. */

@@ -1,5 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { expect, type APIRequestContext, type CDPSession, type Page } from '@playwright/test';
+import { expect, type APIRequestContext, type CDPSession, type Page } from './test.js';
 
 /** Places on the demo site, in CSS pixels of a 1280×720 page. */
 export interface Places {

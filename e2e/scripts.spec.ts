@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test';
+import { expect, test } from './test.js';
 import { accessible, auth, newSession, run, signIn } from './remote.js';
 
 /** Scripts that are kept: written beside the browser, found again on their page. */

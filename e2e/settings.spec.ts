@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test';
+import { expect, test } from './test.js';
 import { accessible, auth, signIn } from './remote.js';
 
 /** What this browser does for the person, and what the server says of itself. */

@@ -1,4 +1,4 @@
-import { devices, expect, test, type Browser, type Page } from '@playwright/test';
+import { devices, expect, test, type Browser, type Page } from './test.js';
 import { accessible, auth, codeOnPhone, explore, Fingers, hasPicture, newSession, PASSWORD, Remote, signIn, type Places } from './remote.js';
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] });

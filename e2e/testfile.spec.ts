@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test';
+import { expect, test } from './test.js';
 import { accessible, auth, newSession, run, signIn } from './remote.js';
 
 /** What comes of a Playwright Test file is listed under the editor, test by test. */

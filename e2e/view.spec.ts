@@ -1,4 +1,4 @@
-import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
+import { expect, test, type APIRequestContext, type Page } from './test.js';
 import { createServer, type Server } from 'node:http';
 import { connect, createServer as createLine, type AddressInfo, type Server as LineServer, type Socket } from 'node:net';
 import { accessible, auth, hasPicture, key, Remote } from './remote.js';

@@ -1,4 +1,4 @@
-import { expect, test, type APIRequestContext, type Locator, type Page } from '@playwright/test';
+import { expect, test, type APIRequestContext, type Locator, type Page } from './test.js';
 import { accessible, auth, Fingers, hasPicture, newSession, Remote, signIn } from './remote.js';
 
 /** What Chromium would draw outside the remote page: lists, dates, colours, suggestions, the pointer's shape. */
