@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"takeover/browser"
 	"takeover/files"
@@ -11,9 +10,6 @@ import (
 	"takeover/invalid"
 	"takeover/text"
 )
-
-// maxDownloads is how many downloads of a session viewers are told of who come late.
-const maxDownloads = 100
 
 // DownloadState is how a download stands.
 type DownloadState string
@@ -26,30 +22,12 @@ const (
 	DownloadCancelled DownloadState = "cancelled"
 )
 
-// downloads are the newest of a session, the oldest first. Guarded by Session.mu.
-type downloads struct{ list []*knownDownload }
-
-type knownDownload struct {
-	download *browser.Download // nil for a page that was printed
-	cancel   func(context.Context) error
-	message  DownloadMessage
-}
-
-// slot makes what is told of one download replace what was told before.
+// slot is the outbox slot of one download, so that a newer message replaces an older
+// one.
 func (m DownloadMessage) slot() string { return "download " + m.ID }
 
-// byDownload is nil for one that was forgotten.
-func (d *downloads) byDownload(of *browser.Download) *knownDownload {
-	for _, k := range d.list {
-		if k.download == of {
-			return k
-		}
-	}
-	return nil
-}
-
-// downloadBegan takes in a download, of a person or a script. It runs on the
-// model's goroutine, as the two below.
+// downloadBegan adds a download of a person or a script. It runs on the model's
+// goroutine, like downloadProgressed and downloadEnded.
 func (s *Session) downloadBegan(d *browser.Download) {
 	if d.Refused() {
 		return
@@ -64,14 +42,9 @@ func (s *Session) downloadBegan(d *browser.Download) {
 	s.addDownload(k)
 }
 
-// addDownload adds one to those that viewers are told of.
+// addDownload remembers a download and tells the viewers.
 func (s *Session) addDownload(k *knownDownload) {
-	s.mu.Lock()
-	if s.downloads.list = append(s.downloads.list, k); len(s.downloads.list) > maxDownloads {
-		s.downloads.list = slices.Delete(s.downloads.list, 0, 1)
-	}
-	message := k.message
-	s.mu.Unlock()
+	message := s.transfers.add(k)
 	s.tellActors(message.slot(), message)
 }
 
@@ -89,7 +62,7 @@ func (s *Session) downloadEnded(eng *engine, ev browser.DownloadEnded) {
 	})
 }
 
-// settleDownload says how a download ended: with a file of the session, or why not.
+// settleDownload sets how a download ended: with a file of the session, or why not.
 func (s *Session) settleDownload(ev browser.DownloadEnded, name, failure string) {
 	s.changeDownload(ev.Download, func(m *DownloadMessage) {
 		switch {
@@ -103,54 +76,30 @@ func (s *Session) settleDownload(ev browser.DownloadEnded, name, failure string)
 	})
 }
 
-// changeDownload changes what is known of a download, and tells.
+// changeDownload changes a download's message and sends it to the viewers.
 func (s *Session) changeDownload(d *browser.Download, change func(*DownloadMessage)) {
-	s.mu.Lock()
-	k := s.downloads.byDownload(d)
-	s.mu.Unlock()
-	if k != nil {
+	if k := s.transfers.find(func(k *knownDownload) bool { return k.download == d }); k != nil {
 		s.changeKnown(k, change)
 	}
 }
 
 func (s *Session) changeKnown(k *knownDownload, change func(*DownloadMessage)) {
-	s.mu.Lock()
-	change(&k.message)
-	message := k.message
-	s.mu.Unlock()
+	message := s.transfers.change(k, change)
 	if message.State == DownloadDone {
 		s.ShareFile(message.Name)
 	}
 	s.tellActors(message.slot(), message)
 }
 
-func (s *Session) knownDownloads() []DownloadMessage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]DownloadMessage, len(s.downloads.list))
-	for i, k := range s.downloads.list {
-		list[i] = k.message
-	}
-	return list
-}
-
-// loseDownloads ends what a browser that died had under way.
+// loseDownloads ends the downloads that a dead browser had under way.
 func (s *Session) loseDownloads() {
-	s.mu.Lock()
-	var lost []*browser.Download
-	for _, k := range s.downloads.list {
-		if k.download != nil && k.message.State == DownloadRunning {
-			lost = append(lost, k.download)
-		}
-	}
-	s.mu.Unlock()
-	for _, d := range lost {
+	for _, d := range s.transfers.underWay() {
 		s.changeDownload(d, func(m *DownloadMessage) { m.State, m.Error = DownloadFailed, "the browser crashed" })
 	}
 }
 
-// Download cancels a download. Whoever is in control may; when nobody is, any
-// viewer whose role allows to act.
+// Download cancels a download. The viewer in control may do that; while nobody is in
+// control, any viewer whose role allows to act.
 func (v *Viewer) Download(ctx context.Context, id, action string) error {
 	if err := v.mayAnswer(); err != nil {
 		return err
@@ -159,19 +108,13 @@ func (v *Viewer) Download(ctx context.Context, id, action string) error {
 		return invalid.Field("action", "must be cancel")
 	}
 	s := v.session
-	s.mu.Lock()
-	at := slices.IndexFunc(s.downloads.list, func(k *knownDownload) bool { return k.message.ID == id })
-	var end func(context.Context) error
-	if at >= 0 {
-		end = s.downloads.list[at].cancel
-	}
-	s.mu.Unlock()
-	if end == nil {
+	k := s.transfers.find(func(k *knownDownload) bool { return k.message.ID == id })
+	if k == nil {
 		return invalid.Field("id", "there is no such download")
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()
-	if err := end(ctx); err != nil {
+	if err := k.cancel(ctx); err != nil {
 		if errors.Is(err, browser.ErrBrowserClosed) {
 			return ErrNotReady
 		}

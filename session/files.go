@@ -16,42 +16,33 @@ const maxChosen = input.MaxDropFiles
 // downloaded and callers uploaded. It goes with the session. The error is
 // ErrEnded, or ErrNotReady before the first browser is there.
 func (s *Session) Files() (*files.Folder, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.aliveLocked(); err != nil {
+	if err := s.alive(); err != nil {
 		return nil, err
 	}
-	if s.files == nil {
+	folder := s.transfers.files()
+	if folder == nil {
 		return nil, ErrNotReady
 	}
-	return s.files, nil
+	return folder, nil
 }
 
-// openFiles opens the folder of files in the first browser's own; the ones after
-// it, in the same place, find it open.
+// openFiles opens the folder of files, which lies in the first browser's folder. Later
+// browsers get the same folder, and find it open.
 func (s *Session) openFiles(p *browser.Process) error {
-	s.mu.Lock()
-	open := s.files != nil
-	s.mu.Unlock()
-	if open {
+	if s.transfers.files() != nil {
 		return nil
 	}
 	folder, err := files.Open(p.FilesDir(), s.services.opts.Files)
 	if err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.files = folder
+	s.transfers.setFiles(folder)
 	return nil
 }
 
-// closeFiles lets go of the folder, which is about to be removed.
+// closeFiles closes the folder, before it is removed.
 func (s *Session) closeFiles() {
-	s.mu.Lock()
-	folder := s.files
-	s.files = nil
-	s.mu.Unlock()
+	folder := s.transfers.setFiles(nil)
 	if folder == nil {
 		return
 	}
@@ -60,36 +51,12 @@ func (s *Session) closeFiles() {
 	}
 }
 
-const (
-	// maxShared is how many names of files guests may know of one session.
-	maxShared = 2 * files.DefaultCount
-	// maxGuestFiles is how many files guests may add to one session.
-	maxGuestFiles = 200
-	// guestShare is the part of the room left that one file of a guest may take, so
-	// that whoever has a link never fills a session's folder.
-	guestShare = 2
-)
-
 // ShareFile lets guests who may act fetch a file: one that a page downloaded or a
 // person added. What scripts write stays the operator's.
-func (s *Session) ShareFile(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.shared == nil {
-		s.shared = map[string]struct{}{}
-	}
-	if len(s.shared) < maxShared {
-		s.shared[name] = struct{}{}
-	}
-}
+func (s *Session) ShareFile(name string) { s.transfers.share(name) }
 
 // FileShared reports whether guests may fetch a file.
-func (s *Session) FileShared(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.shared[name]
-	return ok
-}
+func (s *Session) FileShared(name string) bool { return s.transfers.isShared(name) }
 
 // AdmitGuestFile counts a file that a guest is about to add and gives how many
 // bytes it may have. The error is an ErrTooMany, or that of Files.
@@ -98,12 +65,9 @@ func (s *Session) AdmitGuestFile() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.guestFiles >= maxGuestFiles {
-		return 0, fmt.Errorf("%w files: people with a link may add %d", ErrTooMany, maxGuestFiles)
+	if err := s.transfers.admitGuestFile(); err != nil {
+		return 0, err
 	}
-	s.guestFiles++
 	return folder.Room() / guestShare, nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"takeover/background"
 	"takeover/capture"
 	"takeover/control"
-	"takeover/files"
 	"takeover/invalid"
 	"takeover/journal"
 	"takeover/questions"
@@ -37,6 +36,7 @@ type Session struct {
 	pictures screencast.Counter // numbers the pictures of all casts, so that the numbers rise from tab to tab
 
 	questions *questions.Questions // that pages ask people
+	transfers transfers            // its files and downloads
 
 	ctx    context.Context // the session's life; its cause is an *endCause
 	cancel context.CancelCauseFunc
@@ -52,29 +52,25 @@ type Session struct {
 
 	inputMu sync.Mutex // held while input is checked and queued, and while it is released
 
-	mu         sync.Mutex // guards what follows; never held across I/O
-	status     Status
-	startErr   error
-	createdAt  time.Time
-	endedAt    time.Time
-	endReason  string
-	metadata   map[string]any
-	userAgent  string
-	engine     *engine       // nil while there is no browser
-	files      *files.Folder // nil before the first browser and after the last
-	tabs       tabList
-	focus      *focus // what viewers see; nil while there is no page
-	refocused  chan struct{}
-	viewers    map[*Viewer]struct{}
-	running    *Run // under way
-	runs       []*Run
-	takeovers  []*Takeover
-	downloads  downloads
-	shared     map[string]struct{} // names of files that guests may fetch
-	guestFiles int                 // that guests added
-	rearm      chan struct{}       // one token: the clock must be read again
-	sealed     bool                // nothing may be added to work any more
-	thumb      thumbnail
+	mu        sync.Mutex // guards what follows; never held across I/O
+	status    Status
+	startErr  error
+	createdAt time.Time
+	endedAt   time.Time
+	endReason string
+	metadata  map[string]any
+	userAgent string
+	engine    *engine // nil while there is no browser
+	tabs      tabList
+	focus     *focus // what viewers see; nil while there is no page
+	refocused chan struct{}
+	viewers   map[*Viewer]struct{}
+	running   *Run // under way
+	runs      []*Run
+	takeovers []*Takeover
+	rearm     chan struct{} // one token: the clock must be read again
+	sealed    bool          // nothing may be added to work any more
+	thumb     thumbnail
 
 	archived *Info // what is told of a session of an earlier process; nil for one of this
 	logBytes int   // the log that is kept of that

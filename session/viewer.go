@@ -133,7 +133,7 @@ func (s *Session) welcome(v *Viewer) error {
 	if v.maySee() {
 		s.resendQuestions(v)
 		if v.role != RoleView {
-			for _, m := range s.knownDownloads() {
+			for _, m := range s.transfers.messages() {
 				v.send(m.slot(), m)
 			}
 		}

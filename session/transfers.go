@@ -1,0 +1,142 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"takeover/browser"
+	"takeover/files"
+)
+
+const (
+	// maxDownloads is how many downloads a session remembers, for viewers who join
+	// later.
+	maxDownloads = 100
+	// maxShared is how many names of files guests may know of one session.
+	maxShared = 2 * files.DefaultCount
+	// maxGuestFiles is how many files guests may add to one session.
+	maxGuestFiles = 200
+	// guestShare is the divisor of the room that one file of a guest may take, so that
+	// guests never fill a session's folder.
+	guestShare = 2
+)
+
+// transfers are the files that go into and out of a session: its folder, the files
+// that guests may fetch, and the downloads.
+type transfers struct {
+	mu         sync.Mutex          // guards what follows
+	folder     *files.Folder       // nil before the first browser and after the last
+	shared     map[string]struct{} // names of files that guests may fetch
+	guestFiles int                 // that guests added
+	downloads  []*knownDownload    // the newest ones, the oldest first
+}
+
+// knownDownload is a download, or a page that is printed.
+type knownDownload struct {
+	download *browser.Download // nil for a page that is printed
+	cancel   func(context.Context) error
+	message  DownloadMessage // guarded by transfers.mu
+}
+
+// files returns the folder, or nil when there is none.
+func (t *transfers) files() *files.Folder {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.folder
+}
+
+// setFiles replaces the folder and returns the former one.
+func (t *transfers) setFiles(folder *files.Folder) *files.Folder {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	former := t.folder
+	t.folder = folder
+	return former
+}
+
+// share lets guests fetch a file.
+func (t *transfers) share(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.shared == nil {
+		t.shared = map[string]struct{}{}
+	}
+	if len(t.shared) < maxShared {
+		t.shared[name] = struct{}{}
+	}
+}
+
+// isShared reports whether guests may fetch a file.
+func (t *transfers) isShared(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, ok := t.shared[name]
+	return ok
+}
+
+// admitGuestFile counts a file that a guest is about to add, or returns an
+// ErrTooMany.
+func (t *transfers) admitGuestFile() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.guestFiles >= maxGuestFiles {
+		return fmt.Errorf("%w files: people with a link may add %d", ErrTooMany, maxGuestFiles)
+	}
+	t.guestFiles++
+	return nil
+}
+
+// add remembers a download, and forgets the oldest of too many. It returns the
+// download's message.
+func (t *transfers) add(k *knownDownload) DownloadMessage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.downloads = append(t.downloads, k); len(t.downloads) > maxDownloads {
+		t.downloads = slices.Delete(t.downloads, 0, 1)
+	}
+	return k.message
+}
+
+// change changes a download's message and returns it.
+func (t *transfers) change(k *knownDownload, change func(*DownloadMessage)) DownloadMessage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	change(&k.message)
+	return k.message
+}
+
+// find returns the first download that match accepts, or nil.
+func (t *transfers) find(match func(*knownDownload) bool) *knownDownload {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if at := slices.IndexFunc(t.downloads, match); at >= 0 {
+		return t.downloads[at]
+	}
+	return nil
+}
+
+// messages returns the message of each download, the oldest first.
+func (t *transfers) messages() []DownloadMessage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := make([]DownloadMessage, len(t.downloads))
+	for i, k := range t.downloads {
+		list[i] = k.message
+	}
+	return list
+}
+
+// underWay returns the browser's downloads that have not ended.
+func (t *transfers) underWay() []*browser.Download {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var list []*browser.Download
+	for _, k := range t.downloads {
+		if k.download != nil && k.message.State == DownloadRunning {
+			list = append(list, k.download)
+		}
+	}
+	return list
+}
