@@ -1,5 +1,5 @@
-// Checked by tsc, never bundled: the classes here say what Playwright's published
-// types say. docs/api-table.md lists the members; apitable_test.go writes it.
+// Checked by tsc, never bundled: our classes must match Playwright's published types. docs/api-table.md lists the members; apitable_test.go writes
+// it.
 
 import type * as pw from 'playwright-core';
 import type { Browser, BrowserType } from './objects/browser.ts';
@@ -64,18 +64,18 @@ interface Pairs {
   WebSocketRoute: [WebSocketRoute, pw.WebSocketRoute];
 }
 
-/** Members of the emitter that Playwright's types leave out. */
+/** Members of the emitter that are missing in Playwright's types. */
 type Plumbing = `_${string}` | 'toJSON' | 'emit' | 'listenerCount' | 'addListener' | 'prependListener' | 'removeListener' | 'on' | 'once' | 'off' | 'removeAllListeners';
 
-/** Members that we have added, and that docs/api-table.md and the editor's types tell of. */
+/** Members that we added, and that docs/api-table.md and the editor's types list. */
 type Added = 'waitForSettled';
 
 /** Our public members that Playwright's class does not have. */
 type Invented<Ours, Theirs> = Exclude<keyof Ours, keyof Theirs | Plumbing | Added | 'toString' | 'page'>;
 
-/** Where our types say less than Playwright's, by what tsc would say of it. */
+/** Places where our types differ from Playwright's, with tsc's reason. */
 interface Known {
-  // What a handle holds is not in its type here.
+  // The type of a handle does not name its value here.
   'Page.evaluateHandle gives something else': true;
   'Page.waitForFunction gives something else': true;
   'Frame.evaluateHandle gives something else': true;
@@ -83,7 +83,7 @@ interface Known {
   'JSHandle.evaluateHandle gives something else': true;
   'ElementHandle.evaluateHandle gives something else': true;
   'Worker.evaluateHandle gives something else': true;
-  // Options hold locators, which are ours.
+  // Options contain locators of our class.
   'Page.locator refuses arguments': true;
   'Frame.locator refuses arguments': true;
   'Locator.locator refuses arguments': true;
@@ -98,10 +98,10 @@ interface Known {
 type Common<Ours, Theirs> = Exclude<keyof Ours & keyof Theirs, Plumbing>;
 type Method = (...args: any[]) => unknown;
 
-/** How many arguments a method takes at most, as a literal. */
+/** The largest number of arguments of a method, as a literal. */
 type Most<F> = F extends (...args: infer A) => unknown ? Required<A>['length'] : never;
 
-/** Methods of both whose last overload takes more arguments in Playwright than here. */
+/** Methods whose last overload takes more arguments in Playwright than here. */
 type Short<Ours, Theirs> = {
   [K in Common<Ours, Theirs>]: Theirs[K] extends Method ? Fits<Most<Theirs[K]>, Most<Ours[K]>> extends true ? never : K : never
 }[Common<Ours, Theirs>];
@@ -109,7 +109,7 @@ type Short<Ours, Theirs> = {
 type Counts<N extends number, A extends unknown[] = []> = A['length'] extends N ? A : A['length'] extends 8 ? A : Counts<N, [...A, unknown]>;
 type Fits<Theirs, Ours> = [Theirs] extends [number] ? [Ours] extends [number] ? Counts<Ours> extends [...Counts<Theirs>, ...unknown[]] ? true : false : true : true;
 
-/** One of our classes as Playwright names it, in what surrounds it too. */
+/** Replaces one of our classes by Playwright's, also inside other types. */
 type AsTheirs<T> = 0 extends 1 & T ? any
   : T extends Promise<infer U> ? Promise<AsTheirs<U>>
   : T extends (infer U)[] ? AsTheirs<U>[]
@@ -118,15 +118,15 @@ type AsTheirs<T> = 0 extends 1 & T ? any
   : { [K in keyof Pairs]: T extends Pairs[K][0] ? Pairs[K][0] extends T ? Pairs[K][1] : never : never }[keyof Pairs] extends infer Found ? [Found] extends [never] ? T : Found
   : never;
 
-/** What a member gives: what a method returns, or a property's value. */
+/** The result of a method, or the value of a property. */
 type Given<M> = M extends (...args: any[]) => infer R ? R : M;
 
-/** Members that give something that Playwright's would not. */
+/** Members whose value Playwright's member could not have. */
 type Different<Ours, Theirs> = {
   [K in Common<Ours, Theirs>]: [AsTheirs<Given<Ours[K]>>] extends [Given<Theirs[K]>] ? never : K
 }[Common<Ours, Theirs>];
 
-/** Methods that refuse an argument that the last overload of Playwright's takes. */
+/** Methods that refuse an argument of Playwright's last overload. */
 type Picky<Ours, Theirs> = {
   [K in Common<Ours, Theirs>]: Theirs[K] extends (...args: infer A) => unknown ? Ours[K] extends (...args: infer B) => unknown ? Takes<A, B> extends true ? never : K : K : never
 }[Common<Ours, Theirs>];
@@ -144,15 +144,15 @@ type Problem = { [C in keyof Pairs]:
   | `${C}.${Name<Picky<Pairs[C][0], Pairs[C][1]>>} refuses arguments`
 }[keyof Pairs];
 
-/** Refused members are Playwright's, and not there as well. */
+/** Refused members exist in Playwright and not here. */
 type Misplaced = { [C in keyof typeof refusals]: C extends keyof Pairs ? `${C}.${Name<Exclude<keyof typeof refusals[C], Exclude<keyof Pairs[C][1], keyof Pairs[C][0]>>>} is refused but there, or not Playwright's` : C }[keyof typeof refusals];
 
 type Refused<C> = (C extends keyof typeof refusals ? keyof typeof refusals[C] : never) | (C extends keyof typeof later ? keyof typeof later[C] : never);
 
-/** Playwright's members that our class does not have, and that refusals.ts says nothing of. */
+/** Playwright's members that our class does not have and that refusals.ts does not list. */
 type Missing = { [C in keyof Pairs]: `${C}.${Exclude<keyof Pairs[C][1], keyof Pairs[C][0] | Refused<C> | symbol | Plumbing>} is missing: write it, or refuse it in refusals.ts` }[keyof Pairs];
 
 type None<T extends never> = T;
 
-/** Unknown differences, and known ones that are none any more. */
+/** Unknown differences, and listed ones that no longer exist. */
 export type Checks = [None<Exclude<Problem, keyof Known>>, None<Exclude<keyof Known, Problem>>, None<Misplaced>, None<Missing>];

@@ -1,4 +1,4 @@
-// What a worker loads: the script's globals, and how its run is started.
+// The main bundle of a worker: the script's globals, and the start of its run.
 
 import './node/polyfills.ts';
 import './node/json.ts';
@@ -88,7 +88,7 @@ export const classes = {
   Worker,
 };
 
-// The bundler gives classes that name themselves other names.
+// The bundler renames classes that refer to themselves.
 for (const [name, c] of Object.entries(classes))
   Object.defineProperty(c, 'name', { value: name, configurable: true });
 installRefusals(classes);
@@ -121,7 +121,7 @@ export async function run(main: () => Promise<unknown>, args: string): Promise<v
       if (test)
         return test._failed(error);
       soft.add(error);
-      if (ended) // of an expectation that nobody waited for
+      if (ended) // of an expectation that was not awaited
         failSoftly();
     },
   });
@@ -146,7 +146,7 @@ export async function run(main: () => Promise<unknown>, args: string): Promise<v
   }
 }
 
-/** Takes an event of the server. */
+/** Handles an event of the server. */
 export function event(name: string, params: string): void {
   if (begun)
     world.event(name, parse(params));
@@ -181,8 +181,7 @@ async function begin(args: string): Promise<void> {
   lazily('expect', () => expecting.get().expect);
 }
 
-// The global page follows the people who took over, unless the script has put
-// something else in its place.
+// The global page follows the tab that people chose, unless the script has replaced it.
 function followShown(given: Page): void {
   const globals = globalThis as { page?: unknown };
   onShown(page => {
@@ -198,7 +197,7 @@ function fail(e: unknown): void {
     host.fail('Error', `thrown: ${inspect(e)}`, '', '');
 }
 
-// The stack without the message, which may hold lines that look like it.
+// The stack without the message, which may contain lines that look like a stack.
 function stackOf(e: Error): string {
   const [stack, head] = [text(e.stack, ''), `${text(e.name, 'Error')}: ${text(e.message, '')}`];
   return stack.startsWith(head) ? stack.slice(head.length) : stack;

@@ -1,11 +1,11 @@
-// expect.any(), expect.objectContaining() and their kin.
+// expect.any(), expect.objectContaining() and the like.
 
 import { deepEqual, has, type Asymmetric } from './equality.ts';
 import { stringify } from './print.ts';
 
 const mark = Symbol.for('jest.asymmetricMatcher');
 
-/** A value that decides itself what equals it. */
+/** A value that decides by itself what equals it. */
 class AsymmetricMatcher implements Asymmetric {
   readonly sample: unknown;
   readonly inverse: boolean;
@@ -52,7 +52,7 @@ function matcher(name: string, inverse: boolean, sample: unknown, matches: (othe
 
 const not = (inverse: boolean) => (inverse ? 'Not' : '');
 
-// Those that exist under expect.not as well.
+// Those that also exist under expect.not.
 const invertible = (inverse: boolean) => ({
   arrayContaining(sample: unknown[]) {
     return matcher(`Array${not(inverse)}Containing`, inverse, sample, other => {

@@ -1,14 +1,14 @@
-// Deep equality as expect's matchers mean it, which is Jest's.
+// Deep equality of expect's matchers, which is Jest's.
 
-/** A value that says itself whether another one equals it, such as expect.any(String). */
+/** A value that decides by itself whether another one equals it, such as expect.any(String). */
 export interface Asymmetric { asymmetricMatch(other: unknown): boolean }
 
-/** Decides for a pair of values, or gives undefined to leave it to others. */
+/** Decides about a pair of values, or returns undefined to leave it to others. */
 export type Tester = (this: { equals: typeof equals }, a: any, b: any, testers: readonly Tester[]) => boolean | undefined;
 
 type Bag = Record<PropertyKey, unknown>;
 
-/** Whether a value decides by itself what it equals, as expect.any(Number) does. */
+/** Whether a value decides by itself what equals it, such as expect.any(Number). */
 export function isAsymmetric(v: unknown): v is Asymmetric {
   return typeof v === 'object' && v !== null && typeof (v as Asymmetric).asymmetricMatch === 'function';
 }
@@ -16,10 +16,7 @@ export function isAsymmetric(v: unknown): v is Asymmetric {
 const tagOf = (v: unknown): string => Object.prototype.toString.call(v);
 const isObject = (v: unknown): v is object => typeof v === 'object' && v !== null;
 
-/**
- * Whether two values are equal all through. Fields that are undefined equal
- * fields that are not there, unless strict.
- */
+/** Whether two values are deeply equal. Undefined fields equal missing fields, unless strict. */
 export function equals(a: unknown, b: unknown, testers: readonly Tester[] = [], strict = false): boolean {
   return compare(a, b, [], [], testers, strict);
 }
@@ -51,7 +48,7 @@ function compare(a: unknown, b: unknown, as: unknown[], bs: unknown[], testers: 
     case '[object Promise]': return false;
     case '[object URL]': return String(a) === String(b);
   }
-  // What refers to itself is equal if it does so at the same place.
+  // Circular values are equal if they refer to the same place.
   for (let i = as.length - 1; i >= 0; i--) {
     if (as[i] === a)
       return bs[i] === b;
@@ -80,7 +77,7 @@ function sameFields(a: Bag, b: Bag, strict: boolean, same: (x: unknown, y: unkno
   return true;
 }
 
-/** The own fields that count, symbols included. */
+/** The own fields to compare, symbols included. */
 function keysOf(o: object): PropertyKey[] {
   const symbols = Object.getOwnPropertySymbols(o).filter(s => Object.getOwnPropertyDescriptor(o, s)!.enumerable);
   return [...Object.keys(o), ...symbols];
@@ -89,10 +86,10 @@ function keysOf(o: object): PropertyKey[] {
 const isIterable = (v: unknown): boolean =>
   isObject(v) && !Array.isArray(v) && !ArrayBuffer.isView(v) && typeof (v as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function';
 
-/** Decides for what can be iterated, apart from arrays: Map, Set and the like. */
+/** Decides about iterables other than arrays: Map, Set and the like. */
 export const iterableEquality: Tester = iterableWithin([]);
 
-// seen are the pairs that this one is inside of.
+// seen are the pairs around this one.
 function iterableWithin(seen: [unknown, unknown][]): Tester {
   const self: Tester = (a, b, testers) => {
     if (!isIterable(a) || !isIterable(b))
@@ -117,7 +114,7 @@ function iterableWithin(seen: [unknown, unknown][]): Tester {
   return self;
 }
 
-/** Decides that the left value holds at least the fields of the right one. */
+/** Decides whether the left value has at least the fields of the right one. */
 export const subsetEquality: Tester = (object, subset, testers) =>
   subsetWith(new Set())(object, subset, testers.filter(t => t !== subsetEquality));
 
@@ -141,19 +138,19 @@ function subsetWith(seen: Set<unknown>) {
   };
 }
 
-/** Whether an object has a property, of its own or not. */
+/** Whether an object has a property, own or inherited. */
 export function has(object: unknown, key: PropertyKey): boolean {
   return isObject(object) || typeof object === 'function' ? key in (object as object) : object !== null && object !== undefined && Object.hasOwn(Object(object), key);
 }
 
-/** Decides against values of different classes. */
+/** Values of different classes are unequal. */
 const typeEquality: Tester = (a, b) => {
   if (a === null || a === undefined || b === null || b === undefined || a.constructor === b.constructor)
     return undefined;
   return false;
 };
 
-/** Decides against arrays that have holes at different places. */
+/** Arrays with holes at different places are unequal. */
 const sparseArrayEquality: Tester = (a, b, testers) => {
   if (!Array.isArray(a) || !Array.isArray(b))
     return undefined;
@@ -161,7 +158,7 @@ const sparseArrayEquality: Tester = (a, b, testers) => {
   return equals(a, b, others, true) && equals(Object.keys(a), Object.keys(b));
 };
 
-/** Decides for the bytes of buffers. */
+/** Compares the bytes of buffers. */
 const arrayBufferEquality: Tester = (a, b) => {
   const bytes = (v: unknown) => (v instanceof ArrayBuffer ? new Uint8Array(v) : v instanceof DataView ? new Uint8Array(v.buffer, v.byteOffset, v.byteLength) : undefined);
   const [x, y] = [bytes(a), bytes(b)];
@@ -170,9 +167,9 @@ const arrayBufferEquality: Tester = (a, b) => {
   return x.length === y.length && x.every((byte, i) => byte === y[i]);
 };
 
-/** How toEqual compares. */
+/** The comparison of toEqual. */
 export const deepEqual = (a: unknown, b: unknown): boolean => equals(a, b, [iterableEquality]);
 
-/** How toStrictEqual compares. */
+/** The comparison of toStrictEqual. */
 export const strictEqual = (a: unknown, b: unknown): boolean =>
   equals(a, b, [iterableEquality, typeEquality, sparseArrayEquality, arrayBufferEquality], true);

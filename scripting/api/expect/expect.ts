@@ -13,10 +13,10 @@ import { hint, matcherUtils, stringify, withType } from './print.ts';
 import { responseMatchers } from './responsematchers.ts';
 import { softSink } from './soft.ts';
 
-/** Default of how long expect waits, in ms, as in Playwright. */
+/** Default timeout of expect in ms, as in Playwright. */
 const expectTimeout = 5_000;
 
-/** What was set for an expect. */
+/** The configuration of an expect. */
 interface Config {
   message?: string;
   timeout?: number;
@@ -25,7 +25,7 @@ interface Config {
   custom: Readonly<Record<string, Matcher>>;
 }
 
-/** What an expectation is about. */
+/** The subject of an expectation. */
 interface Subject {
   value: unknown;
   config: Config;
@@ -44,9 +44,9 @@ class ExpectError extends Error {
   }
 }
 
-// Names that any expect knows, because some expect was extended by them.
+// All matcher names, because some expect was extended by them.
 const registry: Record<string, Matcher> = Object.create(null) as Record<string, Matcher>;
-// Those that wait for their subject by themselves, and cannot be polled.
+// Matchers that wait for their subject themselves, and cannot be polled.
 const waiting: Readonly<Record<string, unknown>> = { ...pageMatchers, ...responseMatchers, toPass: true };
 const builtin = (name: string): boolean => Object.hasOwn(matchers, name) || Object.hasOwn(waiting, name);
 
@@ -68,7 +68,7 @@ const unknown = new Proxy(Object.prototype, {
   },
 });
 
-/** What expect() gives inherits the matchers from here. */
+/** The results of expect() inherit the matchers from this object. */
 const chain = Object.create(unknown, {
   not: { get(this: Chain) { return this[about].isNot ? undefined : chained({ ...this[about], isNot: true }); } },
   resolves: { get(this: Chain) { return promised(this[about], 'resolves'); } },
@@ -105,7 +105,7 @@ for (const [name, instead] of Object.entries({
   Object.defineProperty(chain, name, { configurable: true, enumerable: true, writable: true, value: () => refuse(`expect().${name}`, instead) });
 }
 
-/** Calls a matcher: at once, or when its subject is there. */
+/** Calls a matcher: at once, or when its subject is available. */
 function invoke(subject: Subject, name: string, args: unknown[]): unknown {
   const trace = host.trace();
   if (subject.config.soft)
@@ -143,7 +143,7 @@ function evaluate(subject: Subject, name: string, matcher: Matcher, value: unkno
   return result instanceof Promise ? result.then(r => judge(subject, name, r, trace)) : judge(subject, name, result, trace);
 }
 
-// Errors of our own matchers are where expect was called; those of others are theirs.
+// Errors of our own matchers get the place of the expect call; others keep theirs.
 function attempt(subject: Subject, matcher: Matcher, value: unknown, args: unknown[], trace: Trace, own: boolean): MatcherResult | Promise<MatcherResult> {
   try {
     return matcher.call(stateOf(subject), value, ...args);
@@ -156,7 +156,7 @@ function stateOf({ config, isNot, promise }: Subject): MatcherState {
   return { customTesters: [], isNot, promise, utils: matcherUtils, timeout: config.timeout ?? expectTimeout, title: config.message ?? '', equals };
 }
 
-/** Throws if a matcher did not find what was expected. */
+/** Throws if a matcher's result is not the expected one. */
 function judge(subject: Subject, name: string, result: MatcherResult, trace: Trace): void {
   if (typeof result !== 'object' || result === null || typeof result.pass !== 'boolean' && result.pass === undefined) {
     throw dress(new Error(`Unexpected return from a matcher function.\nMatcher functions should return an object in the following format:\n`
@@ -175,7 +175,7 @@ function failed(subject: Subject, result: Omit<MatcherResult, 'message'> & { mes
   return dress(new ExpectError(result, subject.config.message), '', trace) as Error;
 }
 
-/** Runs a matcher that waits for its subject by itself. */
+/** Runs a matcher that waits for its subject itself. */
 function wait(subject: Subject, name: string, args: unknown[], trace: Trace): unknown {
   if (name === 'toPass')
     return toPass(subject, args[0] as { timeout?: number; intervals?: number[] } | undefined, trace);
@@ -193,7 +193,7 @@ function isLocator(value: unknown): boolean {
   return typeof value === 'object' && value !== null && value.constructor?.name === 'Locator';
 }
 
-/** Waits for the promise that resolves and rejects are about. */
+/** Waits for the promise of resolves and rejects. */
 async function settled(subject: Subject, name: string, check: (value: unknown) => unknown, trace: Trace): Promise<void> {
   const { value, promise, isNot } = subject;
   const head = () => hint(name, 'received', '', { promise, isNot });
@@ -211,7 +211,7 @@ async function settled(subject: Subject, name: string, check: (value: unknown) =
   judge(subject, name, { pass: false, message: () => `${head()}\n\nReceived promise ${was} instead of ${wanted}\n${verb} to value: ${stringify(outcome.value)}` }, trace);
 }
 
-/** Asks for the value again until the matcher holds. */
+/** Requests the value again until the matcher holds. */
 async function polled(subject: Subject, name: string, matcher: Matcher, args: unknown[], trace: Trace): Promise<void> {
   const { timeout, intervals } = subject.poll!;
   const value = subject.value as () => unknown;
@@ -229,7 +229,7 @@ async function polled(subject: Subject, name: string, matcher: Matcher, args: un
     throw failed(subject, { pass: subject.isNot, name, message: `${last ? `${last.value()}\n\nCall Log:\n- ` : ''}${over}` }, trace);
 }
 
-/** Calls a function again until it throws no more. */
+/** Calls a function again until it no longer throws. */
 async function toPass(subject: Subject, o: { timeout?: number; intervals?: number[] } = {}, trace: Trace): Promise<void> {
   const timeout = o.timeout ?? 0;
   const { last, over } = await poll(async (): Promise<Attempt<string | undefined>> => {
@@ -285,7 +285,7 @@ function make(config: Config): any {
 
 interface Expecting extends Record<string, unknown> { not: Record<string, unknown> }
 
-// A custom matcher can stand for a value inside another one.
+// A custom matcher can also be a value inside another one.
 function addAsymmetric(expect: Expecting, name: string, matcher: Matcher): void {
   const make = (inverse: boolean) => (...args: unknown[]) => customAsymmetric(name, inverse, args, other => {
     const state = stateOf({ value: other, config: { custom: {} }, isNot: inverse, promise: '' });

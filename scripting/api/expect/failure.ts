@@ -1,23 +1,23 @@
-// The text of an expectation on a locator or page that was not met.
+// The text of a failed expectation on a locator or page.
 
 import type { MatcherResult, MatcherState } from './matcher.ts';
 import { Locator } from '../objects/locator.ts';
 import { hint } from './print.ts';
 
-/** All that is said about it. */
+/** The parts of the text. */
 export interface Verdict {
   name: string;
   subject: unknown;
-  /** Whether it holds, without its not. */
+  /** Whether it holds, ignoring not. */
   pass: boolean;
-  /** What the first line shows between the brackets. */
+  /** The text between the brackets of the first line. */
   argument: string;
-  /** The lines of what was expected and what came, or their difference. */
+  /** The lines about the expected and the received value, or their difference. */
   wanted?: string;
   got?: string;
   diff?: string;
   error?: string;
-  /** Milliseconds; only if time was over. */
+  /** Milliseconds; only after a timeout. */
   timeout?: number;
   log?: string[];
   expected?: unknown;
@@ -37,7 +37,7 @@ export function failure(state: MatcherState, v: Verdict): MatcherResult {
 
 function text(state: MatcherState, v: Verdict): string {
   const subject = v.subject instanceof Locator ? 'locator' : 'page';
-  // Labels stand below each other when they are of one width.
+  // Labels of equal width align.
   const pad = !v.error && !v.diff && /^Expected:/.test(v.wanted ?? '') && /^Received:/.test(v.got ?? 'Received:') ? ' ' : '';
   const timeout = v.timeout === undefined ? [] : [`Timeout: ${pad}${v.timeout}ms`];
   const lines = [

@@ -1,9 +1,9 @@
-// What all matchers share: what they are called with, what they answer, and the parts of their messages.
+// The common part of all matchers: arguments, results, and parts of messages.
 
 import type { equals, Tester } from './equality.ts';
 import { hint, withType, type HintOptions, type matcherUtils } from './print.ts';
 
-/** What a matcher is called with as this. */
+/** The `this` of a matcher. */
 export interface MatcherState {
   isNot: boolean;
   promise: '' | 'resolves' | 'rejects';
@@ -16,7 +16,7 @@ export interface MatcherState {
   customTesters: readonly Tester[];
 }
 
-/** What a matcher found. The message is only asked for when that is not what was expected. */
+/** The result of a matcher. The message is needed only when the result is not the expected one. */
 export interface MatcherResult {
   pass: boolean;
   message: () => string;
@@ -28,15 +28,15 @@ export interface MatcherResult {
   ariaSnapshot?: string;
 }
 
-/** A matcher, of ours or of expect.extend: gets what expect() got and the arguments, and tells whether it holds. */
+/** A matcher, ours or one of expect.extend: gets the subject and the arguments, and tells whether it holds. */
 export type Matcher = (this: MatcherState, received: any, ...args: any[]) => MatcherResult | Promise<MatcherResult>;
 
-/** The hint of a matcher as it was called. */
+/** The first line of a matcher's message. */
 export function hintOf(state: MatcherState, name: string, expected: string, o: HintOptions = {}): string {
   return hint(name, 'received', expected, { ...o, isNot: state.isNot, promise: state.promise });
 }
 
-/** Refuses what a matcher cannot work with. */
+/** Throws when a matcher cannot use its arguments. */
 export function refuseValue(kind: typeof Error, head: string, what: string, ...values: [string, unknown][]): never {
   throw new kind(`${head}\n\nMatcher error: ${what}${values.length ? `\n\n${values.map(([name, value]) => withType(name, value)).join('\n')}` : ''}`);
 }
@@ -46,7 +46,7 @@ export function nameOf(type: Function): string {
   return typeof type.name === 'string' && type.name ? type.name : '<anonymous>';
 }
 
-/** A class next to the one that was expected. */
+/** A class next to the expected one. */
 export function constructors(received: Function, expected: Function, not: boolean): string {
   const wanted = nameOf(expected);
   if (!not)

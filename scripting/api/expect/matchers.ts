@@ -1,4 +1,4 @@
-// expect's generic matchers: what holds of plain values, in Jest's words.
+// expect's generic matchers for plain values, in Jest's words.
 
 import { deepEqual, equals, has, iterableEquality, strictEqual, subsetEquality } from './equality.ts';
 import { diffOrBoth, hint, labels, stringify } from './print.ts';
@@ -123,7 +123,7 @@ const generic: Record<string, Generic> = {
       return { pass: received.includes(expected), message: () => `${head()}\n\n${sides(this.isNot, 'Expected substring', expected, 'Received string', received)}` };
     }
     const items = itemsOf(received);
-    const pass = items.includes(expected) && (expected === expected); // NaN is not to be found
+    const pass = items.includes(expected) && (expected === expected); // NaN is never found
     const message = () => {
       const advice = !pass && items.some(item => deepEqual(item, expected))
         ? '\n\nLooks like you wanted to test for object/array equality with the stricter `toContain` matcher. You probably need to use `toContainEqual` instead.' : '';
@@ -216,10 +216,10 @@ const generic: Record<string, Generic> = {
   toThrowError: throwing('toThrowError'),
 };
 
-/** The generic matchers by name. A new one is an entry above. */
+/** The generic matchers by name. To add one, add an entry above. */
 export const matchers: Readonly<Record<string, Matcher>> = generic;
 
-/** What was expected above what was received, with aligned labels. */
+/** The expected above the received value, with aligned labels. */
 function sides(not: boolean, wanted: string, expected: unknown, got: string, received: unknown): string {
   const label = labels(wanted, got);
   return `${label(wanted)}${not ? 'not ' : ''}${stringify(expected)}\n${label(got)}${not ? '    ' : ''}${stringify(received)}`;
@@ -248,7 +248,7 @@ function keysOfPath(path: string): string[] {
   return path.replace(/\[(?:"([^"]*)"|'([^']*)'|([^\]]*))\]/g, (_, double?: string, single?: string, plain?: string) => `.${double ?? single ?? plain ?? ''}`).replace(/^\./, '').split('.');
 }
 
-// As far along a path as there is something.
+// Follows a path as far as it exists.
 function follow(object: any, keys: readonly PropertyKey[]): { passed: PropertyKey[]; value: any } {
   const passed: PropertyKey[] = [];
   let value = object;
@@ -261,7 +261,7 @@ function follow(object: any, keys: readonly PropertyKey[]): { passed: PropertyKe
   return { passed, value };
 }
 
-// The part of object that pattern is about, to be shown next to it.
+// The part of object that pattern describes, for the message.
 function subset(object: any, pattern: any): unknown {
   if (Array.isArray(object)) {
     if (!Array.isArray(pattern) || pattern.length !== object.length)

@@ -1,4 +1,4 @@
-// expect's matchers of locators and pages, with what they ask of the page.
+// expect's matchers for locators and pages, and their requests to the page.
 
 import { reasonOf, type Send } from '../core/call.ts';
 import { failure, type Verdict } from './failure.ts';
@@ -14,21 +14,21 @@ import type { Tagged } from '../../../automation/page/serialize.ts';
 
 type Text = string | RegExp;
 
-/** Options that all of these matchers have. */
+/** Common options of these matchers. */
 interface Common { timeout?: number; signal?: AbortSignal }
 interface TextOptions extends Common { ignoreCase?: boolean; useInnerText?: boolean }
 
-/** A matcher of an element or a page: it is called within a step. */
+/** A matcher for an element or a page, called within a step. */
 export type PageMatcher = (this: PageState, subject: any, ...args: any[]) => Promise<MatcherResult>;
 
-/** What these matchers are called with as this. */
+/** The `this` of these matchers. */
 export interface PageState extends MatcherState {
   send: Send;
-  /** How the call log begins: Expect "not toHaveText". */
+  /** The start of the call log: Expect "not toHaveText". */
   announced: string;
 }
 
-/** What is asked of the page (automation's frame.expect). */
+/** The request to the page (automation's frame.expect). */
 interface Question {
   expression: string;
   expressionArg?: unknown;
@@ -45,7 +45,7 @@ function isText(value: unknown): value is Text {
   return typeof value === 'string' || value instanceof RegExp;
 }
 
-/** Texts as the page compares them. */
+/** Texts in the form in which the page compares them. */
 function texts(items: readonly unknown[], o: { substring?: boolean; whitespace?: boolean; ignoreCase?: boolean } = {}): object[] {
   return items.map(t => ({
     string: typeof t === 'string' ? t : undefined,
@@ -57,7 +57,7 @@ function texts(items: readonly unknown[], o: { substring?: boolean; whitespace?:
   }));
 }
 
-/** Refuses a subject that a matcher is not for. */
+/** Throws for a subject of the wrong kind. */
 function subjectOf(name: string, subject: unknown, kinds: [string, Function][]): void {
   if (kinds.some(([, type]) => subject instanceof type))
     return;
@@ -66,7 +66,7 @@ function subjectOf(name: string, subject: unknown, kinds: [string, Function][]):
   throw new Error(`${name} can be only used with ${what} object${kinds.length > 1 ? 's' : ''}, was called with ${type}${inspect(subject)}`);
 }
 
-/** Asks the page until the answer is the wanted one or time is up. */
+/** Asks the page until the answer is the wanted one or the time is over. */
 async function ask(state: PageState, subject: Locator | Page, q: Question, options: Common | undefined): Promise<Answer & { value: unknown; timeout: number }> {
   const timeout = options?.timeout ?? state.timeout;
   const [frame, selector] = subject instanceof Locator ? [subject._frame, subject._selector] : [subject.mainFrame(), undefined];
@@ -79,7 +79,7 @@ async function ask(state: PageState, subject: Locator | Page, q: Question, optio
   return { ...answer, value: answer.received?.value === undefined ? undefined : result({ value: answer.received.value }), timeout };
 }
 
-// What ends an operation, such as a page that is closed, ends the expectation.
+// An error that ends an operation, such as a closed page, ends the expectation.
 const unanswered = (isNot: boolean) => (e: Error): Answer => {
   const [message, ...rest] = e.message.split('\nCall log:\n');
   const log = rest.join('').split('\n').filter(Boolean);
@@ -88,7 +88,7 @@ const unanswered = (isNot: boolean) => (e: Error): Answer => {
   return { matches: isNot, errorMessage: message!.replace(/^Error: /, ''), log };
 };
 
-/** A verdict out of an answer. */
+/** Converts an answer to a verdict. */
 function verdict(state: PageState, name: string, subject: Locator | Page, a: Answer & { timeout: number }, rest: Partial<Verdict> & { argument: string }): MatcherResult {
   return failure(state, {
     name, subject, pass: a.matches, log: a.log, ...a.timedOut ? { timeout: a.timeout } : {}, ...a.errorMessage ? { error: a.errorMessage } : {},
@@ -98,7 +98,7 @@ function verdict(state: PageState, name: string, subject: Locator | Page, a: Ans
 
 type Ask<A extends unknown[]> = (...args: A) => { question: Question; expected: string; shown?: string; options?: Common };
 
-/** A matcher of a state, said in a word. */
+/** A matcher for a state that is named in a word. */
 function word<A extends unknown[]>(name: string, make: Ask<A>): PageMatcher {
   return async function (subject, ...args) {
     subjectOf(name, subject, [['Locator', Locator]]);
@@ -114,7 +114,7 @@ function word<A extends unknown[]>(name: string, make: Ask<A>): PageMatcher {
 
 const plain = (name: string, expression: string, expected: string) => word(name, (options?: Common) => ({ question: { expression }, expected, options }));
 
-// One with an option that turns it round.
+// One with an option that inverts it.
 function turned(name: string, option: string, yes: string, no: string, expected = [yes, no]): PageMatcher {
   return word(name, (options?: Common & Record<string, unknown>) => {
     const on = options?.[option] !== false;
@@ -125,7 +125,7 @@ function turned(name: string, option: string, yes: string, no: string, expected 
 /** How a text matcher is made. */
 interface TextMatcher { expression: string; substring?: boolean; whitespace?: boolean; page?: boolean; argument?: boolean }
 
-/** A matcher of one text; with argument, the first says of what. */
+/** A matcher for one text; with argument, the first argument says of what. */
 function text(name: string, m: TextMatcher): PageMatcher {
   return async function (subject, ...args) {
     subjectOf(name, subject, [m.page ? ['Page', Page] : ['Locator', Locator]]);
@@ -147,7 +147,7 @@ async function matchText(state: PageState, name: string, subject: Locator | Page
   return verdict(state, name, subject, answer, { ...compared(state, expected, answer, m.substring), argument: 'expected', expected });
 }
 
-/** A text and what was there instead. */
+/** An expected text and the received one. */
 function compared(state: PageState, expected: Text, answer: Answer & { value: unknown }, substring?: boolean): Partial<Verdict> {
   const not = state.isNot ? 'not ' : '';
   const kind = typeof expected !== 'string' ? ' pattern' : substring ? ' substring' : '';
@@ -162,13 +162,13 @@ function compared(state: PageState, expected: Text, answer: Answer & { value: un
   return { ...actual, ...sidesOf(both) };
 }
 
-// Two lines go one by one into the message, a difference goes as it is.
+// Two lines are added to the message one by one, a difference unchanged.
 function sidesOf(both: string): Partial<Verdict> {
   const lines = both.split('\n');
   return lines.length === 2 && lines[0]!.startsWith('Expected') ? { wanted: lines[0], got: lines[1] } : { diff: both };
 }
 
-/** A matcher of a value that is compared as a whole. */
+/** A matcher for a value that is compared as a whole. */
 async function whole(state: PageState, name: string, subject: Locator, expected: unknown, question: Question, options: Common | undefined): Promise<MatcherResult> {
   const answer = await ask(state, subject, question, options);
   const rest: Partial<Verdict> & { argument: string } = { argument: 'expected', expected };
@@ -184,7 +184,7 @@ async function whole(state: PageState, name: string, subject: Locator, expected:
   return verdict(state, name, subject, answer, rest);
 }
 
-// A text that matches its pattern is no difference.
+// A text that matches its pattern makes no difference.
 function matched(expected: unknown, received: unknown): unknown {
   if (!Array.isArray(expected) || !Array.isArray(received))
     return expected;
@@ -194,7 +194,7 @@ function matched(expected: unknown, received: unknown): unknown {
   });
 }
 
-/** A matcher of one text, or of a list of them for all elements. */
+/** A matcher for one text, or for a list of the texts of all elements. */
 function textOrList(name: string, one: TextMatcher, list: string, o: { whitespace?: boolean; substring?: boolean } = {}, check: (expected: unknown) => void = () => {}): PageMatcher {
   return async function (subject, expected, options: TextOptions = {}) {
     subjectOf(name, subject, [['Locator', Locator]]);
@@ -209,7 +209,7 @@ function textOrList(name: string, one: TextMatcher, list: string, o: { whitespac
 
 const isOptions = (value: unknown): boolean => typeof value === 'object' && value !== null && !(value instanceof RegExp);
 
-/** Matchers by name. A new one is an entry here. */
+/** Matchers by name. To add one, add an entry here. */
 export const pageMatchers: Readonly<Record<string, PageMatcher>> = {
   toBeAttached: turned('toBeAttached', 'attached', 'attached', 'detached'),
   toBeVisible: turned('toBeVisible', 'visible', 'visible', 'hidden'),
@@ -312,7 +312,7 @@ async function urlPredicate(state: PageState, page: Page, holds: (url: URL) => u
     try {
       value = await holds(new URL(page.url())) as boolean === true;
     } catch {
-      // A predicate that fails does not hold.
+      // A predicate that throws does not hold.
     }
     return { done: value === wanted, value };
   }, timeout);
@@ -323,7 +323,7 @@ async function urlPredicate(state: PageState, page: Page, holds: (url: URL) => u
   });
 }
 
-/** A text without empty lines around it and the indentation that all of its lines have. */
+/** A text without surrounding empty lines and without the common indentation. */
 function dedent(text: string): string {
   const lines = text.split('\n');
   const depths = lines.filter(l => l.trim()).map(l => /^\s*/.exec(l)![0].length);

@@ -1,21 +1,18 @@
-// Trying again until something holds, with Playwright's schedule.
+// Tries again until something holds, with Playwright's schedule.
 
 import { host } from '../core/host.ts';
 import { waiting } from '../core/pending.ts';
 
-/** Pauses between attempts in ms; the last goes on. */
+/** Pauses between attempts in ms; the last one repeats. */
 const pollIntervals = [100, 250, 500, 1000];
 
-/** How an attempt went. */
+/** The result of an attempt. */
 export interface Attempt<T> { done: boolean; value: T }
 
-/** How all of them went: the last one that ended, and, if it is not done, why there is no other. */
+/** The result of all attempts: the last finished one and, if it is not done, why no other follows. */
 export interface Outcome<T> { last?: Attempt<T>; over: string }
 
-/**
- * Runs attempt until it is done or timeout ms (0: no end) are over; an attempt that
- * hangs does not outlast them.
- */
+/** Runs attempt until it is done or timeout ms (0: no limit) are over. An attempt that hangs is given up then. */
 export async function poll<T>(attempt: () => Promise<Attempt<T>>, timeout: number, intervals: readonly number[] = pollIntervals): Promise<Outcome<T>> {
   const outcome: Outcome<T> = { over: `Timeout ${timeout}ms exceeded while waiting on the predicate` };
   const deadline = timeout ? host.now() + timeout : Infinity;

@@ -1,4 +1,4 @@
-// How expect words what did not hold: hints, labels, values and differences.
+// The texts of failed expectations: hints, labels, values and differences.
 
 import { equals, iterableEquality, isAsymmetric } from './equality.ts';
 import type { Labels, Printer } from '../extras/printer.ts';
@@ -12,7 +12,7 @@ export function stringify(value: unknown, maxDepth?: number, maxWidth?: number):
   return printer().stringify(value, maxDepth, maxWidth);
 }
 
-/** Options of the line that says which expectation it was. */
+/** Options of the line that names the expectation. */
 export interface HintOptions { comment?: string; isNot?: boolean; promise?: string; secondArgument?: string }
 
 /** The first line of an error: expect(received).not.toBe(expected) // Object.is equality. */
@@ -28,7 +28,7 @@ export function labels(...names: string[]): (name: string) => string {
   return name => `${name}: ${' '.repeat(width - name.length)}`;
 }
 
-/** What a value is, in one word, as errors of matchers name it. */
+/** The type of a value in one word, for errors of matchers. */
 export function typeOf(value: unknown): string {
   if (value === null)
     return 'null';
@@ -43,13 +43,13 @@ export function typeOf(value: unknown): string {
   return 'object';
 }
 
-/** The type and value of something that is not what it must be. */
+/** The type and value of a wrong argument. */
 export function withType(name: string, value: unknown, print: (value: unknown) => string = stringify): string {
   const type = typeOf(value);
   return `${type === 'null' || type === 'undefined' ? '' : `${name} has type:  ${type}\n`}${name} has value: ${print(value)}`;
 }
 
-/** The difference of two values as lines, or both one below the other. */
+/** The difference of two values as lines, or both values. */
 export function diffOrBoth(expected: unknown, received: unknown, expectedLabel = 'Expected', receivedLabel = 'Received'): string {
   const heads: Labels = { expected: expectedLabel, received: receivedLabel, counts: true };
   if (typeof expected === 'string' && typeof received === 'string') {
@@ -65,7 +65,7 @@ export function diffOrBoth(expected: unknown, received: unknown, expectedLabel =
   return `${label(expectedLabel)}${stringify(expected)}\n${label(receivedLabel)}${same ? 'serializes to the same string' : stringify(received)}`;
 }
 
-/** The difference of two values for a custom matcher's message; null if there is nothing to compare. */
+/** The difference of two values for a custom matcher's message; null if they cannot be compared. */
 export function diff(a: unknown, b: unknown): string | null {
   if (Object.is(a, b))
     return null;
@@ -76,7 +76,7 @@ export function diff(a: unknown, b: unknown): string | null {
   return typeof a === 'object' && a !== null ? printer().diffValues(a, b) ?? 'Compared values have no visual difference.' : null;
 }
 
-// Whether lines say more about the difference than both values side by side.
+// Whether lines show the difference better than both values do.
 function comparable(expected: unknown, received: unknown): boolean {
   const type = typeOf(expected);
   if (type !== typeOf(received) || !['array', 'map', 'set', 'object'].includes(type))
@@ -88,8 +88,7 @@ function comparable(expected: unknown, received: unknown): boolean {
   return !isAsymmetric(received);
 }
 
-// Copies in which an asymmetric matcher that holds is on both sides, so that it is
-// no difference.
+// Copies in which a matching asymmetric matcher replaces the value on both sides, so that it makes no difference.
 function aligned(expected: any, received: any, parents: unknown[] = []): [unknown, unknown] {
   if (parents.includes(expected) || typeOf(expected) !== typeOf(received) || isAsymmetric(expected) || isAsymmetric(received))
     return [expected, received];
@@ -119,7 +118,7 @@ function aligned(expected: any, received: any, parents: unknown[] = []): [unknow
   if (!isPlain(expected) || !isPlain(received))
     return [expected, received];
   const [a, b] = [copy(expected), copy(received)];
-  let changed = false; // what refers to itself is not to lose that by a copy
+  let changed = false; // a copy must not lose circular references
   for (const key of Object.keys(a)) {
     if (!Object.hasOwn(b, key))
       continue;
@@ -130,7 +129,7 @@ function aligned(expected: any, received: any, parents: unknown[] = []): [unknow
   return changed ? [a, b] : [expected, received];
 }
 
-// Objects whose fields are all there is to them.
+// Objects that consist only of their fields.
 function isPlain(v: object): boolean {
   return Object.prototype.toString.call(v) === '[object Object]' && typeof (v as { toJSON?: unknown }).toJSON !== 'function';
 }
@@ -139,7 +138,7 @@ function copy(v: object): Record<string, unknown> {
   return Object.assign(Object.create(Object.getPrototypeOf(v) as object | null) as Record<string, unknown>, v);
 }
 
-/** What a custom matcher finds in this.utils. */
+/** The this.utils of a custom matcher. */
 export const matcherUtils = {
   matcherHint: (name: string, received?: string, expected?: string, o?: HintOptions) => hint(name, received, expected, o),
   printExpected: (value: unknown) => stringify(value),

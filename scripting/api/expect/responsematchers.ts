@@ -6,7 +6,7 @@ import { Response } from '../net/network.ts';
 import type { PageMatcher } from './pagematchers.ts';
 import { hint } from './print.ts';
 
-/** What the matcher needs of a response, of whichever kind. */
+/** The members of any kind of response that the matcher needs. */
 interface Answered {
   ok(): boolean;
   url(): string;
@@ -14,14 +14,14 @@ interface Answered {
   statusText(): string;
   headers(): Record<string, string>;
   text(): Promise<string>;
-  /** How it was fetched, if it did not come by a page. */
+  /** The log, if the response did not come through a page. */
   _fetchLog?(): string[];
 }
 
-/** Types of content that are shown with the error. */
+/** Content types that are shown with the error. */
 const textual = /^(text\/.*?|application\/(json|(x-)?javascript|xml.*?|ecmascript|graphql|x-www-form-urlencoded)|image\/svg(\+xml)?|application\/.*?(\+json|\+xml))(;\s*charset=.*)?$/;
 
-/** Matchers of responses, by name. They wait for the response's text to word what did not hold. */
+/** Matchers for responses, by name. They wait for the response's text to include it in a failure. */
 export const responseMatchers: Readonly<Record<string, PageMatcher>> = {
   async toBeOK(this, response: unknown): Promise<MatcherResult> {
     if (!isResponse(response)) {
@@ -29,7 +29,7 @@ export const responseMatchers: Readonly<Record<string, PageMatcher>> = {
       throw new Error(`toBeOK can be only used with APIResponse object, was called with ${type}${inspect(response)}`);
     }
     const pass = response.ok();
-    const body = pass === this.isNot && textual.test(response.headers()['content-type'] ?? '') ? await response.text().catch(() => undefined) : undefined; // a page may have let go of it
+    const body = pass === this.isNot && textual.test(response.headers()['content-type'] ?? '') ? await response.text().catch(() => undefined) : undefined; // the page may have dropped the body
     const log = response._fetchLog?.() ?? [`→ GET ${response.url()}`, `← ${response.status()} ${response.statusText()}`];
     const head = hint('toBeOK', 'response', '', { isNot: this.isNot, promise: this.promise });
     return {

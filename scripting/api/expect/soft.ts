@@ -1,16 +1,15 @@
-// Where errors of expect.soft go: a script goes on after them, and fails at its
-// end.
+// Collects errors of expect.soft: a script goes on after them and fails at its end.
 
 /** Takes the errors of soft expectations. */
 export interface SoftSink { add(error: Error): void }
 
-/** Keeps errors until someone asks for one error of them all. */
+/** Keeps errors until they are requested as one. */
 export class SoftErrors implements SoftSink {
   #errors: Error[] = [];
 
   add(error: Error): void { this.#errors.push(error); }
 
-  /** All errors as one, the last of which may be the one that ended the script; undefined if there is none. */
+  /** All errors as one, of which the last may have ended the script; undefined if there are none. */
   summary(last?: Error): Error | undefined {
     const all = last ? [...this.#errors, last] : this.#errors;
     const [first] = all;
@@ -23,7 +22,7 @@ export class SoftErrors implements SoftSink {
   }
 }
 
-// The stack without what it says before.
+// The stack without the message.
 function framesOf(error: Error): string {
   const head = `${error.name}: ${error.message}`;
   const { stack = '' } = error;
@@ -32,10 +31,10 @@ function framesOf(error: Error): string {
 
 let sink: SoftSink = new SoftErrors();
 
-/** The sink of the moment. */
+/** The current sink. */
 export function softSink(): SoftSink { return sink; }
 
-/** Sets where soft errors go from now on, such as to the test that runs; gives the one before. */
+/** Sets the receiver of soft errors, such as the running test; returns the previous one. */
 export function setSoftSink(next: SoftSink): SoftSink {
   const before = sink;
   sink = next;

@@ -1,4 +1,4 @@
-// expect(f).toThrow() and its kin.
+// expect(f).toThrow() and the like.
 
 import { isAsymmetric } from './equality.ts';
 import { host } from '../core/host.ts';
@@ -6,7 +6,7 @@ import { constructors, hintOf, refuseValue, type MatcherResult, type MatcherStat
 import { stringify } from './print.ts';
 import { mended } from '../core/wording.ts';
 
-/** What a function threw, or a promise was rejected with. */
+/** The value that a function threw, or with which a promise was rejected. */
 interface Thrown { value: any; hasMessage: boolean; message: string }
 
 function thrown(caught: any): Thrown {
@@ -15,7 +15,7 @@ function thrown(caught: any): Thrown {
   return { value, hasMessage, message: hasMessage ? value.message : String(value) };
 }
 
-/** How one kind of argument is compared. */
+/** The comparison for one kind of argument. */
 interface Check { pass: boolean; /** The lines between the hint and where it was thrown. */ lines: string[] }
 
 /** Makes the matcher under one of its names. */
@@ -48,7 +48,7 @@ function outcome(state: MatcherState, head: string, received: any): Thrown | und
 function check(expected: any, got: Thrown | undefined, not: boolean, head: string): Check {
   const no = not ? 'not ' : '';
   const pad = ' '.repeat(no.length);
-  // What is wanted; after a blank line, unless something came that can stand beside it.
+  // The expected value; after a blank line, unless a received value follows.
   const alone = (line: string) => (got ? [line] : [line, '']);
   const beside = (label: string, text: string) => {
     const wanted = `Expected ${label}: ${no}${text}`;
@@ -84,7 +84,7 @@ function check(expected: any, got: Thrown | undefined, not: boolean, head: strin
   return refuseValue(Error, head, 'expected value must be a string or regular expression or class or error', ['Expected', expected]);
 }
 
-// An error with the same message, and the same cause if one is given.
+// An error with the same message, and with the same cause if one is given.
 function like(expected: any, got: Thrown | undefined, no: string): Check {
   const causes = (e: any): object | string => (e?.cause === undefined ? { message: e?.message } : { cause: typeof e.cause === 'object' ? causes(e.cause) : e.cause, message: e?.message });
   const whole = (e: any): string => JSON.stringify(causes(e));
@@ -103,7 +103,7 @@ function described(got: Thrown): string[] {
   return got.hasMessage ? [`Received name:    ${stringify(got.value.name)}`, `Received message: ${stringify(got.message)}`] : [`Received value: ${stringify(got.value)}`];
 }
 
-// Where in the script an error was thrown.
+// The place in the script where an error was thrown.
 function where({ value }: Thrown): string[] {
   const stack = value instanceof Error && typeof value.stack === 'string' ? host.tidy(value.stack) : '';
   return stack.split('\n').filter(Boolean).map(line => `  ${line}`);

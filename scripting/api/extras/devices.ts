@@ -1,4 +1,4 @@
 declare const DEVICES: string;
 
-/** Playwright's device descriptors, as JSON: a text is loaded quicker than an object. */
+/** Playwright's device descriptors as JSON, because a text loads faster than an object. */
 export const devices = DEVICES;

@@ -1,4 +1,4 @@
-// Intl, and what of the language's own classes goes with it.
+// Intl, and the methods of built-in classes that need it.
 
 import { DateTimeFormat } from '../intl/dates.ts';
 import { requested } from '../intl/locale.ts';
@@ -33,7 +33,7 @@ export const Intl = Object.defineProperty({
 for (const name of ['PluralRules', 'RelativeTimeFormat', 'ListFormat', 'Locale'] as const)
   Object.defineProperty(Intl[name], 'name', { value: name, configurable: true });
 
-// Formats that scripts ask for again and again, by what they asked with.
+// Formats that scripts use repeatedly, by their options.
 const kept = new Map<string, { format: (value: any) => string }>();
 
 function formatOf(kind: string, locales: unknown, options: Options | undefined, make: () => { format: (value: any) => string }): (value: any) => string {
@@ -53,7 +53,7 @@ function dateText(name: string, fields: 'any' | 'date' | 'time', defaults: 'all'
   };
 }
 
-/** Methods of the language's classes, by class: globals.ts puts them there. */
+/** Methods of built-in classes, by class; globals.ts installs them. */
 export const methods: Record<string, Record<string, (...args: any[]) => unknown>> = {
   Number: {
     toLocaleString(this: number, locales?: unknown, options?: Options) {

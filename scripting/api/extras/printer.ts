@@ -1,29 +1,28 @@
-// Values and their differences as Playwright's expect prints them; loaded when an
-// expectation has failed.
+// Prints values and their differences as Playwright's expect does; loaded when an expectation has failed.
 
 import { format, plugins } from '@vitest/pretty-format';
 import { diffLinesUnified, diffLinesUnified2, diffStringsUnified } from '@vitest/utils/diff';
 
-/** What the bundle gives (print.ts has the use of it). */
+/** The bundle's exports; print.ts uses them. */
 export interface Printer {
   /** A value in one line. */
   stringify(value: unknown, maxDepth?: number, maxWidth?: number): string;
-  /** Two values line by line; nothing when they look the same. */
+  /** Two values line by line; undefined when they look the same. */
   diffValues(expected: unknown, received: unknown, labels?: Labels): string | undefined;
   /** Two texts line by line. */
   diffTexts(expected: string, received: string, labels?: Labels): string;
 }
 
-/** How a difference is headed; with counts it says how many lines are new and gone. */
+/** The heading of a difference; with counts it contains the numbers of new and missing lines. */
 export interface Labels { expected?: string; received?: string; counts?: boolean }
 
-/** Text above this many characters is shown in less depth, and then in less width. */
+/** Text over this many characters is shown with less depth, and then with less width. */
 const lengthLimit = 10_000;
 
 const formatPlugins = [plugins.DOMCollection, plugins.Immutable, plugins.AsymmetricMatcher];
 const plain = (text: string) => text;
 
-/** A value in one line, nested to maxDepth and with maxWidth members at each level at most. */
+/** A value in one line, nested to at most maxDepth and with at most maxWidth members per level. */
 export function stringify(value: unknown, maxDepth = 10, maxWidth = 10): string {
   let text: string;
   try {
@@ -52,7 +51,7 @@ export function diffTexts(expected: string, received: string, labels: Labels = {
   return diffStringsUnified(expected, received, options(labels));
 }
 
-/** The lines in which two values differ as they are printed; undefined if they are printed alike. */
+/** The lines in which two printed values differ; undefined if they print alike. */
 export function diffValues(expected: unknown, received: unknown, labels: Labels = {}): string | undefined {
   const shown = (value: unknown, indent?: 0) => lines(sorted(value), indent);
   const [a, b] = [shown(expected, 0), shown(received, 0)];
@@ -70,7 +69,7 @@ function lines(value: unknown, indent?: 0): string[] {
   }
 }
 
-// The order of insertion says nothing here.
+// The order of insertion does not matter here.
 function sorted(value: unknown): unknown {
   if (value instanceof Map)
     return new Map([...value].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));

@@ -1,4 +1,4 @@
-// What runs test files.
+// The runner of test files.
 
 export { builtinFixtures } from '../runner/builtin.ts';
 export { defineConfig } from '../runner/config.ts';

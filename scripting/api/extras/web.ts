@@ -1,3 +1,3 @@
-// What goes with fetch.
+// fetch and its classes.
 
 export { Blob, fetch, File, FormData, Headers, Request, Response } from '../node/web.ts';

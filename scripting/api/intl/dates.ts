@@ -11,10 +11,10 @@ const key = (...given: (string | undefined)[]) => given.map(w => (w === undefine
 
 type Options = Record<string, unknown>;
 
-/** The fields of a moment in a time zone. */
+/** The fields of a time in a time zone. */
 interface Fields { year: number; month: number; day: number; weekday: number; hour: number; minute: number; second: number; ms: number; offset: number; abbreviation: string }
 
-/** Writes dates and times as people of a locale do. */
+/** Formats dates and times in a locale. */
 export class DateTimeFormat {
   #o;
   #data;
@@ -51,7 +51,7 @@ export class DateTimeFormat {
     const cycle = option(options, 'hourCycle', ['h11', 'h12', 'h23', 'h24']);
     const hour12 = options['hour12'];
     const usual = this.#data.hourCycle;
-    // What hour12 means depends on what the locale is used to, as in V8.
+    // The meaning of hour12 depends on the locale, as in V8.
     const hourCycle = hour12 === undefined ? cycle ?? usual : hour12 ? usual === 'h12' ? 'h12' : 'h11' : usual === 'h12' ? 'h24' : 'h23';
     this.#o = { locale, timeZone, hourCycle, ...o };
   }
@@ -96,7 +96,7 @@ export class DateTimeFormat {
     };
   }
 
-  /** What is written, as a pattern. */
+  /** The result as a pattern. */
   #pattern(): string {
     const o = this.#o;
     const d = this.#data;

@@ -1,11 +1,11 @@
-// Locales: which one is meant, and what is known of it (data.mjs).
+// Locales: resolving them, and their data (data.mjs).
 
 import { host } from '../core/host.ts';
 
-/** Words by the category of a number: one, few, other …. */
+/** Words by plural category: one, few, other …. */
 export type PerCategory = Record<string, string>;
 
-/** What data.mjs writes of a locale. */
+/** The data of a locale in data.mjs. */
 export interface LocaleData {
   numbers: {
     decimal: string; group: string; groups: [number, number]; smallestGrouped: number;
@@ -25,13 +25,13 @@ export interface LocaleData {
   lists: Record<string, [string, string, string, string][]>;
 }
 
-/** The locale of scripts that name none. */
+/** The default locale of scripts. */
 const defaultLocale = 'en-US';
 
-/** Where the data of a language is that of one of its regions. */
+/** Languages whose data is that of one of their regions. */
 const regions: Record<string, string> = { en: 'en-US', pt: 'pt-BR', zh: 'zh-CN', no: 'nb' };
 
-/** Styles in the order in which data has them. */
+/** Styles in the order of the data. */
 export const styles = ['long', 'short', 'narrow'];
 
 const known = new Map<string, LocaleData | null>();
@@ -46,7 +46,7 @@ function data(name: string): LocaleData | null {
   return d;
 }
 
-/** A tag as it is written properly: en-us is en-US. */
+/** The canonical form of a tag: en-us becomes en-US. */
 export function canonical(tag: unknown): string {
   if (typeof tag !== 'string' && (typeof tag !== 'object' || tag === null))
     throw new TypeError('Incorrect locale information provided');
@@ -64,7 +64,7 @@ export function canonical(tag: unknown): string {
   }).join('-');
 }
 
-/** The tags that a locales argument names. */
+/** The tags of a locales argument. */
 export function requested(locales: unknown): string[] {
   if (locales === undefined)
     return [];
@@ -72,7 +72,7 @@ export function requested(locales: unknown): string[] {
   return [...new Set(list.map(canonical))];
 }
 
-/** The first of some locales that is known, with its data; else the default. */
+/** The first known locale of a list, with its data, or the default. */
 export function resolve(locales: unknown): { locale: string; data: LocaleData } {
   for (const tag of requested(locales)) {
     const base = tag.replace(/-[a-z\d]-.*$/, ''); // without extensions
@@ -88,12 +88,12 @@ export function resolve(locales: unknown): { locale: string; data: LocaleData } 
   return { locale: defaultLocale, data: data(defaultLocale)! };
 }
 
-/** The tags of some whose language is known. */
+/** The tags whose language is known. */
 export function supported(locales: unknown): string[] {
   return requested(locales).filter(tag => tag.startsWith('en') || resolve(tag).locale !== defaultLocale);
 }
 
-/** One of the values that an option may have. */
+/** An option with a fixed set of values. */
 export function option<T extends string>(options: object, name: string, values: readonly T[], otherwise: T): T;
 export function option<T extends string>(options: object, name: string, values: readonly T[]): T | undefined;
 export function option<T extends string>(options: object, name: string, values: readonly T[], otherwise?: T): T | undefined {
@@ -105,7 +105,7 @@ export function option<T extends string>(options: object, name: string, values: 
   return String(value) as T;
 }
 
-/** A number that an option may be. */
+/** An option that is a number. */
 export function numeric(options: object, name: string, min: number, max: number): number | undefined {
   const value = (options as Record<string, unknown>)[name];
   if (value === undefined)
@@ -119,7 +119,7 @@ export function numeric(options: object, name: string, min: number, max: number)
 /** A piece of formatted text. */
 export interface Part { type: string; value: string }
 
-/** Fills a pattern in: text as literals, names in braces by what fill gives for them. */
+/** Fills a pattern: text becomes literals, and fill gives the parts for names in braces. */
 export function fill(pattern: string, give: (name: string) => Part | Part[], literal = 'literal'): Part[] {
   const out: Part[] = [];
   for (const piece of pattern.split(/(\{[^}]+\})/)) {

@@ -15,7 +15,7 @@ function decimal(value: number | bigint): Decimal {
   return { negative: m[1] === '-' || Object.is(value, -0), digits, point: digits ? m[2]!.length + Number(m[4] ?? 0) - leading : 0 };
 }
 
-/** Rounds half away from zero after so many digits. */
+/** Rounds half away from zero after a number of digits. */
 function round(d: Decimal, keep: number): Decimal {
   if (keep >= d.digits.length)
     return d;
@@ -33,7 +33,7 @@ function round(d: Decimal, keep: number): Decimal {
   return digits ? { ...d, digits, point } : { ...d, digits, point: 0 };
 }
 
-/** Integer and fraction digits, the latter at least so many. */
+/** Integer and fraction digits, with a minimum number of the latter. */
 function spread(d: Decimal, fraction: number): [string, string] {
   const padded = d.point > 0 ? d.digits.padEnd(d.point, '0') : '0'.repeat(-d.point) + d.digits;
   const at = Math.max(d.point, 0);
@@ -45,7 +45,7 @@ const threeDigits = new Set(['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
 
 type Options = Record<string, unknown>;
 
-/** Writes numbers as people of a locale do. */
+/** Formats numbers in a locale. */
 export class NumberFormat {
   #o;
   #data;
@@ -128,7 +128,7 @@ export class NumberFormat {
     return this.#dress(body, negative, zero, Number.isNaN(value), category, compact);
   }
 
-  /** The digits of a number, grouped, and what its notation adds. */
+  /** The digits of a number, grouped, with the parts of its notation. */
   #digits(n: Decimal): { body: Part[]; zero: boolean; category: string; compact: PerCategory | undefined } {
     const { notation } = this.#o;
     if (this.#o.style === 'percent' && n.digits)
@@ -209,7 +209,7 @@ export class NumberFormat {
     }
     const currency = o.currency === undefined ? undefined : d.currencies[o.currency];
     const symbol = o.currencyDisplay === 'narrowSymbol' ? currency?.narrow : o.currencyDisplay === 'symbol' ? currency?.symbol : undefined;
-    // A currency's code stands apart from the number, as its symbol may not.
+    // A currency's code is separated from the number; its symbol may not be.
     const spaced = symbol === undefined || /^[A-Z]{2,}$/.test(symbol);
     const named = o.style === 'currency' && o.currencyDisplay === 'name';
     const kind = o.style === 'percent' ? 'percent' : o.style !== 'currency' || named ? 'decimal' : o.currencySign === 'accounting' ? 'accounting' : spaced ? 'code' : 'currency';
@@ -233,7 +233,7 @@ export class NumberFormat {
   }
 }
 
-/** Tells which form of a word goes with a number. */
+/** Selects the plural form for a number. */
 export class PluralRules {
   #locale;
   #ordinal;

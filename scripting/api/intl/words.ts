@@ -31,7 +31,7 @@ export class Collator {
   resolvedOptions(): object { return { ...this.#o }; }
 }
 
-/** Writes a distance in time: in 3 days, yesterday. */
+/** Formats a relative time: in 3 days, yesterday. */
 export class RelativeTimeFormat {
   #o;
   #data;
@@ -71,7 +71,7 @@ export class RelativeTimeFormat {
   resolvedOptions(): object { return { ...this.#o }; }
 }
 
-/** Writes a list: a, b, and c. */
+/** Formats a list: a, b, and c. */
 export class ListFormat {
   #o;
   #between;
@@ -98,7 +98,7 @@ export class ListFormat {
   resolvedOptions(): object { return { ...this.#o }; }
 }
 
-/** A language, and where it is spoken. */
+/** A language with its region. */
 export class Locale {
   readonly baseName: string;
   readonly language: string;

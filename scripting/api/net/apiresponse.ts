@@ -4,7 +4,7 @@ import { host } from '../core/host.ts';
 import type { APIRequestContext } from './request.ts';
 import { buffer } from '../core/values.ts';
 
-/** What api.fetch answers. */
+/** The answer of api.fetch. */
 export interface ResponseInit {
   url: string;
   status: number;
@@ -14,12 +14,12 @@ export interface ResponseInit {
   securityDetails: object | null;
   timing: Record<string, number>;
   log?: string[];
-  /** base64; of large ones the id, for api.body. */
+  /** base64; for a large body, the id for api.body. */
   body?: string;
   response?: string;
 }
 
-/** The answer to a request outside the pages. */
+/** The response to a request outside the pages. */
 export class APIResponse {
   #context: APIRequestContext;
   #init: ResponseInit;
@@ -62,7 +62,7 @@ export class APIResponse {
     return this.#init.body ?? (await send<{ body: string }>('api.body', { response: this.#init.response })).body;
   }
 
-  /** What was done to get it, for expect(response).toBeOK(). @internal */
+  /** The log of the request, for expect(response).toBeOK(). @internal */
   _fetchLog(): string[] { return this.#init.log ?? []; }
 
   /** @internal */

@@ -3,15 +3,15 @@ import type { Send } from '../core/call.ts';
 import type { RequestSource } from './request.ts';
 import { typeName } from '../core/values.ts';
 
-/** A cookie as a context gives it. */
+/** A cookie in the form that a context returns. */
 export type Cookie = Awaited<ReturnType<pw.APIRequestContext['cookies']>>[number];
-/** A cookie as a context takes it. */
+/** A cookie in the form that a context accepts. */
 export type NewCookie = Parameters<pw.APIRequestContext['addCookies']>[0][number];
 
-/** What clearCookies takes. */
+/** The options of clearCookies. */
 export interface CookieFilter { name?: string | RegExp; domain?: string | RegExp; path?: string | RegExp }
 
-/** Takes away the cookies that match; all without a filter. */
+/** Removes the matching cookies, or all without a filter. */
 export async function clearCookies(send: Send, source: Pick<RequestSource, 'id' | 'verb'>, filter: CookieFilter | undefined): Promise<void> {
   let gone: Cookie[] | undefined;
   if (filter && (filter.name !== undefined || filter.domain !== undefined || filter.path !== undefined)) {
@@ -50,7 +50,7 @@ export function checkedCookies(cookies: readonly NewCookie[]): object[] {
   });
 }
 
-/** One URL, or some, as a list. */
+/** One or several URLs as a list. */
 export function list(urls: string | readonly string[] | undefined): readonly string[] {
   return urls === undefined ? [] : typeof urls === 'string' ? [urls] : urls;
 }

@@ -9,30 +9,30 @@ import { buffer, utf8 } from '../core/values.ts';
 /** The options of routeFromHAR. */
 export interface HarOptions { url?: string | RegExp; notFound?: 'abort' | 'fallback'; update?: boolean; updateContent?: 'embed' | 'attach'; updateMode?: 'full' | 'minimal' }
 
-/** What is recorded of a body: text, or the name of the file that has it. */
+/** A recorded body: text, or the name of its file. */
 interface Body { text?: string; encoding?: string; _file?: string }
 
-/** One recorded request, as far as replaying needs it. */
+/** The parts of a recorded request that replaying needs. */
 interface Entry {
   request: { method: string; url: string; headers?: Header[]; postData?: Body };
   response: { status: number; headers?: Header[]; content?: Body };
 }
 
-/** What a request is looked up by. */
+/** The keys by which a request is looked up. */
 interface Asked { url: string; method: string; headers: Headers; body: Uint8Array | null }
 
-/** What was recorded for a request, after its redirects. */
+/** The recorded response to a request, after its redirects. */
 interface Found { response: Entry['response']; body: Uint8Array; url: string; method: string; redirected: boolean }
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** The status that HAR files give what was never answered. */
+/** The status in HAR files of a request without a response. */
 const unanswered = -1;
 
-/** Gives the bytes of a file that an entry names. */
+/** Returns the bytes of a file that an entry names. */
 type Read = (name: string) => Promise<Uint8Array>;
 
-/** A route's handler that answers from a HAR file of the session, or from a .zip with one in it. */
+/** A route handler that answers from a HAR file of the session, or from one in a .zip. */
 export async function harHandler(send: Send, path: string, { notFound }: HarOptions): Promise<Handler> {
   const zipped = path.endsWith('.zip');
   const read: Read = name => zipped ? readZipped(send, path, name) : readFile(send, name);
@@ -42,7 +42,7 @@ export async function harHandler(send: Send, path: string, { notFound }: HarOpti
     const request = route.request();
     const method = request.method();
     const asked = { url: request.url(), method, headers: new Headers(headersOf(request.headers())), body: request.postDataBuffer() };
-    // An entry that cannot be read is as good as none.
+    // An unreadable entry counts as missing.
     const found = await find(read, entries, asked).catch(() => null);
     if (!found)
       await muted(() => notFound === 'fallback' ? route.fallback() : route.abort());
@@ -63,7 +63,7 @@ function fulfill(route: Route, { response: { status, headers = [] }, body }: Fou
 
 function headersOf(map: Record<string, string>): Header[] { return Object.entries(map).map(([name, value]) => ({ name, value })); }
 
-/** Looks a request up and follows recorded redirects; null for one that leads nowhere. */
+/** Looks up a request and follows recorded redirects; null if they end nowhere. */
 async function find(read: Read, entries: readonly Entry[], asked: Asked): Promise<Found | null> {
   let { url, method, body } = asked;
   const seen = new Set<Entry>();
@@ -84,7 +84,7 @@ async function find(read: Read, entries: readonly Entry[], asked: Asked): Promis
   }
 }
 
-/** The entry of a URL, method and body that shares most headers with the request; the first of equals. */
+/** The entry with the same URL, method and body that shares most headers with the request; the first of equals. */
 async function best(read: Read, entries: readonly Entry[], asked: Asked): Promise<Entry | undefined> {
   let chosen: Entry | undefined;
   let most = -1;
@@ -101,7 +101,7 @@ async function best(read: Read, entries: readonly Entry[], asked: Asked): Promis
   return chosen;
 }
 
-// Browsers invent the boundary of a form anew each time.
+// Browsers generate a new boundary for each form.
 function sameBody({ headers, body }: Asked, recorded: Uint8Array, recordedHeaders: Headers): boolean {
   const [now, then] = [boundaryOf(headers), boundaryOf(recordedHeaders)];
   const text = latin1(body!);

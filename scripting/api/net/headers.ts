@@ -3,10 +3,10 @@ import { typeName } from '../core/values.ts';
 /** One field of a header. */
 export interface Header { name: string; value: string }
 
-/** Headers as routes take them: undefined leaves one out. */
+/** Headers in the form of routes: undefined removes one. */
 export type HeaderMap = Record<string, string | undefined>;
 
-/** The headers of a message, in order; several may have one name. */
+/** The headers of a message in order; several may have the same name. */
 export class Headers {
   readonly #list: Header[];
   readonly #byName = new Map<string, string[]>();
@@ -49,7 +49,7 @@ export function headerList(map: HeaderMap): Header[] {
   return list;
 }
 
-/** Refuses headers that are no strings, in Playwright's words. */
+/** Refuses headers that are not strings, in Playwright's words. */
 export function checkHeaders(map: HeaderMap): void {
   for (const [name, value] of Object.entries(map)) {
     if (value !== undefined && typeof value !== 'string')
@@ -57,7 +57,7 @@ export function checkHeaders(map: HeaderMap): void {
   }
 }
 
-/** Headers of an object as lines; values that are undefined are left out. */
+/** An object's headers as lines, without undefined values. */
 export function headerLines(headers: Record<string, string> | undefined): Header[] {
   const lines = Object.entries(headers ?? {}).filter(([, value]) => value !== undefined).map(([name, value]) => ({ name, value }));
   lines.forEach(({ value }, i) => {

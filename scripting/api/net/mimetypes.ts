@@ -1,4 +1,4 @@
-// What kind of file a name says.
+// The media type of a file by its name.
 
 const types: Record<string, string> = {
   css: 'text/css', csv: 'text/csv', gif: 'image/gif', htm: 'text/html', html: 'text/html', ico: 'image/vnd.microsoft.icon', jpeg: 'image/jpeg',
@@ -8,7 +8,7 @@ const types: Record<string, string> = {
   woff2: 'font/woff2', xhtml: 'application/xhtml+xml', xml: 'application/xml', zip: 'application/zip',
 };
 
-/** The media type of a file by the end of its name. */
+/** The media type of a file by its extension. */
 export function mimeType(path: string): string {
   const end = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase();
   return end && Object.hasOwn(types, end) ? types[end]! : 'application/octet-stream';

@@ -7,7 +7,7 @@ import { buffer, utf8 } from '../core/values.ts';
 import type { Worker } from '../objects/worker.ts';
 import type { World } from '../objects/world.ts';
 
-/** A request as the server describes it (automation/pagerequest.go). */
+/** A request, as the server describes it (automation/pagerequest.go). */
 export interface RequestInit {
   id: string;
   page: string;
@@ -26,7 +26,7 @@ export interface RequestInit {
   responseEnd: number;
 }
 
-/** An answer as the server describes it. */
+/** A response, as the server describes it. */
 export interface ResponseInit {
   url: string;
   status: number;
@@ -55,10 +55,10 @@ interface ResourceTiming {
 
 interface Sizes { requestBodySize: number; requestHeadersSize: number; responseBodySize: number; responseHeadersSize: number }
 
-/** What a route changes of a request that it passes on. */
+/** The changes that a route makes to a request. */
 export interface Overrides { url?: string; method?: string; headers?: HeaderMap; postData?: unknown }
 
-/** A request that a page made; the world keeps one object for each. */
+/** A request that a page made. The world keeps one object for each. */
 export class Request {
   /** @internal */
   readonly _id: string;
@@ -83,7 +83,7 @@ export class Request {
     this._update(init);
   }
 
-  /** Takes in what the server tells later of the same request. @internal */
+  /** Updates the request by a later event of the server. @internal */
   _update(init: RequestInit): void {
     this.#init = init;
     this.#frame ??= init.frame ? this._world.frames.get(init.frame) : undefined;
@@ -172,7 +172,7 @@ export class Request {
     this._update((await quietly<{ request: RequestInit }>('request.finished', { request: this._id })).request);
   }
 
-  /** The page, unless it is not ready yet: a popup's first request comes before. @internal */
+  /** The page, unless it is not ready yet: the first request of a popup comes before it. @internal */
   get _page(): Page | undefined { return this._world.pages.get(this.#init.page); }
   /** @internal */
   get _pageId(): string { return this.#init.page; }
@@ -180,7 +180,7 @@ export class Request {
   get _contextId(): string { return this.#init.context; }
 }
 
-/** The answer to a request. */
+/** The response to a request. */
 export class Response {
   #request: Request;
   #init: ResponseInit;
@@ -196,7 +196,7 @@ export class Response {
   url(): string { return this.#request._overrides.url ?? this.#init.url; }
   status(): number { return this.#init.status; }
   statusText(): string { return this.#init.statusText ?? ''; }
-  /** True for 200 to 299, and for the 0 that file: URLs have. */
+  /** True for 200 to 299, and for the 0 of file: URLs. */
   ok(): boolean { return this.status() === 0 || this.status() >= 200 && this.status() <= 299; }
   fromServiceWorker(): boolean { return !!this.#init.fromServiceWorker; }
   request(): Request { return this.#request; }
@@ -232,7 +232,7 @@ export class Response {
 
 const httpVersions: Record<string, string> = { 'h2': 'HTTP/2.0', 'h3': 'HTTP/3.0', 'http/1.1': 'HTTP/1.1', 'http/1.0': 'HTTP/1.0' };
 
-/** A body as routes take it: text, bytes, or anything else as JSON. */
+/** A body for a route: text, bytes, or anything else as JSON. */
 export function postBuffer(data: unknown): any {
   const { Buffer } = globalThis as any;
   if (typeof data === 'string')

@@ -8,7 +8,7 @@ import { offerRoute } from './route.ts';
 import { urlMatches } from './urls.ts';
 import type { World } from '../objects/world.ts';
 
-/** What the server tells of the network (automation/pagerequest.go). */
+/** The server's events about the network (automation/pagerequest.go). */
 export const networkHandlers: Record<string, (w: World, e: Record<string, any>) => void> = {
   'network.request': (w, e) => tell(w, 'request', e),
   'network.response': (w, e) => tell(w, 'response', e),
@@ -24,15 +24,15 @@ function tell(w: World, event: string, e: Record<string, any>): void {
   request._page?.emit(event, subject);
 }
 
-/** What waitForRequest and waitForResponse wait for. */
+/** The condition of waitForRequest and waitForResponse. */
 export type UrlOrPredicate<T> = string | RegExp | ((subject: T) => unknown);
 
-/** Waits for a request that matches; a TimeoutError after so many ms. */
+/** Waits for a matching request; a TimeoutError after timeout ms. */
 export function waitForRequest(page: Page, match: UrlOrPredicate<Request>, options?: { timeout?: number; signal?: AbortSignal }): Promise<Request> {
   return waitFor(page, 'waitForRequest', 'request', match, r => r, page._timeouts, options);
 }
 
-/** Waits for a response that matches; a TimeoutError after so many ms. */
+/** Waits for a matching response; a TimeoutError after timeout ms. */
 export function waitForResponse(page: Page, match: UrlOrPredicate<Response>, options?: { timeout?: number; signal?: AbortSignal }): Promise<Response> {
   return waitFor(page, 'waitForResponse', 'response', match, r => r.request(), page._timeouts, options);
 }
@@ -64,7 +64,7 @@ function waitFor<T extends Request | Response>(
   }, event, options), options);
 }
 
-/** As Playwright's logs shorten what they wait for. */
+/** Shortens a condition like Playwright's logs do. */
 function shortened(url: string): string {
   const most = 50;
   return url.length > most ? url.slice(0, most - 1) + '\u2026' : url;

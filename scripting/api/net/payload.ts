@@ -2,7 +2,7 @@
 
 import { host } from '../core/host.ts';
 
-/** A field of a form; a file has a name and a type of its own. */
+/** A field of a form. A file has a name and a type. */
 export interface Field {
   name: string;
   value?: string;
@@ -33,7 +33,7 @@ export function formBytes(form: object): Uint8Array {
 const boundaryLength = 16;
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789AB'; // 64 of them
 
-// Names stand in quotes, as the HTML standard says of multipart/form-data.
+// Names are quoted as the HTML standard says for multipart/form-data.
 function quoted(name: string): string {
   return `"${name.replace(/\r\n?|\n/g, '%0D%0A').replace(/"/g, '%22')}"`;
 }

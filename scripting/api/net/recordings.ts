@@ -1,16 +1,16 @@
-// HAR files that are recorded (automation/recorder.go).
+// Recording of HAR files (automation/recorder.go).
 
 import type { Send } from '../core/call.ts';
 import type { Page } from '../objects/page.ts';
 import { patternOf } from './urls.ts';
 
-/** What is recorded, and where. */
+/** What to record, and where. */
 export interface Recording { path: string; content: string; minimal: boolean; url?: string | RegExp }
 
 /** The option recordHar of contexts. */
 export interface RecordHar { path: string; content?: 'omit' | 'embed' | 'attach'; omitContent?: boolean; mode?: 'full' | 'minimal'; urlFilter?: string | RegExp }
 
-/** What recordHar and tracing.startHar mean. */
+/** The options of recordHar and tracing.startHar. */
 export function recordingOf({ path, content, omitContent, mode, urlFilter }: RecordHar): Recording {
   return { path, content: content ?? (omitContent ? 'omit' : path.endsWith('.zip') ? 'attach' : 'embed'), minimal: mode === 'minimal', url: urlFilter };
 }
@@ -22,7 +22,7 @@ export class HarRecordings {
 
   constructor(context: { context: string }) { this.#context = context; }
 
-  /** Gives the server's name of a recording. */
+  /** Returns the server's name of a recording. */
   async start(send: Send, { path, content, minimal, url }: Recording, page: Page | undefined, base: string | undefined): Promise<string> {
     const where = page ? page._where : this.#context;
     const { har } = await send<{ har: string }>('har.start', { ...where, content, minimal, urls: filter(url, base) });
@@ -42,7 +42,7 @@ export class HarRecordings {
   }
 }
 
-/** A regular expression in the server's words, which has no escape for a slash. */
+/** A regular expression in the server's syntax, which has no escape for a slash. */
 function filter(url: string | RegExp | undefined, base: string | undefined): string | undefined {
   if (url instanceof RegExp)
     return (url.flags.includes('i') ? '(?i)' : '') + url.source.replaceAll('\\u002f', '/');

@@ -10,11 +10,11 @@ import { hide } from '../objects/object.ts';
 import { absoluteURL, payload } from './requestbody.ts';
 import { quote } from '../core/selectors.ts';
 
-/** What a request is made with. */
+/** The options of a request. */
 export type FetchOptions = NonNullable<Parameters<pw.APIRequestContext['fetch']>[1]>;
 type State = Awaited<ReturnType<pw.APIRequestContext['storageState']>>;
 
-/** What a request that stands for another one is asked for (route.fetch, fetch(request)). */
+/** The request that a new one is based on (route.fetch, fetch(request)). */
 export interface RequestLike {
   url(): string;
   method(): string;
@@ -22,22 +22,22 @@ export interface RequestLike {
   postDataBuffer(): unknown;
 }
 
-/** Where the requests of a context get their cookies and defaults from. */
+/** The context from which requests get their cookies and defaults. */
 export interface RequestSource {
-  /** Parameters that name it for the server: {context} or {request}. */
+  /** Parameters that identify it for the server: {context} or {request}. */
   id: object;
-  /** The operations that its cookies are reached with begin with this. */
+  /** The prefix of the operations on its cookies. */
   verb: 'context' | 'api';
   baseURL(): string | undefined;
   /** Further parameters of api.fetch. */
   defaults(): Partial<FetchDefaults>;
   timeout(): number;
   storageState(send: Send, options: object | undefined): Promise<State>;
-  /** Why no more requests are made, once it is over. */
+  /** Why no more requests can be made, once it has ended. */
   closed(): string | undefined;
 }
 
-/** What a context says about all of its requests. */
+/** The settings of a context for all of its requests. */
 export interface FetchDefaults {
   failOnStatusCode: boolean;
   ignoreHTTPSErrors: boolean;
@@ -79,7 +79,7 @@ export class APIRequestContext {
     return this.#step('storageState', send => this._source.storageState(send, options));
   }
 
-  /** Ends the context; what its responses hold is gone with it. */
+  /** Ends the context and drops the bodies of its responses. */
   async dispose(options?: { reason?: string }): Promise<void> {
     if (this.#disposed !== undefined)
       return;
@@ -111,7 +111,7 @@ export class APIRequestContext {
     }, options);
   }
 
-  /** Makes a request within a step; route.fetch does, too. @internal */
+  /** Makes a request within a step, also for route.fetch. @internal */
   async _fetch(send: Send, urlOrRequest: string | RequestLike, options: FetchOptions): Promise<APIResponse> {
     const request = typeof urlOrRequest === 'object' && urlOrRequest !== null ? urlOrRequest : undefined;
     const url = request ? request.url() : urlOrRequest;
@@ -157,7 +157,7 @@ function given(options: Record<string, unknown>): Record<string, unknown> {
 
 type NewContextOptions = NonNullable<Parameters<pw.APIRequest['newContext']>[0]>;
 
-/** Makes contexts of requests that share nothing with the browser. */
+/** Makes request contexts that share nothing with the browser. */
 export class APIRequest {
   newContext(options: NewContextOptions = {}): Promise<APIRequestContext> {
     return step('apiRequest.newContext', () => 'request.newContext()', send => newContext(send, { ...defaults.options as NewContextOptions, ...options }));
@@ -189,7 +189,7 @@ async function newContext(send: Send, o: NewContextOptions): Promise<APIRequestC
   });
 }
 
-/** Credentials as the operations take them. */
+/** Credentials in the form of the operations. */
 export function credentialList(known: unknown): object[] {
   if (!known)
     return [];

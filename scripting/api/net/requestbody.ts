@@ -1,4 +1,4 @@
-// What a request of a script goes to, and what it carries.
+// The URL and the body of a script's request.
 
 import { refuse } from '../core/errors.ts';
 import type { Header } from './headers.ts';
@@ -6,7 +6,7 @@ import { formBytes, isBuffer, multipart, utf8, type Field } from './payload.ts';
 import type { FetchOptions, RequestLike } from './request.ts';
 import { quote } from '../core/selectors.ts';
 
-/** The whole URL of a request, with its parameters. */
+/** The complete URL of a request, with its parameters. */
 export function absoluteURL(url: string, base: string | undefined, params: FetchOptions['params']): string {
   let full: URL;
   try {
@@ -46,7 +46,7 @@ function isJSON(text: string): boolean {
 /** A body, if there is one, and its type. */
 export interface Payload { body?: Uint8Array; contentType?: string }
 
-/** The body that the options ask for, and the content type it has unless a header says otherwise. */
+/** The body for the options, and its content type unless a header sets another. */
 export async function payload(o: FetchOptions, headers: Header[], request: RequestLike | undefined): Promise<Payload> {
   const json = (text: string) => ({ body: utf8(text), contentType: 'application/json' });
   const { data } = o;

@@ -17,12 +17,12 @@ import { patternOf, sameMatch, urlMatches, type UrlMatch } from './urls.ts';
 
 type Options<K extends 'fulfill' | 'fetch'> = Parameters<pw.Route[K]>[0];
 
-/** A request that waits for what becomes of it. */
+/** A request that waits for a decision. */
 export class Route {
   #request: Request;
-  /** Set while a handler has it: called with whether it was handled. */
+  /** Set while a handler has it; called with whether it was handled. */
   #report: ((handled: boolean) => void) | null = null;
-  /** Chromium was told, or nobody is to be. */
+  /** Chromium was told, or shall not be. */
   #tried = false;
   /** @internal */
   _failed = false;
@@ -54,7 +54,7 @@ export class Route {
       throw new Error('Can specify either body or json parameters');
     await this.#handle('fulfill', async send => {
       const { status, headers, body } = await answerOf(send, options).catch(e => {
-        this.#tried = false; // a file that cannot be read, say: there may be another answer
+        this.#tried = false; // for example, a file that cannot be read; another answer may follow
         throw e;
       });
       await send('route.fulfill', { request: this.#request._id, status, headers, body });
@@ -70,7 +70,7 @@ export class Route {
     }, options);
   }
 
-  /** Sends it to the network with what was overridden so far. @internal */
+  /** Sends it to the network with the overrides so far. @internal */
   async _go(): Promise<void> {
     const { url, method, headers, postData } = this.#request._overrides;
     await quietly('route.continue', {
@@ -80,17 +80,17 @@ export class Route {
     });
   }
 
-  /** Leads a navigation elsewhere, where routes are asked again. @internal */
+  /** Redirects a navigation, for which routes are asked again. @internal */
   _lead(status: number, url: string): Promise<void> {
     return this.#handle('fulfill', async send => {
       await send('route.fulfill', { request: this.#request._id, status, headers: [{ name: 'location', value: url }], body: '', askAgain: true });
     });
   }
 
-  /** Leaves the request waiting for good. @internal */
+  /** Leaves the request waiting for ever. @internal */
   _wait(): void { this._failed = this.#tried = true; }
 
-  /** A handler begins: settles with whether it handled the request. @internal */
+  /** Starts a handler; settles with whether it handled the request. @internal */
   _begin(): Promise<boolean> {
     this.#tried = false;
     return new Promise(resolve => { this.#report = resolve; });
@@ -106,7 +106,7 @@ export class Route {
     if (!this.#report)
       throw new Error('Route is already handled!');
     await step(`route.${method}`, () => `route.${method}()`, async send => {
-      if (this.#tried) // when that failed the request waits for good
+      if (this.#tried) // when that failed, the request waits for ever
         throw new Error('Route is already handled!');
       this.#tried = true;
       try {
@@ -121,7 +121,7 @@ export class Route {
   }
 }
 
-/** What fulfill answers: options over those of a response. */
+/** The answer of fulfill: options override those of a response. */
 async function answerOf(send: Send, options: NonNullable<Options<'fulfill'>>): Promise<{ status: number; headers: Header[]; body: string }> {
   let { body, path } = options;
   let contentType = options.contentType;
@@ -160,17 +160,17 @@ async function answerOf(send: Send, options: NonNullable<Options<'fulfill'>>): P
   return { status: status ?? 200, headers, body: base64(bytes) };
 }
 
-/** What decides about requests. */
+/** The handler of a route. */
 export type Handler = Parameters<pw.Page['route']>[1];
 
-/** One call of a handler that is under way. */
+/** A running call of a handler. */
 interface Invocation { route: Route; over: Promise<void> }
 
-/** What page.route or context.route added. */
+/** A route of page.route or context.route. */
 class RouteHandler {
   readonly url: UrlMatch;
   readonly handler: Handler;
-  /** What the server is to ask about: a regular expression, or null for all. */
+  /** The URLs that the server shall ask about: a regular expression, or null for all. */
   readonly pattern: string | null;
   readonly #base: string | undefined;
   readonly #times: number;
@@ -189,7 +189,7 @@ class RouteHandler {
   matches(url: string): boolean { return urlMatches(url, this.url, this.#base); }
   get expires(): boolean { return this.#handled + 1 >= this.#times; }
 
-  /** Says whether the handler took the request. */
+  /** Returns whether the handler took the request. */
   async handle(route: Route): Promise<boolean> {
     let over!: () => void;
     const invocation: Invocation = { route, over: new Promise<void>(resolve => { over = resolve; }) };
@@ -212,7 +212,7 @@ class RouteHandler {
     }
   }
 
-  /** Ends it: waits for its calls, or lets their errors be. */
+  /** Ends it: waits for its calls, or ignores their errors. */
   async stop(behavior: 'wait' | 'ignoreErrors'): Promise<void> {
     if (behavior === 'ignoreErrors')
       this.#ignoresErrors = true;
@@ -221,10 +221,10 @@ class RouteHandler {
   }
 }
 
-/** What unrouteAll does about handlers that run. */
+/** How unrouteAll treats running handlers. */
 export type Behavior = 'wait' | 'ignoreErrors' | 'default';
 
-/** The routes of a page or a context, the newest first. */
+/** The routes of a page or a context, newest first. */
 export class Routes {
   readonly #owner: Page | BrowserContext;
   readonly #kind: 'page' | 'context';
@@ -273,7 +273,7 @@ export class Routes {
     await ahead(`${this.#kind}.setRoutes`, { [this.#kind]: this.#owner._guid, patterns: this.#handlers.map(h => h.pattern) });
   }
 
-  /** Says whether one of the handlers took the request. @internal */
+  /** Returns whether one of the handlers took the request. @internal */
   async offer(route: Route): Promise<boolean> {
     for (const h of [...this.#handlers]) {
       if (this.#closed())
@@ -304,7 +304,7 @@ export async function offerRoute(request: Request): Promise<void> {
   await route._go().catch(() => {}); // gone with its page
 }
 
-/** How a route is named in a step's title. */
+/** The name of a route in a step's title. */
 export function routeTitle(on: string, method: string, url: UrlMatch): string {
   return `${on}.${method}(${typeof url === 'string' ? quote(url) : String(url)})`;
 }

@@ -6,7 +6,7 @@ import { quote } from '../core/selectors.ts';
 import { buffer } from '../core/values.ts';
 import type { World } from '../objects/world.ts';
 
-/** A web socket that a page opened. */
+/** A WebSocket of a page. */
 export class WebSocket extends ApiObject {
   #page: Page;
   #url: string;
@@ -58,7 +58,7 @@ export class WebSocket extends ApiObject {
   }
 }
 
-/** What the server tells of web sockets (automation/websocket.go). */
+/** The server's events about WebSockets (automation/websocket.go). */
 export const socketHandlers: Record<string, (w: World, e: Record<string, any>) => void> = {
   'websocket'(w, e) {
     const page = w.pages.get(e['page']);

@@ -7,20 +7,20 @@ import type { Page } from '../objects/page.ts';
 import { urlMatches, type UrlMatch } from './urls.ts';
 import { argument, base64, buffer } from '../core/values.ts';
 
-/** A message as the page's side takes and gives it. */
+/** A message to or from the page side. */
 interface Data { data: string; isBase64: boolean }
 
-/** What the page's side tells. */
+/** Reports of the page side. */
 interface Told { type: string; id: string; url: string; protocols?: string[]; data: Data; code?: number; reason?: string; wasClean: boolean }
 
 type Message = string | Uint8Array;
 type MessageHandler = (message: any) => unknown;
 type CloseHandler = (code: number | undefined, reason: string | undefined) => unknown;
 
-/** What decides about web sockets. */
+/** The handler of a WebSocket route. */
 export type SocketHandler = Parameters<pw.Page['routeWebSocket']>[1];
 
-/** The page's end of a web socket, and the way to it. */
+/** The page's end of a WebSocket, and the way to it. */
 class PageEnd {
   readonly #frame: Frame;
   readonly #id: string;
@@ -31,7 +31,7 @@ class PageEnd {
     this.#id = id;
   }
 
-  /** Tells the page's side something, one after the other; a page that is gone needs none. */
+  /** Sends messages to the page side in order. A page that has gone needs none. */
   tell(type: string, more: object = {}): Promise<void> {
     const done = this.#before.then(() => quietly('frame.evaluate', {
       frame: this.#frame._guid, expression: 'm => globalThis.__pwWebSocketDispatch(m)', isFunction: true, arg: argument({ id: this.#id, type, ...more }),
@@ -41,7 +41,7 @@ class PageEnd {
   }
 }
 
-/** One side of a web socket that a script routes: the page's, or the server's. */
+/** One side of a routed WebSocket: the page's, or the server's. */
 export class WebSocketRoute {
   readonly #init: { url: string; protocols: string[] };
   readonly #page: PageEnd;
@@ -80,7 +80,7 @@ export class WebSocketRoute {
     return this.#server;
   }
 
-  /** What the page's side tells of the socket. @internal */
+  /** A report of the page side about the socket. @internal */
   _take(told: Told): void {
     const { code, reason, wasClean } = told;
     const message = () => told.data.isBase64 ? buffer(told.data.data) : told.data.data;
@@ -113,14 +113,14 @@ export class WebSocketRoute {
     }
   }
 
-  /** After the handler: a socket without a server is open by itself. @internal */
+  /** After the handler: a socket without a server opens by itself. @internal */
   async _opened(): Promise<void> {
     if (!this.#connected)
       await this.#page.tell('ensureOpened');
   }
 }
 
-/** The web socket routes of a page or a context, the newest first. */
+/** The WebSocket routes of a page or a context, newest first. */
 export class SocketRoutes {
   readonly #contextOf: () => BrowserContext;
   readonly #routes: { url: UrlMatch; handler: SocketHandler }[] = [];
@@ -137,7 +137,7 @@ export class SocketRoutes {
     await (context._socketRoutes.#mocked ??= mock(send, context));
   }
 
-  /** The route that a URL goes to. @internal */
+  /** The route for a URL. @internal */
   find(url: string, base: string | undefined): SocketHandler | undefined {
     return this.#routes.find(r => urlMatches(url, r.url, base?.replace(/^http/, 'ws')))?.handler;
   }
@@ -146,7 +146,7 @@ export class SocketRoutes {
   get sockets(): Map<string, WebSocketRoute> { return this.#sockets; }
 }
 
-/** Puts the page's side into all pages of a context: those without a route pass their sockets through. */
+/** Installs the page side in all pages of a context; without a route, it passes sockets through. */
 async function mock(send: Send, context: BrowserContext): Promise<void> {
   await expose(context, 'routeWebSocket', '__pwWebSocketBinding', ({ page, frame }, told: Told) => take(page, frame, told));
   await send('mockWebSockets', context._where);
@@ -168,7 +168,7 @@ function take(page: Page, frame: Frame, told: Told): void {
   }
   const route = new WebSocketRoute({ url: told.url, protocols: told.protocols ?? [] }, end, 'Page');
   sockets.set(told.id, route);
-  // Not awaited: what the handler throws is the script's.
+  // Not awaited: errors of the handler belong to the script.
   void (async () => {
     await handler(route as unknown as pw.WebSocketRoute);
     await route._opened();

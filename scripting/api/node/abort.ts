@@ -4,7 +4,7 @@ import { host } from '../core/host.ts';
 
 type Handler = ((event: Event) => void) | { handleEvent(event: Event): void };
 
-/** The numbers that some names had before names were. */
+/** The legacy codes of some names. */
 const codes: Record<string, number> = {
   IndexSizeError: 1, HierarchyRequestError: 3, InvalidCharacterError: 5, NotFoundError: 8, NotSupportedError: 9, InvalidStateError: 11, SyntaxError: 12,
   InvalidAccessError: 15, TypeMismatchError: 17, SecurityError: 18, NetworkError: 19, AbortError: 20, URLMismatchError: 21, QuotaExceededError: 22, TimeoutError: 23,
@@ -23,7 +23,7 @@ export class DOMException extends Error {
   }
 }
 
-/** Something that happened. */
+/** An event. */
 export class Event {
   readonly type: string;
   readonly bubbles: boolean;
@@ -54,7 +54,7 @@ export class Event {
   stopImmediatePropagation(): void { this._stopped = true; }
 }
 
-/** Something that happened, with more about it. */
+/** An event with details. */
 export class CustomEvent<T = unknown> extends Event {
   readonly detail: T | null;
   constructor(type: string, options: { bubbles?: boolean; cancelable?: boolean; composed?: boolean; detail?: T } = {}) {
@@ -65,7 +65,7 @@ export class CustomEvent<T = unknown> extends Event {
 
 interface Listening { once?: boolean; signal?: AbortSignal }
 
-/** Where events are listened for. */
+/** An object with event listeners. */
 export class EventTarget {
   #handlers = new Map<string, { handler: Handler; once: boolean }[]>();
 
@@ -98,7 +98,7 @@ export class EventTarget {
   }
 }
 
-/** Tells that something is to be given up. */
+/** Signals that something shall be aborted. */
 export class AbortSignal extends EventTarget {
   aborted = false;
   reason: unknown;
@@ -143,7 +143,7 @@ export class AbortSignal extends EventTarget {
   }
 }
 
-/** Gives something up. */
+/** Aborts something. */
 export class AbortController {
   readonly signal = new AbortSignal();
   abort(reason?: unknown): void { this.signal._abort(reason); }

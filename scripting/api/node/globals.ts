@@ -6,7 +6,7 @@ import { host } from '../core/host.ts';
 import { installRegExp } from './regexp.ts';
 import { timers } from './timers.ts';
 
-/** Defines what scripts find as globals, apart from Playwright's. */
+/** Defines the globals of scripts, except Playwright's. */
 export function installGlobals(): void {
   installRegExp();
   define({
@@ -34,7 +34,7 @@ export function define(values: Record<string, unknown>): void {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
-/** Globals that most scripts never use, by the bundle that has them (folder extras). */
+/** Rarely used globals, by the bundle that contains them (folder extras). */
 const onDemand: Record<string, string[]> = {
   url: ['URL', 'URLSearchParams'],
   buffer: ['Buffer'],
@@ -43,8 +43,7 @@ const onDemand: Record<string, string[]> = {
   web: ['fetch', 'Headers', 'Request', 'Response', 'FormData', 'Blob', 'File'],
 };
 
-// Loaded when first used. While a bundle looks at what there is, what it gives
-// is not there.
+// Loaded at the first use. While a bundle loads, its own globals are missing.
 function load(bundle: string): Record<string, unknown> {
   const pending = onDemand[bundle]!.filter(name => Object.getOwnPropertyDescriptor(globalThis, name)?.get);
   for (const name of pending)
@@ -54,7 +53,7 @@ function load(bundle: string): Record<string, unknown> {
   return extras;
 }
 
-/** Defines a global whose value is asked for when it is first used. */
+/** Defines a global whose value is computed at its first use. */
 export function lazily(name: string, get: () => unknown): void {
   Object.defineProperty(globalThis, name, {
     configurable: true,
@@ -64,7 +63,7 @@ export function lazily(name: string, get: () => unknown): void {
   });
 }
 
-/** Methods that need Intl, which goja's own do without. */
+/** Methods that need Intl, which goja's own do not use. */
 const localized: Record<string, string[]> = {
   Number: ['toLocaleString'], BigInt: ['toLocaleString'], String: ['localeCompare'], Array: ['toLocaleString'],
   Date: ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString'],

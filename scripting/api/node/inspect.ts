@@ -1,26 +1,26 @@
-// Values as console shows them: as Node's util.inspect does.
+// Formats values for the console, like Node's util.inspect.
 
 import { host } from '../core/host.ts';
 import { columns, lines, type Layout } from '../core/layout.ts';
 import { worded } from '../core/wording.ts';
 
-/** Levels of objects within objects that are shown, unless a call says otherwise. */
+/** Default number of shown levels of nested objects. */
 const defaultDepth = 2;
 const itemLimit = 100;
 const keyLimit = 1000;
 const byteLimit = 50;
 const stringLimit = 10_000;
-/** Columns above which a string with several lines is broken. */
+/** Number of columns above which a string with several lines is broken. */
 const breakLength = 80;
-/** Characters from which on it can be. */
+/** Minimum length of such a string. */
 const minBreak = 16;
 
-/** A value as text; strings at the top are themselves. Depth is how many levels are shown. */
+/** A value as text; a string at the top is shown unchanged. depth is the number of shown levels. */
 export function inspect(value: unknown, depth: number = defaultDepth): string {
   return typeof value === 'string' ? value : new Inspector(depth).show(value, 0);
 }
 
-/** The arguments of a console call as one text, with %s and its kin. */
+/** The arguments of a console call as one text, with %s and the like. */
 export function format(args: readonly unknown[]): string {
   const [first, ...rest] = args;
   if (typeof first !== 'string' || !rest.length || !first.includes('%'))
@@ -67,7 +67,7 @@ function asJSON(value: unknown): string {
 
 type Fields = Record<PropertyKey, unknown>;
 
-/** One call's state: what it is inside of, and what refers to itself. */
+/** The state of one call: the objects around the value, and circular references. */
 class Inspector {
   readonly #parents: object[] = [];
   readonly #circular = new Map<object, number>();
@@ -125,7 +125,7 @@ class Inspector {
     return this.#whole(value, kind, name, keys, whole, depth);
   }
 
-  // An object with what is in it.
+  // An object with its content.
   #whole(value: object, kind: string, name: string, keys: PropertyKey[], whole: string | undefined, depth: number): string {
     this.#parents.push(value);
     this.#layout.deepest = depth;
@@ -237,7 +237,7 @@ class Inspector {
 
 const inspectCustom = Symbol.for('nodejs.util.inspect.custom');
 
-/** What kind of object it is, as far as it is shown differently. */
+/** The kind of an object, for kinds with a format of their own. */
 function kindOf(value: object): string {
   if (Array.isArray(value))
     return 'Array';
@@ -258,10 +258,10 @@ function kindOf(value: object): string {
 const kinds: [string, Function][] = [['Map', Map], ['Set', Set], ['Promise', Promise], ['Date', Date], ['RegExp', RegExp], ['WeakMap', WeakMap],
   ['WeakSet', WeakSet], ['ArrayBuffer', ArrayBuffer], ['Number', Number], ['String', String], ['Boolean', Boolean], ['Symbol', Symbol], ['BigInt', BigInt]];
 
-/** The fields of a URL, which it has of its class. */
+/** The fields of a URL, which its class defines. */
 const urlFields = ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'searchParams', 'hash'];
 
-/** The keys that are shown besides the items of a list. */
+/** The shown keys besides the items of an array. */
 function keysOf(value: object, kind: string): PropertyKey[] {
   if (kind === 'URL')
     return urlFields;
@@ -269,13 +269,13 @@ function keysOf(value: object, kind: string): PropertyKey[] {
     return ['byteLength', 'byteOffset', 'buffer'];
   const symbols = Object.getOwnPropertySymbols(value).filter(s => Object.prototype.propertyIsEnumerable.call(value, s));
   if (kind === 'Typed' || kind === 'String')
-    return symbols; // thousands of items are no keys
+    return symbols; // too many items to read their keys
   const isItem = (k: string) => kind === 'Array' && /^\d+$/.test(k) && Number(k) < (value as unknown[]).length;
   const keys = kind === 'Array' && (value as unknown[]).length > keyLimit ? [] : Object.keys(value).filter(k => !isItem(k) && !(kind === 'Error' && (k === 'stack' || k === 'message')));
   return [...keys, ...symbols];
 }
 
-/** What stands for an object whose items are not shown in braces. */
+/** The text for an object whose items are not shown in braces. */
 function base(value: object, kind: string, name: string, more: boolean): string | undefined {
   switch (kind) {
     case 'Function': return named(value as Function, name);
@@ -301,7 +301,7 @@ function base(value: object, kind: string, name: string, more: boolean): string 
 
 function inspectPrimitive(value: unknown): string { return typeof value === 'string' ? quoted(value) : typeof value === 'bigint' ? `${value}n` : String(value); }
 
-/** What stands before the braces of an object: its class and its tag. */
+/** The text before an object's braces: its class and its tag. */
 function prefixOf(value: object, name: string): string {
   const tag = (value as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag];
   const tagged = typeof tag === 'string' && tag && tag !== name ? `[${tag}] ` : '';
@@ -310,7 +310,7 @@ function prefixOf(value: object, name: string): string {
   return name === 'Object' && !tagged ? Object.prototype.toString.call(value) === '[object Arguments]' ? '[Arguments] ' : '' : `${name} ${tagged}`;
 }
 
-/** The items of an array, with what stands for holes. */
+/** The items of an array, with texts for holes. */
 function elements(list: unknown[], show: (v: unknown) => string): string[] {
   const out: string[] = [];
   let i = 0;
@@ -351,7 +351,7 @@ function className(value: object): string {
   for (let p: object | null = value; p; p = Object.getPrototypeOf(p) as object | null) {
     const d = Object.getOwnPropertyDescriptor(p, 'constructor');
     if (d && typeof d.value === 'function' && d.value.name)
-      return d.value.name === 'Iterator' ? 'Object' : d.value.name as string; // as Node calls those of the language
+      return d.value.name === 'Iterator' ? 'Object' : d.value.name as string; // as Node names those of the language
   }
   return '';
 }

@@ -1,12 +1,11 @@
-// JSON.parse with V8's words for text that is no JSON: they name the place, and
-// scripts and their readers know them.
+// JSON.parse with V8's errors, which name the position; scripts and readers know these texts.
 
 const parse = JSON.parse;
 const BuiltinSyntaxError = SyntaxError;
 
-/** How many characters around the place of an error its message shows. */
+/** Number of characters around the position of an error in its message. */
 const shown = 10;
-/** How far, in characters, an error is looked for; behind that the engine's own words do. */
+/** How far, in characters, the error is searched. Beyond that, the engine's own text is used. */
 const searched = 1 << 16;
 
 JSON.parse = {
@@ -16,25 +15,25 @@ JSON.parse = {
       return parse(source, reviver);
     } catch (e) {
       if (!(e instanceof BuiltinSyntaxError))
-        throw e; // the reviver's
+        throw e; // from the reviver
       throw new BuiltinSyntaxError(new Reader(source).complaint() || e.message);
     }
   },
 }.parse;
 
-/** Where a text stops being JSON. */
+/** The position where a text stops being JSON. */
 class Fault {
   constructor(readonly message: string) {}
 }
 
-/** Reads JSON for the sake of what is wrong with it. */
+/** Reads JSON to find its error. */
 class Reader {
   #at = 0;
   readonly #text: string;
 
   constructor(text: string) { this.#text = text; }
 
-  /** What is wrong with the text; empty if nothing is, or too far behind. */
+  /** The error of the text; empty if there is none, or if it is too far away. */
   complaint(): string {
     try {
       this.#document();
@@ -46,7 +45,7 @@ class Reader {
     }
   }
 
-  // Brackets are kept in a list, not on the stack: a text may be nested deeply.
+  // Brackets are kept in a list instead of on the stack, because a text may be nested deeply.
   #document(): void {
     const open: ('[' | '{')[] = [];
     for (;;) {
@@ -74,7 +73,7 @@ class Reader {
     }
   }
 
-  // Reads a value, or only its opening bracket: then there is one to come inside.
+  // Reads a value, or only its opening bracket: then a value inside follows.
   #begin(open: ('[' | '{')[]): boolean {
     const c = this.#peek();
     switch (c) {

@@ -1,5 +1,4 @@
-// What the language has and goja does not, as far as scripts meet it. Own small
-// forms: each does what the standard says for the ordinary case.
+// Parts of the language that goja lacks, as far as scripts use them. Each is a small implementation of the ordinary case of the standard.
 
 function define(target: object, name: PropertyKey, value: unknown): void {
   if (!Object.hasOwn(target, name))
@@ -92,8 +91,7 @@ define(Error, 'captureStackTrace', function captureStackTrace(target: object) {
   Object.defineProperty(target, 'stack', { value: stack, writable: true, configurable: true });
 });
 
-// Without a way to see what the collector does, a reference is kept and nobody
-// is ever told.
+// The collector cannot be observed, so a reference is kept and no callback is ever called.
 define(globalThis, 'WeakRef', class WeakRef {
   #target: object;
   constructor(target: object) { this.#target = target; }

@@ -1,13 +1,12 @@
-// goja's RegExp knows neither \p{…} nor the flags v and d. esbuild turns literals
-// that use them into calls of the constructor, which this module replaces by one
-// that translates them.
+// goja's RegExp knows neither \p{…} nor the flags v and d. esbuild turns literals that use them into calls of the constructor, which this module
+// replaces by one that translates them.
 
 import { host } from '../core/host.ts';
 
 const Native = RegExp;
 const exec = Native.prototype.exec;
 
-/** Replaces the global RegExp; all else about regular expressions stays. */
+/** Replaces the global RegExp; everything else about regular expressions stays. */
 export function installRegExp(): void {
   function Wrapped(this: unknown, pattern: string | RegExp = '', flags?: string): RegExp {
     if (pattern instanceof Native && flags === undefined && new.target === undefined)
@@ -46,8 +45,8 @@ export function installRegExp(): void {
 
 const sources = new WeakMap<RegExp, string>();
 
-// Where groups lie is found by looking for their text in the match, from left
-// to right: right for groups that follow each other, a guess for others.
+// The positions of groups are found by searching for their texts in the match, from left to right. That is right for groups that follow each other,
+// and a guess for others.
 function execWithIndices(this: RegExp, text: string): RegExpExecArray | null {
   const m = exec.call(this, text);
   if (!m)
@@ -69,7 +68,7 @@ function execWithIndices(this: RegExp, text: string): RegExpExecArray | null {
   return m;
 }
 
-/** Rewrites a pattern with the flag u or v into one with u that goja knows. */
+/** Converts a pattern with the flag u or v to one with u that goja knows. */
 class Translator {
   #at = 0;
 
@@ -91,7 +90,7 @@ class Translator {
     return out;
   }
 
-  /** An escape; in a class, a property becomes bare ranges. */
+  /** An escape. In a class, a property becomes plain ranges. */
   #escape(inClass: boolean): string {
     const m = /^\\([pP])\{([^}]*)\}/.exec(this.source.slice(this.#at));
     if (!m) {
@@ -183,7 +182,7 @@ class Translator {
   }
 }
 
-// What is not in sorted ranges written as \u{a}-\u{b}.
+// The complement of sorted ranges, written as \u{a}-\u{b}.
 function complement(ranges: string): string {
   const list = [...ranges.matchAll(/\\u\{([0-9a-f]+)\}(?:-\\u\{([0-9a-f]+)\})?/g)]
     .map(m => [parseInt(m[1]!, 16), parseInt(m[2] ?? m[1]!, 16)] as const)

@@ -2,7 +2,7 @@ import { host } from '../core/host.ts';
 
 const { setTimer, clearTimer, holdTimer } = host;
 
-/** What setTimeout gives, as in Node. */
+/** The result of setTimeout, as in Node. */
 export class Timeout {
   #id: number;
   #start: () => number;
@@ -38,7 +38,7 @@ export class Timeout {
 
 type Callback = (...args: unknown[]) => void;
 
-/** A delay as Node takes it: at least a millisecond. */
+/** A delay as in Node: at least a millisecond. */
 function delayOf(ms: unknown): number {
   const n = Number(ms);
   return n >= 1 && n <= 2 ** 31 - 1 ? n : 1;
@@ -56,7 +56,7 @@ function clear(id: unknown): void {
     clearTimer(Number(id));
 }
 
-/** The timers that scripts find as globals. */
+/** The global timer functions. */
 export const timers = {
   setTimeout: (f: Callback, ms?: number, ...args: unknown[]) => timer(f, delayOf(ms), args, false),
   setInterval: (f: Callback, ms?: number, ...args: unknown[]) => timer(f, delayOf(ms), args, true),

@@ -1,5 +1,4 @@
-// fetch and what belongs to it, as far as scripts use them. They are a part of
-// the second bundle; requests go out as those of `request` do, without cookies.
+// fetch and its classes, as far as scripts use them. They are part of the second bundle. Requests are sent like those of `request`, without cookies.
 
 import { host } from '../core/host.ts';
 import { concat, multipart, utf8, type Field } from '../net/payload.ts';
@@ -124,7 +123,7 @@ export class Headers {
   *values(): IterableIterator<string> { for (const [, value] of this.entries()) yield value; }
   [Symbol.iterator](): IterableIterator<[string, string]> { return this.entries(); }
 
-  /** Each line of its own. @internal */
+  /** One entry for each line. @internal */
   _lines(): [string, string][] { return [...this.#lines].flatMap(([name, values]) => values.map(v => [name, v] as [string, string])); }
 }
 
@@ -157,7 +156,7 @@ export class Stream {
   }
 }
 
-/** What Request and Response have in common. */
+/** The common part of Request and Response. */
 abstract class Body {
   #bytes: Uint8Array | null = null;
   bodyUsed = false;
@@ -214,7 +213,7 @@ function fieldsOf(form: FormData): Field[] {
 
 interface RequestOptions { method?: string; headers?: HeadersInit; body?: unknown; signal?: AbortSignal | null; redirect?: string }
 
-/** What is asked for. */
+/** A request. */
 export class Request extends Body {
   readonly url: string;
   readonly method: string;
@@ -246,7 +245,7 @@ export class Request extends Body {
 
 interface ResponseOptions { status?: number; statusText?: string; headers?: HeadersInit }
 
-/** What was answered. */
+/** A response. */
 export class Response extends Body {
   readonly status: number;
   readonly statusText: string;
@@ -284,7 +283,7 @@ export class Response extends Body {
 const nullBody = new Set([101, 204, 205, 304]);
 const isRedirect = new Set([301, 302, 303, 307, 308]);
 
-/** Fetches something from outside the pages. */
+/** Fetches a URL outside the pages. */
 export async function fetch(input: Request | URL | string, init?: RequestOptions): Promise<Response> {
   const request = new Request(input, init);
   const { signal } = request;
@@ -328,6 +327,6 @@ async function call(op: string, params: object, trace: ReturnType<typeof host.tr
   }
 }
 
-// The bundler gives classes that the platform has, too, other names.
+// The bundler renames classes that the platform has too.
 for (const [name, c] of Object.entries({ Blob, File, FormData, Headers, ReadableStream: Stream, Request, Response }))
   Object.defineProperty(c, 'name', { value: name, configurable: true });

@@ -1,4 +1,4 @@
-// The fixtures that every test has.
+// The fixtures of every test.
 
 import type { Browser } from '../objects/browser.ts';
 import { muted } from '../core/call.ts';
@@ -15,7 +15,7 @@ import { state } from './state.ts';
 type Use = (value: unknown) => Promise<void>;
 type Values = Record<string, unknown>;
 
-/** playwright.request, as far as the fixture needs it. */
+/** The part of playwright.request that the fixture needs. */
 interface Requests { newContext(): Promise<{ dispose(): Promise<void> }> }
 
 const standard: Values = {
@@ -23,13 +23,13 @@ const standard: Values = {
   isMobile: false, javaScriptEnabled: true, locale: 'en-US', offline: false, reducedMotion: 'no-preference', serviceWorkers: 'allow', viewport: { width: 1280, height: 720 },
 };
 
-/** Options of a worker. The session's browser runs already: they change nothing. */
+/** Options of a worker. The session's browser is already running, so they have no effect. */
 const workerOptions: Values = {
   browserName: 'chromium', defaultBrowserType: 'chromium', headless: true, channel: undefined, launchOptions: {}, connectOptions: undefined,
   reuseContext: false, screenshot: 'off', trace: 'off', video: 'off',
 };
 
-/** The fixtures that every test has, on the session's browser. */
+/** The fixtures of every test, on the session's browser. */
 export function builtinFixtures(browser: Browser, playwright: () => { request: Requests }): FixtureList {
   const fixtures: Values = {};
   for (const [name, value] of Object.entries(workerOptions))
@@ -52,12 +52,12 @@ export function builtinFixtures(browser: Browser, playwright: () => { request: R
   return { fixtures, location: undefined };
 }
 
-/** An option that says nothing else is as contextOptions say, or as it is everywhere. */
+/** An option without a value of its own takes it from contextOptions, or the default. */
 function ofContext(name: string) {
   return ({ contextOptions }: { contextOptions: Values }, use: Use) => use(contextOptions[name] === undefined ? standard[name] : contextOptions[name]);
 }
 
-/** Lets a test's options hold for all that it and its hooks make; those under their own names win over contextOptions. */
+/** Applies a test's options to everything that the test and its hooks make. Options under their own names override contextOptions. */
 async function contexts(values: Values, use: Use): Promise<void> {
   const before = { ...defaults };
   const options = { ...values['contextOptions'] as Values };
@@ -82,7 +82,7 @@ async function context(values: Values, use: Use): Promise<void> {
     throw new Error(pageInHook(state.hookOfAll));
   const made = await muted(() => (values['browser'] as Browser).newContext());
   await use(made);
-  await interrupt('Test ended.').over; // what nobody awaited
+  await interrupt('Test ended.').over; // operations that were not awaited
   await muted(() => made.close());
 }
 

@@ -1,9 +1,9 @@
-// What a test sees of a configuration: there is none here but the defaults.
+// The configuration that a test sees: always the defaults.
 
-/** How long a test may take unless it says otherwise, in ms; Playwright's. */
+/** Default timeout of a test in ms, as in Playwright. */
 export const defaultTestTimeout = 30_000;
 
-/** Where outputs are said to be. */
+/** The reported folder of outputs. */
 export const testResults = '/test-results';
 
 /** Options of a test that newContext takes under the same name. */
@@ -62,7 +62,7 @@ export const config = {
   webServer: null,
 };
 
-/** defineConfig: a configuration in the same file changes nothing, so it is only merged as Playwright does. */
+/** defineConfig: a configuration in the same file has no effect, so it is only merged as in Playwright. */
 export function defineConfig(...configs: Record<string, unknown>[]): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const c of configs) {

@@ -1,5 +1,4 @@
-// Checked by tsc, never bundled: what tests see of the runner has every member
-// that Playwright's published types give it, and no other.
+// Checked by tsc, never bundled: the objects that tests see of the runner have exactly the members of Playwright's published types.
 
 import type * as pw from 'playwright/types/test';
 import type { TestInfo } from './info.ts';
@@ -14,7 +13,7 @@ type Test = ReturnType<typeof makeTest>;
 type Describe = Test['describe'];
 type PwTest = typeof pw.test;
 
-/** One line a class. */
+/** One line per class. */
 export type Checks = [
   None<Missing<TestInfo, pw.TestInfo>>, None<Invented<TestInfo, pw.TestInfo>>,
   None<Missing<TestStepInfo, pw.TestStepInfo>>, None<Invented<TestStepInfo, pw.TestStepInfo>>,

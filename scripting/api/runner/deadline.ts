@@ -2,7 +2,7 @@ import { host } from '../core/host.ts';
 import { interrupt } from '../core/pending.ts';
 import { errorAt, type Location } from './location.ts';
 
-/** Time that several things share: a test with its hooks and fixtures, or one hook. */
+/** A time that several things share: a test with its hooks and fixtures, or one hook. */
 export class Slot {
   elapsed = 0;
   #slow = false;
@@ -10,7 +10,7 @@ export class Slot {
   /** timeout is in ms, 0 for none. */
   constructor(public timeout: number) {}
 
-  /** Gives it three times its time, once. */
+  /** Triples the time, once. */
   slow(): void {
     if (!this.#slow)
       this.timeout *= 3;
@@ -18,7 +18,7 @@ export class Slot {
   }
 }
 
-/** Something took longer than its slot has. */
+/** Something took longer than its slot. */
 export class DeadlineError extends Error {
   constructor(message: string, location: Location | undefined) {
     super(message);
@@ -28,18 +28,18 @@ export class DeadlineError extends Error {
 
 /** One thing with a time. */
 export interface Timed {
-  /** Default: that of the phase. */
+  /** Default: the slot of the phase. */
   slot?: Slot;
-  /** What is said when it takes too long. */
+  /** The text of the timeout's error. */
   message: (timeout: number) => string;
   location?: Location;
 }
 
-/** The clock of a run's tests, where one thing at a time is under way. */
+/** The clock of a run's tests. Only one thing runs at a time. */
 export class Deadlines {
-  /** The time of what has none of its own. */
+  /** The slot of things that have none of their own. */
   phase = new Slot(0);
-  /** Told of what something throws after its time, because of that. */
+  /** Gets errors that are thrown after a timeout because of it. */
   late: (error: unknown) => void = () => {};
   #givenUp: Promise<unknown>[] = [];
   #running: { slot: Slot; expire: (error: Error) => void; what: Timed } | undefined;
@@ -47,7 +47,7 @@ export class Deadlines {
   #timer = 0;
   #pauses = 0;
 
-  /** Runs a body, and goes on without it when its time is over. */
+  /** Runs a body, and goes on without it after its time. */
   async run<T>(what: Timed, body: () => T | Promise<T>): Promise<T> {
     const expired = Promise.withResolvers<never>();
     const before = this.#running;
@@ -68,27 +68,27 @@ export class Deadlines {
     }
   }
 
-  /** Gives what is under way another timeout. */
+  /** Changes the timeout of what is running. */
   setTimeout(ms: number): void {
     this.#stop();
     this.#slot.timeout = ms;
     this.#start();
   }
 
-  /** Gives what is under way three times its time. */
+  /** Triples the time of what is running. */
   slow(): void {
     this.#stop();
     this.#slot.slow();
     this.#start();
   }
 
-  /** The timeout of what is under way. */
+  /** The timeout of what is running. */
   get timeout(): number { return this.#slot.timeout; }
 
-  /** Ends what is under way with an error. */
+  /** Ends what is running with an error. */
   abort(error: Error): void { this.#running?.expire(error); }
 
-  /** Stops the clock, as while a person has taken over. Pauses nest. */
+  /** Stops the clock, for example during a takeover. Pauses nest. */
   pause(): void {
     this.#stop();
     this.#pauses++;
@@ -101,7 +101,7 @@ export class Deadlines {
 
   get #slot(): Slot { return this.#running?.slot ?? this.phase; }
 
-  /** Waits for what was given up to say how that ended, for a moment. */
+  /** Waits a moment for the result of a body that was given up. */
   async settled(): Promise<void> {
     if (!this.#givenUp.length)
       return;
@@ -112,7 +112,7 @@ export class Deadlines {
     this.#givenUp = [];
   }
 
-  /** Ends what the body waits for. What it throws then comes late. */
+  /** Ends the waits of the body. Its errors from then on are late. */
   #giveUp(error: DeadlineError, running: Promise<unknown>): void {
     this.late(error);
     if (interrupt(error.message).count)
@@ -145,5 +145,5 @@ export class Deadlines {
   }
 }
 
-/** How long what was told to end may take to do so, in ms. */
+/** How long something that was told to end may take, in ms. */
 const graceTime = 1_000;

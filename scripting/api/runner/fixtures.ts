@@ -1,20 +1,20 @@
-// Makes fixtures when they are asked for, and takes them down again.
+// Makes fixtures when they are needed, and tears them down.
 
 import { type Deadlines, Slot } from './deadline.ts';
 import type { Location } from './location.ts';
 import { parameterNames } from './parameters.ts';
 import { everywhere, type Pool, type Registration, type Scope } from './pool.ts';
 
-/** What a fixture function gets as its third argument. */
+/** The third argument of a fixture function. */
 export interface Infos { test: unknown; worker: unknown }
 
-/** A fixture that was made, or could not be. */
+/** A fixture that was made, or failed. */
 class Fixture {
   value: unknown;
   failed = false;
-  /** Those that were made with it, and have to go before it. */
+  /** Fixtures that depend on it and must be torn down first. */
   readonly users = new Set<Fixture>();
-  /** Lets the function go on behind use(); undefined for plain values. */
+  /** Lets the function continue after use(); undefined for plain values. */
   release: (() => void) | undefined;
   /** The function's end. */
   ended: Promise<unknown> | undefined;
@@ -22,26 +22,26 @@ class Fixture {
   constructor(readonly registration: Registration) {}
 }
 
-/** The fixtures of a worker and of the test that it runs. */
+/** The fixtures of a worker and of its running test. */
 export class Fixtures {
   readonly #made = new Map<string, Fixture>();
 
-  /** workerTimeout is in ms, for fixtures of a worker, which have their own time. */
+  /** workerTimeout is in ms, for worker fixtures, which have a time of their own. */
   constructor(private readonly deadlines: Deadlines, private readonly workerTimeout: number) {}
 
-  /** Makes the fixtures of a scope that everybody gets. */
+  /** Makes the automatic fixtures of a scope. */
   async makeAutomatic(pool: Pool, scope: Scope, infos: Infos): Promise<void> {
     for (const r of pool.automatic(scope))
       await this.#make(pool, r, infos);
   }
 
-  /** Makes those of a test that hooks for all tests of a group get as well. */
+  /** Makes the automatic test fixtures that hooks for all tests of a group get too. */
   async makeForHook(pool: Pool, infos: Infos): Promise<void> {
     for (const r of pool.automatic('test', [everywhere]))
       await this.#make(pool, r, infos);
   }
 
-  /** What a function asks for; undefined if some of that failed when it was made before. */
+  /** The fixtures that a function needs; undefined if one of them failed earlier. */
   async argumentsOf(pool: Pool, body: Function, location: Location | undefined, infos: Infos): Promise<Record<string, unknown> | undefined> {
     const values: Record<string, unknown> = {};
     for (const name of parameterNames(body, location)) {
@@ -53,7 +53,7 @@ export class Fixtures {
     return values;
   }
 
-  /** Takes down all fixtures of a scope, the newest first; failed is told of each that fails. */
+  /** Tears down all fixtures of a scope, newest first; failed gets each error. */
   async tearDown(scope: Scope, failed: (error: unknown) => void): Promise<void> {
     for (const fixture of [...this.#made.values()].reverse()) {
       if (fixture.registration.scope === scope)

@@ -5,19 +5,19 @@ import { DeadlineError, type Deadlines } from './deadline.ts';
 import { here, type Location } from './location.ts';
 import type { Annotation, Body, Suite, Test } from './suite.ts';
 
-/** How a test stands. */
+/** The state of a test. */
 export type Status = 'passed' | 'failed' | 'timedOut' | 'skipped' | 'interrupted';
 
-/** An error as testInfo has it; what was thrown stands beside it. */
+/** An error in the form of testInfo, with the thrown value. */
 export interface TestError { message?: string; stack?: string; value?: string; cause?: TestError }
 
-/** Thrown by test.skip() and its kin to leave what is running. */
+/** Thrown by test.skip() and the like to leave the running function. */
 export class SkipError extends Error {}
 
-/** Marks that a test can get while it runs, or a group by a function. */
+/** Marks for a running test, or for a group by a function. */
 export type Mark = 'skip' | 'fixme' | 'fail' | 'slow';
 
-/** What test.info() gives: one attempt at one test. */
+/** test.info(): one attempt at one test. */
 export class TestInfo {
   readonly annotations: Annotation[] = [];
   readonly attachments: { name: string; contentType: string; path?: string; body?: unknown }[] = [];
@@ -40,7 +40,7 @@ export class TestInfo {
   status: Status = 'passed';
   expectedStatus: Status = 'passed';
   duration = 0;
-  /** What was thrown, for the report. @internal */
+  /** The thrown value, for the report. @internal */
   declare readonly _thrown: unknown[];
   /** @internal */
   declare readonly _test: Test;
@@ -72,7 +72,7 @@ export class TestInfo {
   slow(...args: [condition?: unknown, description?: string]): void { this._mark('slow', args, here()); }
   setTimeout(ms: number): void { this.#deadlines.setTimeout(ms); }
 
-  /** Keeps a body beside the result. Files of the machine are out of reach. */
+  /** Keeps a body with the result. Files of the machine cannot be read. */
   async attach(name: string, options: { body?: unknown; path?: string; contentType?: string } = {}): Promise<void> {
     this.attachments.push(attachment(name, options));
   }
@@ -92,7 +92,7 @@ export class TestInfo {
     return [this.snapshotDir, ...parts, file].join('/');
   }
 
-  /** Applies skip, fixme, fail or slow, unless their condition does not hold. @internal */
+  /** Applies skip, fixme, fail or slow, unless their condition is false. @internal */
   _mark(type: Mark, args: readonly unknown[], location: Location | undefined): void {
     if (typeof args[0] === 'function')
       throw new Error(`test.${type}() with a function can only be called inside describe block`);
@@ -107,7 +107,7 @@ export class TestInfo {
       throw new SkipError(`Test is skipped: ${description ?? ''}`);
   }
 
-  /** Takes a mark without acting on it otherwise. @internal */
+  /** Records a mark without acting on it. @internal */
   _annotate(annotation: Annotation): void {
     this.annotations.push(annotation);
     if (annotation.type === 'skip' || annotation.type === 'fixme')
@@ -116,7 +116,7 @@ export class TestInfo {
       this.expectedStatus = 'failed';
   }
 
-  /** Takes what something of the test threw. @internal */
+  /** Records an error of a part of the test. @internal */
   _failed(error: unknown): void {
     if (error instanceof SkipError) {
       if (this.status === 'passed')
@@ -135,7 +135,7 @@ export class TestInfo {
   get _asExpected(): boolean { return this.status === this.expectedStatus; }
 }
 
-/** An attachment as it is kept. */
+/** An attachment as it is stored. */
 export function attachment(name: string, options: { body?: unknown; path?: string; contentType?: string }): TestInfo['attachments'][number] {
   const { body, path, contentType } = options;
   if (body !== undefined && path !== undefined)
@@ -178,7 +178,7 @@ function normal(path: string): string {
   return out.join('/');
 }
 
-/** The same for the same titles. */
+/** Equal for equal titles. */
 function identify(titles: readonly string[]): string {
   let hash = 0xcbf29ce484222325n; // FNV-1a
   for (const byte of new Uint8Array(host.encode(titles.join('\x1e'))))
@@ -186,7 +186,7 @@ function identify(titles: readonly string[]): string {
   return hash.toString(16).padStart(16, '0');
 }
 
-/** The groups' and the test's own marks, the file's first. */
+/** The marks of the groups and of the test, the file's first. */
 export function staticAnnotations(test: Test): Annotation[] {
   return [...test.parent.lineage().flatMap((s: Suite) => s.annotations), ...test.annotations];
 }

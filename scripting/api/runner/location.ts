@@ -5,12 +5,12 @@ export interface Location { file: string; line: number; column: number }
 
 const place = /\(?([^\s(]+):(\d+):(\d+)\)?$/;
 
-/** Where in the script the running call was made. */
+/** The place in the script of the running call. */
 export function here(): Location | undefined {
   return firstOf(host.frames(host.trace()));
 }
 
-/** The first place that a stack names. */
+/** The first place in a stack. */
 export function firstOf(stack: string): Location | undefined {
   for (const line of stack.split('\n')) {
     const match = line.trimStart().startsWith('at ') ? place.exec(line.trimEnd()) : null;
@@ -20,12 +20,12 @@ export function firstOf(stack: string): Location | undefined {
   return undefined;
 }
 
-/** A place as messages write it. */
+/** A place in the form of messages. */
 export function show(location: Location | undefined): string {
   return location ? `${location.file}:${location.line}:${location.column}` : '<builtin>';
 }
 
-/** An error whose place is a declaration, not where it was found out. */
+/** An error whose place is a declaration, not where it was noticed. */
 export function errorAt(message: string, location: Location | undefined): Error {
   const error = new Error(message);
   Object.defineProperty(error, 'stack', {

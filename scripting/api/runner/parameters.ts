@@ -1,12 +1,11 @@
-// Which fixtures a function asks for: the names in the pattern that is its first
-// parameter, read from its source.
+// The fixtures that a function needs: the names in the pattern of its first parameter, read from its source.
 
 import { errorAt, type Location } from './location.ts';
 
 const sourceOf = Function.prototype.toString;
 const known = new WeakMap<Function, readonly string[]>();
 
-/** The names that a function's first parameter takes apart; throws when it is no such pattern. */
+/** The names in the pattern of a function's first parameter; throws for another kind of parameter. */
 export function parameterNames(f: Function, location: Location | undefined): readonly string[] {
   let names = known.get(f);
   if (!names) {
@@ -16,7 +15,7 @@ export function parameterNames(f: Function, location: Location | undefined): rea
   return names;
 }
 
-/** Says what a function of ours asks for, which the bundler may have rewritten. */
+/** Names the fixtures of one of our functions, which the bundler may have rewritten. */
 export function declareParameters<F extends Function>(names: readonly string[], f: F): F {
   known.set(f, names);
   return f;
@@ -48,7 +47,7 @@ function firstParameter(source: string): string {
 
 const pairs: Record<string, string> = { '(': ')', '[': ']', '{': '}' };
 
-/** Where the bracket at start is closed. */
+/** The position of the matching closing bracket. */
 function closing(text: string, start: number): number {
   const open: string[] = [];
   for (let i = start; i < text.length; i = next(text, i)) {
@@ -61,7 +60,7 @@ function closing(text: string, start: number): number {
   return text.length;
 }
 
-/** The parts between separators that stand outside of brackets, without those that are empty. */
+/** The non-empty parts between separators outside brackets. */
 function split(text: string, separator: string): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -77,7 +76,7 @@ function split(text: string, separator: string): string[] {
   return parts.map(p => p.trim()).filter(Boolean);
 }
 
-/** The place after the character or the string at i. */
+/** The position after the character or string at i. */
 function next(text: string, i: number): number {
   const quote = text[i]!;
   if (quote !== '"' && quote !== "'" && quote !== '`')

@@ -1,9 +1,9 @@
-// What fixtures there are for a test, and how they follow from each other.
+// The fixtures of a test, and their dependencies.
 
 import { errorAt, show, type Location } from './location.ts';
 import { parameterNames } from './parameters.ts';
 
-/** What one test.extend or test.use says. */
+/** The definitions of one test.extend or test.use. */
 export interface FixtureList { fixtures: Record<string, unknown>; location: Location | undefined; use?: boolean }
 
 /** How long a fixture is kept: for one test, or for all tests of a worker. */
@@ -11,13 +11,13 @@ export type Scope = 'test' | 'worker';
 
 const scopes: readonly Scope[] = ['test', 'worker'];
 
-/** A fixture that is made without being asked for; this one also for the hooks for all tests of a group. */
+/** A fixture that is made automatically; this one also for the hooks of a group. */
 export const everywhere = 'all-hooks-included';
 type Auto = boolean | typeof everywhere;
 
 interface Details { scope?: Scope; auto?: Auto; option?: boolean; timeout?: number; title?: string; box?: boolean | 'self' }
 
-/** A fixture as it is known in one place of the file. */
+/** A fixture as seen from one place in the file. */
 export interface Registration extends Details {
   /** Equal for fixtures that are the same in different places. */
   readonly id: string;
@@ -27,7 +27,7 @@ export interface Registration extends Details {
   /** A function that makes the value, or the value itself. */
   readonly value: unknown;
   readonly needs: readonly string[];
-  /** What it overrides. */
+  /** The fixture that it overrides. */
   readonly base: Registration | undefined;
 }
 
@@ -40,7 +40,7 @@ function idOf(list: FixtureList): number {
   return id;
 }
 
-/** The fixtures that a test, hook or other fixture can ask for. */
+/** The fixtures that a test, hook or other fixture can use. */
 export class Pool {
   readonly #registrations: Map<string, Registration>;
 
@@ -56,20 +56,20 @@ export class Pool {
 
   get(name: string): Registration | undefined { return this.#registrations.get(name); }
 
-  /** What a fixture asks for; its own name is what it overrides. */
+  /** The fixtures that a fixture needs; its own name means the one that it overrides. */
   need(of: Registration, name: string): Registration | undefined {
     return name === of.name ? of.base : this.#registrations.get(name);
   }
 
-  /** The fixtures of a scope that are made for everybody. */
+  /** The automatic fixtures of a scope. */
   automatic(scope: Scope, auto: readonly Auto[] = [true, everywhere]): Registration[] {
     return [...this.#registrations.values()].filter(r => r.auto && auto.includes(r.auto) && r.scope === scope);
   }
 
-  /** Tells whether tests can share a worker. */
+  /** Whether tests can share a worker. */
   hash(): string { return [...this.#registrations.values()].filter(r => r.scope === 'worker').map(r => r.id).join(' '); }
 
-  /** Throws when a function asks for what there is not. */
+  /** Throws when a function uses an unknown fixture. */
   validate(body: Function, what: string, location: Location | undefined): void {
     for (const name of parameterNames(body, location)) {
       if (!this.#registrations.has(name))
@@ -99,7 +99,7 @@ export class Pool {
       throw errorAt(`Fixture "${name}" has unknown { scope: '${scope}' }.`, location);
     if (scope === 'worker' && inGroup)
       throw errorAt(`Cannot use({ ${name} }) in a describe group, because it forces a new worker.\nMake it top-level in the test file or put in the configuration file.`, location);
-    // Undefined gives an option its first value back.
+    // Undefined resets an option to its first value.
     if (list.use && value === undefined && base?.option) {
       let first = base;
       while (first.base?.option)
@@ -133,9 +133,8 @@ export class Pool {
   }
 }
 
-// A fixture is a value, a function, or one of both in a pair with an object of
-// details. As in Playwright, a list whose second item is an object is taken for
-// such a pair.
+// A fixture is a value, a function, or a pair of one of these and an object of details. As in Playwright, an array whose second item is an object
+// counts as such a pair.
 function taken(entry: unknown): [unknown, Details | undefined] {
   if (!Array.isArray(entry) || typeof entry[1] !== 'object' || entry[1] === null)
     return [entry, undefined];

@@ -1,4 +1,4 @@
-// Runs the tests that a file declared, and reports each as it ends.
+// Runs the tests of a file, and reports each when it has ended.
 
 import { host } from '../core/host.ts';
 import { explained } from '../core/hints.ts';
@@ -11,18 +11,18 @@ import { Suite, type Test } from './suite.ts';
 import { poolOf, validate } from './testtype.ts';
 import { Worker } from './worker.ts';
 
-/** An error as host.fail takes it. */
+/** An error in the form of host.fail. */
 type Words = [name: string, message: string, stack: string];
 
-/** How a test ended, as the report has it. */
+/** The result of a test in the report. */
 interface Result { status: 'passed' | 'failed' | 'skipped'; duration: number; errors: readonly unknown[] }
 
 const skipped: Result = { status: 'skipped', duration: 0, errors: [] };
 
-/** Tests that run as one: those that share a serial group, or a single one. */
+/** Tests that run as one: those of a serial group, or a single one. */
 type Unit = readonly Test[];
 
-/** Runs all tests of the file and returns the first error that counts, undefined if none failed. */
+/** Runs all tests of the file and returns the first error that counts, or undefined. */
 export async function runTests(file: string): Promise<Words | undefined> {
   state.loading = undefined;
   const all = state.root.tests();
@@ -32,7 +32,7 @@ export async function runTests(file: string): Promise<Words | undefined> {
   return new Run(file).all(focused(all));
 }
 
-/** The tests that run: all, or those that only is said of. */
+/** The tests to run: all, or those marked with only. */
 function focused(all: Test[]): Test[] {
   const kept = new Set(onlyIn(state.root) ?? all);
   return all.filter(t => kept.has(t));
@@ -72,7 +72,7 @@ class Run {
   async #unit(unit: Unit, after: Test[]): Promise<void> {
     const retries = Math.max(...unit.map(t => t.setting('retries') ?? 0));
     for (let retry = 0; ; retry++) {
-      const kept: [Test, Result][] = []; // it may be run again, then these do not count
+      const kept: [Test, Result][] = []; // they do not count if it runs again
       let failed = false;
       for (const [i, test] of unit.entries()) {
         const result: Result = failed || this.#isBroken(test) ? skipped : await this.#attempt(test, retry, unit[i + 1] ?? after[0], retry === retries);

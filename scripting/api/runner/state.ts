@@ -4,21 +4,21 @@ import type { TestInfo } from './info.ts';
 import type { Open } from './steps.ts';
 import { Suite, type Test } from './suite.ts';
 
-/** What goes on in this run: its script declares tests first, then they run. */
+/** The state of this run: its script first declares tests, then they run. */
 export const state = {
   /** The file. */
   root: new Suite('', undefined, undefined),
-  /** The group whose callback runs; undefined once all is declared. */
+  /** The group whose callback runs; undefined after all declarations. */
   loading: undefined as Suite | undefined,
-  /** The tests by the titles that lead to them. */
+  /** The tests by their titles. */
   titles: new Map<string, Test>(),
-  /** Whether the script declared anything of a test file. */
+  /** Whether the script declared a part of a test file. */
   used: false,
-  /** The attempt under way. */
+  /** The current attempt. */
   info: undefined as TestInfo | undefined,
-  /** test.step calls under way, the outermost first. */
+  /** Running test.step calls, the outermost first. */
   steps: [] as Open[],
-  /** The hook for all tests of a group that runs. */
+  /** The running hook for all tests of a group. */
   hookOfAll: undefined as string | undefined,
   deadlines: new Deadlines(),
 };

@@ -6,13 +6,13 @@ import { firstOf, type Location } from './location.ts';
 import { state } from './state.ts';
 import type { Annotation } from './suite.ts';
 
-/** A test.step under way. */
+/** A running test.step. */
 export interface Open { title: string }
 
 /** Options of test.step(); timeout is in ms. */
 export interface StepOptions { box?: boolean; location?: Location; timeout?: number; params?: object; subtitle?: string }
 
-/** What the body of a step gets. */
+/** The argument of a step's body. */
 export class TestStepInfo {
   readonly annotations: Annotation[] = [];
   readonly titlePath: string[];
@@ -42,7 +42,7 @@ class StepSkipError extends Error {}
 
 const now = Date.now;
 
-/** test.step: a part of a test that has a title in the report. */
+/** test.step: a part of a test with a title in the report. */
 export function runStep<T>(mode: 'pass' | 'skip', info: TestInfo, title: string, body: (step: TestStepInfo) => T | Promise<T>, options: StepOptions = {}): Promise<T | undefined> {
   const trace = host.trace();
   const promise = perform(mode, info, title, body, options, trace);
@@ -81,7 +81,7 @@ async function perform<T>(mode: 'pass' | 'skip', info: TestInfo, title: string, 
   }
 }
 
-/** Bounds a step's time, which is the test's as well. */
+/** Bounds a step's time, which also counts for the test. */
 async function within<T>(timeout: number | undefined, body: () => T | Promise<T>): Promise<T> {
   if (!timeout)
     return body();

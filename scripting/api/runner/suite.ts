@@ -1,19 +1,19 @@
 import type { Location } from './location.ts';
 import type { FixtureList } from './pool.ts';
 
-/** A mark on a test: skip, fixme, fail, slow, or what its details say. */
+/** A mark on a test: skip, fixme, fail, slow, or the annotations in its details. */
 export interface Annotation { type: string; description?: string; location?: Location }
 
-/** A function of the script's with the fixtures that it asks for. */
+/** A function of the script with the fixtures that it needs. */
 export type Body = (fixtures: any, info: any) => unknown;
 
 /** A beforeAll, afterAll, beforeEach or afterEach. */
 export interface Hook { type: 'beforeAll' | 'afterAll' | 'beforeEach' | 'afterEach'; title: string; body: Body; location: Location | undefined }
 
-/** A skip, fixme, fail or slow of a group that a function decides about. */
+/** A skip, fixme, fail or slow for a group that depends on a function. */
 export interface Modifier { type: string; body: Body; description: string | undefined; location: Location | undefined }
 
-/** How the tests of a group go with each other. */
+/** How the tests of a group run. */
 export type Mode = 'default' | 'parallel' | 'serial';
 
 /** The file, or a describe in it. */
@@ -34,14 +34,14 @@ export class Suite {
   /** All tests below, in the order of the file. */
   tests(): Test[] { return this.entries.flatMap(e => (e instanceof Suite ? e.tests() : [e])); }
 
-  /** The groups around it and itself, the file first. */
+  /** The groups around it and the group itself, the file first. */
   lineage(): Suite[] { return [...this.parent?.lineage() ?? [], this]; }
 
-  /** Whether it or a group around it is the given one. */
+  /** Whether it is inside the given group or is that group. */
   within(suite: Suite): boolean { return this === suite || (this.parent?.within(suite) ?? false); }
 }
 
-/** One test as it was declared. */
+/** A declared test. */
 export class Test {
   only = false;
 

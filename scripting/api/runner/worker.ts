@@ -1,5 +1,4 @@
-// Runs tests one after the other, with their hooks and fixtures, as one of
-// Playwright's worker processes does.
+// Runs tests one after the other, with their hooks and fixtures, like a worker process of Playwright.
 
 import { host } from '../core/host.ts';
 import { defaultTestTimeout } from './config.ts';
@@ -13,10 +12,10 @@ import { poolOf } from './testtype.ts';
 
 const { deadlines } = state;
 
-/** One worker: it lives until a test fails, or until its fixtures are not the next test's. */
+/** A worker: it lives until a test fails, or until the next test needs other fixtures. */
 export class Worker {
   readonly #fixtures = new Fixtures(deadlines, defaultTestTimeout);
-  /** The groups that were entered, with the marks that their modifiers and beforeAll hooks gave. */
+  /** The entered groups, with the marks of their modifiers and beforeAll hooks. */
   readonly #active = new Map<Suite, Annotation[]>();
   #infos: Infos = { test: undefined, worker: undefined };
   /** The group whose beforeAll hook failed: its other tests are skipped. */
@@ -24,7 +23,7 @@ export class Worker {
 
   constructor(readonly index: number, readonly hash: string, private readonly file: string) {}
 
-  /** Makes one attempt at a test. next is the one after it in this worker, if there is one. */
+  /** Makes one attempt at a test. next is the following test in this worker, if there is one. */
   async run(test: Test, retry: number, next: Test | undefined): Promise<TestInfo> {
     const slot = new Slot(test.setting('timeout') ?? defaultTestTimeout);
     deadlines.phase = slot;
@@ -52,14 +51,14 @@ export class Worker {
     return info;
   }
 
-  /** Ends the worker after its last test; what its fixtures throw is no test's error. */
+  /** Ends the worker after its last test. Errors of its fixtures belong to no test. */
   async stop(): Promise<unknown[]> {
     const errors: unknown[] = [];
     await this.#fixtures.tearDown('worker', e => errors.push(e));
     return errors;
   }
 
-  /** What comes before the test's own function. */
+  /** Everything before the test's own function. */
   async #prepare(test: Test, pool: Pool, info: TestInfo, slot: Slot, progress: { reached: boolean }): Promise<void> {
     await this.#fixtures.makeAutomatic(pool, 'worker', this.#infos);
     const suites = test.parent.lineage();
@@ -72,7 +71,7 @@ export class Worker {
     await this.#hooks(suites.flatMap(s => s.hooks.filter(h => h.type === 'beforeEach')), hook => this.#each(hook, pool, info));
   }
 
-  /** What comes behind it: hooks, and the end of all that the next test does not share. */
+  /** Everything after it: hooks, and tearing down what the next test does not share. */
   async #finish(test: Test, pool: Pool, info: TestInfo, next: Test | undefined, reached: boolean): Promise<void> {
     deadlines.phase = new Slot(defaultTestTimeout);
     const inward = test.parent.lineage().reverse();
@@ -123,7 +122,7 @@ export class Worker {
       await this.#attempt(info, () => this.#all(hook, pool, info));
   }
 
-  /** Asks the functions of a group that mark its tests. */
+  /** Calls the functions of a group that mark its tests. */
   async #modify(suite: Suite, pool: Pool, info: TestInfo, slot: Slot, scope: 'test' | 'worker'): Promise<void> {
     for (const m of suite.modifiers) {
       if (pool.isOfWorker(m.body) !== (scope === 'worker'))
@@ -144,7 +143,7 @@ export class Worker {
       slot.slow();
   }
 
-  /** Runs hooks one after the other. All run even if one fails, and then the first error counts; a skip ends them. */
+  /** Runs hooks one after the other. All of them run even if one fails, and then the first error counts; a skip ends them. */
   async #hooks(hooks: readonly Hook[], run: (hook: Hook) => Promise<void>): Promise<void> {
     const failures: unknown[] = [];
     for (const hook of hooks) {
