@@ -125,7 +125,8 @@ func (w *watched) consoleCalled(ev cdp.Event) {
 	w.releaseHandles()
 	level := consoleLevels[p.Type]
 	if listening && level != "" {
-		w.hearConsole(&p, level)
+		asked, _ := ev.Token.(*question)
+		w.hearConsole(&p, level, asked)
 	}
 	if !w.m.config.Console || level == "" || p.Timestamp < w.m.consoleSince {
 		return

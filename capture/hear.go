@@ -18,23 +18,23 @@ import (
 const (
 	// maxHeard is how many lines of one target wait for the background log.
 	maxHeard = 2 * background.MaxPerSecond
-	// hearPatience is how long a page may take to answer questions about a line
-	// before the line is kept as it is known. A page that is busy does not answer.
-	hearPatience = 250 * time.Millisecond
+	// hearPatience is how long a page may take to say whether it wants to be heard
+	// before its line is kept, and expandPatience how long it may take to answer
+	// questions about the line's objects. A page that is busy does not answer.
+	hearPatience   = 600 * time.Millisecond
+	expandPatience = 250 * time.Millisecond
 	// answerPatience is how long Heard waits for pages, settlePatience in all.
 	answerPatience = 100 * time.Millisecond
 	settlePatience = time.Second
-
-	// silencer is the variable by which a page asks that its console is not heard.
-	silencer = "__DAEBUG_NO_CONSOLE_CAPTURE"
 )
 
 // heard is a line on its way to the background log.
 type heard struct {
-	entry   background.Entry
-	console bool
-	context int64          // of a console: whose
-	args    []remoteObject // of a console: what it was called with
+	entry    background.Entry
+	console  bool
+	args     []remoteObject // of a console: what it was called with
+	question *question      // of a console: whether the page wants it heard; nil if that was not asked
+	until    time.Time      // when it stops waiting for the answer
 }
 
 // listen finds the realm of a new target: a frame's is that of its page, which
@@ -56,12 +56,15 @@ func (w *watched) moved() {
 	}
 }
 
-// deafen ends the realm of a target that is gone, when all it said is kept.
+// deafen ends the realm of a target that is gone, once everything it said is
+// kept.
 func (w *watched) deafen() {
 	w.gone = true
 	if !w.hearing {
 		w.closeRealm()
+		return
 	}
+	w.passLocked()
 }
 
 func (w *watched) closeRealm() {
@@ -86,11 +89,11 @@ func (w *watched) listens() bool {
 }
 
 // hearConsole takes a line for the background log.
-func (w *watched) hearConsole(p *consoleCall, level string) {
+func (w *watched) hearConsole(p *consoleCall, level string, asked *question) {
 	if _, silent := w.silent[p.Context]; silent || w.contexts[p.Context].isolated || level == "debug" {
 		return
 	}
-	h := heard{console: true, context: p.Context, args: p.Args[:min(len(p.Args), maxConsoleArgs)]}
+	h := heard{console: true, question: asked, until: time.Now().Add(hearPatience), args: p.Args[:min(len(p.Args), maxConsoleArgs)]}
 	h.entry = background.Entry{Type: background.TypeConsole, Level: level, At: momentOf(p.Timestamp)}
 	if level == "error" || level == "warn" {
 		h.entry.Stack = stackText(p.StackTrace.frames())
@@ -143,38 +146,54 @@ func stackText(calls []stackFrame) string {
 	return b.String()
 }
 
-// hear puts a line behind those before it. A task brings them to the log, because
-// it may have to ask the page.
+// hear puts a line behind those before it.
 func (w *watched) hear(h heard) {
 	w.heard = append(w.heard, h)
-	if w.hearing || w.l.ending {
+	if !w.hearing {
+		w.hearing = true
+		w.l.hearings++
+	}
+	w.passLocked()
+}
+
+// passLocked starts a task that brings lines to the log, if the first one need
+// not wait. It is a task because it may have to ask the page about objects.
+func (w *watched) passLocked() {
+	if w.bringing || w.l.ending || len(w.heard) == 0 || w.waits(&w.heard[0], time.Now()) {
 		return
 	}
-	w.hearing = true
-	w.l.hearings++
+	w.bringing = true
 	w.l.taskLocked(w.bring)
 }
 
-// bring takes lines to the background log until there are no more.
+// waits tells whether a line waits for its page's answer. Without one it waits
+// until its time is up, or the page is gone.
+func (w *watched) waits(h *heard, now time.Time) bool {
+	return h.question != nil && !h.question.answered && !w.gone && now.Before(h.until)
+}
+
+// tickHeard lets the first line go when it has waited long enough, and returns
+// when to look again.
+func (w *watched) tickHeard(now time.Time) time.Time {
+	if w.bringing || len(w.heard) == 0 {
+		return time.Time{}
+	}
+	if w.waits(&w.heard[0], now) {
+		return w.heard[0].until
+	}
+	w.passLocked()
+	return time.Time{}
+}
+
+// bring takes lines to the background log until there are no more, or the first
+// one waits.
 func (w *watched) bring() {
 	for {
-		w.m.mu.Lock()
-		batch := w.heard
-		if w.heard = nil; len(batch) == 0 {
-			w.hearing = false
-			if w.gone {
-				w.closeRealm()
-			}
-			w.l.heardLocked()
-			w.m.mu.Unlock()
+		batch, ok := w.nextHeard()
+		if !ok {
 			return
 		}
-		w.m.mu.Unlock()
-		silent := w.silentOf(batch)
 		for _, h := range batch {
-			if _, skip := silent[h.context]; h.console && skip {
-				continue
-			}
 			if h.console {
 				w.say(&h)
 			}
@@ -183,43 +202,36 @@ func (w *watched) bring() {
 	}
 }
 
-// silentOf asks the contexts of some lines whether they want to be heard, and
-// returns those that do not. One that does not answer does.
-func (w *watched) silentOf(batch []heard) map[int64]struct{} {
-	silent := map[int64]struct{}{}
-	asked := map[int64]struct{}{}
-	ctx, cancel := context.WithTimeout(w.l.ctx, hearPatience)
-	defer cancel()
-	for _, h := range batch {
-		if _, done := asked[h.context]; done || !h.console {
-			continue
+// nextHeard returns the lines that need not wait, without those of pages that
+// want to be silent. ok is false at the task's end.
+func (w *watched) nextHeard() (batch []heard, ok bool) {
+	w.m.mu.Lock()
+	defer w.m.mu.Unlock()
+	n, now := 0, time.Now()
+	for n < len(w.heard) && !w.waits(&w.heard[n], now) {
+		if q := w.heard[n].question; q == nil || !q.silent {
+			batch = append(batch, w.heard[n])
 		}
-		asked[h.context] = struct{}{}
-		// The page's own variable, read so that a getter in its place could not do
-		// a thing.
-		answer, err := cdp.Call(ctx, w.session, runtime.Evaluate, runtime.EvaluateParams{
-			Expression: "globalThis." + silencer + " === true", ContextID: runtime.ExecutionContextID(h.context),
-			ThrowOnSideEffect: new(true), Silent: new(true), ReturnByValue: new(true),
-		})
-		if err == nil && answer.Result != nil && string(answer.Result.Value) == "true" {
-			silent[h.context] = struct{}{}
-		}
+		n++
 	}
-	if len(silent) > 0 {
-		w.m.mu.Lock()
-		for id := range silent {
-			if len(w.silent) < maxContexts {
-				w.silent[id] = struct{}{}
-			}
-		}
-		w.m.mu.Unlock()
+	if n > 0 {
+		w.heard = slices.Delete(w.heard, 0, n)
+		return batch, true
 	}
-	return silent
+	w.bringing = false
+	if len(w.heard) == 0 {
+		w.hearing = false
+		if w.gone {
+			w.closeRealm()
+		}
+		w.l.heardLocked()
+	}
+	return nil, false
 }
 
 // say words a line: one value by itself as JSON, several as one text.
 func (w *watched) say(h *heard) {
-	ctx, cancel := context.WithTimeout(w.l.ctx, hearPatience)
+	ctx, cancel := context.WithTimeout(w.l.ctx, expandPatience)
 	defer cancel()
 	x := &expansion{ctx: ctx, session: w.session, calls: maxExpansions}
 	if len(h.args) == 1 {

@@ -73,7 +73,7 @@ func (q *intake) Put(ev cdp.Event) {
 }
 
 func structural(method string) bool {
-	return method == discoveredMark || method == heardMark || method == restMark || strings.HasPrefix(method, "Target.") || strings.HasPrefix(method, "Page.frame") ||
+	return method == discoveredMark || method == heardMark || method == restMark || method == silenceMark || strings.HasPrefix(method, "Target.") || strings.HasPrefix(method, "Page.frame") ||
 		strings.HasPrefix(method, "Inspector.") || strings.HasPrefix(method, "Runtime.executionContext")
 }
 

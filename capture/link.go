@@ -86,9 +86,13 @@ type frame struct {
 // dial attaches a new client.
 func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
 	in := newIntake(m.queue.Events, m.queue.Bytes)
-	client, err := conn.NewClient(ctx, in)
+	sink := newAsker(in)
+	client, err := conn.NewClient(ctx, sink)
 	if err != nil {
 		return nil, fmt.Errorf("attach capture: %w", err)
+	}
+	if m.heard != nil {
+		sink.ask(client)
 	}
 	l := &link{
 		m: m, client: client, intake: in,
@@ -251,6 +255,9 @@ func (l *link) handleLocked(ev cdp.Event) {
 		return
 	case heardMark:
 		l.awaitHeard(ev.Token.(chan struct{}))
+		return
+	case silenceMark:
+		l.answeredLocked(ev)
 		return
 	case restMark:
 		l.asked(ev.Token.(*rest))

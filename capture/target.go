@@ -63,8 +63,10 @@ type watched struct {
 	realm   *background.Realm  // whose console it is; nil for none
 	silent  map[int64]struct{} // execution contexts that asked not to be heard
 	heard   []heard            // what is not in the background log yet, oldest first
-	hearing bool               // a task brings it there
-	gone    bool
+	hearing bool               // there is something in heard, or on its way
+	// bringing says that a task brings it there.
+	bringing bool
+	gone     bool
 
 	followed bool // somebody may wait for it to rest
 
@@ -341,7 +343,7 @@ func (w *watched) tickLocked(now time.Time) time.Time {
 			w.announce("")
 		}
 	}
-	for _, due := range []time.Time{w.tickRequests(now), w.tickSettle(now)} {
+	for _, due := range []time.Time{w.tickRequests(now), w.tickSettle(now), w.tickHeard(now)} {
 		if !due.IsZero() && (next.IsZero() || due.Before(next)) {
 			next = due
 		}

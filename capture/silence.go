@@ -1,0 +1,160 @@
+package capture
+
+import (
+	"bytes"
+	"strconv"
+	"sync"
+
+	"github.com/chromedp/cdproto/runtime"
+	"golang.org/x/time/rate"
+
+	"takeover/background"
+	"takeover/cdp"
+)
+
+// silencer is the variable with which a page asks that its console is not heard.
+const silencer = "__DAEBUG_NO_CONSOLE_CAPTURE"
+
+// silenceMark is the method of the event that carries a page's answer.
+const silenceMark = "silence"
+
+// place is where a console was called: an execution context of a session.
+type place struct {
+	session cdp.SessionID
+	context int64
+}
+
+// question asks a page whether its console is silenced. Its answer counts for
+// every line that came before the answer and after the answer before it.
+type question struct {
+	place
+	answered, silent bool // guarded by the monitor's mutex
+}
+
+// asker is the sink of a link's client. It passes events to the intake. Behind
+// a console call it sends a question to the page at once, from the connection's
+// read loop: so Chromium handles the question before it handles what the author
+// of the call sends next, such as a reload. The answer stands in the intake
+// behind the lines that it is about.
+type asker struct {
+	*intake
+	limit *rate.Limiter // lines beyond it are not kept anyway
+
+	mu     sync.Mutex // guards what follows; never held while something is sent
+	client *cdp.Client
+	open   map[place]*question // without an answer so far
+}
+
+func newAsker(q *intake) *asker {
+	return &asker{
+		intake: q, open: map[place]*question{},
+		limit: rate.NewLimiter(2*background.MaxPerSecond, background.MaxPerSecond),
+	}
+}
+
+// ask makes the asker ask by a client from now on.
+func (a *asker) ask(client *cdp.Client) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.client = client
+}
+
+// Put passes an event to the intake. A console call's event gets the question
+// that counts for it as its token. Put never waits.
+func (a *asker) Put(ev cdp.Event) {
+	if q, ok := ev.Token.(*question); ok {
+		a.pass(q, ev)
+		return
+	}
+	if ev.Method != runtime.ConsoleAPICalled.Method {
+		a.intake.Put(ev)
+		return
+	}
+	client, q, fresh := a.questionFor(ev)
+	if q != nil {
+		ev.Token = q
+	}
+	a.intake.Put(ev)
+	if !fresh {
+		return
+	}
+	err := client.Session(q.session).Post(runtime.Evaluate.Method, runtime.EvaluateParams{
+		// The page's own variable, read so that a getter in its place cannot do anything.
+		Expression: "globalThis." + silencer + " === true", ContextID: runtime.ExecutionContextID(q.context),
+		ThrowOnSideEffect: new(true), Silent: new(true), ReturnByValue: new(true),
+	}, q)
+	if err != nil {
+		a.pass(q, cdp.Event{Token: q, Err: err})
+	}
+}
+
+// questionFor returns the question that counts for a console call, and whether
+// it has to be sent. The question is nil if nothing is asked.
+func (a *asker) questionFor(ev cdp.Event) (client *cdp.Client, q *question, fresh bool) {
+	context, ok := contextOf(ev.Params)
+	if !ok {
+		return nil, nil, false
+	}
+	at := place{ev.Session, context}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.client == nil {
+		return nil, nil, false
+	}
+	if q = a.open[at]; q != nil || !a.limit.Allow() {
+		return nil, q, false
+	}
+	q = &question{place: at}
+	a.open[at] = q
+	return a.client, q, true
+}
+
+// contextOf finds the execution context of a console call without decoding the
+// arguments. Within the texts of a page the quotes are escaped, so they cannot
+// hold the name as it is looked for.
+func contextOf(params []byte) (int64, bool) {
+	const name = `"executionContextId":`
+	at := bytes.LastIndex(params, []byte(name))
+	if at < 0 {
+		return 0, false
+	}
+	digits := params[at+len(name):]
+	end := bytes.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(digits)
+	}
+	n, err := strconv.ParseInt(string(digits[:end]), 10, 64)
+	return n, err == nil
+}
+
+// pass puts the answer to a question into the intake.
+func (a *asker) pass(q *question, ev cdp.Event) {
+	a.mu.Lock()
+	delete(a.open, q.place)
+	a.mu.Unlock()
+	ev.Session, ev.Method = q.session, silenceMark
+	a.intake.Put(ev)
+}
+
+// answeredLocked handles the answer to a question. A page that did not answer
+// wants to be heard.
+func (l *link) answeredLocked(ev cdp.Event) {
+	q := ev.Token.(*question) //nolint:forcetypeassert // the asker sets nothing else
+	q.answered = true
+	var answer struct {
+		Result struct {
+			Value any `json:"value"`
+		} `json:"result"`
+	}
+	if ev.Err == nil && decode(ev.Params, &answer) == nil {
+		q.silent, _ = answer.Result.Value.(bool)
+	}
+	w := l.targets[q.session]
+	if w == nil {
+		return
+	}
+	if _, known := w.contexts[q.context]; q.silent && known && len(w.silent) < maxContexts {
+		w.silent[q.context] = struct{}{}
+	}
+	w.passLocked()
+}
