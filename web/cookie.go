@@ -102,6 +102,6 @@ func macOf(e *keyEntry, payload []byte) []byte {
 func newCookie(r *http.Request, name, value string, expires time.Time, https bool) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value, Path: "/", Expires: expires,
-		HttpOnly: true, Secure: https || r.TLS != nil, SameSite: http.SameSiteStrictMode,
+		HttpOnly: true, Secure: https || overTLS(r), SameSite: http.SameSiteStrictMode,
 	}
 }

@@ -38,6 +38,9 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 		}
 		p := s.identify(req, r.kind != plain)
 		c.Set(principalKey, p)
+		if p.operator() {
+			s.noteProxy(req)
+		}
 		if err := s.checkOrigin(req, r, p); err != nil {
 			return err
 		}

@@ -77,7 +77,7 @@ func (s *Server) secure(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(self), payment=(), usb=()")
 		h.Set("Cache-Control", "no-store") // static assets say otherwise
-		if s.https() || c.Request().TLS != nil {
+		if s.https() || overTLS(c.Request()) {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		return next(c)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -63,6 +64,12 @@ type Config struct {
 	// PublicURL is the address that people reach the server under, without a
 	// slash at the end. By default it is taken from each request.
 	PublicURL func() string
+	// TrustedProxies are the addresses of proxies in front of the server. Their
+	// Forwarded and X-Forwarded-… headers are believed. Default: none.
+	TrustedProxies []netip.Prefix
+	// ProxiedURLs makes links begin with the address that a trusted proxy was
+	// asked under, if it says so, instead of PublicURL.
+	ProxiedURLs bool
 	// AllowedOrigins are other sites whose pages may call, such as
 	// "https://ops.example.com". Default: none.
 	AllowedOrigins []string
@@ -130,6 +137,7 @@ type Server struct {
 
 	draining atomic.Bool
 	local    atomic.Pointer[string] // see localURL
+	seen     atomic.Pointer[string] // see SeenURL
 	ctx      context.Context        // ends sockets and streams; the server's own
 	stop     context.CancelCauseFunc
 
@@ -182,7 +190,9 @@ func (s *Server) newEcho() *echo.Echo {
 }
 
 // Handler is the server as a handler, for tests and for servers around it.
-func (s *Server) Handler() http.Handler { return headAsGet(s.echo) }
+func (s *Server) Handler() http.Handler {
+	return headAsGet(behindProxies(s.cfg.TrustedProxies, s.echo))
+}
 
 // Serve answers on ln until ctx ends, then lets requests under way finish for
 // a while and closes the server. It returns when nothing is left of it.
@@ -253,13 +263,33 @@ func (s *Server) publicURL() string {
 // https reports whether people reach the server over TLS.
 func (s *Server) https() bool { return strings.HasPrefix(s.publicURL(), "https://") }
 
+// SeenURL is the address under which a trusted proxy was last asked by somebody
+// with a key, without a slash at the end. It is empty before, and unless
+// Config.ProxiedURLs is set.
+func (s *Server) SeenURL() string {
+	if u := s.seen.Load(); u != nil {
+		return *u
+	}
+	return ""
+}
+
+// noteProxy remembers the address for SeenURL.
+func (s *Server) noteProxy(r *http.Request) {
+	if u := forwardedOf(r).url(); u != "" && s.cfg.ProxiedURLs && u != s.SeenURL() {
+		s.seen.Store(&u)
+	}
+}
+
 // baseURL is the address to write into answers.
 func (s *Server) baseURL(r *http.Request) string {
+	if u := forwardedOf(r).url(); u != "" && s.cfg.ProxiedURLs {
+		return u
+	}
 	if u := s.publicURL(); u != "" {
 		return u
 	}
 	scheme := "http"
-	if r.TLS != nil {
+	if overTLS(r) {
 		scheme = "https"
 	}
 	return (&url.URL{Scheme: scheme, Host: r.Host}).String()

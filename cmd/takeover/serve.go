@@ -62,6 +62,7 @@ type serveCommand struct {
 	AskTimeout time.Duration `help:"How long a person in control has to say no to another who asks for it." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
 	LeaseGrace time.Duration `help:"How long a person keeps control whose connection broke." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
 
+	TrustedProxies []string      `help:"Addresses or networks of reverse proxies, such as 10.0.0.0/8, that say for whom they ask." placeholder:"CIDR" env:"TAKEOVER_TRUSTED_PROXIES"`
 	AllowedOrigins []string      `help:"Other sites whose pages may call." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
 	EmbedOrigins   []string      `help:"Sites that may show a session or a takeover in a frame." placeholder:"ORIGIN" env:"TAKEOVER_EMBED_ORIGINS"`
 	StallTimeout   time.Duration `help:"Drops a viewer or a stream's reader that takes nothing for so long." default:"30s" env:"TAKEOVER_STALL_TIMEOUT"`
@@ -96,6 +97,10 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err := web.CheckAddr(s.Addr, given != ""); err != nil {
 		return usage("%w", err)
 	}
+	proxies, err := parseProxies(s.TrustedProxies)
+	if err != nil {
+		return usage("%w", err)
+	}
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}
@@ -122,6 +127,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return fmt.Errorf("listen: %w", err)
 	}
 	base := "http://" + reachable(ln.Addr().String())
+	public := &publicURL{given: s.PublicURL, base: base}
 	if s.PublicURL == "" {
 		s.PublicURL = base
 	}
@@ -137,16 +143,20 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	options := s.options(ln.Addr(), kept, hooks, log)
 	options.S2 = second
+	options.PublicURL = public.current
 	manager, err := session.NewManager(options)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	closeSessions := sync.OnceValue(func() error { return closeManager(context.WithoutCancel(ctx), manager) })
 	defer func() { err = cmp.Or(err, closeSessions()) }()
-	server, err := web.New(s.config(manager, savedscripts.New(kept), keys, linkKey, hooks, log))
+	config := s.config(manager, savedscripts.New(kept), keys, linkKey, hooks, log)
+	config.TrustedProxies, config.ProxiedURLs = proxies, public.given == ""
+	server, err := web.New(config)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
+	public.server.Store(server)
 	return s.serve(ctx, server, closeSessions, ln, base, given == "", std, log)
 }
 
@@ -214,7 +224,6 @@ func (s *serveCommand) options(addr net.Addr, kept *store.Store, hooks *webhook.
 	}
 	return session.Options{
 		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium,
-		PublicURL: func() string { return strings.TrimSuffix(s.PublicURL, "/") },
 		CheckURL:  web.AddressGuard(addr.String(), s.PublicURL),
 		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,

@@ -1,0 +1,245 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// forwarded is what a trusted proxy says about the request that it got. Fields
+// are empty if it does not say.
+type forwarded struct {
+	scheme string // http or https
+	host   string
+}
+
+// url is the address that the proxy was asked under, or empty.
+func (f forwarded) url() string {
+	if f.scheme == "" || f.host == "" {
+		return ""
+	}
+	return f.scheme + "://" + f.host
+}
+
+type forwardedKey struct{}
+
+// forwardedOf returns what a trusted proxy says about a request.
+func forwardedOf(r *http.Request) forwarded {
+	f, _ := r.Context().Value(forwardedKey{}).(forwarded)
+	return f
+}
+
+// overTLS tells whether the person behind a request uses https.
+func overTLS(r *http.Request) bool { return r.TLS != nil || forwardedOf(r).scheme == "https" }
+
+// behindProxies gives requests that come from trusted proxies the address of
+// the client, and the host that the client asked for. Headers from anybody else
+// change nothing. Echo's extractors of addresses do not read Forwarded, and do
+// not say which proxy's proto and host belong to the address that they find.
+func behindProxies(trusted []netip.Prefix, next http.Handler) http.Handler {
+	if len(trusted) == 0 {
+		return next
+	}
+	isTrusted := func(ip netip.Addr) bool {
+		return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(ip) })
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		peer, err := netip.ParseAddr(peerOf(r))
+		if err != nil || !isTrusted(peer.Unmap().WithZone("")) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		hops, ok := hopsOf(r.Header, isTrusted)
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
+		}
+		host := cmp.Or(hops.host, r.Host) // many proxies pass Host on as it is
+		r = r.WithContext(context.WithValue(r.Context(), forwardedKey{}, forwarded{hops.scheme, host}))
+		r.Host = host
+		if hops.client.IsValid() {
+			r.RemoteAddr = netip.AddrPortFrom(hops.client, 0).String()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// hop is what one proxy added to the headers.
+type hop struct {
+	client netip.Addr // who asked the proxy; not valid if it does not say
+	scheme string
+	host   string
+}
+
+// hopsOf reads the headers from the right, because what stands on the left may
+// be made up by the client: each trusted proxy vouches for what stands left of
+// it. ok is false if the two kinds of headers name different clients: then the
+// client made up one of them, and nothing can be believed.
+func hopsOf(h http.Header, isTrusted func(netip.Addr) bool) (result hop, ok bool) {
+	byX, standard := xForwarded(h), standardForwarded(h)
+	first, second := outermost(byX, isTrusted), outermost(standard, isTrusted)
+	if len(byX) > 0 && len(standard) > 0 {
+		if first.client != second.client {
+			return hop{}, false
+		}
+		if second.scheme == "" {
+			second.scheme = first.scheme
+		}
+		if second.host == "" {
+			second.host = first.host
+		}
+		return second, true
+	}
+	if len(standard) > 0 {
+		return second, true
+	}
+	return first, true
+}
+
+// outermost returns what the outermost trusted proxy says. Where an address is
+// missing or not an address, the last one that is known stands for it.
+func outermost(hops []hop, isTrusted func(netip.Addr) bool) (result hop) {
+	for _, h := range slices.Backward(hops) {
+		client := result.client
+		if h.client.IsValid() {
+			client = h.client
+		}
+		result = hop{client, h.scheme, h.host}
+		if !h.client.IsValid() || !isTrusted(h.client) {
+			return result
+		}
+	}
+	return result
+}
+
+// xForwarded reads X-Forwarded-For, -Proto and -Host. The lists of the latter
+// two may be shorter, when a proxy writes its own value instead of adding it.
+func xForwarded(h http.Header) []hop {
+	clients, schemes, hosts := listOf(h, "X-Forwarded-For"), listOf(h, "X-Forwarded-Proto"), listOf(h, "X-Forwarded-Host")
+	n := len(clients)
+	if n == 0 && (len(schemes) > 0 || len(hosts) > 0) {
+		n = 1
+	}
+	hops := make([]hop, n)
+	for i := range hops {
+		fromRight := n - 1 - i
+		if i < len(clients) {
+			hops[i].client = clientAddr(clients[i])
+		}
+		hops[i].scheme = schemeOf(nthFromRight(schemes, fromRight))
+		hops[i].host = hostOf(nthFromRight(hosts, fromRight))
+	}
+	return hops
+}
+
+// listOf splits a header's lines at their commas.
+func listOf(h http.Header, name string) []string {
+	lines := h.Values(name)
+	if len(lines) == 0 {
+		return nil
+	}
+	list := strings.Split(strings.Join(lines, ","), ",")
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list
+}
+
+// nthFromRight returns an element of a list, counted from its end, or the first
+// one of a shorter list.
+func nthFromRight(list []string, n int) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[max(len(list)-1-n, 0)]
+}
+
+// standardForwarded reads Forwarded (RFC 7239).
+func standardForwarded(h http.Header) (hops []hop) {
+	lines := h.Values("Forwarded")
+	if len(lines) == 0 {
+		return nil
+	}
+	for _, element := range splitOutside(strings.Join(lines, ","), ',') {
+		var one hop
+		for _, pair := range splitOutside(element, ';') {
+			name, value, _ := strings.Cut(pair, "=")
+			value = unquote(strings.TrimSpace(value))
+			switch strings.ToLower(strings.TrimSpace(name)) {
+			case "for":
+				one.client = clientAddr(value)
+			case "proto":
+				one.scheme = schemeOf(value)
+			case "host":
+				one.host = hostOf(value)
+			}
+		}
+		hops = append(hops, one)
+	}
+	return hops
+}
+
+// splitOutside splits a text at a separator that stands outside of quotes.
+func splitOutside(text string, separator byte) (parts []string) {
+	start, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case text[i] == separator && !quoted:
+			parts = append(parts, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// unquote returns what a quoted string says.
+func unquote(s string) string {
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return s
+	}
+	var b strings.Builder
+	for i := 1; i < len(s)-1; i++ {
+		if s[i] == '\\' && i+1 < len(s)-1 {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// clientAddr reads an address, which may have a port and brackets.
+func clientAddr(s string) netip.Addr {
+	if at, err := netip.ParseAddrPort(s); err == nil {
+		return at.Addr().Unmap().WithZone("")
+	}
+	ip, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ip.Unmap().WithZone("")
+}
+
+func schemeOf(s string) string {
+	if s = strings.ToLower(s); s == "http" || s == "https" {
+		return s
+	}
+	return ""
+}
+
+// hostOf returns a host with or without a port, or empty for anything else.
+func hostOf(s string) string {
+	const longest = 255
+	u, err := url.Parse("//" + s)
+	if err != nil || u.Host != s || u.Hostname() == "" || len(s) > longest || strings.ContainsAny(s, "<>\"'`\\ ,;%") {
+		return ""
+	}
+	return s
+}
