@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"takeover/capture"
@@ -41,13 +42,19 @@ func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.S
 	return s.monitor.Start(c)
 }
 
+// attachment says to which browser a session's capture is attached.
+type attachment struct {
+	mu sync.Mutex // held while the capture attaches; guards to
+	to *engine    // the last one; nil for none
+}
+
 // attachMonitor attaches the capture to a browser, once per browser. From then
 // on the capture hears consoles and errors; everything else waits for
 // StartCapture.
 func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
-	s.captureMu.Lock()
-	defer s.captureMu.Unlock()
-	if s.captured == eng {
+	s.capture.mu.Lock()
+	defer s.capture.mu.Unlock()
+	if s.capture.to == eng {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.services.capturing.timeout)
@@ -55,7 +62,7 @@ func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
 	if err := s.services.capturing.attach(ctx, s.monitor, eng.proc.Conn()); err != nil {
 		return err
 	}
-	s.captured = eng
+	s.capture.to = eng
 	return nil
 }
 
@@ -93,9 +100,9 @@ func (s *Session) attachAgain(eng *engine, err error) {
 // giveUpCapturing fails a running capture, unless it was attached meanwhile or
 // its browser is gone: the next browser gets tries of its own.
 func (s *Session) giveUpCapturing(eng *engine, reason error, tries int) {
-	s.captureMu.Lock()
-	defer s.captureMu.Unlock()
-	if s.captured == eng || isClosed(eng.proc.Done()) || s.ctx.Err() != nil {
+	s.capture.mu.Lock()
+	defer s.capture.mu.Unlock()
+	if s.capture.to == eng || isClosed(eng.proc.Done()) || s.ctx.Err() != nil {
 		return
 	}
 	s.log.Error("attach capture", "tries", tries, "error", reason)

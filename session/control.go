@@ -43,12 +43,10 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 		s.monitor.PersonControls(false)
 	}
 	var run *Run // that the person interrupts
-	s.mu.Lock()
-	if r := s.running; holder.IsPerson() && r != nil && isClosed(r.ready) {
+	if r := s.runs.current(); holder.IsPerson() && r != nil && isClosed(r.ready) {
 		run = r
 	}
 	s.gestures.act()
-	s.mu.Unlock()
 	if run != nil {
 		run.actor.client.ReleaseInput()
 	}

@@ -115,13 +115,13 @@ func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	defer s.mu.Unlock()
 	left := expiresAt.Sub(now)
 	if left <= 0 {
-		if open != nil || s.running != nil || holder.IsPerson() && s.gestures.atWork(now, atWorkWindow) {
+		if open != nil || s.runs.current() != nil || holder.IsPerson() && s.gestures.atWork(now, atWorkWindow) {
 			return atWorkGrace, ""
 		}
 		return 0, "timeout"
 	}
 	if idle := s.opts.IdleTimeout; idle > 0 {
-		busy := len(s.viewers) > 0 || s.running != nil || open != nil
+		busy := len(s.viewers) > 0 || s.runs.current() != nil || open != nil
 		if busy {
 			s.gestures.use()
 		}

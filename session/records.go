@@ -17,6 +17,13 @@ type sessionRecord struct {
 	LogBytes int `json:"logBytes"`
 }
 
+// earlier is what a session of an earlier process was like at its end. It never
+// changes.
+type earlier struct {
+	info     *Info // nil for a session of this process
+	logBytes int   // of its log in the archive
+}
+
 // runRecord is a run in the store, without its long parts.
 type runRecord struct {
 	RunInfo
@@ -53,7 +60,7 @@ func (s *Session) key() archive.Key { return archive.Key{Kind: archive.Sessions,
 // write writes the session's record. It writes the log before, on its own and only
 // when it is complete, because the log is too long to be written with every change.
 func (s *Session) write(ctx context.Context) (int, error) {
-	record := sessionRecord{Info: s.Info(), LogBytes: s.logBytes}
+	record := sessionRecord{Info: s.Info(), LogBytes: s.earlier.logBytes}
 	record.Takeover = nil // a record of its own
 	fitInfo(&record.Info)
 	if log := s.ownLog(); log != "" {
@@ -68,7 +75,7 @@ func (s *Session) write(ctx context.Context) (int, error) {
 
 // ownLog is the log of a session that has ended in this process, or "".
 func (s *Session) ownLog() string {
-	if s.archived != nil || !s.Info().Status.Ended() {
+	if s.earlier.info != nil || !s.Info().Status.Ended() {
 		return ""
 	}
 	return s.Log()

@@ -85,7 +85,7 @@ func (m *Manager) restore(ctx context.Context) error {
 	for id, s := range m.sessions {
 		m.order = append(m.order, id)
 		m.links.End(id)
-		slices.SortFunc(s.runs, func(a, b *Run) int { return compareTimes(a.info.CreatedAt, b.info.CreatedAt, a.ID(), b.ID()) })
+		s.runs.sort()
 		slices.SortFunc(s.takeovers, func(a, b *Takeover) int {
 			return compareTimes(a.info.CreatedAt, b.info.CreatedAt, a.ID(), b.ID())
 		})
@@ -119,7 +119,7 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 		info.Metadata = map[string]any{}
 	}
 	s := newSession(&m.services, CreateOptions{Dimensions: info.Dimensions}, info.ID, info.EventCount+1)
-	s.archived, s.logBytes = &info, record.LogBytes
+	s.earlier = earlier{info: &info, logBytes: record.LogBytes}
 	s.status, s.createdAt, s.endReason, s.endedAt = info.Status, info.CreatedAt, info.EndReason, *info.EndedAt
 	s.sealed = true
 	s.journal.Restore(last)
@@ -147,7 +147,7 @@ func (s *Session) restoreRun(record runRecord, now time.Time) {
 		r.info.Error = &RunError{Name: "Error", Message: reasonRestart + " while the script ran"}
 		r.archive()
 	}
-	s.runs = append(s.runs, r)
+	s.runs.restore(r)
 }
 
 // restoreTakeover lists a takeover of a session of earlier.

@@ -3,7 +3,72 @@ package session
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
+
+// runs are a session's runs.
+type runs struct {
+	mu      sync.Mutex // guards what follows; may be taken while Session.mu is held
+	running *Run       // nil while none is under way
+	list    []*Run     // the oldest first
+}
+
+// current returns the run that is under way, or nil.
+func (l *runs) current() *Run {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.running
+}
+
+// claim makes r the run under way, or returns an ErrRunning.
+func (l *runs) claim(r *Run) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running != nil {
+		return fmt.Errorf("%w: %s", ErrRunning, l.running.ID())
+	}
+	l.running = r
+	return nil
+}
+
+// clear makes room for the next run.
+func (l *runs) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = nil
+}
+
+// add lists a run. It returns the oldest run if that had to make room, else nil.
+func (l *runs) add(r *Run) (dropped *Run) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.list = append(l.list, r); len(l.list) > maxRuns {
+		dropped = l.list[0]
+		l.list = slices.Delete(l.list, 0, 1)
+	}
+	return dropped
+}
+
+// restore lists a run of an earlier process.
+func (l *runs) restore(r *Run) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, r)
+}
+
+// all returns the runs, the oldest first.
+func (l *runs) all() []*Run {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list)
+}
+
+// sort orders the runs by their creation.
+func (l *runs) sort() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slices.SortFunc(l.list, func(a, b *Run) int { return compareTimes(a.info.CreatedAt, b.info.CreatedAt, a.ID(), b.ID()) })
+}
 
 // claimRun makes r the session's run under way.
 func (s *Session) claimRun(r *Run) (*engine, error) {
@@ -12,13 +77,12 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 	if err := s.aliveLocked(); err != nil {
 		return nil, err
 	}
-	switch {
-	case s.engine == nil:
+	if s.engine == nil {
 		return nil, ErrNotReady
-	case s.running != nil:
-		return nil, fmt.Errorf("%w: %s", ErrRunning, s.running.ID())
 	}
-	s.running = r
+	if err := s.runs.claim(r); err != nil {
+		return nil, err
+	}
 	s.gestures.use()
 	s.work.Add(1) // until the run is settled
 	return s.engine, nil
@@ -27,38 +91,29 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 // keepRun lists a run that has begun, or that ended before it could.
 func (s *Session) keepRun(r *Run) {
 	r.archive()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.runs = append(s.runs, r); len(s.runs) > maxRuns {
-		s.services.archive.Drop(s.runs[0].key())
-		s.runs = slices.Delete(s.runs, 0, 1)
+	if dropped := s.runs.add(r); dropped != nil {
+		s.services.archive.Drop(dropped.key())
 	}
 }
 
 // clearRun makes room for the next run. A session whose time was up meanwhile may
 // end now.
 func (s *Session) clearRun() {
-	s.mu.Lock()
-	s.running = nil
+	s.runs.clear()
 	s.gestures.use()
-	s.mu.Unlock()
 	s.wakeClock()
 }
 
 // Runs are the session's runs, newest first.
 func (s *Session) Runs() []*Run {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := slices.Clone(s.runs)
+	list := s.runs.all()
 	slices.Reverse(list)
 	return list
 }
 
 // Run returns one of the session's runs, or ErrNotFound.
 func (s *Session) Run(id string) (*Run, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.runs {
+	for _, r := range s.runs.all() {
 		if r.ID() == id {
 			return r, nil
 		}

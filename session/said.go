@@ -12,12 +12,10 @@ import (
 
 // Log is what pages and workers said, and what scripts came to, as Markdown.
 func (s *Session) Log() string {
-	if s.archived != nil {
+	if s.earlier.info != nil {
 		return s.recallLog()
 	}
-	s.mu.Lock()
-	running := s.running
-	s.mu.Unlock()
+	running := s.runs.current()
 	if running == nil {
 		return s.said.Markdown(nil)
 	}

@@ -37,6 +37,8 @@ type Session struct {
 
 	questions *questions.Questions // that pages ask people
 	transfers transfers            // its files and downloads
+	runs      runs
+	capture   attachment // of the monitor to a browser
 
 	ctx    context.Context // the session's life; its cause is an *endCause
 	cancel context.CancelCauseFunc
@@ -44,9 +46,6 @@ type Session struct {
 
 	started chan struct{} // closed when the first browser is there, or never will be
 	ended   chan struct{} // closed when nothing of the session is left
-
-	captureMu sync.Mutex // held while the capture is attached; guards captured
-	captured  *engine    // what the capture was attached to last
 
 	tellMu sync.Mutex // orders what viewers are told: held while state is read and queued, never across I/O; before mu
 
@@ -65,15 +64,12 @@ type Session struct {
 	focus     *focus // what viewers see; nil while there is no page
 	refocused chan struct{}
 	viewers   map[*Viewer]struct{}
-	running   *Run // under way
-	runs      []*Run
 	takeovers []*Takeover
 	rearm     chan struct{} // one token: the clock must be read again
 	sealed    bool          // nothing may be added to work any more
 	thumb     thumbnail
 
-	archived *Info // what is told of a session of an earlier process; nil for one of this
-	logBytes int   // the log that is kept of that
+	earlier earlier // of a session of an earlier process
 }
 
 // newSession makes a session whose events are numbered from one on.
@@ -140,8 +136,8 @@ func (s *Session) startError() error {
 
 // Info is the session's present state.
 func (s *Session) Info() Info {
-	if s.archived != nil {
-		info := *s.archived
+	if s.earlier.info != nil {
+		info := *s.earlier.info
 		info.Tabs, info.Metadata = slices.Clone(info.Tabs), maps.Clone(info.Metadata)
 		return info
 	}

@@ -117,7 +117,7 @@ func (s *Session) welcome(v *Viewer) error {
 	s.viewers[v] = struct{}{}
 	s.gestures.use()
 	crashed := s.status == StatusCrashed
-	run := s.running
+	run := s.runs.current()
 	s.mu.Unlock()
 
 	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Touch: s.opts.IsMobile, Resume: v.id + "." + v.secret})
