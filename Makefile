@@ -11,7 +11,7 @@ WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page 
 BUILT     := static/dist/.built
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build test go-test web-test e2e check lint fmt generate bench soak docker image-test audit browser clean
+.PHONY: help setup run dev build test go-test web-test e2e check lint fmt generate bench soak docker image-test audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ setup: browser node_modules/.installed ## install what development needs, and th
 
 run: browser build ## install what is missing, build, start, print a sign-in link
 	$(BIN) serve
+
+dev: browser node_modules/.installed ## start, and rebuild and reload the pages whenever a source file changes
+	go run ./tools/dev
 
 build: $(BIN) ## build bin/takeover
 

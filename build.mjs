@@ -1,6 +1,10 @@
 // Builds everything that comes from npm into the dist folders that the Go
 // packages embed: the web pages, the page side of automation and widgets, the script API.
-// `node build.mjs static` builds one of them.
+// `node build.mjs static` builds one of them. `node build.mjs --follow` builds
+// those that are named on its standard input, a line each, until the input ends:
+// faster from the second time on, and not as small.
+import { createInterface } from 'node:readline';
+
 const parts = {
   automation: './automation/page/build.mjs',
   widget: './widget/page/build.mjs',
@@ -8,11 +12,23 @@ const parts = {
   static: './static/build.mjs',
 };
 
-const wanted = process.argv.slice(2);
-for (const [name, path] of Object.entries(parts)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+async function build(name, options) {
   const started = performance.now();
-  const { build } = await import(path);
-  await build();
+  const part = await import(parts[name]);
+  await part.build(options);
   console.log(`built ${name} in ${Math.round(performance.now() - started)} ms`);
+}
+
+const wanted = process.argv.slice(2);
+if (wanted[0] === '--follow') {
+  for await (const name of createInterface({ input: process.stdin })) {
+    await build(name, { follow: true }).catch((error) => {
+      console.error(error.message);
+      console.log(`failed ${name}`);
+    });
+  }
+  process.exit(); // esbuild's contexts would keep it alive
+}
+for (const name of Object.keys(parts)) {
+  if (wanted.length === 0 || wanted.includes(name)) await build(name);
 }

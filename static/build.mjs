@@ -1,7 +1,7 @@
 // Builds the web pages' assets into static/dist: one script per page with
 // shared chunks, the stylesheet, the editor's workers, and manifest.json, which
 // maps plain names to names with a content hash, and to the chunks they need.
-import { build as esbuild } from 'esbuild';
+import { context, build as esbuild } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -87,7 +87,18 @@ async function compress() {
   }));
 }
 
-export async function build() {
+/** esbuild's contexts by entry point: they remember what did not change. */
+const contexts = new Map();
+
+async function rebuild(options) {
+  const key = JSON.stringify(options.entryPoints);
+  if (!contexts.has(key)) contexts.set(key, await context({ ...options, minify: false }));
+  return contexts.get(key).rebuild();
+}
+
+/** With follow, it is about to be called again: what it gives is larger, and faster to make. */
+export async function build({ follow = false } = {}) {
+  const bundle = follow ? rebuild : esbuild;
   await mkdir(dist, { recursive: true });
   for (const name of await readdir(dist)) {
     if (name !== '.keep') await rm(path.join(dist, name), { recursive: true });
@@ -102,9 +113,9 @@ export async function build() {
       if (chunks.size) manifest.imports[name] = [...chunks].map((chunk) => path.basename(chunk)).sort();
     }
   };
-  const run = async (options) => ({ ...(await esbuild({ ...common, ...options })), entries: options.entryPoints });
+  const run = async (options) => ({ ...(await bundle({ ...common, ...options })), entries: options.entryPoints });
 
-  const workers = await esbuild({
+  const workers = await bundle({
     ...common,
     format: 'iife',
     entryPoints: {
@@ -135,7 +146,7 @@ export async function build() {
   record(await run({ format: 'iife', entryPoints: [path.join(src, 'ui', 'theme.ts')] }));
   record(await run({ entryPoints: [path.join(src, 'takeover.css')] }));
   record(await run({ entryPoints: ['icon.svg', 'icon-waiting.svg'].map((name) => path.join(src, name)), loader: { '.svg': 'copy' } }));
-  await compress();
+  if (!follow) await compress();
   await writeFile(path.join(dist, 'manifest.json'), JSON.stringify(manifest, null, 2) + '\n');
   return manifest;
 }

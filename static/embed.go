@@ -1,18 +1,17 @@
 // Package static holds the scripts, the stylesheet and the pictures of the web
 // pages: their sources in src, and the built form, which npm writes to dist and
-// which is embedded here.
+// which is embedded here. With the build tag dev they are read from the disk
+// instead, each time anew, so that `make dev` need not build the program again.
 //
 // Go compiles without the npm step. Built reports whether that step was done.
 // Without it, Asset returns an empty string, and the pages say what is missing.
 package static
 
 import (
-	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"sync"
 )
 
 // Prefix is the URL path under which Files must be served.
@@ -24,19 +23,6 @@ const manifestName = "manifest.json"
 
 // ErrNotBuilt means that the npm step was not done before Go was compiled.
 var ErrNotBuilt = errors.New("web assets are not built: run `make generate`")
-
-//go:embed all:dist
-var embedded embed.FS
-
-// Files returns the built assets as one flat folder. Every name except the
-// manifest's contains a hash of the content, so responses may be cached for ever.
-func Files() fs.FS {
-	files, err := fs.Sub(embedded, "dist")
-	if err != nil { // the folder is part of the source tree
-		panic(err)
-	}
-	return files
-}
 
 // Built reports whether the assets exist.
 func Built() bool { return Check() == nil }
@@ -83,10 +69,6 @@ type assets struct {
 	Names   map[string]string   `json:"names"`
 	Imports map[string][]string `json:"imports"`
 }
-
-var manifest = sync.OnceValues(func() (*assets, error) {
-	return readManifest(Files())
-})
 
 func readManifest(files fs.FS) (*assets, error) {
 	data, err := fs.ReadFile(files, manifestName)

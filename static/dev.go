@@ -1,0 +1,14 @@
+//go:build dev
+
+package static
+
+import (
+	"io/fs"
+	"os"
+)
+
+// Files returns the built assets as one flat folder: the one on the disk, below
+// the working directory.
+func Files() fs.FS { return os.DirFS("static/dist") }
+
+func manifest() (*assets, error) { return readManifest(Files()) }
