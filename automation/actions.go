@@ -24,11 +24,11 @@ var actionTargetOperations = table{
 	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
 }
 
-// act settles an operation that the page carries out by itself.
-func (c *Client) act(ctx context.Context, t *target, method string, extra request) (any, error) {
+// pageAction runs an operation that the page carries out by itself.
+func (c *Client) pageAction(ctx context.Context, t *target, method string, params callParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
-	if _, _, err := c.settle(p, t, method, extra); err != nil {
+	if _, _, err := c.retry(p, t, method, params); err != nil {
 		return nil, p.fail(err)
 	}
 	return emptyJSON, nil
@@ -46,12 +46,12 @@ type fillParams struct {
 func opFill(ctx context.Context, c *Client, t *fillParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
-	pl, value, err := c.settle(p, &t.target, "fill", request{"value": t.Value, "force": t.Force})
+	pl, value, err := c.retry(p, &t.target, "fill", callParams{Value: &t.Value, Force: t.Force})
 	for waited := true; err == nil && string(value) == `"needsinput"`; {
 		if waited, err = p.gate(); err != nil || !waited {
 			break
 		}
-		pl, value, err = c.settle(p, &t.target, "fill", request{"value": t.Value, "force": t.Force})
+		pl, value, err = c.retry(p, &t.target, "fill", callParams{Value: &t.Value, Force: t.Force})
 	}
 	if err == nil && string(value) == `"needsinput"` {
 		keyboard := c.input(pl.frame.Page())
@@ -73,19 +73,19 @@ type forceParams struct {
 }
 
 func opSelectText(ctx context.Context, c *Client, t *forceParams) (any, error) {
-	return c.act(ctx, &t.target, "selectText", request{"force": t.Force})
+	return c.pageAction(ctx, &t.target, "selectText", callParams{Force: t.Force})
 }
 
 func opFocus(ctx context.Context, c *Client, t *target) (any, error) {
-	return c.act(ctx, t, "focus", request{})
+	return c.pageAction(ctx, t, "focus", callParams{})
 }
 
 func opBlur(ctx context.Context, c *Client, t *target) (any, error) {
-	return c.act(ctx, t, "blur", request{})
+	return c.pageAction(ctx, t, "blur", callParams{})
 }
 
 func opScrollIntoView(ctx context.Context, c *Client, t *target) (any, error) {
-	return c.act(ctx, t, "scrollIntoView", request{})
+	return c.pageAction(ctx, t, "scrollIntoView", callParams{})
 }
 
 type typeParams struct {
@@ -98,11 +98,11 @@ type typeParams struct {
 func opType(ctx context.Context, c *Client, t *typeParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
-	pl, _, err := c.settle(p, &t.target, "focus", request{"resetSelection": true})
+	pl, _, err := c.retry(p, &t.target, "focus", callParams{ResetSelection: true})
 	if err == nil {
 		p.log = append(p.log, `elementHandle.type("`+t.Text+`")`)
 		err = c.input(pl.frame.Page()).typeText(p, t.Text, t.Delay, func() error {
-			_, _, err := c.settle(p, &t.target, "focus", request{})
+			_, _, err := c.retry(p, &t.target, "focus", callParams{})
 			return err
 		})
 	}
@@ -130,12 +130,12 @@ func opPress(ctx context.Context, c *Client, t *pressParams) (any, error) {
 }
 
 func (c *Client) press(p *progress, t *pressParams) error {
-	pl, _, err := c.settle(p, &t.target, "focus", request{"resetSelection": true})
+	pl, _, err := c.retry(p, &t.target, "focus", callParams{ResetSelection: true})
 	for waited := true; err == nil; {
 		if waited, err = p.gate(); err != nil || !waited {
 			break
 		}
-		pl, _, err = c.settle(p, &t.target, "focus", request{})
+		pl, _, err = c.retry(p, &t.target, "focus", callParams{})
 	}
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func opSelectOption(ctx context.Context, c *Client, t *selectParams) (any, error
 	if t.Options == nil {
 		t.Options = []json.RawMessage{}
 	}
-	_, value, err := c.settleIn(p, &t.target, browser.WorldUtility, "selectOption", request{"options": t.Options, "force": t.Force},
+	_, value, err := c.retryIn(p, &t.target, browser.WorldUtility, "selectOption", &callParams{Options: t.Options, Force: t.Force},
 		func(pl *place) ([]runtime.RemoteObjectID, error) { return c.objectsIn(p, pl.layer.world, t.Elements) })
 	if err != nil {
 		return nil, p.fail(err)
@@ -186,13 +186,13 @@ type dispatchParams struct {
 func opDispatchEvent(ctx context.Context, c *Client, t *dispatchParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
-	extra := request{"type": t.Type}
+	params := &callParams{Type: t.Type}
 	var handles []string
 	if t.EventInit != nil {
-		extra["arg"] = t.EventInit.Value
+		params.Arg = t.EventInit.Value
 		handles = t.EventInit.Handles
 	}
-	_, _, err := c.settleIn(p, &t.target, browser.WorldMain, "dispatch", extra,
+	_, _, err := c.retryIn(p, &t.target, browser.WorldMain, "dispatch", params,
 		func(pl *place) ([]runtime.RemoteObjectID, error) { return c.objectsIn(p, pl.layer.world, handles) })
 	if err != nil {
 		return nil, p.fail(err)
@@ -221,5 +221,5 @@ func opSetInputFiles(ctx context.Context, c *Client, t *filesParams) (any, error
 	if t.Files == nil {
 		t.Files = []file{}
 	}
-	return c.act(ctx, &t.target, "setInputFiles", request{"files": t.Files})
+	return c.pageAction(ctx, &t.target, "setInputFiles", callParams{Files: t.Files})
 }

@@ -44,24 +44,14 @@ type ariaParams struct {
 	Boxes bool   `json:"boxes"`
 }
 
-func (p *ariaParams) request() request {
-	r := request{}
-	if p.Mode != "" {
-		r["mode"] = p.Mode
-	}
-	if p.Depth > 0 {
-		r["depth"] = p.Depth
-	}
-	if p.Boxes {
-		r["boxes"] = true
-	}
-	return r
+func (p *ariaParams) question() callParams {
+	return callParams{Mode: p.Mode, Depth: max(p.Depth, 0), Boxes: p.Boxes}
 }
 
 // opAriaSnapshot gives the text of a snapshot.
 func opAriaSnapshot(ctx context.Context, c *Client, p *ariaParams) (any, error) {
 	if p.Mode != "ai" { // it has no frames in it
-		return c.valueOf(ctx, &p.target, "ariaSnapshot", p.request())
+		return c.valueOf(ctx, &p.target, "ariaSnapshot", p.question())
 	}
 	pr, cancel := c.begin(ctx, p.Timeout, true)
 	defer cancel()
@@ -70,7 +60,7 @@ func opAriaSnapshot(ctx context.Context, c *Client, p *ariaParams) (any, error) 
 		return nil, pr.fail(err)
 	}
 	var text string
-	if err := pl.ask(pr, "ariaText", request{"tree": tree}, &text); err != nil {
+	if err := pl.ask(pr, "ariaText", &callParams{search: pl.search, Tree: tree}, &text); err != nil {
 		return nil, pr.fail(err)
 	}
 	return map[string]string{"value": text}, nil
@@ -96,7 +86,7 @@ type ariaAnswer struct {
 
 // ariaTree takes a snapshot, with those of the frames in it.
 func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, json.RawMessage, error) {
-	pl, value, err := c.settle(p, &o.target, "ariaTree", o.request())
+	pl, value, err := c.retry(p, &o.target, "ariaTree", o.question())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +121,7 @@ func (c *Client) withFrames(p *progress, pl *place, a *ariaAnswer, o ariaParams)
 		return a.JSON, nil
 	}
 	var tree json.RawMessage
-	err := pl.ask(p, "ariaJoin", request{"tree": a.JSON, "frames": frames}, &tree)
+	err := pl.ask(p, "ariaJoin", &callParams{search: pl.search, Tree: a.JSON, Frames: frames}, &tree)
 	return tree, err
 }
 
@@ -142,10 +132,10 @@ func (c *Client) ariaFrame(p *progress, f *browser.Frame, ref string, o ariaPara
 	if err != nil || pl == nil {
 		return nil
 	}
-	r := o.request()
-	r["timeout"] = frameSlice
+	params := o.question()
+	params.search, params.Timeout = pl.search, frameSlice
 	var answer ariaAnswer
-	if err := pl.ask(p, "ariaTree", r, &answer); err != nil {
+	if err := pl.ask(p, "ariaTree", &params, &answer); err != nil {
 		return nil
 	}
 	tree, err := c.withFrames(p, pl, &answer, o)
@@ -174,7 +164,7 @@ func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
 	if pl == nil {
 		return nil, none
 	}
-	o, err := pl.layer.reference(p, "query", pl.request, pl.scope)
+	o, err := pl.layer.reference(p, "query", pl.search, pl.scope)
 	if err != nil {
 		return nil, p.fail(err)
 	}
@@ -183,10 +173,10 @@ func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
 	}
 	defer release(pl.layer.world, o.ObjectID)
 	var selector string
-	at := &place{frame: pl.frame, layer: pl.layer, scope: o.ObjectID, request: request{"selector": ":scope"}}
+	at := &place{frame: pl.frame, layer: pl.layer, scope: o.ObjectID, search: search{Selector: ":scope"}}
 	for f := pl.frame; ; {
 		var part string
-		if err := at.ask(p, "get", request{"property": "selector"}, &part); err != nil {
+		if err := at.ask(p, "get", &callParams{search: at.search, Property: "selector"}, &part); err != nil {
 			return nil, p.fail(err)
 		}
 		if selector = part + selector; f.Parent() == nil {
@@ -199,7 +189,7 @@ func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
 		defer release(at.layer.world, at.scope)
 	}
 	var text string
-	if err := pl.ask(p, "spell", request{"selector": selector}, &text); err != nil {
+	if err := pl.ask(p, "spell", &callParams{search: search{Selector: selector}}, &text); err != nil {
 		return nil, p.fail(err)
 	}
 	return locatorText{selector, text}, nil
@@ -215,6 +205,6 @@ func (c *Client) aroundFrame(ctx context.Context, f *browser.Frame) (*browser.Fr
 	if pl.scope, err = c.owner(ctx, pl.layer.world, f); err != nil {
 		return nil, nil, err
 	}
-	pl.request = request{"selector": ":scope"}
+	pl.search = search{Selector: ":scope"}
 	return parent, pl, nil
 }

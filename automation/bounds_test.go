@@ -17,14 +17,14 @@ func TestOperationThatPanics(t *testing.T) {
 	var log strings.Builder
 	c := &Client{automation: &Automation{log: slog.New(slog.NewTextHandler(&log, nil))}}
 	faulty := op(false, func(_ context.Context, _ *Client, p *struct{ Names []string }) (any, error) { return p.Names[1], nil })
-	value, err := c.run(t.Context(), "faulty", faulty, json.RawMessage(`{"Names": ["one"]}`))
+	value, err := c.carryOut(t.Context(), "faulty", faulty, json.RawMessage(`{"Names": ["one"]}`))
 	if value != nil || err == nil || err.Error() != "internal error in faulty" {
 		t.Errorf("%v, %v", value, err)
 	}
 	if text := log.String(); !strings.Contains(text, "index out of range") || !strings.Contains(text, "operation=faulty") || !strings.Contains(text, "bounds_test.go") {
 		t.Errorf("log: %s", text)
 	}
-	if value, err := c.run(t.Context(), "faulty", faulty, json.RawMessage(`{"Names": ["one", "two"]}`)); value != "two" || err != nil {
+	if value, err := c.carryOut(t.Context(), "faulty", faulty, json.RawMessage(`{"Names": ["one", "two"]}`)); value != "two" || err != nil {
 		t.Errorf("afterwards: %v, %v", value, err)
 	}
 }

@@ -40,8 +40,8 @@ type ClientOptions struct {
 	// kept in a file: a JSON text stays one. Default: nothing is hidden.
 	Hide func([]byte) []byte
 
-	// Settle waits until a page has come to rest. Default: it never does.
-	Settle func(ctx context.Context, p *browser.Page) error
+	// AwaitRest waits until a page has come to rest. Default: it never does.
+	AwaitRest func(ctx context.Context, p *browser.Page) error
 
 	// Emit takes the client's events, in order, each before the reply of the
 	// operation that caused it. It is called on the model's goroutine and must
@@ -103,8 +103,8 @@ type Client struct {
 
 // NewClient makes a client. End it with Close.
 func (a *Automation) NewClient(o ClientOptions) *Client {
-	if o.Settle == nil {
-		o.Settle = func(ctx context.Context, _ *browser.Page) error {
+	if o.AwaitRest == nil {
+		o.AwaitRest = func(ctx context.Context, _ *browser.Page) error {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
@@ -179,7 +179,7 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 			return nil, explain(err, nil)
 		}
 	}
-	value, err := c.run(ctx, name, o, params)
+	value, err := c.carryOut(ctx, name, o, params)
 	if err != nil {
 		return nil, explain(err, nil)
 	}
@@ -193,16 +193,16 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 	return out, nil
 }
 
-// run runs an operation. Its parameters are a stranger's: a fault that they bring
+// carryOut runs an operation. Its parameters are a stranger's: a fault that they bring
 // out fails the operation, not the server with everybody's sessions.
-func (c *Client) run(ctx context.Context, name string, o operation, params json.RawMessage) (value any, err error) {
+func (c *Client) carryOut(ctx context.Context, name string, o operation, params json.RawMessage) (value any, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			c.automation.log.Error("an operation panicked", "operation", name, "fault", fault, "stack", string(debug.Stack()))
 			value, err = nil, errorf("internal error in %s", name)
 		}
 	}()
-	return o.run(ctx, c, params)
+	return o.do(ctx, c, params)
 }
 
 // turn waits until the client makes no other large answer; end ends it.
@@ -222,9 +222,9 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// free says whether the client may change the page at this moment. It may say no
+// mayWrite says whether the client may change the page at this moment. It may say no
 // although it may, but not the other way round.
-func (c *Client) free() bool { return c.options.Gate(ended) == nil }
+func (c *Client) mayWrite() bool { return c.options.Gate(ended) == nil }
 
 // Close cancels what is under way and waits for it, lets go of the keys and
 // buttons that are held down, and gives the client's handles and contexts back.
@@ -277,7 +277,7 @@ func (c *Client) Close() {
 	if cdp != nil {
 		cdp.close(a, sessions)
 	}
-	undos.run(a)
+	undos.undoAll(a)
 	for _, bc := range own {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.life), closeTimeout)
 		if err := bc.Close(ctx); err != nil && !errors.Is(err, browser.ErrBrowserClosed) && !errors.Is(err, browser.ErrContextClosed) {

@@ -48,11 +48,7 @@ var emptyJSON = json.RawMessage(`{}`)
 // getter makes the operation that waits for an element and reads one property.
 func getter(property string) func(context.Context, *Client, *getParams) (any, error) {
 	return func(ctx context.Context, c *Client, p *getParams) (any, error) {
-		extra := request{"property": property}
-		if p.Name != "" {
-			extra["name"] = p.Name
-		}
-		return c.valueOf(ctx, &p.target, "get", extra)
+		return c.valueOf(ctx, &p.target, "get", callParams{Property: property, Name: p.Name})
 	}
 }
 
@@ -61,11 +57,11 @@ type getParams struct {
 	Name string `json:"name"` // of an attribute
 }
 
-// valueOf settles an operation on a target and gives the page's answer.
-func (c *Client) valueOf(ctx context.Context, t *target, method string, extra request) (any, error) {
+// valueOf runs an operation on a target and gives the page's answer.
+func (c *Client) valueOf(ctx context.Context, t *target, method string, params callParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
-	_, value, err := c.settle(p, t, method, extra)
+	_, value, err := c.retry(p, t, method, params)
 	if err != nil {
 		return nil, p.fail(err)
 	}
@@ -74,16 +70,14 @@ func (c *Client) valueOf(ctx context.Context, t *target, method string, extra re
 
 // now runs an operation that does not wait for an element; missing is its
 // answer when a frame on the way is not there, or goes away meanwhile.
-func (c *Client) now(ctx context.Context, t *target, method string, extra request, missing string) (json.RawMessage, error) {
+func (c *Client) now(ctx context.Context, t *target, method string, params callParams, missing string) (json.RawMessage, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
 	pl, err := c.resolve(p, t, browser.WorldUtility)
 	if err == nil && pl != nil {
-		if extra == nil {
-			extra = request{}
-		}
+		params.search = pl.search
 		var value json.RawMessage
-		if err = pl.ask(p, method, extra, &value); err == nil {
+		if err = pl.ask(p, method, &params, &value); err == nil {
 			return value, nil
 		}
 	}
@@ -94,30 +88,30 @@ func (c *Client) now(ctx context.Context, t *target, method string, extra reques
 }
 
 func opIsVisible(ctx context.Context, c *Client, p *target) (any, error) {
-	v, err := c.now(ctx, p, "isVisible", nil, "false")
+	v, err := c.now(ctx, p, "isVisible", callParams{}, "false")
 	return valueResult{v}, err
 }
 
 func opIsHidden(ctx context.Context, c *Client, p *target) (any, error) {
-	v, err := c.now(ctx, p, "isVisible", nil, "false")
+	v, err := c.now(ctx, p, "isVisible", callParams{}, "false")
 	return map[string]bool{"value": string(v) == "false"}, err
 }
 
 func opCount(ctx context.Context, c *Client, p *target) (any, error) {
 	p.Strict = false
-	v, err := c.now(ctx, p, "count", nil, "0")
+	v, err := c.now(ctx, p, "count", callParams{}, "0")
 	return valueResult{v}, err
 }
 
 func opAllInnerTexts(ctx context.Context, c *Client, p *target) (any, error) {
 	p.Strict = false
-	v, err := c.now(ctx, p, "list", request{"property": "innerText"}, "[]")
+	v, err := c.now(ctx, p, "list", callParams{Property: "innerText"}, "[]")
 	return valueResult{v}, err
 }
 
 func opAllTextContents(ctx context.Context, c *Client, p *target) (any, error) {
 	p.Strict = false
-	v, err := c.now(ctx, p, "list", request{"property": "textContent"}, "[]")
+	v, err := c.now(ctx, p, "list", callParams{Property: "textContent"}, "[]")
 	return valueResult{v}, err
 }
 
@@ -132,7 +126,7 @@ type rect struct {
 func opBoundingBox(ctx context.Context, c *Client, t *target) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
-	box, err := c.box(p, t, "get", request{"property": "box"})
+	box, err := c.box(p, t, "get", callParams{Property: "box"})
 	if err != nil && !errors.Is(err, errDocumentGone) {
 		return nil, p.fail(err)
 	}
@@ -140,8 +134,8 @@ func opBoundingBox(ctx context.Context, c *Client, t *target) (any, error) {
 }
 
 // box asks for an element's rectangle and carries it out to the page.
-func (c *Client) box(p *progress, t *target, method string, extra request) (*rect, error) {
-	pl, value, err := c.settle(p, t, method, extra)
+func (c *Client) box(p *progress, t *target, method string, params callParams) (*rect, error) {
+	pl, value, err := c.retry(p, t, method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +159,7 @@ func (c *Client) query(ctx context.Context, t *target) (*place, *runtime.RemoteO
 	if err != nil || pl == nil {
 		return nil, nil, err
 	}
-	o, err := pl.layer.reference(p, "query", pl.request, pl.scope)
+	o, err := pl.layer.reference(p, "query", pl.search, pl.scope)
 	if err != nil || o.ObjectID == "" {
 		return nil, nil, err
 	}
@@ -198,7 +192,7 @@ func opQuerySelectorAll(ctx context.Context, c *Client, t *target) (any, error) 
 	if pl == nil {
 		return map[string]any{"handles": handles}, nil
 	}
-	list, err := pl.layer.reference(p, "queryAll", pl.request, pl.scope)
+	list, err := pl.layer.reference(p, "queryAll", pl.search, pl.scope)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +231,7 @@ func opWaitForSelector(ctx context.Context, c *Client, t *waitForSelector) (any,
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
 	if t.OmitReturnValue || t.State == "hidden" || t.State == "detached" {
-		if _, _, err := c.settleGone(p, &t.target, t.State, false); err != nil {
+		if _, _, err := c.awaitState(p, &t.target, t.State, false); err != nil {
 			return nil, p.fail(err)
 		}
 		return optionalHandle{}, nil
@@ -249,17 +243,16 @@ func opWaitForSelector(ctx context.Context, c *Client, t *waitForSelector) (any,
 	return h.result(), nil
 }
 
-// settleGone waits for a state; an element whose frame is not there is hidden.
-func (c *Client) settleGone(p *progress, t *target, state string, keep bool) (*place, json.RawMessage, error) {
+// awaitState waits for a state. An element whose frame is not there is hidden.
+func (c *Client) awaitState(p *progress, t *target, state string, keep bool) (*place, json.RawMessage, error) {
 	p.absent = state == "hidden" || state == "detached"
-	return c.settle(p, t, "waitFor", request{"state": state, "keep": keep})
+	return c.retry(p, t, "waitFor", callParams{State: state, Keep: keep})
 }
 
 // waitFor waits for an element to be attached or visible and gives its handle.
 func (c *Client) waitFor(p *progress, t *target, state string) (*handle, error) {
 	for {
-		extra := request{"state": state, "keep": true}
-		pl, _, err := c.settle(p, t, "waitFor", extra)
+		pl, _, err := c.retry(p, t, "waitFor", callParams{State: state, Keep: true})
 		if err != nil {
 			return nil, err
 		}
@@ -292,7 +285,7 @@ func opWaitForElementState(ctx context.Context, c *Client, s *elementState) (any
 	p, cancel := c.begin(ctx, s.Timeout, true)
 	defer cancel()
 	t := &target{Handle: s.Handle}
-	if _, _, err := c.settle(p, t, "waitForState", request{"state": s.State}); err != nil {
+	if _, _, err := c.retry(p, t, "waitForState", callParams{State: s.State}); err != nil {
 		return nil, p.fail(err)
 	}
 	return emptyJSON, nil

@@ -292,7 +292,7 @@ func opEvalOnSelectorAll(ctx context.Context, c *Client, p *targetExpression) (a
 	if err != nil || pl == nil {
 		return nil, orGone(err)
 	}
-	list, err := pl.layer.reference(ctx, "queryAll", pl.request, pl.scope)
+	list, err := pl.layer.reference(ctx, "queryAll", pl.search, pl.scope)
 	if err != nil {
 		return nil, err
 	}

@@ -92,12 +92,12 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 		p.until(time.Now().Add(timeout))
 	}
 	p.absent = t.ofNothing() != t.IsNot
-	extra := t.question()
+	params := t.question()
 	kind := browser.WorldUtility
 	if t.Expression == expectProperty {
 		kind = browser.WorldMain
 	}
-	_, value, err := c.settleIn(p, &t.target, kind, "expect", extra, func(pl *place) ([]runtime.RemoteObjectID, error) {
+	_, value, err := c.retryIn(p, &t.target, kind, "expect", params, func(pl *place) ([]runtime.RemoteObjectID, error) {
 		switch {
 		case t.Expression == expectAria:
 			yaml, err := c.automation.yamlOf(p, pl.layer.world)
@@ -108,7 +108,7 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 		case t.ExpectedValue == nil:
 			return nil, nil
 		}
-		extra["expectedValue"] = t.ExpectedValue.Value
+		params.ExpectedValue = t.ExpectedValue.Value
 		return c.objectsIn(p, pl.layer.world, t.ExpectedValue.Handles)
 	})
 	if err != nil {
@@ -131,21 +131,11 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 }
 
 // question is what the page is asked.
-func (t *expectParams) question() request {
-	r := request{"expression": t.Expression, "isNot": t.IsNot, "useInnerText": t.UseInnerText}
-	if t.ExpressionArg != nil {
-		r["expressionArg"] = t.ExpressionArg
-	}
-	if t.ExpectedText != nil {
-		r["expectedText"] = t.ExpectedText
-	}
-	if t.ExpectedNumber != nil {
-		r["expectedNumber"] = *t.ExpectedNumber
-	}
-	if t.Pseudo != "" {
-		r["pseudo"] = t.Pseudo
-	}
-	return r
+func (t *expectParams) question() *callParams {
+	return &callParams{expectOptions: expectOptions{
+		Expression: t.Expression, ExpressionArg: t.ExpressionArg, ExpectedText: t.ExpectedText, ExpectedNumber: t.ExpectedNumber,
+		UseInnerText: t.UseInnerText, Pseudo: t.Pseudo, IsNot: t.IsNot,
+	}}
 }
 
 // ofNothing says whether the expectation, without its not, holds where there is no

@@ -139,7 +139,7 @@ func (c *Client) setNamedFiles(ctx context.Context, t *filesParams) (any, error)
 	}
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
-	pl, _, err := c.settle(p, &t.target, "fileInput", request{"count": len(paths)})
+	pl, _, err := c.retry(p, &t.target, "fileInput", callParams{Count: len(paths)})
 	if err == nil {
 		err = c.giveFiles(p, pl, paths)
 	}

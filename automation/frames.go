@@ -159,7 +159,7 @@ func opWaitForSettled(ctx context.Context, c *Client, o *restParams) (any, error
 	p, cancel := c.begin(ctx, o.Timeout, false)
 	defer cancel()
 	p.log = append(p.log, "waiting for the page to come to rest")
-	if err := c.options.Settle(p, page); err != nil {
+	if err := c.options.AwaitRest(p, page); err != nil {
 		return nil, p.fail(err)
 	}
 	return emptyJSON, nil

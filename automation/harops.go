@@ -87,7 +87,7 @@ func opStopHAR(ctx context.Context, c *Client, p *harStopParams) (any, error) {
 	}
 	c.forget(r)
 	defer r.release()
-	r.settle(ctx)
+	r.finishReading(ctx)
 	r.end()
 	r.hide()
 	text, err := c.harText(r.order, r.entries)

@@ -235,7 +235,7 @@ func (s *inputState) gate(ctx context.Context) (waited bool, err error) {
 	if p, ok := ctx.(*progress); ok {
 		return p.gate()
 	}
-	if s.client.free() {
+	if s.client.mayWrite() {
 		return false, nil
 	}
 	return true, s.client.options.Gate(ctx)

@@ -82,11 +82,7 @@ func opDrop(ctx context.Context, c *Client, t *dropParams) (any, error) {
 	if t.Files == nil {
 		t.Files = []file{}
 	}
-	extra := request{"files": t.Files, "data": t.Data}
-	if t.Position != nil {
-		extra["position"] = t.Position
-	}
-	return c.act(ctx, &t.target, "drop", extra)
+	return c.pageAction(ctx, &t.target, "drop", callParams{Files: t.Files, Data: t.Data, aimOptions: aimOptions{Position: t.Position}})
 }
 
 type highlightParams struct {
@@ -113,7 +109,7 @@ func (c *Client) highlight(ctx context.Context, t *highlightParams, method strin
 	}
 	page := pl.frame.Page()
 	c.undo(page.Context(), "highlight", page, func(ctx context.Context) error { return c.hideHighlights(ctx, page) })
-	return emptyJSON, pl.layer.call(p, method, nil, pl.request, t.Style)
+	return emptyJSON, pl.layer.call(p, method, nil, pl.search, t.Style)
 }
 
 func opHideHighlights(ctx context.Context, c *Client, t *highlightParams) (any, error) {

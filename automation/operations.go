@@ -15,7 +15,7 @@ import (
 // it input, and waits for the client's gate before it runs.
 type operation struct {
 	writes bool
-	run    func(ctx context.Context, c *Client, params json.RawMessage) (any, error)
+	do     func(ctx context.Context, c *Client, params json.RawMessage) (any, error)
 }
 
 // operations is the table: what a client can be asked to do, by name.
@@ -105,13 +105,13 @@ func onTargets(t table) table {
 }
 
 // op makes an operation of a function with typed parameters.
-func op[P any](writes bool, run func(context.Context, *Client, *P) (any, error)) operation {
-	return operation{writes: writes, run: func(ctx context.Context, c *Client, params json.RawMessage) (any, error) {
+func op[P any](writes bool, do func(context.Context, *Client, *P) (any, error)) operation {
+	return operation{writes: writes, do: func(ctx context.Context, c *Client, params json.RawMessage) (any, error) {
 		var p P
 		if err := decode(params, &p); err != nil {
 			return nil, &Error{Name: "Error", Message: err.Error()}
 		}
-		return run(ctx, c, &p)
+		return do(ctx, c, &p)
 	}}
 }
 

@@ -70,8 +70,8 @@ func opOverlayHandled(_ context.Context, c *Client, p *overlayParams) (any, erro
 // guards says whether what is about to be done wants its way clear: it acts on an
 // element or asks something of one, and handlers wait for that. While one runs,
 // what it does itself goes ahead.
-func (c *Client) guards(p *browser.Page, method string, extra request) []*overlayHandler {
-	if !changes[method] && method != "expect" || extra["force"] == true {
+func (c *Client) guards(p *browser.Page, method string, params *callParams) []*overlayHandler {
+	if !changes[method] && method != "expect" || params.Force {
 		return nil
 	}
 	c.mu.Lock()
@@ -98,7 +98,7 @@ func (c *Client) clear(p *progress, handlers []*overlayHandler, begin func()) er
 			continue // not there now
 		}
 		var visible bool
-		if err := pl.ask(p, "isVisible", nil, &visible); err != nil || !visible {
+		if err := pl.ask(p, "isVisible", &callParams{search: pl.search}, &visible); err != nil || !visible {
 			continue
 		}
 		begin()
@@ -141,7 +141,7 @@ func (c *Client) runOverlayHandler(p *progress, h *overlayHandler, pl *place) er
 	p.log = append(p.log, "  locator handler has finished, waiting for "+locator+" to be hidden")
 	t := h.target
 	mark := len(p.log)
-	_, _, err := c.settleGone(p, &t, "hidden", false)
+	_, _, err := c.awaitState(p, &t, "hidden", false)
 	p.log = slices.Concat(p.log[:mark], slices.DeleteFunc(p.log[mark:], func(line string) bool { return strings.HasPrefix(line, "waiting for ") }))
 	return err
 }

@@ -229,9 +229,6 @@ func (l *layer) post(method string) error {
 	})
 }
 
-// request is what an operation on elements is called with on the page's side.
-type request map[string]any
-
 // reply is how it went.
 type reply struct {
 	Value   json.RawMessage `json:"value"`
@@ -246,17 +243,16 @@ type reply struct {
 
 // run runs an operation on elements. When ctx ends before the page answered,
 // the page is told to stop.
-func (l *layer) run(ctx context.Context, method string, r request, objects ...runtime.RemoteObjectID) (reply, error) {
-	task := lastTask.Add(1)
-	r["task"] = task
-	args := []any{r}
+func (l *layer) run(ctx context.Context, method string, params *callParams, objects ...runtime.RemoteObjectID) (reply, error) {
+	params.Task = lastTask.Add(1)
+	args := []any{params}
 	for _, o := range objects {
 		args = append(args, o)
 	}
 	var out reply
 	err := l.call(ctx, method, &out, args...)
 	if err != nil && ctx.Err() != nil {
-		l.abort(task)
+		l.abort(params.Task)
 	}
 	return out, err
 }

@@ -68,7 +68,7 @@ type gesture struct {
 	enabled bool   // the element must be enabled
 	wait    bool   // for navigations it begins
 	checked *bool  // the state it is to bring about
-	perform func(ctx context.Context, s *inputState, x, y float64) error
+	send    func(ctx context.Context, s *inputState, x, y float64) error
 }
 
 // errLost says that a frame of another process got none of an action's events:
@@ -95,15 +95,11 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	extra := request{"name": g.name, "kind": g.kind, "waitForEnabled": g.enabled, "force": o.Force, "trial": o.Trial, "scroll": o.Scroll}
-	if o.Position != nil {
-		extra["position"] = o.Position
-	}
-	if g.checked != nil {
-		extra["checked"] = *g.checked
-	}
+	params := callParams{Name: g.name, Force: o.Force, aimOptions: aimOptions{
+		Kind: g.kind, WaitForEnabled: g.enabled, Trial: o.Trial, Position: o.Position, Scroll: o.Scroll, Checked: g.checked,
+	}}
 	for lost := 0; ; {
-		pl, value, err := c.settle(p, &o.target, "aim", extra)
+		pl, value, err := c.retry(p, &o.target, "aim", params)
 		if err != nil {
 			return err
 		}
@@ -122,23 +118,22 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 			if _, err := p.gate(); err != nil {
 				return err
 			}
-			delete(extra, "resume")
-			delete(extra, "attempt")
+			params.Resume, params.Attempt = nil, 0
 			continue
 		}
 		if errors.Is(err, errLost) {
 			lost++
 			p.log = append(p.log, "  pointer events did not come to the frame")
-			extra["resume"], extra["attempt"] = at.ID, at.Attempt+1
+			params.Resume, params.Attempt = &at.ID, at.Attempt+1
 			continue
 		}
 		if err != nil && !gone(err) {
 			return err
 		}
-		delete(extra, "resume")
+		params.Resume = nil
 		if covered != "" {
 			p.log = append(p.log, "  "+covered+" intercepts pointer events")
-			extra["resume"], extra["attempt"] = at.ID, at.Attempt+1
+			params.Resume, params.Attempt = &at.ID, at.Attempt+1
 		}
 	}
 }
@@ -189,7 +184,7 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 		}()
 	}
 	p.log = append(p.log, "  performing "+g.name+" action")
-	if err := g.perform(p, s, x, y); err != nil {
+	if err := g.send(p, s, x, y); err != nil {
 		return "", unlessClosed(err)
 	}
 	var end struct {
@@ -260,23 +255,23 @@ func clicking(o *pointerParams, count int64) (func(context.Context, *inputState,
 }
 
 func opClick(ctx context.Context, c *Client, o *pointerParams) (any, error) {
-	perform, err := clicking(o, max(o.ClickCount, 1))
+	send, err := clicking(o, max(o.ClickCount, 1))
 	if err != nil {
 		return nil, err
 	}
-	return c.pointAt(ctx, o, gesture{name: "click", kind: "mouse", enabled: true, wait: true, perform: perform})
+	return c.pointAt(ctx, o, gesture{name: "click", kind: "mouse", enabled: true, wait: true, send: send})
 }
 
 func opDblclick(ctx context.Context, c *Client, o *pointerParams) (any, error) {
-	perform, err := clicking(o, 2)
+	send, err := clicking(o, 2)
 	if err != nil {
 		return nil, err
 	}
-	return c.pointAt(ctx, o, gesture{name: "dblclick", kind: "mouse", enabled: true, perform: perform})
+	return c.pointAt(ctx, o, gesture{name: "dblclick", kind: "mouse", enabled: true, send: send})
 }
 
 func opHover(ctx context.Context, c *Client, o *pointerParams) (any, error) {
-	return c.pointAt(ctx, o, gesture{name: "hover", kind: "hover", perform: func(ctx context.Context, s *inputState, x, y float64) error {
+	return c.pointAt(ctx, o, gesture{name: "hover", kind: "hover", send: func(ctx context.Context, s *inputState, x, y float64) error {
 		return s.move(ctx, x, y, o.Steps)
 	}})
 }
@@ -289,7 +284,7 @@ func opTap(ctx context.Context, c *Client, o *pointerParams) (any, error) {
 	if !f.Page().Viewport().HasTouch {
 		return nil, errorf("The page does not support tap. Use hasTouch context option to enable touch support.")
 	}
-	return c.pointAt(ctx, o, gesture{name: "tap", kind: "tap", enabled: true, perform: func(ctx context.Context, s *inputState, x, y float64) error {
+	return c.pointAt(ctx, o, gesture{name: "tap", kind: "tap", enabled: true, send: func(ctx context.Context, s *inputState, x, y float64) error {
 		return s.tap(ctx, x, y)
 	}})
 }
@@ -303,11 +298,11 @@ func opUncheck(ctx context.Context, c *Client, o *pointerParams) (any, error) {
 }
 
 func (c *Client) setChecked(ctx context.Context, o *pointerParams, state bool) (any, error) {
-	perform, err := clicking(o, 1)
+	send, err := clicking(o, 1)
 	if err != nil {
 		return nil, err
 	}
-	return c.pointAt(ctx, o, gesture{name: "click", kind: "mouse", enabled: true, checked: &state, perform: perform})
+	return c.pointAt(ctx, o, gesture{name: "click", kind: "mouse", enabled: true, checked: &state, send: send})
 }
 
 type dragParams struct {
@@ -330,14 +325,14 @@ func opDragAndDrop(ctx context.Context, c *Client, d *dragParams) (any, error) {
 	defer cancel()
 	left, _ := buttonOf("")
 	source := &pointerParams{target: target{Frame: d.Frame, Selector: d.Source, Strict: d.Strict}, Force: d.Force, Trial: d.Trial, Position: d.SourcePosition}
-	err := c.point(p, source, gesture{name: "move and down", kind: "mouse", perform: func(ctx context.Context, s *inputState, x, y float64) error {
+	err := c.point(p, source, gesture{name: "move and down", kind: "mouse", send: func(ctx context.Context, s *inputState, x, y float64) error {
 		return s.play(ctx, append(s.path(x, y, 1), s.mouseDown(left, 1))...)
 	}})
 	if err != nil {
 		return nil, p.fail(err)
 	}
 	drop := &pointerParams{target: target{Frame: d.Frame, Selector: d.Target, Strict: d.Strict}, Force: d.Force, Trial: d.Trial, Position: d.TargetPosition}
-	err = c.point(p, drop, gesture{name: "move and up", kind: "drag", perform: func(ctx context.Context, s *inputState, x, y float64) error {
+	err = c.point(p, drop, gesture{name: "move and up", kind: "drag", send: func(ctx context.Context, s *inputState, x, y float64) error {
 		return s.play(ctx, append(s.path(x, y, d.Steps), s.mouseUp(left, 1))...)
 	}})
 	if err != nil {

@@ -31,7 +31,7 @@ type progress struct {
 	page     bool            // the page keeps the time
 	guarded  bool            // a gesture is under way: it must not wait for the gate
 	looks    bool            // the page is asked once in any case, however late it is
-	absent   bool            // a target whose frame is not there is settled, without a place
+	absent   bool            // a target whose frame is not there ends the operation, without a place
 	grace    time.Duration   // how much later than the page's time is over it may tell so
 	cancel   context.CancelFunc
 	timeout  float64 // milliseconds, 0 for none
@@ -69,7 +69,7 @@ var errYield = errors.New("the client may not change the page now")
 // gate waits until the client may change the page. That time is not the
 // operation's. waited says that things may not be as they were.
 func (p *progress) gate() (waited bool, err error) {
-	if p.client.free() {
+	if p.client.mayWrite() {
 		return false, nil
 	}
 	if p.guarded {
@@ -95,8 +95,8 @@ func (p *progress) left() (ms float64, ok bool) {
 	return max(ms, 0), ms > 0
 }
 
-// turn is what the n-th attempt has of the time that is left.
-func (p *progress) turn(n int) (ms float64, ok bool) {
+// attemptTime is what the n-th attempt has of the time that is left.
+func (p *progress) attemptTime(n int) (ms float64, ok bool) {
 	ms, ok = p.left()
 	if p.looks && n == 0 && !ok {
 		return leastExpect, true

@@ -28,9 +28,9 @@ const (
 	// bodiesAtATime is how many bodies a recording reads at a time.
 	bodiesAtATime = 4
 
-	// settleTimeout bounds how long the end of a recording waits for what is still
+	// finishTimeout bounds how long the end of a recording waits for what is still
 	// being read.
-	settleTimeout = 10 * time.Second
+	finishTimeout = 10 * time.Second
 )
 
 // Where the bodies of a recording stand.
@@ -63,7 +63,7 @@ type recorder struct {
 	files   []attached
 	held    map[string]bool // names of files
 	parts   int             // under way
-	idle    chan struct{}   // made by settle, closed when no part is under way
+	idle    chan struct{}   // made by finishReading, closed when no part is under way
 
 	kept int // bytes; guarded by the client's lock
 }
@@ -261,9 +261,9 @@ func (r *recorder) release() {
 	r.kept = 0
 }
 
-// settle waits for what is still being read; nothing more is begun meanwhile.
-func (r *recorder) settle(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+// finishReading waits for what is still being read; nothing more is begun meanwhile.
+func (r *recorder) finishReading(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	r.mu.Lock()
 	idle := make(chan struct{})

@@ -113,7 +113,7 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 		if err := c.options.Gate(ctx); err != nil {
 			return nil, err
 		}
-	case !c.free():
+	case !c.mayWrite():
 		o.Caret = "initial" // a person may be typing
 	}
 	if err := c.options.Veil(ctx, pg); err != nil {
@@ -169,7 +169,7 @@ func opElementScreenshot(ctx context.Context, c *Client, o *elementShot) (any, e
 	p, cancel := c.begin(ctx, o.Timeout, true)
 	defer cancel()
 	return p.picture(func() (any, error) {
-		box, err := c.box(p, &o.target, "screenshotRect", request{})
+		box, err := c.box(p, &o.target, "screenshotRect", callParams{})
 		if err == nil && (box == nil || box.Width == 0 || box.Height == 0) {
 			err = errorf("Node is either not visible or has 0 width or height.")
 		}
@@ -291,7 +291,7 @@ func (q *preparation) mask(p *progress, t *target, color string) error {
 		return err
 	}
 	q.layers = append(q.layers, pl.layer)
-	return pl.layer.call(p, "maskForScreenshot", nil, pl.request, color, pl.scope)
+	return pl.layer.call(p, "maskForScreenshot", nil, pl.search, color, pl.scope)
 }
 
 // undo puts the documents back. The error is the page's own document's; one that

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"strings"
 
 	"github.com/chromedp/cdproto/dom"
@@ -41,10 +40,10 @@ type place struct {
 	frame   *browser.Frame
 	layer   *layer
 	scope   runtime.RemoteObjectID // root of the search, or empty
-	request request                // selector, and which part of it
+	search  search                 // selector, and which part of it
 	framed  bool                   // reached through other frames
 	watched bool                   // something may come in the way, which is looked for now and then
-	task    any                    // number of the last operation
+	task    int64                  // number of the last operation
 }
 
 // start is the frame a target begins in, and its handle if it has one.
@@ -88,7 +87,7 @@ func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*place, err
 	if err != nil {
 		return nil, err
 	}
-	pl.request = request{"selector": selector, "strict": t.Strict}
+	pl.search = search{Selector: selector, Strict: t.Strict}
 	if h != nil {
 		if pl.scope, err = h.in(p, pl.layer.world); err != nil {
 			return nil, err
@@ -115,18 +114,19 @@ func (c *Client) placeIn(ctx context.Context, f *browser.Frame, kind browser.Kin
 // enter follows a selector through the frames that it enters.
 func (c *Client) enter(p *progress, pl *place, kind browser.Kind) (*place, error) {
 	var chunks int
-	if err := pl.ask(p, "chunks", nil, &chunks); err != nil {
+	if err := pl.ask(p, "chunks", &callParams{search: pl.search}, &chunks); err != nil {
 		return nil, err
 	}
 	visible := true
 	for i := range chunks - 1 {
 		var at struct{ Found, Visible bool }
-		r := request{"chunk": i, "frameVisible": visible}
-		if err := pl.ask(p, "enterFrame", r, &at); err != nil || !at.Found {
+		params := &callParams{search: pl.search}
+		params.Chunk, params.FrameVisible = &i, &visible
+		if err := pl.ask(p, "enterFrame", params, &at); err != nil || !at.Found {
 			return nil, err
 		}
 		visible = at.Visible
-		inner, err := c.contentFrame(p, pl, r["task"])
+		inner, err := c.contentFrame(p, pl, params.Task)
 		if err != nil || inner == nil {
 			return nil, err
 		}
@@ -134,28 +134,17 @@ func (c *Client) enter(p *progress, pl *place, kind browser.Kind) (*place, error
 		if err != nil {
 			return nil, err
 		}
-		next.request = pl.request
+		next.search = pl.search
 		pl = next
 	}
-	pl.request = maps.Clone(pl.request)
-	pl.request["chunk"] = chunks - 1
-	pl.request["frameVisible"] = visible
+	pl.search.Chunk, pl.search.FrameVisible = new(chunks-1), &visible
 	pl.framed = chunks > 1
 	return pl, nil
 }
 
 // ask runs one method that does not wait for elements.
-func (pl *place) ask(ctx context.Context, method string, extra request, out any) error {
-	r := extra
-	if r == nil {
-		r = request{}
-	}
-	for k, v := range pl.request {
-		if _, ok := r[k]; !ok {
-			r[k] = v
-		}
-	}
-	got, err := pl.layer.run(ctx, method, r, pl.scope)
+func (pl *place) ask(ctx context.Context, method string, params *callParams, out any) error {
+	got, err := pl.layer.run(ctx, method, params, pl.scope)
 	if err != nil {
 		return err
 	}
@@ -166,7 +155,7 @@ func (pl *place) ask(ctx context.Context, method string, extra request, out any)
 }
 
 // contentFrame is the frame behind the element that a task kept.
-func (c *Client) contentFrame(ctx context.Context, pl *place, task any) (*browser.Frame, error) {
+func (c *Client) contentFrame(ctx context.Context, pl *place, task int64) (*browser.Frame, error) {
 	element, err := pl.layer.reference(ctx, "take", task)
 	if err != nil || element.ObjectID == "" {
 		return nil, err
@@ -185,111 +174,6 @@ func frameBehind(ctx context.Context, w *browser.World, element runtime.RemoteOb
 		return nil, nil
 	}
 	return w.Frame().Page().Frame(node.Node.FrameID), nil
-}
-
-// changes are the methods of the page's side that change the page when the
-// element is ready. One that had to wait for that asks before it does.
-var changes = map[string]bool{
-	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "fileInput": true, "drop": true, "scrollIntoView": true, "aim": true,
-}
-
-// settle runs an operation on a target until the page says how it went: across
-// navigations, and through frames that come and go. With an error because its time
-// is over it gives how things stood, if the page said so.
-func (c *Client) settle(p *progress, t *target, method string, extra request, objects ...runtime.RemoteObjectID) (*place, json.RawMessage, error) {
-	return c.settleIn(p, t, browser.WorldUtility, method, extra, func(*place) ([]runtime.RemoteObjectID, error) { return objects, nil })
-}
-
-func (c *Client) settleIn(p *progress, t *target, kind browser.Kind, method string, extra request,
-	objects func(*place) ([]runtime.RemoteObjectID, error)) (*place, json.RawMessage, error) {
-	quiet, refusals := false, 0
-	var last json.RawMessage // how it stood when the page's time was over
-	for n, attempts := 0, 0; ; n, attempts = n+1, attempts+1 {
-		if n > 0 {
-			if err := p.sleep(n); err != nil {
-				return nil, last, err
-			}
-		}
-		left, ok := p.turn(attempts)
-		if !ok {
-			c.announceUnsaid(p, t, method, extra)
-			return nil, last, p.expired()
-		}
-		pl, err := c.resolve(p, t, kind)
-		if err == nil && pl == nil {
-			if p.absent {
-				return nil, nil, nil
-			}
-			quiet, last = c.announce(p, t, quiet), nil
-			continue
-		}
-		if err == nil && changes[method] {
-			waited, e := p.gate()
-			if e != nil {
-				return nil, nil, e
-			}
-			if waited { // the person may have changed everything
-				n = -1
-				continue
-			}
-		}
-		if err == nil {
-			handlers := c.guards(pl.frame.Page(), method, extra)
-			pl.watched = len(handlers) > 0
-			if e := c.clear(p, handlers, func() { quiet = c.announce(p, t, quiet) }); e != nil {
-				return nil, last, e
-			}
-			if left, ok = p.turn(attempts); !ok {
-				c.announceUnsaid(p, t, method, extra)
-				return nil, last, p.expired()
-			}
-		}
-		var got reply
-		if err == nil {
-			got, err = c.attempt(p, pl, method, extra, left, quiet, objects)
-		}
-		delete(extra, "resumed")
-		p.log = append(p.log, got.Log...)
-		quiet = quiet || len(got.Log) > 0
-		switch {
-		case err != nil:
-			if refused(err) {
-				refusals++
-			}
-			if err = c.reason(err, t, method); refusals > maxRefusals || (!retriable(err) && !c.innerGone(err, t)) {
-				c.announceUnsaid(p, t, method, extra)
-				return nil, nil, err
-			}
-		case got.Error != "":
-			return nil, nil, &Error{Name: nameError, Message: got.Error}
-		case got.Ready:
-			extra["resumed"] = got.Attempt
-			n = -1
-		case got.Expired && !pl.framed && !pl.watched:
-			return nil, got.Value, p.expired()
-		case got.Expired:
-			n, last = -1, got.Value // the frame is looked up again, at once
-		default:
-			return pl, got.Value, nil
-		}
-	}
-}
-
-func (c *Client) attempt(p *progress, pl *place, method string, extra request, left float64, quiet bool,
-	objects func(*place) ([]runtime.RemoteObjectID, error)) (reply, error) {
-	more, err := objects(pl) // may complete extra
-	if err != nil {
-		return reply{}, err
-	}
-	r := maps.Clone(pl.request)
-	maps.Copy(r, extra)
-	if r["timeout"] = left; (pl.framed || pl.watched) && (left == 0 || left > frameSlice) {
-		r["timeout"] = frameSlice
-	}
-	r["quiet"] = quiet
-	got, err := pl.layer.run(p, method, r, append([]runtime.RemoteObjectID{pl.scope}, more...)...)
-	pl.task = r["task"]
-	return got, err
 }
 
 // announce logs what is waited for while a frame on the way is missing.
@@ -321,14 +205,14 @@ var reads = map[string]bool{"get": true, "dispatch": true, "waitFor": true, "set
 var errDocumentGone = errors.New("the handle's document is gone")
 
 // announceUnsaid logs what is waited for when the page did not come to say it.
-func (c *Client) announceUnsaid(p *progress, t *target, method string, extra request) {
+func (c *Client) announceUnsaid(p *progress, t *target, method string, params *callParams) {
 	switch {
 	case len(p.log) > 0:
 	case t.Selector != "":
 		if !c.announce(p, t, false) {
 			p.log = append(p.log, "waiting for locator('"+t.Selector+"')")
 		}
-		p.log[0] += toBe(extra)
+		p.log[0] += toBe(params)
 	case method == "get", method == "dispatch":
 		p.log = append(p.log, "waiting for locator(':scope')")
 	}
@@ -369,9 +253,9 @@ func release(w *browser.World, id runtime.RemoteObjectID) {
 }
 
 // toBe says which state of an element an operation waits for, if it does.
-func toBe(extra request) string {
-	if state, ok := extra["state"].(string); ok && state != "attached" {
-		return " to be " + state
+func toBe(params *callParams) string {
+	if params.State == "" || params.State == "attached" {
+		return ""
 	}
-	return ""
+	return " to be " + params.State
 }

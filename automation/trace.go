@@ -183,7 +183,7 @@ func (t *tracer) picture(p *browser.Page) {
 }
 
 func (t *tracer) shoot(ctx context.Context, p *browser.Page) {
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	veiled := func() bool { return t.client.options.Veil(ended, p) != nil }
 	if veiled() {
@@ -249,7 +249,7 @@ func opWriteTrace(ctx context.Context, c *Client, p *traceWriteParams) (any, err
 	if err != nil {
 		return nil, err
 	}
-	t.network.settle(ctx)
+	t.network.finishReading(ctx)
 	t.mu.Lock()
 	events, taken := t.events, t.taken
 	t.events, t.taken = nil, nil

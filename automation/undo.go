@@ -46,8 +46,8 @@ func (c *Client) undo(bc *browser.Context, name string, key any, restore func(co
 	c.undos.steps = append(c.undos.steps, undoStep{name, restore})
 }
 
-// run takes everything back.
-func (l undoList) run(a *Automation) {
+// undoAll takes everything back.
+func (l undoList) undoAll(a *Automation) {
 	if len(l.steps) == 0 {
 		return
 	}
