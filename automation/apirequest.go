@@ -93,18 +93,12 @@ type proxyParams struct {
 
 // requests gives the client's requests; the first to ask makes them.
 func (c *Client) requests() (*requests, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil, errClientClosed
-	}
-	if c.api == nil {
-		c.api = &requests{
+	return c.network.requests(func() *requests {
+		return &requests{
 			client: fetch.NewClient(fetch.Options{CheckURL: c.automation.options.CheckURL}),
 			bodies: map[string][]byte{},
 		}
-	}
-	return c.api, nil
+	})
 }
 
 func opNewRequestContext(_ context.Context, c *Client, p *newRequestContext) (any, error) {

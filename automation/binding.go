@@ -3,7 +3,6 @@ package automation
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -103,14 +102,7 @@ func (p *initScriptParams) calling(c *Client) (browser.InitScriptOptions, error)
 	if err != nil {
 		return browser.InitScriptOptions{}, err
 	}
-	c.mu.Lock()
-	if c.bindings == nil {
-		c.bindings = map[string]*binding{}
-	}
-	for _, id := range p.Functions {
-		c.bindings[id] = &binding{id: id, name: id}
-	}
-	c.mu.Unlock()
+	c.hooks.addFunctions(p.Functions)
 	source, err := c.bindingSource("run(" + p.Code + "\n," + string(p.Arg) + "," + string(ids) + ")")
 	return browser.InitScriptOptions{Source: source, Binding: c.rawBinding()}, err
 }
@@ -152,7 +144,7 @@ func opExpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
 		return nil, err
 	}
 	b := &binding{name: p.Name, where: where}
-	if err := c.addBinding(b, bc); err != nil {
+	if err := c.hooks.addBinding(b, bc); err != nil {
 		return nil, err
 	}
 	source, err := c.bindingSource("expose(" + literal(b.id) + "," + literal(b.name) + ")")
@@ -160,12 +152,7 @@ func opExpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
 		return nil, err
 	}
 	s, _, err := c.addScript(ctx, &p.scriptTarget, browser.InitScriptOptions{Source: source, Binding: c.rawBinding(), Now: true})
-	c.mu.Lock()
-	b.script = s
-	if err != nil {
-		delete(c.bindings, b.id)
-	}
-	c.mu.Unlock()
+	c.hooks.installed(b, s, err)
 	if err != nil {
 		return nil, err
 	}
@@ -176,43 +163,12 @@ func opExpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
 	return map[string]string{"binding": b.id}, nil
 }
 
-// addBinding takes in a binding, unless its name is taken.
-func (c *Client) addBinding(b *binding, bc *browser.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, o := range c.bindings {
-		if o.name != b.name {
-			continue
-		}
-		p, onPage := o.where.(*browser.Page)
-		switch {
-		case o.where == b.where:
-			return errorf("Function %q has been already registered", b.name)
-		case o.where == any(bc):
-			return errorf("Function %q has been already registered in the browser context", b.name)
-		case onPage && b.where == any(p.Context()):
-			return errorf("Function %q has been already registered in one of the pages", b.name)
-		}
-	}
-	c.lastID++
-	b.id = fmt.Sprintf("binding@%d", c.lastID)
-	if c.bindings == nil {
-		c.bindings = map[string]*binding{}
-	}
-	c.bindings[b.id] = b
-	return nil
-}
-
 // opUnexpose takes a function away from the pages that have it.
 func opUnexpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
-	c.mu.Lock()
-	b := c.bindings[p.Binding]
-	if b == nil || b.script == nil { // no longer, not yet, or without a name
-		c.mu.Unlock()
+	b := c.hooks.takeBinding(p.Binding)
+	if b == nil {
 		return emptyJSON, nil
 	}
-	delete(c.bindings, p.Binding)
-	c.mu.Unlock()
 	b.script.Remove()
 	c.takeAway(ctx, b)
 	return emptyJSON, nil
@@ -272,10 +228,7 @@ func (c *Client) onBinding(ev browser.BindingCalled) {
 	if json.Unmarshal([]byte(ev.Payload), &call) != nil {
 		return // no call of ours
 	}
-	c.mu.Lock()
-	_, known := c.bindings[call.ID]
-	c.mu.Unlock()
-	if !known {
+	if !c.hooks.hasBinding(call.ID) {
 		return
 	}
 	frame := ev.World.Frame()
@@ -357,15 +310,9 @@ func opPageFunction(ctx context.Context, c *Client, p *pageFunctionParams) (any,
 		return nil, err
 	}
 	b := &binding{where: frame}
-	c.mu.Lock()
-	c.lastID++
-	b.id = fmt.Sprintf("binding@%d", c.lastID)
-	b.name = b.id
-	if c.bindings == nil {
-		c.bindings = map[string]*binding{}
+	if err := c.hooks.addBinding(b, nil); err != nil {
+		return nil, err
 	}
-	c.bindings[b.id] = b
-	c.mu.Unlock()
 	w, err := frame.World(ctx, browser.WorldMain)
 	if err != nil {
 		return nil, err
@@ -386,14 +333,7 @@ func opPageFunction(ctx context.Context, c *Client, p *pageFunctionParams) (any,
 
 // carryBindings puts the page's side of bindings into a page, once.
 func (c *Client) carryBindings(ctx context.Context, p *browser.Page) error {
-	c.mu.Lock()
-	done := c.carries[p]
-	if c.carries == nil {
-		c.carries = map[*browser.Page]bool{}
-	}
-	c.carries[p] = true
-	c.mu.Unlock()
-	if done {
+	if c.hooks.carry(p) {
 		return nil
 	}
 	source, err := c.bindingSource("ready()")

@@ -215,10 +215,8 @@ func (c *Client) tellSession(ev cdp.Event) {
 		id = c.cdp.byID[cdp.SessionID(detached.SessionID)]
 		delete(c.cdp.byID, cdp.SessionID(detached.SessionID))
 	}
-	own := c.objects[id]
-	delete(c.objects, id)
-	delete(c.ids, own)
 	c.mu.Unlock()
+	c.handles.take(id)
 	if id != "" {
 		c.emit("cdp.closed", map[string]any{"session": id})
 	}

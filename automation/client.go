@@ -58,8 +58,8 @@ type ClientOptions struct {
 }
 
 // Client is one user of the automation: a run, an agent's connection, a debug
-// door. It holds the JavaScript handles it was given and the keys and buttons it
-// holds down. All methods may be called from any goroutine.
+// door. Its six parts stand in files of their own, client….go. All methods may be
+// called from any goroutine.
 type Client struct {
 	automation *Automation
 	options    ClientOptions
@@ -69,36 +69,21 @@ type Client struct {
 	calls      sync.WaitGroup
 	large      chan struct{} // held by who makes a large answer of what lies here
 
+	// The parts lock themselves. No lock is held when a part is called.
+	handles    clientHandles    // names of objects and JavaScript values
+	hands      clientHands      // keys and buttons that are down
+	network    clientNetwork    // requests and routes
+	recordings clientRecordings // HAR files and traces
+	hooks      clientHooks      // what is put into pages
+	events     clientEvents     // what the client is told of
+
 	mu       sync.Mutex // guards what follows; never held across I/O
 	closed   bool
-	kept     int  // bytes of parameters of operations that keep them
-	told     bool // init was called: events go out
-	lastID   int
-	ids      map[any]string // *browser.Page, Frame, Context, Dialog
-	objects  map[string]any // the same the other way round, and *handle
-	handles  handleQueue
+	kept     int // bytes of parameters of operations that keep them
 	contexts map[*browser.Context]bool
 	own      []*browser.Context
-	inputs   map[*browser.Page]*inputState
-	listens  map[subscription]bool
-	journals map[*browser.Page]*journal
-	unhear   func() // ends hearing consoles
-	bindings map[string]*binding
-	carries  map[*browser.Page]bool // which have the page's side of bindings
-	overlays []*overlayHandler
-	clocks   map[*browser.Context]bool // whose time is faked
-	closedIn map[string]bool           // names of frames that went with their page
-	api      *requests                 // nil before the first one
 	undos    undoList
-	cdp      *ownSessions    // nil before the first one
-	traffic  trafficQueue    // requests of pages with a name
-	routes   map[any]*routes // by page or context
-	engines  *engines        // selector engines of its own; nil without
-
-	recorders []*recorder // replaced, never changed
-	recorded  int         // bytes that they keep
-	tracers   []*tracer   // as recorders
-	traced    bool        // there was one: calls may have a name in it
+	cdp      *ownSessions // nil before the first one
 }
 
 // NewClient makes a client. End it with Close.
@@ -126,9 +111,8 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	}
 	c := &Client{
 		automation: a, options: o, bindingKey: newBindingKey(), large: make(chan struct{}, 1),
-		ids: map[any]string{}, objects: map[string]any{}, contexts: map[*browser.Context]bool{o.Context: true},
-		inputs: map[*browser.Page]*inputState{}, listens: map[subscription]bool{}, journals: map[*browser.Page]*journal{}, closedIn: map[string]bool{},
-		routes: map[any]*routes{},
+		handles: newClientHandles(), hands: newClientHands(), network: newClientNetwork(), hooks: newClientHooks(), events: newClientEvents(),
+		contexts: map[*browser.Context]bool{o.Context: true},
 	}
 	c.life, c.stop = context.WithCancelCause(a.life)
 	a.mu.Lock()
@@ -248,32 +232,29 @@ func (c *Client) Close() {
 	}
 	defer a.work.Done()
 
-	c.mu.Lock()
-	var handles []*handle
+	objects := c.handles.close()
+	if unhear := c.events.close(); unhear != nil {
+		unhear()
+	}
+	if api := c.network.close(); api != nil {
+		api.client.Close()
+	}
+	for _, s := range c.hands.close() {
+		s.releaseAll()
+	}
 	var sessions []*ownSession
-	for _, o := range c.objects {
+	for _, o := range objects {
 		switch o := o.(type) {
 		case *handle:
-			handles = append(handles, o)
+			o.release()
 		case *ownSession:
 			sessions = append(sessions, o)
 		}
 	}
-	inputs, own, api, undos, unhear, cdp := c.inputs, c.own, c.api, c.undos, c.unhear, c.cdp
-	c.inputs, c.own, c.objects, c.ids, c.api, c.undos, c.cdp = nil, nil, nil, nil, nil, undoList{}, nil
+	c.mu.Lock()
+	own, undos, cdp := c.own, c.undos, c.cdp
+	c.own, c.undos, c.cdp = nil, undoList{}, nil
 	c.mu.Unlock()
-	if unhear != nil {
-		unhear()
-	}
-	if api != nil {
-		api.client.Close()
-	}
-	for _, s := range inputs {
-		s.releaseAll()
-	}
-	for _, h := range handles {
-		h.release()
-	}
 	if cdp != nil {
 		cdp.close(a, sessions)
 	}
@@ -290,42 +271,14 @@ func (c *Client) Close() {
 
 // idOf is the client's name for an object of the model; one is made when there
 // is none.
-func (c *Client) idOf(kind string, object any) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if id, ok := c.ids[object]; ok {
-		return id
-	}
-	id := c.nameLocked(kind, object)
-	if c.ids != nil {
-		c.ids[object] = id
-	}
-	return id
-}
-
-func (c *Client) nameLocked(kind string, object any) string {
-	c.lastID++
-	id := fmt.Sprintf("%s@%d", kind, c.lastID)
-	if c.objects != nil {
-		c.objects[id] = object
-	}
-	return id
-}
+func (c *Client) idOf(kind string, object any) string { return c.handles.idOf(kind, object) }
 
 // forget drops a name. Operations on it fail from then on.
-func (c *Client) forget(object any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if id, ok := c.ids[object]; ok {
-		delete(c.ids, object)
-		delete(c.objects, id)
-	}
-}
+func (c *Client) forget(object any) { c.handles.forget(object) }
 
 func lookup[T any](c *Client, kind, id string) (T, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	o, ok := c.objects[id].(T)
+	object, closed := c.handles.find(id)
+	o, ok := object.(T)
 	if ok {
 		return o, nil
 	}
@@ -333,7 +286,7 @@ func lookup[T any](c *Client, kind, id string) (T, error) {
 	case "page", "context", "handle":
 		return o, &Error{Name: nameTargetClosed, Message: textTargetClosed}
 	case "frame":
-		if c.closedIn[id] {
+		if closed {
 			return o, &Error{Name: nameTargetClosed, Message: textTargetClosed}
 		}
 		return o, errorf(textDetached)
@@ -358,10 +311,7 @@ func (c *Client) sees(p *browser.Page) bool {
 
 // drives says whether the client has begun to work with a page.
 func (c *Client) drives(p *browser.Page) bool {
-	c.mu.Lock()
-	told := c.told
-	c.mu.Unlock()
-	return told && c.sees(p)
+	return c.events.begun() && c.sees(p)
 }
 
 // FrameID is the client's name for a frame, as operations take it.

@@ -56,14 +56,7 @@ func opClock(ctx context.Context, c *Client, p *clockParams) (any, error) {
 
 // installClock puts the clock into a context's documents, once.
 func (c *Client) installClock(ctx context.Context, where *scriptTarget, bc *browser.Context) error {
-	c.mu.Lock()
-	known := c.clocks[bc]
-	if c.clocks == nil {
-		c.clocks = map[*browser.Context]bool{}
-	}
-	c.clocks[bc] = true
-	c.mu.Unlock()
-	if known {
+	if c.hooks.fakeTime(bc) {
 		return nil
 	}
 	s, err := scripts()

@@ -77,31 +77,37 @@ func (i pageErrorInit) size() int { return len(i.Message) + len(i.Stack) }
 
 func locationOf(p browser.Place) location { return location{p.URL, p.Line, p.Column} }
 
-func (c *Client) journalLocked(p *browser.Page) *journal {
-	j := c.journals[p]
-	if j == nil {
-		j = &journal{}
-		c.journals[p] = j
-	}
-	return j
-}
-
-// onConsole remembers a message and tells a client that listens. It runs on the
-// model's goroutine.
-func (c *Client) onConsole(ev browser.ConsoleCalled) {
-	c.mu.Lock()
-	j := c.journalLocked(ev.Page)
-	m := &consoleMessage{event: ev, navigation: j.navigation}
+// addMessage remembers a message and gives those that have to go.
+func (j *journal) addMessage(m *consoleMessage) (dropped []*consoleMessage) {
+	m.navigation = j.navigation
 	j.messages = append(j.messages, m)
 	j.size += m.size()
-	var dropped []*consoleMessage
 	for len(j.messages) > 1 && (len(j.messages) > keptMessages || j.size > keptMessageBytes) {
 		old := j.messages[0]
 		j.messages[0] = nil
 		dropped, j.messages = append(dropped, old), j.messages[1:]
 		j.size -= old.size()
 	}
-	c.mu.Unlock()
+	return dropped
+}
+
+// addError remembers an error.
+func (j *journal) addError(init pageErrorInit) {
+	j.errors = append(j.errors, &pageError{j.navigation, init})
+	j.errorSize += init.size()
+	for len(j.errors) > 1 && (len(j.errors) > keptMessages || j.errorSize > keptMessageBytes) {
+		j.errorSize -= j.errors[0].init.size()
+		j.errors[0] = nil
+		j.errors = j.errors[1:]
+	}
+}
+
+// onConsole remembers a message and tells a client that listens. It runs on the
+// model's goroutine.
+func (c *Client) onConsole(ev browser.ConsoleCalled) {
+	m := &consoleMessage{event: ev}
+	var dropped []*consoleMessage
+	c.events.journal(ev.Page, func(j *journal) { dropped = j.addMessage(m) })
 	for _, old := range dropped {
 		old.release()
 	}
@@ -167,16 +173,7 @@ func (c *Client) onException(ev browser.ExceptionThrown) {
 	if !strings.Contains(init.Stack, "\n    at ") {
 		init.Stack = "" // only says again what it is
 	}
-	c.mu.Lock()
-	j := c.journalLocked(ev.Page)
-	j.errors = append(j.errors, &pageError{j.navigation, init})
-	j.errorSize += init.size()
-	for len(j.errors) > 1 && (len(j.errors) > keptMessages || j.errorSize > keptMessageBytes) {
-		j.errorSize -= j.errors[0].init.size()
-		j.errors[0] = nil
-		j.errors = j.errors[1:]
-	}
-	c.mu.Unlock()
+	c.events.journal(ev.Page, func(j *journal) { j.addError(init) })
 	if c.hears(ev.Page, eventPageError) {
 		c.emit("pageerror", init)
 	}
@@ -206,14 +203,14 @@ func opConsoleMessages(ctx context.Context, c *Client, p *journalParams) (any, e
 	told := []*consoleInit{}
 	var failed error
 	err = c.automation.browser.Do(ctx, func() { // no message comes or is told meanwhile
-		c.mu.Lock()
-		j := c.journalLocked(page)
-		since, err := p.since(j)
-		messages := j.messages
-		c.mu.Unlock()
-		failed = err
+		var since int
+		var messages []*consoleMessage
+		c.events.journal(page, func(j *journal) {
+			since, failed = p.since(j)
+			messages = j.messages
+		})
 		for _, m := range messages {
-			if err == nil && m.navigation >= since {
+			if failed == nil && m.navigation >= since {
 				told = append(told, c.tellMessage(m))
 			}
 		}
@@ -230,16 +227,16 @@ func opPageErrors(_ context.Context, c *Client, p *journalParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	j := c.journalLocked(page)
-	since, err := p.since(j)
 	told := []pageErrorInit{}
-	for _, e := range j.errors {
-		if e.navigation >= since {
-			told = append(told, e.init)
+	c.events.journal(page, func(j *journal) {
+		var since int
+		since, err = p.since(j)
+		for _, e := range j.errors {
+			if e.navigation >= since {
+				told = append(told, e.init)
+			}
 		}
-	}
+	})
 	return map[string]any{"errors": told}, err
 }
 
@@ -249,11 +246,11 @@ func opClearConsole(ctx context.Context, c *Client, p *pageParams) (any, error) 
 		return nil, err
 	}
 	return emptyJSON, c.automation.browser.Do(ctx, func() {
-		c.mu.Lock()
-		j := c.journalLocked(page)
-		messages := j.messages
-		j.messages, j.size = nil, 0
-		c.mu.Unlock()
+		var messages []*consoleMessage
+		c.events.journal(page, func(j *journal) {
+			messages = j.messages
+			j.messages, j.size = nil, 0
+		})
 		for _, m := range messages {
 			m.release()
 		}
@@ -265,10 +262,7 @@ func opClearErrors(_ context.Context, c *Client, p *pageParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	j := c.journalLocked(page)
-	j.errors, j.errorSize = nil, 0
+	c.events.journal(page, func(j *journal) { j.errors, j.errorSize = nil, 0 })
 	return emptyJSON, nil
 }
 

@@ -302,9 +302,7 @@ func opEvalOnSelectorAll(ctx context.Context, c *Client, p *targetExpression) (a
 
 // drop ends a handle that was only needed for a moment.
 func (c *Client) drop(h *handle) {
-	c.mu.Lock()
-	delete(c.objects, h.id)
-	c.mu.Unlock()
+	c.handles.take(h.id)
 	h.release()
 }
 

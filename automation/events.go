@@ -72,12 +72,7 @@ func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 			}
 		}
 		init.Workers = c.describeWorkers(seen)
-		c.mu.Lock()
-		if !c.told && !c.closed {
-			c.unhear = b.HearConsole()
-		}
-		c.told = true
-		c.mu.Unlock()
+		c.events.begin(b.HearConsole)
 	})
 	if err != nil {
 		return nil, err
@@ -192,7 +187,7 @@ func lifecycleOf(option, value string) (browser.Lifecycle, error) {
 
 // observe tells the client what happened. It runs on the model's goroutine.
 func (c *Client) observe(ev browser.Event) {
-	c.recording(ev)
+	c.recordings.observe(ev)
 	switch ev := ev.(type) {
 	case browser.PageCreated:
 		if c.drives(ev.Page) {
@@ -268,41 +263,17 @@ func (c *Client) navigated(ev browser.FrameNavigated) {
 	}
 	c.emit("frame.navigated", navigated)
 	if !ev.SameDocument && ev.Err == nil && ev.Frame == ev.Frame.Page().MainFrame() {
-		c.mu.Lock()
-		c.journalLocked(ev.Frame.Page()).navigation++
-		c.mu.Unlock()
+		c.events.navigated(ev.Frame.Page())
 	}
 }
 
 // dropPage forgets a closed page, its frames and the handles in it.
 func (c *Client) dropPage(p *browser.Page) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.inputs, p)
-	delete(c.journals, p)
-	delete(c.carries, p)
-	c.overlays = slices.DeleteFunc(c.overlays, func(h *overlayHandler) bool { return h.page == p })
-	for s := range c.listens {
-		if s.where == any(p) {
-			delete(c.listens, s)
-		}
-	}
-	delete(c.routes, p)
-	for object, id := range c.ids {
-		f, isFrame := object.(*browser.Frame)
-		if object == any(p) || (isFrame && f.Page() == p) {
-			delete(c.ids, object)
-			delete(c.objects, id)
-			if isFrame {
-				c.closedIn[id] = true
-			}
-		}
-	}
-	for id, object := range c.objects {
-		if h, ok := object.(*handle); ok && h.world.Page() == p {
-			delete(c.objects, id)
-		}
-	}
+	c.hands.drop(p)
+	c.events.drop(p)
+	c.hooks.drop(p)
+	c.network.takeRoutes(p)
+	c.handles.dropPage(p)
 }
 
 func (c *Client) emit(event string, params any) {

@@ -57,15 +57,11 @@ func (c *Client) keep(w *browser.World, o *runtime.RemoteObject) (*handle, error
 	if o.ObjectID == "" {
 		h.value = o
 	}
-	c.mu.Lock()
-	if c.objects == nil {
-		c.mu.Unlock()
+	old, ok := c.handles.keep(h)
+	if !ok {
 		h.release()
 		return nil, errClientClosed
 	}
-	h.id = c.nameLocked("handle", h)
-	old := c.handles.add(h, c.objects)
-	c.mu.Unlock()
 	for _, h := range old {
 		h.release()
 	}
@@ -228,16 +224,11 @@ type handleParams struct {
 }
 
 func opDispose(_ context.Context, c *Client, p *handleParams) (any, error) {
-	c.mu.Lock()
-	h, ok := c.objects[p.Handle].(*handle)
-	if ok {
-		delete(c.objects, p.Handle)
-	}
-	c.mu.Unlock()
-	if ok {
+	h, err := c.handle(p.Handle)
+	if err == nil && c.handles.take(p.Handle) != nil {
 		h.release()
 	}
-	return struct{}{}, nil
+	return struct{}{}, nil //nolint:nilerr // it was disposed before
 }
 
 func opJSONValue(ctx context.Context, c *Client, p *handleParams) (any, error) {

@@ -58,7 +58,7 @@ func opStartHAR(_ context.Context, c *Client, p *harStartParams) (any, error) {
 		}
 		r.wanted = pattern.MatchString
 	}
-	if err := c.addRecorder(r); err != nil {
+	if err := c.recordings.add(r); err != nil {
 		return nil, err
 	}
 	for _, known := range c.automation.browser.Pages() {

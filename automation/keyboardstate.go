@@ -2,7 +2,6 @@ package automation
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -45,26 +44,12 @@ type inputState struct {
 }
 
 // input is the client's mouse and keyboard in a page.
-func (c *Client) input(p *browser.Page) *inputState {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.inputs[p]
-	if s == nil {
-		s = &inputState{page: p, client: c, pressed: map[string]*key{}, lastButton: input.MouseButtonNone}
-		if c.inputs != nil {
-			c.inputs[p] = s
-		}
-	}
-	return s
-}
+func (c *Client) input(p *browser.Page) *inputState { return c.hands.in(c, p) }
 
 // ReleaseInput lets go of everything that the client's script holds down, without
 // waiting.
 func (c *Client) ReleaseInput() {
-	c.mu.Lock()
-	inputs := slices.Collect(maps.Values(c.inputs))
-	c.mu.Unlock()
-	for _, s := range inputs {
+	for _, s := range c.hands.all() {
 		s.releaseAll()
 	}
 }

@@ -47,20 +47,10 @@ func opListen(ctx context.Context, c *Client, p *listenParams) (any, error) {
 		}
 		s.where = page
 	}
-	c.mu.Lock()
-	before := c.listens[s]
-	if p.On {
-		c.listens[s] = true
-	} else {
-		delete(c.listens, s)
-	}
-	c.mu.Unlock()
+	before := c.events.listen(s, p.On)
 	if page, ok := s.where.(*browser.Page); ok && s.event == eventFileChooser && before != p.On {
 		c.undo(page.Context(), "file choosers", page, func(ctx context.Context) error {
-			c.mu.Lock()
-			on := c.listens[s]
-			c.mu.Unlock()
-			if !on {
+			if !c.events.listens(s) {
 				return nil
 			}
 			return page.InterceptFileChoosers(ctx, false)
@@ -85,9 +75,7 @@ const (
 
 // hears says whether the client listens to a kind of event of a page.
 func (c *Client) hears(p *browser.Page, event string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.listens[subscription{p, event}] || c.listens[subscription{p.Context(), event}]
+	return c.events.listens(subscription{p, event}, subscription{p.Context(), event})
 }
 
 // HearsFileChoosers says whether a client listens to the file choosers of a page,

@@ -41,28 +41,20 @@ func opAddOverlayHandler(_ context.Context, c *Client, p *overlayParams) (any, e
 	}
 	h := &overlayHandler{page: page, target: p.target, noWaitAfter: p.NoWaitAfter}
 	h.target.Strict = false
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h.id = c.nameLocked("overlay", h)
-	c.overlays = append(c.overlays, h)
+	h.id = c.handles.add("overlay", h)
+	c.hooks.addOverlay(h)
 	return map[string]string{"handler": h.id}, nil
 }
 
 // opOverlayHandled ends a handler's run, or the handler.
 func opOverlayHandled(_ context.Context, c *Client, p *overlayParams) (any, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h, ok := c.objects[p.Handler].(*overlayHandler)
-	if !ok {
-		return emptyJSON, nil
+	h, err := lookup[*overlayHandler](c, "overlay", p.Handler)
+	if err != nil {
+		return emptyJSON, nil //nolint:nilerr // it was removed before
 	}
-	if h.finished != nil {
-		close(h.finished)
-		h.finished = nil
-	}
+	c.hooks.endOverlay(h, p.Remove)
 	if p.Remove {
-		delete(c.objects, p.Handler)
-		c.overlays = slices.DeleteFunc(c.overlays, func(o *overlayHandler) bool { return o == h })
+		c.handles.take(p.Handler)
 	}
 	return emptyJSON, nil
 }
@@ -74,19 +66,7 @@ func (c *Client) guards(p *browser.Page, method string, params *callParams) []*o
 	if !changes[method] && method != "expect" || params.Force {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var list []*overlayHandler
-	for _, h := range c.overlays {
-		if h.page != p {
-			continue
-		}
-		if h.finished != nil {
-			return nil
-		}
-		list = append(list, h)
-	}
-	return list
+	return c.hooks.overlaysOf(p)
 }
 
 // clear lets the script remove what handlers are for and what is visible now.
@@ -110,14 +90,10 @@ func (c *Client) clear(p *progress, handlers []*overlayHandler, begin func()) er
 }
 
 func (c *Client) runOverlayHandler(p *progress, h *overlayHandler, pl *place) error {
-	finished := make(chan struct{})
-	c.mu.Lock()
-	if h.finished != nil || !slices.Contains(c.overlays, h) {
-		c.mu.Unlock()
+	finished := c.hooks.beginOverlay(h)
+	if finished == nil {
 		return nil
 	}
-	h.finished = finished
-	c.mu.Unlock()
 	locator := h.target.Selector
 	_ = pl.layer.call(p, "describe", &locator, h.target.Selector) // for the log only
 	p.log = append(p.log, "  found "+locator+", intercepting action to run the handler")
@@ -127,11 +103,7 @@ func (c *Client) runOverlayHandler(p *progress, h *overlayHandler, pl *place) er
 	select {
 	case <-finished:
 	case <-p.Done():
-		c.mu.Lock()
-		if h.finished == finished {
-			h.finished = nil
-		}
-		c.mu.Unlock()
+		c.hooks.abandonOverlay(h, finished)
 		return context.Cause(p)
 	}
 	if h.noWaitAfter {

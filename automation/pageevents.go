@@ -29,7 +29,7 @@ func (c *Client) observePage(ev browser.Event) {
 			c.emit("worker.created", c.describeWorker(ev.Worker))
 		}
 	case browser.WorkerClosed:
-		if id, known := c.knownID(ev.Worker); known {
+		if id, known := c.handles.known(ev.Worker); known {
 			c.emit("worker.closed", map[string]any{"worker": id})
 		}
 		c.forget(ev.Worker)
@@ -60,9 +60,12 @@ func (c *Client) spawn(do func(context.Context)) bool {
 
 // knows says whether the client has begun, and is told of a context.
 func (c *Client) knows(bc *browser.Context) bool {
+	if !c.events.open() {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.told && !c.closed && c.contexts[bc]
+	return c.contexts[bc]
 }
 
 // onFileChooser gives a client that listens the input that asked for files.

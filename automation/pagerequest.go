@@ -99,20 +99,9 @@ func describeResponse(res *browser.Response) *responseInit {
 
 // requestID is the client's name for a request. Of many the oldest lose theirs.
 func (c *Client) requestID(r *browser.Request) string {
-	size := r.Size()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	id, known := c.ids[r]
-	if !known {
-		id = c.nameLocked("request", r)
-		if c.ids == nil { // closed
-			return id
-		}
-		c.ids[r] = id
-	}
-	for _, old := range c.traffic.weigh(r, size) {
-		delete(c.objects, c.ids[old])
-		delete(c.ids, old)
+	id := c.handles.idOf("request", r)
+	for _, old := range c.network.weigh(r, r.Size()) {
+		c.handles.forget(old)
 	}
 	return id
 }
@@ -261,7 +250,7 @@ func (c *Client) brought(n *browser.Navigation) navigationResult {
 func (c *Client) observeNetwork(event string, r *browser.Request) {
 	if c.hears(r.Page(), event) && c.drives(r.Page()) {
 		c.emit("network."+event, requestResult{c.describeRequest(r)})
-	} else if _, known := c.knownID(r); known {
+	} else if _, known := c.handles.known(r); known {
 		c.requestID(r) // it has grown
 	}
 }

@@ -3,7 +3,6 @@ package automation
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
@@ -78,43 +77,6 @@ func newRecorder(c *Client, bc *browser.Context, page *browser.Page, content str
 	return &recorder{
 		client: c, context: bc, page: page, content: content, minimal: minimal, wanted: func(string) bool { return true }, began: time.Now(),
 		slots: make(chan struct{}, bodiesAtATime), known: map[*browser.Request]*harEntry{}, pages: map[*browser.Page]*harPage{}, held: map[string]bool{},
-	}
-}
-
-// addRecorder lets a recorder hear what happens from now on.
-func (c *Client) addRecorder(r *recorder) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.recorders) >= maxRecordings {
-		return errorf("a run has %d recordings at a time at most", maxRecordings)
-	}
-	c.recorders = append(slices.Clip(c.recorders), r)
-	return nil
-}
-
-func (c *Client) dropRecorder(r *recorder) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.recorders = slices.DeleteFunc(slices.Clone(c.recorders), func(other *recorder) bool { return other == r })
-}
-
-// recording tells the recorders what happened. It runs on the model's goroutine.
-func (c *Client) recording(ev browser.Event) {
-	c.mu.Lock()
-	list := c.recorders
-	c.mu.Unlock()
-	for _, r := range list {
-		r.observe(ev)
-	}
-}
-
-// marked notes what a route did with a request.
-func (c *Client) marked(q *browser.Request, mark func(e *harEntry)) {
-	c.mu.Lock()
-	list := c.recorders
-	c.mu.Unlock()
-	for _, r := range list {
-		r.change(q, mark)
 	}
 }
 
@@ -241,25 +203,10 @@ func (r *recorder) done() {
 }
 
 // take takes n bytes of what the client's recordings may keep, if there is room.
-func (r *recorder) take(n int) bool {
-	c := r.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.recorded+n > maxRecorded {
-		return false
-	}
-	c.recorded += n
-	r.kept += n
-	return true
-}
+func (r *recorder) take(n int) bool { return r.client.recordings.take(r, n) }
 
 // release gives back what the recording kept.
-func (r *recorder) release() {
-	r.client.mu.Lock()
-	defer r.client.mu.Unlock()
-	r.client.recorded -= r.kept
-	r.kept = 0
-}
+func (r *recorder) release() { r.client.recordings.release(r) }
 
 // finishReading waits for what is still being read; nothing more is begun meanwhile.
 func (r *recorder) finishReading(ctx context.Context) {
@@ -282,7 +229,7 @@ func (r *recorder) finishReading(ctx context.Context) {
 
 // end ends the recording. What was recorded is the caller's from then on.
 func (r *recorder) end() {
-	r.client.dropRecorder(r)
+	r.client.recordings.drop(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true

@@ -87,17 +87,7 @@ func opSetRoutes(ctx context.Context, c *Client, p *setRoutesParams) (any, error
 		}
 		wanted.patterns = append(wanted.patterns, pattern)
 	}
-	c.mu.Lock()
-	before := c.routes[of]
-	if before != nil {
-		wanted.hold = before.hold
-	}
-	if len(wanted.patterns) > 0 {
-		c.routes[of] = wanted
-	} else {
-		delete(c.routes, of)
-	}
-	c.mu.Unlock()
+	before := c.network.setRoutes(of, wanted)
 	switch {
 	case len(wanted.patterns) == 0 && before != nil:
 		return emptyJSON, before.hold.end(ctx)
@@ -116,11 +106,8 @@ var anyURL = regexp.MustCompile(``)
 
 // offerRequest asks the client about a request, if it wants to be asked.
 func (c *Client) offerRequest(of any, r *browser.Request) bool {
-	c.mu.Lock()
-	wanted := c.routes[of]
-	told := c.told && !c.closed
-	c.mu.Unlock()
-	if wanted == nil || !told || !slices.ContainsFunc(wanted.patterns, func(p *regexp.Regexp) bool { return p.MatchString(r.URL) }) {
+	wanted := c.network.routesOf(of)
+	if wanted == nil || !c.events.open() || !slices.ContainsFunc(wanted.patterns, func(p *regexp.Regexp) bool { return p.MatchString(r.URL) }) {
 		return false
 	}
 	c.emit("route", requestResult{c.describeRequest(r)})
@@ -129,10 +116,7 @@ func (c *Client) offerRequest(of any, r *browser.Request) bool {
 
 // dropRoutes lets the requests go that the client was asked about.
 func (c *Client) dropRoutes(ctx context.Context, of any) error {
-	c.mu.Lock()
-	r := c.routes[of]
-	delete(c.routes, of)
-	c.mu.Unlock()
+	r := c.network.takeRoutes(of)
 	if r == nil {
 		return nil
 	}
@@ -167,7 +151,7 @@ func opRouteContinue(ctx context.Context, c *Client, p *routeContinueParams) (an
 	if p.Headers != nil {
 		o.Headers = allowedHeaders(r.Headers(), *p.Headers)
 	}
-	c.marked(r, func(e *harEntry) { e.continued(&o) })
+	c.recordings.mark(r, func(e *harEntry) { e.continued(&o) })
 	return emptyJSON, routeError(r.Continue(ctx, o))
 }
 
@@ -240,7 +224,7 @@ func opRouteFulfill(ctx context.Context, c *Client, p *routeFulfillParams) (any,
 		}
 	}
 	headers := withCORS(r, p.Headers)
-	c.marked(r, func(e *harEntry) { e.WasFulfilled = true })
+	c.recordings.mark(r, func(e *harEntry) { e.WasFulfilled = true })
 	return emptyJSON, routeError(r.Fulfill(ctx, browser.Answer{
 		Status: p.Status, StatusText: cmp.Or(http.StatusText(p.Status), "Unknown"), Headers: headers, Body: p.Body, AskAgain: p.AskAgain,
 	}))
@@ -310,7 +294,7 @@ func opRouteAbort(ctx context.Context, c *Client, p *routeAbortParams) (any, err
 	if !ok {
 		return nil, errorf("Unknown error code: %s", p.ErrorCode)
 	}
-	c.marked(r, func(e *harEntry) { e.WasAborted = true })
+	c.recordings.mark(r, func(e *harEntry) { e.WasAborted = true })
 	return emptyJSON, routeError(r.Abort(ctx, reason))
 }
 

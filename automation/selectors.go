@@ -48,28 +48,30 @@ var builtinEngines = []string{
 var engineName = regexp.MustCompile(`^[a-zA-Z_0-9-]+$`)
 
 func opRegisterEngine(_ context.Context, c *Client, e *engine) (any, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	return emptyJSON, c.hooks.addEngine(e)
+}
+
+// with is the set and one more engine. A set is never changed.
+func (e *engines) with(more *engine) (*engines, error) {
 	set := engines{}
-	if c.engines != nil {
-		set = engines{slices.Clone(c.engines.list), slices.Clone(c.engines.main)}
+	if e != nil {
+		set = engines{slices.Clone(e.list), slices.Clone(e.main)}
 	}
 	switch {
-	case !engineName.MatchString(e.Name):
+	case !engineName.MatchString(more.Name):
 		return nil, errorf("Selector engine name may only contain [a-zA-Z0-9_] characters")
-	case slices.Contains(builtinEngines, e.Name):
-		return nil, errorf("%q is a predefined selector engine", e.Name)
-	case slices.ContainsFunc(set.list, func(o engine) bool { return o.Name == e.Name }):
-		return nil, errorf("%q selector engine has been already registered", e.Name)
+	case slices.Contains(builtinEngines, more.Name):
+		return nil, errorf("%q is a predefined selector engine", more.Name)
+	case slices.ContainsFunc(set.list, func(o engine) bool { return o.Name == more.Name }):
+		return nil, errorf("%q selector engine has been already registered", more.Name)
 	case len(set.list) == maxEngines:
 		return nil, errorf("more than %d selector engines", maxEngines)
 	}
-	set.list = append(set.list, *e)
-	if !e.ContentScript {
-		set.main = append(set.main, e.Name+"=")
+	set.list = append(set.list, *more)
+	if !more.ContentScript {
+		set.main = append(set.main, more.Name+"=")
 	}
-	c.engines = &set
-	return emptyJSON, nil
+	return &set, nil
 }
 
 func opCheckSelector(ctx context.Context, c *Client, t *target) (any, error) {
@@ -80,7 +82,7 @@ func opCheckSelector(ctx context.Context, c *Client, t *target) (any, error) {
 		return nil, err
 	}
 	kind := browser.WorldUtility
-	if c.customEngines().needMain(t.Selector) {
+	if c.hooks.customEngines().needMain(t.Selector) {
 		kind = browser.WorldMain
 	}
 	pl, err := c.placeIn(p, frame, kind)
@@ -94,13 +96,6 @@ func opCheckSelector(ctx context.Context, c *Client, t *target) (any, error) {
 		return nil, err
 	}
 	return answer, nil
-}
-
-// customEngines are the client's own, or nil.
-func (c *Client) customEngines() *engines {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.engines
 }
 
 // needMain says whether a selector is resolved in the page's own world. It may

@@ -80,7 +80,7 @@ func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*place, err
 	if selector == "" && h != nil {
 		selector = ":scope"
 	}
-	if c.customEngines().needMain(selector) {
+	if c.hooks.customEngines().needMain(selector) {
 		kind = browser.WorldMain
 	}
 	pl, err := c.placeIn(p, frame, kind)
@@ -104,7 +104,7 @@ func (c *Client) placeIn(ctx context.Context, f *browser.Frame, kind browser.Kin
 	if err != nil {
 		return nil, err
 	}
-	l, err := c.automation.layerOf(ctx, w, c.customEngines())
+	l, err := c.automation.layerOf(ctx, w, c.hooks.customEngines())
 	if err != nil {
 		return nil, err
 	}

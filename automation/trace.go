@@ -87,10 +87,8 @@ type traceKey struct{}
 // traceCall takes a call's name in the trace out of its parameters, and returns
 // what is to be done after the call; nil for one that is not traced.
 func (c *Client) traceCall(ctx context.Context, params json.RawMessage) (context.Context, json.RawMessage, func()) {
-	c.mu.Lock()
-	tracers, maybe := c.tracers, c.traced
-	c.mu.Unlock()
-	if !maybe {
+	tracers, named := c.recordings.tracing()
+	if !named {
 		return ctx, params, nil
 	}
 	var fields map[string]json.RawMessage
@@ -220,17 +218,11 @@ func opStartTrace(_ context.Context, c *Client, p *traceStartParams) (any, error
 		shots: map[*browser.Page]bool{}, again: map[*browser.Page]bool{},
 	}
 	t.network.folder = "resources/"
-	c.mu.Lock()
-	full := len(c.tracers) >= maxRecordings
-	if !full {
-		c.tracers, c.traced = append(slices.Clip(c.tracers), t), true
-	}
-	c.mu.Unlock()
-	if full {
-		return nil, errorf("a run has %d traces at a time at most", maxRecordings)
+	if err := c.recordings.trace(t); err != nil {
+		return nil, err
 	}
 	if p.Network {
-		if err := c.addRecorder(t.network); err != nil {
+		if err := c.recordings.add(t.network); err != nil {
 			return nil, err
 		}
 	}
@@ -340,9 +332,7 @@ func opStopTrace(_ context.Context, c *Client, p *traceParams) (any, error) {
 		return nil, err
 	}
 	c.forget(t)
-	c.mu.Lock()
-	c.tracers = slices.DeleteFunc(slices.Clone(c.tracers), func(other *tracer) bool { return other == t })
-	c.mu.Unlock()
+	c.recordings.dropTracer(t)
 	t.mu.Lock()
 	t.over = true
 	t.mu.Unlock()

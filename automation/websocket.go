@@ -23,27 +23,19 @@ func (c *Client) observeSocket(ev browser.Event) {
 			c.emit("websocket", map[string]any{"page": c.idOf("page", p), "socket": c.idOf("websocket", ev.Socket), "url": ev.Socket.URL()})
 		}
 	case browser.WebSocketFrame:
-		if id, ok := c.knownID(ev.Socket); ok {
+		if id, ok := c.handles.known(ev.Socket); ok {
 			c.emit("websocket.frame", map[string]any{"socket": id, "sent": ev.Sent, "binary": ev.Binary, "data": ev.Data})
 		}
 	case browser.WebSocketFailed:
-		if id, ok := c.knownID(ev.Socket); ok {
+		if id, ok := c.handles.known(ev.Socket); ok {
 			c.emit("websocket.error", map[string]any{"socket": id, "text": ev.Text})
 		}
 	case browser.WebSocketClosed:
-		if id, ok := c.knownID(ev.Socket); ok {
+		if id, ok := c.handles.known(ev.Socket); ok {
 			c.emit("websocket.closed", map[string]any{"socket": id})
 			c.forget(ev.Socket)
 		}
 	}
-}
-
-// knownID is the client's name for an object, if it has one.
-func (c *Client) knownID(object any) (string, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	id, ok := c.ids[object]
-	return id, ok
 }
 
 // opMockWebSockets puts Playwright's WebSocket in the place of the page's own,

@@ -1,0 +1,184 @@
+package automation
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"takeover/browser"
+)
+
+const (
+	// maxHandles is how many handles a client holds, Playwright's number; of more
+	// the oldest are let go.
+	maxHandles = 100_000
+
+	// maxHandleBytes bounds, in bytes, the values and the texts of the handles that
+	// a client holds.
+	maxHandleBytes = 64 << 20
+)
+
+// size is about how many bytes a handle takes here.
+func (h *handle) size() int {
+	n := len(h.preview)
+	if h.value != nil {
+		n += len(h.value.Value)
+	}
+	return n
+}
+
+// clientHandles are a client's names for what it works with: objects of the model and
+// handles of values in pages.
+type clientHandles struct {
+	mu       sync.Mutex // guards what follows
+	last     int
+	ids      map[any]string // *browser.Page, Frame, Context, Dialog, …; nil when the client is closed
+	objects  map[string]any // the same the other way round, and *handle
+	queue    handleQueue
+	closedIn map[string]bool // names of frames that went with their page
+}
+
+func newClientHandles() clientHandles {
+	return clientHandles{ids: map[any]string{}, objects: map[string]any{}, closedIn: map[string]bool{}}
+}
+
+// idOf is the name of an object; one is made when there is none.
+func (n *clientHandles) idOf(kind string, object any) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if id, ok := n.ids[object]; ok {
+		return id
+	}
+	id := n.addLocked(kind, object)
+	if n.ids != nil {
+		n.ids[object] = id
+	}
+	return id
+}
+
+// add names an object that is found by its name only.
+func (n *clientHandles) add(kind string, object any) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.addLocked(kind, object)
+}
+
+func (n *clientHandles) addLocked(kind string, object any) string {
+	n.last++
+	id := fmt.Sprintf("%s@%d", kind, n.last)
+	if n.objects != nil {
+		n.objects[id] = object
+	}
+	return id
+}
+
+// keep names a handle. It gives the oldest handles when there are too many, to be
+// released; ok is false when the client is closed.
+func (n *clientHandles) keep(h *handle) (old []*handle, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.objects == nil {
+		return nil, false
+	}
+	h.id = n.addLocked("handle", h)
+	return n.queue.add(h, n.objects), true
+}
+
+// known is the name of an object, if it has one.
+func (n *clientHandles) known(object any) (id string, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, ok = n.ids[object]
+	return id, ok
+}
+
+// find is the object of a name, or nil. closed says that it was a frame that went
+// with its page.
+func (n *clientHandles) find(id string) (object any, closed bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.objects[id], n.closedIn[id]
+}
+
+// take drops a name and gives its object, or nil.
+func (n *clientHandles) take(id string) any {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	object := n.objects[id]
+	delete(n.objects, id)
+	delete(n.ids, object)
+	return object
+}
+
+// forget drops the name of an object.
+func (n *clientHandles) forget(object any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if id, ok := n.ids[object]; ok {
+		delete(n.ids, object)
+		delete(n.objects, id)
+	}
+}
+
+// dropPage drops the names of a closed page, its frames and the handles in it.
+func (n *clientHandles) dropPage(p *browser.Page) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for object, id := range n.ids {
+		f, isFrame := object.(*browser.Frame)
+		if object == any(p) || (isFrame && f.Page() == p) {
+			delete(n.ids, object)
+			delete(n.objects, id)
+			if isFrame {
+				n.closedIn[id] = true
+			}
+		}
+	}
+	for id, object := range n.objects {
+		if h, ok := object.(*handle); ok && h.world.Page() == p {
+			delete(n.objects, id)
+		}
+	}
+}
+
+// close drops all names and gives their objects. From then on none is kept.
+func (n *clientHandles) close() map[string]any {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	objects := n.objects
+	n.objects, n.ids = nil, nil
+	return objects
+}
+
+// handleQueue is a client's handles, the oldest first, and some that are disposed.
+type handleQueue struct {
+	list []*handle
+	size int
+}
+
+// add adds a handle. When there are too many it takes the oldest from objects and
+// gives them, to be released.
+func (q *handleQueue) add(h *handle, objects map[string]any) []*handle {
+	q.list = append(q.list, h)
+	q.size += h.size()
+	if len(q.list) <= maxHandles && q.size <= maxHandleBytes {
+		return nil
+	}
+	q.size = 0
+	q.list = slices.DeleteFunc(q.list, func(h *handle) bool {
+		disposed := objects[h.id] != any(h)
+		if !disposed {
+			q.size += h.size()
+		}
+		return disposed
+	})
+	n := 0 // a tenth more, so that the next ones find room
+	for n < len(q.list)-1 && (len(q.list)-n > maxHandles/10*9 || q.size > maxHandleBytes/10*9) {
+		q.size -= q.list[n].size()
+		delete(objects, q.list[n].id)
+		n++
+	}
+	old := slices.Clone(q.list[:n])
+	q.list = slices.Delete(q.list, 0, n)
+	return old
+}

@@ -1,0 +1,201 @@
+package automation
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"takeover/browser"
+)
+
+// clientHooks are what a client put into pages, or wants done before it acts in them.
+type clientHooks struct {
+	mu       sync.Mutex // guards what follows, and which handlers of overlays run
+	last     int        // binding
+	bindings map[string]*binding
+	carries  map[*browser.Page]bool // which have the page's side of bindings
+	overlays []*overlayHandler
+	clocks   map[*browser.Context]bool // whose time is faked
+	engines  *engines                  // selector engines of its own; nil without
+}
+
+func newClientHooks() clientHooks {
+	return clientHooks{bindings: map[string]*binding{}, carries: map[*browser.Page]bool{}, clocks: map[*browser.Context]bool{}}
+}
+
+// addBinding takes in a binding, unless its name is taken. One without a name is
+// called like its id.
+func (h *clientHooks) addBinding(b *binding, bc *browser.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if b.name != "" {
+		if err := h.takenLocked(b, bc); err != nil {
+			return err
+		}
+	}
+	h.last++
+	b.id = fmt.Sprintf("binding@%d", h.last)
+	if b.name == "" {
+		b.name = b.id
+	}
+	h.bindings[b.id] = b
+	return nil
+}
+
+// takenLocked says where the name of a binding is taken, or nil.
+func (h *clientHooks) takenLocked(b *binding, bc *browser.Context) error {
+	for _, o := range h.bindings {
+		if o.name != b.name {
+			continue
+		}
+		p, onPage := o.where.(*browser.Page)
+		switch {
+		case o.where == b.where:
+			return errorf("Function %q has been already registered", b.name)
+		case o.where == any(bc):
+			return errorf("Function %q has been already registered in the browser context", b.name)
+		case onPage && b.where == any(p.Context()):
+			return errorf("Function %q has been already registered in one of the pages", b.name)
+		}
+	}
+	return nil
+}
+
+// addFunctions takes in bindings that are known by their ids alone.
+func (h *clientHooks) addFunctions(ids []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range ids {
+		h.bindings[id] = &binding{id: id, name: id}
+	}
+}
+
+// installed notes the script of a binding; without one the binding is dropped.
+func (h *clientHooks) installed(b *binding, s *browser.InitScript, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b.script = s
+	if err != nil {
+		delete(h.bindings, b.id)
+	}
+}
+
+// takeBinding drops a binding that has a script, and gives it; else nil.
+func (h *clientHooks) takeBinding(id string) *binding {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.bindings[id]
+	if b == nil || b.script == nil { // no longer, not yet, or without a name
+		return nil
+	}
+	delete(h.bindings, id)
+	return b
+}
+
+// hasBinding says whether there is a binding.
+func (h *clientHooks) hasBinding(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.bindings[id] != nil
+}
+
+// carry notes that a page has the page's side of bindings, and says whether it had.
+func (h *clientHooks) carry(p *browser.Page) (had bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	had = h.carries[p]
+	h.carries[p] = true
+	return had
+}
+
+// fakeTime notes that a context's time is faked, and says whether it was.
+func (h *clientHooks) fakeTime(bc *browser.Context) (was bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was = h.clocks[bc]
+	h.clocks[bc] = true
+	return was
+}
+
+func (h *clientHooks) addOverlay(o *overlayHandler) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.overlays = append(h.overlays, o)
+}
+
+// endOverlay ends the run of a handler that is under way; with remove, the handler.
+func (h *clientHooks) endOverlay(o *overlayHandler, remove bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o.finished != nil {
+		close(o.finished)
+		o.finished = nil
+	}
+	if remove {
+		h.overlays = slices.DeleteFunc(h.overlays, func(other *overlayHandler) bool { return other == o })
+	}
+}
+
+// overlaysOf are a page's handlers; none while one of them runs.
+func (h *clientHooks) overlaysOf(p *browser.Page) []*overlayHandler {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []*overlayHandler
+	for _, o := range h.overlays {
+		if o.page != p {
+			continue
+		}
+		if o.finished != nil {
+			return nil
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// beginOverlay begins a run of a handler. It gives the channel that its end closes,
+// or nil when it runs or is removed.
+func (h *clientHooks) beginOverlay(o *overlayHandler) chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o.finished != nil || !slices.Contains(h.overlays, o) {
+		return nil
+	}
+	o.finished = make(chan struct{})
+	return o.finished
+}
+
+// abandonOverlay gives up waiting for a run's end.
+func (h *clientHooks) abandonOverlay(o *overlayHandler, finished chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o.finished == finished {
+		o.finished = nil
+	}
+}
+
+// addEngine takes in a selector engine.
+func (h *clientHooks) addEngine(e *engine) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	set, err := h.engines.with(e)
+	if err == nil {
+		h.engines = set
+	}
+	return err
+}
+
+// customEngines are the client's own selector engines, or nil.
+func (h *clientHooks) customEngines() *engines {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.engines
+}
+
+// drop forgets a closed page.
+func (h *clientHooks) drop(p *browser.Page) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.carries, p)
+	h.overlays = slices.DeleteFunc(h.overlays, func(o *overlayHandler) bool { return o.page == p })
+}

@@ -1,0 +1,98 @@
+package automation
+
+import (
+	"slices"
+	"sync"
+
+	"takeover/browser"
+)
+
+// clientRecordings are the HAR files and traces that a client records.
+type clientRecordings struct {
+	mu        sync.Mutex  // guards what follows, and how much each recorder keeps
+	recorders []*recorder // replaced, never changed
+	bytes     int         // that they keep
+	tracers   []*tracer   // as recorders
+	traced    bool        // there was one: calls may have a name in it
+}
+
+// add lets a recorder hear what happens from now on.
+func (k *clientRecordings) add(r *recorder) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.recorders) >= maxRecordings {
+		return errorf("a run has %d recordings at a time at most", maxRecordings)
+	}
+	k.recorders = append(slices.Clip(k.recorders), r)
+	return nil
+}
+
+func (k *clientRecordings) drop(r *recorder) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.recorders = slices.DeleteFunc(slices.Clone(k.recorders), func(other *recorder) bool { return other == r })
+}
+
+// observe tells the recorders what happened. It runs on the model's goroutine.
+func (k *clientRecordings) observe(ev browser.Event) {
+	for _, r := range k.open() {
+		r.observe(ev)
+	}
+}
+
+// mark notes what a route did with a request.
+func (k *clientRecordings) mark(q *browser.Request, mark func(e *harEntry)) {
+	for _, r := range k.open() {
+		r.change(q, mark)
+	}
+}
+
+func (k *clientRecordings) open() []*recorder {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.recorders
+}
+
+// take takes n bytes of what recordings may keep, if there is room.
+func (k *clientRecordings) take(r *recorder, n int) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.bytes+n > maxRecorded {
+		return false
+	}
+	k.bytes += n
+	r.kept += n
+	return true
+}
+
+// release gives back what a recording kept.
+func (k *clientRecordings) release(r *recorder) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.bytes -= r.kept
+	r.kept = 0
+}
+
+// trace lets a tracer hear of calls from now on.
+func (k *clientRecordings) trace(t *tracer) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.tracers) >= maxRecordings {
+		return errorf("a run has %d traces at a time at most", maxRecordings)
+	}
+	k.tracers, k.traced = append(slices.Clip(k.tracers), t), true
+	return nil
+}
+
+func (k *clientRecordings) dropTracer(t *tracer) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tracers = slices.DeleteFunc(slices.Clone(k.tracers), func(other *tracer) bool { return other == t })
+}
+
+// tracing gives the tracers. named says that calls may have names in traces.
+func (k *clientRecordings) tracing() (tracers []*tracer, named bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.tracers, k.traced
+}
