@@ -11,7 +11,7 @@ WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page 
 BUILT     := static/dist/.built
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dev build test go-test web-test e2e check lint fmt generate bench soak docker image-test audit browser clean
+.PHONY: help setup run dev build test go-test web-test e2e check lint fmt generate bench soak docker image-test picture audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,10 @@ audit: ## known vulnerabilities in dependencies (asks public databases)
 
 soak: browser build ## ten minutes of viewers that come and go: memory and goroutines
 	go run ./bench -only soak -strict
+
+picture: browser build ## make the moving picture of the README again
+	@command -v img2webp >/dev/null || { echo "install img2webp first (Debian's package webp)" >&2; exit 1; }
+	npx --no-install playwright test -c tools/picture
 
 docker: ## build the container image
 	docker build -t takeover .

@@ -229,3 +229,28 @@ export async function run(page: Page, script: string): Promise<void> {
   await page.keyboard.insertText(script);
   await page.keyboard.press('ControlOrMeta+Enter');
 }
+
+/** Enters password, slider and code like a person who sees only the picture. `step` is called after each of them. */
+export async function signInByHand(remote: Remote, places: Places, code: () => Promise<string>, step: () => Promise<void> = async () => {}): Promise<void> {
+  const { page } = remote;
+  await remote.click(places.password);
+  await page.locator('#keys').focus(); // the keyboard button on a phone; already so with a mouse
+  await page.keyboard.type(PASSWORD);
+  await step();
+  await page.keyboard.press('Enter');
+
+  const gap = await remote.gap(places.scene);
+  await step();
+  await remote.drag(places.handle, { x: places.handle.x + gap, y: places.handle.y });
+
+  // The scene gives way to the form for the code, which has the focus.
+  await expect(async () => {
+    const [r, g, b] = await remote.color({ x: places.code.x, y: places.code.y + 18 });
+    expect(Math.min(r, g, b)).toBeGreaterThan(240);
+  }).toPass();
+  await remote.click(places.code);
+  await page.locator('#keys').focus();
+  await page.keyboard.type(await code());
+  await step();
+  await page.keyboard.press('Enter');
+}

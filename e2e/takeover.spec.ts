@@ -1,5 +1,5 @@
 import { devices, expect, test, type Browser, type Page } from './test.js';
-import { accessible, auth, codeOnPhone, explore, Fingers, hasPicture, newSession, PASSWORD, Remote, signIn, type Places } from './remote.js';
+import { accessible, auth, codeOnPhone, explore, Fingers, hasPicture, newSession, Remote, signIn, signInByHand, type Places } from './remote.js';
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
 
@@ -188,25 +188,3 @@ test('only who works says that it is done', async ({ browser, request }) => {
   await worker.context().close();
   await other.context().close();
 });
-
-/** Password, slider and code, as a person does it who sees only the picture. */
-async function signInByHand(remote: Remote, places: Places, code: () => Promise<string>): Promise<void> {
-  const { page } = remote;
-  await remote.click(places.password);
-  await page.locator('#keys').focus(); // the keyboard button on a phone; already so with a mouse
-  await page.keyboard.type(PASSWORD);
-  await page.keyboard.press('Enter');
-
-  const gap = await remote.gap(places.scene);
-  await remote.drag(places.handle, { x: places.handle.x + gap, y: places.handle.y });
-
-  // The scene gives way to the form for the code, which has the focus.
-  await expect(async () => {
-    const [r, g, b] = await remote.color({ x: places.code.x, y: places.code.y + 18 });
-    expect(Math.min(r, g, b)).toBeGreaterThan(240);
-  }).toPass();
-  await remote.click(places.code);
-  await page.locator('#keys').focus();
-  await page.keyboard.type(await code());
-  await page.keyboard.press('Enter');
-}
