@@ -83,6 +83,20 @@ func TestLargeFolders(t *testing.T) {
 	}
 }
 
+// TestServerHasNoScriptEngine checks that the server's half of scripting does not
+// import goja, not even through other packages.
+func TestServerHasNoScriptEngine(t *testing.T) {
+	for name, want := range map[string]bool{"scripting": false, "scripting/source": false, "scripting/wire": false, "scripting/worker": true} {
+		out, err := exec.Command("go", "list", "-deps", module+name).Output() //nolint:gosec // our own names
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(strings.Fields(string(out)), "github.com/dop251/goja"); got != want {
+			t.Errorf("%s imports goja: %v, want %v", name, got, want)
+		}
+	}
+}
+
 // importsOfOurs gives the packages of ours that each of our packages imports,
 // its tests aside. The names have no module path.
 func importsOfOurs(t *testing.T) map[string][]string {

@@ -16,6 +16,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/conformance/site"
 	"takeover/scripting"
+	"takeover/scripting/worker"
 	"takeover/scripting/workertest"
 	"takeover/session"
 )
@@ -32,7 +33,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
-		scripting.WorkerMain() // a worker that a run started; does not return
+		worker.Main(scripting.Bundles()) // a worker that a run started; does not return
 	}
 	code := browsertest.Run(m)
 	if code == 0 {

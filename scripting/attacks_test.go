@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"takeover/scripting/wire"
+	"takeover/scripting/worker"
 )
 
 // Every place of the language, and of our own code, where a script can get
@@ -111,7 +114,7 @@ func TestBombs(t *testing.T) {
 				t.Errorf("%d bytes were kept", n)
 			}
 			for _, s := range w.steps {
-				if len(s.Title) > maxStepTitle+4 {
+				if len(s.Title) > wire.MaxStepTitle+4 {
 					t.Errorf("a step's title has %d bytes", len(s.Title))
 				}
 			}
@@ -306,7 +309,7 @@ func TestFiftyRuns(t *testing.T) {
 	wg.Wait()
 	each := total / runs
 	t.Logf("%.1f MB each", float64(each)/1e6)
-	if each > workerBudget && !raceEnabled {
+	if each > workerBudget && !worker.RaceEnabled {
 		t.Errorf("a worker takes %.1f MB of its own, at most %d MB", float64(each)/1e6, workerBudget/1_000_000)
 	}
 	for _, pid := range pids {

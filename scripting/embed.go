@@ -2,22 +2,25 @@ package scripting
 
 import (
 	"embed"
+	"io/fs"
 	"sync"
 )
 
 //go:embed all:dist
 var dist embed.FS
 
-// apiSource is the bundled API; empty when the npm step was not run.
-var apiSource = sync.OnceValue(func() string { return distFile("api.js") })
-
-// extraSource is one of the bundles of globals that are loaded when first used.
-func extraSource(name string) string { return distFile("extras/" + name + ".js") }
-
-func distFile(name string) string {
-	text, err := dist.ReadFile("dist/" + name)
+// Bundles is the script API as the npm step has built it, for a worker: api.js, and
+// the folders extras and locales. It is empty when that step was not run.
+func Bundles() fs.FS {
+	bundles, err := fs.Sub(dist, "dist")
 	if err != nil {
-		return ""
+		panic(err) // the name is valid
 	}
-	return string(text)
+	return bundles
 }
+
+// built tells whether this binary holds the script API.
+var built = sync.OnceValue(func() bool {
+	_, err := fs.Stat(dist, "dist/api.js")
+	return err == nil
+})

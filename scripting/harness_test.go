@@ -39,15 +39,9 @@ func (w *world) answer(op string, value any) *world {
 	return w
 }
 
-const initAnswer = `{
-	"browser":{"name":"chromium","version":"156.0"}, "context":{"id":"context@1"}, "activePage":"page@1",
-	"pages":[{"id":"page@1","context":"context@1","viewport":{"width":1280,"height":720},
-		"mainFrame":{"id":"frame@1","url":"https://example.test/start","name":"","loadStates":["commit","domcontentloaded","load"]},"frames":[]}]
-}`
-
 func (w *world) Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
 	if op == "init" {
-		return json.RawMessage(initAnswer), nil
+		return json.RawMessage(workertest.InitAnswer), nil
 	}
 	w.mu.Lock()
 	w.calls = append(w.calls, call{op, params})
@@ -123,7 +117,7 @@ func (e *namedError) ErrorFields() map[string]any { return e.fields }
 // newPool makes a pool that the test's end closes.
 func newPool(t testing.TB, limits Limits) *Pool {
 	t.Helper()
-	if apiSource() == "" {
+	if !built() {
 		t.Skip("the script API is not built: run make generate")
 	}
 	p := NewPool(PoolOptions{Executable: workertest.Command(Subcommand), Limits: limits})

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"takeover/scripting/wire"
 )
 
 // HostileSubcommand starts a process that speaks to the server as a worker
@@ -20,62 +22,62 @@ import (
 const HostileSubcommand = "script-worker-hostile"
 
 // hostile is what such a process does once it was given its script.
-var hostile = map[string]func(out *frameWriter, raw *os.File){
-	"noise":         func(_ *frameWriter, raw *os.File) { write(raw, bytes.Repeat([]byte{0xee}, 1<<20)) },
-	"huge frame":    func(_ *frameWriter, raw *os.File) { write(raw, head(1<<32-1, kindLog, 0)) },
-	"short frame":   func(_ *frameWriter, raw *os.File) { write(raw, head(3, kindLog, 0)) },
-	"name too long": func(_ *frameWriter, raw *os.File) { write(raw, head(frameHeader+1, kindLog, 9)) },
-	"frame of ours": func(out *frameWriter, _ *os.File) { send(out, frame{kind: kindSetup}) },
-	"half a frame": func(_ *frameWriter, raw *os.File) {
-		write(raw, append(head(1<<20, kindLog, 0), 'x'))
+var hostile = map[string]func(out *wire.Writer, raw *os.File){
+	"noise":         func(_ *wire.Writer, raw *os.File) { write(raw, bytes.Repeat([]byte{0xee}, 1<<20)) },
+	"huge frame":    func(_ *wire.Writer, raw *os.File) { write(raw, head(1<<32-1, wire.KindLog, 0)) },
+	"short frame":   func(_ *wire.Writer, raw *os.File) { write(raw, head(3, wire.KindLog, 0)) },
+	"name too long": func(_ *wire.Writer, raw *os.File) { write(raw, head(11+1, wire.KindLog, 9)) },
+	"frame of ours": func(out *wire.Writer, _ *os.File) { send(out, wire.Frame{Kind: wire.KindSetup}) },
+	"half a frame": func(_ *wire.Writer, raw *os.File) {
+		write(raw, append(head(1<<20, wire.KindLog, 0), 'x'))
 		_ = raw.Close()
 		select {}
 	},
-	"silence": func(_ *frameWriter, raw *os.File) { _ = raw.Close(); select {} },
-	"no JSON": func(out *frameWriter, _ *os.File) { send(out, frame{kind: kindEnd, payload: []byte("{")}) },
-	"unknown ending": func(out *frameWriter, _ *os.File) {
-		send(out, frame{kind: kindEnd, payload: []byte(`{"status":"cancelled"}`)})
+	"silence": func(_ *wire.Writer, raw *os.File) { _ = raw.Close(); select {} },
+	"no JSON": func(out *wire.Writer, _ *os.File) { send(out, wire.Frame{Kind: wire.KindEnd, Payload: []byte("{")}) },
+	"unknown ending": func(out *wire.Writer, _ *os.File) {
+		send(out, wire.Frame{Kind: wire.KindEnd, Payload: []byte(`{"status":"cancelled"}`)})
 	},
-	"failed silently": func(out *frameWriter, _ *os.File) {
-		send(out, frame{kind: kindEnd, payload: []byte(`{"status":"failed"}`)})
+	"failed silently": func(out *wire.Writer, _ *os.File) {
+		send(out, wire.Frame{Kind: wire.KindEnd, Payload: []byte(`{"status":"failed"}`)})
 	},
-	"deep result": func(out *frameWriter, _ *os.File) {
-		send(out, frame{kind: kindEnd, payload: []byte(`{"status":"succeeded","value":` + strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20) + `}`)})
+	"deep result": func(out *wire.Writer, _ *os.File) {
+		send(out, wire.Frame{Kind: wire.KindEnd, Payload: []byte(`{"status":"succeeded","value":` + strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20) + `}`)})
 	},
-	"giant result": func(out *frameWriter, _ *os.File) {
-		send(out, frame{kind: kindEnd, payload: []byte(`{"status":"succeeded","value":"` + strings.Repeat("x", 100<<20) + `"}`)})
+	"giant result": func(out *wire.Writer, _ *os.File) {
+		send(out, wire.Frame{Kind: wire.KindEnd, Payload: []byte(`{"status":"succeeded","value":"` + strings.Repeat("x", 100<<20) + `"}`)})
 	},
-	"giant error": func(out *frameWriter, _ *os.File) {
+	"giant error": func(out *wire.Writer, _ *os.File) {
 		e := &ScriptError{Name: strings.Repeat("n", 1<<20), Message: strings.Repeat("m", 1<<20), Stack: strings.Repeat("s", 1<<20), Line: -5, Column: -7}
-		payload, _ := encode(workerResult{Status: StatusFailed, Err: e})
-		send(out, frame{kind: kindEnd, payload: payload})
+		payload, _ := json.Marshal(wire.Result{Status: StatusFailed, Err: e})
+		send(out, wire.Frame{Kind: wire.KindEnd, Payload: payload})
 	},
-	"steps": func(out *frameWriter, _ *os.File) {
-		send(out, frame{kind: kindStep, payload: []byte(`{"title":"` + strings.Repeat("t", 50<<20) + `","startedAt":1e300,"duration":-1e300,"error":"` + strings.Repeat("e", 10<<20) + `","line":-3}`)})
-		send(out, frame{kind: kindEnd, payload: []byte(`{"status":"succeeded"}`)})
+	"steps": func(out *wire.Writer, _ *os.File) {
+		send(out, wire.Frame{Kind: wire.KindStep, Payload: []byte(`{"title":"` + strings.Repeat("t", 50<<20) + `","startedAt":1e300,"duration":-1e300,"error":"` + strings.Repeat("e", 10<<20) + `","line":-3}`)})
+		send(out, wire.Frame{Kind: wire.KindEnd, Payload: []byte(`{"status":"succeeded"}`)})
 	},
-	"no step": func(out *frameWriter, _ *os.File) { send(out, frame{kind: kindStep, payload: []byte(`[]`)}) },
-	"logs": func(out *frameWriter, _ *os.File) {
+	"no step": func(out *wire.Writer, _ *os.File) { send(out, wire.Frame{Kind: wire.KindStep, Payload: []byte(`[]`)}) },
+	"logs": func(out *wire.Writer, _ *os.File) {
 		for range 200_000 {
-			send(out, frame{kind: kindLog, name: "log"})
+			send(out, wire.Frame{Kind: wire.KindLog, Name: "log"})
 		}
-		send(out, frame{kind: kindLog, name: "log", payload: make([]byte, 100<<20)})
-		send(out, frame{kind: kindLog, name: strings.Repeat("level", 10_000)})
-		send(out, frame{kind: kindEnd, payload: []byte(`{"status":"succeeded"}`)})
+		send(out, wire.Frame{Kind: wire.KindLog, Name: "log", Payload: make([]byte, 100<<20)})
+		send(out, wire.Frame{Kind: wire.KindLog, Name: strings.Repeat("level", 10_000)})
+		send(out, wire.Frame{Kind: wire.KindEnd, Payload: []byte(`{"status":"succeeded"}`)})
 	},
-	"operations": func(out *frameWriter, _ *os.File) {
+	"operations": func(out *wire.Writer, _ *os.File) {
 		for i := range uint64(20_000) {
-			send(out, frame{kind: kindCall, id: i % 3, name: "forever"})
+			send(out, wire.Frame{Kind: wire.KindCall, ID: i % 3, Name: "forever"})
 		}
 	},
-	"giant operations": func(out *frameWriter, _ *os.File) {
+	"giant operations": func(out *wire.Writer, _ *os.File) {
 		for i := range uint64(1000) {
-			send(out, frame{kind: kindCall, id: i, name: "forever", payload: make([]byte, 20<<20)})
+			send(out, wire.Frame{Kind: wire.KindCall, ID: i, Name: "forever", Payload: make([]byte, 20<<20)})
 		}
 	},
-	"stuck": func(out *frameWriter, _ *os.File) {
+	"stuck": func(out *wire.Writer, _ *os.File) {
 		for range 100_000 {
-			send(out, frame{kind: kindStuck})
+			send(out, wire.Frame{Kind: wire.KindStuck})
 		}
 		select {}
 	},
@@ -84,13 +86,13 @@ var hostile = map[string]func(out *frameWriter, raw *os.File){
 // Hostile is the main function of such a process.
 func Hostile(how string) {
 	in := bufio.NewReader(os.Stdin)
-	out := newFrameWriter(os.Stdout)
+	out := wire.NewWriter(os.Stdout)
 	for {
-		f, err := readFrame(in)
+		f, err := wire.Read(in)
 		if err != nil {
 			os.Exit(1)
 		}
-		if f.kind == kindRun {
+		if f.Kind == wire.KindRun {
 			break
 		}
 	}
@@ -104,14 +106,15 @@ func write(f *os.File, b []byte) {
 	}
 }
 
-func send(out *frameWriter, f frame) {
-	if out.write(f, true) != nil {
+func send(out *wire.Writer, f wire.Frame) {
+	if out.Write(f, true) != nil {
 		os.Exit(0)
 	}
 }
 
-// head is the beginning of a frame that says it is so long.
-func head(size uint32, k kind, name uint16) []byte {
+// head is the beginning of a frame that says it is so long: at least the 11 bytes of
+// its kind, its id and its name's length.
+func head(size uint32, k wire.Kind, name uint16) []byte {
 	b := binary.BigEndian.AppendUint32(nil, size)
 	b = append(b, byte(k))
 	b = binary.BigEndian.AppendUint64(b, 1)
@@ -121,7 +124,7 @@ func head(size uint32, k kind, name uint16) []byte {
 // Whatever a worker says, the run ends, what is kept of it is bounded, and the
 // server goes on.
 func TestHostileWorker(t *testing.T) {
-	if apiSource() == "" {
+	if !built() {
 		t.Skip("the script API is not built: run make generate")
 	}
 	for how := range hostile {
@@ -182,7 +185,7 @@ func TestHostileWorker(t *testing.T) {
 func FuzzReports(f *testing.F) {
 	f.Add([]byte(`{"status":"failed","error":{"name":"E","message":"m","line":-1},"value":1}`))
 	f.Add([]byte(`{"title":"t","startedAt":1e18,"duration":1e308,"line":-9}`))
-	l := Limits{}.withDefaults()
+	l := withDefaults(Limits{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if end, ok := readResult(data, l); ok {
 			if _, err := json.Marshal(end); err != nil {

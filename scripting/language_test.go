@@ -3,7 +3,7 @@ package scripting
 import "testing"
 
 // Features of the language as operators paste them: what goja has, what is
-// lowered for it (transpile.go), and what the API adds (api/node/polyfills.ts).
+// lowered for it (source/transpile.go), and what the API adds (api/node/polyfills.ts).
 func TestModernLanguage(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, c := range []struct{ name, code, want string }{

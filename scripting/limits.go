@@ -3,6 +3,8 @@ package scripting
 import (
 	"cmp"
 	"time"
+
+	"takeover/scripting/wire"
 )
 
 // Defaults of [Limits].
@@ -25,25 +27,10 @@ const (
 )
 
 // Limits bound what one run may use. Zero fields get their defaults.
-type Limits struct {
-	ScriptSize   int           // bytes of source; default 1 MiB
-	RunTime      time.Duration // of the run's clock, which takeovers stop; default 5 min
-	TurnTime     time.Duration // without yielding to the event loop; default 5 s
-	KillDelay    time.Duration // from an interrupt that did not help to the worker's end; default 2 s
-	CallDepth    int           // nested calls; default 2,000
-	Memory       int64         // resident bytes of the worker; default 256 MiB
-	AddressSpace int64         // RLIMIT_AS of the worker in bytes; default 3 GiB
-	ResultSize   int           // bytes of the result's JSON; default 5 MiB
-	LogSize      int           // bytes of all log lines, each with lineCost more; default 5 MiB
-	Pending      int           // timers, and operations under way; default 10,000 each
-	Nesting      int           // brackets within brackets in the source; default 500
-	Steps        int           // reported steps, further ones are dropped; default 20,000
-	Tests        int           // reported tests, further ones are dropped; default 10,000
-	Backlog      int           // bytes on their way to the worker; default 64 MiB
-	UnderWay     int           // bytes of the parameters of all operations under way; default 64 MiB
-}
+type Limits = wire.Limits
 
-func (l Limits) withDefaults() Limits {
+// withDefaults fills in the defaults of the fields that are zero.
+func withDefaults(l Limits) Limits {
 	l.ScriptSize = cmp.Or(l.ScriptSize, DefaultScriptSize)
 	l.RunTime = cmp.Or(l.RunTime, DefaultRunTime)
 	l.TurnTime = cmp.Or(l.TurnTime, DefaultTurnTime)
@@ -61,13 +48,3 @@ func (l Limits) withDefaults() Limits {
 	l.UnderWay = cmp.Or(l.UnderWay, DefaultUnderWay)
 	return l
 }
-
-// What bounds the small things that a worker tells; longer ones are cut.
-const (
-	lineCost      = 64       // bytes that a log line counts beyond its text
-	maxStepTitle  = 4 << 10  // bytes of a step's title
-	maxStepError  = 16 << 10 // bytes of a step's error
-	maxErrorText  = 64 << 10 // bytes of an error's message, and of its stack
-	maxErrorName  = 1 << 10  // bytes of an error's name
-	maxResultTail = 1 << 20  // bytes of a worker's last frame beyond its result
-)

@@ -3,47 +3,12 @@ package scripting
 import (
 	"context"
 	"encoding/json"
-	"runtime"
-	"syscall"
 	"testing"
 	"time"
+
+	"takeover/scripting/wire"
+	"takeover/scripting/worker"
 )
-
-// BenchmarkLoad measures what the API's bundles cost a worker: to compile and to
-// run, in time and memory. It is not part of a run's start while a worker is
-// warm, but of that of many runs at once.
-func BenchmarkLoad(b *testing.B) {
-	for _, c := range []struct{ name, source string }{{"api", apiSource()}, {"url", extraSource("url")}, {"buffer", extraSource("buffer")}, {"clone", extraSource("clone")}, {"web", extraSource("web")}} {
-		b.Run(c.name, func(b *testing.B) {
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			var keep []*worker
-			cpu := processorTime()
-			for b.Loop() {
-				w := newWorker(Limits{}.withDefaults(), nil)
-				if _, err := w.module(apiName, c.source); err != nil {
-					b.Fatal(err)
-				}
-				keep = append(keep, w)
-			}
-			cpu = processorTime() - cpu
-			runtime.GC()
-			runtime.ReadMemStats(&after)
-			b.ReportMetric(float64(cpu.Microseconds())/1000/float64(len(keep)), "CPU-ms")
-			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(len(keep))/1e6, "MB")
-			b.ReportMetric(float64(len(c.source))/1e3, "KB-source")
-			runtime.KeepAlive(keep)
-		})
-	}
-}
-
-// processorTime is what this process has used.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for oneself
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // startBudget is what the best of some starts may take: three times the target,
 // for machines that do other things as well.
@@ -72,7 +37,7 @@ func TestStartTime(t *testing.T) {
 		best = min(best, (<-arrived).Sub(started))
 	}
 	t.Logf("%v", best)
-	if best > startBudget && !raceEnabled {
+	if best > startBudget && !worker.RaceEnabled {
 		t.Errorf("a run starts after %v, at most %v", best, startBudget)
 	}
 }
@@ -83,10 +48,10 @@ func TestStartTime(t *testing.T) {
 const ownBudget = 13_500_000
 
 func TestWorkerMemory(t *testing.T) {
-	if raceEnabled {
+	if worker.RaceEnabled {
 		t.Skip("the race detector has memory of its own")
 	}
-	p, err := startProcess([]string{"/proc/self/exe", Subcommand}, workerSetup{Limits: Limits{}.withDefaults(), UID: DefaultUID})
+	p, err := startProcess([]string{"/proc/self/exe", Subcommand}, wire.Setup{Limits: withDefaults(Limits{}), UID: DefaultUID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +71,7 @@ func BenchmarkWorker(b *testing.B) {
 	var cpu time.Duration
 	var own int64
 	for b.Loop() {
-		p, err := startProcess([]string{"/proc/self/exe", Subcommand}, workerSetup{Limits: Limits{}.withDefaults(), UID: DefaultUID})
+		p, err := startProcess([]string{"/proc/self/exe", Subcommand}, wire.Setup{Limits: withDefaults(Limits{}), UID: DefaultUID})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -6,15 +6,13 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/scripting"
+	"takeover/scripting/worker"
 )
 
 // TestMain makes the test binary its own worker, as the server's binary is.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == scripting.Subcommand {
-		scripting.WorkerMain()
-	}
-	if len(os.Args) > 1 && os.Args[1] == scripting.ProbeSubcommand {
-		scripting.Probe(len(os.Args) == 2)
+		worker.Main(scripting.Bundles())
 	}
 	if len(os.Args) > 2 && os.Args[1] == scripting.HostileSubcommand {
 		scripting.Hostile(os.Args[2])

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+
+	"takeover/scripting/source"
+	"takeover/scripting/wire"
 )
 
 // Subcommand is the hidden subcommand that a worker is started with.
@@ -47,7 +50,7 @@ func NewPool(o PoolOptions) *Pool {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Limits = o.Limits.withDefaults()
+	o.Limits = withDefaults(o.Limits)
 	p := &Pool{o: o}
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	p.warmUp()
@@ -62,7 +65,7 @@ func (p *Pool) Limits() Limits { return p.o.Limits }
 // for code that is refused unread, or why no worker could be started; whatever
 // else is wrong with the code is the run's own error.
 func (p *Pool) Start(ctx context.Context, s Script, ops Operations, sink Sink) (*Run, error) {
-	if apiSource() == "" {
+	if !built() {
 		return nil, ErrNotBuilt
 	}
 	if len(s.Code) > p.o.Limits.ScriptSize {
@@ -74,7 +77,7 @@ func (p *Pool) Start(ctx context.Context, s Script, ops Operations, sink Sink) (
 	if s.Timeout <= 0 || s.Timeout > p.o.Limits.RunTime {
 		s.Timeout = p.o.Limits.RunTime
 	}
-	if refused := checkNesting(s.Code, p.o.Limits.Nesting); refused != nil {
+	if refused := source.CheckNesting(s.Code, p.o.Limits.Nesting); refused != nil {
 		refused.Stack = fmt.Sprintf("%s: %s\n    at %s:%d:%d", refused.Name, refused.Message, s.Filename, refused.Line, refused.Column)
 		return nil, refused
 	}
@@ -148,7 +151,7 @@ func (p *Pool) take() (*process, error) {
 }
 
 func (p *Pool) startWorker() (*process, error) {
-	setup := workerSetup{Limits: p.o.Limits}
+	setup := wire.Setup{Limits: p.o.Limits}
 	if isRoot() {
 		setup.UID = p.o.UID
 	}
@@ -157,7 +160,7 @@ func (p *Pool) startWorker() (*process, error) {
 
 // warmUp starts a worker for the next run if none is waiting.
 func (p *Pool) warmUp() {
-	if p.o.Cold || apiSource() == "" || !p.enter() {
+	if p.o.Cold || !built() || !p.enter() {
 		return
 	}
 	defer p.wg.Done()

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"takeover/pipes"
+	"takeover/scripting/wire"
 )
 
 // stderrKept is how much of a worker's stderr is kept: its first bytes, where
@@ -32,7 +33,7 @@ type process struct {
 }
 
 // startProcess starts a worker and tells it its limits.
-func startProcess(command []string, setup workerSetup) (*process, error) {
+func startProcess(command []string, setup wire.Setup) (*process, error) {
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // our own binary
 	cmd.Env = []string{}                            // nil would be the server's
 	cmd.Dir = "/"
@@ -72,7 +73,7 @@ func startProcess(command []string, setup workerSetup) (*process, error) {
 		p.close()
 		return nil, err
 	}
-	p.out.push(frame{kind: kindSetup, payload: payload})
+	p.out.push(wire.Frame{Kind: wire.KindSetup, Payload: payload})
 	return p, nil
 }
 

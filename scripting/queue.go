@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"takeover/pipes"
+	"takeover/scripting/wire"
 )
 
 // maxDirect is the largest frame that the pusher itself writes.
@@ -21,7 +22,7 @@ type frameQueue struct {
 	wake  chan struct{} // holds one token when there is something to do
 
 	mu      sync.Mutex // guards what follows
-	waiting []frame
+	waiting []wire.Frame
 	bytes   int
 	writing bool // somebody writes; w, memory and rest are theirs
 	closed  bool
@@ -36,13 +37,13 @@ func newFrameQueue(w io.WriteCloser, limit int) *frameQueue {
 }
 
 // push appends a frame. It reports false if the queue is full or closed.
-func (q *frameQueue) push(f frame) bool {
+func (q *frameQueue) push(f wire.Frame) bool {
 	q.mu.Lock()
 	if q.closed || q.full {
 		q.mu.Unlock()
 		return false
 	}
-	if !q.writing && len(q.waiting) == 0 && len(q.rest) == 0 && f.size() <= maxDirect {
+	if !q.writing && len(q.waiting) == 0 && len(q.rest) == 0 && f.Size() <= maxDirect {
 		q.writing = true
 		q.mu.Unlock()
 		q.tryWrite(f)
@@ -50,7 +51,7 @@ func (q *frameQueue) push(f frame) bool {
 		return true
 	}
 	q.waiting = append(q.waiting, f)
-	q.bytes += f.size()
+	q.bytes += f.Size()
 	q.full = q.bytes > q.limit
 	ok, writing := !q.full, q.writing
 	q.mu.Unlock()
@@ -61,8 +62,8 @@ func (q *frameQueue) push(f frame) bool {
 }
 
 // tryWrite writes as much of a frame as goes without waiting.
-func (q *frameQueue) tryWrite(f frame) {
-	q.memory = f.append(q.memory[:0])
+func (q *frameQueue) tryWrite(f wire.Frame) {
+	q.memory = f.Append(q.memory[:0])
 	q.rest = q.memory[q.w.Try(q.memory):] // broken: run will learn it
 }
 
@@ -79,7 +80,7 @@ func (q *frameQueue) release() {
 
 // run writes until the queue is closed or the worker's end of the pipe is.
 func (q *frameQueue) run() {
-	w := newFrameWriter(q.w)
+	w := wire.NewWriter(q.w)
 	for range q.wake {
 		q.mu.Lock()
 		if q.writing {
@@ -99,18 +100,18 @@ func (q *frameQueue) run() {
 }
 
 // send writes what waits. It is for run.
-func (q *frameQueue) send(w *frameWriter, rest []byte, frames []frame) error {
+func (q *frameQueue) send(w *wire.Writer, rest []byte, frames []wire.Frame) error {
 	if _, err := q.w.Write(rest); err != nil {
 		return err
 	}
 	sent := 0
 	for _, f := range frames {
-		if err := w.write(f, false); err != nil {
+		if err := w.Write(f, false); err != nil {
 			return err
 		}
-		sent += f.size()
+		sent += f.Size()
 	}
-	if err := w.flush(); err != nil {
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	q.mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"takeover/text"
+	"takeover/scripting/wire"
 )
 
 // What a worker reports is read here. A script may have taken its worker over,
@@ -19,9 +19,9 @@ var endings = map[string]bool{StatusSucceeded: true, StatusFailed: true, StatusT
 var levels = map[string]bool{"debug": true, "log": true, "info": true, "warn": true, "error": true}
 
 // readResult reads a worker's last words.
-func readResult(payload []byte, l Limits) (*workerResult, bool) {
-	var end workerResult
-	if len(payload) > 2*l.ResultSize+maxResultTail || json.Unmarshal(payload, &end) != nil || !endings[end.Status] {
+func readResult(payload []byte, l Limits) (*wire.Result, bool) {
+	var end wire.Result
+	if len(payload) > 2*l.ResultSize+wire.MaxResultTail || json.Unmarshal(payload, &end) != nil || !endings[end.Status] {
 		return nil, false
 	}
 	if len(end.Value) > 2*l.ResultSize { // a cut result may have grown by its escapes
@@ -30,22 +30,22 @@ func readResult(payload []byte, l Limits) (*workerResult, bool) {
 	if end.Err == nil && end.Status != StatusSucceeded {
 		return nil, false
 	}
-	end.Err.bound()
+	boundError(end.Err)
 	return &end, true
 }
 
-// bound cuts what is too long in an error. A nil one stays.
-func (e *ScriptError) bound() {
+// boundError cuts what is too long in an error. A nil one stays.
+func boundError(e *ScriptError) {
 	if e == nil {
 		return
 	}
-	e.Name, e.Message, e.Stack = clip(e.Name, maxErrorName), clip(e.Message, maxErrorText), clip(e.Stack, maxErrorText)
+	e.Name, e.Message, e.Stack = wire.Clip(e.Name, wire.MaxErrorName), wire.Clip(e.Message, wire.MaxErrorText), wire.Clip(e.Stack, wire.MaxErrorText)
 	e.Line, e.Column = max(e.Line, 0), max(e.Column, 0)
 }
 
 // readStep reads a step. Its time must be one that JSON can say.
 func readStep(payload []byte) (Step, bool) {
-	var s wireStep
+	var s wire.Step
 	if json.Unmarshal(payload, &s) != nil {
 		return Step{}, false
 	}
@@ -54,10 +54,10 @@ func readStep(payload []byte) (Step, bool) {
 		started = time.UnixMicro(int64(s.StartedAt * 1000))
 	}
 	return Step{
-		Title:     clip(s.Title, maxStepTitle),
+		Title:     wire.Clip(s.Title, wire.MaxStepTitle),
 		StartedAt: started,
 		Duration:  milliseconds(s.Duration),
-		Err:       clip(s.Err, maxStepError),
+		Err:       wire.Clip(s.Err, wire.MaxStepError),
 		Line:      max(s.Line, 0),
 	}, true
 }
@@ -67,12 +67,12 @@ var outcomes = map[string]bool{"passed": true, "failed": true, "skipped": true}
 
 // readTest reads a test's result.
 func readTest(payload []byte) (Test, bool) {
-	var t wireTest
+	var t wire.Test
 	if json.Unmarshal(payload, &t) != nil || !outcomes[t.Status] {
 		return Test{}, false
 	}
-	t.Err.bound()
-	return Test{Title: clip(t.Title, maxStepTitle), Status: t.Status, Duration: milliseconds(t.Duration), Err: t.Err}, true
+	boundError(t.Err)
+	return Test{Title: wire.Clip(t.Title, wire.MaxStepTitle), Status: t.Status, Duration: milliseconds(t.Duration), Err: t.Err}, true
 }
 
 func milliseconds(ms float64) time.Duration {
@@ -81,11 +81,3 @@ func milliseconds(ms float64) time.Duration {
 
 // latest is after every time that a step can have.
 var latest = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// clip cuts a text that is longer than most bytes, and shows that it did.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return text.Clip(s, most) + "…"
-}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"takeover/scripting/wire"
 )
 
 // memoryPeriod is how often a worker's resident memory is looked at.
@@ -44,7 +46,7 @@ type Run struct {
 	underWay int // bytes of the parameters of what is pending
 
 	// Owned by the goroutine that reads the worker's frames, until it ended.
-	end       *workerResult
+	end       *wire.Result
 	logBytes  int
 	steps     int
 	tests     int
@@ -57,7 +59,7 @@ type Run struct {
 
 // newRun sends the script to the worker.
 func newRun(ctx context.Context, p *Pool, proc *process, s Script, ops Operations, sink Sink) (*Run, error) {
-	payload, err := json.Marshal(workerScript{Code: s.Code, Filename: s.Filename, Args: s.Args})
+	payload, err := json.Marshal(wire.Script{Code: s.Code, Filename: s.Filename, Args: s.Args})
 	if err != nil {
 		return nil, fmt.Errorf("script arguments: %w", err)
 	}
@@ -76,14 +78,14 @@ func newRun(ctx context.Context, p *Pool, proc *process, s Script, ops Operation
 		stop()
 		cancel(cause)
 	}
-	proc.out.push(frame{kind: kindRun, payload: payload})
+	proc.out.push(wire.Frame{Kind: wire.KindRun, Payload: payload})
 	return r, nil
 }
 
 // Emit tells the script's API of an event. It never blocks; events and answers
 // arrive in the order they were given.
 func (r *Run) Emit(event string, params json.RawMessage) {
-	r.push(frame{kind: kindEvent, name: event, payload: params})
+	r.push(wire.Frame{Kind: wire.KindEvent, Name: event, Payload: params})
 }
 
 // Pause stops the run's clock, as while a person has taken over. Pauses nest.
@@ -149,7 +151,7 @@ func (r *Run) watch(reading <-chan struct{}) {
 			return
 		case <-r.clock.expired:
 			reason = errTimeUp
-			r.push(frame{kind: kindInterrupt, name: fmt.Sprintf("the run exceeded its time of %v", r.script.Timeout)})
+			r.push(wire.Frame{Kind: wire.KindInterrupt, Name: fmt.Sprintf("the run exceeded its time of %v", r.script.Timeout)})
 		case <-r.stuck:
 			reason = errStuck
 		case <-grace:
@@ -174,38 +176,38 @@ func (r *Run) read() {
 	begin := sync.OnceFunc(func() { close(r.begun) })
 	defer begin()
 	for {
-		f, err := readFrame(r.proc.in)
+		f, err := wire.Read(r.proc.in)
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
 				r.cancel(errProtocol)
 			}
 			return
 		}
-		if f.kind != kindReady {
+		if f.Kind != wire.KindReady {
 			begin()
 		}
-		switch f.kind {
-		case kindReady:
-		case kindCall:
+		switch f.Kind {
+		case wire.KindReady:
+		case wire.KindCall:
 			if !r.begin(f) {
 				r.cancel(errProtocol) // its own limit is the same and comes first
 				return
 			}
-		case kindLog:
+		case wire.KindLog:
 			r.log(f)
-		case kindStep:
+		case wire.KindStep:
 			r.step(f)
-		case kindTest:
+		case wire.KindTest:
 			r.test(f)
-		case kindAbort:
+		case wire.KindAbort:
 			r.abort(f)
-		case kindStuck:
+		case wire.KindStuck:
 			select {
 			case r.stuck <- struct{}{}:
 			default:
 			}
-		case kindEnd:
-			end, ok := readResult(f.payload, r.limits)
+		case wire.KindEnd:
+			end, ok := readResult(f.Payload, r.limits)
 			if !ok {
 				r.cancel(errProtocol)
 				return
@@ -220,14 +222,14 @@ func (r *Run) read() {
 }
 
 // begin starts an operation, unless too many are under way.
-func (r *Run) begin(f frame) bool {
+func (r *Run) begin(f wire.Frame) bool {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	r.mu.Lock()
-	_, twice := r.pending[f.id]
-	ok := !twice && len(r.pending) < r.limits.Pending && r.underWay+len(f.payload) <= r.limits.UnderWay
+	_, twice := r.pending[f.ID]
+	ok := !twice && len(r.pending) < r.limits.Pending && r.underWay+len(f.Payload) <= r.limits.UnderWay
 	if ok {
-		r.pending[f.id] = cancel
-		r.underWay += len(f.payload)
+		r.pending[f.ID] = cancel
+		r.underWay += len(f.Payload)
 	}
 	r.mu.Unlock()
 	if !ok {
@@ -235,10 +237,10 @@ func (r *Run) begin(f frame) bool {
 		return false
 	}
 	r.calls.Go(func() {
-		result, err := r.ops.Call(ctx, f.name, f.payload)
+		result, err := r.ops.Call(ctx, f.Name, f.Payload)
 		r.mu.Lock()
-		delete(r.pending, f.id)
-		r.underWay -= len(f.payload)
+		delete(r.pending, f.ID)
+		r.underWay -= len(f.Payload)
 		r.mu.Unlock()
 		aborted, _ := errors.AsType[abortedError](context.Cause(ctx))
 		cancel(nil)
@@ -246,21 +248,21 @@ func (r *Run) begin(f frame) bool {
 			return // the run is over, and so is the script: what it would say of this error is not why
 		}
 		if err != nil {
-			r.push(frame{kind: kindFailure, id: f.id, payload: encodeError(aborted.explain(err))})
+			r.push(wire.Frame{Kind: wire.KindFailure, ID: f.ID, Payload: encodeError(aborted.explain(err))})
 			return
 		}
-		r.push(frame{kind: kindAnswer, id: f.id, payload: result})
+		r.push(wire.Frame{Kind: wire.KindAnswer, ID: f.ID, Payload: result})
 	})
 	return true
 }
 
 // abort makes an operation fail because the script waits for it no longer.
-func (r *Run) abort(f frame) {
+func (r *Run) abort(f wire.Frame) {
 	r.mu.Lock()
-	cancel := r.pending[f.id]
+	cancel := r.pending[f.ID]
 	r.mu.Unlock()
 	if cancel != nil { // it may just have ended
-		cancel(abortedError(f.name))
+		cancel(abortedError(f.Name))
 	}
 }
 
@@ -285,27 +287,27 @@ func (e abortedError) explain(err error) error {
 }
 
 // push sends a frame to the worker, and ends the run if that is hopeless.
-func (r *Run) push(f frame) {
+func (r *Run) push(f wire.Frame) {
 	if !r.proc.out.push(f) && r.proc.alive() && r.ctx.Err() == nil {
 		r.cancel(errBacklog)
 	}
 }
 
-func (r *Run) log(f frame) {
-	r.logBytes += len(f.payload) + lineCost
-	if r.logBytes > r.limits.LogSize || !levels[f.name] {
+func (r *Run) log(f wire.Frame) {
+	r.logBytes += len(f.Payload) + wire.LineCost
+	if r.logBytes > r.limits.LogSize || !levels[f.Name] {
 		r.truncated = true
 		return
 	}
-	r.sink.Log(Log{Level: f.name, Text: string(f.payload), Time: time.Now()})
+	r.sink.Log(Log{Level: f.Name, Text: string(f.Payload), Time: time.Now()})
 }
 
-func (r *Run) step(f frame) {
+func (r *Run) step(f wire.Frame) {
 	if r.steps++; r.steps > r.limits.Steps {
 		r.truncated = true
 		return
 	}
-	s, ok := readStep(f.payload)
+	s, ok := readStep(f.Payload)
 	if !ok {
 		r.cancel(errProtocol)
 		return
@@ -313,12 +315,12 @@ func (r *Run) step(f frame) {
 	r.sink.Step(s)
 }
 
-func (r *Run) test(f frame) {
+func (r *Run) test(f wire.Frame) {
 	if r.tests++; r.tests > r.limits.Tests {
 		r.truncated = true
 		return
 	}
-	t, ok := readTest(f.payload)
+	t, ok := readTest(f.Payload)
 	if !ok {
 		r.cancel(errProtocol)
 		return
@@ -380,7 +382,7 @@ func (r *Run) concludeDeath(fail func(status, name, message string) Result) Resu
 
 // encodeError makes what the script sees of an operation's error.
 func encodeError(err error) []byte {
-	e := wireError{Name: "Error", Message: err.Error()}
+	e := wire.Failure{Name: "Error", Message: err.Error()}
 	var named interface{ ErrorName() string }
 	if errors.As(err, &named) {
 		e.Name = named.ErrorName()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"takeover/scripting/source"
 	"takeover/scripting/workertest"
 )
 
@@ -157,7 +158,7 @@ func TestErrorPositions(t *testing.T) {
 			if e.Line != c.line || c.column != 0 && e.Column != c.column {
 				t.Errorf("at %d:%d, want %d:%d\n%s", e.Line, e.Column, c.line, c.column, e.Stack)
 			}
-			if strings.Contains(e.Stack, apiName) || strings.Contains(e.Stack, mainName) || strings.Contains(e.Stack, "native") {
+			if strings.Contains(e.Stack, "takeover:api") || strings.Contains(e.Stack, source.MainName) || strings.Contains(e.Stack, "native") {
 				t.Errorf("the stack shows inner frames:\n%s", e.Stack)
 			}
 		})
@@ -223,7 +224,7 @@ func (s *signalSink) Log(l Log) {
 }
 
 func TestPoolCloseEndsRuns(t *testing.T) {
-	if apiSource() == "" {
+	if !built() {
 		t.Skip("the script API is not built: run make generate")
 	}
 	p := NewPool(PoolOptions{Executable: workertest.Command(Subcommand)})

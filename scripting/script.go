@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
+
+	"takeover/scripting/wire"
 )
 
 // Errors of [Pool.Start].
@@ -68,10 +69,10 @@ type Test struct {
 
 // How a run ended.
 const (
-	StatusSucceeded = "succeeded"
-	StatusFailed    = "failed"
-	StatusCancelled = "cancelled"
-	StatusTimeout   = "timeout"
+	StatusSucceeded = wire.StatusSucceeded
+	StatusFailed    = wire.StatusFailed
+	StatusCancelled = wire.StatusCancelled
+	StatusTimeout   = wire.StatusTimeout
 )
 
 // Result is how a run ended and what came of it.
@@ -85,18 +86,4 @@ type Result struct {
 }
 
 // ScriptError is an error of a script, in terms of the code as pasted.
-type ScriptError struct {
-	Name    string `json:"name"`
-	Message string `json:"message"`
-	Stack   string `json:"stack,omitempty"`
-	Line    int    `json:"line,omitempty"`   // from 1; 0 if unknown
-	Column  int    `json:"column,omitempty"` // from 1; 0 if unknown
-}
-
-// Error is the name and the message, with the position if it is known.
-func (e *ScriptError) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %s", e.Name, e.Message)
-	}
-	return fmt.Sprintf("%s: %s (line %d, column %d)", e.Name, e.Message, e.Line, e.Column)
-}
+type ScriptError = wire.ScriptError

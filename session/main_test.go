@@ -16,12 +16,13 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/screencast"
 	"takeover/scripting"
+	"takeover/scripting/worker"
 	"takeover/scripting/workertest"
 )
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
-		scripting.WorkerMain() // a worker that a test's pool started; does not return
+		worker.Main(scripting.Bundles()) // a worker that a test's pool started; does not return
 	}
 	code := browsertest.Run(m)
 	if code == 0 {

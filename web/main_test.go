@@ -16,6 +16,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/savedscripts"
 	"takeover/scripting"
+	"takeover/scripting/worker"
 	"takeover/scripting/workertest"
 	"takeover/session"
 	"takeover/store"
@@ -24,7 +25,7 @@ import (
 // TestMain is the test binary, or the worker of a script that a test runs.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
-		scripting.WorkerMain()
+		worker.Main(scripting.Bundles())
 	}
 	os.Exit(browsertest.Run(m))
 }

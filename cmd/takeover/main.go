@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"takeover/scripting"
+	"takeover/scripting/worker"
 )
 
 // Exit codes: exitFailed is for what was tried and did not succeed, exitUsage
@@ -84,7 +85,7 @@ const workerCommand = "script-worker"
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == workerCommand {
-		scripting.WorkerMain() // before anything else: a run waits for it; does not return
+		worker.Main(scripting.Bundles()) // before anything else: a run waits for it; does not return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

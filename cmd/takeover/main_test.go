@@ -16,13 +16,14 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/scripting"
+	"takeover/scripting/worker"
 )
 
 // TestMain is the test binary, the worker of a script that a test runs, or the
 // server in a process of its own.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
-		scripting.WorkerMain()
+		worker.Main(scripting.Bundles())
 	}
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		main()

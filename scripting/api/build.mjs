@@ -12,7 +12,7 @@ import { localeData, locales } from './intl/data.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// What goja lacks; transpile.go has the same list for the scripts themselves.
+// What goja lacks; scripting/source/transpile.go has the same list for the scripts themselves.
 const supported = {
   'async-generator': false,
   'for-await': false,

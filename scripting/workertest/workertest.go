@@ -1,4 +1,5 @@
-// Package workertest says which program tests use as the worker of a script.
+// Package workertest says which program tests use as the worker of a script, and
+// what its scripts find.
 package workertest
 
 import "os"
@@ -17,3 +18,10 @@ func Command(subcommand string) []string {
 	}
 	return nil
 }
+
+// InitAnswer is the answer to the operation init of a browser with one empty page.
+const InitAnswer = `{
+	"browser":{"name":"chromium","version":"156.0"}, "context":{"id":"context@1"}, "activePage":"page@1",
+	"pages":[{"id":"page@1","context":"context@1","viewport":{"width":1280,"height":720},
+		"mainFrame":{"id":"frame@1","url":"https://example.test/start","name":"","loadStates":["commit","domcontentloaded","load"]},"frames":[]}]
+}`

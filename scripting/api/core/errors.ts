@@ -55,7 +55,7 @@ const classes: Record<string, new (message?: string) => Error> = {
   TimeoutError, TargetClosedError, TakeoverFailedError, TakeoverTimeoutError, TakeoverCancelledError,
 };
 
-/** Makes the error of a failed operation (wireError in wire.go). */
+/** Makes the error of a failed operation (wire.Failure in scripting/wire/payload.go). */
 export function fromWire(json: string): Error {
   const { name, message, fields } = parse(json) as { name: string; message: string; fields?: object };
   const known = classes[name];

@@ -12,7 +12,7 @@ export interface Call {
   take: ((answer: any) => unknown) | undefined;
 }
 
-/** The functions of the worker's Go side (scripting/worker). It is the parameter of the bundle's function. */
+/** The functions of the worker's Go side (scripting/worker/host.go). It is the parameter of the bundle's function. */
 export interface Host {
   /** Starts an operation. The promise settles with the result of settle. */
   call<T>(op: string, params: string, trace: Trace | undefined, call?: Call): Promise<T>;

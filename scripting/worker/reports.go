@@ -1,15 +1,17 @@
-package scripting
+package worker
 
 import (
 	"encoding/json"
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"takeover/scripting/wire"
 )
 
 // step reports an API call: step(title, startedAt, duration, error, trace).
 func (h *host) step(c goja.FunctionCall) goja.Value {
-	s := wireStep{Title: clip(c.Argument(0).String(), maxStepTitle), StartedAt: c.Argument(1).ToFloat(), Duration: c.Argument(2).ToFloat(), Err: clip(c.Argument(3).String(), maxStepError)}
+	s := wire.Step{Title: wire.Clip(c.Argument(0).String(), wire.MaxStepTitle), StartedAt: c.Argument(1).ToFloat(), Duration: c.Argument(2).ToFloat(), Err: wire.Clip(c.Argument(3).String(), wire.MaxStepError)}
 	if trace, ok := c.Argument(4).Export().([]goja.StackFrame); ok {
 		for i := range trace {
 			if trace[i].SrcName() == h.w.script {
@@ -20,7 +22,7 @@ func (h *host) step(c goja.FunctionCall) goja.Value {
 	}
 	payload, err := json.Marshal(s)
 	if err == nil {
-		err = h.w.out.write(frame{kind: kindStep, payload: payload}, false)
+		err = h.w.out.Write(wire.Frame{Kind: wire.KindStep, Payload: payload}, false)
 	}
 	if err != nil {
 		panic(h.w.vm.NewGoError(err))
@@ -31,13 +33,13 @@ func (h *host) step(c goja.FunctionCall) goja.Value {
 // test reports a test that ended: test(title, status, duration, name, message,
 // stack), where the last three are its error's.
 func (h *host) test(c goja.FunctionCall) goja.Value {
-	t := wireTest{Title: c.Argument(0).String(), Status: c.Argument(1).String(), Duration: c.Argument(2).ToFloat()}
+	t := wire.Test{Title: c.Argument(0).String(), Status: c.Argument(1).String(), Duration: c.Argument(2).ToFloat()}
 	if t.Status == "failed" {
 		t.Err = h.scriptError(c.Arguments[3:])
 	}
 	payload, err := encode(t)
 	if err == nil {
-		err = h.w.out.write(frame{kind: kindTest, payload: payload}, true)
+		err = h.w.out.Write(wire.Frame{Kind: wire.KindTest, Payload: payload}, true)
 	}
 	if err != nil {
 		panic(h.w.vm.NewGoError(err))
@@ -53,7 +55,7 @@ func (h *host) log(c goja.FunctionCall) goja.Value {
 
 // write sends a line of the log, or as much of it as there is room for.
 func (h *host) write(level, text string) {
-	room := h.w.limits.LogSize - h.logBytes - lineCost
+	room := h.w.limits.LogSize - h.logBytes - wire.LineCost
 	if room < 0 {
 		h.cut = true
 		return
@@ -62,8 +64,8 @@ func (h *host) write(level, text string) {
 		h.cut = true
 		text = strings.ToValidUTF8(text[:room], "")
 	}
-	h.logBytes += len(text) + lineCost
-	if err := h.w.out.write(frame{kind: kindLog, name: level, payload: []byte(text)}, true); err != nil {
+	h.logBytes += len(text) + wire.LineCost
+	if err := h.w.out.Write(wire.Frame{Kind: wire.KindLog, Name: level, Payload: []byte(text)}, true); err != nil {
 		panic(h.w.vm.NewGoError(err))
 	}
 }
@@ -76,13 +78,13 @@ func (h *host) finish(c goja.FunctionCall) goja.Value {
 	if goja.IsUndefined(value) {
 		h.w.loop.finished = func() {
 			h.unawaited.tell(false)
-			h.w.end(workerResult{Status: StatusSucceeded, Truncated: h.cut})
+			h.w.end(wire.Result{Status: wire.StatusSucceeded, Truncated: h.cut})
 		}
 		return value
 	}
 	h.unawaited.tell(false)
 	text := value.String()
-	result := workerResult{Status: StatusSucceeded, Value: json.RawMessage(text), Truncated: h.cut}
+	result := wire.Result{Status: wire.StatusSucceeded, Value: json.RawMessage(text), Truncated: h.cut}
 	if len(text) > h.w.limits.ResultSize {
 		result.Value, _ = encode(strings.ToValidUTF8(text[:h.w.limits.ResultSize], ""))
 		result.Truncated = true
@@ -95,21 +97,21 @@ func (h *host) finish(c goja.FunctionCall) goja.Value {
 // causes), where causes is text to stand behind the stack.
 func (h *host) fail(c goja.FunctionCall) goja.Value {
 	h.unawaited.tell(true)
-	h.w.end(workerResult{Status: StatusFailed, Err: h.scriptError(c.Arguments), Truncated: h.cut})
+	h.w.end(wire.Result{Status: wire.StatusFailed, Err: h.scriptError(c.Arguments), Truncated: h.cut})
 	return goja.Undefined()
 }
 
 // scriptError makes an error of its name, message, stack and causes.
-func (h *host) scriptError(args []goja.Value) *ScriptError {
+func (h *host) scriptError(args []goja.Value) *wire.ScriptError {
 	var texts [4]string
 	for i := range min(len(texts), len(args)) {
 		texts[i] = args[i].String()
 	}
 	name, message, lines := texts[0], texts[1], tidyStack(texts[2], h.w.script)
-	e := &ScriptError{
-		Name:    clip(name, maxErrorName),
-		Message: clip(message, maxErrorText),
-		Stack:   clip(name+": "+message+lines+texts[3], maxErrorText),
+	e := &wire.ScriptError{
+		Name:    wire.Clip(name, wire.MaxErrorName),
+		Message: wire.Clip(message, wire.MaxErrorText),
+		Stack:   wire.Clip(name+": "+message+lines+texts[3], wire.MaxErrorText),
 	}
 	e.Line, e.Column = position(lines, h.w.script)
 	return e

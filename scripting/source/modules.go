@@ -1,4 +1,4 @@
-package scripting
+package source
 
 import (
 	"fmt"
@@ -43,9 +43,9 @@ var instead = map[string]string{
 	"dotenv":        insteadOfMachine,
 }
 
-// cannotImport words the refusal of a module. where is the place in words, if
+// CannotImport words the refusal of a module. where is the place in words, if
 // one is known.
-func cannotImport(name, where string) string {
+func CannotImport(name, where string) string {
 	base, _, _ := strings.Cut(strings.TrimPrefix(name, "node:"), "/")
 	use, ok := instead[base]
 	if !ok {

@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"errors"
@@ -9,6 +9,9 @@ import (
 
 	"github.com/dop251/goja"
 	"golang.org/x/text/collate"
+
+	"takeover/scripting/source"
+	"takeover/scripting/wire"
 )
 
 // host is what the API's TypeScript gets of the world (api/core/host.ts has the
@@ -69,7 +72,7 @@ func newHost(w *worker) *host {
 		"unicode":    h.unicode,
 		"extras":     h.extras,
 		"cannotImport": func(c goja.FunctionCall) goja.Value {
-			return w.vm.ToValue(cannotImport(c.Argument(0).String(), ""))
+			return w.vm.ToValue(source.CannotImport(c.Argument(0).String(), ""))
 		},
 		"filename": func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.script) },
 		"helpers":  func(goja.FunctionCall) goja.Value { return w.vm.ToValue(w.helpers) },
@@ -119,8 +122,8 @@ func (h *host) call(c goja.FunctionCall) goja.Value {
 		h.throw("the parameters of the operations under way are too large (%d MiB at most)", h.w.limits.UnderWay>>20)
 	}
 	id := uint64(h.w.loop.nextID())
-	f := frame{kind: kindCall, id: id, name: c.Argument(0).String(), payload: payload}
-	if err := h.w.out.write(f, false); err != nil {
+	f := wire.Frame{Kind: wire.KindCall, ID: id, Name: c.Argument(0).String(), Payload: payload}
+	if err := h.w.out.Write(f, false); err != nil {
 		panic(h.w.vm.NewGoError(err))
 	}
 	o := &hostCall{call: c.Argument(3), trace: trace, began: time.Now(), size: len(payload)}
@@ -159,7 +162,7 @@ func (h *host) abortAll(c goja.FunctionCall) goja.Value {
 }
 
 func (h *host) sendAbort(id uint64, reason string) {
-	if err := h.w.out.write(frame{kind: kindAbort, id: id, name: clip(reason, maxReason)}, false); err != nil {
+	if err := h.w.out.Write(wire.Frame{Kind: wire.KindAbort, ID: id, Name: wire.Clip(reason, maxReason)}, false); err != nil {
 		panic(h.w.vm.NewGoError(err))
 	}
 }
@@ -288,7 +291,7 @@ func (h *host) unicode(c goja.FunctionCall) goja.Value {
 func (h *host) extras(c goja.FunctionCall) goja.Value {
 	name := c.Argument(0).String()
 	if h.bundles[name] == nil {
-		exports, err := h.w.module(apiName, extraSource(name))
+		exports, err := h.w.module(apiName, h.w.file(extra(name)))
 		if err != nil {
 			panic(err)
 		}

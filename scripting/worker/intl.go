@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func (i *intl) locale(c goja.FunctionCall) goja.Value {
 	if !localeName.MatchString(name) {
 		return goja.Null()
 	}
-	packed := distFile("locales/" + name + ".json.gz")
+	packed := i.w.file("locales/" + name + ".json.gz")
 	r, err := gzip.NewReader(strings.NewReader(packed))
 	if err != nil {
 		return goja.Null()

@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"takeover/scripting/wire"
 )
 
 // workerThreads bounds how much of the machine one worker's Go runtime uses: a
@@ -20,7 +22,7 @@ const workerThreads = 1
 // processor time beyond its limits, privileges, files, network, and all system
 // calls but those that the Go runtime lives on. What the kernel does not offer
 // is left out, but not seccomp.
-func confine(setup workerSetup) error {
+func confine(setup wire.Setup) error {
 	runtime.GOMAXPROCS(workerThreads)
 	runtime.LockOSThread() // no_new_privs is a thread's, and the filter is set on it
 	defer runtime.UnlockOSThread()
@@ -46,7 +48,7 @@ func confine(setup workerSetup) error {
 	return filterSystemCalls()
 }
 
-func limitResources(l Limits) error {
+func limitResources(l wire.Limits) error {
 	// A run's clock stops during takeovers, processor time does not pass then
 	// either; twice the run time leaves room for what the runtime does in between.
 	cpu := uint64(2*l.RunTime.Seconds()) + 30
@@ -58,7 +60,7 @@ func limitResources(l Limits) error {
 		{unix.RLIMIT_CORE, 0},
 		{unix.RLIMIT_FSIZE, 0},
 	}
-	if !raceEnabled { // the race detector maps terabytes of address space
+	if !RaceEnabled { // the race detector maps terabytes of address space
 		limits = append(limits, struct {
 			what  int
 			value uint64
@@ -91,7 +93,7 @@ func dropRoot(uid int) error {
 // for a thread and those it starts, so every thread has to ask for it; the race
 // detector's C threads cannot be asked.
 func denyFiles() error {
-	if raceEnabled {
+	if RaceEnabled {
 		return nil
 	}
 	version, _, errno := syscall.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)

@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -16,6 +17,8 @@ import (
 	"github.com/dop251/goja/parser"
 
 	"takeover/pipes"
+	"takeover/scripting/source"
+	"takeover/scripting/wire"
 )
 
 // What a worker grants itself below its limits, so that it fails in an orderly
@@ -40,19 +43,19 @@ const (
 	exitAPI      = 5
 )
 
-// WorkerMain is the main function of a worker process. It speaks frames over
-// stdin and stdout and does not return.
-func WorkerMain() {
+// Main is the main function of a worker process. It speaks frames over stdin and
+// stdout and does not return. bundles is the script API: scripting.Bundles.
+func Main(bundles fs.FS) {
 	runtime.MemProfileRate = 0 // nobody asks a worker for it
 	debug.SetGCPercent(-1)     // but where module says so
 	debug.SetMaxStack(workerStack)
 	in := bufio.NewReaderSize(pipes.NewReader(polled(os.Stdin)), 64<<10)
-	f, err := readFrame(in)
-	if err != nil || f.kind != kindSetup {
+	f, err := wire.Read(in)
+	if err != nil || f.Kind != wire.KindSetup {
 		os.Exit(exitProtocol)
 	}
-	var setup workerSetup
-	if err := json.Unmarshal(f.payload, &setup); err != nil {
+	var setup wire.Setup
+	if err := json.Unmarshal(f.Payload, &setup); err != nil {
 		os.Exit(exitProtocol)
 	}
 	debug.SetMemoryLimit(setup.Limits.Memory * 3 / 4)
@@ -60,7 +63,7 @@ func WorkerMain() {
 		fmt.Fprintln(os.Stderr, "confine script worker:", err)
 		os.Exit(exitConfine)
 	}
-	w := newWorker(setup.Limits, newFrameWriter(pipes.NewWriter(polled(os.Stdout))))
+	w := newWorker(setup.Limits, wire.NewWriter(pipes.NewWriter(polled(os.Stdout))), bundles)
 	if err := w.load(); err != nil {
 		fmt.Fprintln(os.Stderr, "load script API:", err)
 		os.Exit(exitAPI)
@@ -72,7 +75,7 @@ func WorkerMain() {
 	}
 	debug.SetGCPercent(workerGCPercent)
 	debug.FreeOSMemory()
-	if err := w.out.write(frame{kind: kindReady}, true); err != nil {
+	if err := w.out.Write(wire.Frame{Kind: wire.KindReady}, true); err != nil {
 		os.Exit(exitProtocol)
 	}
 	go w.listen(in) // until the process ends
@@ -93,8 +96,9 @@ func polled(pipe *os.File) *os.File {
 // worker is a run's side of things inside its process. Its fields belong to
 // the loop's goroutine unless they say otherwise.
 type worker struct {
-	limits Limits
-	out    *frameWriter // safe for concurrent use
+	limits wire.Limits
+	out    *wire.Writer // safe for concurrent use
+	files  fs.FS        // the script API
 	vm     *goja.Runtime
 	loop   *loop
 	host   *host
@@ -107,8 +111,8 @@ type worker struct {
 	run, event goja.Callable // of the API
 }
 
-func newWorker(limits Limits, out *frameWriter) *worker {
-	w := &worker{limits: limits, out: out, vm: goja.New()}
+func newWorker(limits wire.Limits, out *wire.Writer, bundles fs.FS) *worker {
+	w := &worker{limits: limits, out: out, files: bundles, vm: goja.New()}
 	w.vm.SetMaxCallStackSize(limits.CallDepth)
 	w.vm.SetParserOptions(parser.WithDisableSourceMaps) // eval must not read files
 	w.loop = newLoop(w)
@@ -125,12 +129,12 @@ var commonBundles = []string{"expect", "runner"}
 func (w *worker) load() error {
 	w.loading = true
 	defer func() { w.loading = false }()
-	exports, err := w.module(apiName, apiSource())
+	exports, err := w.module(apiName, w.file("api.js"))
 	if err != nil {
 		return err
 	}
 	for _, name := range commonBundles {
-		if w.host.bundles[name], err = w.module(apiName, extraSource(name)); err != nil {
+		if w.host.bundles[name], err = w.module(apiName, w.file(extra(name))); err != nil {
 			return err
 		}
 	}
@@ -143,12 +147,24 @@ func (w *worker) load() error {
 	return nil
 }
 
+// file is the text of one of the API's files; empty if it is not there.
+func (w *worker) file(name string) string {
+	text, err := fs.ReadFile(w.files, name)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// extra is the file of a bundle that is loaded when a script first needs it.
+func extra(name string) string { return "extras/" + name + ".js" }
+
 // module runs a bundle: a function that takes the host and returns what it
 // exports. While the worker loads, memory is collected in between: compiling
 // leaves twice as much garbage as program, and lays it between the program's
 // parts, where only what is allocated later can use it.
-func (w *worker) module(name, source string) (*goja.Object, error) {
-	tree, err := goja.Parse(name, source, parser.WithDisableSourceMaps)
+func (w *worker) module(name, code string) (*goja.Object, error) {
+	tree, err := goja.Parse(name, code, parser.WithDisableSourceMaps)
 	if err != nil {
 		return nil, err
 	}
@@ -184,31 +200,31 @@ func (w *worker) module(name, source string) (*goja.Object, error) {
 // listen takes the server's frames until it goes away, and the process with it.
 func (w *worker) listen(in *bufio.Reader) {
 	for {
-		f, err := readFrame(in)
+		f, err := wire.Read(in)
 		if err != nil {
 			os.Exit(0)
 		}
-		switch f.kind {
-		case kindRun:
-			var s workerScript
-			if json.Unmarshal(f.payload, &s) != nil {
+		switch f.Kind {
+		case wire.KindRun:
+			var s wire.Script
+			if json.Unmarshal(f.Payload, &s) != nil {
 				os.Exit(exitProtocol)
 			}
 			w.loop.post(func() { w.start(s) })
-		case kindAnswer:
-			w.loop.post(func() { w.host.settle(f.id, "", string(f.payload)) })
-		case kindFailure:
-			w.loop.post(func() { w.host.settle(f.id, string(f.payload), "") })
-		case kindEvent:
+		case wire.KindAnswer:
+			w.loop.post(func() { w.host.settle(f.ID, "", string(f.Payload)) })
+		case wire.KindFailure:
+			w.loop.post(func() { w.host.settle(f.ID, string(f.Payload), "") })
+		case wire.KindEvent:
 			w.loop.post(func() {
 				w.enter(func() error {
-					_, err := w.event(goja.Undefined(), w.vm.ToValue(f.name), w.vm.ToValue(string(f.payload)))
+					_, err := w.event(goja.Undefined(), w.vm.ToValue(f.Name), w.vm.ToValue(string(f.Payload)))
 					return err
 				})
 			})
-		case kindInterrupt:
-			w.vm.Interrupt(timeUp(f.name))
-			w.loop.post(func() { w.timeUp(f.name, w.host.where()) })
+		case wire.KindInterrupt:
+			w.vm.Interrupt(timeUp(f.Name))
+			w.loop.post(func() { w.timeUp(f.Name, w.host.where()) })
 		default:
 			os.Exit(exitProtocol)
 		}
@@ -216,13 +232,13 @@ func (w *worker) listen(in *bufio.Reader) {
 }
 
 // start transpiles and runs the script.
-func (w *worker) start(s workerScript) {
+func (w *worker) start(s wire.Script) {
 	w.script, w.code = s.Filename, s.Code
 	var main goja.Value
 	w.enter(func() error {
 		program, helpers, refused := transpile(s.Code, s.Filename)
 		if refused != nil {
-			w.end(workerResult{Status: StatusFailed, Err: refused})
+			w.end(wire.Result{Status: wire.StatusFailed, Err: refused})
 			return nil
 		}
 		w.helpers = helpers
@@ -252,7 +268,7 @@ func (w *worker) enter(f func() error) {
 		if p := recover(); p != nil {
 			// The Go runtime refused what a builtin asked of it, such as a
 			// string longer than memory could ever be.
-			w.fail(&ScriptError{Name: "RangeError", Message: fmt.Sprint("value is too large: ", p)})
+			w.fail(&wire.ScriptError{Name: "RangeError", Message: fmt.Sprint("value is too large: ", p)})
 		}
 	}()
 	err := f()
@@ -269,11 +285,11 @@ func (w *worker) enter(f func() error) {
 	case errors.As(err, &interrupted):
 		w.timeUp(fmt.Sprint(interrupted.Value()), interrupted.Stack())
 	case errors.As(err, &overflow):
-		w.fail(w.located(&ScriptError{Name: "RangeError", Message: "Maximum call stack size exceeded"}, overflow.Stack()))
+		w.fail(w.located(&wire.ScriptError{Name: "RangeError", Message: "Maximum call stack size exceeded"}, overflow.Stack()))
 	case errors.As(err, &exception):
 		w.uncaught(exception)
 	default:
-		w.fail(&ScriptError{Name: "Error", Message: err.Error()})
+		w.fail(&wire.ScriptError{Name: "Error", Message: err.Error()})
 	}
 }
 
@@ -284,7 +300,7 @@ func (w *worker) uncaught(e *goja.Exception) {
 			return
 		}
 	}
-	w.fail(w.located(&ScriptError{Name: "Error", Message: e.Value().String()}, e.Stack()))
+	w.fail(w.located(&wire.ScriptError{Name: "Error", Message: e.Value().String()}, e.Stack()))
 }
 
 // timeUp is why JavaScript was interrupted.
@@ -292,20 +308,20 @@ type timeUp string
 
 // timeUp ends the run because of its time.
 func (w *worker) timeUp(message string, stack []goja.StackFrame) {
-	w.end(workerResult{Status: StatusTimeout, Err: w.located(&ScriptError{Name: "TimeoutError", Message: message}, stack)})
+	w.end(wire.Result{Status: wire.StatusTimeout, Err: w.located(&wire.ScriptError{Name: "TimeoutError", Message: message}, stack)})
 }
 
-func (w *worker) fail(e *ScriptError) { w.end(workerResult{Status: StatusFailed, Err: e}) }
+func (w *worker) fail(e *wire.ScriptError) { w.end(wire.Result{Status: wire.StatusFailed, Err: e}) }
 
 // end reports how the run ended and ends the process.
-func (w *worker) end(r workerResult) {
+func (w *worker) end(r wire.Result) {
 	payload, err := encode(r)
 	if err != nil {
-		r.Value, r.Status = nil, StatusFailed
-		r.Err = &ScriptError{Name: "RangeError", Message: fmt.Sprintf("the result is nested more than %d deep", maxJSONDepth)}
+		r.Value, r.Status = nil, wire.StatusFailed
+		r.Err = &wire.ScriptError{Name: "RangeError", Message: fmt.Sprintf("the result is nested more than %d deep", maxJSONDepth)}
 		payload, _ = encode(r)
 	}
-	_ = w.out.write(frame{kind: kindEnd, payload: payload}, true)
+	_ = w.out.Write(wire.Frame{Kind: wire.KindEnd, Payload: payload}, true)
 	os.Exit(0)
 }
 
@@ -320,7 +336,7 @@ func encode(v any) ([]byte, error) {
 }
 
 // located fills in an error's stack and position from frames.
-func (w *worker) located(e *ScriptError, frames []goja.StackFrame) *ScriptError {
+func (w *worker) located(e *wire.ScriptError, frames []goja.StackFrame) *wire.ScriptError {
 	lines := w.userFrames(frames, 20)
 	e.Stack = e.Name + ": " + e.Message + lines
 	e.Line, e.Column = position(lines, w.script)
@@ -336,7 +352,7 @@ func (w *worker) userFrames(frames []goja.StackFrame, most int) string {
 		if f.SrcName() != w.script || p.Line == 0 {
 			continue
 		}
-		if name := f.FuncName(); name == "<anonymous>" || name == mainName {
+		if name := f.FuncName(); name == "<anonymous>" || name == source.MainName {
 			fmt.Fprintf(&b, "\n    at %s:%d:%d", p.Filename, p.Line, p.Column)
 		} else {
 			fmt.Fprintf(&b, "\n    at %s (%s:%d:%d)", name, p.Filename, p.Line, p.Column)

@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"regexp"
@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/dop251/goja"
+
+	"takeover/scripting/wire"
 )
 
 // wordings are the messages of goja that V8 words differently, each with what
@@ -48,7 +50,7 @@ type goError struct {
 // reword gives an error's message in V8's words: reword(message, stack).
 func (h *host) reword(c goja.FunctionCall) goja.Value {
 	message := c.Argument(0).String()
-	if len(message) > maxErrorText {
+	if len(message) > wire.MaxErrorText {
 		return c.Argument(0)
 	}
 	for _, w := range wordings {

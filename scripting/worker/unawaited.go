@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"takeover/scripting/wire"
 )
 
 // What bounds the promises that are watched.
@@ -51,7 +53,7 @@ func (u *unawaited) add(p *goja.Promise, name string, trace []goja.StackFrame) {
 	}
 	if len(u.calls) < maxWatched+sweepEvery {
 		u.seq++
-		u.calls[p] = watchedCall{name: clip(name, maxCallName), trace: trace, seq: u.seq}
+		u.calls[p] = watchedCall{name: wire.Clip(name, maxCallName), trace: trace, seq: u.seq}
 	}
 }
 

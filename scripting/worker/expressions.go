@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+
+	"takeover/scripting/source"
 )
 
 // maxReceiver is how much of what is before a method's name is shown, in bytes.
@@ -147,14 +149,7 @@ func chainAfter(text string) string {
 		}
 		out, text = out+name, text[len(name):]
 		if strings.HasPrefix(text, "(") {
-			s := scanner{src: text}
-			end := 0
-			for t, ok := s.next(); ok; t, ok = s.next() {
-				if end = t.end; len(s.stack) == 0 {
-					break
-				}
-			}
-			out, text = out+"(...)", text[end:]
+			out, text = out+"(...)", text[source.BracketEnd(text):]
 		}
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
 		if !strings.HasPrefix(text, ".") || strings.HasPrefix(text, "..") {

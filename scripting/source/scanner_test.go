@@ -1,4 +1,4 @@
-package scripting
+package source
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ func TestNesting(t *testing.T) {
 		{"closed too often", ")))(((", 3, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := checkNesting(c.code, c.limit)
+			e := CheckNesting(c.code, c.limit)
 			if (e != nil) != (c.line > 0) || e != nil && e.Line != c.line {
 				t.Errorf("got %v, want line %d", e, c.line)
 			}
@@ -71,7 +71,7 @@ func FuzzExtractImports(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, code string) {
-		checkNesting(code, 100)
+		CheckNesting(code, 100)
 		_, body, refused := extractImports(code)
 		if refused == nil && (len(body) != len(code) || strings.Count(body, "\n") != strings.Count(code, "\n")) {
 			t.Errorf("%q became %q", code, body)

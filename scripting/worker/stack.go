@@ -1,13 +1,12 @@
-package scripting
+package worker
 
 import (
 	"regexp"
 	"strconv"
 	"strings"
-)
 
-// mainName is the function that a script's body is put into.
-const mainName = "__takeover_main"
+	"takeover/scripting/source"
+)
 
 // stackFrame matches a frame as goja writes it; the last number is the
 // position in goja's own code.
@@ -32,7 +31,7 @@ func tidyFrame(line, script string) string {
 	if m == nil || m[2] != script || m[3] == "0" {
 		return ""
 	}
-	if m[1] == "" || m[1] == mainName {
+	if m[1] == "" || m[1] == source.MainName {
 		return "    at " + m[2] + ":" + m[3] + ":" + m[4]
 	}
 	return "    at " + m[1] + " (" + m[2] + ":" + m[3] + ":" + m[4] + ")"

@@ -1,4 +1,4 @@
-package scripting
+package wire
 
 import (
 	"bufio"
@@ -8,20 +8,20 @@ import (
 
 func TestFrames(t *testing.T) {
 	var b bytes.Buffer
-	w := newFrameWriter(&b)
-	sent := []frame{{kind: kindReady}, {kind: kindCall, id: 1 << 40, name: "frame.click", payload: []byte(`{"a":1}`)}, {kind: kindLog, name: "log", payload: bytes.Repeat([]byte("x"), 100_000)}}
+	w := NewWriter(&b)
+	sent := []Frame{{Kind: KindReady}, {Kind: KindCall, ID: 1 << 40, Name: "frame.click", Payload: []byte(`{"a":1}`)}, {Kind: KindLog, Name: "log", Payload: bytes.Repeat([]byte("x"), 100_000)}}
 	for _, f := range sent {
-		if err := w.write(f, false); err != nil {
+		if err := w.Write(f, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.flush(); err != nil {
+	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(&b)
 	for _, want := range sent {
-		got, err := readFrame(r)
-		if err != nil || got.kind != want.kind || got.id != want.id || got.name != want.name || !bytes.Equal(got.payload, want.payload) {
+		got, err := Read(r)
+		if err != nil || got.Kind != want.Kind || got.ID != want.ID || got.Name != want.Name || !bytes.Equal(got.Payload, want.Payload) {
 			t.Errorf("got %v %v, want %v", got, err, want)
 		}
 	}
@@ -35,12 +35,12 @@ func FuzzReadFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := bufio.NewReader(bytes.NewReader(data))
 		for {
-			got, err := readFrame(r)
+			got, err := Read(r)
 			if err != nil {
 				return
 			}
-			if got.size() > len(data) {
-				t.Fatalf("%d bytes gave a frame of %d", len(data), got.size())
+			if got.Size() > len(data) {
+				t.Fatalf("%d bytes gave a frame of %d", len(data), got.Size())
 			}
 		}
 	})

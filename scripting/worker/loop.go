@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"container/heap"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"takeover/scripting/wire"
 )
 
 // loop is a worker's event loop. goja may only be entered from one goroutine,
@@ -63,7 +65,7 @@ func (l *loop) run() {
 		if len(tasks) > 0 || fired {
 			continue
 		}
-		if l.w.out.flush() != nil {
+		if l.w.out.Flush() != nil {
 			return // the server is gone
 		}
 		if started && l.w.host.pending() == 0 && (len(l.timers) == 0 || l.finished != nil && l.held == 0) {
@@ -83,7 +85,7 @@ func (l *loop) ranDry() {
 	if l.finished != nil {
 		l.finished()
 	}
-	l.w.fail(&ScriptError{Name: "Error", Message: "the script waits for something that can never happen: a promise that nothing will settle"})
+	l.w.fail(&wire.ScriptError{Name: "Error", Message: "the script waits for something that can never happen: a promise that nothing will settle"})
 }
 
 // wait returns when there is a task or a timer is due.
@@ -181,7 +183,7 @@ func (l *loop) watch() {
 		}
 		told = since
 		l.w.vm.Interrupt(timeUp(fmt.Sprintf("the script did not yield for %v", l.w.limits.TurnTime)))
-		_ = l.w.out.write(frame{kind: kindStuck}, true)
+		_ = l.w.out.Write(wire.Frame{Kind: wire.KindStuck}, true)
 	}
 }
 

@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"errors"
@@ -6,21 +6,52 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
+	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"takeover/browser/browsertest"
+	"takeover/scripting"
+	"takeover/scripting/wire"
 )
 
-// ProbeSubcommand starts a process that confines itself as a worker does and
+// probeSubcommand starts a process that confines itself as a worker does and
 // prints what it could do all the same.
-const ProbeSubcommand = "script-worker-probe"
+const probeSubcommand = "script-worker-probe"
 
-// Probe is the main function of such a process. It stays the user that it is if
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == probeSubcommand {
+		tryAll(len(os.Args) == 2)
+	}
+	browsertest.Main(m)
+}
+
+// defaultLimits are those of a run in a server without options.
+func defaultLimits() wire.Limits {
+	p := scripting.NewPool(scripting.PoolOptions{Cold: true})
+	defer p.Close()
+	return p.Limits()
+}
+
+// TestConfinedProcess tries what a script could do that has broken out of goja:
+// nothing, even where the worker is of the server's own user.
+func TestConfinedProcess(t *testing.T) {
+	for _, args := range [][]string{{probeSubcommand}, {probeSubcommand, "same-user"}} {
+		out, err := exec.Command("/proc/self/exe", args...).CombinedOutput()
+		if err != nil || strings.TrimSpace(string(out)) != "probed" {
+			t.Errorf("%v: %v: %s", args, err, out)
+		}
+	}
+}
+
+// tryAll is the main function of such a process. It stays the user that it is if
 // asUser is false.
-func Probe(asUser bool) {
-	setup := workerSetup{Limits: Limits{}.withDefaults()}
-	if isRoot() && asUser {
-		setup.UID = DefaultUID
+func tryAll(asUser bool) {
+	setup := wire.Setup{Limits: defaultLimits()}
+	if os.Geteuid() == 0 && asUser {
+		setup.UID = scripting.DefaultUID
 	}
 	if err := confine(setup); err != nil {
 		fmt.Println("confine:", err)

@@ -1,14 +1,13 @@
-package scripting
+package source
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dop251/goja"
-	"github.com/dop251/goja/parser"
 	"github.com/evanw/esbuild/pkg/api"
-	"github.com/go-sourcemap/sourcemap"
+
+	"takeover/scripting/wire"
 )
 
 // lowered are the features that goja lacks and that esbuild rewrites. All else
@@ -26,19 +25,27 @@ var lowered = map[string]bool{
 	"regexp-sticky-and-unicode-flags": false, // the same; esbuild overlooks properties in classes
 }
 
+// MainName is the function that a script's body is put into.
+const MainName = "__takeover_main"
+
 // opening is the line before a script's body. It is a line of its own, so that
 // columns stay as they are; shiftSourceMap takes it away again.
-const opening = "(async function " + mainName + "() {"
+const opening = "(async function " + MainName + "() {"
 
-// transpile turns a script into a program whose value is an async function that
-// is the script's body. Positions in errors are those of the code as pasted.
-// helpers is what the program begins with: the functions that stand in for
-// rewritten syntax.
-func transpile(code, filename string) (program *goja.Program, helpers string, refused *ScriptError) {
+// Program is a script in JavaScript that goja understands.
+type Program struct {
+	Code    string // its value is an async function whose body is the script
+	Map     []byte // the source map to the code as pasted
+	Helpers string // what the code begins with: functions that stand in for rewritten syntax
+}
+
+// Transpile turns a script into a program. Positions in errors are those of the
+// code as pasted.
+func Transpile(code, filename string) (Program, *wire.ScriptError) {
 	declarations, body, refused := extractImports(code)
 	if refused != nil {
 		refused.Stack = fmt.Sprintf("%s: %s\n    at %s:%d:%d", refused.Name, refused.Message, filename, refused.Line, refused.Column)
-		return nil, "", refused
+		return Program{}, refused
 	}
 	source := opening + declarations + "\n" + body + "\n})"
 	result := transform(source, filename, api.LoaderTS)
@@ -47,15 +54,11 @@ func transpile(code, filename string) (program *goja.Program, helpers string, re
 		if js := transform(source, filename, api.LoaderJS); len(js.Errors) == 0 {
 			result = js
 		} else {
-			return nil, "", syntaxError(result.Errors[0], code, filename)
+			return Program{}, syntaxError(result.Errors[0], code, filename)
 		}
 	}
-	program, err := compile(filename, string(result.Code), shiftSourceMap(result.Map))
-	if err != nil {
-		return nil, "", &ScriptError{Name: "SyntaxError", Message: strings.TrimPrefix(err.Error(), "SyntaxError: "), Stack: err.Error()}
-	}
-	helpers, _, _ = strings.Cut(string(result.Code), opening)
-	return program, helpers, nil
+	helpers, _, _ := strings.Cut(string(result.Code), opening)
+	return Program{Code: string(result.Code), Map: shiftSourceMap(result.Map), Helpers: helpers}, nil
 }
 
 func transform(source, filename string, loader api.Loader) api.TransformResult {
@@ -71,24 +74,6 @@ func transform(source, filename string, loader api.Loader) api.TransformResult {
 		TreeShaking:    api.TreeShakingFalse,
 		LogLevel:       api.LogLevelSilent,
 	})
-}
-
-// compile compiles JavaScript: a script's with its source map, the API's without
-// one. Source maps that the code itself names are not looked at.
-func compile(name, source string, sourceMap []byte) (*goja.Program, error) {
-	tree, err := goja.Parse(name, source, parser.WithDisableSourceMaps)
-	if err != nil {
-		return nil, err
-	}
-	if sourceMap != nil {
-		consumer, err := sourcemap.Parse("", sourceMap)
-		if err != nil {
-			return nil, fmt.Errorf("read source map: %w", err)
-		}
-		tree.File.SetSourceMap(consumer)
-		mendTree(tree, source)
-	}
-	return goja.CompileAST(tree, false)
 }
 
 // base64Digits are the digits of the numbers in a source map. The lowest bit of
@@ -156,8 +141,8 @@ func writeNumber(b *strings.Builder, n int) {
 }
 
 // syntaxError is an esbuild message in terms of the code as pasted.
-func syntaxError(m api.Message, code, filename string) *ScriptError {
-	e := &ScriptError{Name: "SyntaxError", Message: m.Text}
+func syntaxError(m api.Message, code, filename string) *wire.ScriptError {
+	e := &wire.ScriptError{Name: "SyntaxError", Message: m.Text}
 	if m.Location != nil {
 		line := m.Location.Line - 1
 		column := utf8.RuneCountInString(m.Location.LineText[:min(m.Location.Column, len(m.Location.LineText))]) + 1

@@ -1,8 +1,10 @@
-package scripting
+package source
 
 import (
 	"fmt"
 	"strings"
+
+	"takeover/scripting/wire"
 )
 
 // extractImports takes import and export declarations out of a script, which
@@ -10,7 +12,7 @@ import (
 // of code to stand before the body; in the body they become blanks, so that all
 // positions stay. Any import of another module, also by require() or import(),
 // is refused.
-func extractImports(code string) (declarations, body string, refused *ScriptError) {
+func extractImports(code string) (declarations, body string, refused *wire.ScriptError) {
 	x := extractor{scanner: scanner{src: code}, body: []byte(code)}
 	for {
 		prev := x.prev
@@ -43,7 +45,7 @@ type extractor struct {
 	scanner
 	body         []byte
 	declarations strings.Builder
-	refused      *ScriptError
+	refused      *wire.ScriptError
 }
 
 // ahead is a scanner that goes on from here, apart.
@@ -74,9 +76,9 @@ func (x *extractor) check(t token) (name string) {
 	text := x.text(t)
 	name = strings.Trim(text, `"'`)
 	if !modules[name] && x.refused == nil {
-		e := &ScriptError{Name: "ImportError"}
+		e := &wire.ScriptError{Name: "ImportError"}
 		e.Line, e.Column = lineColumn(x.src, t.start)
-		e.Message = cannotImport(name, fmt.Sprintf(" (line %d)", e.Line))
+		e.Message = CannotImport(name, fmt.Sprintf(" (line %d)", e.Line))
 		x.refused = e
 	}
 	return name

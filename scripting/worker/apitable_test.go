@@ -1,10 +1,11 @@
-package scripting
+package worker
 
 import (
 	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -12,15 +13,19 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
+
+	"takeover/scripting"
+	"takeover/scripting/wire"
+	"takeover/scripting/workertest"
 )
 
 var update = flag.Bool("update", false, "write the API table into docs")
 
 // What the table is made of, and where it goes.
 const (
-	tableFile    = "../docs/api-table.md"
-	libraryTypes = "../node_modules/playwright-core/types/types.d.ts"
-	testTypes    = "../node_modules/playwright/types/test.d.ts"
+	tableFile    = "../../docs/api-table.md"
+	libraryTypes = "../../node_modules/playwright-core/types/types.d.ts"
+	testTypes    = "../../node_modules/playwright/types/test.d.ts"
 )
 
 // tableClasses are Playwright's classes in the order of the table, and the
@@ -54,10 +59,19 @@ var ownMembers = [][2]string{
 	{"requestTakeover(reason, { timeout?, until?, note? })", "hands the browser to a person and waits until they are done"},
 }
 
+// apiText is the bundle of the API; empty when it is not built.
+func apiText() string {
+	text, err := fs.ReadFile(scripting.Bundles(), "api.js")
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
 // TestAPITable holds docs/api-table.md to what the API has: it compares the
 // classes, as a worker loads them, with Playwright's published types.
 func TestAPITable(t *testing.T) {
-	if apiSource() == "" {
+	if apiText() == "" {
 		t.Skip("the script API is not built: run make generate")
 	}
 	types := map[string][]member{}
@@ -69,7 +83,7 @@ func TestAPITable(t *testing.T) {
 		publishedMembers(string(text), types)
 	}
 	var b strings.Builder
-	b.WriteString("# API table\n\nMember by member, what of Playwright's API scripts have. Written by `go test ./scripting -run TestAPITable -update`,\n" +
+	b.WriteString("# API table\n\nMember by member, what of Playwright's API scripts have. Written by `go test ./scripting/worker -run TestAPITable -update`,\n" +
 		"from Playwright's published types and the classes as a run loads them; not edited by hand.\n\n")
 	found := reflectAPI(t, types)
 	writeTable(&b, types, found)
@@ -84,7 +98,7 @@ func TestAPITable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(have) != b.String() {
-		t.Errorf("%s is stale: run go test ./scripting -run TestAPITable -update", tableFile)
+		t.Errorf("%s is stale: run go test ./scripting/worker -run TestAPITable -update", tableFile)
 	}
 }
 
@@ -167,8 +181,8 @@ const probe = `(async (name, instance, members) => {
 func reflectAPI(t *testing.T, types map[string][]member) map[string]map[string]state {
 	t.Helper()
 	var sent bytes.Buffer
-	w := newWorker(Limits{}.withDefaults(), newFrameWriter(&sent))
-	exports, err := w.module(apiName, apiSource())
+	w := newWorker(defaultLimits(), wire.NewWriter(&sent), scripting.Bundles())
+	exports, err := w.module(apiName, w.file("api.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +199,7 @@ func reflectAPI(t *testing.T, types map[string][]member) map[string]map[string]s
 		t.Fatal(err)
 	}
 	for id := range w.host.calls { // init
-		w.host.settle(id, "", initAnswer)
+		w.host.settle(id, "", workertest.InitAnswer)
 	}
 	eval("var playwright = require('playwright'), runner = require('@playwright/test')")
 	ask, _ := goja.AssertFunction(eval(probe))
@@ -284,7 +298,7 @@ var quoted = regexp.MustCompile(`["'](\w+)["']`)
 // emitted is among them.
 func emittedEvents() map[string]bool {
 	events := map[string]bool{}
-	for _, m := range quoted.FindAllStringSubmatch(apiSource(), -1) {
+	for _, m := range quoted.FindAllStringSubmatch(apiText(), -1) {
 		events[m[1]] = true
 	}
 	return events

@@ -1,9 +1,11 @@
-package scripting
+package source
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"takeover/scripting/wire"
 )
 
 // tokenKind is what a token is, as far as finding imports and brackets needs.
@@ -219,9 +221,9 @@ func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '#' || c == '@' || c >= 0x80
 }
 
-// checkNesting refuses code with more brackets within brackets than limit: the
+// CheckNesting refuses code with more brackets within brackets than limit: the
 // parsers descend once for each.
-func checkNesting(code string, limit int) *ScriptError {
+func CheckNesting(code string, limit int) *wire.ScriptError {
 	s := scanner{src: code}
 	for {
 		t, ok := s.next()
@@ -229,9 +231,24 @@ func checkNesting(code string, limit int) *ScriptError {
 			return nil
 		}
 		if len(s.stack) > limit {
-			e := &ScriptError{Name: "SyntaxError", Message: fmt.Sprintf("brackets are nested more than %d deep", limit)}
+			e := &wire.ScriptError{Name: "SyntaxError", Message: fmt.Sprintf("brackets are nested more than %d deep", limit)}
 			e.Line, e.Column = lineColumn(code, t.start)
 			return e
+		}
+	}
+}
+
+// BracketEnd is the offset behind the bracket that closes the one at the beginning
+// of code; the end of code if none does.
+func BracketEnd(code string) int {
+	s := scanner{src: code}
+	for {
+		t, ok := s.next()
+		if !ok {
+			return len(code)
+		}
+		if len(s.stack) == 0 {
+			return t.end
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package scripting
+package worker
 
 import (
 	"reflect"
@@ -6,6 +6,8 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	gojatoken "github.com/dop251/goja/token"
+
+	"takeover/scripting/source"
 )
 
 // mendingName is the global that catch clauses call with what they caught, so that
@@ -50,7 +52,7 @@ func (w *treeWalk) walk(v reflect.Value) {
 		if arrow, ok := v.Interface().(*ast.ArrowFunctionLiteral); ok {
 			if _, isExpression := arrow.Body.(*ast.ExpressionBody); isExpression {
 				start := int(arrow.Start) - w.base
-				arrow.Source = w.source[start:arrowEnd(w.source, start)]
+				arrow.Source = w.source[start:source.ArrowEnd(w.source, start)]
 			}
 		}
 		if call, ok := v.Interface().(*ast.CallExpression); ok {
@@ -104,49 +106,4 @@ func placeOf(call *ast.CallExpression) file.Idx {
 		return callee.Identifier.Idx
 	}
 	return call.LeftParenthesis
-}
-
-// arrowEnd is where the arrow function that starts at start ends, if its body is
-// an expression: before what cannot go on an expression, outside of brackets.
-func arrowEnd(source string, start int) int {
-	s := scanner{src: source, pos: start}
-	end := start
-	body := false   // the arrow has been passed
-	conditions := 0 // ? that wait for their :
-	for {
-		before := s.prev
-		t, ok := s.next()
-		if !ok {
-			return end
-		}
-		if t.depth == 0 && t.kind == tokenPunct {
-			switch s.text(t) {
-			case ",", ";", ")", "]", "}":
-				return end
-			case ">":
-				body = body || before.end == t.start && s.text(before) == "="
-			case "?":
-				next := byte(0)
-				if t.end < len(source) {
-					next = source[t.end]
-				}
-				switch {
-				case next == '?': // ??
-					s.next()
-				case next == '.' && (t.end+1 >= len(source) || source[t.end+1] < '0' || source[t.end+1] > '9'): // ?.
-				default:
-					conditions++
-				}
-			case ":":
-				if body && conditions == 0 {
-					return end
-				}
-				conditions--
-			}
-		}
-		if t.depth == 0 && t.kind == tokenQuoted && source[t.start] == '}' {
-			return end // the function stands in a template
-		}
-		end = t.end
-	}
 }
