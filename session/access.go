@@ -21,7 +21,7 @@ func (v *Viewer) mayLocked() error {
 	if v.role == RoleView {
 		return ErrRole
 	}
-	if err := v.session.aliveLocked(); err != nil {
+	if err := v.session.life.alive(); err != nil {
 		return err
 	}
 	if v.role != RoleTakeover {

@@ -72,7 +72,7 @@ func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
 func (s *Session) keepCapturing(ctx context.Context, eng *engine) {
 	if err := s.attachMonitor(ctx, eng); err != nil {
 		s.log.Warn("attach capture", "error", err)
-		s.spawn(func() { s.attachAgain(eng, err) })
+		s.life.spawn(func() { s.attachAgain(eng, err) })
 	}
 }
 

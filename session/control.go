@@ -54,7 +54,7 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.secrets.ControlChanged(holder.IsPerson())
 	s.tellControl()
 	s.questions.ControlChanged(holder.IsPerson())
-	s.wakeClock()
+	s.life.wakeClock()
 }
 
 // tellControl tells every viewer who is in control, and who asks for it.
@@ -114,7 +114,7 @@ func (s *Session) viewerOf(h control.Holder) *Viewer {
 // the word of their HelloMessage.
 func (v *Viewer) Lost() {
 	s := v.session
-	if s.control.Holder() != v.holder() || s.alive() != nil {
+	if s.control.Holder() != v.holder() || s.life.alive() != nil {
 		v.Leave()
 		return
 	}

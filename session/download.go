@@ -53,7 +53,7 @@ func (s *Session) downloadProgressed(ev browser.DownloadProgressed) {
 }
 
 func (s *Session) downloadEnded(eng *engine, ev browser.DownloadEnded) {
-	s.spawn(func() {
+	s.life.spawn(func() {
 		name, failure, err := eng.auto.Downloaded(s.ctx, ev.Download)
 		if err != nil { // the browser died
 			name, failure = "", "the browser is gone"

@@ -221,16 +221,14 @@ func (s *Session) goLive(eng *engine, again bool) {
 	if !again && s.opts.URL != "" {
 		s.openFirst(ctx, eng)
 	}
-	s.mu.Lock()
-	s.status = StatusLive
-	s.mu.Unlock()
+	s.life.enter(StatusLive)
 	s.archive()
 	if again {
 		s.broadcast("", StateMessage{Type: "recovered"})
 		s.sendTabs()
 		return
 	}
-	close(s.started)
+	close(s.life.started)
 }
 
 // reopen opens as many pages as the browser had before it died. addPage gives
@@ -273,8 +271,8 @@ func (s *Session) openFirst(ctx context.Context, eng *engine) {
 func (s *Session) crashed(reason error) {
 	s.log.Warn("browser died", "error", reason)
 	s.services.stats.crashes.Add(1)
+	s.life.enter(StatusCrashed)
 	s.mu.Lock()
-	s.status = StatusCrashed
 	s.engine = nil
 	s.setFocusLocked(nil)
 	s.mu.Unlock()

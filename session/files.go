@@ -16,7 +16,7 @@ const maxChosen = input.MaxDropFiles
 // downloaded and callers uploaded. It goes with the session. The error is
 // ErrEnded, or ErrNotReady before the first browser is there.
 func (s *Session) Files() (*files.Folder, error) {
-	if err := s.alive(); err != nil {
+	if err := s.life.alive(); err != nil {
 		return nil, err
 	}
 	folder := s.transfers.files()

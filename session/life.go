@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -17,25 +18,114 @@ type endCause struct {
 
 func (e *endCause) Error() string { return e.reason }
 
+// life is where a session stands between its start and its end.
+type life struct {
+	clock   *lifetime               // how long it may live
+	rearm   chan struct{}           // one token: the clock must be read again
+	started chan struct{}           // closed when the first browser is there, or never will be
+	ended   chan struct{}           // closed when nothing of the session is left
+	work    sync.WaitGroup          // runs, timers, condition watchers
+	cancel  context.CancelCauseFunc // ends the session's context; its cause is an *endCause
+
+	mu        sync.Mutex // guards what follows; taken after Session.mu
+	status    Status
+	startErr  error
+	endedAt   time.Time
+	endReason string
+	sealed    bool // nothing may be added to work any more
+}
+
+func newLife(createdAt time.Time, timeout time.Duration, cancel context.CancelCauseFunc) *life {
+	return &life{
+		clock: newLifetime(createdAt, timeout), rearm: make(chan struct{}, 1),
+		started: make(chan struct{}), ended: make(chan struct{}), cancel: cancel, status: StatusStarting,
+	}
+}
+
+// read returns where the session stands, and of one that ended when and why.
+func (l *life) read() (status Status, endedAt time.Time, reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.status, l.endedAt, l.endReason
+}
+
+// enter notes where a session stands that has not ended.
+func (l *life) enter(status Status) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.status = status
+}
+
+// alive returns an *EndedError for a session that is over or ends just now. What is
+// added to a session under Session.mu after alive returned nil is still found by its
+// end.
+func (l *life) alive() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.status.Ended() {
+		return &EndedError{Reason: l.endReason}
+	}
+	return nil
+}
+
 // end makes the session end. Only the first call counts.
-func (s *Session) end(status Status, reason string) {
-	s.cancel(&endCause{status: status, reason: reason})
+func (l *life) end(status Status, reason string) {
+	l.cancel(&endCause{status: status, reason: reason})
+}
+
+// finish notes that the session has ended, and why it never started if it did not.
+func (l *life) finish(cause *endCause, at time.Time, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.status, l.endReason, l.endedAt = cause.status, cause.reason, at
+	if !isClosed(l.started) {
+		l.startErr = cmp.Or(err, error(&EndedError{Reason: cause.reason}))
+	}
+}
+
+// startError returns why the session did not start, or nil.
+func (l *life) startError() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.startErr
+}
+
+// spawn runs fn on a goroutine that the session's end waits for. fn is not run
+// when the session is over.
+func (l *life) spawn(fn func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.sealed {
+		l.work.Go(fn)
+	}
+}
+
+// seal keeps new goroutines from being spawned.
+func (l *life) seal() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sealed = true
+}
+
+// wakeClock has the clock read again.
+func (l *life) wakeClock() {
+	select {
+	case l.rearm <- struct{}{}:
+	default:
+	}
 }
 
 // run is the session's life, from start to the last resource.
 func (s *Session) run() {
-	defer close(s.ended)
-	s.work.Go(s.watchClock)
+	defer close(s.life.ended)
+	s.life.work.Go(s.watchClock)
 	err := s.supervise()
-	s.cancel(&endCause{status: StatusFailed, reason: errText(err)}) // has no effect when the context caused err
+	s.life.end(StatusFailed, errText(err)) // has no effect when the context caused err
 	cause := &endCause{status: StatusFailed, reason: "ended"}
 	_ = errors.As(context.Cause(s.ctx), &cause) // end and the line above give nothing else
 
+	s.life.finish(cause, time.Now().UTC(), err)
 	s.mu.Lock()
-	s.status, s.endReason, s.endedAt = cause.status, cause.reason, time.Now().UTC()
-	if !isClosed(s.started) {
-		s.startErr = cmp.Or(err, error(&EndedError{Reason: cause.reason}))
-	}
 	viewers := slices.Collect(maps.Keys(s.viewers))
 	takeovers := slices.Clone(s.takeovers)
 	s.mu.Unlock()
@@ -44,11 +134,9 @@ func (s *Session) run() {
 	for _, t := range takeovers {
 		_ = t.finish(TakeoverCancelled, "", cause.reason) // most have ended before
 	}
-	s.mu.Lock()
-	s.sealed = true
-	s.mu.Unlock()
+	s.life.seal()
 	s.control.Close()
-	s.work.Wait()
+	s.life.work.Wait()
 	s.questions.Close()
 	for _, v := range viewers {
 		v.end(cause.reason)
@@ -60,18 +148,8 @@ func (s *Session) run() {
 	s.archive()
 	s.services.stats.count(func() { s.services.stats.ended[cause.status]++ })
 	s.notify("session.ended", "A session ended: "+cause.reason, "", s.Info())
-	if !isClosed(s.started) {
-		close(s.started)
-	}
-}
-
-// spawn runs fn on a goroutine that the session's end waits for. fn is not run
-// when the session is over.
-func (s *Session) spawn(fn func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.sealed {
-		s.work.Go(fn)
+	if !isClosed(s.life.started) {
+		close(s.life.started)
 	}
 }
 
@@ -81,13 +159,13 @@ func (s *Session) watchClock() {
 	for {
 		wait, reason := s.timeLeft(time.Now())
 		if wait <= 0 {
-			s.end(StatusReleased, reason)
+			s.life.end(StatusReleased, reason)
 			return
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-s.rearm:
+		case <-s.life.rearm:
 		case <-s.ctx.Done():
 		}
 		timer.Stop()
@@ -110,7 +188,7 @@ const atWorkWindow = 5 * time.Minute
 func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	holder := s.control.Holder()
 	open := s.openTakeover()
-	expiresAt, _ := s.life.read(now)
+	expiresAt, _ := s.life.clock.read(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := expiresAt.Sub(now)
@@ -132,13 +210,6 @@ func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 		left = min(left, quiet)
 	}
 	return left, ""
-}
-
-func (s *Session) wakeClock() {
-	select {
-	case s.rearm <- struct{}{}:
-	default:
-	}
 }
 
 func isClosed(c <-chan struct{}) bool {

@@ -68,8 +68,8 @@ func (l *lifetime) paused() bool {
 
 // lifeMessage is when the session's time is up.
 func (s *Session) lifeMessage() LifeMessage {
-	expiresAt, timeout := s.life.read(time.Now().UTC())
-	return LifeMessage{Type: "life", ExpiresAt: expiresAt, Timeout: msOf(timeout), Paused: s.life.paused()}
+	expiresAt, timeout := s.life.clock.read(time.Now().UTC())
+	return LifeMessage{Type: "life", ExpiresAt: expiresAt, Timeout: msOf(timeout), Paused: s.life.clock.paused()}
 }
 
 // tellLife tells every viewer when the session's time is up.

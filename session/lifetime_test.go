@@ -62,7 +62,7 @@ func TestTimeoutWaitsForTheScript(t *testing.T) {
 
 // runOutOfTime makes a session's time be up.
 func runOutOfTime(s *Session) {
-	s.life.mu.Lock()
-	defer s.life.mu.Unlock()
-	s.life.timeout = -time.Hour
+	s.life.clock.mu.Lock()
+	defer s.life.clock.mu.Unlock()
+	s.life.clock.timeout = -time.Hour
 }

@@ -144,13 +144,13 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	m.changes.tell()
 
 	select {
-	case <-s.started:
+	case <-s.life.started:
 	case <-ctx.Done():
-		s.end(StatusReleased, "create was given up")
-		<-s.ended
+		s.life.end(StatusReleased, "create was given up")
+		<-s.life.ended
 		return nil, fmt.Errorf("create session: %w", context.Cause(ctx))
 	}
-	if err := s.startError(); err != nil {
+	if err := s.life.startError(); err != nil {
 		return nil, fmt.Errorf("create session: %w", err)
 	}
 	return s, nil
@@ -285,7 +285,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	m.closing = true
 	m.mu.Unlock()
 	for _, s := range m.List() {
-		s.end(StatusReleased, "server stopped")
+		s.life.end(StatusReleased, "server stopped")
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -322,7 +322,7 @@ func (m *Manager) forget() {
 func (m *Manager) forgetLocked() {
 	var ended []*Session
 	for _, s := range m.sessions {
-		if isClosed(s.ended) {
+		if isClosed(s.life.ended) {
 			ended = append(ended, s)
 		}
 	}

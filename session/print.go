@@ -36,7 +36,7 @@ func (s *Session) printed(p *browser.Page) {
 		Type: "download", ID: id.New("dl"), State: DownloadRunning, Name: name + ".pdf", URL: text.Clip(p.URL(), maxTitle),
 	}}
 	s.addDownload(k)
-	s.spawn(func() {
+	s.life.spawn(func() {
 		defer cancel()
 		file, err := s.print(ctx, p, k.message.Name)
 		s.changeKnown(k, func(m *DownloadMessage) {

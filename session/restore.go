@@ -91,7 +91,7 @@ func (m *Manager) restore(ctx context.Context) error {
 		})
 	}
 	slices.SortFunc(m.order, func(a, b string) int {
-		return compareTimes(m.sessions[a].createdAt, m.sessions[b].createdAt, a, b)
+		return compareTimes(m.sessions[a].life.clock.createdAt, m.sessions[b].life.clock.createdAt, a, b)
 	})
 	m.forget()
 	return nil
@@ -120,14 +120,15 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 	}
 	s := newSession(&m.services, CreateOptions{Dimensions: info.Dimensions}, info.ID, info.EventCount+1)
 	s.earlier = earlier{info: &info, logBytes: record.LogBytes}
-	s.status, s.createdAt, s.endReason, s.endedAt = info.Status, info.CreatedAt, info.EndReason, *info.EndedAt
-	s.sealed = true
+	s.life.clock.createdAt = info.CreatedAt
+	s.life.finish(&endCause{status: info.Status, reason: info.EndReason}, *info.EndedAt, nil)
+	s.life.seal()
 	s.journal.Restore(last)
-	s.cancel(&endCause{status: info.Status, reason: info.EndReason})
+	s.life.end(info.Status, info.EndReason)
 	_ = s.monitor.Close() // never fails
 	s.monitor.Ring().Close()
-	close(s.started)
-	close(s.ended)
+	close(s.life.started)
+	close(s.life.ended)
 	if live {
 		s.archive()
 	}

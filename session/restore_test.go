@@ -318,7 +318,7 @@ func TestCloseInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := create(t, m, CreateOptions{})
-	s.work.Add(1) // something of the session that takes longer
+	s.life.work.Add(1) // something of the session that takes longer
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("no time")
 	cancel(why)
@@ -330,7 +330,7 @@ func TestCloseInTime(t *testing.T) {
 		t.Error("the session has ended")
 	default:
 	}
-	s.work.Done()
+	s.life.work.Done()
 	if err := m.Close(t.Context()); err != nil || !s.Status().Ended() {
 		t.Errorf("closed again: %v, %s", err, s.Status())
 	}

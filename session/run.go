@@ -210,7 +210,7 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 		Code: o.Code, Filename: o.Filename, Args: o.Args, Timeout: o.Timeout,
 	}, runOperations{r}, runSink{r})
 	if err != nil {
-		defer s.work.Done()
+		defer s.life.work.Done()
 		s.leave(r.actor)
 		defer s.clearRun()
 		return r.refused(err)
@@ -315,7 +315,7 @@ func (r *Run) finish() {
 	s.services.stats.count(func() { s.services.stats.runs[info.Status]++ })
 	s.notifyRun(info)
 	close(r.done)
-	s.work.Done()
+	s.life.work.Done()
 }
 
 // runSink takes what the script's worker reports.

@@ -74,7 +74,7 @@ func (l *runs) sort() {
 func (s *Session) claimRun(r *Run) (*engine, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.aliveLocked(); err != nil {
+	if err := s.life.alive(); err != nil {
 		return nil, err
 	}
 	if s.engine == nil {
@@ -84,7 +84,7 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 		return nil, err
 	}
 	s.gestures.use()
-	s.work.Add(1) // until the run is settled
+	s.life.work.Add(1) // until the run is settled
 	return s.engine, nil
 }
 
@@ -101,7 +101,7 @@ func (s *Session) keepRun(r *Run) {
 func (s *Session) clearRun() {
 	s.runs.clear()
 	s.gestures.use()
-	s.wakeClock()
+	s.life.wakeClock()
 }
 
 // Runs are the session's runs, newest first.

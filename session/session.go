@@ -27,7 +27,7 @@ type Session struct {
 	opts     CreateOptions
 	log      *slog.Logger
 	control  *control.Handover
-	life     *lifetime
+	life     *life
 	gestures *gestures // of people
 	monitor  *capture.Monitor
 	said     *background.Log    // by pages and workers
@@ -40,23 +40,13 @@ type Session struct {
 	runs      runs
 	capture   attachment // of the monitor to a browser
 
-	ctx    context.Context // the session's life; its cause is an *endCause
-	cancel context.CancelCauseFunc
-	work   sync.WaitGroup // runs, timers, condition watchers
-
-	started chan struct{} // closed when the first browser is there, or never will be
-	ended   chan struct{} // closed when nothing of the session is left
+	ctx context.Context // the session's life; its cause is an *endCause
 
 	tellMu sync.Mutex // orders what viewers are told: held while state is read and queued, never across I/O; before mu
 
 	inputMu sync.Mutex // held while input is checked and queued, and while it is released
 
 	mu        sync.Mutex // guards what follows; never held across I/O
-	status    Status
-	startErr  error
-	createdAt time.Time
-	endedAt   time.Time
-	endReason string
 	metadata  map[string]any
 	userAgent string
 	engine    *engine // nil while there is no browser
@@ -65,8 +55,6 @@ type Session struct {
 	refocused chan struct{}
 	viewers   map[*Viewer]struct{}
 	takeovers []*Takeover
-	rearm     chan struct{} // one token: the clock must be read again
-	sealed    bool          // nothing may be added to work any more
 	thumb     thumbnail
 
 	earlier earlier // of a session of an earlier process
@@ -76,10 +64,9 @@ type Session struct {
 func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *Session {
 	now := time.Now().UTC()
 	s := &Session{
-		id: id, services: shared, opts: o, started: make(chan struct{}), ended: make(chan struct{}),
-		status: StatusStarting, createdAt: now, gestures: newGestures(now), life: newLifetime(now, o.Timeout),
+		id: id, services: shared, opts: o, gestures: newGestures(now),
 		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{},
-		refocused: make(chan struct{}), rearm: make(chan struct{}, 1),
+		refocused: make(chan struct{}),
 	}
 	if s.metadata == nil {
 		s.metadata = map[string]any{}
@@ -90,7 +77,9 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	s.said = background.New(background.Options{Hide: redactor.Text})
 	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Log: s.said, Logger: s.log})
 	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: shared.events, S2: shared.opts.S2, Logger: s.log})
-	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	var cancel context.CancelCauseFunc
+	s.ctx, cancel = context.WithCancelCause(context.Background())
+	s.life = newLife(now, o.Timeout, cancel)
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
 	return s
@@ -106,32 +95,24 @@ func (s *Session) Monitor() *capture.Monitor { return s.monitor }
 func (s *Session) Journal() *journal.Journal { return s.journal }
 
 // Ended is closed when the session is over and nothing of it is left.
-func (s *Session) Ended() <-chan struct{} { return s.ended }
+func (s *Session) Ended() <-chan struct{} { return s.life.ended }
 
 // Status is where the session stands.
 func (s *Session) Status() Status {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.status
+	status, _, _ := s.life.read()
+	return status
 }
 
 // endTime is when the session ended; zero for one that did not.
 func (s *Session) endTime() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.endedAt
+	_, at, _ := s.life.read()
+	return at
 }
 
 func (s *Session) statusAndViewers() (Status, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.status, len(s.viewers)
-}
-
-func (s *Session) startError() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.startErr
+	return s.Status(), len(s.viewers)
 }
 
 // Info is the session's present state.
@@ -147,18 +128,20 @@ func (s *Session) Info() Info {
 	if t := s.openTakeover(); t != nil {
 		takeover = new(t.Info())
 	}
-	expiresAt, timeout := s.life.read(time.Now().UTC())
+	expiresAt, timeout := s.life.clock.read(time.Now().UTC())
+	status, endedAt, reason := s.life.read()
+	createdAt := s.life.clock.createdAt
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info := Info{
-		ID: s.id, SessionID: s.id, Status: s.status, CreatedAt: s.createdAt, ExpiresAt: expiresAt, EndReason: s.endReason,
-		Duration: msOf(time.Since(s.createdAt)), Timeout: msOf(timeout), Dimensions: s.opts.Dimensions, UserAgent: s.userAgent,
+		ID: s.id, SessionID: s.id, Status: status, CreatedAt: createdAt, ExpiresAt: expiresAt, EndReason: reason,
+		Duration: msOf(time.Since(createdAt)), Timeout: msOf(timeout), Dimensions: s.opts.Dimensions, UserAgent: s.userAgent,
 		Tabs: s.tabs.list(), Controller: holder, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
 		Metadata: maps.Clone(s.metadata),
 	}
-	if !s.endedAt.IsZero() {
-		info.EndedAt = new(s.endedAt)
-		info.Duration = msOf(s.endedAt.Sub(s.createdAt))
+	if !endedAt.IsZero() {
+		info.EndedAt = new(endedAt)
+		info.Duration = msOf(endedAt.Sub(createdAt))
 	}
 	if tab, ok := s.tabs.activeTab(); ok {
 		info.URL, info.Title = tab.URL, tab.Title
@@ -170,36 +153,36 @@ func (s *Session) Info() Info {
 // Release ends the session and returns when nothing of it is left. It returns
 // ErrEnded when it had ended before.
 func (s *Session) Release(reason string) error {
-	if err := s.alive(); err != nil {
+	if err := s.life.alive(); err != nil {
 		return err
 	}
 	if reason == "" {
 		reason = "released"
 	}
-	s.end(StatusReleased, reason)
-	<-s.ended
+	s.life.end(StatusReleased, reason)
+	<-s.life.ended
 	return nil
 }
 
 // Extend sets how long the session lives, counted from its creation. The time that
 // it spent waiting for people is added to that.
 func (s *Session) Extend(timeout time.Duration) error {
-	if err := s.alive(); err != nil {
+	if err := s.life.alive(); err != nil {
 		return err
 	}
 	if timeout < time.Second || timeout > MaxTimeout {
 		return invalid.Field("timeout", "must be between 1000 and 86400000 ms")
 	}
-	s.life.set(timeout)
+	s.life.clock.set(timeout)
 	s.tellLife()
 	s.archive()
-	s.wakeClock()
+	s.life.wakeClock()
 	return nil
 }
 
 // SetMetadata replaces the session's metadata.
 func (s *Session) SetMetadata(metadata map[string]any) error {
-	if err := s.alive(); err != nil {
+	if err := s.life.alive(); err != nil {
 		return err
 	}
 	defer s.archive()
@@ -214,25 +197,11 @@ func (s *Session) SetMetadata(metadata map[string]any) error {
 // Touch notes that somebody uses the session, for its idle timeout.
 func (s *Session) Touch() { s.gestures.use() }
 
-// alive returns an *EndedError for a session that is over or ends just now.
-func (s *Session) alive() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.aliveLocked()
-}
-
-func (s *Session) aliveLocked() error {
-	if s.status.Ended() {
-		return &EndedError{Reason: s.endReason}
-	}
-	return nil
-}
-
 // ready returns the browser, or why there is none.
 func (s *Session) ready() (*engine, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.aliveLocked(); err != nil {
+	if err := s.life.alive(); err != nil {
 		return nil, err
 	}
 	if s.engine == nil {

@@ -15,7 +15,7 @@ const (
 
 // CreateLink makes a share link and the secret that opens it.
 func (s *Session) CreateLink(o links.Options) (links.Info, string, error) {
-	if err := s.alive(); err != nil {
+	if err := s.life.alive(); err != nil {
 		return links.Info{}, "", err
 	}
 	return s.services.links.Create(s.id, o)

@@ -221,7 +221,7 @@ func (s *Session) removePage(eng *engine, p *browser.Page) {
 	}
 	s.mu.Unlock()
 	if gone != nil {
-		s.spawn(func() { eng.live.Forget(p.ID()) })
+		s.life.spawn(func() { eng.live.Forget(p.ID()) })
 		s.sendTabs()
 		s.sendWidgets()
 	}

@@ -28,7 +28,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	}
 	s.gestures.use()
 	s.mu.Lock()
-	if err := s.aliveLocked(); err != nil {
+	if err := s.life.alive(); err != nil {
 		s.mu.Unlock()
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 		s.services.archive.Drop(s.takeovers[0].key())
 		s.takeovers = slices.Delete(s.takeovers, 0, 1)
 	}
-	s.life.pause(t.info.CreatedAt)
+	s.life.clock.pause(t.info.CreatedAt)
 	t.timer = time.AfterFunc(time.Until(t.info.Deadline), t.expire)
 	s.mu.Unlock()
 
@@ -49,7 +49,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	s.takeoverRequested(t)
 	s.tellLife()
 	if o.Until != "" {
-		s.spawn(func() { s.watchCondition(t, until) })
+		s.life.spawn(func() { s.watchCondition(t, until) })
 	}
 	return t, nil
 }
@@ -124,7 +124,7 @@ func (s *Session) sendTakeover() {
 // it; otherwise whoever worked on the takeover, or came only for it, lets go.
 func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
-	s.life.resume(time.Now())
+	s.life.clock.resume(time.Now())
 	s.tellLife()
 	info := t.Info()
 	to := control.Nobody
@@ -141,7 +141,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})
 	s.services.stats.count(func() { s.services.stats.takeovers[info.State]++ })
 	s.notifyTakeover("takeover.ended", info)
-	s.wakeClock()
+	s.life.wakeClock()
 }
 
 // tellRun puts a takeover into the stream of the run that asked for it.

@@ -102,7 +102,7 @@ func (s *Session) welcome(v *Viewer) error {
 	s.tellMu.Lock()
 	defer s.tellMu.Unlock()
 	s.mu.Lock()
-	if err := s.aliveLocked(); err != nil {
+	if err := s.life.alive(); err != nil {
 		s.mu.Unlock()
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Session) welcome(v *Viewer) error {
 	}
 	s.viewers[v] = struct{}{}
 	s.gestures.use()
-	crashed := s.status == StatusCrashed
+	crashed := s.Status() == StatusCrashed
 	run := s.runs.current()
 	s.mu.Unlock()
 
@@ -347,7 +347,7 @@ func (v *Viewer) leave(giveBack bool) {
 	}
 	v.out.close()
 	s.note("viewer_left", map[string]any{"viewer": v.id})
-	s.wakeClock()
+	s.life.wakeClock()
 }
 
 // works reports whether the viewer is in control, or on the open takeover.
