@@ -17,24 +17,24 @@ import (
 )
 
 const (
-	// bodyLimit bounds a JSON body where a route says nothing else, in bytes.
+	// bodyLimit bounds a JSON body in bytes, unless a route has its own bound.
 	bodyLimit = 1 << 20
-	// createBodyLimit leaves room for the cookies and storage a session starts with.
+	// createBodyLimit leaves room for a session's initial cookies and storage.
 	createBodyLimit = 16 << 20
-	// scriptLimit bounds a script's source, in bytes (scripting.md).
+	// scriptLimit bounds the source of a script, in bytes.
 	scriptLimit = 1 << 20
-	// scriptBodyLimit leaves room for its JSON escapes and its arguments.
+	// scriptBodyLimit leaves room for JSON escapes and arguments.
 	scriptBodyLimit = 8 << 20
-	// bodyTime is how long a caller may take to send a body.
+	// bodyTime bounds how long a caller may take to send a body.
 	bodyTime = 30 * time.Second
-	// drainLimit and drainTime bound what is read of a body that was refused.
+	// drainLimit and drainTime bound how much of a refused body is read.
 	drainLimit = 64 << 20
 	drainTime  = 5 * time.Second
 )
 
-// readJSON decodes the body into a struct. An empty body is an empty object.
-// Unknown and repeated names, wrong types and anything but one object are
-// refused, with the name of the field.
+// readJSON decodes the body into a struct. An empty body is an empty object. It
+// refuses unknown and repeated names, wrong types, and anything but one object,
+// with the name of the field.
 func readJSON(c echo.Context, limit int64, into any) error {
 	raw, err := readBody(c, limit)
 	if err != nil {
@@ -58,9 +58,9 @@ func readBody(c echo.Context, limit int64) ([]byte, error) {
 	return nil, &failure{kind: kindTooLarge, detail: fmt.Sprintf("The body may have at most %d bytes.", limit)}
 }
 
-// drain reads on before a refusal: a caller that is still sending would not see
-// the answer, since closing the connection under it is a reset. One that waits to
-// be told to send (RFC 9110, section 10.1.1) is not told so.
+// drain reads more of the body before a refusal: a caller that still sends would
+// not see the answer, because closing the connection resets it. A caller that
+// waits for permission to send (RFC 9110, section 10.1.1) does not get it.
 func drain(c echo.Context, refusal kind) {
 	r := c.Request()
 	if r.Body == nil || r.Body == http.NoBody || r.Header.Get("Expect") != "" && refusal != kindTooLarge {
@@ -68,7 +68,7 @@ func drain(c echo.Context, refusal kind) {
 	}
 	rc := http.NewResponseController(c.Response())
 	_ = rc.SetReadDeadline(time.Now().Add(drainTime)) // a test's recorder has none
-	_, _ = io.CopyN(io.Discard, r.Body, drainLimit)   // what comes of it changes nothing
+	_, _ = io.CopyN(io.Discard, r.Body, drainLimit)   // the result does not matter
 	_ = rc.SetReadDeadline(time.Time{})
 }
 
@@ -86,7 +86,7 @@ func decodeObject(raw []byte, into any) error {
 	return nil
 }
 
-// decodeFailure says which field an error of the JSON package is about.
+// decodeFailure names the field of an error of the JSON package.
 func decodeFailure(err error) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
@@ -105,7 +105,7 @@ func decodeFailure(err error) error {
 	return badField(field, "must be %s", typeName(semantic))
 }
 
-// fieldName writes a JSON pointer as callers write fields: dimensions.width.
+// fieldName converts a JSON pointer to the form of field names: dimensions.width.
 func fieldName(p jsontext.Pointer) string {
 	var parts []string
 	for token := range p.Tokens() {
@@ -114,7 +114,7 @@ func fieldName(p jsontext.Pointer) string {
 	return strings.Join(parts, ".")
 }
 
-// typeName is what a field wants, in JSON's words.
+// typeName is the JSON type that a field needs.
 func typeName(e *json.SemanticError) string {
 	if e.GoType == nil {
 		return "of another type"
@@ -142,15 +142,15 @@ func typeName(e *json.SemanticError) string {
 	return "of another type"
 }
 
-// checks collects what is wrong with the fields of one request, so that a
-// caller learns all of it at once.
+// checks collects the errors of one request's fields, so that a caller gets all
+// of them at once.
 type checks struct{ fields []invalid.FieldError }
 
 func (v *checks) add(field, format string, args ...any) {
 	v.fields = append(v.fields, invalid.FieldError{Field: field, Error: fmt.Sprintf(format, args...)})
 }
 
-// between checks a number that was given.
+// between checks a given number.
 func between[T int | int64 | float64](v *checks, field string, n, low, high T) {
 	if n < low || n > high {
 		v.add(field, "must be from %v to %v", low, high)
@@ -164,7 +164,7 @@ func (v *checks) atMost(field, text string, limit int) {
 	}
 }
 
-// oneOf checks a word.
+// oneOf checks a value from a fixed set.
 func (v *checks) oneOf(field, word string, words ...string) {
 	for _, w := range words {
 		if w == word {
@@ -174,8 +174,8 @@ func (v *checks) oneOf(field, word string, words ...string) {
 	v.add(field, "must be one of %s", strings.Join(words, ", "))
 }
 
-// milliseconds turns a field into a duration; nil gives zero, which leaves the
-// default to session.
+// milliseconds converts a field to a duration; nil gives zero, which means the
+// default of package session.
 func (v *checks) milliseconds(field string, ms *int64, low, high time.Duration) time.Duration {
 	if ms == nil {
 		return 0

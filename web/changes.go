@@ -11,29 +11,30 @@ import (
 )
 
 const (
-	// changesPause is the least time between two messages of a stream of changes;
-	// what happens meanwhile is told together.
+	// changesPause is the minimum time between two messages of a stream of
+	// changes. Changes in between are reported together.
 	changesPause = 300 * time.Millisecond
-	// maxCalls is how many open takeovers a message names; the newest are left out.
+	// maxCalls bounds the open takeovers in a message; the newest are left out.
 	maxCalls = 100
 )
 
-// overview is what a stream of changes tells: who is needed, and how much is going on.
+// overview is the message of a stream of changes: who is needed, and how much is
+// going on.
 type overview struct {
 	Live    int    `json:"live"`
-	Waiting []call `json:"waiting"` // takeovers that are open, oldest first
+	Waiting []call `json:"waiting"` // open takeovers, oldest first
 }
 
-// call is a takeover that is open.
+// call is an open takeover.
 type call struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
 	Reason    string `json:"reason"`
-	Claimed   bool   `json:"claimed"` // somebody is on it
+	Claimed   bool   `json:"claimed"` // somebody works on it
 }
 
-// streamChanges is GET /v1/sessions/stream: an overview now, and another whenever
-// something of the sessions is different.
+// streamChanges is GET /v1/sessions/stream: an overview now, and another one
+// after every change of a session.
 func (s *Server) streamChanges(c echo.Context) error {
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {
@@ -59,7 +60,7 @@ func (s *Server) streamChanges(c echo.Context) error {
 	})
 }
 
-// afterPause is closed when changesPause is over, or ctx.
+// afterPause is closed after changesPause, or when ctx ends.
 func afterPause(ctx context.Context) <-chan struct{} {
 	paused, cancel := context.WithTimeout(ctx, changesPause)
 	context.AfterFunc(paused, cancel)

@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	// signInCookie holds a sign-in: expiry and nonce, signed with the key that
-	// was given. Removing the key ends it.
+	// signInCookie holds a sign-in: expiry and nonce, signed with the given key.
+	// Removing the key ends it.
 	signInCookie = "takeover_key"
-	// linkCookiePrefix begins the names of the cookies of share links; the
-	// session's id follows, so that links to several sessions work side by side.
+	// linkCookiePrefix begins the names of the cookies of share links. The
+	// session's id follows, so that links to several sessions work at the same
+	// time.
 	linkCookiePrefix = "takeover_link_"
 	// SignInTime is how long a sign-in lasts.
 	SignInTime = 7 * 24 * time.Hour
@@ -24,8 +25,8 @@ const (
 	nonceSize = 16
 )
 
-// signer makes and checks the values of sign-in cookies. A sign-out is
-// remembered until the cookie would have expired.
+// signer makes and checks the values of sign-in cookies. It remembers a sign-out
+// until the cookie would have expired.
 type signer struct {
 	keys *Keys
 	now  func() time.Time
@@ -38,7 +39,7 @@ func newSigner(keys *Keys) *signer {
 	return &signer{keys: keys, now: time.Now, revoked: map[string]time.Time{}}
 }
 
-// sign makes a cookie's value: the key's id, and expiry, nonce and signature.
+// sign makes the value of a cookie: the key's id, expiry, nonce and signature.
 func (s *signer) sign(e *keyEntry) (value string, expires time.Time) {
 	expires = s.now().Add(SignInTime)
 	nonce := sha256.Sum256([]byte(newSecret()))
@@ -47,7 +48,7 @@ func (s *signer) sign(e *keyEntry) (value string, expires time.Time) {
 	return e.id + "." + base64.RawURLEncoding.EncodeToString(append(payload, macOf(e, payload)...)), expires
 }
 
-// check returns the key that a cookie was signed with, or nil.
+// check returns the key with which a cookie was signed, or nil.
 func (s *signer) check(value string) *keyEntry {
 	e, nonce, expires := s.open(value)
 	if e == nil || !s.now().Before(expires) {
@@ -61,7 +62,7 @@ func (s *signer) check(value string) *keyEntry {
 	return e
 }
 
-// revoke ends a sign-in before its time.
+// revoke ends a sign-in early.
 func (s *signer) revoke(value string) {
 	e, nonce, expires := s.open(value)
 	if e == nil {
@@ -77,7 +78,7 @@ func (s *signer) revoke(value string) {
 	s.revoked[nonce] = expires
 }
 
-// open reads a value and checks its signature.
+// open parses a value and checks its signature.
 func (s *signer) open(value string) (e *keyEntry, nonce string, expires time.Time) {
 	id, body, _ := strings.Cut(value, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(body)
@@ -98,7 +99,8 @@ func macOf(e *keyEntry, payload []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// newCookie is a cookie that scripts cannot read and other sites cannot send.
+// newCookie returns a cookie that scripts cannot read and other sites cannot
+// send.
 func newCookie(r *http.Request, name, value string, expires time.Time, https bool) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value, Path: "/", Expires: expires,

@@ -23,8 +23,8 @@ const (
 	minSide     = 100
 )
 
-// createRequest is the body of a create: the fields of api.md, and those of
-// Steel's client (version 0.18). What a field does not do is said in warnings.
+// createRequest is the body of a create: the fields of this API, and those of
+// Steel's client (version 0.18). Fields without effect are named in warnings.
 type createRequest struct {
 	URL               string            `json:"url,omitempty"`
 	Timeout           *int64            `json:"timeout,omitempty"`     // ms
@@ -46,14 +46,14 @@ type createRequest struct {
 	noEffect
 }
 
-// sizeRequest is a viewport as a caller gives it.
+// sizeRequest is a viewport in a request.
 type sizeRequest struct {
 	Width  int `json:"width"`
 	Height int `json:"height"`
 }
 
-// noEffect is what is accepted and does nothing yet. A field that asks for
-// nothing (false, null, an empty list) is not worth a warning.
+// noEffect lists accepted fields without an effect. A field that asks for nothing
+// (false, null, an empty list) causes no warning.
 type noEffect struct {
 	Profile              json.RawMessage `json:"profile,omitempty"`
 	Persist              json.RawMessage `json:"persist,omitempty"`
@@ -80,7 +80,7 @@ type noEffect struct {
 	UseProxy             json.RawMessage `json:"useProxy,omitempty"`
 }
 
-// warnings names the fields that were given and have no effect.
+// warnings names the given fields that have no effect.
 func (n *noEffect) warnings() []string {
 	out := []string{}
 	for _, f := range []struct {
@@ -107,7 +107,7 @@ func asksForSomething(value json.RawMessage) bool {
 	return !slices.Contains([]string{"", "null", "false", "0", `""`, "[]", "{}"}, strings.TrimSpace(string(value)))
 }
 
-// options checks a request and turns it into session's words.
+// options checks a request and converts it to the options of package session.
 func (r *createRequest) options() (session.CreateOptions, error) {
 	var v checks
 	o := session.CreateOptions{
@@ -158,14 +158,14 @@ func (v *checks) metadata(m map[string]any) {
 	}
 }
 
-// header refuses what cannot stand in a header's value (RFC 9110, 5.5).
+// header refuses a value that is not allowed in a header (RFC 9110, 5.5).
 func (v *checks) header(field, value string) {
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		v.add(field, "must not have control characters")
 	}
 }
 
-// headerName refuses what is no token (RFC 9110, 5.6.2).
+// headerName refuses a name that is not a token (RFC 9110, 5.6.2).
 func (v *checks) headerName(field, name string) {
 	const symbols = "!#$%&'*+-.^_`|~"
 	ok := name != "" && len(name) <= maxWord && !strings.ContainsFunc(name, func(r rune) bool {

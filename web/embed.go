@@ -14,8 +14,8 @@ import (
 // framedKey marks a request for a page that other sites may frame.
 const framedKey = "framed"
 
-// checkEmbedOrigins refuses what is no origin: wildcards and paths would let in
-// more than the messages between the pages can be checked against.
+// checkEmbedOrigins refuses values that are not origins. Wildcards and paths
+// would allow more than the messages between the pages can check.
 func checkEmbedOrigins(origins []string) error {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)
@@ -26,7 +26,7 @@ func checkEmbedOrigins(origins []string) error {
 	return nil
 }
 
-// allowFraming lets the configured sites show this page inside of theirs.
+// allowFraming lets the configured sites frame this page.
 func (s *Server) allowFraming(c echo.Context) {
 	if len(s.cfg.EmbedOrigins) == 0 {
 		return
@@ -37,7 +37,7 @@ func (s *Server) allowFraming(c echo.Context) {
 	h.Del("X-Frame-Options")
 }
 
-// embedOrigins is the sites that may frame the page that is asked for.
+// embedOrigins returns the sites that may frame the requested page.
 func (s *Server) embedOrigins(c echo.Context) []string {
 	if framed, _ := c.Get(framedKey).(bool); framed {
 		return s.cfg.EmbedOrigins
@@ -45,8 +45,8 @@ func (s *Server) embedOrigins(c echo.Context) []string {
 	return nil
 }
 
-// grantCookie is the cookie of a share link. In a frame of another site browsers
-// send only what says so, and keep it apart for each such site.
+// grantCookie is the cookie of a share link. In a frame of another site, browsers
+// only send a cookie that asks for it, and keep it apart for each site.
 func (s *Server) grantCookie(r *http.Request, g links.Grant, embedded bool) *http.Cookie {
 	c := newCookie(r, linkCookiePrefix+g.SessionID, s.grants.sign(g), g.Expires, s.https())
 	if embedded && len(s.cfg.EmbedOrigins) > 0 {

@@ -15,7 +15,7 @@ import (
 
 const (
 	mimeJSONLines = "application/x-ndjson"
-	// exportBuffer is how much of a download is collected before it goes out.
+	// exportBuffer is the size of the buffer for a download.
 	exportBuffer = 64 << 10
 )
 
@@ -43,8 +43,7 @@ func (s *Server) eventsJSONL(c echo.Context) error {
 	})
 }
 
-// export answers with a file of the session's events, which goes out while it is
-// written.
+// export sends a file of the session's events while it is written.
 func (s *Server) export(c echo.Context, extension, mime string, write func(context.Context, *session.Session, *bufio.Writer, capture.Range) error) error {
 	span, err := readRange(c)
 	if err != nil {
@@ -76,7 +75,7 @@ func (s *Server) export(c echo.Context, extension, mime string, write func(conte
 		return err
 	}
 	s.log.Warn("download of events", "session", one.ID(), "err", err)
-	panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
+	panic(http.ErrAbortHandler) // so that the part is not mistaken for the whole
 }
 
 // stallingWriter gives up on a caller that takes nothing for too long.
@@ -86,13 +85,13 @@ type stallingWriter struct {
 	stall time.Duration
 }
 
-// Write is io.Writer's.
+// Write implements io.Writer.
 func (w *stallingWriter) Write(p []byte) (int, error) {
 	_ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) // a test's recorder has none
 	return w.w.Write(p)
 }
 
-// readRange reads ?from= and ?to=.
+// readRange parses ?from= and ?to=.
 func readRange(c echo.Context) (capture.Range, error) {
 	var span capture.Range
 	for name, at := range map[string]*int64{"from": &span.From, "to": &span.To} {

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// uploadTime is how long a caller may take to send a file.
+	// uploadTime bounds how long a caller may take to send a file.
 	uploadTime = 10 * time.Minute
-	// uploadParts bounds the parts of a form with a file in it.
+	// uploadParts bounds the parts of a form with a file.
 	uploadParts = 20
-	// uploadField bounds a field of a form besides the file, in bytes.
+	// uploadField bounds the other fields of such a form, in bytes.
 	uploadField = 4 << 10
 )
 
-// uploadForm stands for a body that is a file, in /openapi.json.
+// uploadForm represents a file as a body in /openapi.json.
 type uploadForm struct{}
 
 // listFiles is GET /v1/sessions/:id/files.
@@ -45,8 +45,8 @@ func (s *Server) listFiles(c echo.Context) error {
 	return list(c, "files", all, oldestFirst, func(f files.File) position { return position{f.ModifiedAt, f.Name} }, func(f files.File) files.File { return f })
 }
 
-// uploadFile is POST /v1/sessions/:id/files: a form with a file in it, or the
-// file itself and ?name=.
+// uploadFile is POST /v1/sessions/:id/files: a form with a file, or the file
+// itself with ?name=.
 func (s *Server) uploadFile(c echo.Context) error {
 	one, folder, err := s.filesOf(c)
 	if err != nil {
@@ -90,13 +90,13 @@ func (s *Server) uploadFile(c echo.Context) error {
 	return c.JSON(http.StatusCreated, info)
 }
 
-// roomReader ends with files.ErrFull what is larger than its room.
+// roomReader ends with files.ErrFull when a body is larger than the room for it.
 type roomReader struct {
 	io.Reader
 	room int64
 }
 
-// Read is io.Reader's.
+// Read implements io.Reader.
 func (r *roomReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if r.room -= int64(n); r.room < 0 {
@@ -109,7 +109,7 @@ func (r *roomReader) Read(p []byte) (int, error) {
 func upload(c echo.Context) (name string, content io.Reader, err error) {
 	name = c.QueryParam("name")
 	req := c.Request()
-	kind, _, _ := mime.ParseMediaType(req.Header.Get(echo.HeaderContentType)) // one that is none is no form
+	kind, _, _ := mime.ParseMediaType(req.Header.Get(echo.HeaderContentType)) // an invalid type is not that of a form
 	if kind != echo.MIMEMultipartForm {
 		return name, wholeBody{req}, nil
 	}
@@ -142,7 +142,7 @@ func upload(c echo.Context) (name string, content io.Reader, err error) {
 // wholeBody refuses a body that ended before its announced length.
 type wholeBody struct{ req *http.Request }
 
-// Read is io.Reader's.
+// Read implements io.Reader.
 func (b wholeBody) Read(p []byte) (int, error) {
 	n, err := b.req.Body.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -152,7 +152,7 @@ func (b wholeBody) Read(p []byte) (int, error) {
 }
 
 // getFile is GET /v1/sessions/:id/files/:name. Files come from anywhere, so a
-// browser is to save them, never to show them.
+// browser must save them and never show them.
 func (s *Server) getFile(c echo.Context) error {
 	one, folder, err := s.filesOf(c)
 	if err != nil {
@@ -187,8 +187,8 @@ func (s *Server) deleteFile(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// filesOf is the route's session and its folder of files. A guest who came for a
-// takeover reaches them while it is open.
+// filesOf returns the route's session and its folder of files. A guest with a
+// takeover's link reaches them while the takeover is open.
 func (s *Server) filesOf(c echo.Context) (*session.Session, *files.Folder, error) {
 	one, err := s.liveSession(c)
 	if err != nil {

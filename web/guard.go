@@ -13,11 +13,11 @@ import (
 
 const principalKey = "principal"
 
-// writeTime is how long a caller may take to receive an answer that is neither
-// a stream nor a long poll.
+// writeTime bounds how long a caller may take to receive an answer that is
+// neither a stream nor a long poll.
 const writeTime = time.Minute
 
-// caller is who calls; guard has put it there.
+// caller returns the caller, which guard has identified.
 func caller(c echo.Context) *principal {
 	p, _ := c.Get(principalKey).(*principal)
 	if p == nil {
@@ -26,7 +26,7 @@ func caller(c echo.Context) *principal {
 	return p
 }
 
-// guard holds the rules of one route in front of its handler.
+// guard applies the rules of a route before its handler.
 func (s *Server) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		req := c.Request()

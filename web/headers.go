@@ -20,7 +20,7 @@ const (
 	headerCSP = "Content-Security-Policy"
 )
 
-// headKey marks the context of a request that was a HEAD.
+// headKey marks the context of a HEAD request.
 type headKey struct{}
 
 // nonceOf is the request's CSP nonce.
@@ -29,11 +29,11 @@ func nonceOf(c echo.Context) string {
 	return n
 }
 
-// policy is the Content-Security-Policy of every answer. Pages load scripts,
-// styles and pictures of ours only; blob: is for what the canvas and the
-// editor's worker make, data: for favicons of remote pages. Where there is an
-// editor, it places its lines by style attributes; markup of others never gets
-// into a page.
+// policy is the Content-Security-Policy of every answer. Pages load only our own
+// scripts, styles and pictures. blob: is for the canvas and the editor's worker,
+// data: for favicons of remote pages. Pages with an editor allow style
+// attributes, with which it places its lines; markup of others never gets into a
+// page.
 func (s *Server) policy(c echo.Context, editor bool) string {
 	nonce := nonceOf(c)
 	ancestors := strings.Join(s.embedOrigins(c), " ")
@@ -61,7 +61,7 @@ func (s *Server) policy(c echo.Context, editor bool) string {
 	}, "; ")
 }
 
-// secure puts the security headers on every answer, whoever makes it.
+// secure sets the security headers on every answer.
 func (s *Server) secure(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		var b [18]byte
@@ -70,13 +70,13 @@ func (s *Server) secure(next echo.HandlerFunc) echo.HandlerFunc {
 		c.Set(nonceKey, nonce)
 		h := c.Response().Header()
 		h.Set(headerCSP, s.policy(c, false))
-		h.Set("X-Frame-Options", "DENY") // allowFraming takes it away
+		h.Set("X-Frame-Options", "DENY") // allowFraming removes it
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(self), payment=(), usb=()")
-		h.Set("Cache-Control", "no-store") // static assets say otherwise
+		h.Set("Cache-Control", "no-store") // static assets override it
 		if s.https() || overTLS(c.Request()) {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
@@ -85,7 +85,7 @@ func (s *Server) secure(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // record gives every request an id, counts it, and logs it without its query,
-// which may hold a key.
+// which may contain a key.
 func (s *Server) record(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
@@ -111,7 +111,7 @@ func (s *Server) record(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// survive turns a panic of a handler into an error, so that it costs one
+// survive turns a panic of a handler into an error, so that it only costs one
 // request.
 func survive(next echo.HandlerFunc, c echo.Context) (err error) {
 	defer func() {
@@ -122,7 +122,7 @@ func survive(next echo.HandlerFunc, c echo.Context) (err error) {
 	return next(c)
 }
 
-// headAsGet lets HEAD take GET's route; net/http leaves the body out.
+// headAsGet serves HEAD with GET's route; net/http leaves out the body.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {

@@ -15,31 +15,31 @@ import (
 	"strings"
 )
 
-// The names of what is generated and kept in the data directory.
+// The names of generated files in the data directory.
 const (
 	keyFile     = "api-key"
 	linkKeyFile = "link-key"
 )
 
-// ErrNoKey is returned for a server without any key.
+// ErrNoKey is the error of a server without any key.
 var ErrNoKey = errors.New("no API key")
 
-// ErrPublicWithoutKey is returned by CheckAddr.
+// ErrPublicWithoutKey is the error of CheckAddr.
 var ErrPublicWithoutKey = errors.New("refusing a public address without a key of your own: set TAKEOVER_API_KEY")
 
-// Keys is the set of keys that open everything. Only hashes are kept. It is
-// safe for use from any goroutine.
+// Keys is the set of API keys. It only keeps hashes. It is safe for use from any
+// goroutine.
 type Keys struct {
 	entries []keyEntry
 }
 
 type keyEntry struct {
 	hash [sha256.Size]byte
-	mac  [sha256.Size]byte // signs cookies, so that they die with their key
+	mac  [sha256.Size]byte // signs cookies, so that they end with their key
 	id   string            // names the key in cookies and logs
 }
 
-// NewKeys makes the set of the given keys; empty ones are left out. It returns
+// NewKeys makes a set of the given keys and ignores empty ones. It returns
 // ErrNoKey when none is left.
 func NewKeys(keys ...string) (*Keys, error) {
 	set := &Keys{}
@@ -62,8 +62,8 @@ func NewKeys(keys ...string) (*Keys, error) {
 	return set, nil
 }
 
-// match finds the entry of a key. It looks at every entry whatever it finds, so
-// that its time says nothing about them.
+// match returns the entry of a key. It compares with every entry, so that its
+// duration reveals nothing.
 func (k *Keys) match(key string) *keyEntry {
 	hash := sha256.Sum256([]byte(key))
 	var found *keyEntry
@@ -75,7 +75,7 @@ func (k *Keys) match(key string) *keyEntry {
 	return found
 }
 
-// byID finds the entry that a cookie names. The name is no secret.
+// byID returns the entry that a cookie names. The name is not secret.
 func (k *Keys) byID(id string) *keyEntry {
 	for i := range k.entries {
 		if k.entries[i].id == id {
@@ -85,15 +85,14 @@ func (k *Keys) byID(id string) *keyEntry {
 	return nil
 }
 
-// LoadKey reads the key kept in the data directory, and makes one (256 random
-// bits) when there is none.
+// LoadKey reads the key in the data directory, and makes one (256 random bits)
+// when there is none.
 func LoadKey(dir string) (string, error) { return LoadSecret(dir, keyFile, newSecret) }
 
-// LoadLinkKey reads the key that signs the cookies of share links, kept in the
-// data directory like LoadKey's.
+// LoadLinkKey is like LoadKey for the key that signs the cookies of share links.
 func LoadLinkKey(dir string) (string, error) { return LoadSecret(dir, linkKeyFile, newSecret) }
 
-// LoadSecret reads the secret kept in a file of the data directory, and makes one
+// LoadSecret reads the secret in a file of the data directory, and makes one
 // (file mode 0600) when there is none.
 func LoadSecret(dir, file string, create func() string) (string, error) {
 	root, err := os.OpenRoot(dir)
@@ -115,15 +114,15 @@ func LoadSecret(dir, file string, create func() string) (string, error) {
 	return secret, nil
 }
 
-// newSecret is 256 random bits, safe in URLs.
+// newSecret returns 256 random bits in a form for URLs.
 func newSecret() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// CheckAddr refuses an address that others can reach unless the operator has
-// set a key. A host name counts as public unless it is localhost.
+// CheckAddr refuses an address that others can reach unless the operator has set
+// a key. A host name other than localhost counts as public.
 func CheckAddr(addr string, keySet bool) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

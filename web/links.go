@@ -10,18 +10,18 @@ import (
 	"takeover/session"
 )
 
-// defaultLinkTime is how long a link lives when the caller names no time.
+// defaultLinkTime is the lifetime of a link when the caller names none.
 const defaultLinkTime = time.Hour
 
-// maxLinkTime is the longest life of a link.
+// maxLinkTime is the longest lifetime of a link.
 const maxLinkTime = 30 * 24 * time.Hour
 
-// linkRequest is the body of a share.
+// linkRequest is the body of a new link.
 type linkRequest struct {
 	Role      session.Role `json:"role"`
 	ExpiresIn *int64       `json:"expiresIn,omitempty"` // ms
 	MaxUses   int          `json:"maxUses,omitempty"`
-	Takeover  string       `json:"takeover,omitempty"` // the takeover that the link is for
+	Takeover  string       `json:"takeover,omitempty"` // the takeover of the link
 }
 
 // linkCreated is a new link. Its secret is in the URL's fragment.

@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// listDefault is a page of a list when the caller names no size.
+	// listDefault is the size of a page of a list when the caller names none.
 	listDefault = 100
 	// listMax is the largest page of a list.
 	listMax = 1000
 )
 
-// position is an item's place in a list, which it keeps when others come and
-// go: a cursor names the place, not the item.
+// position is the place of an item in a list, which stays the same when other
+// items come and go. A cursor names the position, not the item.
 type position struct {
 	at time.Time
 	id string
 }
 
-// cursor writes a position down for a caller.
+// cursor encodes a position for a caller.
 func (p position) cursor() string { return strconv.FormatInt(p.at.UnixNano(), 10) + "." + p.id }
 
-// readCursor reads what cursor wrote.
+// readCursor decodes a cursor.
 func readCursor(text string) (position, error) {
 	nanos, id, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(nanos, 10, 64)
@@ -37,7 +37,7 @@ func readCursor(text string) (position, error) {
 	return position{at: time.Unix(0, n), id: id}, nil
 }
 
-// compare orders by time, and by id what came at the same time.
+// compare orders by time, and by id at equal times.
 func (p position) compare(other position) int {
 	return cmp.Or(p.at.Compare(other.at), strings.Compare(p.id, other.id))
 }
@@ -50,17 +50,17 @@ const (
 	newestFirst order = -1
 )
 
-// pageQuery is the part of a list that a caller asks for.
+// pageQuery is the requested part of a list.
 type pageQuery struct {
 	limit int
-	after *position // the last item of the page before
+	after *position // the last item of the previous page
 }
 
 func readPageQuery(c echo.Context) (pageQuery, error) {
 	q := pageQuery{limit: listDefault}
 	cursor := c.QueryParam("cursor")
 	if cursor == "" {
-		cursor = c.QueryParam("cursorId") // as Steel's client pages
+		cursor = c.QueryParam("cursorId") // as Steel's client does
 	}
 	if cursor != "" {
 		after, err := readCursor(cursor)
@@ -81,14 +81,14 @@ func readPageQuery(c echo.Context) (pageQuery, error) {
 	return q, nil
 }
 
-// placed is an item and its place.
+// placed is an item with its position.
 type placed[T any] struct {
 	item T
 	position
 }
 
-// paginate sorts items and cuts out the page that q asks for. next is the
-// cursor of the page after it, nil at the end.
+// paginate sorts items and returns the page that q asks for. next is the cursor
+// of the following page, or nil at the end.
 func paginate[T any](items []T, q pageQuery, direction order, place func(T) position) (page []T, next *string) {
 	all := make([]placed[T], len(items))
 	for i, item := range items {
@@ -109,7 +109,7 @@ func paginate[T any](items []T, q pageQuery, direction order, place func(T) posi
 	return page, next
 }
 
-// list answers one page of items, each as view gives it, under name.
+// list answers one page of items under name, each converted by view.
 func list[T, V any](c echo.Context, name string, items []T, direction order, place func(T) position, view func(T) V) error {
 	q, err := readPageQuery(c)
 	if err != nil {

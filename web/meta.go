@@ -8,7 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// health is GET /healthz: the process answers.
+// health is GET /healthz: the process is alive.
 func (s *Server) health(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]any{"status": "ok"})
 }

@@ -60,25 +60,25 @@ func newMetrics(manager *session.Manager) *metrics {
 	return m
 }
 
-// countedMethods are the methods with a figure of their own.
+// countedMethods are the methods with figures of their own.
 var countedMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
 func (m *metrics) request(method, route string, status int, took time.Duration) {
 	switch {
 	case route == "":
-		route = "none" // a path of the caller's making would be a label of theirs
+		route = "none" // callers must not create labels
 	case status == http.StatusSwitchingProtocols:
-		took = 0 // a socket's life is no request's time
+		took = 0 // a socket's duration is not that of a request
 	}
 	if !slices.Contains(countedMethods, method) {
-		method = "other" // as with the path
+		method = "other" // like the path
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
 func (m *metrics) limitHit(name string) { m.limits.WithLabelValues(name).Inc() }
 
-// statsCollector gives the manager's figures at the moment they are asked for.
+// statsCollector reads the manager's figures at each request.
 type statsCollector struct{ manager *session.Manager }
 
 var (
@@ -95,14 +95,14 @@ var (
 	descWaiting   = prometheus.NewDesc("takeover_takeovers_open", "Takeovers that wait for their end.", nil, nil)
 )
 
-// Describe is prometheus.Collector's.
+// Describe implements prometheus.Collector.
 func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descSessions, descMax, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descWaiting} {
 		out <- d
 	}
 }
 
-// Collect is prometheus.Collector's.
+// Collect implements prometheus.Collector.
 func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	st := c.manager.Stats()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {

@@ -17,7 +17,7 @@ import (
 
 type object = map[string]any
 
-// queryParams describes what routes read of the query.
+// queryParams describes the query parameters of routes.
 var queryParams = map[string]object{
 	"limit":    {"description": "Length of a page of the list.", "schema": object{"type": "integer", "minimum": 1, "maximum": listMax, "default": listDefault}},
 	"cursor":   {"description": "The next of the page before.", "schema": object{"type": "string"}},
@@ -42,7 +42,7 @@ var queryParams = map[string]object{
 	"code":     {"description": "The code of a sign-in link, for one use.", "schema": object{"type": "string"}},
 }
 
-// openAPI describes the table as an OpenAPI 3.1 document.
+// openAPI describes the routes as an OpenAPI 3.1 document.
 func openAPI(table []route, version string) ([]byte, error) {
 	g := &specGenerator{schemas: object{}}
 	paths := map[string]object{}
@@ -79,7 +79,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 	return json.MarshalIndent(doc, "", " ")
 }
 
-// specPath writes a path of Echo's as OpenAPI does, and lists its parameters.
+// specPath converts a path of Echo to OpenAPI's form, and lists its parameters.
 func specPath(path string) (string, []string) {
 	var params []string
 	parts := strings.Split(path, "/")
@@ -218,7 +218,7 @@ func (g *specGenerator) structSchema(t reflect.Type) object {
 	if _, known := g.schemas[name]; known {
 		return ref
 	}
-	g.schemas[name] = object{} // so that a type that holds itself ends
+	g.schemas[name] = object{} // ends the recursion of a type that contains itself
 	props, required := g.properties(t)
 	schema := object{"type": "object", "properties": props}
 	if len(required) > 0 && !strings.HasSuffix(name, "Request") {
@@ -259,8 +259,8 @@ func (g *specGenerator) properties(t reflect.Type) (props object, required []str
 	return props, required
 }
 
-// componentNames are the names of structs whose Go names say too little outside
-// their package.
+// componentNames are names for structs whose Go names are unclear outside their
+// package.
 var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[links.Info]():          "Link",
 	reflect.TypeFor[links.Visit]():         "LinkVisit",
@@ -268,7 +268,8 @@ var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[savedscripts.Script](): "SavedScript",
 }
 
-// componentName is a struct's name in the description, with a capital first.
+// componentName is the name of a struct in the document, with a capital first
+// letter.
 func componentName(t reflect.Type) string {
 	if name := componentNames[t]; name != "" {
 		return name

@@ -27,7 +27,7 @@ import (
 // immutable is the caching of assets, whose names change with their content.
 const immutable = "public, max-age=31536000, immutable"
 
-// page is what every page needs.
+// page is the data that every page needs.
 func (s *Server) page(c echo.Context) views.Page {
 	return views.Page{
 		Asset: static.Asset, Imports: static.Imports, Nonce: nonceOf(c), SignedIn: caller(c).operator(), Version: s.cfg.Version, Now: time.Now(),
@@ -35,8 +35,8 @@ func (s *Server) page(c echo.Context) views.Page {
 	}
 }
 
-// render answers with a page. It is made whole first, so that a failure is an
-// answer of its own and not half a page.
+// render answers with a page. It renders the whole page first, so that a failure
+// does not send half a page.
 func (s *Server) render(c echo.Context, status int, page templ.Component) error {
 	var b bytes.Buffer
 	if err := page.Render(c.Request().Context(), &b); err != nil {
@@ -82,8 +82,8 @@ func (s *Server) pageSession(c echo.Context) error {
 	}))
 }
 
-// panelCapture is what the panel of events needs captured, and what somebody
-// captures already.
+// panelCapture is the capture configuration of the events panel, combined with a
+// running one.
 func panelCapture(one *session.Session) string {
 	config := capture.PanelConfig()
 	if state, already, _ := one.Monitor().State(); state == capture.StateRunning {
@@ -91,16 +91,16 @@ func panelCapture(one *session.Session) string {
 	}
 	text, err := json.Marshal(config)
 	if err != nil {
-		return "" // of a struct of booleans: never
+		return "" // never happens for a struct of booleans
 	}
 	return string(text)
 }
 
-// endedOutput is how much of a run's output the page of an ended session shows,
-// in bytes; the API gives all of it.
+// endedOutput bounds the output of a run on the page of an ended session, in
+// bytes; the API gives all of it.
 const endedOutput = 16 << 10
 
-// endedPage is what is left of a session.
+// endedPage is the data for the page of an ended session.
 func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage {
 	p := views.EndedPage{Page: s.page(c), Session: sessionCard(one)}
 	for _, r := range one.Runs() {
@@ -117,7 +117,7 @@ func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage
 	return p
 }
 
-// outputOf is what a run logged and came to, as text.
+// outputOf is the log and the result of a run as text.
 func outputOf(info session.RunInfo) string {
 	var b strings.Builder
 	for _, l := range info.Logs {
@@ -152,8 +152,8 @@ func (s *Server) pageTakeover(c echo.Context) error {
 	}))
 }
 
-// favicon is GET /favicon.ico: what browsers ask for beside answers that are no
-// pages of ours, such as pictures and JSON.
+// favicon is GET /favicon.ico, which browsers request for answers other than our
+// pages, such as pictures and JSON.
 func (s *Server) favicon(c echo.Context) error {
 	content, err := openAsset(path.Base(static.Asset("icon.svg")))
 	if err != nil {
@@ -167,8 +167,8 @@ func (s *Server) favicon(c echo.Context) error {
 	return nil
 }
 
-// static is GET /static/*. Only files of the build are served, by their names,
-// compressed where the build has that form and the caller takes it.
+// static is GET /static/*. It serves only files of the build, by name, and
+// compressed if the build has that form and the caller accepts it.
 func (s *Server) static(c echo.Context) error {
 	name := c.Param("*")
 	if !fs.ValidPath(name) || path.Base(name) != name || name == ".keep" || name == "manifest.json" || path.Ext(name) == packed {
@@ -192,10 +192,10 @@ func (s *Server) static(c echo.Context) error {
 	return serveAsset(c, name, content)
 }
 
-// packed ends the name of an asset's compressed form.
+// packed is the suffix of compressed assets.
 const packed = ".gz"
 
-// takesGzip reports whether a caller takes gzip.
+// takesGzip reports whether a caller accepts gzip.
 func takesGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get(echo.HeaderAcceptEncoding), ",") {
 		coding, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
@@ -230,8 +230,8 @@ func serveAsset(c echo.Context, name string, content asset) error {
 	return nil
 }
 
-// forGuests reports whether a request is for a page that share links lead to:
-// its visitor may hold a secret, in the fragment, that the server never sees.
+// forGuests reports whether a request is for a page to which share links lead.
+// Its visitor may have a secret in the fragment, which the server never sees.
 func (s *Server) forGuests(c echo.Context) bool {
 	for _, r := range s.table {
 		if r.path == c.Path() {

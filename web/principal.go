@@ -14,10 +14,10 @@ import (
 	"takeover/session"
 )
 
-// keyHeader is the header that Steel's clients send their key in.
+// keyHeader is the header in which Steel's clients send their key.
 const keyHeader = "steel-api-key"
 
-// principalKind is how a caller showed who they are.
+// principalKind is how a caller identified itself.
 type principalKind int
 
 const (
@@ -30,20 +30,20 @@ const (
 // principal is a caller.
 type principal struct {
 	kind   principalKind
-	name   string // what others see: "api", "operator", "link ln_…"
-	key    string // id of the key, for logs and limits; no secret
+	name   string // the name that others see: "api", "operator", "link ln_…"
+	key    string // id of the key, for logs and limits; not secret
 	cookie string // the sign-in cookie's value
 	grants []links.Grant
-	lost   []lostGrant // what cookies of theirs held once
+	lost   []lostGrant // grants of the caller's cookies that have ended
 }
 
-// lostGrant is a grant whose link is over, and why.
+// lostGrant is a grant whose link has ended, with the reason.
 type lostGrant struct {
 	links.Grant
 	err error
 }
 
-// why is why a page of a session or a takeover does not open any more, or nil.
+// why returns why a page of a session or a takeover no longer opens, or nil.
 func (p *principal) why(id string) error {
 	for _, l := range p.lost {
 		if l.SessionID == id || l.Takeover == id {
@@ -57,10 +57,10 @@ func (p *principal) why(id string) error {
 func (p *principal) operator() bool { return p.kind == keyCaller || p.kind == signedIn }
 
 // byCookie reports whether a browser added the credentials by itself, so that
-// another site might be behind the request.
+// another site may have caused the request.
 func (p *principal) byCookie() bool { return p.kind == signedIn || p.kind == linkGuest }
 
-// grant is the strongest link of a guest to a session. An operator has none.
+// grant is a guest's strongest link to a session. An operator has none.
 func (p *principal) grant(sessionID string) (links.Grant, bool) {
 	var best links.Grant
 	found := false
@@ -72,7 +72,7 @@ func (p *principal) grant(sessionID string) (links.Grant, bool) {
 	return best, found
 }
 
-// role is what the caller may do in a session.
+// role is the caller's role in a session.
 func (p *principal) role(sessionID string) (session.Role, bool) {
 	if p.operator() {
 		return session.RoleControl, true
@@ -81,7 +81,7 @@ func (p *principal) role(sessionID string) (session.Role, bool) {
 	return g.Role, ok
 }
 
-// rank orders the roles: each may do what the ones below it may.
+// rank orders the roles: each role includes the ones below it.
 func rank(r session.Role) int {
 	switch r {
 	case session.RoleView:
@@ -94,8 +94,8 @@ func rank(r session.Role) int {
 	return 0
 }
 
-// identify finds out who calls. A key that is given and wrong is nobody, even
-// with a good cookie beside it. inQuery allows ?token= and ?apiKey=.
+// identify identifies the caller. A wrong key is nobody's, even beside a valid
+// cookie. inQuery allows ?token= and ?apiKey=.
 func (s *Server) identify(r *http.Request, inQuery bool) *principal {
 	if key, given := keyOf(r, inQuery); given {
 		if e := s.keys.match(key); e != nil {
@@ -127,7 +127,7 @@ func (s *Server) identify(r *http.Request, inQuery bool) *principal {
 	return p
 }
 
-// keyOf is the key that a request carries outside cookies.
+// keyOf returns the key of a request outside cookies.
 func keyOf(r *http.Request, inQuery bool) (key string, given bool) {
 	if h := r.Header.Get(keyHeader); h != "" {
 		return h, true

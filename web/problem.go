@@ -28,14 +28,14 @@ import (
 // mimeProblem is RFC 9457's media type.
 const mimeProblem = "application/problem+json"
 
-// fullRetryAfter is what a full server asks a caller to wait.
+// fullRetryAfter is the Retry-After of a full server.
 const fullRetryAfter = 5 * time.Second
 
-// closeStalled ends the socket of a peer that took nothing for StallLimit. RFC
+// closeStalled is the close code for a peer that took nothing for StallLimit. RFC
 // 6455 leaves the codes 4000–4999 to applications. 1000 follows "ended".
 const closeStalled websocket.StatusCode = 4008
 
-// problem is an error as a caller sees it.
+// problem is an error in the form of the API.
 type problem struct {
 	Type   string               `json:"type"`
 	Title  string               `json:"title"`
@@ -44,8 +44,8 @@ type problem struct {
 	Errors []invalid.FieldError `json:"errors,omitempty"`
 }
 
-// failure is an error that knows its answer. Handlers make one for what they
-// detect themselves; what session returns is mapped by the table outcomes.
+// failure is an error with its answer. Handlers make one for errors that they
+// detect themselves; the table outcomes maps errors of other packages.
 type failure struct {
 	kind       kind
 	detail     string
@@ -64,7 +64,7 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// kind is a class of failure: the fragment of its type URI and its status.
+// kind is a class of failures: the fragment of its type URI, and its status.
 type kind struct {
 	name   string
 	title  string
@@ -89,12 +89,12 @@ var (
 	kindNotReady     = kind{"not-ready", "Not ready", http.StatusServiceUnavailable}
 )
 
-// kinds is every class of failure, in the order that /docs shows them.
+// kinds lists every class of failures in the order of /docs.
 var kinds = []kind{kindBadInput, kindNoKey, kindForbidden, kindNotFound, kindMethod, kindTimeout, kindConflict, kindEnded,
 	kindTooLarge, kindUpgrade, kindTooMany, kindInternal, kindNotAvailable, kindFull, kindNotReady}
 
-// outcomes maps the sentinels of the packages below to a class of failure and
-// to the close code of a socket. The first match wins.
+// outcomes maps the sentinels of other packages to a class of failures and to a
+// socket's close code. The first match counts.
 var outcomes = []struct {
 	err   error
 	kind  kind
@@ -135,12 +135,12 @@ var outcomes = []struct {
 	{errStopping, kindNotReady, websocket.StatusGoingAway},
 }
 
-// kindCallerGone is for the log and the figures only: nobody is there to read
-// it, and so it is not among kinds. The number is the one that nginx made usual.
+// kindCallerGone is only for the log and the metrics, because nobody reads the
+// answer. So it is not in kinds. nginx made the number usual.
 var kindCallerGone = kind{"caller-gone", "The caller went away", 499}
 
-// asFailure finds the answer to an error. What nothing knows is internal, and
-// its text stays in the log.
+// asFailure returns the answer to an error. An unknown error is internal, and its
+// text stays in the log.
 func asFailure(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -166,7 +166,7 @@ func asFailure(err error) *failure {
 	return &failure{kind: kindInternal, err: err}
 }
 
-// linkWords says why a link opens nothing, and what to do.
+// linkWords says why a link does not open, and what to do.
 func linkWords(err error) string {
 	words := sentence(err.Error())
 	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
@@ -175,7 +175,7 @@ func linkWords(err error) string {
 	return words + " Whoever sent it to you can make a new one."
 }
 
-// echoFailure translates what Echo's router answers by itself.
+// echoFailure translates the answers of Echo's router.
 func echoFailure(he *echo.HTTPError) *failure {
 	switch he.Code {
 	case http.StatusNotFound:
@@ -191,7 +191,7 @@ func echoFailure(he *echo.HTTPError) *failure {
 	return &failure{kind: kindInternal, err: he}
 }
 
-// closeCode is the code with which an error ends a socket.
+// closeCode is the close code with which an error ends a socket.
 func closeCode(err error) websocket.StatusCode {
 	for _, o := range outcomes {
 		if errors.Is(err, o.err) {
@@ -201,7 +201,7 @@ func closeCode(err error) websocket.StatusCode {
 	return websocket.StatusInternalError
 }
 
-// describe says in one sentence what is wrong with the fields.
+// describe lists the errors of fields in one sentence.
 func describe(fields []invalid.FieldError) string {
 	parts := make([]string, len(fields))
 	for i, f := range fields {
@@ -210,8 +210,9 @@ func describe(fields []invalid.FieldError) string {
 	return sentence(strings.Join(parts, "; "))
 }
 
-// sentence makes an error's text one: a capital first, and a full stop last unless
-// it ends as a question or a call does.
+// sentence turns the text of an error into a sentence: with a capital first
+// letter, and with a full stop unless it ends with a question or exclamation
+// mark.
 func sentence(text string) string {
 	if text == "" {
 		return ""
@@ -225,15 +226,15 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// firstWord is the text up to its first space. A first word with punctuation is
-// a field's name and keeps its letters.
+// firstWord is the text up to its first space. A first word with punctuation is a
+// field's name and stays unchanged.
 func firstWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	return word
 }
 
-// callerGone reports whether an error only says that nobody waits for the answer any
-// more: the connection's end is known by the request's context, or first by a write.
+// callerGone reports whether an error only means that the caller no longer waits.
+// The request's context tells so, or a failed write.
 func callerGone(c echo.Context, err error) bool {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
 		return c.Response().Committed
@@ -241,7 +242,7 @@ func callerGone(c echo.Context, err error) bool {
 	return c.Request().Context().Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// renderError is the one adapter between a handler's error and its answer.
+// renderError is the adapter from a handler's error to its answer.
 func (s *Server) renderError(err error, c echo.Context) {
 	f := asFailure(err)
 	if callerGone(c, err) {
@@ -272,7 +273,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 	}
 }
 
-// lostWords says why a visitor is let in no more who once was, if so.
+// lostWords says why a visitor has lost access, if so.
 func lostWords(c echo.Context) string {
 	if err := caller(c).why(c.Param("id")); err != nil {
 		return linkWords(err)
@@ -304,8 +305,8 @@ func (s *Server) writeProblem(c echo.Context, f *failure, p problem) error {
 	return c.Blob(p.Status, mimeProblem, body)
 }
 
-// wantsHTML reports whether the caller is a person's browser going to a page.
-// Programs that take anything get JSON.
+// wantsHTML reports whether the caller is a browser that opens a page. Programs
+// that accept anything get JSON.
 func wantsHTML(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// limiterPeers bounds the callers that a limiter remembers; beyond it the ones
-// that wait the least are forgotten.
+// limiterPeers bounds the remembered callers. Beyond it, callers with the
+// shortest wait are forgotten.
 const limiterPeers = 4096
 
 // limiter is a token bucket for each caller. It is safe for use from any
@@ -29,7 +29,7 @@ func newLimiter(name string, every time.Duration, burst int) *limiter {
 	return &limiter{name: name, rate: rate.Every(every), burst: burst, peers: map[string]*rate.Limiter{}}
 }
 
-// take spends a token of the peer, or says how long to wait for one.
+// take spends a token of the peer, or returns how long to wait for one.
 func (l *limiter) take(peer string) (wait time.Duration) {
 	b := l.bucket(peer)
 	r := b.Reserve()
@@ -40,7 +40,7 @@ func (l *limiter) take(peer string) (wait time.Duration) {
 	return wait
 }
 
-// empty says how long to wait until there is a token again, and spends none.
+// empty returns how long to wait for a token, and spends none.
 func (l *limiter) empty(peer string) (wait time.Duration) {
 	b := l.bucket(peer)
 	if missing := 1 - b.Tokens(); missing > 0 {
@@ -63,8 +63,8 @@ func (l *limiter) bucket(peer string) *rate.Limiter {
 	return b
 }
 
-// forgetLocked drops the peers whose buckets are full again, and all of them
-// when none is, so that a flood from many addresses cannot fill the memory.
+// forgetLocked drops peers with full buckets, or all peers when no bucket is
+// full, so that a flood from many addresses cannot fill the memory.
 func (l *limiter) forgetLocked() {
 	for peer, b := range l.peers {
 		if b.Tokens() >= float64(l.burst) {
@@ -76,7 +76,7 @@ func (l *limiter) forgetLocked() {
 	}
 }
 
-// tooMany is the answer to a caller who must wait.
+// tooMany is the answer for a caller who must wait.
 func (s *Server) tooMany(l *limiter, wait time.Duration) error {
 	s.metrics.limitHit(l.name)
 	return &failure{
@@ -86,8 +86,8 @@ func (s *Server) tooMany(l *limiter, wait time.Duration) error {
 	}
 }
 
-// limitedAs is whom a limit counts for a caller: the address, of IPv6 the network,
-// since who has one address there has 2^64.
+// limitedAs is the name under which a limit counts a caller: the address, or for
+// IPv6 the network, because its owner has 2^64 addresses.
 func limitedAs(r *http.Request) string {
 	const network = 64
 	ip, err := netip.ParseAddr(peerOf(r))
@@ -98,8 +98,8 @@ func limitedAs(r *http.Request) string {
 	return prefix.String()
 }
 
-// networkOf is the network that a caller is in, for lists that need not name a
-// person's very address: 24 bits of an IPv4 address, 48 of an IPv6 one.
+// networkOf is a caller's network, for lists that need not name the address: 24
+// bits of an IPv4 address, 48 of an IPv6 address.
 func networkOf(r *http.Request) string {
 	ip, err := netip.ParseAddr(peerOf(r))
 	if err != nil {
@@ -109,7 +109,7 @@ func networkOf(r *http.Request) string {
 	if ip = ip.Unmap().WithZone(""); ip.Is4() {
 		bits = 24
 	}
-	prefix, _ := ip.Prefix(bits) // an address of its kind has that many
+	prefix, _ := ip.Prefix(bits) // an address of this kind has that many bits
 	return prefix.String()
 }
 

@@ -13,7 +13,7 @@ import (
 	"takeover/webhook"
 )
 
-// access is who may call a route.
+// access says who may call a route.
 type access int
 
 const (
@@ -22,13 +22,13 @@ const (
 	public                  // everybody
 )
 
-// routeKind is what a route answers with.
+// routeKind is the kind of a route's answer.
 type routeKind int
 
 const (
 	plain  routeKind = iota
 	stream           // server-sent events; takes the key in the query
-	socket           // a WebSocket; takes the key in the query, and its Origin is checked though it is a GET
+	socket           // a WebSocket; takes the key in the query, and its Origin is checked although it is a GET
 )
 
 // route is one row of the table.
@@ -37,26 +37,26 @@ type route struct {
 	name         string // operationId in /openapi.json
 	does         string // summary there
 	access       access
-	role         session.Role // the least that a guest needs
-	byTakeover   bool         // :id is a takeover's
+	role         session.Role // the least role of a guest
+	byTakeover   bool         // :id is the id of a takeover
 	kind         routeKind
 	framed       bool // a page that EmbedOrigins may frame
 	slow         bool // the answer may take long: no write deadline
 	handler      echo.HandlerFunc
-	query        []string // what it reads of the query, as queryParams describes it
+	query        []string // its query parameters, as described in queryParams
 	body         any      // zero value of the body's struct, for /openapi.json
 	answers      answer   // for /openapi.json
 }
 
-// answer describes the answer of success.
+// answer describes a successful answer.
 type answer struct {
 	status int
-	body   any    // zero value of its struct
-	list   string // name of the list that body is an item of
+	body   any    // zero value of its type
+	list   string // name of the list whose items have that type
 	mime   string // when it is not JSON
 }
 
-// routes is the whole surface of the server, but for the demo site.
+// routes is the table of all routes except those of the demo site.
 func (s *Server) routes() []route {
 	const (
 		get, post, patch, del = http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete

@@ -18,7 +18,7 @@ import (
 // scriptRequest is the body of a run.
 type scriptRequest struct {
 	Code     string          `json:"code,omitempty"`
-	Script   string          `json:"script,omitempty"` // id of a saved script, instead of code; args given here win over its own
+	Script   string          `json:"script,omitempty"` // id of a saved script, in place of code; these args override its own
 	Filename string          `json:"filename,omitempty"`
 	Timeout  *int64          `json:"timeout,omitempty"` // ms, without the time spent waiting for a person
 	Wait     bool            `json:"wait,omitempty"`
@@ -28,10 +28,10 @@ type scriptRequest struct {
 // scriptAloneRequest is the body of a run in a session of its own.
 type scriptAloneRequest struct {
 	scriptRequest
-	Session *createRequest `json:"session,omitempty"` // what the session is like
+	Session *createRequest `json:"session,omitempty"` // options of the session
 }
 
-// options reads a run's options. A saved script is looked up.
+// options converts a request to the options of a run. It looks up a saved script.
 func (s *Server) runOptions(c echo.Context, r *scriptRequest) (session.RunOptions, error) {
 	if len(r.Code) > scriptLimit {
 		return session.RunOptions{}, &failure{kind: kindTooLarge, detail: fmt.Sprintf("A script may have at most %d bytes.", scriptLimit)}
@@ -137,7 +137,7 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 	return s.answerRun(c, run, req.Wait)
 }
 
-// answerRun answers 202 at once, or 200 when the run ended.
+// answerRun answers 202 at once, or 200 when the run has ended.
 func (s *Server) answerRun(c echo.Context, run *session.Run, wait bool) error {
 	info := run.Info()
 	c.Response().Header().Set(echo.HeaderLocation, "/v1/sessions/"+info.SessionID+"/runs/"+info.ID)
@@ -236,7 +236,7 @@ func (s *Server) streamRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	seen, _ := strconv.Atoi(c.Request().Header.Get("Last-Event-ID")) // anything else: from the start
+	seen, _ := strconv.Atoi(c.Request().Header.Get("Last-Event-ID")) // anything else means from the start
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		n := 0
 		for ev, err := range run.Stream(ctx) {

@@ -14,7 +14,7 @@ import (
 type savedRequest struct {
 	Name *string         `json:"name,omitempty"`
 	Code *string         `json:"code,omitempty"`
-	Args json.RawMessage `json:"args,omitempty"` // what the script sees as args unless a run brings its own
+	Args json.RawMessage `json:"args,omitempty"` // args of the script unless a run has its own
 }
 
 func readSaved(c echo.Context) (savedscripts.Change, error) {

@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	// headerTime is how long a caller may take to send a request's headers.
+	// headerTime bounds how long a caller may take to send a request's headers.
 	headerTime = 10 * time.Second
-	// idleTime is how long a connection may wait for its next request.
+	// idleTime bounds how long a connection may wait for its next request.
 	idleTime = 2 * time.Minute
 	// headerLimit bounds a request's headers, in bytes.
 	headerLimit = 64 << 10
-	// stopTime is how long requests under way may go on once the server stops.
+	// stopTime bounds how long running requests may go on when the server stops.
 	stopTime = 10 * time.Second
 
 	// DefaultStallLimit is how long a peer may take nothing before it is dropped.
 	DefaultStallLimit = 30 * time.Second
-	// DefaultCreateRate is how many sessions and runs of their own a caller may
+	// DefaultCreateRate is how many sessions, with or without a run, a caller may
 	// create in a minute.
 	DefaultCreateRate = 120
 	// DefaultCreateBurst is how many of them a caller may create at once.
@@ -46,10 +46,10 @@ const (
 	DefaultSignInBurst = 10
 )
 
-// errStopping is why streams end when the server does.
+// errStopping is why streams end when the server stops.
 var errStopping = errors.New("the server is stopping")
 
-// Config says what a server serves. Manager and Keys are required.
+// Config configures a server. Manager and Keys are required.
 type Config struct {
 	Manager *session.Manager
 	Scripts *savedscripts.Scripts // default: nothing can be saved

@@ -45,8 +45,8 @@ type changeRequest struct {
 	Metadata *map[string]any `json:"metadata,omitempty"`
 }
 
-// viewOf is a session as the caller may see it. A guest sees neither metadata
-// nor addresses that need a key.
+// viewOf returns a session in the form for the caller. A guest sees neither
+// metadata nor addresses that need a key.
 func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 	info := one.Info()
 	base := s.baseURL(c.Request())
@@ -64,8 +64,8 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 	return v
 }
 
-// mayLook reports whether the caller may see what the session shows: who came by the
-// link of one takeover only while that one is open.
+// mayLook reports whether the caller may see the session's page. A guest with a
+// takeover's link may do so while the takeover is open.
 func mayLook(c echo.Context, one *session.Session) bool {
 	grant, guest := caller(c).grant(one.ID())
 	if !guest || grant.Takeover == "" {

@@ -29,7 +29,7 @@ func (s *Server) pageSettings(c echo.Context) error {
 	return s.render(c, http.StatusOK, views.Settings(p))
 }
 
-// minutes is a length of time as people say it.
+// minutes writes a duration for people.
 func minutes(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -15,17 +15,16 @@ import (
 )
 
 const (
-	// codeTime is how long a sign-in link works.
+	// codeTime is how long a sign-in link is valid.
 	codeTime = 24 * time.Hour
-	// maxCodes bounds the sign-in links that are open at a time.
+	// maxCodes bounds the open sign-in links.
 	maxCodes = 100
 	// formLimit bounds the sign-in form, in bytes.
 	formLimit = 64 << 10
 )
 
-// signInCodes are the one-time codes of sign-in links. A link holds a code and
-// never the key, so that neither a terminal's scrollback nor a log gives the
-// key away once the link was used.
+// signInCodes are the one-time codes of sign-in links. A link contains a code and
+// not the key, so that a terminal's scrollback or a log does not reveal the key.
 type signInCodes struct {
 	mu    sync.Mutex // guards codes
 	codes map[[sha256.Size]byte]signInCode
@@ -51,7 +50,7 @@ func (s *signInCodes) create(e *keyEntry) string {
 	return code
 }
 
-// take uses a code up.
+// take redeems a code.
 func (s *signInCodes) take(code string) *keyEntry {
 	hash := sha256.Sum256([]byte(code))
 	s.mu.Lock()
@@ -64,8 +63,8 @@ func (s *signInCodes) take(code string) *keyEntry {
 	return found.entry
 }
 
-// SignInPath makes a sign-in link for one use within a day, as a path to put
-// behind the server's address. It leads to next, or to the sessions.
+// SignInPath makes a sign-in link for one use within a day, as a path on the
+// server. It leads to next, or to the sessions.
 func (s *Server) SignInPath(next string) string {
 	q := url.Values{"code": {s.codes.create(&s.keys.entries[0])}}
 	if next != "" {
@@ -74,7 +73,7 @@ func (s *Server) SignInPath(next string) string {
 	return "/login?" + q.Encode()
 }
 
-// pageLogin is GET /login: the form, or a sign-in link.
+// pageLogin is GET /login: the form, or the target of a sign-in link.
 func (s *Server) pageLogin(c echo.Context) error {
 	next := localPath(c.QueryParam("next"))
 	code := c.QueryParam("code")
@@ -175,8 +174,8 @@ func (s *Server) renderLogin(c echo.Context, status int, message string) error {
 	return s.render(c, status, views.Login(views.LoginPage{Page: s.page(c), Next: next, Error: message}))
 }
 
-// localPath is next if it is a path of this server, else the sessions. A
-// browser takes "//host" and "/\host" for other servers.
+// localPath returns next if it is a path of this server, or else the path of the
+// sessions. A browser takes "//host" and "/\host" for other servers.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {

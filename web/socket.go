@@ -8,16 +8,16 @@ import (
 	"takeover/pipes"
 )
 
-// socketBuffer is the room for a message that is written in one go. Pictures of
-// most pages fit; the standard library's 4 KiB would cut each of them in two.
+// socketBuffer is the size of the write buffer. Pictures of most pages fit; the
+// standard library's 4 KiB would cut each of them in two.
 const socketBuffer = 32 << 10
 
-// socketWriter is a response whose connection, once it is taken over, is read and
-// written like a pipe: without waking the runtime's monitor for every picture and
-// every acknowledgement.
+// socketWriter is a response whose hijacked connection is read and written by
+// package pipes, so that pictures and acknowledgements do not wake the runtime's
+// monitor.
 type socketWriter struct{ http.ResponseWriter }
 
-// Unwrap is for http.ResponseController.
+// Unwrap serves http.ResponseController.
 func (w socketWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Hijack implements http.Hijacker.
@@ -30,8 +30,8 @@ func (w socketWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return s, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(s, socketBuffer)), nil
 }
 
-// bareConn is a connection that does not go through the runtime as long as it need
-// not wait. Under TLS it is an ordinary one.
+// bareConn is a connection that bypasses the runtime while it need not wait.
+// Under TLS it is an ordinary connection.
 type bareConn struct {
 	net.Conn
 	r *pipes.Reader

@@ -17,7 +17,7 @@ const (
 
 	mimeMarkdown = "text/markdown; charset=utf-8"
 
-	// sseBeat is how often a quiet stream says that it is alive.
+	// sseBeat is the interval of comments in a quiet stream.
 	sseBeat = 15 * time.Second
 )
 
@@ -30,12 +30,12 @@ type sse struct {
 	rc    *http.ResponseController
 	stall time.Duration
 
-	mu   sync.Mutex // guards what follows and w: the beat and the events take turns
+	mu   sync.Mutex // guards what follows and w, because beats and events alternate
 	line []byte     // reused
 }
 
-// streaming answers with a stream of events that feed sends. The stream ends
-// when feed returns, the caller goes, stalls, or the server stops.
+// streaming answers with a stream of events that feed sends. The stream ends when
+// feed returns, the caller leaves or stalls, or the server stops.
 func (s *Server) streaming(c echo.Context, feed func(ctx context.Context, out *sse) error) error {
 	ctx, cancel := context.WithCancelCause(c.Request().Context())
 	defer cancel(nil)
@@ -44,7 +44,7 @@ func (s *Server) streaming(c echo.Context, feed func(ctx context.Context, out *s
 
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, mimeSSE)
-	h.Set("X-Accel-Buffering", "no") // a proxy must not collect it
+	h.Set("X-Accel-Buffering", "no") // a proxy must not buffer it
 	out := &sse{w: c.Response(), rc: http.NewResponseController(c.Response()), stall: s.cfg.StallLimit}
 	c.Response().WriteHeader(http.StatusOK)
 	if err := out.comment("stream"); err != nil {
@@ -64,8 +64,8 @@ func (s *Server) streaming(c echo.Context, feed func(ctx context.Context, out *s
 	return nil
 }
 
-// send writes one event; flush sends it on its way. id may be empty. data has
-// no line breaks, as JSON has none.
+// send writes one event; flush also sends it. id may be empty. data is JSON
+// without line breaks.
 func (o *sse) send(id, event string, data []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,8 +93,8 @@ func (o *sse) comment(text string) error {
 	return o.flushLocked()
 }
 
-// writeLocked writes under a deadline: a caller that takes nothing for so long
-// has stalled.
+// writeLocked writes with a deadline: a caller that takes nothing until then has
+// stalled.
 func (o *sse) writeLocked(line []byte) error {
 	_ = o.rc.SetWriteDeadline(time.Now().Add(o.stall)) // a test's recorder has none
 	if _, err := o.w.Write(line); err != nil {
@@ -110,7 +110,7 @@ func (o *sse) flushLocked() error {
 	return nil
 }
 
-// beat writes a comment every sseBeat, also into a quiet stream.
+// beat writes a comment every sseBeat.
 func (o *sse) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(sseBeat)
 	defer tick.Stop()

@@ -13,7 +13,7 @@ import (
 	"takeover/session"
 )
 
-// maxWait is the longest that a long poll waits.
+// maxWait bounds a long poll.
 const maxWait = 10 * time.Minute
 
 // takeoverRequest is the body of a request for a person.
@@ -39,15 +39,15 @@ type failRequest struct {
 	Reason string `json:"reason"`
 }
 
-// guestTakeover leaves out of a takeover what only operators see: the link,
-// which may carry a secret stronger than the guest's own, and who asked.
+// guestTakeover removes what only operators may see: the link, whose secret may
+// be stronger than the guest's, and who asked.
 func guestTakeover(info session.TakeoverInfo) session.TakeoverInfo {
 	info.URL, info.RequestedBy = "", ""
 	info.Changes = nil
 	return info
 }
 
-// takeoverView is a takeover as the caller may see it.
+// takeoverView is a takeover in the form for the caller.
 func takeoverView(c echo.Context, t *session.Takeover) session.TakeoverInfo {
 	if caller(c).operator() {
 		return t.Info()
@@ -138,7 +138,7 @@ func (s *Server) getTakeover(c echo.Context) error {
 	return c.JSON(http.StatusOK, takeoverView(c, t))
 }
 
-// parseWait reads "60s", "1500ms" or a number of seconds.
+// parseWait parses "60s", "1500ms" or a number of seconds.
 func parseWait(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -211,8 +211,8 @@ func (s *Server) cancelTakeover(c echo.Context) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Cancel(caller(c).name) })
 }
 
-// settleTakeover ends a takeover, unless a guest would do so for the person who
-// works on it. Who works says so by their viewer's socket, which knows them.
+// settleTakeover ends a takeover, but not for a guest while another person works
+// on it. That person ends it through their viewer's socket.
 func (s *Server) settleTakeover(c echo.Context, settle func(*session.Takeover) error) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error {
 		if !caller(c).operator() {

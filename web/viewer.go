@@ -24,32 +24,32 @@ import (
 const (
 	// subprotocol is the name of the viewer's protocol.
 	subprotocol = "takeover.v1"
-	// viewerRate is how many units a viewer may send a second, viewerBurst how
-	// many at once; a message costs one, and one more for each 4 KiB. Beyond it
-	// the socket is read more slowly.
+	// viewerRate is the number of units that a viewer may send in a second, and
+	// viewerBurst at once. A message costs one unit, and one more for each 4 KiB.
+	// Beyond that, the socket is read more slowly.
 	viewerRate, viewerBurst = 1000, 3000
 	viewerUnit              = 4 << 10
-	// pingEvery is how often a viewer is asked whether it is there.
+	// pingEvery is the interval of pings to a viewer.
 	pingEvery = 15 * time.Second
-	// statsEvery is how often a viewer gets its figures.
+	// statsEvery is the interval of a viewer's figures.
 	statsEvery = time.Second
-	// maxActs is how many slow acts of a viewer may wait.
+	// maxActs bounds the waiting slow messages of a viewer.
 	maxActs = 32
-	// maxReplies is how many replies may wait before the socket is not read.
+	// maxReplies bounds the waiting replies; beyond it, the socket is not read.
 	maxReplies = 64
-	// maxCloseReason is the room for text in a close frame (RFC 6455, 5.5).
+	// maxCloseReason bounds the text of a close frame in bytes (RFC 6455, 5.5).
 	maxCloseReason = 120
 )
 
 var (
-	// errViewerLeft is why a view ends whose socket the viewer closed.
+	// errViewerLeft is why a view ends when the viewer closed the socket.
 	errViewerLeft = errors.New("the viewer left")
-	// errViewerLost is why a view ends whose socket broke.
+	// errViewerLost is why a view ends when the socket broke.
 	errViewerLost = errors.New("the viewer's connection broke")
 )
 
-// viewerSocket is one viewer's connection. run writes messages, writePictures
-// pictures, and nothing else writes; read is its reader.
+// viewerSocket is the connection of one viewer. run writes messages,
+// writePictures writes pictures, and nothing else writes. read reads.
 type viewerSocket struct {
 	server *Server
 	conn   *websocket.Conn
@@ -59,7 +59,7 @@ type viewerSocket struct {
 	over   <-chan struct{} // closed when that is revoked; nil for others
 	log    *slog.Logger
 
-	ctx    context.Context // the connection's own
+	ctx    context.Context // the life of the connection
 	cancel context.CancelCauseFunc
 
 	hello    chan struct{} // closed by read after the first message
@@ -99,7 +99,7 @@ func (s *Server) view(c echo.Context) error {
 	defer viewer.Leave()
 	conn, err := websocket.Accept(socketWriter{c.Response()}, c.Request(), &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
-		InsecureSkipVerify: true, // guard has checked the Origin, with keys and public URL in mind
+		InsecureSkipVerify: true, // guard has checked the Origin, considering keys and public URL
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
@@ -135,10 +135,10 @@ func (v *viewerSocket) serve() {
 	err := v.run()
 	v.cancel(err)
 	if errors.Is(err, links.ErrInvalid) {
-		v.viewer.Leave() // whatever the peer makes of the closing
+		v.viewer.Leave() // however the peer handles the closing
 	}
 	code, reason := v.closing(err)
-	_ = v.conn.Close(code, reason) // ends read; the peer may be gone
+	_ = v.conn.Close(code, reason) // ends read; the peer may have gone
 	work.Wait()
 	if errors.Is(err, errViewerLost) || code == closeStalled {
 		v.viewer.Lost()
@@ -146,7 +146,8 @@ func (v *viewerSocket) serve() {
 	v.log.Debug("viewer left", "code", code, "reason", reason)
 }
 
-// closing is the close code and reason for why the connection ended.
+// closing returns the close code and reason for the cause of the connection's
+// end.
 func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 	var ended *session.EndedError
 	switch {
@@ -169,7 +170,7 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 	return code, text.Clip(err.Error(), maxCloseReason)
 }
 
-// read is the reader. It ends when the socket does.
+// read reads messages until the socket ends.
 func (v *viewerSocket) read() {
 	limit := rate.NewLimiter(viewerRate, viewerBurst)
 	greeted := false
@@ -180,7 +181,7 @@ func (v *viewerSocket) read() {
 			return
 		}
 		if v.ctx.Err() != nil {
-			continue // it is over; only the peer's closing is waited for
+			continue // only the peer's close frame is expected now
 		}
 		if err := v.pace(limit, len(raw)); err != nil {
 			return
@@ -207,8 +208,8 @@ func (v *viewerSocket) read() {
 	}
 }
 
-// leftOrLost tells a viewer that went, with a close frame, from one whose
-// connection broke and who may be back.
+// leftOrLost tells a viewer that left, with a close frame, from one whose
+// connection broke and who may come back.
 func leftOrLost(err error) error {
 	switch websocket.CloseStatus(err) {
 	case websocket.StatusNormalClosure, websocket.StatusGoingAway:
@@ -227,8 +228,8 @@ func (v *viewerSocket) pace(limit *rate.Limiter, size int) error {
 	return limit.WaitN(v.ctx, cost)
 }
 
-// carryOut does what a message says. What may take long goes to doActs, in
-// order, so that input never waits for it.
+// carryOut carries out a message. Slow messages go to doActs, in order, so that
+// input does not wait for them.
 func (v *viewerSocket) carryOut(m parsed) {
 	switch {
 	case m.kind == "ping":
@@ -254,7 +255,7 @@ func pingTime(m viewerMessage) jsontext.Value {
 	return jsontext.Value("null")
 }
 
-// doActs carries out slow acts one after the other.
+// doActs carries out slow messages in order.
 func (v *viewerSocket) doActs() {
 	for {
 		select {
@@ -268,13 +269,13 @@ func (v *viewerSocket) doActs() {
 	}
 }
 
-// complain tells the viewer what was wrong. What nothing knows is not for them.
+// complain sends the viewer an error. Unknown errors are not for viewers.
 func (v *viewerSocket) complain(err error) {
 	v.server.metrics.malformed.Inc()
 	v.reply(session.ErrorMessage{Type: "error", Message: text.Clip(err.Error(), 500)})
 }
 
-// reply hands a message to the writer; a viewer that does not take its replies
+// reply passes a message to the writer. A viewer that does not take its replies
 // is not read either.
 func (v *viewerSocket) reply(m any) {
 	select {
@@ -283,7 +284,7 @@ func (v *viewerSocket) reply(m any) {
 	}
 }
 
-// keepAlive finds out about peers that are gone or take nothing.
+// keepAlive detects peers that have gone or take nothing.
 func (v *viewerSocket) keepAlive() {
 	tick := time.NewTicker(min(pingEvery, v.server.cfg.StallLimit/2))
 	defer tick.Stop()
@@ -297,13 +298,13 @@ func (v *viewerSocket) keepAlive() {
 		err := v.conn.Ping(ctx)
 		cancel()
 		if err != nil {
-			v.cancel(errStalled) // has no effect when the connection ended otherwise
+			v.cancel(errStalled) // has no effect when the connection ended for another reason
 			return
 		}
 	}
 }
 
-// offers reports whether a comma-separated header value names the word.
+// offers reports whether a comma-separated header value contains the word.
 func offers(value, word string) bool { return headerHas([]string{value}, word) }
 
 func headerHas(values []string, word string) bool {

@@ -15,14 +15,13 @@ import (
 // messageLimit bounds a text message of a viewer, in bytes.
 const messageLimit = 1 << 20
 
-// viewerMessage is a message from a viewer, after parsing.
+// viewerMessage is a parsed message from a viewer.
 type viewerMessage interface {
 	act(ctx context.Context, v *session.Viewer) error
 }
 
-// viewerMessages says for each type of message what it parses into, the least
-// role that may send it, and whether carrying it out may take long, so that it
-// must not hold up input.
+// viewerMessages maps each type of message to its parser, to the least role that
+// may send it, and to whether it may take long and must not delay input.
 var viewerMessages = map[string]struct {
 	role  session.Role
 	slow  bool
@@ -105,7 +104,7 @@ type (
 	tabMessage struct {
 		Action string `json:"action"`
 		Tab    uint32 `json:"tab"`
-		URL    string `json:"url"` // to open in a new one
+		URL    string `json:"url"` // to open in a new tab
 	}
 	clipboardMessage struct {
 		session.Clipboard
@@ -165,7 +164,7 @@ func (m *ackMessage) act(_ context.Context, v *session.Viewer) error {
 func (m *mouseMessage) act(_ context.Context, v *session.Viewer) error {
 	err := v.Mouse(m.Mouse, m.Epoch)
 	if m.Event == "move" && errors.Is(err, session.ErrNotController) {
-		return nil // passing over the picture is no attempt to act
+		return nil // skipping a picture is no attempt to act
 	}
 	return err
 }
@@ -235,11 +234,11 @@ func (m *takeoverMessage) act(_ context.Context, v *session.Viewer) error {
 	return v.Takeover(m.Action, m.ID, m.Note)
 }
 
-// act does nothing: the writer answers a ping.
+// act does nothing, because the writer answers a ping.
 func (m *pingMessage) act(context.Context, *session.Viewer) error { return nil }
 
-// parseAs decodes a message. Fields that are not known are left alone, so that
-// a newer viewer can talk to an older server.
+// parseAs decodes a message. It ignores unknown fields, so that a newer viewer
+// can talk to an older server.
 func parseAs[M any, P interface {
 	*M
 	viewerMessage
@@ -251,7 +250,7 @@ func parseAs[M any, P interface {
 	return P(&m), nil
 }
 
-// parsed is a message and what the table says of it.
+// parsed is a message with its entry in the table.
 type parsed struct {
 	kind    string
 	slow    bool
@@ -259,8 +258,8 @@ type parsed struct {
 }
 
 // parseViewerMessage decodes a text message from a viewer with the given role.
-// Its errors are for the viewer to read, and hold nothing of the message but
-// names of fields and a short type.
+// Its errors are for the viewer; of the message, they contain only names of
+// fields and a short type.
 func parseViewerMessage(raw []byte, role session.Role) (parsed, error) {
 	var envelope struct {
 		Type string `json:"type"`
@@ -285,7 +284,7 @@ func parseViewerMessage(raw []byte, role session.Role) (parsed, error) {
 	return parsed{kind: envelope.Type, slow: row.slow, message: m}, nil
 }
 
-// messageError says which field is wrong, without what was in it.
+// messageError names the invalid field without its content.
 func messageError(kind string, err error) error {
 	f := asFailure(decodeFailure(err))
 	if len(f.fields) > 0 && f.fields[0].Field != "" {

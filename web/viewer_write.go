@@ -15,7 +15,7 @@ import (
 	"takeover/session"
 )
 
-// Messages that web itself sends.
+// Messages of package web itself.
 type (
 	pongMessage struct {
 		Type string         `json:"type"` // pong
@@ -59,9 +59,9 @@ func (v *viewerSocket) run() error {
 	}
 }
 
-// message writes what the session says. After its last word the socket ends.
+// message sends a message of the session. The socket ends after the last one.
 func (v *viewerSocket) message(m any, open bool) error {
-	if !open { // the outbox was closed without an end: the viewer did not read
+	if !open { // the outbox was closed early, because the viewer did not read
 		return errStalled
 	}
 	if err := v.writeJSON(v.censor(m)); err != nil {
@@ -73,7 +73,7 @@ func (v *viewerSocket) message(m any, open bool) error {
 	return nil
 }
 
-// censor leaves out what is not for guests: a takeover's link, a run's result.
+// censor removes what guests may not see: a takeover's link, and a run's result.
 func (v *viewerSocket) censor(m any) any {
 	if v.grant == nil {
 		return m
@@ -94,8 +94,8 @@ func (v *viewerSocket) censor(m any) any {
 	return m
 }
 
-// tick sends figures that changed, and ends the view of a guest whose link was
-// revoked or has expired.
+// tick sends changed figures, and ends the view of a guest whose link was revoked
+// or has expired.
 func (v *viewerSocket) tick(last *statsMessage) error {
 	if v.grant != nil {
 		if err := v.grantOver(); err != nil {
@@ -115,8 +115,8 @@ func (v *viewerSocket) tick(last *statsMessage) error {
 	return v.writeJSON(now)
 }
 
-// grantOver is why a guest's view ends whose link is over, or nil. The end of the
-// session itself is told by its last message, which is on its way.
+// grantOver returns why a guest's view ends with its link, or nil. The end of the
+// session has a message of its own, which is on its way.
 func (v *viewerSocket) grantOver() error {
 	err := v.server.manager.CheckGrant(*v.grant)
 	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
@@ -154,14 +154,14 @@ func (v *viewerSocket) write(kind websocket.MessageType, raw []byte) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		_ = v.conn.CloseNow() // ends the reader, if it has not ended: it knows how the viewer went
+		_ = v.conn.CloseNow() // ends the reader if it still runs; it knows how the viewer left
 		<-v.ctx.Done()
 		return context.Cause(v.ctx)
 	}
 	return nil
 }
 
-// takeMessages hands the session's messages to the writer.
+// takeMessages passes the session's messages to the writer.
 func (v *viewerSocket) takeMessages() {
 	for {
 		m, err := v.viewer.NextMessage(v.ctx)
@@ -179,9 +179,9 @@ func (v *viewerSocket) takeMessages() {
 	}
 }
 
-// writePictures is the writer of pictures: it fetches one whenever it has written
-// the last, so that what it writes is the newest there is. The socket lets its two
-// writers in by turns, so that a message waits for one picture at most.
+// writePictures writes pictures. It fetches one when it has written the previous
+// one, so it always writes the newest. The socket lets its two writers in
+// alternately, so that a message waits for at most one picture.
 func (v *viewerSocket) writePictures() {
 	select {
 	case <-v.hello:
@@ -191,7 +191,7 @@ func (v *viewerSocket) writePictures() {
 	for {
 		p, err := v.viewer.NextPicture(v.ctx)
 		if errors.Is(err, session.ErrEnded) {
-			return // the end comes as a message
+			return // a message reports the end
 		}
 		if err == nil {
 			err = v.writePicture(p)
