@@ -90,3 +90,29 @@ func usersOf(t *testing.T, pkg, function string) (files []string) {
 	slices.Sort(files)
 	return slices.Compact(files)
 }
+
+// maxSessionFields bounds how much session.Session knows by itself. What belongs
+// together is a part that locks itself.
+const maxSessionFields = 32
+
+// TestSessionFields holds the bound.
+func TestSessionFields(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "session/session.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok || spec.Name.Name != "Session" {
+			return true
+		}
+		for _, f := range spec.Type.(*ast.StructType).Fields.List {
+			fields += max(len(f.Names), 1)
+		}
+		return false
+	})
+	if fields == 0 || fields > maxSessionFields {
+		t.Errorf("session.Session has %d fields, want 1 to %d", fields, maxSessionFields)
+	}
+}
