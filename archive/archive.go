@@ -342,6 +342,17 @@ func (a *Archive) Details(ctx context.Context, key Key) ([]byte, error) {
 	return a.tables.details.Get(ctx, a.tables.name(key))
 }
 
+// SetPicture writes the picture of a run or a session. Call it in a Job, before Set.
+func (a *Archive) SetPicture(ctx context.Context, key Key, image []byte) error {
+	return a.tables.details.Set(ctx, a.tables.name(key)+pictureSuffix, image)
+}
+
+// Picture reads the picture of a run or a session. The error is store.ErrNotFound
+// for a key without one, or the store's.
+func (a *Archive) Picture(ctx context.Context, key Key) ([]byte, error) {
+	return a.tables.details.Get(ctx, a.tables.name(key)+pictureSuffix)
+}
+
 // Read calls read with each record of a kind, as long as read returns no error.
 // read returns how many bytes the record has in details. Read deletes records of
 // sessions without a record, and skips records that it cannot decode. Call it

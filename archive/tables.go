@@ -22,8 +22,11 @@ const (
 	Links     Kind = "links"
 )
 
-// detailsBucket holds the long parts of runs, after which it is named, and the
-// logs of sessions.
+// pictureSuffix ends the name of a picture beside the long part of the same key.
+const pictureSuffix = ".picture"
+
+// detailsBucket holds the long parts of runs, after which it is named, the logs of
+// sessions, and the pictures of both.
 const detailsBucket = "run-details"
 
 var kinds = []Kind{Sessions, Runs, Takeovers, Links}
@@ -80,11 +83,11 @@ func (t *tables) set(ctx context.Context, key Key, record any) (int, error) {
 	return len(value), t.buckets[key.Kind].Set(ctx, t.name(key), value)
 }
 
-// delete removes a record and its long part.
+// delete removes a record with its long part and its picture.
 func (t *tables) delete(ctx context.Context, key Key) error {
 	err := ignoreMissing(t.buckets[key.Kind].Delete(ctx, t.name(key)))
 	if key.Kind == Runs || key.Kind == Sessions {
-		err = errors.Join(err, ignoreMissing(t.details.Delete(ctx, t.name(key))))
+		err = errors.Join(err, ignoreMissing(t.details.Delete(ctx, t.name(key))), ignoreMissing(t.details.Delete(ctx, t.name(key)+pictureSuffix)))
 	}
 	return err
 }

@@ -38,6 +38,10 @@ type Config struct {
 	ScreenshotTriggers  []string `json:"screenshot_triggers"`
 }
 
+// DefaultConfig is what is captured of a session that does not choose: what its
+// pages log and request, and where they go. All of it is cheap.
+func DefaultConfig() Config { return Config{Console: true, Network: true, Navigation: true} }
+
 // PanelConfig is what the operator's page starts for its panel.
 func PanelConfig() Config {
 	return Config{Console: true, Network: true, Navigation: true, Targets: true, LayoutShifts: true, Interactions: true, ComputedEvents: true}

@@ -8,6 +8,7 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
+	"takeover/capture"
 	"takeover/liveview"
 	"takeover/questions"
 	"takeover/widget"
@@ -79,6 +80,7 @@ func (s *Session) runBrowser(last **browser.Process, again bool) error {
 	s.goLive(eng, again)
 	select {
 	case <-s.ctx.Done():
+		s.keepLastPicture()
 		return nil
 	case <-eng.proc.Done():
 	}
@@ -218,6 +220,11 @@ func (s *Session) goLive(eng *engine, again bool) {
 		s.log.Warn("reopen tabs", "error", err)
 	}
 	s.keepCapturing(ctx, eng)
+	if !again && s.captures() {
+		if _, err := s.StartCapture(ctx, capture.DefaultConfig()); err != nil {
+			s.log.Warn("start capture", "error", err)
+		}
+	}
 	if !again && s.opts.URL != "" {
 		s.openFirst(ctx, eng)
 	}

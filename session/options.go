@@ -63,6 +63,7 @@ type Options struct {
 	Events          store.EventsOptions  // how much of the sessions' events the store keeps
 	S2              *store.S2            // where events go beside the store; default: nowhere
 	Keep            KeepOptions          // what is told of ended sessions
+	Capture         bool                 // capture.DefaultConfig and pictures for sessions that do not choose; default: neither
 	Notify          func(Notice)         // is told what others want to hear of; must not block; default: nobody is
 	Logger          *slog.Logger         // default: discard
 }
@@ -133,6 +134,7 @@ type CreateOptions struct {
 	ProxyURL          string
 	ExtraHTTPHeaders  map[string]string
 	Metadata          map[string]any
+	Capture           *bool // console and network from the start, and pictures to look back at; default Options.Capture
 }
 
 // check fills in the defaults and names every field that is out of bounds.
@@ -144,6 +146,9 @@ func (o *CreateOptions) check(server *Options) error {
 	}
 	if o.IdleTimeout == 0 {
 		o.IdleTimeout = server.IdleTimeout
+	}
+	if o.Capture == nil {
+		o.Capture = new(server.Capture)
 	}
 	if o.Timeout < time.Second || o.Timeout > MaxTimeout {
 		add("timeout", "must be between 1000 and 86400000 ms")

@@ -14,7 +14,8 @@ import (
 // sessionRecord is a session in the store, without its log.
 type sessionRecord struct {
 	Info
-	LogBytes int `json:"logBytes"`
+	LogBytes     int `json:"logBytes"`
+	PictureBytes int `json:"pictureBytes,omitempty"`
 }
 
 // earlier is what a session of an earlier process was like at its end. It never
@@ -27,7 +28,8 @@ type earlier struct {
 // runRecord is a run in the store, without its long parts.
 type runRecord struct {
 	RunInfo
-	DetailBytes int `json:"detailBytes"`
+	DetailBytes  int `json:"detailBytes"`
+	PictureBytes int `json:"pictureBytes,omitempty"`
 }
 
 // runDetail is the long parts of a run.
@@ -69,8 +71,13 @@ func (s *Session) write(ctx context.Context) (int, error) {
 		}
 		record.LogBytes = len(log)
 	}
+	picture, err := s.lastPicture.write(ctx, s.services.archive, s.key())
+	if err != nil {
+		return 0, err
+	}
+	record.PictureBytes = picture
 	n, err := s.services.archive.Set(ctx, s.key(), record)
-	return n + record.LogBytes, err
+	return n + record.LogBytes + record.PictureBytes, err
 }
 
 // ownLog is the log of a session that has ended in this process, or "".
@@ -177,8 +184,13 @@ func (r *Run) write(ctx context.Context) (int, error) {
 		}
 		record.DetailBytes = len(value)
 	}
+	picture, err := r.picture.write(ctx, kept, r.key())
+	if err != nil {
+		return 0, err
+	}
+	record.PictureBytes = picture
 	n, err := kept.Set(ctx, r.key(), record)
-	return n + record.DetailBytes, err
+	return n + record.DetailBytes + record.PictureBytes, err
 }
 
 // detail is the run's long parts, as they are now.

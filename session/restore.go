@@ -57,7 +57,7 @@ func (m *Manager) restore(ctx context.Context) error {
 			return 0, err
 		}
 		m.sessions[r.ID] = m.restoreSession(r, last, now)
-		return r.LogBytes, nil
+		return r.LogBytes + r.PictureBytes, nil
 	}); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (m *Manager) restore(ctx context.Context) error {
 			return 0, nil
 		}
 		s.restoreRun(r, now)
-		return r.DetailBytes, nil
+		return r.DetailBytes + r.PictureBytes, nil
 	}); err != nil {
 		return err
 	}
@@ -123,6 +123,7 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 	s.life.clock.createdAt = info.CreatedAt
 	s.life.finish(&endCause{status: info.Status, reason: info.EndReason}, *info.EndedAt, nil)
 	s.life.seal()
+	s.lastPicture.bytes = record.PictureBytes
 	s.journal.Restore(last)
 	s.life.end(info.Status, info.EndReason)
 	_ = s.monitor.Close() // never fails
@@ -139,6 +140,7 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 func (s *Session) restoreRun(record runRecord, now time.Time) {
 	info := record.RunInfo
 	r := &Run{session: s, archived: true, detailBytes: record.DetailBytes, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: info}
+	r.picture.bytes = record.PictureBytes
 	close(r.ready)
 	close(r.done)
 	r.said = s.said.Begin() // of which nothing is kept

@@ -42,8 +42,9 @@ type Run struct {
 
 	done chan struct{}
 
-	archived    bool // of an earlier process: its long parts are in the store
-	detailBytes int  // of these
+	archived    bool        // of an earlier process: its long parts are in the store
+	detailBytes int         // of these
+	picture     keptPicture // of its failure
 
 	mu      sync.Mutex // guards what follows
 	info    RunInfo
@@ -289,6 +290,7 @@ func (r *Run) finish() {
 		_ = t.Cancel("run ended") // ended just before: nothing to do
 	}
 	s.leave(r.actor)
+	r.keepPicture(RunStatus(res.Status))
 	s.monitor.Heard(s.ctx)
 
 	now := time.Now().UTC()

@@ -58,6 +58,8 @@ type Session struct {
 	thumb     thumbnail
 
 	earlier earlier // of a session of an earlier process
+
+	lastPicture keptPicture
 }
 
 // newSession makes a session whose events are numbered from one on.

@@ -38,6 +38,7 @@ type createRequest struct {
 	ProxyURL          string            `json:"proxyUrl,omitempty"`
 	ExtraHTTPHeaders  map[string]string `json:"extraHTTPHeaders,omitempty"`
 	Metadata          map[string]any    `json:"metadata,omitempty"`
+	Capture           *bool             `json:"capture,omitempty"` // default: the server's --capture
 
 	DeviceConfig *struct {
 		Device string `json:"device,omitempty"`
@@ -113,7 +114,7 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 	o := session.CreateOptions{
 		URL: r.URL, DeviceScaleFactor: r.DeviceScaleFactor, IsMobile: r.IsMobile || r.DeviceConfig != nil && r.DeviceConfig.Device == "mobile",
 		UserAgent: r.UserAgent, Locale: r.Locale, Timezone: r.Timezone, ProxyURL: r.ProxyURL,
-		ExtraHTTPHeaders: r.ExtraHTTPHeaders, Metadata: r.Metadata,
+		ExtraHTTPHeaders: r.ExtraHTTPHeaders, Metadata: r.Metadata, Capture: r.Capture,
 		Timeout:     v.milliseconds("timeout", r.Timeout, time.Second, session.MaxTimeout),
 		IdleTimeout: v.milliseconds("idleTimeout", r.IdleTimeout, 0, session.MaxTimeout),
 	}

@@ -15,7 +15,7 @@ var docsSections = []struct {
 	id, title string
 	path      *regexp.Regexp
 }{
-	{"sessions", "Sessions", regexp.MustCompile(`^(/v1)?/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|view))?)?$`)},
+	{"sessions", "Sessions", regexp.MustCompile(`^(/v1)?/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|view))?)?$`)},
 	{"scripts", "Scripts and runs", regexp.MustCompile(`^/v1/.*/?(scripts|runs)\b`)},
 	{"takeovers", "Takeovers", regexp.MustCompile(`/takeovers\b`)},
 	{"links", "Share links", regexp.MustCompile(`/links\b`)},

@@ -86,12 +86,14 @@ func (s *Server) routes() []route {
 		{method: post, path: one + "/scripts", name: "runScript", does: "Run a script; 202 at once, or 200 with the outcome for wait:true.", slow: true, handler: s.runScript, body: scriptRequest{}, answers: answer{status: 202, body: session.RunInfo{}}},
 		{method: post, path: "/v1/scripts", name: "runScriptAlone", does: "Run a script in a session of its own, released at the end.", slow: true, handler: s.runScriptAlone, body: scriptAloneRequest{}, answers: answer{status: 202, body: session.RunInfo{}}},
 		{method: get, path: one + "/runs", name: "listRuns", does: "The session's runs, newest first.", query: []string{"limit", "cursor"}, handler: s.listRuns, answers: answer{body: session.RunInfo{}, list: "runs"}},
+		{method: get, path: one + "/picture", name: "getPicture", does: "What a session that ended showed last, unless a secret was on the screen.", handler: s.getPicture, answers: answer{mime: "image/jpeg"}},
 		{method: get, path: one + "/runs/:run", name: "getRun", does: "One run.", handler: s.getRun, answers: answer{body: session.RunInfo{}}},
 		{method: post, path: one + "/runs/:run/cancel", name: "cancelRun", does: "Stop a run.", slow: true, handler: s.cancelRun, body: struct{}{}, answers: answer{body: session.RunInfo{}}},
 		{method: get, path: one + "/runs/:run/stream", name: "streamRun", does: "Logs, steps and takeovers as they come, from the beginning, then end.", kind: stream, handler: s.streamRun, answers: answer{mime: mimeSSE}},
 
 		{method: get, path: one + "/runs/:run/log.md", name: "getRunLog", does: "What pages and workers said during a run, and what it came to, as Markdown.", handler: s.getRunLog, answers: answer{mime: mimeMarkdown}},
 		{method: get, path: one + "/log.md", name: "getLog", does: "What pages and workers said, and what scripts came to, as Markdown.", handler: s.getLog, answers: answer{mime: mimeMarkdown}},
+		{method: get, path: one + "/runs/:run/picture", name: "getRunPicture", does: "What the page showed when a run failed, unless a secret was on the screen.", handler: s.getRunPicture, answers: answer{mime: "image/jpeg"}},
 		{method: get, path: one + "/runs/:run/script", name: "getRunScript", does: "What a run was given: code, file name, arguments.", handler: s.getRunScript, answers: answer{body: session.RunScript{}}},
 
 		{method: get, path: "/v1/saved-scripts", name: "listSavedScripts", does: "Saved scripts, the newest change first.", query: []string{"limit", "cursor"}, handler: s.listSaved, answers: answer{body: savedscripts.Script{}, list: "scripts"}},

@@ -260,3 +260,16 @@ func (s *Server) streamRun(c echo.Context) error {
 		return nil
 	})
 }
+
+// getRunPicture is GET /v1/sessions/:id/runs/:run/picture.
+func (s *Server) getRunPicture(c echo.Context) error {
+	r, err := s.runOf(c)
+	if err != nil {
+		return err
+	}
+	image, err := r.Picture(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, "image/jpeg", image)
+}

@@ -223,3 +223,16 @@ func (s *Server) getThumbnail(c echo.Context) error {
 	}
 	return c.Blob(http.StatusOK, mime, image)
 }
+
+// getPicture is GET /v1/sessions/:id/picture.
+func (s *Server) getPicture(c echo.Context) error {
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	image, err := one.LastPicture(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, "image/jpeg", image)
+}

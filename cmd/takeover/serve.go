@@ -54,6 +54,7 @@ type serveCommand struct {
 	EventsBytes int64         `help:"Bytes on disk of the events of all sessions. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
 	EventsAge   time.Duration `help:"How long events are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_EVENTS_AGE"`
 
+	Capture      bool          `help:"Capture console, network and pictures to look back at, in sessions that do not choose. --no-capture turns it off." default:"true" negatable:"" env:"TAKEOVER_CAPTURE"`
 	KeepSessions int           `help:"Ended sessions that are told of, with their runs and takeovers. Default: 200." placeholder:"N" env:"TAKEOVER_KEEP_SESSIONS"`
 	KeepAge      time.Duration `help:"How long ended sessions are told of. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_KEEP_AGE"`
 	KeepBytes    int64         `help:"Bytes on disk of what is told of ended sessions, without events. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
@@ -227,10 +228,11 @@ func (s *serveCommand) options(addr net.Addr, kept *store.Store, hooks *webhook.
 		CheckURL:  web.AddressGuard(addr.String(), s.PublicURL),
 		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
-		Store:  kept,
-		Events: store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
-		Keep:   session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
-		Files:  files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
+		Store:   kept,
+		Events:  store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
+		Capture: s.Capture,
+		Keep:    session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
+		Files:   files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
 		Notify: func(n session.Notice) {
 			if hooks != nil {
 				hooks.Send(webhook.Event{Type: n.Type, Time: n.Time, Data: n.Data, Text: n.Text, Link: n.Link})

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+
+	"takeover/archive"
+)
+
+const (
+	keptPictureTimeout = 2 * time.Second
+	keptPictureQuality = 60 // of the JPEG
+)
+
+// keptPicture is a picture to look back at: the last one of a session, or the one at
+// a run's failure.
+type keptPicture struct {
+	mu    sync.Mutex // guards what follows
+	image []byte     // nil once the archive has it
+	bytes int        // that the archive has
+}
+
+// captures reports whether the session was created with a capture.
+func (s *Session) captures() bool { return s.opts.Capture != nil && *s.opts.Capture }
+
+// LastPicture is a JPEG of what an ended session showed last. The error is
+// ErrNotFound when there is none: the session lives, it was created without a
+// capture, or a secret was on the screen.
+func (s *Session) LastPicture(ctx context.Context) ([]byte, error) {
+	return s.lastPicture.read(ctx, s.services.archive, s.key())
+}
+
+// Picture is a JPEG of the page when the run failed. The error is ErrNotFound when
+// there is none.
+func (r *Run) Picture(ctx context.Context) ([]byte, error) {
+	return r.picture.read(ctx, r.session.services.archive, r.key())
+}
+
+// HasPicture reports whether there is a picture of the run's failure.
+func (r *Run) HasPicture() bool { return r.picture.size() > 0 }
+
+// HasLastPicture reports whether there is a picture of what the session showed last.
+func (s *Session) HasLastPicture() bool { return s.lastPicture.size() > 0 }
+
+// keepLastPicture keeps what the session shows now, before its browser goes.
+func (s *Session) keepLastPicture() {
+	if s.captures() {
+		s.lastPicture.set(s.pictureToKeep())
+	}
+}
+
+// keepPicture keeps what the session shows when a run has failed.
+func (r *Run) keepPicture(status RunStatus) {
+	if r.session.captures() && (status == RunFailed || status == RunTimeout) {
+		r.picture.set(r.session.pictureToKeep())
+	}
+}
+
+// pictureToKeep takes a picture of the active page, or nil: a page that cannot be
+// pictured in time, or one with a secret on it, has none.
+func (s *Session) pictureToKeep() []byte {
+	p, err := s.activePage()
+	if err != nil || p.Crashed() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), keptPictureTimeout)
+	defer cancel()
+	image, err := s.screenshot(ctx, p, page.CaptureScreenshotParams{
+		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(keptPictureQuality)), OptimizeForSpeed: new(true),
+	})
+	if err != nil {
+		s.log.Debug("keep picture", "error", err)
+		return nil
+	}
+	return image
+}
+
+func (k *keptPicture) set(image []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.image = image
+}
+
+// size is how many bytes the picture has; 0 for none.
+func (k *keptPicture) size() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return max(len(k.image), k.bytes)
+}
+
+// read returns the picture, from the archive once that has it.
+func (k *keptPicture) read(ctx context.Context, a *archive.Archive, key archive.Key) ([]byte, error) {
+	k.mu.Lock()
+	image, bytes := k.image, k.bytes
+	k.mu.Unlock()
+	switch {
+	case image != nil:
+		return image, nil
+	case bytes == 0:
+		return nil, ErrNotFound
+	}
+	image, err := a.Picture(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read picture: %w", err)
+	}
+	return image, nil
+}
+
+// write moves the picture to the archive. It returns how many bytes the archive has
+// of it.
+func (k *keptPicture) write(ctx context.Context, a *archive.Archive, key archive.Key) (int, error) {
+	k.mu.Lock()
+	image, bytes := k.image, k.bytes
+	k.mu.Unlock()
+	if image == nil {
+		return bytes, nil
+	}
+	if err := a.SetPicture(ctx, key, image); err != nil {
+		return 0, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.image, k.bytes = nil, len(image)
+	return k.bytes, nil
+}

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image/jpeg"
+	"testing"
+
+	"takeover/browser/browsertest"
+	"takeover/capture"
+)
+
+// TestLookingBack ends a session in which a script failed, and restarts the server.
+// What the session showed and what was captured can still be read.
+func TestLookingBack(t *testing.T) {
+	data, kept := t.TempDir(), openKept(t, t.TempDir())
+	first, err := NewManager(managerOptions(Options{Dir: data, Store: kept, WarmBrowsers: -1, Capture: true}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := create(t, first, CreateOptions{URL: site(t)})
+	failed := startRun(t, s, `await page.evaluate(() => console.log('from the page')); throw new Error('it broke')`)
+	endOf(t, failed)
+	good := startRun(t, s, `return 1`)
+	endOf(t, good)
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	picturesOf(t, s)
+	if err := first.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+
+	again := startManager(t, Options{Dir: data, Store: kept, WarmBrowsers: -1})
+	back, err := again.Get(s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	picturesOf(t, back)
+	types := map[string]int{}
+	page, err := back.Journal().Events(browsertest.Context(t, "events"), 0, 1000, capture.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range page.Events {
+		types[ev.Type]++
+	}
+	for _, want := range []string{capture.TypeConsoleLog, capture.TypeNetworkRequest, capture.TypeNavigation} {
+		if types[want] == 0 {
+			t.Errorf("no %s was captured: %v", want, types)
+		}
+	}
+}
+
+// picturesOf checks that an ended session has its last picture, and one of the run
+// that failed and none of the other.
+func picturesOf(t *testing.T, s *Session) {
+	t.Helper()
+	ctx := browsertest.Context(t, "pictures")
+	runs := s.Runs()
+	good, failed := runs[0], runs[1]
+	for name, read := range map[string]func(context.Context) ([]byte, error){"the last picture": s.LastPicture, "the picture of the failure": failed.Picture} {
+		raw, err := read(ctx)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if image, err := jpeg.DecodeConfig(bytes.NewReader(raw)); err != nil || image.Width != DefaultWidth {
+			t.Errorf("%s: %+v, %v", name, image, err)
+		}
+	}
+	if !failed.HasPicture() || !s.HasLastPicture() || good.HasPicture() {
+		t.Error("the session says that it has other pictures than it has")
+	}
+	if _, err := good.Picture(ctx); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the picture of a run that succeeded: %v", err)
+	}
+}
+
+// TestNothingIsCapturedUnlessWanted creates a session that chooses to have no
+// capture on a server that captures, and the other way round.
+func TestNothingIsCapturedUnlessWanted(t *testing.T) {
+	for _, server := range []bool{true, false} {
+		s := create(t, startManager(t, Options{WarmBrowsers: -1, Capture: server}), CreateOptions{Capture: new(!server)})
+		if state, _, _ := s.Monitor().State(); (state == capture.StateRunning) == server {
+			t.Errorf("a server with capture %v: %s", server, state)
+		}
+		if err := s.Release(""); err != nil {
+			t.Fatal(err)
+		}
+		if s.HasLastPicture() == server {
+			t.Errorf("a server with capture %v: picture %v", server, s.HasLastPicture())
+		}
+	}
+}
