@@ -14,13 +14,14 @@ import (
 // framedKey marks a request for a page that other sites may frame.
 const framedKey = "framed"
 
-// checkEmbedOrigins refuses values that are not origins. Wildcards and paths
-// would allow more than the messages between the pages can check.
-func checkEmbedOrigins(origins []string) error {
+// checkOrigins refuses values that are not origins. Wildcards and paths would
+// allow more than an Origin can be compared with. name is the setting that the
+// error names.
+func checkOrigins(name string, origins []string) error {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Contains(u.Host, "*") || u.Scheme+"://"+u.Host != origin {
-			return fmt.Errorf("web: embed origin %q: must be like https://ops.example.com", origin)
+			return fmt.Errorf("web: %s: %q must be like https://ops.example.com", name, origin)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func TestEmbedding(t *testing.T) {
 		t.Errorf("the cookie of a page: %s", cookie)
 	}
 	for _, bad := range []string{"*", "ops.example.com", "https://*.example.com", "https://ops.example.com/", "https://ops.example.com; script-src *", "'self'"} {
-		if err := checkEmbedOrigins([]string{bad}); err == nil {
+		if err := checkOrigins("--embed-origins", []string{bad}); err == nil {
 			t.Errorf("%q is taken for an origin", bad)
 		}
 	}

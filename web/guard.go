@@ -132,10 +132,5 @@ func (s *Server) sameOrigin(req *http.Request, origin string) bool {
 	if public, err := url.Parse(s.publicURL()); err == nil && strings.EqualFold(u.Scheme, public.Scheme) && strings.EqualFold(u.Host, public.Host) {
 		return true
 	}
-	for _, allowed := range s.cfg.AllowedOrigins {
-		if strings.EqualFold(origin, allowed) {
-			return true
-		}
-	}
-	return false
+	return s.allowedOrigin(origin)
 }

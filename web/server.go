@@ -154,7 +154,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Keys == nil {
 		return nil, fmt.Errorf("web: %w", ErrNoKey)
 	}
-	if err := checkEmbedOrigins(cfg.EmbedOrigins); err != nil {
+	if err := errors.Join(checkOrigins("--embed-origins", cfg.EmbedOrigins), checkOrigins("--allowed-origins", cfg.AllowedOrigins)); err != nil {
 		return nil, err
 	}
 	cfg.setDefaults()
@@ -182,6 +182,9 @@ func (s *Server) newEcho() *echo.Echo {
 	e.HTTPErrorHandler = s.renderError
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.Pre(s.record, s.secure)
+	if len(s.cfg.AllowedOrigins) > 0 {
+		e.Use(s.allowSites())
+	}
 	for _, r := range s.table {
 		e.Add(r.method, r.path, s.guard(r))
 	}

@@ -225,8 +225,8 @@ func (s *serveCommand) options(addr net.Addr, kept *store.Store, hooks *webhook.
 	}
 	return session.Options{
 		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium,
-		CheckURL:  web.AddressGuard(addr.String(), s.PublicURL),
-		Timeout:   s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
+		CheckURL: web.AddressGuard(addr.String(), s.PublicURL),
+		Timeout:  s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:   kept,
 		Events:  store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
