@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// clock measures a run's time, without pauses, and tells when it is up.
+// clock measures a run's time without its pauses, and signals when the time is up.
 type clock struct {
 	expired chan struct{} // gets one token when the time is up
 
 	mu      sync.Mutex // guards what follows
 	limit   time.Duration
 	elapsed time.Duration // before since
-	since   time.Time     // when it last began to go; zero while it stands
+	since   time.Time     // when it was last started; zero while it is stopped
 	paused  time.Duration // of the pauses before the present one
 	stood   time.Time     // when the present pause began; zero while there is none
 	pauses  int
 	timer   *time.Timer
 }
 
-// newClock makes a clock that goes.
+// newClock returns a running clock.
 func newClock(limit time.Duration) *clock {
 	c := &clock{expired: make(chan struct{}, 1), limit: limit, since: time.Now()}
 	c.timer = time.AfterFunc(limit, c.expire)

@@ -61,9 +61,9 @@ func NewPool(o PoolOptions) *Pool {
 func (p *Pool) Limits() Limits { return p.o.Limits }
 
 // Start begins a run. It ends with the script, with ctx, with Cancel or with
-// the pool. Errors are ErrNotBuilt, ErrTooLarge, ErrPoolClosed, a *ScriptError
-// for code that is refused unread, or why no worker could be started; whatever
-// else is wrong with the code is the run's own error.
+// the pool. The error is ErrNotBuilt, ErrTooLarge, ErrPoolClosed, a *ScriptError
+// for code whose brackets are nested too deep, or the reason why no worker could be
+// started. All other errors of the code are errors of the run.
 func (p *Pool) Start(ctx context.Context, s Script, ops Operations, sink Sink) (*Run, error) {
 	if !built() {
 		return nil, ErrNotBuilt
@@ -99,7 +99,7 @@ func (p *Pool) Start(ctx context.Context, s Script, ops Operations, sink Sink) (
 		defer p.wg.Done()
 		var next sync.WaitGroup
 		next.Go(func() {
-			<-r.begun // not before: the run shall have the machine for itself until then
+			<-r.begun // not before: starting a worker would slow the run's own start down
 			p.warmUp()
 		})
 		r.supervise()
@@ -134,7 +134,7 @@ func (p *Pool) enter() bool {
 	return true
 }
 
-// take gives the warm worker if there is one, else a new one.
+// take returns the warm worker if there is one, otherwise a new one.
 func (p *Pool) take() (*process, error) {
 	p.mu.Lock()
 	warm := p.warm

@@ -16,15 +16,15 @@ import (
 	"takeover/scripting/wire"
 )
 
-// stderrKept is how much of a worker's stderr is kept: its first bytes, where
-// the Go runtime says why it died.
+// stderrKept is the number of bytes kept of a worker's stderr: the first ones, in
+// which the Go runtime says why it died.
 const stderrKept = 8 << 10
 
 // process is one worker process and the pipes to it.
 type process struct {
 	cmd    *exec.Cmd
 	out    *frameQueue   // to the worker
-	in     *bufio.Reader // from the worker; owned by the run, and before by nobody
+	in     *bufio.Reader // from the worker; owned by the run
 	stdout io.Closer     // under in
 	stderr *headBuffer
 
@@ -32,7 +32,7 @@ type process struct {
 	wg    sync.WaitGroup
 }
 
-// startProcess starts a worker and tells it its limits.
+// startProcess starts a worker and sends it its limits.
 func startProcess(command []string, setup wire.Setup) (*process, error) {
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // our own binary
 	cmd.Env = []string{}                            // nil would be the server's
@@ -64,7 +64,7 @@ func startProcess(command []string, setup wire.Setup) (*process, error) {
 	p.out = newFrameQueue(stdin, setup.Limits.Backlog)
 	p.wg.Go(p.out.run)
 	p.wg.Go(func() {
-		_ = cmd.Wait() // how it ended is read from ProcessState
+		_ = cmd.Wait() // the run reads ProcessState
 		close(p.ended)
 		p.out.close()
 	})
@@ -80,21 +80,21 @@ func startProcess(command []string, setup wire.Setup) (*process, error) {
 // kill ends the process at once, with whatever it started.
 func (p *process) kill() {
 	select {
-	case <-p.ended: // its id may be somebody else's by now
+	case <-p.ended: // another process may have its id by now
 	default:
 		killGroup(p.cmd.Process.Pid)
 	}
 }
 
-// close kills the process and waits until nothing of it is left. Frames that it
-// wrote before can be read until then.
+// close kills the process and waits until it is gone. Frames that it wrote before can
+// be read until then.
 func (p *process) close() {
 	p.kill()
 	p.wg.Wait()
 	_ = p.stdout.Close()
 }
 
-// alive tells whether the process has not been reaped yet.
+// alive reports whether the process has not been reaped yet.
 func (p *process) alive() bool {
 	select {
 	case <-p.ended:
@@ -104,8 +104,8 @@ func (p *process) alive() bool {
 	}
 }
 
-// resident is the process's resident memory in bytes; 0 if it is gone. own is
-// the part of it that is not shared with other processes, as the binary's text is.
+// resident returns the process's resident memory in bytes; 0 if it is gone. own is
+// the part that it does not share with other processes, as it shares the binary's text.
 func (p *process) resident() (resident, own int64) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/statm")
 	if err != nil {

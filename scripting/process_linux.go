@@ -14,9 +14,9 @@ func workerAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// keepFiles keeps from the next worker what files the server holds. Those that Go
-// opens do not outlive an exec; those that the server itself was started with may.
-// A kernel before 5.11 cannot do it.
+// keepFiles makes sure that the next worker does not inherit the server's files.
+// Files that Go opens do not outlive an exec; files that the server was started with
+// may. Kernels before 5.11 cannot do this.
 func keepFiles() {
 	_ = unix.CloseRange(firstFile, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 }
@@ -27,7 +27,7 @@ const firstFile = 3
 // killGroup kills a worker and everything in its group.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-// killedByCPULimit tells whether RLIMIT_CPU ended the worker.
+// killedByCPULimit reports whether RLIMIT_CPU ended the worker.
 func killedByCPULimit(s *os.ProcessState) bool {
 	status, ok := s.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGXCPU

@@ -11,10 +11,10 @@ import (
 // maxDirect is the largest frame that the pusher itself writes.
 const maxDirect = 16 << 10
 
-// frameQueue sends frames to a worker without ever making the sender wait, and
-// in the order they were pushed. When more than limit bytes are waiting the
-// worker does not read any more, and the queue is over. A frame that the pipe
-// has room for is written by its sender, which saves it the way over run.
+// frameQueue sends frames to a worker in the order they were pushed, and never makes
+// the sender wait. When more than limit bytes are waiting, the worker does not read
+// any more and the queue is full for good. A sender writes its frame itself if the
+// pipe has room for it, which saves waking the goroutine of run.
 type frameQueue struct {
 	pipe  io.Closer // under w
 	w     *pipes.Writer
@@ -24,12 +24,12 @@ type frameQueue struct {
 	mu      sync.Mutex // guards what follows
 	waiting []wire.Frame
 	bytes   int
-	writing bool // somebody writes; w, memory and rest are theirs
+	writing bool // a sender or run is writing, and owns w, memory and rest
 	closed  bool
 	full    bool
 
 	memory []byte // of rest
-	rest   []byte // what a sender could not write of its frame
+	rest   []byte // the part of its frame that a sender could not write
 }
 
 func newFrameQueue(w io.WriteCloser, limit int) *frameQueue {
@@ -55,7 +55,7 @@ func (q *frameQueue) push(f wire.Frame) bool {
 	q.full = q.bytes > q.limit
 	ok, writing := !q.full, q.writing
 	q.mu.Unlock()
-	if !writing { // else release will
+	if !writing { // otherwise release signals
 		q.signal()
 	}
 	return ok
@@ -64,7 +64,7 @@ func (q *frameQueue) push(f wire.Frame) bool {
 // tryWrite writes as much of a frame as goes without waiting.
 func (q *frameQueue) tryWrite(f wire.Frame) {
 	q.memory = f.Append(q.memory[:0])
-	q.rest = q.memory[q.w.Try(q.memory):] // broken: run will learn it
+	q.rest = q.memory[q.w.Try(q.memory):] // run meets the error if the pipe is broken
 }
 
 // release ends a turn to write.
@@ -85,21 +85,21 @@ func (q *frameQueue) run() {
 		q.mu.Lock()
 		if q.writing {
 			q.mu.Unlock()
-			continue // release will wake us
+			continue // release wakes this loop
 		}
 		frames, rest, closed := q.waiting, q.rest, q.closed
 		q.waiting, q.rest = nil, nil
 		q.writing = true
 		q.mu.Unlock()
 		if closed || q.send(w, rest, frames) != nil {
-			break // the worker is gone, which its reader learns as well
+			break // the worker is gone; its reader meets the same error
 		}
 		q.release()
 	}
 	_ = q.pipe.Close()
 }
 
-// send writes what waits. It is for run.
+// send writes the waiting frames. Only run calls it.
 func (q *frameQueue) send(w *wire.Writer, rest []byte, frames []wire.Frame) error {
 	if _, err := q.w.Write(rest); err != nil {
 		return err

@@ -8,23 +8,23 @@ import (
 	"takeover/scripting/wire"
 )
 
-// What a worker reports is read here. A script may have taken its worker over,
-// so nothing in it is believed: it is bounded, and what no worker of ours would
-// say is refused.
+// This file reads what a worker reports. A script may have taken its worker over, so
+// nothing in a report is trusted: it is bounded, and reports that our workers never
+// send are refused.
 
-// endings are the ways to end that a worker may tell of itself.
+// endings are the statuses that a worker may report.
 var endings = map[string]bool{StatusSucceeded: true, StatusFailed: true, StatusTimeout: true}
 
-// levels are those of log lines.
+// levels are the levels of log lines.
 var levels = map[string]bool{"debug": true, "log": true, "info": true, "warn": true, "error": true}
 
-// readResult reads a worker's last words.
+// readResult reads the last frame of a worker.
 func readResult(payload []byte, l Limits) (*wire.Result, bool) {
 	var end wire.Result
 	if len(payload) > 2*l.ResultSize+wire.MaxResultTail || json.Unmarshal(payload, &end) != nil || !endings[end.Status] {
 		return nil, false
 	}
-	if len(end.Value) > 2*l.ResultSize { // a cut result may have grown by its escapes
+	if len(end.Value) > 2*l.ResultSize { // escapes may have made a cut result longer
 		end.Value, end.Truncated = nil, true
 	}
 	if end.Err == nil && end.Status != StatusSucceeded {
@@ -34,7 +34,7 @@ func readResult(payload []byte, l Limits) (*wire.Result, bool) {
 	return &end, true
 }
 
-// boundError cuts what is too long in an error. A nil one stays.
+// boundError cuts the texts of an error that are too long. It accepts nil.
 func boundError(e *ScriptError) {
 	if e == nil {
 		return
@@ -43,7 +43,7 @@ func boundError(e *ScriptError) {
 	e.Line, e.Column = max(e.Line, 0), max(e.Column, 0)
 }
 
-// readStep reads a step. Its time must be one that JSON can say.
+// readStep reads a step. The time that it began must be one that JSON can express.
 func readStep(payload []byte) (Step, bool) {
 	var s wire.Step
 	if json.Unmarshal(payload, &s) != nil {
@@ -62,7 +62,7 @@ func readStep(payload []byte) (Step, bool) {
 	}, true
 }
 
-// outcomes are how a test may end.
+// outcomes are the statuses of tests.
 var outcomes = map[string]bool{"passed": true, "failed": true, "skipped": true}
 
 // readTest reads a test's result.

@@ -13,10 +13,10 @@ import (
 	"takeover/scripting/wire"
 )
 
-// memoryPeriod is how often a worker's resident memory is looked at.
+// memoryPeriod is the time between two looks at a worker's resident memory.
 const memoryPeriod = 20 * time.Millisecond
 
-// Why a run's worker was ended.
+// The reasons to end a run's worker.
 var (
 	errRunOver     = errors.New("the run has ended")
 	errOutOfMemory = errors.New("out of memory")
@@ -38,12 +38,12 @@ type Run struct {
 
 	ctx    context.Context // of the run's operations; its cause is why it ended
 	cancel context.CancelCauseFunc
-	stuck  chan struct{}  // gets one token when the worker says that it is stuck
+	stuck  chan struct{}  // gets one token when the worker reports that it is stuck
 	calls  sync.WaitGroup // operations under way
 
 	mu       sync.Mutex // guards what follows
 	pending  map[uint64]context.CancelCauseFunc
-	underWay int // bytes of the parameters of what is pending
+	underWay int // bytes of the parameters of pending operations
 
 	// Owned by the goroutine that reads the worker's frames, until it ended.
 	end       *wire.Result
@@ -82,7 +82,7 @@ func newRun(ctx context.Context, p *Pool, proc *process, s Script, ops Operation
 	return r, nil
 }
 
-// Emit tells the script's API of an event. It never blocks; events and answers
+// Emit sends the script's API an event. It never blocks; events and answers
 // arrive in the order they were given.
 func (r *Run) Emit(event string, params json.RawMessage) {
 	r.push(wire.Frame{Kind: wire.KindEvent, Name: event, Payload: params})
@@ -94,12 +94,12 @@ func (r *Run) Pause() { r.clock.pause() }
 // Resume ends one Pause.
 func (r *Run) Resume() { r.clock.resume() }
 
-// Times tells how long the run has taken so far, and how long its clock was
-// paused beside that.
+// Times returns how long the run has taken so far without its pauses, and how long it
+// was paused.
 func (r *Run) Times() (ran, paused time.Duration) { return r.clock.read() }
 
-// Cancel ends the run at once, whatever the script is doing. cause is told in
-// the result; nil means no more than that somebody cancelled.
+// Cancel ends the run at once, whatever the script is doing. The result names cause;
+// nil says only that the run was cancelled.
 func (r *Run) Cancel(cause error) {
 	if cause == nil {
 		cause = context.Canceled
@@ -107,7 +107,7 @@ func (r *Run) Cancel(cause error) {
 	r.cancel(cause)
 }
 
-// Done is closed when the run has ended and nothing of it is under way.
+// Done is closed when the run and all its operations have ended.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
 // Wait waits for the end of the run.
@@ -116,7 +116,7 @@ func (r *Run) Wait() Result {
 	return r.result
 }
 
-// supervise watches over the run until all of it has ended.
+// supervise watches the run until it and all its operations have ended.
 func (r *Run) supervise() {
 	reading := make(chan struct{})
 	go func() {
@@ -124,7 +124,7 @@ func (r *Run) supervise() {
 		r.read()
 	}()
 	r.watch(reading)
-	// From here on nothing new starts: the worker is dead, its last words read.
+	// The worker is dead and its last frames are read: no operation begins from here on.
 	r.proc.kill()
 	<-reading
 	cause := context.Cause(r.ctx)
@@ -137,11 +137,11 @@ func (r *Run) supervise() {
 	close(r.done)
 }
 
-// watch returns when the worker is to be killed, or has ended by itself.
+// watch returns when the worker has to be killed or has ended by itself.
 func (r *Run) watch(reading <-chan struct{}) {
 	memory := time.NewTicker(memoryPeriod)
 	defer memory.Stop()
-	var grace <-chan time.Time // until an interrupt must have helped
+	var grace <-chan time.Time // ends when an interrupt must have helped
 	var reason error
 	for {
 		select {
@@ -190,7 +190,7 @@ func (r *Run) read() {
 		case wire.KindReady:
 		case wire.KindCall:
 			if !r.begin(f) {
-				r.cancel(errProtocol) // its own limit is the same and comes first
+				r.cancel(errProtocol) // the worker has the same limit and applies it first
 				return
 			}
 		case wire.KindLog:
@@ -245,7 +245,7 @@ func (r *Run) begin(f wire.Frame) bool {
 		aborted, _ := errors.AsType[abortedError](context.Cause(ctx))
 		cancel(nil)
 		if r.ctx.Err() != nil {
-			return // the run is over, and so is the script: what it would say of this error is not why
+			return // the run and its script are over: this error is not the reason
 		}
 		if err != nil {
 			r.push(wire.Frame{Kind: wire.KindFailure, ID: f.ID, Payload: encodeError(aborted.explain(err))})
@@ -256,7 +256,7 @@ func (r *Run) begin(f wire.Frame) bool {
 	return true
 }
 
-// abort makes an operation fail because the script waits for it no longer.
+// abort makes an operation fail, because the script does not wait for it any more.
 func (r *Run) abort(f wire.Frame) {
 	r.mu.Lock()
 	cancel := r.pending[f.ID]
@@ -266,14 +266,14 @@ func (r *Run) abort(f wire.Frame) {
 	}
 }
 
-// abortedError is why the script does not wait for an operation any more; empty
-// if it does.
+// abortedError is the reason why the script does not wait for an operation any more;
+// empty if it still waits.
 type abortedError string
 
 func (e abortedError) Error() string { return string(e) }
 
-// explain gives the error of an operation that was aborted: what was being done
-// then is of no interest, but a log behind the reason is.
+// explain returns the error of an aborted operation. It leaves out what the operation
+// was doing, and keeps a log that follows the reason.
 func (e abortedError) explain(err error) error {
 	if e == "" {
 		return err
@@ -286,7 +286,7 @@ func (e abortedError) explain(err error) error {
 	return e
 }
 
-// push sends a frame to the worker, and ends the run if that is hopeless.
+// push sends a frame to the worker, and ends the run if the worker does not read.
 func (r *Run) push(f wire.Frame) {
 	if !r.proc.out.push(f) && r.proc.alive() && r.ctx.Err() == nil {
 		r.cancel(errBacklog)
@@ -328,8 +328,8 @@ func (r *Run) test(f wire.Frame) {
 	r.sink.Test(t)
 }
 
-// conclude tells how the run ended. cause is why it was ended, nil if it ended
-// by itself.
+// conclude returns how the run ended. cause is the reason why it was ended; nil if it
+// ended by itself.
 func (r *Run) conclude(cause error) Result {
 	res := Result{Value: json.RawMessage("null"), Truncated: r.truncated}
 	fail := func(status, name, message string) Result {
@@ -364,8 +364,8 @@ func (r *Run) conclude(cause error) Result {
 
 const outOfMemory = "out of memory"
 
-// concludeDeath tells why a worker died that nobody killed. The Go runtime says
-// it on stderr and in no other way.
+// concludeDeath returns why a worker died that was not killed. The Go runtime gives
+// the reason on stderr only.
 func (r *Run) concludeDeath(fail func(status, name, message string) Result) Result {
 	text := r.proc.stderr.String()
 	switch {
@@ -380,7 +380,7 @@ func (r *Run) concludeDeath(fail func(status, name, message string) Result) Resu
 	return fail(StatusFailed, "Error", strings.TrimSuffix(fmt.Sprintf("the script worker died (%v): %s", r.proc.cmd.ProcessState, line), ": "))
 }
 
-// encodeError makes what the script sees of an operation's error.
+// encodeError encodes an operation's error as the script sees it.
 func encodeError(err error) []byte {
 	e := wire.Failure{Name: "Error", Message: err.Error()}
 	var named interface{ ErrorName() string }
@@ -392,7 +392,7 @@ func encodeError(err error) []byte {
 		e.Fields = fields.ErrorFields()
 	}
 	payload, marshalErr := json.Marshal(e)
-	if marshalErr != nil { // a field that is no JSON
+	if marshalErr != nil { // a field that JSON cannot express
 		e.Fields = nil
 		payload, _ = json.Marshal(e)
 	}

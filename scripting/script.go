@@ -11,31 +11,31 @@ import (
 
 // Errors of [Pool.Start].
 var (
-	// ErrNotBuilt: the binary holds no script API.
+	// ErrNotBuilt is the error of a binary without the script API.
 	ErrNotBuilt = errors.New("the script API is not built into this binary: run `make generate`")
-	// ErrTooLarge: the source is longer than Limits.ScriptSize.
+	// ErrTooLarge is the error of a source longer than Limits.ScriptSize.
 	ErrTooLarge = errors.New("script is too large")
-	// ErrPoolClosed: the pool was closed.
+	// ErrPoolClosed is the error of a pool that was closed.
 	ErrPoolClosed = errors.New("script pool is closed")
 )
 
 // Script is what an operator pasted.
 type Script struct {
 	Code     string
-	Filename string          // as errors shall name it; default script.ts
-	Args     json.RawMessage // what the script sees as args; default {}
+	Filename string          // its name in errors; default script.ts
+	Args     json.RawMessage // the script's args; default {}
 	Timeout  time.Duration   // run time, at most and by default Limits.RunTime
 }
 
-// Operations carries out what the API asks for. Call may be called from many
-// goroutines at once; ctx ends with the run. An error may have the methods
+// Operations carries out the operations that the API calls. Many goroutines may call
+// Call at once; ctx ends with the run. An error may have the methods
 // ErrorName() string and ErrorFields() map[string]any, which name the
 // JavaScript error that the script gets and its further properties.
 type Operations interface {
 	Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error)
 }
 
-// Sink takes what a run reports while it goes on, in order, from one goroutine.
+// Sink receives a run's reports while it goes on, in order, from one goroutine.
 // Its methods should return soon: the run's worker waits for them.
 type Sink interface {
 	Log(Log)

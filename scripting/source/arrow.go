@@ -1,7 +1,8 @@
 package source
 
-// ArrowEnd is the offset at which the arrow function that starts at start ends, if
-// its body is an expression: before what cannot go on an expression, outside of brackets.
+// ArrowEnd returns the offset at which the arrow function that starts at start ends. Its
+// body must be an expression, which ends before the first token outside of brackets that
+// cannot continue it.
 func ArrowEnd(code string, start int) int {
 	s := scanner{src: code, pos: start}
 	end := start

@@ -7,11 +7,10 @@ import (
 	"takeover/scripting/wire"
 )
 
-// extractImports takes import and export declarations out of a script, which
-// has to become the body of a function. What they declare is returned as a line
-// of code to stand before the body; in the body they become blanks, so that all
-// positions stay. Any import of another module, also by require() or import(),
-// is refused.
+// extractImports takes import and export declarations out of a script, which has to
+// become the body of a function. It returns their declarations as a line of code for
+// before the body; in the body blanks replace them, so that positions stay. It refuses
+// imports of unknown modules, also by require() or import().
 func extractImports(code string) (declarations, body string, refused *wire.ScriptError) {
 	x := extractor{scanner: scanner{src: code}, body: []byte(code)}
 	for {
@@ -48,7 +47,7 @@ type extractor struct {
 	refused      *wire.ScriptError
 }
 
-// ahead is a scanner that goes on from here, apart.
+// ahead returns a copy of the scanner, to look ahead with.
 func (x *extractor) ahead() scanner {
 	s := x.scanner
 	s.stack = append([]byte(nil), s.stack...)
@@ -56,7 +55,7 @@ func (x *extractor) ahead() scanner {
 	return s
 }
 
-// peek gives the next token without taking it.
+// peek returns the next token without taking it.
 func (x *extractor) peek() (token, bool) {
 	s := x.ahead()
 	return s.next()
@@ -71,7 +70,7 @@ func (x *extractor) blank(start, end int) {
 	}
 }
 
-// check refuses a module that is not to be had.
+// check refuses a module that scripts may not import.
 func (x *extractor) check(t token) (name string) {
 	text := x.text(t)
 	name = strings.Trim(text, `"'`)
@@ -84,8 +83,8 @@ func (x *extractor) check(t token) (name string) {
 	return name
 }
 
-// callAt looks at what follows require or import: a call with a literal module
-// name is checked. Others are checked when they run.
+// callAt checks a call of require or import that has a literal module name. Other calls
+// are checked when they run.
 func (x *extractor) callAt() {
 	if t, ok := x.peek(); !ok || x.text(t) != "(" {
 		return
@@ -101,8 +100,8 @@ func (x *extractor) callAt() {
 	}
 }
 
-// exportAt takes the word export away from a declaration, and export lists
-// altogether: nobody imports a script.
+// exportAt removes the word export from a declaration, and removes export lists: scripts
+// are not imported.
 func (x *extractor) exportAt(export token) {
 	if export.depth > 0 {
 		return
@@ -125,15 +124,15 @@ func (x *extractor) exportAt(export token) {
 		x.next()
 		x.blank(export.start, t.end)
 		if !x.isNamed() {
-			copy(x.body[t.start:], "void") // an expression, which may begin as a declaration does
+			copy(x.body[t.start:], "void") // the expression may begin like a declaration
 		}
 	case "{", "*":
 		x.exportList(export, true)
 	}
 }
 
-// exportList blanks what follows the word export, a list or a star, with the
-// module that it is from, which is checked if so wanted.
+// exportList blanks the list or star behind the word export, with its module. With check
+// it checks the module.
 func (x *extractor) exportList(export token, check bool) {
 	for {
 		t, ok := x.next()
@@ -161,7 +160,7 @@ func (x *extractor) exportList(export token, check bool) {
 	x.body[export.start] = ';'
 }
 
-// isNamed tells whether a declaration with a name follows.
+// isNamed reports whether a declaration with a name follows.
 func (x *extractor) isNamed() bool {
 	s := x.ahead()
 	declares := false
@@ -210,7 +209,7 @@ func (x *extractor) importAt(start token) {
 	x.declare(clause, module)
 }
 
-// declare writes the declarations that an import stands for.
+// declare writes the declarations that replace an import.
 func (x *extractor) declare(c importClause, module string) {
 	b := &x.declarations
 	fmt.Fprintf(b, "require(%q);", module)
@@ -225,18 +224,18 @@ func (x *extractor) declare(c importClause, module string) {
 	}
 }
 
-// importClause is what stands between import and the module's name.
+// importClause is the part between import and the module's name.
 type importClause struct {
 	defaultName, namespace string
 	names                  []importName
 	typeOnly, equals       bool
-	types                  bool // some names were types, and left out
+	types                  bool // some names were types and are left out
 	module                 token
 }
 
 type importName struct{ imported, local string }
 
-// onlyTypes says whether the clause has names and all are types.
+// onlyTypes reports whether the clause has names and all of them are types.
 func (c importClause) onlyTypes() bool {
 	return c.types && len(c.names) == 0 && c.defaultName == "" && c.namespace == ""
 }
@@ -277,16 +276,16 @@ func (x *extractor) clause() importClause {
 	}
 }
 
-// isTypeModifier tells whether the word type just read is TypeScript's modifier
-// and not a name: what follows is neither from nor a comma.
+// isTypeModifier reports whether the word type that was just read is TypeScript's
+// modifier and not a name: neither from nor a comma follows.
 func (x *extractor) isTypeModifier() bool {
 	t, ok := x.peek()
 	text := x.text(t)
 	return ok && text != "from" && text != "," && text != "="
 }
 
-// names reads the names of an import up to the closing bracket. Types are left
-// out, and types says so.
+// names reads the names of an import up to the closing bracket. It leaves types out;
+// types reports whether there were any.
 func (x *extractor) names() (list []importName, types bool) {
 	var words []string
 	add := func() {

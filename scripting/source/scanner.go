@@ -8,7 +8,7 @@ import (
 	"takeover/scripting/wire"
 )
 
-// tokenKind is what a token is, as far as finding imports and brackets needs.
+// tokenKind is the kind of a token, as precise as finding imports and brackets needs.
 type tokenKind byte
 
 const (
@@ -25,22 +25,22 @@ type token struct {
 	depth      int // brackets around it
 }
 
-// scanner splits a script into tokens, in linear time and constant stack. It
-// knows just enough of the language to tell brackets and imports from what
-// strings, templates, comments and regular expressions hold.
+// scanner splits a script into tokens, in linear time and constant stack. It knows just
+// enough of the language to ignore brackets and imports within strings, templates,
+// comments and regular expressions.
 type scanner struct {
 	src   string
 	pos   int
 	prev  token
-	stack []byte // what is open: ( [ { and $ for a template's ${
+	stack []byte // open brackets: ( [ { and $ for a template's ${
 	ifs   []bool // for each ( of stack: whether a keyword's condition is in it
 	wasIf bool   // the last ) closed a keyword's condition
 }
 
-// text is a token's source.
+// text returns the source of a token.
 func (s *scanner) text(t token) string { return s.src[t.start:t.end] }
 
-// next gives the next token; ok is false at the end.
+// next returns the next token; ok is false at the end.
 func (s *scanner) next() (t token, ok bool) {
 	s.skipBlank()
 	if s.pos >= len(s.src) {
@@ -166,8 +166,8 @@ func (s *scanner) skipTemplate() {
 	s.pos = min(s.pos, len(s.src))
 }
 
-// regexpMayStart tells whether a slash here begins a regular expression rather
-// than a division, judged by what stands before it.
+// regexpMayStart reports whether a slash here begins a regular expression and not a
+// division, judged by the tokens before it.
 func (s *scanner) regexpMayStart() bool {
 	switch s.prev.kind {
 	case 0:
@@ -190,8 +190,8 @@ func (s *scanner) regexpMayStart() bool {
 	return false
 }
 
-// skipRegexp skips a regular expression; it reports false and skips nothing if
-// none ends in this line.
+// skipRegexp skips a regular expression. It reports false and skips nothing if the
+// expression does not end in this line.
 func (s *scanner) skipRegexp() bool {
 	class := false
 	for i := s.pos + 1; i < len(s.src); i++ {
@@ -238,8 +238,8 @@ func CheckNesting(code string, limit int) *wire.ScriptError {
 	}
 }
 
-// BracketEnd is the offset behind the bracket that closes the one at the beginning
-// of code; the end of code if none does.
+// BracketEnd returns the offset behind the bracket that closes the one at the beginning
+// of code; the end of code if it is never closed.
 func BracketEnd(code string) int {
 	s := scanner{src: code}
 	for {
@@ -253,7 +253,7 @@ func BracketEnd(code string) int {
 	}
 }
 
-// lineColumn is the line and column, from 1, of a byte of code; columns count
+// lineColumn returns the line and column, from 1, of a byte of code; columns count
 // characters.
 func lineColumn(code string, offset int) (line, column int) {
 	before := code[:offset]

@@ -10,9 +10,9 @@ import (
 	"takeover/scripting/wire"
 )
 
-// lowered are the features that goja lacks and that esbuild rewrites. All else
-// stays as it is written: lower targets put helpers into functions, and a
-// function that goes to the page is sent as its text.
+// lowered are the features that goja lacks and that esbuild rewrites. Everything else
+// stays as it is written: lower targets put helpers into functions, and functions go to
+// the page as text.
 var lowered = map[string]bool{
 	"async-generator":                 false,
 	"for-await":                       false,
@@ -25,7 +25,7 @@ var lowered = map[string]bool{
 	"regexp-sticky-and-unicode-flags": false, // the same; esbuild overlooks properties in classes
 }
 
-// MainName is the function that a script's body is put into.
+// MainName is the name of the function that has the script as its body.
 const MainName = "__takeover_main"
 
 // opening is the line before a script's body. It is a line of its own, so that
@@ -80,12 +80,12 @@ func transform(source, filename string, loader api.Loader) api.TransformResult {
 // a number is its sign, and bit 5 of a digit tells that there is another one.
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// shiftSourceMap moves all of a source map one source line up, and all columns
-// one to the right: goja looks a column up that it counts from 1 and gives a
-// map's columns as they are, and maps count from 0. Source positions are
-// relative to the segment before, so it is enough to change the first, which
-// belongs to the opening line: its third field (the line) from 0 to -1, its
-// fourth (a small column) to one more. Generated columns begin anew in each line.
+// shiftSourceMap moves a source map one source line up and all columns one to the
+// right: maps count columns from 0, but goja looks columns up that it counts from 1, and
+// returns a map's columns unchanged. Source positions are relative to the segment
+// before, so changing the first one is enough, which belongs to the opening line: its
+// third field (the line) from 0 to -1, its fourth (a small column) to one more.
+// Generated columns begin anew in each line.
 func shiftSourceMap(m []byte) []byte {
 	const key = `"mappings": "`
 	head, rest, ok := strings.Cut(string(m), key)
@@ -118,8 +118,8 @@ func shiftSourceMap(m []byte) []byte {
 	return []byte(b.String())
 }
 
-// decodeNumber reads the first number of a source map's line, which is not
-// negative, and tells how many digits it has.
+// decodeNumber reads the first number of a source map's line, which is not negative,
+// and returns how many digits it has.
 func decodeNumber(text string) (n, length int) {
 	for shift := 0; length < len(text); shift += 5 {
 		digit := strings.IndexByte(base64Digits, text[length])
@@ -132,7 +132,7 @@ func decodeNumber(text string) (n, length int) {
 	return n >> 1, length
 }
 
-// writeNumber writes a number that is not negative as source maps have it.
+// writeNumber writes a number that is not negative in the digits of source maps.
 func writeNumber(b *strings.Builder, n int) {
 	for n <<= 1; n >= 32; n >>= 5 {
 		b.WriteByte(base64Digits[n&31|32])
@@ -140,7 +140,7 @@ func writeNumber(b *strings.Builder, n int) {
 	b.WriteByte(base64Digits[n])
 }
 
-// syntaxError is an esbuild message in terms of the code as pasted.
+// syntaxError returns an esbuild message in terms of the code as pasted.
 func syntaxError(m api.Message, code, filename string) *wire.ScriptError {
 	e := &wire.ScriptError{Name: "SyntaxError", Message: m.Text}
 	if m.Location != nil {

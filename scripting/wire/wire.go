@@ -1,5 +1,5 @@
-// Package wire is what the server and a script's worker say to each other: frames
-// over a pair of pipes, and what the frames carry.
+// Package wire is the protocol between the server and a script's worker: frames over a
+// pair of pipes, and what the frames carry.
 package wire
 
 import (
@@ -57,7 +57,7 @@ type Frame struct {
 // Size is the length of the frame on the wire, in bytes.
 func (f Frame) Size() int { return 4 + frameHeader + len(f.Name) + len(f.Payload) }
 
-// appendHead appends what comes before the payload.
+// appendHead appends the part of the frame before the payload.
 func (f Frame) appendHead(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(f.Size()-4))
 	b = append(b, byte(f.Kind))
@@ -134,8 +134,8 @@ func Read(r *bufio.Reader) (Frame, error) {
 	}, nil
 }
 
-// readBytes reads n bytes. Memory for many is taken as they come, not because a
-// frame says that it is large.
+// readBytes reads n bytes. It takes memory for many bytes as they come, and not because
+// a frame says that it is large.
 func readBytes(r io.Reader, n int) ([]byte, error) {
 	const trusted = 1 << 20
 	if n <= trusted {

@@ -9,13 +9,13 @@ import (
 	"github.com/dop251/goja"
 )
 
-// encode gives a string's UTF-8 as an ArrayBuffer.
+// encode returns a string's UTF-8 as an ArrayBuffer.
 func (h *host) encode(c goja.FunctionCall) goja.Value {
 	text := strings.ToValidUTF8(c.Argument(0).String(), "\uFFFD")
 	return h.w.vm.ToValue(h.w.vm.NewArrayBuffer([]byte(text)))
 }
 
-// decode gives the string of an ArrayBuffer's bytes from start to end:
+// decode returns the string of an ArrayBuffer's bytes from start to end:
 // decode(buffer, start, end, fatal).
 func (h *host) decode(c goja.FunctionCall) goja.Value {
 	data := h.bytes(c)
@@ -46,8 +46,8 @@ func (h *host) bytes(c goja.FunctionCall) []byte {
 	return data[start:end]
 }
 
-// fromBase64 decodes text, of either alphabet and with or without padding, or
-// gives null.
+// fromBase64 decodes text in either alphabet, with or without padding. It returns null
+// for text that is not base64.
 func (h *host) fromBase64(c goja.FunctionCall) goja.Value {
 	text := strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "", " ", "", "\t", "", "\f", "").Replace(c.Argument(0).String())
 	text = strings.TrimRight(text, "=")
@@ -58,7 +58,7 @@ func (h *host) fromBase64(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(h.w.vm.NewArrayBuffer(data))
 }
 
-// random gives so many random bytes as an ArrayBuffer.
+// random returns random bytes as an ArrayBuffer: random(count).
 func (h *host) random(c goja.FunctionCall) goja.Value {
 	data := make([]byte, min(max(c.Argument(0).ToInteger(), 0), 1<<16))
 	_, _ = rand.Read(data) // never fails

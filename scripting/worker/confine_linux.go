@@ -13,18 +13,18 @@ import (
 	"takeover/scripting/wire"
 )
 
-// workerThreads bounds how much of the machine one worker's Go runtime uses: a
-// script runs on one, and more would only wake each other at each call.
-// Setting it also ends the runtime's own watching of cgroup files.
+// workerThreads is the number of threads that run Go code in a worker: a script needs
+// one, and more would only wake each other at each call. Setting it also stops the
+// runtime from watching the files of its cgroup.
 const workerThreads = 1
 
 // confine takes everything from the worker that it does not need: memory and
 // processor time beyond its limits, privileges, files, network, and all system
-// calls but those that the Go runtime lives on. What the kernel does not offer
-// is left out, but not seccomp.
+// calls except those that the Go runtime needs. Protections that the kernel does not
+// offer are left out, except for seccomp, which must be there.
 func confine(setup wire.Setup) error {
 	runtime.GOMAXPROCS(workerThreads)
-	runtime.LockOSThread() // no_new_privs is a thread's, and the filter is set on it
+	runtime.LockOSThread() // no_new_privs belongs to a thread, and the filter is set on the same one
 	defer runtime.UnlockOSThread()
 	if err := limitResources(setup.Limits); err != nil {
 		return err
@@ -88,10 +88,10 @@ func dropRoot(uid int) error {
 	return nil
 }
 
-// denyFiles takes the file system and TCP away with Landlock, where the kernel
-// has it. It is a second wall behind the filter of system calls. Landlock holds
-// for a thread and those it starts, so every thread has to ask for it; the race
-// detector's C threads cannot be asked.
+// denyFiles takes the file system and TCP away with Landlock, where the kernel has it.
+// It is a second wall behind the filter of system calls. Landlock holds for a thread and
+// those it starts, so every thread has to ask for it. The C threads of the race detector
+// cannot.
 func denyFiles() error {
 	if RaceEnabled {
 		return nil
@@ -147,17 +147,17 @@ func filterSystemCalls() error {
 	program = append(program,
 		// clone3 hides its flags from filters; "not there" makes callers use clone.
 		jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), give(uint32(unix.SECCOMP_RET_ERRNO)|uint32(unix.ENOSYS)),
-		// clone may start threads, no processes.
+		// clone may start threads, but no processes.
 		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4),
 		load(dataArg0),
 		jump(unix.BPF_JSET, unix.CLONE_THREAD, 0, 1), give(unix.SECCOMP_RET_ALLOW),
 		give(refuse),
-		// tgkill may signal this process's own threads, no other process of its user.
+		// tgkill may signal this process's own threads, but no other process of its user.
 		jump(unix.BPF_JEQ, unix.SYS_TGKILL, 0, 4),
 		load(dataArg0),
 		jump(unix.BPF_JEQ, uint32(os.Getpid()), 0, 1), give(unix.SECCOMP_RET_ALLOW),
 		give(refuse),
-		// fcntl may not name an owner, whom the kernel would send signals.
+		// fcntl may not name an owner, because the kernel would send signals to it.
 		jump(unix.BPF_JEQ, unix.SYS_FCNTL, 0, 3),
 		load(dataArg1),
 		jump(unix.BPF_JGT, unix.F_SETFL, 1, 0), give(unix.SECCOMP_RET_ALLOW),
@@ -175,8 +175,8 @@ func filterSystemCalls() error {
 	return nil
 }
 
-// allowedCalls are what the Go runtime needs once it runs: memory, threads,
-// signals to itself, clocks, and reading and writing what is open.
+// allowedCalls are the calls that the Go runtime needs once it runs: memory, threads,
+// signals to itself, clocks, and reading and writing open files.
 var allowedCalls = append([]uint32{
 	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_CLOSE,
 	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MREMAP, unix.SYS_MINCORE, unix.SYS_BRK,

@@ -13,10 +13,10 @@ import (
 	"takeover/scripting/source"
 )
 
-// maxReceiver is how much of what is before a method's name is shown, in bytes.
+// maxReceiver bounds what is shown of the expression before a method's name, in bytes.
 const maxReceiver = 120
 
-// offsetOf is the offset of a line and column, as frames have them, in source; -1
+// offsetOf returns the offset in source of a line and column, as frames have them; -1
 // if there is no such place.
 func offsetOf(source, line, column string) int {
 	l, _ := strconv.Atoi(line)
@@ -39,9 +39,9 @@ func offsetOf(source, line, column string) int {
 	return at
 }
 
-// receiverBefore is what a method's name that begins at an offset is called on, as
-// V8 shows it: page.locator(...); empty if nothing is before it. start is where it
-// begins.
+// receiverBefore returns the receiver of the method whose name begins at an offset, as
+// V8 shows it: page.locator(...). It is empty if the name has no receiver. start is the
+// offset at which the receiver begins.
 func receiverBefore(source string, at int) (text string, start int) {
 	var parts []string
 	start = at
@@ -71,8 +71,7 @@ func receiverBefore(source string, at int) (text string, start int) {
 // intermediate is what V8 calls a value that has no name.
 const intermediate = "(intermediate value)"
 
-// operandBefore is a name, with the calls and indexes behind it, at the end of
-// text, and what is before it.
+// operandBefore splits off the name at the end of text, with its calls and indexes.
 func operandBefore(text string) (operand, before string) {
 	tail := ""
 	for {
@@ -113,8 +112,8 @@ func operandBefore(text string) (operand, before string) {
 // keywords can stand before a bracket without being called.
 var keywords = map[string]bool{"await": true, "return": true, "typeof": true, "void": true, "new": true, "in": true, "of": true, "case": true, "if": true, "while": true, "for": true, "yield": true, "delete": true, "throw": true, "else": true, "do": true, "async": true}
 
-// openingBracket is where the bracket opens that text ends with; -1 if it does not.
-// Of what is in quotes it takes no notice.
+// openingBracket returns the offset of the bracket that the last one of text closes; -1
+// if text does not end with a bracket. It skips quoted text.
 func openingBracket(text string) int {
 	depth := 0
 	for i := len(text) - 1; i >= 0; i-- {
@@ -139,7 +138,7 @@ func openingBracket(text string) int {
 	return -1
 }
 
-// chainAfter is the name, with its members and calls, that text begins with.
+// chainAfter returns the name that text begins with, with its members and calls.
 func chainAfter(text string) string {
 	out := ""
 	for len(out) <= maxReceiver {
@@ -160,8 +159,8 @@ func chainAfter(text string) string {
 	return ""
 }
 
-// receiverClass tells the class of a receiver by how it is written: the name of a global,
-// or the method that gave it.
+// receiverClass returns the class of a receiver, judged by its text: the name of a
+// global, or the method that returned it.
 func receiverClass(receiver string) string {
 	last := receiver[strings.LastIndexByte(receiver, '.')+1:]
 	name, _, isCall := strings.Cut(last, "(")
@@ -178,8 +177,8 @@ func receiverClass(receiver string) string {
 		"touchscreen": "Touchscreen", "download": "Download", "dialog": "Dialog", "route": "Route", "response": "Response", "frame": "Frame"}[name]
 }
 
-// members are the names of the members of a receiver's class; those of all classes
-// if it cannot be told.
+// members returns the names of the members of a receiver's class; those of all classes
+// if the class is unknown.
 func (w *worker) members(receiver string) []string {
 	f, ok := goja.AssertFunction(w.host.object.Get("members"))
 	if !ok {
@@ -193,8 +192,8 @@ func (w *worker) members(receiver string) []string {
 	return names
 }
 
-// closest is the name that a misspelt one was probably meant to be; empty if none
-// is like it.
+// closest returns the name that is probably meant by a misspelt one; empty if no name is
+// similar.
 func closest(name string, names []string) string {
 	if len(name) < 3 || len(name) > 40 {
 		return ""
@@ -208,8 +207,8 @@ func closest(name string, names []string) string {
 	return best
 }
 
-// distance is how many letters are to be put in, left out, replaced or swapped with
-// the next to make one name of another.
+// distance returns how many letters have to be added, removed, replaced or swapped with
+// the next one to turn one name into another.
 func distance(a, b string) int {
 	var older []int
 	last := make([]int, len(b)+1)

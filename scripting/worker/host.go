@@ -14,8 +14,8 @@ import (
 	"takeover/scripting/wire"
 )
 
-// host is what the API's TypeScript gets of the world (api/core/host.ts has the
-// types). It belongs to the loop's goroutine.
+// host is everything outside of JavaScript that the API's TypeScript can reach
+// (api/core/host.ts has the types). It belongs to the loop's goroutine.
 type host struct {
 	w      *worker
 	object *goja.Object
@@ -26,9 +26,9 @@ type host struct {
 	ids      map[*goja.Promise]uint64 // of calls
 	underWay int                      // bytes of their parameters
 	logBytes int
-	cut      bool // a log was left out
+	cut      bool // a log line was left out or cut
 
-	bundles map[string]*goja.Object // exports of those of the folder extras that are loaded, by name
+	bundles map[string]*goja.Object // the exports of loaded bundles, by their name in the folder extras
 
 	rejected  map[*goja.Promise]bool // without a handler so far
 	unawaited *unawaited
@@ -39,10 +39,10 @@ type hostCall struct {
 	promise *goja.Promise
 	resolve func(any) error
 	reject  func(any) error
-	call    goja.Value // the API's description of the step that it is, if it is one
+	call    goja.Value // the API's description of the step; undefined for an operation that is no step
 	trace   []goja.StackFrame
 	began   time.Time
-	over    goja.Callable // told when it has ended; nil for none
+	over    goja.Callable // runs when the operation has ended; may be nil
 	size    int           // of its parameters
 }
 
@@ -109,9 +109,9 @@ func (h *host) throw(format string, args ...any) {
 	panic(e)
 }
 
-// call starts an operation and gives the promise of its outcome: call(op, params,
-// trace, step), where step describes the call of the script's that it is, if it is
-// one, with its name, title and trace.
+// call starts an operation and returns the promise of its outcome: call(op, params,
+// trace, step). step has the name, the title and the trace of the script's own call;
+// it is undefined for operations that the API starts by itself.
 func (h *host) call(c goja.FunctionCall) goja.Value {
 	if len(h.calls) >= h.w.limits.Pending {
 		h.throw("too many operations are under way (%d)", len(h.calls))
@@ -137,7 +137,7 @@ func (h *host) call(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(o.promise)
 }
 
-// abort makes an operation under way fail: abort(promise, reason).
+// abort makes a running operation fail: abort(promise, reason).
 func (h *host) abort(c goja.FunctionCall) goja.Value {
 	if p, ok := c.Argument(0).Export().(*goja.Promise); ok {
 		if id, ok := h.ids[p]; ok {
@@ -147,8 +147,8 @@ func (h *host) abort(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// abortAll makes all operations that are under way fail and gives how many they
-// are: abortAll(reason, over), where over is called as each has failed.
+// abortAll makes all running operations fail and returns their number:
+// abortAll(reason, over). It calls over for each operation that has failed.
 func (h *host) abortAll(c goja.FunctionCall) goja.Value {
 	over, ok := goja.AssertFunction(c.Argument(1))
 	if !ok {
@@ -167,8 +167,8 @@ func (h *host) sendAbort(id uint64, reason string) {
 	}
 }
 
-// settle hands an operation's outcome to whoever called. Both are JSON; failure is
-// empty if there was none.
+// settle gives an operation's outcome to its caller. failure and answer are JSON;
+// failure is empty if the operation succeeded.
 func (h *host) settle(id uint64, failure, answer string) {
 	o := h.calls[id]
 	if o == nil {
@@ -196,11 +196,11 @@ func (h *host) settle(id uint64, failure, answer string) {
 	})
 }
 
-// pending is how many operations are under way.
+// pending returns the number of running operations.
 func (h *host) pending() int { return len(h.calls) }
 
-// where is the stack of the operation or timer that was begun last, for a run
-// that is ended while it waits.
+// where returns the stack of the operation or timer that began last, for a run that is
+// ended while it waits.
 func (h *host) where() []goja.StackFrame {
 	var last int64
 	var trace []goja.StackFrame
@@ -218,8 +218,8 @@ func (h *host) where() []goja.StackFrame {
 	return trace
 }
 
-// reportRejections fails the run, or the test that runs, for promises that were
-// rejected and that nobody handles, as Node does.
+// reportRejections fails the run, or the running test, for promises that were rejected
+// and have no handler, as Node does.
 func (h *host) reportRejections() {
 	for p := range h.rejected {
 		delete(h.rejected, p)
@@ -231,7 +231,7 @@ func (h *host) reportRejections() {
 	}
 }
 
-// maxReason bounds why an operation is aborted, in bytes: it is a frame's name.
+// maxReason bounds the reason of an abort, in bytes: it travels as a frame's name.
 const maxReason = 4 << 10
 
 // trace remembers the current stack, cheaply; frames makes it readable.
@@ -246,7 +246,7 @@ func (h *host) frames(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(h.w.userFrames(trace, 20))
 }
 
-// setTimer starts a timer: setTimer(f, milliseconds, repeat) gives its id.
+// setTimer starts a timer and returns its id: setTimer(f, milliseconds, repeat).
 func (h *host) setTimer(c goja.FunctionCall) goja.Value {
 	f, ok := goja.AssertFunction(c.Argument(0))
 	if !ok {
@@ -271,14 +271,14 @@ func (h *host) clearTimer(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// holdTimer says whether a timer keeps the run from ending: holdTimer(id, held).
+// holdTimer sets whether a timer keeps the run from ending: holdTimer(id, held).
 func (h *host) holdTimer(c goja.FunctionCall) goja.Value {
 	h.w.loop.hold(c.Argument(0).ToInteger(), c.Argument(1).ToBoolean())
 	return goja.Undefined()
 }
 
-// unicode gives the ranges of a Unicode property as the inside of a character
-// class, or null if there is no such property.
+// unicode returns the ranges of a Unicode property as the inside of a character class,
+// or null if there is no such property.
 func (h *host) unicode(c goja.FunctionCall) goja.Value {
 	class, ok := unicodeClass(c.Argument(0).String())
 	if !ok {
@@ -287,7 +287,7 @@ func (h *host) unicode(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(class)
 }
 
-// extras gives what a bundle of the folder extras exports: extras(name).
+// extras returns the exports of a bundle of the folder extras: extras(name).
 func (h *host) extras(c goja.FunctionCall) goja.Value {
 	name := c.Argument(0).String()
 	if h.bundles[name] == nil {
@@ -300,8 +300,7 @@ func (h *host) extras(c goja.FunctionCall) goja.Value {
 	return h.bundles[name]
 }
 
-// settled tells what came of a promise: settled(promise) gives its state and its
-// result.
+// settled returns the state and the result of a promise: settled(promise).
 func (h *host) settled(c goja.FunctionCall) goja.Value {
 	p, ok := c.Argument(0).Export().(*goja.Promise)
 	if !ok || p.State() == goja.PromiseStatePending {
@@ -314,7 +313,7 @@ func (h *host) settled(c goja.FunctionCall) goja.Value {
 	return h.w.vm.NewArray(state, p.Result())
 }
 
-// tidy gives the frames of an error's stack that lie in the script, one a line,
+// tidy returns the frames of an error's stack that lie in the script, one a line,
 // each after a newline.
 func (h *host) tidy(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(tidyStack(c.Argument(0).String(), h.w.script))

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// intl is what scripts' Intl (api/intl) gets from Go's libraries. It belongs to
+// intl gives scripts' Intl (api/intl) what Go's libraries know. It belongs to
 // the loop's goroutine.
 type intl struct {
 	w         *worker
@@ -30,10 +30,10 @@ func (i *intl) functions() map[string]func(goja.FunctionCall) goja.Value {
 	}
 }
 
-// localeName is what files of locales are called.
+// localeName matches the names of locale files.
 var localeName = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[A-Z]{2})?$`)
 
-// locale gives what the build learned of a locale, as JSON: locale(name).
+// locale returns the data of a locale, which the build collects, as JSON: locale(name).
 func (i *intl) locale(c goja.FunctionCall) goja.Value {
 	name := c.Argument(0).String()
 	if !localeName.MatchString(name) {
@@ -55,7 +55,7 @@ var pluralForms = map[plural.Form]string{
 	plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
 }
 
-// plural tells which form of a word goes with a number: plural(locale, ordinal,
+// plural returns the form of a word that goes with a number: plural(locale, ordinal,
 // integer digits, fraction digits).
 func (i *intl) plural(c goja.FunctionCall) goja.Value {
 	rules := plural.Cardinal
@@ -63,7 +63,7 @@ func (i *intl) plural(c goja.FunctionCall) goja.Value {
 		rules = plural.Ordinal
 	}
 	digits, fraction := c.Argument(2).String(), c.Argument(3).String()
-	// What matters of a large number are its last digits, and that it is large.
+	// Of a large number only the last digits matter, and that it is large.
 	const enough = 7
 	if len(digits) > enough {
 		digits = "1" + digits[len(digits)-enough+1:]
@@ -112,7 +112,7 @@ var punctuation = whenUsed(`[\p{P}\s]+`)
 // zoneOffset matches time zones that are an offset from UTC.
 var zoneOffset = regexp.MustCompile(`^([+-])(\d\d):?(\d\d)?$`)
 
-// location is a time zone; nil if there is none of that name.
+// location returns a time zone; nil if no zone has that name.
 func (i *intl) location(name string) *time.Location {
 	if zone, ok := i.zones[name]; ok {
 		return zone
@@ -135,7 +135,7 @@ func (i *intl) location(name string) *time.Location {
 	return zone
 }
 
-// properZone writes a time zone's name as the database does: Europe/Berlin.
+// properZone returns a time zone's name as the database writes it: Europe/Berlin.
 func properZone(name string) string {
 	if strings.ToUpper(name) == name && !strings.Contains(name, "/") {
 		return name // EST
@@ -155,7 +155,7 @@ func properZone(name string) string {
 	return out + rest
 }
 
-// zoneName gives a time zone's proper name, or null: zoneName(name).
+// zoneName returns a time zone's proper name, or null: zoneName(name).
 func (i *intl) zoneName(c goja.FunctionCall) goja.Value {
 	zone := i.location(c.Argument(0).String())
 	if zone == nil {
@@ -164,7 +164,7 @@ func (i *intl) zoneName(c goja.FunctionCall) goja.Value {
 	return i.w.vm.ToValue(zone.String())
 }
 
-// zone gives a time zone's offset in minutes and its abbreviation: zone(name, ms).
+// zone returns a time zone's offset in minutes and its abbreviation: zone(name, ms).
 func (i *intl) zone(c goja.FunctionCall) goja.Value {
 	zone := i.location(c.Argument(0).String())
 	if zone == nil {

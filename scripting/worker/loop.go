@@ -12,10 +12,9 @@ import (
 	"takeover/scripting/wire"
 )
 
-// loop is a worker's event loop. goja may only be entered from one goroutine,
-// so whatever comes from elsewhere (answers, events, the end of the run's time)
-// is posted as a task and runs here, one at a time; microtasks run when goja
-// returns from each. Timers are kept in the same goroutine.
+// loop is a worker's event loop. Only one goroutine may enter goja. So answers, events
+// and the end of the run's time are posted as tasks and run here, one at a time;
+// microtasks run when goja returns from each. The same goroutine keeps the timers.
 type loop struct {
 	w    *worker
 	wake chan struct{} // holds one token when tasks has grown
@@ -47,10 +46,10 @@ func (l *loop) post(task func()) {
 	}
 }
 
-// run runs tasks and timers for ever; the process ends from within them.
+// run runs tasks and timers until one of them ends the process.
 func (l *loop) run() {
 	go l.watch()
-	started := false // a warm worker waits for its script without end
+	started := false // a warm worker waits for its script as long as it takes
 	for {
 		l.mu.Lock()
 		tasks := l.tasks
@@ -80,7 +79,7 @@ func (l *loop) run() {
 	}
 }
 
-// ranDry is called when nothing can happen any more.
+// ranDry ends the run when nothing can happen any more.
 func (l *loop) ranDry() {
 	if l.finished != nil {
 		l.finished()
@@ -88,7 +87,7 @@ func (l *loop) ranDry() {
 	l.w.fail(&wire.ScriptError{Name: "Error", Message: "the script waits for something that can never happen: a promise that nothing will settle"})
 }
 
-// wait returns when there is a task or a timer is due.
+// wait returns when a task is there or a timer is due.
 func (l *loop) wait() {
 	if len(l.timers) == 0 {
 		<-l.wake
@@ -110,7 +109,7 @@ func (l *loop) fire() bool {
 		t := l.timers[0]
 		if t.every > 0 {
 			t.at = now.Add(t.every)
-			t.seq = l.nextID() // behind those that are due as well
+			t.seq = l.nextID() // behind others that are due
 			heap.Fix(&l.timers, 0)
 		} else {
 			l.remove(t.id)
@@ -156,7 +155,7 @@ func (l *loop) remove(id int64) {
 	}
 }
 
-// hold says whether a timer keeps the run from ending.
+// hold sets whether a timer keeps the run from ending.
 func (l *loop) hold(id int64, held bool) {
 	if t := l.byID[id]; t != nil && t.held != held {
 		t.held = held
@@ -172,8 +171,8 @@ func (l *loop) hold(id int64, held bool) {
 func (l *loop) busy() { l.since.Store(int64(time.Since(l.start)) | 1) }
 func (l *loop) idle() { l.since.Store(0) }
 
-// watch interrupts a turn that takes too long and tells the server, which kills
-// the worker if the interrupt does not help.
+// watch interrupts a turn that takes too long and reports it to the server, which
+// kills the worker if the interrupt does not help.
 func (l *loop) watch() {
 	var told int64
 	for range time.Tick(min(l.w.limits.TurnTime/20, 100*time.Millisecond)) {

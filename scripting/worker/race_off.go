@@ -2,6 +2,6 @@
 
 package worker
 
-// RaceEnabled tells that this binary carries the race detector, which some
-// limits do not go with.
+// RaceEnabled reports whether this binary has the race detector, under which some
+// limits cannot be kept.
 const RaceEnabled = false

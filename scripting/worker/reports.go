@@ -31,7 +31,7 @@ func (h *host) step(c goja.FunctionCall) goja.Value {
 }
 
 // test reports a test that ended: test(title, status, duration, name, message,
-// stack), where the last three are its error's.
+// stack). The last three belong to its error.
 func (h *host) test(c goja.FunctionCall) goja.Value {
 	t := wire.Test{Title: c.Argument(0).String(), Status: c.Argument(1).String(), Duration: c.Argument(2).ToFloat()}
 	if t.Status == "failed" {
@@ -53,7 +53,7 @@ func (h *host) log(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// write sends a line of the log, or as much of it as there is room for.
+// write sends a line of the log, or as much as there is room for.
 func (h *host) write(level, text string) {
 	room := h.w.limits.LogSize - h.logBytes - wire.LineCost
 	if room < 0 {
@@ -70,9 +70,9 @@ func (h *host) write(level, text string) {
 	}
 }
 
-// finish takes the result: finish(json), undefined for a script that returned
-// nothing. Such a script ends when nothing of it is pending any more, as a
-// program does; one that returned something ends at once.
+// finish takes the result: finish(json), with undefined for a script that returned
+// nothing. Such a script ends, as a program does, when it has no more timers and
+// operations; a script that returned something ends at once.
 func (h *host) finish(c goja.FunctionCall) goja.Value {
 	value := c.Argument(0)
 	if goja.IsUndefined(value) {
@@ -93,15 +93,15 @@ func (h *host) finish(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// fail takes the error that ended the script: fail(name, message, stack,
-// causes), where causes is text to stand behind the stack.
+// fail takes the error that ended the script: fail(name, message, stack, causes).
+// causes is text that follows the stack.
 func (h *host) fail(c goja.FunctionCall) goja.Value {
 	h.unawaited.tell(true)
 	h.w.end(wire.Result{Status: wire.StatusFailed, Err: h.scriptError(c.Arguments), Truncated: h.cut})
 	return goja.Undefined()
 }
 
-// scriptError makes an error of its name, message, stack and causes.
+// scriptError returns an error with a name, a message, a stack and causes.
 func (h *host) scriptError(args []goja.Value) *wire.ScriptError {
 	var texts [4]string
 	for i := range min(len(texts), len(args)) {

@@ -10,19 +10,19 @@ import (
 	"takeover/scripting/source"
 )
 
-// mendingName is the global that catch clauses call with what they caught, so that
-// scripts see errors of the language in V8's words (api/core/wording.ts); caughtName is
-// the variable of a clause that takes what it caught apart.
+// Catch clauses pass the caught error to the global mendingName, so that scripts see
+// errors of the language in V8's words (api/core/wording.ts). caughtName is the variable
+// of a clause that destructures the error.
 const (
 	mendingName = "__takeover_mended"
 	caughtName  = "__takeover_caught"
 )
 
-// mendTree lets catch clauses put what they caught into V8's words, and corrects two things in goja's tree of a script. It takes for the text of
-// an arrow function what ends where its body's last node ends, before brackets that
-// close it, so that () => ({ a: 1 }) reads () => ({ a: 1 }; functions go to the page
-// as their text. And it takes the bracket for the place of a call; an error shall
-// be at the name of what was called, as in V8.
+// mendTree makes catch clauses put errors into V8's words, and corrects two things in
+// goja's tree of a script. goja ends the text of an arrow function at the last node of
+// its body, before the closing brackets, so that () => ({ a: 1 }) becomes
+// () => ({ a: 1 }; functions go to the page as text. And goja places a call at its
+// bracket; V8 places errors at the name of the called function.
 func mendTree(program *ast.Program, source string) {
 	w := treeWalk{source: source, base: program.File.Base(), seen: map[uintptr]bool{}}
 	w.walk(reflect.ValueOf(program.Body))
@@ -31,13 +31,12 @@ func mendTree(program *ast.Program, source string) {
 type treeWalk struct {
 	source string
 	base   int
-	seen   map[uintptr]bool // pointers that were walked
+	seen   map[uintptr]bool // visited pointers
 }
 
 var arrowType = reflect.TypeFor[*ast.ArrowFunctionLiteral]()
 
-// walk visits all that is reachable from a node. The tree has no visitor of its
-// own.
+// walk visits everything that is reachable from a node. goja's tree has no visitor.
 func (w *treeWalk) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -75,7 +74,7 @@ func (w *treeWalk) walk(v reflect.Value) {
 	}
 }
 
-// mendCatch begins a clause's body with the call that mends what it caught.
+// mendCatch puts the call that mends the caught error at the start of a clause's body.
 func mendCatch(clause *ast.CatchStatement) {
 	if clause.Parameter == nil || clause.Body == nil {
 		return
@@ -97,7 +96,7 @@ func mendCatch(clause *ast.CatchStatement) {
 	clause.Body = &ast.BlockStatement{LeftBrace: clause.Body.LeftBrace, List: []ast.Statement{parts, inner}, RightBrace: clause.Body.RightBrace}
 }
 
-// placeOf is where the name of what is called stands.
+// placeOf returns the place of the called function's name.
 func placeOf(call *ast.CallExpression) file.Idx {
 	switch callee := call.Callee.(type) {
 	case *ast.Identifier:

@@ -12,17 +12,16 @@ import (
 	"takeover/scripting/wire"
 )
 
-// What bounds the promises that are watched.
+// Bounds of watching promises.
 const (
-	maxWatched    = 2000 // that nobody has awaited so far; those beyond are not told of
-	sweepEvery    = 256  // calls between looks at which were awaited since
-	maxUnawaited  = 10   // calls that are named; the others are counted
+	maxWatched    = 2000 // promises that nobody has awaited so far; further ones are not watched
+	sweepEvery    = 256  // calls between two sweeps
+	maxUnawaited  = 10   // calls that the log names; it counts the others
 	maxCallName   = 200  // bytes of a call's name
 	unawaitedHelp = "put await before it, or the script goes on, and may end, without it"
 )
 
-// unawaited are the promises that the API gave the script and that nobody has
-// awaited so far. It belongs to the loop's goroutine.
+// unawaited are the promises of the API that the script has not awaited so far. It belongs to the loop's goroutine.
 type unawaited struct {
 	w     *worker
 	calls map[*goja.Promise]watchedCall
@@ -57,7 +56,7 @@ func (u *unawaited) add(p *goja.Promise, name string, trace []goja.StackFrame) {
 	}
 }
 
-// excuse forgets a promise that a listener returned: nobody can await it.
+// excuse forgets a promise that a listener returned: the script cannot await it.
 func (u *unawaited) excuse(c goja.FunctionCall) goja.Value {
 	if p, ok := c.Argument(0).Export().(*goja.Promise); ok {
 		delete(u.calls, p)
@@ -65,7 +64,7 @@ func (u *unawaited) excuse(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// sweep forgets what was awaited.
+// sweep forgets promises that were awaited.
 func (u *unawaited) sweep() {
 	u.since = 0
 	for p := range u.calls {
@@ -75,18 +74,17 @@ func (u *unawaited) sweep() {
 	}
 }
 
-// awaited says whether somebody waits for a promise, or did. goja knows, and does
-// not tell otherwise.
+// awaited reports whether a promise is or was awaited. goja knows this in a private
+// field only.
 func awaited(p *goja.Promise) bool {
 	return reflect.ValueOf(p).Elem().FieldByName("handled").Bool()
 }
 
-// answers are calls that listeners and handlers make and rarely wait for.
+// answers are calls that listeners and handlers rarely await.
 var answers = []string{"dialog.", "route.", "webSocketRoute."}
 
-// counts says whether it is worth telling that a call was not awaited. Of a
-// script that failed, waits that were begun for later are not: it did not come
-// that far.
+// counts reports whether the log should name a call that was not awaited. In a script
+// that failed, waits that it began for later do not count: it did not come that far.
 func (c watchedCall) counts(p *goja.Promise, failed bool) bool {
 	if p.State() == goja.PromiseStateFulfilled {
 		for _, prefix := range answers {
@@ -98,7 +96,7 @@ func (c watchedCall) counts(p *goja.Promise, failed bool) bool {
 	return !failed || !strings.Contains(c.name, ".waitFor")
 }
 
-// tell logs, once, which calls nobody awaited.
+// tell logs the calls that were not awaited, once.
 func (u *unawaited) tell(failed bool) {
 	if u.told {
 		return

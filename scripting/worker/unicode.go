@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// longCategories are the long names of general categories that goja's regular
-// expressions may be asked for, with the short ones that Go has.
+// longCategories are the long names of general categories in regular expressions, with
+// Go's short ones.
 var longCategories = map[string]string{
 	"Letter": "L", "Lowercase_Letter": "Ll", "Uppercase_Letter": "Lu", "Titlecase_Letter": "Lt", "Cased_Letter": "LC",
 	"Modifier_Letter": "Lm", "Other_Letter": "Lo", "Mark": "M", "Combining_Mark": "M", "Nonspacing_Mark": "Mn",
@@ -47,7 +47,7 @@ var emoji = []*unicode.RangeTable{
 	},
 }
 
-// unicodeClass gives the inside of a character class (for a regular expression
+// unicodeClass returns the inside of a character class (for a regular expression
 // with the u flag) that matches a property as \p{…} names it: L,
 // Script=Han, Script_Extensions=Han, General_Category=Lu, Alphabetic.
 func unicodeClass(property string) (string, bool) {

@@ -10,11 +10,11 @@ import (
 	"takeover/scripting/wire"
 )
 
-// wordings are the messages of goja that V8 words differently, each with what
-// tells the words of V8. The first group of a pattern is what the message names.
-// goja does not tell undefined and null apart.
+// wordings are the messages of goja that V8 words differently, each with a function
+// that returns V8's words. The first group of a pattern is what the message names.
+// goja does not distinguish undefined and null.
 var wordings = []struct {
-	begins  string // so that few messages are looked at more closely
+	begins  string // filters messages before the pattern does
 	pattern *regexp.Regexp
 	words   func(e *goError) string
 }{
@@ -38,16 +38,16 @@ var wordings = []struct {
 	{"Promise self-resolution", regexp.MustCompile(`^(Promise self-resolution)$`), func(*goError) string { return "Chaining cycle detected for promise #<Promise>" }},
 }
 
-// goError is an error as goja made it, with where in the script that was.
+// goError is an error as goja made it, with its place in the script.
 type goError struct {
 	w       *worker
 	named   string // what its message names
 	source  string // of the script
 	at      int    // offset of the innermost frame in it; -1 if it is not known
-	builtin string // the function of the language's that threw it; empty for the script itself
+	builtin string // the built-in function that threw it; empty for the script itself
 }
 
-// reword gives an error's message in V8's words: reword(message, stack).
+// reword returns an error's message in V8's words: reword(message, stack).
 func (h *host) reword(c goja.FunctionCall) goja.Value {
 	message := c.Argument(0).String()
 	if len(message) > wire.MaxErrorText {
@@ -72,7 +72,7 @@ func (h *host) reword(c goja.FunctionCall) goja.Value {
 	return c.Argument(0)
 }
 
-// scriptGlobals are the names that a script finds.
+// scriptGlobals are the globals that scripts use most.
 var scriptGlobals = []string{"page", "context", "browser", "request", "expect", "requestTakeover", "console", "args", "require", "setTimeout", "JSON", "Promise", "fetch"}
 
 var nativeFrame = regexp.MustCompile(`^\s*at (.*) \(native\)$`)
@@ -96,7 +96,7 @@ func (w *worker) goError(named, stack string) *goError {
 	return e
 }
 
-// noMember words a call of a method that there is not.
+// noMember words a call of a method that does not exist.
 func (e *goError) noMember() string {
 	callee := e.named
 	receiver := ""
@@ -118,15 +118,13 @@ func (e *goError) noMember() string {
 	return text
 }
 
-// promised are calls that scripts forget to await when they go on with what they
-// read.
+// promised are calls whose result scripts use without awaiting it.
 var promised = regexp.MustCompile(`\.(title|content|textContent|innerText|innerHTML|inputValue|getAttribute|count|all|allTextContents|allInnerTexts|evaluate|\$|\$\$|\$eval|\$\$eval|cookies|boundingBox|json|text|body|path|goto|newPage|newContext|waitFor\w+)\([^()]*\)$`)
 
-// takesCallback are functions of the language's that say of what they were given
-// that it is no function.
+// takesCallback are built-in functions that reject an argument that is not a function.
 var takesCallback = regexp.MustCompile(`^(map|forEach|filter|reduce|reduceRight|some|every|find\w*|flatMap|sort|toSorted|from|then|Promise)$`)
 
-// notCallable words a call of what is no function.
+// notCallable words a call of something that is not a function.
 func (e *goError) notCallable() string {
 	if e.builtin != "" {
 		if takesCallback.MatchString(e.builtin) {
@@ -166,7 +164,7 @@ func (e *goError) notObject() string {
 	return "Cannot set properties of undefined or null (setting '" + name + "')"
 }
 
-// notIterable names what is iterated over in a loop, a spread or a pattern.
+// notIterable names the value that a loop, a spread or a pattern cannot iterate over.
 func (e *goError) notIterable() string {
 	if e.builtin != "" || e.at < 0 {
 		return ""
@@ -193,13 +191,13 @@ var (
 	locates    = regexp.MustCompile(`\.(locator|getBy\w+|filter)\(\.\.\.\)$`)
 )
 
-// whenUsed compiles an expression when it is first used: those with classes of
-// Unicode are large, and few runs use them.
+// whenUsed compiles an expression at its first use: expressions with Unicode classes
+// are large, and few runs use them.
 func whenUsed(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// orIdentifier is the name at the error's place.
+// orIdentifier returns the name at the error's place.
 func (e *goError) orIdentifier(otherwise string) string {
 	if e.at >= 0 {
 		if name := identifier().FindString(e.source[e.at:]); name != "" {

@@ -21,19 +21,19 @@ import (
 	"takeover/scripting/wire"
 )
 
-// What a worker grants itself below its limits, so that it fails in an orderly
-// way before the server has to kill it.
+// A worker's own bounds are below its limits, so that it fails in an orderly way before
+// the server has to kill it.
 const (
 	workerStack     = 64 << 20 // bytes of one goroutine's stack
-	workerGCPercent = 150      // most runs end before the first collection; a long one collects every some hundred calls
-	loadGCPercent   = 60       // the same while the API is compiled: what is compiled stays, and small heaps matter then
+	workerGCPercent = 150      // most runs end before the first collection
+	loadGCPercent   = 60       // while the API is compiled, when a small heap matters
 )
 
-// maxJSONDepth is how deep encoding/json lets values be nested: the only way in
-// which JSON that goja wrote can displease it.
+// maxJSONDepth is how deep encoding/json lets values be nested. It has no other reason
+// to refuse JSON that goja wrote.
 const maxJSONDepth = 10_000
 
-// apiName is what stack frames of the API are called.
+// apiName is the file name of the API in stack frames.
 const apiName = "takeover:api"
 
 // Exit codes of a worker that could not begin.
@@ -46,8 +46,8 @@ const (
 // Main is the main function of a worker process. It speaks frames over stdin and
 // stdout and does not return. bundles is the script API: scripting.Bundles.
 func Main(bundles fs.FS) {
-	runtime.MemProfileRate = 0 // nobody asks a worker for it
-	debug.SetGCPercent(-1)     // but where module says so
+	runtime.MemProfileRate = 0 // workers have no memory profile
+	debug.SetGCPercent(-1)     // module switches it on where it is needed
 	debug.SetMaxStack(workerStack)
 	in := bufio.NewReaderSize(pipes.NewReader(polled(os.Stdin)), 64<<10)
 	f, err := wire.Read(in)
@@ -68,7 +68,7 @@ func Main(bundles fs.FS) {
 		fmt.Fprintln(os.Stderr, "load script API:", err)
 		os.Exit(exitAPI)
 	}
-	// The first transpiling costs several ms more than the next.
+	// The first use of esbuild costs several ms more than the next.
 	if _, _, refused := transpile("const warm: number = await 1", "warm.ts"); refused != nil {
 		fmt.Fprintln(os.Stderr, "transpile:", refused)
 		os.Exit(exitAPI)
@@ -83,8 +83,8 @@ func Main(bundles fs.FS) {
 	os.Exit(0)
 }
 
-// polled makes who waits for a pipe wait in the runtime's poller and not in a
-// thread of its own, which takes longer to come back from.
+// polled makes readers of a pipe wait in the runtime's poller instead of in a thread of
+// their own, which takes longer to wake.
 func polled(pipe *os.File) *os.File {
 	fd := pipe.Fd()
 	if err := syscall.SetNonblock(int(fd), true); err != nil {
@@ -93,8 +93,8 @@ func polled(pipe *os.File) *os.File {
 	return os.NewFile(fd, pipe.Name())
 }
 
-// worker is a run's side of things inside its process. Its fields belong to
-// the loop's goroutine unless they say otherwise.
+// worker runs one script in its process. Its fields belong to the loop's goroutine
+// unless they say otherwise.
 type worker struct {
 	limits wire.Limits
 	out    *wire.Writer // safe for concurrent use
@@ -103,9 +103,9 @@ type worker struct {
 	loop   *loop
 	host   *host
 
-	loading bool // the bundles that every worker has
+	loading bool // the common bundles are being loaded
 
-	// Of the script, once it runs: its filename, itself as pasted, and what stands before it in the program.
+	// Of the running script: its filename, its code as pasted, and the helpers that precede it in the program.
 	script, code, helpers string
 
 	run, event goja.Callable // of the API
@@ -120,12 +120,12 @@ func newWorker(limits wire.Limits, out *wire.Writer, bundles fs.FS) *worker {
 	return w
 }
 
-// commonBundles are those of the folder extras that most scripts use. They are
-// not in api.js so that each is compiled in the memory that the one before left.
+// commonBundles are the bundles of the folder extras that most scripts use. They are
+// apart from api.js so that each is compiled in the memory that the last one freed.
 var commonBundles = []string{"expect", "runner"}
 
-// load runs the API's bundle, which gives the functions that start a run and
-// take its events, and the common ones.
+// load runs the API's bundle, which exports the functions that start a run and take its
+// events, and the common bundles.
 func (w *worker) load() error {
 	w.loading = true
 	defer func() { w.loading = false }()
@@ -147,7 +147,7 @@ func (w *worker) load() error {
 	return nil
 }
 
-// file is the text of one of the API's files; empty if it is not there.
+// file returns the text of one of the API's files; empty if the file is not there.
 func (w *worker) file(name string) string {
 	text, err := fs.ReadFile(w.files, name)
 	if err != nil {
@@ -156,13 +156,12 @@ func (w *worker) file(name string) string {
 	return string(text)
 }
 
-// extra is the file of a bundle that is loaded when a script first needs it.
+// extra returns the file name of a bundle of the folder extras.
 func extra(name string) string { return "extras/" + name + ".js" }
 
-// module runs a bundle: a function that takes the host and returns what it
-// exports. While the worker loads, memory is collected in between: compiling
-// leaves twice as much garbage as program, and lays it between the program's
-// parts, where only what is allocated later can use it.
+// module runs a bundle, which is a function that takes the host and returns the
+// bundle's exports. While the worker loads, module collects garbage in between:
+// compiling leaves twice as much garbage as program, between the program's parts.
 func (w *worker) module(name, code string) (*goja.Object, error) {
 	tree, err := goja.Parse(name, code, parser.WithDisableSourceMaps)
 	if err != nil {
@@ -197,7 +196,7 @@ func (w *worker) module(name, code string) (*goja.Object, error) {
 	return v.ToObject(w.vm), nil
 }
 
-// listen takes the server's frames until it goes away, and the process with it.
+// listen takes the server's frames. It ends the process when the server goes away.
 func (w *worker) listen(in *bufio.Reader) {
 	for {
 		f, err := wire.Read(in)
@@ -251,7 +250,7 @@ func (w *worker) start(s wire.Script) {
 	}
 	args := string(s.Args)
 	if args == "" || args == "null" {
-		args = "{}" // so that args.name is undefined, and no error
+		args = "{}" // so that args.name is undefined instead of an error
 	}
 	w.enter(func() error {
 		_, err := w.run(goja.Undefined(), main, w.vm.ToValue(args))
@@ -266,14 +265,14 @@ func (w *worker) enter(f func() error) {
 	defer w.loop.idle()
 	defer func() {
 		if p := recover(); p != nil {
-			// The Go runtime refused what a builtin asked of it, such as a
-			// string longer than memory could ever be.
+			// The Go runtime refused a built-in function's request, such as for a
+			// string longer than any memory.
 			w.fail(&wire.ScriptError{Name: "RangeError", Message: fmt.Sprint("value is too large: ", p)})
 		}
 	}()
 	err := f()
 	var exception *goja.Exception
-	if errors.As(err, &exception) { // thrown where no promise takes it, as by a timer's function
+	if errors.As(err, &exception) { // thrown outside of promises, as by a timer's function
 		if unhandled, ok := goja.AssertFunction(w.host.object.Get("unhandled")); ok {
 			_, err = unhandled(goja.Undefined(), exception.Value())
 		}
@@ -293,7 +292,7 @@ func (w *worker) enter(f func() error) {
 	}
 }
 
-// uncaught hands what a callback threw to the API, which knows whose error it is.
+// uncaught gives the error of a callback to the API, which knows where it belongs.
 func (w *worker) uncaught(e *goja.Exception) {
 	if f, ok := goja.AssertFunction(w.host.object.Get("unhandled")); ok {
 		if _, err := f(goja.Undefined(), e.Value()); err == nil {
@@ -303,7 +302,7 @@ func (w *worker) uncaught(e *goja.Exception) {
 	w.fail(w.located(&wire.ScriptError{Name: "Error", Message: e.Value().String()}, e.Stack()))
 }
 
-// timeUp is why JavaScript was interrupted.
+// timeUp is the reason why JavaScript was interrupted.
 type timeUp string
 
 // timeUp ends the run because of its time.
@@ -325,8 +324,7 @@ func (w *worker) end(r wire.Result) {
 	os.Exit(0)
 }
 
-// encode is json.Marshal without escapes for HTML: a script's value stays as it
-// was written.
+// encode is json.Marshal without escapes for HTML: a script's value stays as it is.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -343,7 +341,7 @@ func (w *worker) located(e *wire.ScriptError, frames []goja.StackFrame) *wire.Sc
 	return e
 }
 
-// userFrames renders the frames that lie in the script, at most so many.
+// userFrames renders the frames that lie in the script, but not more than most.
 func (w *worker) userFrames(frames []goja.StackFrame, most int) string {
 	var b strings.Builder
 	for i := range frames {

@@ -1,17 +1,16 @@
-// Package workertest says which program tests use as the worker of a script, and
-// what its scripts find.
+// Package workertest has what tests need to run scripts: the program of the worker, and
+// the answer that describes an empty browser.
 package workertest
 
 import "os"
 
-// Program is the environment's variable that names the program that make test
-// has built.
+// Program is the environment variable that names the program that make test builds.
 const Program = "TAKEOVER_TEST_PROGRAM"
 
-// Command is the command of a worker: the program that make test has built,
-// because under the race detector JavaScript runs several times slower, in
-// several times the memory. Without one it is nil, which stands for the test
-// binary itself. subcommand is scripting.Subcommand, whose own tests use this too.
+// Command returns the command of a worker: the program that make test builds, because
+// JavaScript is several times slower under the race detector and needs several times the
+// memory. Without that program it returns nil, which stands for the test binary itself.
+// subcommand is scripting.Subcommand.
 func Command(subcommand string) []string {
 	if program := os.Getenv(Program); program != "" {
 		return []string{program, subcommand}
