@@ -6,11 +6,11 @@ import (
 	"takeover/control"
 )
 
-// Who may do what: a viewer's role says what it may ever do, takeovers and control
-// what it may do now.
+// These methods say who may do what. A viewer's role says what it may ever do;
+// takeovers and control say what it may do now.
 
-// may returns an error if the viewer may not act: a viewer who only looks never may,
-// and a viewer who came to help may while the takeover is open.
+// may returns an error if the viewer may not act. A viewer with the role view
+// never may. A guest with a takeover's link may while the takeover is open.
 func (v *Viewer) may() error {
 	v.session.mu.Lock()
 	defer v.session.mu.Unlock()
@@ -33,8 +33,8 @@ func (v *Viewer) mayLocked() error {
 	return nil
 }
 
-// maySee reports whether the viewer may look: who came by the link of one
-// takeover only while that one is open.
+// maySee reports whether the viewer may see the page. A guest with a takeover's
+// link may while the takeover is open.
 func (v *Viewer) maySee() bool {
 	if v.takeover == "" {
 		return true
@@ -43,8 +43,8 @@ func (v *Viewer) maySee() bool {
 	return t != nil && t.ID() == v.takeover
 }
 
-// mayAnswer returns an error unless the viewer may answer what pages ask: nobody
-// else changes a page under the person or the program in control.
+// mayAnswer returns an error unless the viewer may answer questions of pages:
+// nobody else changes a page under the person or the program in control.
 func (v *Viewer) mayAnswer() error {
 	if err := v.may(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (v *Viewer) mayAnswer() error {
 var errStale = errors.New("old epoch")
 
 // holds returns nil when the viewer is in control under epoch, ErrNotController
-// when it is not in control, and errStale when the epoch is an old one.
+// when it is not in control, and errStale for an old epoch.
 func (v *Viewer) holds(epoch uint64) error {
 	holds, current := v.session.control.Check(v.holder(), epoch)
 	switch {
@@ -72,8 +72,8 @@ func (v *Viewer) holds(epoch uint64) error {
 	return nil
 }
 
-// controls returns an error unless the viewer is in control now, for acts that
-// carry no epoch.
+// controls returns an error unless the viewer is in control now, for acts without
+// an epoch.
 func (v *Viewer) controls() error {
 	if err := v.may(); err != nil {
 		return err

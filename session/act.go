@@ -10,14 +10,14 @@ import (
 	"takeover/invalid"
 )
 
-// actTimeout bounds what a viewer asks of the browser itself: a tab, a
-// navigation's start.
+// actTimeout bounds a viewer's request to the browser itself: a tab, or the start
+// of a navigation.
 const actTimeout = 10 * time.Second
 
-// Control takes control, releases it, or keeps it from another person who asks
-// for it. Taking it is possible at once while nobody or the script has it; a
-// person who has it is asked and yields after a moment. With a takeover link it
-// is possible while that takeover is open.
+// Control takes or releases control, or refuses it to another person who asks.
+// While nobody or a program has control, it is taken at once. A person who has it
+// is asked, and yields after a moment. A guest with a takeover's link may take it
+// while the takeover is open.
 func (v *Viewer) Control(action string) error {
 	switch action {
 	case "take":
@@ -101,7 +101,7 @@ func (v *Viewer) Drop(d Drop, epoch uint64) error {
 	return v.dispatch(epoch, d.Validate, func(at aim) error { return at.input.Drop(d, paths) })
 }
 
-// releaseInput lets go of all that is held down, on every page.
+// releaseInput releases everything that is held down, on every page.
 func (s *Session) releaseInput() {
 	s.mu.Lock()
 	eng := s.engine
@@ -111,8 +111,8 @@ func (s *Session) releaseInput() {
 	}
 }
 
-// Navigate carries out the URL bar: goto, back, forward, reload, stop. It does not
-// wait for documents: whatever the person does next would have to wait as well.
+// Navigate carries out goto, back, forward, reload and stop. It does not wait for
+// documents, because the person's next input would have to wait too.
 func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	if err := v.controls(); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	return err
 }
 
-// noWait is how people navigate: the page itself shows how it went.
+// noWait is how people navigate: the page itself shows the result.
 var noWait = browser.NavigateOptions{NoWait: true}
 
 // Tab activates, closes or opens a tab.

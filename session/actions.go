@@ -13,16 +13,16 @@ import (
 	"takeover/text"
 )
 
-// actor is a program that acts in a session: its name to others, and its client with
-// the pages and handles that it was given.
+// actor is a program that acts in a session: its name for others, and its client
+// with its pages and handles.
 type actor struct {
-	holder control.Holder // control.Nobody for what the session itself looks up in a page
+	holder control.Holder // control.Nobody when the session itself reads a page
 	client *automation.Client
 }
 
-// newActor makes an actor. Its operations that write wait until it may act, pictures
-// wait while a person types a secret, and emit gets the events of its pages. End it
-// with leave.
+// newActor makes an actor. Its writing operations wait until it may act, its
+// pictures wait while a person types a secret, and emit gets the events of its
+// pages. End it with leave.
 func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
 	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
 		Gate: func(ctx context.Context) error { return s.gate(ctx, holder) },
@@ -30,18 +30,19 @@ func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event s
 	})}
 }
 
-// leave cancels what an actor does, waits for it, and ends its share of control.
+// leave cancels an actor's operations, waits for them, and ends its share of
+// control.
 func (s *Session) leave(a actor) {
 	a.client.Close()
 	s.control.Release(a.holder)
 }
 
-// act carries out one operation of an actor: one of the table in package automation,
-// with its parameters. It is the only way by which programs act in a session. A
-// person's input has its own way, Viewer.dispatch.
+// act carries out one operation of an actor: an operation of package automation,
+// with its parameters. It is the only way in which programs act in a session. A
+// person's input has a way of its own, Viewer.dispatch.
 //
-// An operation that writes waits until the actor may act. When the capture asks for
-// it, the operation is told as two events.
+// A writing operation waits until the actor may act. When the capture asks for
+// it, two events report the operation.
 func (s *Session) act(ctx context.Context, by actor, operation string, params json.RawMessage) (json.RawMessage, error) {
 	if by.holder == control.Nobody || !s.monitor.CapturesActions() {
 		return by.client.Call(ctx, operation, params)
@@ -69,32 +70,33 @@ func (s *Session) noteAction(typ string, data map[string]any) {
 	}
 }
 
-// minEntered is the length of the shortest text that is taken out of an error, in
-// bytes: shorter ones are part of any sentence.
+// minEntered is the length of the shortest text that is removed from an error, in
+// bytes, because shorter ones are part of any sentence.
 const minEntered = 3
 
 // maxTarget bounds the target and the error of an operation in its events, in bytes.
 const maxTarget = 500
 
-// targetOf says in short what an operation is about: a selector, or else an address.
+// targetOf describes the target of an operation in short: a selector, or else an
+// address.
 func targetOf(params json.RawMessage) string {
 	var p struct{ Selector, URL string }
-	_ = json.Unmarshal(params, &p) // the operation itself refuses what it cannot read
+	_ = json.Unmarshal(params, &p) // the operation itself refuses bad parameters
 	if p.Selector != "" {
 		return text.Clip(p.Selector, maxTarget)
 	}
 	return text.Clip(p.URL, maxTarget)
 }
 
-// failureOf says in short why an operation failed, without the log of what it tried,
-// and without the texts it was given to enter: they may be secrets.
+// failureOf describes why an operation failed, without its log, and without the
+// entered texts, which may be secrets.
 func failureOf(err error, params json.RawMessage) string {
 	message := err.Error()
 	if e, ok := errors.AsType[*automation.Error](err); ok {
 		message = e.Message
 	}
 	var given map[string]any
-	_ = json.Unmarshal(params, &given) // what cannot be read was not entered
+	_ = json.Unmarshal(params, &given) // bad parameters contain no entered texts
 	for _, name := range []string{"selector", "url", "frame", "page", "handle"} {
 		delete(given, name)
 	}
@@ -104,7 +106,7 @@ func failureOf(err error, params json.RawMessage) string {
 	return text.Clip(message, maxTarget)
 }
 
-// textsIn appends the texts within a value that JSON was read into.
+// textsIn appends the texts in a decoded JSON value.
 func textsIn(value any, list []string) []string {
 	switch value := value.(type) {
 	case string:

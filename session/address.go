@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parseAddress turns what somebody typed into a URL bar into a URL that a
-// viewer may open. A host without a scheme gets https, or http on loopback.
+// parseAddress converts the text of an address bar to a URL that a viewer may
+// open. A host without a scheme gets https, or http on loopback.
 func parseAddress(text string, check func(*url.URL) error) (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "about:blank" {
@@ -48,7 +48,7 @@ func isLoopbackName(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") || host == "::1"
 }
 
-// checkProxy refuses what Chromium's --proxy-server does not take.
+// checkProxy refuses a value that Chromium's --proxy-server would not accept.
 func checkProxy(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {

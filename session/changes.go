@@ -2,14 +2,14 @@ package session
 
 import "sync"
 
-// changes tells whoever looks at the list of sessions that something of it is
-// different. It holds no queue: who is slow learns of many changes at once.
+// changes wakes observers of the list of sessions. It has no queue: a slow
+// observer sees many changes at once.
 type changes struct {
 	mu   sync.Mutex    // guards next
 	next chan struct{} // closed with the next change; nil while nobody waits
 }
 
-// wait returns what is closed with the next change.
+// wait returns a channel that is closed with the next change.
 func (c *changes) wait() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -19,7 +19,7 @@ func (c *changes) wait() <-chan struct{} {
 	return c.next
 }
 
-// tell wakes all who wait.
+// tell wakes all observers.
 func (c *changes) tell() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,7 +29,7 @@ func (c *changes) tell() {
 	}
 }
 
-// Changed returns a channel that is closed when a session is there or gone, or when
-// its status, page, control, viewers, runs or takeovers are different. Ask for it
-// before reading what may change.
+// Changed returns a channel that is closed when a session is added or removed, or
+// when its status, page, control, viewers, runs or takeovers change. Call it
+// before reading the sessions.
 func (m *Manager) Changed() <-chan struct{} { return m.changes.wait() }

@@ -11,29 +11,28 @@ import (
 )
 
 const (
-	// clipboardTimeout bounds opening the remote clipboard and writing to it:
-	// input behind a paste waits so long.
+	// clipboardTimeout bounds opening the remote clipboard and writing to it.
+	// Input after a paste waits for that.
 	clipboardTimeout = 3 * time.Second
 
-	// copyWindow is how long after a person's last press what a page copies is
-	// taken for what they asked for. Chromium lets pages copy for 5 s after a
-	// press; the rest is the way to there and back.
+	// copyWindow is how long after a person's last press a page's copy counts as
+	// theirs. Chromium lets pages copy for 5 s after a press; the rest covers the
+	// way in both directions.
 	copyWindow = 10 * time.Second
 )
 
-// Clipboard is what a viewer asks of the clipboard. Copy and cut press the
-// shortcut; what the page then copies comes as a ClipboardMessage, by the same way as
-// whatever else pages copy. Paste puts text or an image on the remote clipboard
-// and presses that shortcut.
+// Clipboard is a viewer's clipboard action. Copy and cut press the shortcut; the
+// copied text arrives as a ClipboardMessage, like any other copy of a page. Paste
+// puts text or an image on the remote clipboard and presses that shortcut.
 type Clipboard struct {
 	Action string `json:"action"` // copy cut paste
-	Text   string `json:"text"`   // of paste
-	Image  string `json:"image"`  // of paste, in place of text: the name of a file of the session
+	Text   string `json:"text"`   // for paste
+	Image  string `json:"image"`  // for paste without text: the name of a file of the session
 }
 
 var editCommands = map[string]input.Command{"copy": input.Copy, "cut": input.Cut, "paste": input.Paste}
 
-// Validate returns an error for the first field that is wrong.
+// Validate returns an error for the first invalid field.
 func (c Clipboard) Validate() error {
 	if editCommands[c.Action] == "" {
 		return invalid.Field("action", "must be copy, cut or paste")
@@ -44,8 +43,8 @@ func (c Clipboard) Validate() error {
 	return nil
 }
 
-// Clipboard copies, cuts or pastes in the page, in order with the viewer's
-// other input. An epoch of 0 is the present one.
+// Clipboard copies, cuts or pastes in the page, in order with the viewer's other
+// input. An epoch of 0 means the present one.
 func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -72,7 +71,7 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 		switch {
 		case c.Image != "":
 			return invalid.Field("image", "is none that the browser can read")
-		case c.Action == "paste": // at least the text
+		case c.Action == "paste": // paste at least the text
 			return v.Text(Text{Text: c.Text}, epoch)
 		}
 	}
@@ -85,7 +84,7 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 	})
 }
 
-// image is what an image to paste holds.
+// image reads the image to paste.
 func (v *Viewer) image(c Clipboard) ([]byte, error) {
 	if c.Action != "paste" || c.Image == "" {
 		return nil, nil
@@ -104,9 +103,8 @@ func (v *Viewer) image(c Clipboard) ([]byte, error) {
 	return image, nil
 }
 
-// copied passes on what a page has put on the remote clipboard to the person in
-// control, if they did something that can have caused it. Nothing is told to
-// others, or noted.
+// copied passes text that a page has copied to the person in control, if that
+// person may have caused it. Nobody else gets it, and it is not recorded.
 func (s *Session) copied(text string, err error) {
 	holder := s.control.Holder()
 	v := s.viewerOf(holder)

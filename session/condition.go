@@ -57,17 +57,17 @@ func (s *Session) watchCondition(t *Takeover, c condition) {
 	}
 }
 
-// condition is what a takeover may wait for, checked as far as it can be at once.
+// condition is the until of a takeover, checked as far as possible in advance.
 type condition struct {
 	until   string
 	pattern *urlglob.Pattern // nil for a selector
 }
 
-// selectorPatience bounds asking a page whether a selector is one. Only pages can
-// tell; one that is busy or gone is not waited for.
+// selectorPatience bounds asking a page whether a selector is valid. Only pages
+// can tell, and a busy page is not waited for.
 const selectorPatience = 2 * time.Second
 
-// readCondition reads an until. The error is an *invalid.Error.
+// readCondition parses an until. The error is an *invalid.Error.
 func (s *Session) readCondition(until string) (condition, error) {
 	c := condition{until: until}
 	if until == "" {
@@ -96,8 +96,8 @@ func (s *Session) readCondition(until string) (condition, error) {
 	return c, nil
 }
 
-// selectorError asks the page what is wrong with a selector. It returns an empty text
-// for a selector that is right.
+// selectorError returns the page's error for a selector, or an empty text for a
+// valid one.
 func (s *Session) selectorError(ctx context.Context, f *focus, selector string) (string, error) {
 	client := f.eng.auto.NewClient(automation.ClientOptions{})
 	defer client.Close()
@@ -118,8 +118,8 @@ func isURLGlob(until string) bool {
 	return strings.Contains(until, "://") || strings.HasPrefix(until, "/") && !strings.HasPrefix(until, "//") || strings.HasPrefix(until, "**")
 }
 
-// urlPattern reads a glob, which is Playwright's. One that begins with a slash is for
-// the path of a URL on any host.
+// urlPattern parses a glob in Playwright's grammar. A glob that begins with a
+// slash is for the path of a URL on any host.
 func urlPattern(glob string) (*urlglob.Pattern, error) {
 	if strings.HasPrefix(glob, "/") {
 		glob = "*://*" + glob
@@ -151,8 +151,8 @@ func (f *focus) waitForURL(ctx context.Context, pattern *urlglob.Pattern) bool {
 	}
 }
 
-// conditionPause is how long to wait before a selector is tried again on a page
-// that went away under it.
+// conditionPause is the pause before a selector is tried again after its page has
+// gone.
 const conditionPause = 250 * time.Millisecond
 
 // waitForSelector waits until an element for the selector is visible on the page. It

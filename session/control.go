@@ -25,7 +25,7 @@ func (s *Session) newControl() *control.Handover {
 		},
 		Held: func(person control.Holder) {
 			if t := s.openTakeover(); t != nil {
-				_ = t.Claim(person.String()) // ended just now or another's: control is theirs all the same
+				_ = t.Claim(person.String()) // it has ended or belongs to another person; control is theirs all the same
 			}
 		},
 		Asked: s.tellControl,
@@ -33,8 +33,8 @@ func (s *Session) newControl() *control.Handover {
 	})
 }
 
-// controlChanged tells everybody who controls the session now. What the former
-// controller held down is released before the new one can press anything.
+// controlChanged reports the new controller to everybody. It releases what the
+// former controller held down before the new one can press anything.
 func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.inputMu.Lock()
 	s.releaseInput()
@@ -42,7 +42,7 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	if !holder.IsPerson() {
 		s.monitor.PersonControls(false)
 	}
-	var run *Run // that the person interrupts
+	var run *Run // the run that the person interrupts
 	if r := s.runs.current(); holder.IsPerson() && r != nil && isClosed(r.ready) {
 		run = r
 	}
@@ -57,12 +57,12 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.life.wakeClock()
 }
 
-// tellControl tells every viewer who is in control, and who asks for it.
+// tellControl tells every viewer who is in control and who asks for it.
 func (s *Session) tellControl() {
 	s.tell("control", func(v *Viewer) any { return s.controlMessage(v) })
 }
 
-// controlMessage is who controls the session now.
+// controlMessage describes the present control.
 func (s *Session) controlMessage(v *Viewer) ControlMessage {
 	now := s.control.Standing()
 	m := ControlMessage{Type: "control", Holder: now.Holder, Epoch: now.Epoch, Mine: now.Holder == v.holder(), Away: now.Away}
@@ -72,14 +72,14 @@ func (s *Session) controlMessage(v *Viewer) ControlMessage {
 	return m
 }
 
-// present reports whether a holder is a viewer who is still there, or away with
-// a seat kept.
+// present reports whether a holder is a connected viewer, or a disconnected one
+// that keeps its control.
 func (s *Session) present(h control.Holder) bool {
 	_, ok := s.roleOf(h)
 	return ok
 }
 
-// cameToHelp reports whether a holder is a viewer who may act only while a
+// cameToHelp reports whether a holder is a viewer that may act only while a
 // takeover is open.
 func (s *Session) cameToHelp(h control.Holder) bool {
 	role, _ := s.roleOf(h)
@@ -94,7 +94,7 @@ func (s *Session) roleOf(h control.Holder) (Role, bool) {
 	return Role(role), ok
 }
 
-// viewerOf returns the viewer that a holder is, or nil.
+// viewerOf returns the viewer of a holder, or nil.
 func (s *Session) viewerOf(h control.Holder) *Viewer {
 	if !h.IsPerson() {
 		return nil
@@ -109,9 +109,9 @@ func (s *Session) viewerOf(h control.Holder) *Viewer {
 	return nil
 }
 
-// Lost ends the view of a viewer whose connection broke. What it held down is
-// released. Control stays theirs for LeaseGrace: a new connection resumes it with
-// the word of their HelloMessage.
+// Lost ends the view of a viewer whose connection broke, and releases what it
+// held down. The viewer keeps control for LeaseGrace: a new connection resumes it
+// with the word from its HelloMessage.
 func (v *Viewer) Lost() {
 	s := v.session
 	if s.control.Holder() != v.holder() || s.life.alive() != nil {
@@ -119,7 +119,7 @@ func (v *Viewer) Lost() {
 		return
 	}
 	if v.ctx.Err() != nil {
-		return // back already, under the same id
+		return // a new connection already has this id
 	}
 	s.control.Away(v.holder(), string(v.role), v.secret, true)
 	v.leave(false)
@@ -127,8 +127,8 @@ func (v *Viewer) Lost() {
 	s.tellControl()
 }
 
-// abandon gives back what a viewer had who did not return in time: the open takeover,
-// and what pages ask, if nobody else is there.
+// abandon takes from a viewer that did not return in time: it gives the open
+// takeover back, and drops pages' questions if no other viewer is there.
 func (s *Session) abandon(person control.Holder) {
 	if t := s.openTakeover(); t != nil {
 		t.unclaim(person)
@@ -138,10 +138,9 @@ func (s *Session) abandon(person control.Holder) {
 	}
 }
 
-// resume gives a new viewer the place of an earlier one: its id, and with that
-// its control. word is what that one's HelloMessage said. A connection that the
-// server still believes in ends: the person is here now. It reports whether there
-// was such a place.
+// resume gives a new viewer the place of an earlier one: its id, and so its
+// control. word is from that viewer's HelloMessage. If the server still believes
+// in the old connection, it ends it. resume reports whether such a place exists.
 func (s *Session) resume(v *Viewer, word string) bool {
 	id, secret, _ := strings.Cut(word, ".")
 	person := control.Person(id)

@@ -11,7 +11,7 @@ import (
 	"takeover/text"
 )
 
-// DownloadState is how a download stands.
+// DownloadState is the state of a download.
 type DownloadState string
 
 // The states of a download: the last three are final.
@@ -62,7 +62,8 @@ func (s *Session) downloadEnded(eng *engine, ev browser.DownloadEnded) {
 	})
 }
 
-// settleDownload sets how a download ended: with a file of the session, or why not.
+// settleDownload sets the result of a download: a file of the session, or an
+// error.
 func (s *Session) settleDownload(ev browser.DownloadEnded, name, failure string) {
 	s.changeDownload(ev.Download, func(m *DownloadMessage) {
 		switch {
@@ -91,7 +92,7 @@ func (s *Session) changeKnown(k *knownDownload, change func(*DownloadMessage)) {
 	s.tellActors(message.slot(), message)
 }
 
-// loseDownloads ends the downloads that a dead browser had under way.
+// loseDownloads ends the running downloads of a dead browser.
 func (s *Session) loseDownloads() {
 	for _, d := range s.transfers.underWay() {
 		s.changeDownload(d, func(m *DownloadMessage) { m.State, m.Error = DownloadFailed, "the browser crashed" })

@@ -16,10 +16,11 @@ import (
 
 const (
 	startTimeout     = 30 * time.Second // from Chromium's start to its first page
-	firstPageTimeout = 5 * time.Second  // create waits so long for the first document to begin
+	firstPageTimeout = 5 * time.Second  // how long create waits for the first document to begin
 )
 
-// engine is one incarnation of a session's Chromium and what is attached to it.
+// engine is one incarnation of a session's Chromium, with everything attached to
+// it.
 type engine struct {
 	proc  *browser.Process
 	model *browser.Browser
@@ -32,7 +33,7 @@ type engine struct {
 // returns why it gave up, or nil when the session's context ended.
 func (s *Session) supervise() error {
 	var deaths []time.Time
-	var last *browser.Process // whose folder the next one gets
+	var last *browser.Process // its folder is for the next one
 	defer func() {
 		if last == nil {
 			return
@@ -47,7 +48,7 @@ func (s *Session) supervise() error {
 		if s.ctx.Err() != nil {
 			return nil
 		}
-		if last == nil { // the first one never came up
+		if last == nil { // the first one did not start
 			s.log.Error("start browser", "error", reason)
 			return fmt.Errorf("%w: Chromium did not start", ErrNotReady)
 		}
@@ -166,7 +167,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	return nil
 }
 
-// stopEngine ends a Chromium and all that is attached to it. Its folder stays.
+// stopEngine ends a Chromium and everything attached to it. Its folder stays.
 func (s *Session) stopEngine(eng *engine) {
 	s.mu.Lock()
 	if s.engine == eng {
@@ -191,8 +192,8 @@ func (s *Session) stopEngine(eng *engine) {
 	}
 }
 
-// goLive makes a started browser the session's. After a crash its tabs come
-// back with their last addresses and their numbers.
+// goLive makes a started browser the session's. After a crash, its tabs return
+// with their last addresses and their numbers.
 func (s *Session) goLive(eng *engine, again bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
@@ -251,20 +252,20 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 		if _, err := eng.model.DefaultContext().NewPage(ctx); err != nil {
 			return err
 		}
-		// The page's event is told before this returns.
+		// The page's event is handled before this returns.
 		if err := eng.model.Do(ctx, func() {}); err != nil {
 			return err
 		}
 	}
 }
 
-// openFirst opens the address that the session was created with and waits until
-// its document has begun, so that a script that is sent next finds it. How it
-// went is seen in the browser, like any other navigation.
+// openFirst opens the session's first address and waits until its document has
+// begun, so that a script that follows finds it. The browser shows the result, as
+// for any other navigation.
 func (s *Session) openFirst(ctx context.Context, eng *engine) {
 	url, err := parseAddress(s.opts.URL, s.services.opts.CheckURL)
 	pages := eng.model.Pages()
-	if err != nil || len(pages) == 0 { // check refused a bad address before
+	if err != nil || len(pages) == 0 { // bad addresses were refused before
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, firstPageTimeout)
@@ -274,7 +275,7 @@ func (s *Session) openFirst(ctx context.Context, eng *engine) {
 	}
 }
 
-// crashed tells everybody that the browser died.
+// crashed reports the death of the browser to everybody.
 func (s *Session) crashed(reason error) {
 	s.log.Warn("browser died", "error", reason)
 	s.services.stats.crashes.Add(1)

@@ -8,20 +8,21 @@ import (
 )
 
 var (
-	// ErrNotFound is the error for an id that names nothing.
+	// ErrNotFound is the error for an unknown id.
 	ErrNotFound = errors.New("not found")
 	// ErrEnded is the error of an act on a session that has ended.
 	ErrEnded = errors.New("session has ended")
-	// ErrFull is the error of a create when MaxSessions are live.
+	// ErrFull is the error of a create while MaxSessions are live.
 	ErrFull = errors.New("the server has as many sessions as it may")
-	// ErrNotController is the error of input from somebody who is not in control.
+	// ErrNotController is the error of input from a viewer that is not in
+	// control.
 	ErrNotController = control.ErrNotController
 	// ErrRole is the error of an act that a role does not allow.
 	ErrRole = errors.New("your link does not allow this")
-	// ErrRunning is the error of a second run while one is under way.
+	// ErrRunning is the error of a second run while one is running.
 	ErrRunning = errors.New("a script is running in this session")
-	// ErrTakeoverState is the error of an act that a takeover's state rules out,
-	// such as claiming one that has ended.
+	// ErrTakeoverState is the error of an act that the takeover's state does not
+	// allow, such as claiming one that has ended.
 	ErrTakeoverState = errors.New("no takeover is open")
 	// ErrClaimed is the error of claiming what another one is on.
 	ErrClaimed = errors.New("somebody else is on it")

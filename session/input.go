@@ -7,7 +7,7 @@ import (
 	"takeover/input"
 )
 
-// aim is where a person's input goes: the page that viewers see.
+// aim is the target of a person's input: the page that viewers see.
 type aim struct {
 	*focus
 	input *input.Dispatcher
@@ -39,7 +39,7 @@ func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(aim) er
 // notAttachedError is the error of input to a page that nobody has seen yet.
 type notAttachedError struct{ to *focus }
 
-// Error says so.
+// Error returns the text.
 func (*notAttachedError) Error() string { return "the page is not attached" }
 
 func (v *Viewer) sendInput(epoch uint64, send func(aim) error) error {
@@ -76,14 +76,14 @@ func (s *Session) attachInput(to *focus) {
 	}
 }
 
-// pressed notes that a person pressed something, and opens the remote clipboard so
-// that a press that copies is heard.
+// pressed records that a person pressed something, and opens the remote clipboard
+// so that the copy of a press is noticed.
 func (s *Session) pressed(at aim) {
 	s.gestures.press(at.page)
 	at.eng.live.Clipboard().Want()
 }
 
-// typed learns a person's key before the page gets it.
+// typed records a person's key before the page gets it.
 func (s *Session) typed(k Key, at aim) {
 	if kind := at.eng.desk.Secret(at.page); kind != "" {
 		s.secrets.Key(k, kind)

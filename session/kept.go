@@ -16,20 +16,20 @@ const (
 	keptPictureQuality = 60 // of the JPEG
 )
 
-// keptPicture is a picture to look back at: the last one of a session, or the one at
-// a run's failure.
+// keptPicture is a picture for later: the last one of a session, or the one at a
+// run's failure.
 type keptPicture struct {
 	mu    sync.Mutex // guards what follows
 	image []byte     // nil once the archive has it
-	bytes int        // that the archive has
+	bytes int        // bytes in the archive
 }
 
 // captures reports whether the session was created with a capture.
 func (s *Session) captures() bool { return s.opts.Capture != nil && *s.opts.Capture }
 
-// LastPicture is a JPEG of what an ended session showed last. The error is
-// ErrNotFound when there is none: the session lives, it was created without a
-// capture, or a secret was on the screen.
+// LastPicture is a JPEG of an ended session's last page. The error is ErrNotFound
+// when the session lives, was created without a capture, or showed a secret at
+// its end.
 func (s *Session) LastPicture(ctx context.Context) ([]byte, error) {
 	return s.lastPicture.read(ctx, s.services.archive, s.key())
 }
@@ -46,22 +46,22 @@ func (r *Run) HasPicture() bool { return r.picture.size() > 0 }
 // HasLastPicture reports whether there is a picture of what the session showed last.
 func (s *Session) HasLastPicture() bool { return s.lastPicture.size() > 0 }
 
-// keepLastPicture keeps what the session shows now, before its browser goes.
+// keepLastPicture keeps a picture of the session before its browser ends.
 func (s *Session) keepLastPicture() {
 	if s.captures() {
 		s.lastPicture.set(s.pictureToKeep())
 	}
 }
 
-// keepPicture keeps what the session shows when a run has failed.
+// keepPicture keeps a picture of the session when a run has failed.
 func (r *Run) keepPicture(status RunStatus) {
 	if r.session.captures() && (status == RunFailed || status == RunTimeout) {
 		r.picture.set(r.session.pictureToKeep())
 	}
 }
 
-// pictureToKeep takes a picture of the active page, or nil: a page that cannot be
-// pictured in time, or one with a secret on it, has none.
+// pictureToKeep captures the active page. It returns nil when that takes too long
+// or the page shows a secret.
 func (s *Session) pictureToKeep() []byte {
 	p, err := s.activePage()
 	if err != nil || p.Crashed() {
@@ -85,14 +85,14 @@ func (k *keptPicture) set(image []byte) {
 	k.image = image
 }
 
-// size is how many bytes the picture has; 0 for none.
+// size is the picture's number of bytes, or 0.
 func (k *keptPicture) size() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return max(len(k.image), k.bytes)
 }
 
-// read returns the picture, from the archive once that has it.
+// read returns the picture, from the archive once it is there.
 func (k *keptPicture) read(ctx context.Context, a *archive.Archive, key archive.Key) ([]byte, error) {
 	k.mu.Lock()
 	image, bytes := k.image, k.bytes
@@ -110,8 +110,7 @@ func (k *keptPicture) read(ctx context.Context, a *archive.Archive, key archive.
 	return image, nil
 }
 
-// write moves the picture to the archive. It returns how many bytes the archive has
-// of it.
+// write moves the picture to the archive, and returns its number of bytes there.
 func (k *keptPicture) write(ctx context.Context, a *archive.Archive, key archive.Key) (int, error) {
 	k.mu.Lock()
 	image, bytes := k.image, k.bytes

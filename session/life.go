@@ -18,11 +18,11 @@ type endCause struct {
 
 func (e *endCause) Error() string { return e.reason }
 
-// life is where a session stands between its start and its end.
+// life is the state of a session between its start and its end.
 type life struct {
 	clock   *lifetime               // how long it may live
-	rearm   chan struct{}           // one token: the clock must be read again
-	started chan struct{}           // closed when the first browser is there, or never will be
+	rearm   chan struct{}           // one token: read the clock again
+	started chan struct{}           // closed when the first browser has started, or never will
 	ended   chan struct{}           // closed when nothing of the session is left
 	work    sync.WaitGroup          // runs, timers, condition watchers
 	cancel  context.CancelCauseFunc // ends the session's context; its cause is an *endCause
@@ -32,7 +32,7 @@ type life struct {
 	startErr  error
 	endedAt   time.Time
 	endReason string
-	sealed    bool // nothing may be added to work any more
+	sealed    bool // work accepts nothing any more
 }
 
 func newLife(createdAt time.Time, timeout time.Duration, cancel context.CancelCauseFunc) *life {
@@ -42,23 +42,23 @@ func newLife(createdAt time.Time, timeout time.Duration, cancel context.CancelCa
 	}
 }
 
-// read returns where the session stands, and of one that ended when and why.
+// read returns the state of the session, and when and why it ended.
 func (l *life) read() (status Status, endedAt time.Time, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.status, l.endedAt, l.endReason
 }
 
-// enter notes where a session stands that has not ended.
+// enter sets the state of a session that has not ended.
 func (l *life) enter(status Status) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.status = status
 }
 
-// alive returns an *EndedError for a session that is over or ends just now. What is
-// added to a session under Session.mu after alive returned nil is still found by its
-// end.
+// alive returns an *EndedError for a session that has ended or is just ending.
+// What is added to a session under Session.mu after alive returned nil is still
+// found by its end.
 func (l *life) alive() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +73,8 @@ func (l *life) end(status Status, reason string) {
 	l.cancel(&endCause{status: status, reason: reason})
 }
 
-// finish notes that the session has ended, and why it never started if it did not.
+// finish records that the session has ended, and why it never started if it did
+// not.
 func (l *life) finish(cause *endCause, at time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,14 +101,14 @@ func (l *life) spawn(fn func()) {
 	}
 }
 
-// seal keeps new goroutines from being spawned.
+// seal stops spawn from starting goroutines.
 func (l *life) seal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sealed = true
 }
 
-// wakeClock has the clock read again.
+// wakeClock makes watchClock read the clock again.
 func (l *life) wakeClock() {
 	select {
 	case l.rearm <- struct{}{}:
@@ -120,7 +121,7 @@ func (s *Session) run() {
 	defer close(s.life.ended)
 	s.life.work.Go(s.watchClock)
 	err := s.supervise()
-	s.life.end(StatusFailed, errText(err)) // has no effect when the context caused err
+	s.life.end(StatusFailed, errText(err)) // no effect when the context caused err
 	cause := &endCause{status: StatusFailed, reason: "ended"}
 	_ = errors.As(context.Cause(s.ctx), &cause) // end and the line above give nothing else
 
@@ -132,7 +133,7 @@ func (s *Session) run() {
 	s.log.Info("session ended", "status", cause.status, "reason", cause.reason)
 
 	for _, t := range takeovers {
-		_ = t.finish(TakeoverCancelled, "", cause.reason) // most have ended before
+		_ = t.finish(TakeoverCancelled, "", cause.reason) // most of them have ended before
 	}
 	s.life.seal()
 	s.control.Close()
@@ -153,8 +154,8 @@ func (s *Session) run() {
 	}
 }
 
-// watchClock ends the session when its time is up or nobody used it. It does
-// not end under a person at work, nor under a running script.
+// watchClock ends the session when its time is over or nobody used it, but not
+// while a person works in it or a script runs.
 func (s *Session) watchClock() {
 	for {
 		wait, reason := s.timeLeft(time.Now())
@@ -175,16 +176,16 @@ func (s *Session) watchClock() {
 	}
 }
 
-// atWorkGrace is how often a session whose time is up looks whether a person or a
-// script is still at work in it.
+// atWorkGrace is how often a session whose time is over checks whether a person
+// or a script still works in it.
 const atWorkGrace = 10 * time.Second
 
-// atWorkWindow is how long after their last input a person in control counts as at
-// work.
+// atWorkWindow is how long a person in control counts as working after their last
+// input.
 const atWorkWindow = 5 * time.Minute
 
-// timeLeft is how long to wait before asking again; zero or less means that the
-// session is over, and why.
+// timeLeft is how long to wait before the next check. Zero or less means that the
+// session is over, with the reason.
 func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	holder := s.control.Holder()
 	open := s.openTakeover()
@@ -228,5 +229,5 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// msOf is a duration in whole milliseconds, as the API gives them.
+// msOf is a duration in whole milliseconds, as in the API.
 func msOf(d time.Duration) int64 { return d.Milliseconds() }

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// lifetime is how long a session may live. Its clock stands while a takeover is
+// lifetime is how long a session may live. Its clock stops while a takeover is
 // open: the time that people need is added to the session's.
 type lifetime struct {
 	createdAt time.Time // never changes
 
 	mu      sync.Mutex // guards what follows
 	timeout time.Duration
-	waited  time.Duration // for people, in waits that are over
-	waits   int           // under way
-	since   time.Time     // when the first of those began
+	waited  time.Duration // time spent waiting for people, in waits that have ended
+	waits   int           // running waits
+	since   time.Time     // start of the first running wait
 }
 
 func newLifetime(createdAt time.Time, timeout time.Duration) *lifetime {
 	return &lifetime{createdAt: createdAt, timeout: timeout}
 }
 
-// set changes how long the session lives, counted from its creation and without the
-// time spent waiting for people.
+// set changes the session's lifetime, counted from its creation without the time
+// spent waiting for people.
 func (l *lifetime) set(timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,8 +47,8 @@ func (l *lifetime) resume(now time.Time) {
 	}
 }
 
-// read returns when the session's time is up, as seen at now, and how long it was
-// given. While the clock stands, the end moves on with now.
+// read returns when the session's time ends, as seen at now, and its length.
+// While the clock stops, the end moves on with now.
 func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Durati
 	return l.createdAt.Add(l.timeout + waited), l.timeout
 }
 
-// paused reports whether the clock stands.
+// paused reports whether the clock stops.
 func (l *lifetime) paused() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

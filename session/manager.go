@@ -21,25 +21,25 @@ import (
 )
 
 // services are the parts of a server that all its sessions use. A session knows
-// them, and not the Manager.
+// them and not the Manager.
 type services struct {
 	opts      Options
 	browsers  *browser.Pool
 	scripts   *scripting.Pool
 	links     *links.Registry
-	archive   *archive.Archive // keeps sessions beyond the process; nil for nothing
+	archive   *archive.Archive // keeps sessions beyond the process; nil for none
 	events    *store.Events    // the durable stream; nil for none
-	capturing capturing        // how the sessions' captures are attached
+	capturing capturing        // retries of attaching captures
 	changes   changes
 	stats     counters
 
-	startFailed atomic.Bool // the last Chromium that was started did not come up
+	startFailed atomic.Bool // the last start of a Chromium failed
 }
 
 // Manager is the registry of all sessions, and owns the services that they share.
 type Manager struct {
 	services
-	work sync.WaitGroup // every session's life
+	work sync.WaitGroup // the lives of all sessions
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*Session
@@ -65,16 +65,16 @@ type Stats struct {
 	ByStatus          map[Status]int
 	Viewers           int
 	Created, Crashes  uint64
-	ViewerPictures    uint64 // pictures handed to viewers
+	ViewerPictures    uint64 // pictures given to viewers
 	StaleInput        uint64 // inputs dropped because of an old epoch
-	RejectedInput     uint64 // inputs of somebody not in control
+	RejectedInput     uint64 // inputs of viewers that are not in control
 	Ended             map[Status]uint64
 	Runs              map[RunStatus]uint64
 	Takeovers         map[TakeoverState]uint64
 }
 
-// NewManager cleans up what a killed server left behind and makes a registry: an
-// empty one, or with a store one of the sessions of earlier. End it with Close.
+// NewManager cleans up what a killed server left behind, and makes a registry.
+// With a store, it contains the sessions of earlier processes. End it with Close.
 func NewManager(o Options) (*Manager, error) {
 	o.setDefaults()
 	if o.Dir == "" {
@@ -106,13 +106,13 @@ func NewManager(o Options) (*Manager, error) {
 	return m, nil
 }
 
-// Timeouts are how long a session lives and a takeover waits that say nothing
-// else.
+// Timeouts are the default life of a session, and the default timeout of a
+// takeover.
 func (m *Manager) Timeouts() (life, takeover time.Duration) {
 	return m.opts.Timeout, m.opts.TakeoverTimeout
 }
 
-// MaxSessions is how many sessions may live at a time.
+// MaxSessions is the largest number of live sessions.
 func (m *Manager) MaxSessions() int { return m.opts.MaxSessions }
 
 // Create starts a session and returns when its browser is there. The session
@@ -156,7 +156,7 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	return s, nil
 }
 
-// Get returns a session by its id, also one that has ended.
+// Get returns a session by its id, even an ended one.
 func (m *Manager) Get(id string) (*Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -166,7 +166,7 @@ func (m *Manager) Get(id string) (*Session, error) {
 	return nil, ErrNotFound
 }
 
-// List is all sessions, newest first, and of the ended ones those that are kept.
+// List returns all sessions, newest first, including the kept ended ones.
 func (m *Manager) List() []*Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -177,8 +177,8 @@ func (m *Manager) List() []*Session {
 	return list
 }
 
-// Takeovers is the inbox over all sessions, oldest first: those in the state,
-// or all for an empty one. "pending" means those that nobody answered yet.
+// Takeovers is the inbox of all sessions, oldest first: the takeovers in the
+// state, or all for an empty one. "pending" means that nobody has answered.
 func (m *Manager) Takeovers(state string) []*Takeover {
 	var list []*Takeover
 	for _, s := range m.List() {
@@ -192,7 +192,7 @@ func (m *Manager) Takeovers(state string) []*Takeover {
 	return list
 }
 
-// FindTakeover returns a takeover by its id, whichever session it belongs to.
+// FindTakeover returns a takeover of any session by its id.
 func (m *Manager) FindTakeover(id string) (*Takeover, error) {
 	for _, s := range m.List() {
 		if t, err := s.Takeover(id); err == nil {
@@ -203,8 +203,8 @@ func (m *Manager) FindTakeover(id string) (*Takeover, error) {
 }
 
 // RedeemLink trades a share link's secret for a grant. from is the network of the
-// caller, for the list of visits. The error is links.ErrInvalid, or a *links.Error
-// for a secret that was right once.
+// caller, for the list of visits. The error is links.ErrInvalid, or a
+// *links.Error for a secret that was valid once.
 func (m *Manager) RedeemLink(secret, from string) (links.Grant, error) {
 	g, err := m.links.Redeem(secret, from)
 	if err != nil {
@@ -216,16 +216,16 @@ func (m *Manager) RedeemLink(secret, from string) (links.Grant, error) {
 	return g, nil
 }
 
-// CheckGrant returns nil while a grant's link is neither revoked nor expired, else
-// links.ErrInvalid or a *links.Error.
+// CheckGrant returns nil while a grant's link is valid, or else links.ErrInvalid
+// or a *links.Error.
 func (m *Manager) CheckGrant(g links.Grant) error { return m.links.Check(g) }
 
-// GrantOver is closed at the moment that a grant's link is revoked or its
-// session ends. Its expiry is CheckGrant's alone.
+// GrantOver is closed when a grant's link is revoked or its session ends. It is
+// not closed at the link's expiry; CheckGrant reports that.
 func (m *Manager) GrantOver(g links.Grant) <-chan struct{} { return m.links.Over(g) }
 
 // Ready reports whether a session could be created now: nil, ErrFull, or an
-// ErrNotReady when there is no Chromium or it did not start the last time.
+// ErrNotReady when the machine has no Chromium or the last start failed.
 func (m *Manager) Ready() error {
 	if m.opts.ChromiumPath == "" {
 		if _, err := browser.FindExecutable(); err != nil {
@@ -246,7 +246,7 @@ func (m *Manager) Ready() error {
 	return nil
 }
 
-// Stats is a snapshot of the figures.
+// Stats returns a snapshot of the figures.
 func (m *Manager) Stats() Stats {
 	st := Stats{
 		MaxSessions: m.opts.MaxSessions, ByStatus: map[Status]int{},
@@ -277,9 +277,9 @@ func (m *Manager) Stats() Stats {
 	return st
 }
 
-// Close ends every session and waits until nothing of them is left and what is kept
-// of them is written. When ctx ends before, it returns without those sessions that
-// did not end: they end with the process, or a second Close waits for them.
+// Close ends every session and waits until nothing of them is left and the
+// archive is written. When ctx ends first, it returns while some sessions still
+// end; they end with the process, or a second Close waits for them.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closing = true
@@ -312,7 +312,7 @@ func (m *Manager) liveLocked() int {
 	return n
 }
 
-// forget drops the oldest ended sessions beyond those kept.
+// forget drops the oldest ended sessions beyond the limits.
 func (m *Manager) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,19 +9,19 @@ import (
 	"takeover/widget"
 )
 
-// MenuMessage is what lies under the pointer of the person in control, who wants a
-// menu.
+// MenuMessage describes what is under the pointer of the person in control, who
+// opened the context menu.
 type MenuMessage struct {
 	Type string `json:"type"` // menu
 	widget.Menu
 }
 
-// menuWindow is how long after a person's last press a menu is taken to be wanted
-// by them.
+// menuWindow is how long after a person's last press a context menu counts as
+// theirs.
 const menuWindow = 10 * time.Second
 
-// menuWanted tells the person in control, and nobody else. It may run on the model's
-// goroutine.
+// menuWanted sends the menu to the person in control and to nobody else. It may
+// run on the model's goroutine.
 func (s *Session) menuWanted(p *browser.Page, m widget.Menu) {
 	holder := s.control.Holder()
 	v := s.viewerOf(holder)
@@ -32,7 +32,7 @@ func (s *Session) menuWanted(p *browser.Page, m widget.Menu) {
 	v.send("menu", MenuMessage{Type: "menu", Menu: m})
 }
 
-// OpenTab opens an address in a tab of its own, as from a link's menu.
+// OpenTab opens an address in a new tab, for example from a link's menu.
 func (v *Viewer) OpenTab(ctx context.Context, url string) error {
 	if err := v.controls(); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"takeover/input"
 )
 
-// The kinds of input of a viewer's socket.
+// The kinds of input on a viewer's socket.
 type (
 	Mouse   = input.Mouse
 	Key     = input.Key
@@ -17,8 +17,7 @@ type (
 	Drop    = input.Drop
 )
 
-// The messages that a viewer gets (api.md, "From the server"). Each marshals to
-// its JSON form.
+// The messages to a viewer. Each marshals to its JSON form.
 type (
 	// HelloMessage is the first.
 	HelloMessage struct {
@@ -27,8 +26,8 @@ type (
 		Viewer   string `json:"viewer"`
 		Role     Role   `json:"role"`
 		Protocol int    `json:"protocol"`
-		Touch    bool   `json:"touch"`  // the page was made for fingers: touch messages reach it as such
-		Resume   string `json:"resume"` // a secret: with it as ?resume= a new connection keeps this one's control
+		Touch    bool   `json:"touch"`  // the page was made for touch: it gets touch messages as such
+		Resume   string `json:"resume"` // a secret: a new connection with ?resume= keeps this one's control
 	}
 	// ControlMessage says who controls the session.
 	ControlMessage struct {
@@ -36,10 +35,10 @@ type (
 		Holder control.Holder `json:"holder"`
 		Epoch  uint64         `json:"epoch"`
 		Mine   bool           `json:"mine"`
-		Away   bool           `json:"away,omitempty"`  // the holder's connection broke
-		Asked  *ControlAsked  `json:"asked,omitempty"` // somebody asks the holder for control
+		Away   bool           `json:"away,omitempty"`  // the connection of the person in control broke
+		Asked  *ControlAsked  `json:"asked,omitempty"` // somebody asks the person in control for it
 	}
-	// ErrorMessage says what could not be done, in words for a person.
+	// ErrorMessage says what was refused, in words for a person.
 	ErrorMessage struct {
 		Type    string `json:"type"` // error
 		Message string `json:"message"`
@@ -55,54 +54,54 @@ type (
 		Tabs   []Tab  `json:"tabs"`
 		Active uint32 `json:"active"`
 	}
-	// LifeMessage says when the session's time is up.
+	// LifeMessage says when the session's time ends.
 	LifeMessage struct {
 		Type      string    `json:"type"` // life
 		ExpiresAt time.Time `json:"expiresAt"`
-		Timeout   int64     `json:"timeout"` // ms that the session was given, without the time spent waiting for people
-		Paused    bool      `json:"paused"`  // the clock stands: a takeover is open
+		Timeout   int64     `json:"timeout"` // ms of the session's life, without the time spent waiting for people
+		Paused    bool      `json:"paused"`  // the clock stops, because a takeover is open
 	}
 	// TakeoverMessage is the open takeover, or null.
 	TakeoverMessage struct {
 		Type     string        `json:"type"` // takeover
 		Takeover *TakeoverInfo `json:"takeover"`
 	}
-	// RunMessage is a run that began, changed its status or ended, without its
-	// logs and steps.
+	// RunMessage is a run that began, changed its status or ended, without logs
+	// and steps.
 	RunMessage struct {
 		Type string  `json:"type"` // run
 		Run  RunInfo `json:"run"`
 	}
-	// DownloadMessage is how a download stands.
+	// DownloadMessage is the state of a download.
 	DownloadMessage struct {
 		Type     string        `json:"type"` // download
 		ID       string        `json:"id"`
 		State    DownloadState `json:"state"`
-		Name     string        `json:"name"` // what the server or page suggests; of one that is done, of the session's file
+		Name     string        `json:"name"` // the suggested name; for a finished download, the session's file
 		URL      string        `json:"url"`
 		Received int64         `json:"received"`        // bytes
 		Total    int64         `json:"total,omitempty"` // bytes, when the server says
 		Error    string        `json:"error,omitempty"` // of one that failed
 	}
-	// StateMessage says that the browser crashed or is back.
+	// StateMessage says that the browser crashed or has recovered.
 	StateMessage struct {
 		Type string `json:"type"` // crashed recovered
 	}
-	// EndedMessage is the last.
+	// EndedMessage is the last message.
 	EndedMessage struct {
 		Type   string `json:"type"` // ended
 		Reason string `json:"reason"`
 	}
 )
 
-// ControlAsked is a question to the person in control.
+// ControlAsked is a request to the person in control.
 type ControlAsked struct {
 	By    control.Holder `json:"by"`
-	Mine  bool           `json:"mine"`  // the viewer who is told asks
-	Until time.Time      `json:"until"` // when the person yields unless they say no
+	Mine  bool           `json:"mine"`  // the receiver asks
+	Until time.Time      `json:"until"` // when control passes on unless the person refuses
 }
 
-// Tab is one tab of a session. Numbers rise by one and are never used again.
+// Tab is a tab of a session. Numbers rise by one and are never reused.
 type Tab struct {
 	Tab     uint32   `json:"tab"`
 	URL     string   `json:"url"`
@@ -112,16 +111,16 @@ type Tab struct {
 	State   TabState `json:"state"`
 }
 
-// TabState is whether a tab shows its page.
+// TabState says whether a tab shows its page.
 type TabState string
 
 // The states of a tab.
 const (
 	TabLive    TabState = "live"
-	TabCrashed TabState = "crashed" // its renderer died: until it is loaded again there is nothing to see
+	TabCrashed TabState = "crashed" // its renderer died; it shows nothing until it is loaded again
 )
 
-// Status is where a session stands.
+// Status is the state of a session.
 type Status string
 
 // The states of a session: the last two are final.
@@ -133,10 +132,10 @@ const (
 	StatusFailed   Status = "failed"
 )
 
-// Ended reports whether a session is over.
+// Ended reports whether a session has ended.
 func (s Status) Ended() bool { return s == StatusReleased || s == StatusFailed }
 
-// Info is a session as the API gives it, without the fields that only the
+// Info is a session in the form of the API, without the fields that only the
 // server around it knows.
 type Info struct {
 	ID           string         `json:"id"`
