@@ -47,7 +47,8 @@ func opFill(ctx context.Context, c *Client, t *fillParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
 	pl, value, err := c.retry(p, &t.target, "fill", callParams{Value: &t.Value, Force: t.Force})
-	for waited := true; err == nil && string(value) == `"needsinput"`; {
+	for err == nil && string(value) == `"needsinput"` {
+		var waited bool
 		if waited, err = p.gate(); err != nil || !waited {
 			break
 		}
@@ -131,7 +132,8 @@ func opPress(ctx context.Context, c *Client, t *pressParams) (any, error) {
 
 func (c *Client) press(p *progress, t *pressParams) error {
 	pl, _, err := c.retry(p, &t.target, "focus", callParams{ResetSelection: true})
-	for waited := true; err == nil; {
+	for err == nil {
+		var waited bool
 		if waited, err = p.gate(); err != nil || !waited {
 			break
 		}

@@ -17,7 +17,7 @@ func readEntry(folder *files.Folder, name, pattern string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	archive, err := zip.NewReader(file, info.Size)
 	if err != nil {
 		return nil, errorf("%s: %v", name, err)
@@ -41,7 +41,7 @@ func inflate(entry *zip.File) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close() //nolint:errcheck // only read
+	defer r.Close()
 	data, err := io.ReadAll(io.LimitReader(r, maxFileRead+1))
 	if err == nil && len(data) > maxFileRead {
 		err = fmt.Errorf("it has more than %d bytes", maxFileRead)

@@ -70,17 +70,17 @@ func (t *scriptTarget) place(c *Client) (initScripted, *browser.Context, error) 
 }
 
 // addScript adds an init script that goes with the client.
-func (c *Client) addScript(ctx context.Context, t *scriptTarget, o browser.InitScriptOptions) (*browser.InitScript, any, error) {
+func (c *Client) addScript(ctx context.Context, t *scriptTarget, o browser.InitScriptOptions) (*browser.InitScript, error) {
 	where, bc, err := t.place(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s, err := where.AddInitScript(ctx, o)
 	c.undo(bc, "init script", s, func(context.Context) error {
 		s.Remove()
 		return nil
 	})
-	return s, where, err
+	return s, err
 }
 
 type initScriptParams struct {
@@ -115,7 +115,7 @@ func opAddInitScript(ctx context.Context, c *Client, p *initScriptParams) (any, 
 			return nil, err
 		}
 	}
-	s, _, err := c.addScript(ctx, &p.scriptTarget, o)
+	s, err := c.addScript(ctx, &p.scriptTarget, o)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func opRemoveInitScript(_ context.Context, c *Client, p *initScriptParams) (any,
 		s.Remove()
 		c.forget(s)
 	}
-	return emptyJSON, nil //nolint:nilerr // it was removed before
+	return emptyJSON, nil
 }
 
 type exposeParams struct {
@@ -151,7 +151,7 @@ func opExpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, _, err := c.addScript(ctx, &p.scriptTarget, browser.InitScriptOptions{Source: source, Binding: c.rawBinding(), Now: true})
+	s, err := c.addScript(ctx, &p.scriptTarget, browser.InitScriptOptions{Source: source, Binding: c.rawBinding(), Now: true})
 	c.hooks.installed(b, s, err)
 	if err != nil {
 		return nil, err
@@ -340,7 +340,7 @@ func (c *Client) carryBindings(ctx context.Context, p *browser.Page) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = c.addScript(ctx, &scriptTarget{Page: c.idOf("page", p)}, browser.InitScriptOptions{Source: source, Binding: c.rawBinding(), Now: true})
+	_, err = c.addScript(ctx, &scriptTarget{Page: c.idOf("page", p)}, browser.InitScriptOptions{Source: source, Binding: c.rawBinding(), Now: true})
 	return err
 }
 

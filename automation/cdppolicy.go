@@ -82,7 +82,7 @@ var allowedCommands = func() map[string]bool {
 
 // refusals say of commands and domains that are closed why, and what to use
 // instead.
-var refusals = map[string]string{
+var refusals = map[string]string{ //nolint:gosec // the keys are domains, not secrets
 	"Browser":       "it is about the whole browser, and can write downloads anywhere on the machine",
 	"Target":        "it reaches other pages; use context.pages(), page.workers() and context.newCDPSession()",
 	"SystemInfo":    "it tells of the machine",

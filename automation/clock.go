@@ -48,7 +48,7 @@ func opClock(ctx context.Context, c *Client, p *clockParams) (any, error) {
 		value = milliseconds(*p.Value)
 	}
 	entry := "globalThis.__pwClock.controller.log(" + literal(p.Method) + "," + strconv.FormatInt(now, 10) + "," + value + ")"
-	if _, _, err := c.addScript(ctx, where, browser.InitScriptOptions{Source: entry}); err != nil {
+	if _, err := c.addScript(ctx, where, browser.InitScriptOptions{Source: entry}); err != nil {
 		return nil, err
 	}
 	return emptyJSON, c.inEveryDocument(ctx, bc, "async()=>{await globalThis.__pwClock?.controller."+p.Method+"("+value+")}")
@@ -69,7 +69,7 @@ func (c *Client) installClock(ctx context.Context, where *scriptTarget, bc *brow
 	// The name is the one by which Playwright's injected script finds the true time.
 	source := "(()=>{if(globalThis.__pwClock)return;const module={exports:{}};{" + s.clock + "}\n" +
 		"Object.defineProperty(globalThis,'__pwClock',{value:(module.exports.inject())(globalThis,'chromium'),configurable:true})})()"
-	_, _, err = c.addScript(ctx, where, browser.InitScriptOptions{Source: source, Now: true})
+	_, err = c.addScript(ctx, where, browser.InitScriptOptions{Source: source, Now: true})
 	return err
 }
 

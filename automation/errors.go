@@ -54,10 +54,10 @@ func errorf(format string, args ...any) *Error {
 	return &Error{Name: nameError, Message: fmt.Sprintf(format, args...)}
 }
 
-// timedOut says whether the operation's own time is over.
-type timedOut struct{ ms float64 }
+// timeoutError says whether the operation's own time is over.
+type timeoutError struct{ ms float64 }
 
-func (t timedOut) Error() string { return "Timeout " + milliseconds(t.ms) + "ms exceeded." }
+func (t timeoutError) Error() string { return "Timeout " + milliseconds(t.ms) + "ms exceeded." }
 
 // explain puts an error into Playwright's words. The log is added unless the
 // error has one.
@@ -72,7 +72,7 @@ func explain(err error, log []string) error {
 		return e
 	}
 	e := &Error{Name: nameError, Log: log, cause: err}
-	if t, ok := errors.AsType[timedOut](err); ok {
+	if t, ok := errors.AsType[timeoutError](err); ok {
 		e.Name, e.Message = nameTimeout, t.Error()
 		return e
 	}

@@ -128,7 +128,7 @@ func decode(params json.RawMessage, into any) error {
 		}
 		return fmt.Errorf("bad parameters: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns it bare
+	if _, err := d.Token(); err != io.EOF {
 		return fmt.Errorf("bad parameters: more than one value")
 	}
 	return nil

@@ -59,7 +59,7 @@ func (p *progress) until(deadline time.Time) {
 	if p.page {
 		deadline = deadline.Add(p.grace)
 	}
-	p.Context, p.cancel = context.WithDeadlineCause(p.parent, deadline, timedOut{p.timeout})
+	p.Context, p.cancel = context.WithDeadlineCause(p.parent, deadline, timeoutError{p.timeout})
 }
 
 // errYield says that a gesture was given up before it was done, because the
@@ -105,7 +105,7 @@ func (p *progress) attemptTime(n int) (ms float64, ok bool) {
 }
 
 // expired is the error of an operation whose time is over.
-func (p *progress) expired() error { return timedOut{p.timeout} }
+func (p *progress) expired() error { return timeoutError{p.timeout} }
 
 // sleep waits for the n-th pause between attempts.
 func (p *progress) sleep(n int) error {

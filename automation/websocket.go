@@ -55,7 +55,7 @@ func opMockWebSockets(ctx context.Context, c *Client, p *scriptTarget) (any, err
 		c.inDocuments(ctx, where, "function(){globalThis[Symbol.for("+key+")]?.()}")
 		return nil
 	})
-	_, _, err = c.addScript(ctx, p, browser.InitScriptOptions{
+	_, err = c.addScript(ctx, p, browser.InitScriptOptions{
 		Source: "(() => { const module = {exports: {}}; " + s.websockets + "\n" + s.sockets + "\ntakeoverExports.mock(" + key + ", module.exports.inject()); })()", Now: true,
 	})
 	return emptyJSON, err

@@ -53,7 +53,7 @@ func startRaw(ctx context.Context, executable string, switches []string) (*rawCh
 	}
 	c := &rawChromium{dir: dir, in: in, out: bufio.NewReaderSize(out, 1<<20), end: out, done: make(chan struct{}), waiting: map[int]chan json.RawMessage{}}
 	args := append([]string{"--remote-debugging-pipe", "--user-data-dir=" + filepath.Join(dir, "profile")}, switches...)
-	c.cmd = exec.CommandContext(ctx, executable, append(args, "about:blank")...) //nolint:gosec // what the caller names
+	c.cmd = exec.CommandContext(ctx, executable, append(args, "about:blank")...)
 	c.cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	c.cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -220,7 +220,7 @@ func (e *env) startPlaywright(ctx context.Context) (*playwright, error) {
 		return nil, err
 	}
 	p := &playwright{dir: dir}
-	p.cmd = exec.CommandContext(ctx, "node", "--input-type=module", "--eval", playwrightCode) //nolint:gosec // our own program
+	p.cmd = exec.CommandContext(ctx, "node", "--input-type=module", "--eval", playwrightCode)
 	p.cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	p.cmd.Stderr = &p.err
 	in, err1 := p.cmd.StdinPipe()

@@ -30,7 +30,7 @@ func TestBehindWrapper(t *testing.T) {
 	write := func(name, content string) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o700)); err != nil { //nolint:gosec // a program
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o700)); err != nil {
 			t.Fatal(err)
 		}
 		return path

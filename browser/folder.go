@@ -211,7 +211,7 @@ func (f *folder) environment() []string {
 func (f *folder) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if f.uid != os.Geteuid() {
-		attr.Credential = &syscall.Credential{Uid: uint32(f.uid), Gid: uint32(f.uid)} //nolint:gosec // within firstUID…lastUID
+		attr.Credential = &syscall.Credential{Uid: uint32(f.uid), Gid: uint32(f.uid)}
 	}
 	return attr
 }

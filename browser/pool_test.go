@@ -173,10 +173,10 @@ func TestPoolKeepsTryingAfterAFailedStart(t *testing.T) {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Dir(mark), 0o755); err != nil { //nolint:gosec // another user looks for it
+	if err := os.Chmod(filepath.Dir(mark), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Dir(filepath.Dir(mark)), 0o755); err != nil { //nolint:gosec // as above
+	if err := os.Chmod(filepath.Dir(filepath.Dir(mark)), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	browsertest.Until(t, "a warm one", func() bool { return pool.Warm() == 1 })
@@ -205,7 +205,7 @@ func TestPoolRootOutOfReach(t *testing.T) {
 		t.Skip("only a server that runs as root starts Chromium as another user")
 	}
 	private := t.TempDir()
-	if err := os.Chmod(private, 0o700); err != nil { //nolint:gosec // a folder
+	if err := os.Chmod(private, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	elsewhere, err := os.MkdirTemp("", "")
@@ -217,7 +217,7 @@ func TestPoolRootOutOfReach(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := os.Chmod(elsewhere, 0o711); err != nil { //nolint:gosec // as /tmp is, all may pass
+	if err := os.Chmod(elsewhere, 0o711); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", elsewhere) // so that private is no temporary folder any more

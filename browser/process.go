@@ -202,7 +202,7 @@ func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) 
 		p.log.Warn("a killed server would leave this chromium behind", "pid", p.pid, "error", err)
 	}
 	started <- nil
-	_, _ = <-started // closed
+	<-started //nolint:errcheck // it is closed, without a value
 	var others sync.WaitGroup
 	exited := make(chan struct{})
 	others.Go(func() { p.stderr.readFrom(stderr) })

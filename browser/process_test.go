@@ -256,15 +256,15 @@ func TestFolderWithALongPath(t *testing.T) {
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "chromium")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for dir := filepath.Dir(path); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // another user runs it
+		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(path, 0o755); err != nil { //nolint:gosec // as above
+	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -292,12 +292,12 @@ func TestStartThatNeverAnswers(t *testing.T) {
 	why := errors.New("no patience")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	said := filepath.Join(t.TempDir(), "said")
-	if err := errors.Join(os.WriteFile(said, nil, 0o600), os.Chmod(said, 0o666)); err != nil { //nolint:gosec // another user writes it
+	if err := errors.Join(os.WriteFile(said, nil, 0o600), os.Chmod(said, 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	silent := script(t, `[ "$1" = --version ] && exit; echo still here >&2; echo yes >`+said+`; sleep 1000 & wait`)
 	for dir := filepath.Dir(said); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // as above
+		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,7 +323,7 @@ func TestSandboxRefused(t *testing.T) {
 	}
 	// In a namespace of its own, with its own limit of further ones: none.
 	refusing := "unshare --user --map-current-user --keep-caps sh -c 'echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"' sh "
-	if out, err := exec.CommandContext(t.Context(), "sh", "-c", refusing+"true").CombinedOutput(); err != nil { //nolint:gosec // above
+	if out, err := exec.CommandContext(t.Context(), "sh", "-c", refusing+"true").CombinedOutput(); err != nil {
 		t.Skipf("this machine cannot make a place without user namespaces: %v: %s", err, out)
 	}
 	refused := script(t, "exec "+refusing+chromium+` "$@"`)

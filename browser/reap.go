@@ -109,7 +109,7 @@ func (f *folder) killMember(pid int, chromium identity) error {
 	if err != nil {
 		return fmt.Errorf("open process %d: %w", pid, err)
 	}
-	defer unix.Close(fd) //nolint:errcheck // nothing to lose
+	defer unix.Close(fd)
 	if !f.isMember(pid, chromium) {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (f *folder) killMember(pid int, chromium identity) error {
 		if left <= 0 {
 			return fmt.Errorf("process %d does not end", pid)
 		}
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())+1) //nolint:gosec // a descriptor
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())+1)
 		if n == 1 || err != nil && !errors.Is(err, unix.EINTR) {
 			return err
 		}

@@ -85,7 +85,7 @@ func TestReapAfterTheServerWasKilled(t *testing.T) {
 func disown(t *testing.T, dir string, change func(record map[string]map[string]any)) {
 	t.Helper()
 	file := filepath.Join(dir, "process.json")
-	data, err := os.ReadFile(file) //nolint:gosec // of this test
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ type sleepers struct {
 // startSleepers starts them with arg in both command lines.
 func startSleepers(t *testing.T, arg string) sleepers {
 	t.Helper()
-	leader := exec.Command("sh", "-c", `sh -c 'echo $$; read never' sh "$0" <&3 & wait`, arg) //nolint:gosec,noctx // ended below
+	leader := exec.Command("sh", "-c", `sh -c 'echo $$; read never' sh "$0" <&3 & wait`, arg) //nolint:noctx // ended below
 	leader.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	never, hold, err := os.Pipe()
 	if err != nil {

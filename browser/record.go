@@ -58,7 +58,7 @@ func (f *folder) writeRecord(r record) error {
 
 func readRecord(dir string) (record, error) {
 	var r record
-	data, err := os.ReadFile(filepath.Join(dir, recordName)) //nolint:gosec // our own file
+	data, err := os.ReadFile(filepath.Join(dir, recordName))
 	if err != nil {
 		return r, err
 	}
@@ -138,7 +138,7 @@ func allProcesses() []int {
 	if err != nil {
 		return nil
 	}
-	defer dir.Close() //nolint:errcheck // only read
+	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	var pids []int
 	for _, name := range names {

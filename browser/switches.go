@@ -132,5 +132,5 @@ func sharedMemory() uint64 {
 	if syscall.Statfs("/dev/shm", &fs) != nil {
 		return 0
 	}
-	return fs.Bavail * uint64(fs.Bsize) //nolint:gosec // a block size is positive
+	return fs.Bavail * uint64(fs.Bsize)
 }

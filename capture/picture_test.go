@@ -11,7 +11,7 @@ import (
 
 func TestPictureIsHalvedUntilItFits(t *testing.T) {
 	img := image.NewNRGBA(image.Rect(0, 0, 801, 600))
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // noise
+	random := rand.New(rand.NewPCG(1, 2))
 	for i := range img.Pix {
 		img.Pix[i] = byte(random.Uint32() | 1)
 	}

@@ -124,7 +124,7 @@ func halve(src *image.NRGBA) *image.NRGBA {
 			for _, c := range [4]color.NRGBA{src.NRGBAAt(2*x, 2*y), src.NRGBAAt(2*x+1, 2*y), src.NRGBAAt(2*x, 2*y+1), src.NRGBAAt(2*x+1, 2*y+1)} {
 				r, g, b, a = r+int(c.R), g+int(c.G), b+int(c.B), a+int(c.A)
 			}
-			dst.SetNRGBA(x, y, color.NRGBA{R: uint8(r / 4), G: uint8(g / 4), B: uint8(b / 4), A: uint8(a / 4)}) //nolint:gosec // a mean of bytes
+			dst.SetNRGBA(x, y, color.NRGBA{R: uint8(r / 4), G: uint8(g / 4), B: uint8(b / 4), A: uint8(a / 4)})
 		}
 	}
 	return dst

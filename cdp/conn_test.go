@@ -322,7 +322,7 @@ func TestWebSocket(t *testing.T) {
 	file := filepath.Join(p.Dir(), "profile", "DevToolsActivePort")
 	var port, path string
 	browsertest.Until(t, file, func() bool {
-		data, err := os.ReadFile(file) //nolint:gosec // of this test
+		data, err := os.ReadFile(file)
 		if err != nil {
 			return false
 		}

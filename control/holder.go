@@ -62,8 +62,9 @@ func (h Holder) String() string {
 		return wireScript
 	case KindClient:
 		return wireClient + h.ID
+	default:
+		return ""
 	}
-	return ""
 }
 
 // Parse reads the wire form. It reports false for a text that names no holder,

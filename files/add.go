@@ -37,12 +37,12 @@ func (f *Folder) same(part, name string) bool {
 	if err != nil {
 		return false
 	}
-	defer a.Close() //nolint:errcheck // only read
+	defer a.Close()
 	b, _, err := f.Open(name)
 	if err != nil {
 		return false
 	}
-	defer b.Close() //nolint:errcheck // only read
+	defer b.Close()
 	const piece = 64 << 10
 	left, right := make([]byte, piece), make([]byte, piece)
 	for {

@@ -99,7 +99,7 @@ func (f *Folder) List() ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
 	}
-	defer dir.Close() //nolint:errcheck // only read
+	defer dir.Close()
 	entries, err := dir.ReadDir(-1)
 	if err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
@@ -145,7 +145,7 @@ func (f *Folder) Read(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	if info.Size > limit {
 		return nil, fmt.Errorf("read %q: it has %d bytes, more than %d", name, info.Size, limit)
 	}
@@ -297,7 +297,7 @@ func (f *Folder) Copy(from, to string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	return f.Write(to, file)
 }
 

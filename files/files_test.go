@@ -74,7 +74,7 @@ func TestFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.Close() //nolint:errcheck // of a test
+	defer again.Close()
 	if again.bytes != f.bytes || again.count != f.count || f.count != 2 {
 		t.Errorf("counted %d files, %d bytes; found %d, %d", f.count, f.bytes, again.count, again.bytes)
 	}

@@ -17,8 +17,8 @@ const (
 	batchBytes  = 4 << 20                // a batch ends with the event that reaches this size
 	batchTime   = 100 * time.Millisecond // how long a batch waits for more events
 
-	retryMin    = 250 * time.Millisecond // first pause while the sink is away; doubles
-	retryMax    = 5 * time.Second
+	minRetry    = 250 * time.Millisecond // first pause while the sink is away; doubles
+	maxRetry    = 5 * time.Second
 	sinkTimeout = 10 * time.Second // for one answer of a sink
 	endGrace    = 5 * time.Second  // how long the recorder goes on after the session's end
 )
@@ -97,9 +97,9 @@ func recordOf(e capture.Event) store.Record {
 // ended before.
 func (r *recorder) keep(ctx context.Context, batch []store.Record) bool {
 	newest := batch[len(batch)-1].Seq
-	for pause := retryMin; ; pause = min(2*pause, retryMax) {
+	for pause := minRetry; ; pause = min(2*pause, maxRetry) {
 		var err error
-		if pause > retryMin { // a part of the batch may be there already
+		if pause > minRetry { // a part of the batch may be there already
 			batch, err = r.missing(ctx, batch)
 		}
 		if err == nil {

@@ -15,11 +15,11 @@ const maxAddress = 500
 
 // Host is the session whose pages ask.
 type Host interface {
-	// Tell sends the viewers of an audience a message. It calls make for each of them
+	// Tell sends the viewers of an audience a message. It calls message for each of them
 	// when it is their turn, so that nobody hears of an older state after a newer one;
 	// nil means that there is nothing to send. Messages of one slot replace each other
 	// while they wait; those of the empty slot do not.
-	Tell(to Audience, slot string, make func() any)
+	Tell(to Audience, slot string, message func() any)
 	// Answerable reports whether somebody is there who may answer, or is about to be
 	// back.
 	Answerable() bool

@@ -134,6 +134,7 @@ func TestRegisterEndsQuestions(t *testing.T) {
 				if isClosed(q.released) || isClosed(q.refused) {
 					t.Error("the register answered as well")
 				}
+			default: // the other outcomes have returned
 			}
 			if r.take("asked", isAbout[string]) != nil {
 				t.Error("a question was taken after its end")

@@ -68,7 +68,7 @@ func (f *Frame) AppendHeader(dst []byte, tab uint32) []byte {
 	}
 	dst = append(dst, kindPicture, byte(f.Format), flags, 0)
 	dst = binary.BigEndian.AppendUint32(dst, f.Seq)
-	dst = binary.BigEndian.AppendUint64(dst, uint64(max(f.CapturedAt.UnixMicro(), 0))) //nolint:gosec // not negative
+	dst = binary.BigEndian.AppendUint64(dst, uint64(max(f.CapturedAt.UnixMicro(), 0)))
 	dst = binary.BigEndian.AppendUint16(dst, clampUint16(f.Width))
 	dst = binary.BigEndian.AppendUint16(dst, clampUint16(f.Height))
 	dst = binary.BigEndian.AppendUint16(dst, clampUint16(f.ViewportWidth))
@@ -77,7 +77,7 @@ func (f *Frame) AppendHeader(dst []byte, tab uint32) []byte {
 }
 
 func clampUint16(n int) uint16 {
-	return uint16(min(max(n, 0), 1<<16-1)) //nolint:gosec // clamped
+	return uint16(min(max(n, 0), 1<<16-1))
 }
 
 // density is the number of pixels per CSS pixel, rounded up.

@@ -91,7 +91,7 @@ func (p *pacer) sent(seq uint32, sharp bool, now time.Time) {
 // was new.
 func (p *pacer) acked(seq uint32, now time.Time) bool {
 	n := 0
-	for n < len(p.flight) && int32(seq-p.flight[n].seq) >= 0 { //nolint:gosec // serial number arithmetic: seq may wrap
+	for n < len(p.flight) && int32(seq-p.flight[n].seq) >= 0 {
 		n++
 	}
 	if n == 0 {

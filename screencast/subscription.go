@@ -125,7 +125,7 @@ func (s *Subscription) nextLocked(now time.Time) *Frame {
 	if next != nil && next.Sharp && s.any && now.Before(s.pace.noStillsUntil) {
 		next = s.cast.beneath
 	}
-	if next == nil || s.any && int32(next.Seq-s.lastSeq) <= 0 { //nolint:gosec // serial number arithmetic
+	if next == nil || s.any && int32(next.Seq-s.lastSeq) <= 0 {
 		return nil
 	}
 	return next
@@ -136,7 +136,7 @@ func (s *Subscription) nextLocked(now time.Time) *Frame {
 func (s *Subscription) Ack(seq uint32) {
 	now := time.Now()
 	s.cast.mu.Lock()
-	news := s.any && int32(s.lastSeq-seq) >= 0 && s.pace.acked(seq, now) //nolint:gosec // serial number arithmetic
+	news := s.any && int32(s.lastSeq-seq) >= 0 && s.pace.acked(seq, now)
 	waiting := s.cast.newest != nil && s.cast.newest.Seq != s.lastSeq
 	s.cast.mu.Unlock()
 	if news && waiting {

@@ -304,7 +304,7 @@ func TestTakeoverUntil(t *testing.T) {
 			satisfied <- struct{}{}
 			return map[string]any{}, nil
 		}
-		w.handlers["takeover.request"] = func(ctx context.Context, _ json.RawMessage) (any, error) {
+		w.handlers["takeover.request"] = func(_ context.Context, _ json.RawMessage) (any, error) {
 			select {
 			case <-satisfied:
 			case <-time.After(20 * time.Second):

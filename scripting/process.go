@@ -34,7 +34,7 @@ type process struct {
 
 // startProcess starts a worker and sends it its limits.
 func startProcess(command []string, setup wire.Setup) (*process, error) {
-	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // our own binary
+	cmd := exec.Command(command[0], command[1:]...) //nolint:noctx // it ends with its run, by stop
 	cmd.Env = []string{}                            // nil would be the server's
 	cmd.Dir = "/"
 	cmd.SysProcAttr = workerAttributes()

@@ -66,7 +66,7 @@ func TestDownloads(t *testing.T) {
 	}
 	await(v, "its end", func(m DownloadMessage) bool { return m.ID == slow.ID && m.State == DownloadCancelled })
 	s.control.GiveUp(v.holder())
-	await(onlooker, "control", func(m ControlMessage) bool {
+	await(onlooker, "control", func(ControlMessage) bool {
 		for {
 			select {
 			case m := <-onlooker.messages:

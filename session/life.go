@@ -11,7 +11,7 @@ import (
 )
 
 // endCause is why a session's context ended.
-type endCause struct {
+type endCause struct { //nolint:errname // a cause, which callers do not get as an error
 	status Status
 	reason string
 }

@@ -347,6 +347,3 @@ func (c *counters) count(add func()) {
 	defer c.mu.Unlock()
 	add()
 }
-
-// deadlineIn is a time from now, in UTC as the API gives it.
-func deadlineIn(d time.Duration) time.Time { return time.Now().UTC().Add(d) }

@@ -27,8 +27,9 @@ const (
 	DefaultKeepAge      = 7 * 24 * time.Hour
 	DefaultKeepBytes    = 256 << 20 // in the store, without events
 
-	DefaultWidth, DefaultHeight = 1280, 720
-	minSide, maxSide            = 100, 4096
+	DefaultWidth     = 1280
+	DefaultHeight    = 720
+	minSide, maxSide = 100, 4096
 
 	maxViewers    = 100 // of one session
 	maxGuests     = 50  // of these, by links, so that a link that leaked locks nobody out

@@ -11,7 +11,7 @@ import (
 )
 
 // The messages about what pages ask, and where pages believe to be.
-type (
+type ( //nolint:revive // the comment is about all of them
 	DialogMessage     = questions.DialogMessage
 	ChooserMessage    = questions.ChooserMessage
 	AuthMessage       = questions.AuthMessage

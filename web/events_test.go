@@ -104,7 +104,7 @@ func TestEvents(t *testing.T) {
 // A capture that is started before Chromium has is told when to try again.
 func TestEventsBeforeTheBrowser(t *testing.T) {
 	slow := filepath.Join(t.TempDir(), "chromium")
-	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s := startServer(t, func(o *session.Options, _ *Config) { o.ChromiumPath = slow })

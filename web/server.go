@@ -219,7 +219,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	err = errors.Join(err, hs.Shutdown(stopCtx))
 	_ = hs.Close() // whoever did not finish in time
 	if err == nil {
-		_ = <-served // it is http.ErrServerClosed
+		<-served //nolint:errcheck // it is http.ErrServerClosed
 	}
 	s.Close()
 	if errors.Is(err, http.ErrServerClosed) {

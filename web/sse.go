@@ -48,7 +48,7 @@ func (s *Server) streaming(c echo.Context, feed func(ctx context.Context, out *s
 	out := &sse{w: c.Response(), rc: http.NewResponseController(c.Response()), stall: s.cfg.StallLimit}
 	c.Response().WriteHeader(http.StatusOK)
 	if err := out.comment("stream"); err != nil {
-		return nil //nolint:nilerr // the caller has gone
+		return nil
 	}
 	s.metrics.streams.Inc()
 	defer s.metrics.streams.Dec()

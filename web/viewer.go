@@ -103,7 +103,7 @@ func (s *Server) view(c echo.Context) error {
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
-		return nil //nolint:nilerr // Accept has answered
+		return nil
 	}
 	v := &viewerSocket{
 		server: s, conn: conn, viewer: viewer, role: role, log: s.log.With("session", one.ID(), "viewer", viewer.ID()),

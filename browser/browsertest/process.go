@@ -42,9 +42,9 @@ func WaitGone(t testing.TB, pid int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(fd) //nolint:errcheck // nothing to lose
+	defer unix.Close(fd)
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(Patience.Milliseconds())) //nolint:gosec // a descriptor
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(Patience.Milliseconds()))
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -65,7 +65,7 @@ func Group(t testing.TB, pgid int) map[int]string {
 	}
 	members := map[int]string{}
 	for _, file := range stats {
-		stat, err := os.ReadFile(file) //nolint:gosec // below /proc
+		stat, err := os.ReadFile(file)
 		if err != nil {
 			continue // it has ended meanwhile
 		}

@@ -235,7 +235,7 @@ func room(check, dir string, wanted uint64, fix string) finding {
 	if err := syscall.Statfs(dir, &st); err != nil {
 		return good(check, "%s: %v", dir, err).as("warning", "")
 	}
-	free := st.Bavail * uint64(st.Bsize) //nolint:gosec // a block has a positive size
+	free := st.Bavail * uint64(st.Bsize)
 	f := good(check, "%d MiB free in %s", free>>20, dir)
 	if free < wanted {
 		return f.as("warning", fix)

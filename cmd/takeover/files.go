@@ -196,7 +196,7 @@ func (f *filesPut) Run(ctx context.Context, c *cli, std streams) error {
 
 // put adds a file to a session.
 func (c *client) put(ctx context.Context, session, path string) (added fileInfo, err error) {
-	file, err := os.Open(path) //nolint:gosec // the person's own
+	file, err := os.Open(path)
 	if err != nil {
 		return added, usage("%w", err)
 	}

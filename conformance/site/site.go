@@ -211,7 +211,7 @@ func download(w http.ResponseWriter, r *http.Request) {
 // cookie sets the requested cookie and shows the received ones.
 func cookie(w http.ResponseWriter, r *http.Request) {
 	if name := r.FormValue("name"); name != "" {
-		http.SetCookie(w, &http.Cookie{Name: name, Value: r.FormValue("value"), Path: "/", HttpOnly: r.FormValue("httpOnly") != ""}) //nolint:gosec // the cases ask for it
+		http.SetCookie(w, &http.Cookie{Name: name, Value: r.FormValue("value"), Path: "/", HttpOnly: r.FormValue("httpOnly") != ""})
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = fmt.Fprintf(w, "<!doctype html><title>Cookies</title><p id=cookies>%s</p>", html.EscapeString(r.Header.Get("Cookie")))

@@ -186,8 +186,9 @@ func (s *scanner) regexpMayStart() bool {
 			return false
 		}
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // skipRegexp skips a regular expression. It reports false and skips nothing if the

@@ -182,7 +182,7 @@ func reflectAPI(t *testing.T, types map[string][]member) map[string]map[string]s
 	t.Helper()
 	var sent bytes.Buffer
 	w := newWorker(defaultLimits(), wire.NewWriter(&sent), scripting.Bundles())
-	exports, err := w.module(apiName, w.file("api.js"))
+	exports, err := w.module(w.file("api.js"))
 	if err != nil {
 		t.Fatal(err)
 	}

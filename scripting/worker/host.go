@@ -291,7 +291,7 @@ func (h *host) unicode(c goja.FunctionCall) goja.Value {
 func (h *host) extras(c goja.FunctionCall) goja.Value {
 	name := c.Argument(0).String()
 	if h.bundles[name] == nil {
-		exports, err := h.w.module(apiName, h.w.file(extra(name)))
+		exports, err := h.w.module(h.w.file(extra(name)))
 		if err != nil {
 			panic(err)
 		}

@@ -24,7 +24,7 @@ func BenchmarkLoad(b *testing.B) {
 			cpu := processorTime()
 			for b.Loop() {
 				w := newWorker(limits, nil, scripting.Bundles())
-				if _, err := w.module(apiName, source); err != nil {
+				if _, err := w.module(source); err != nil {
 					b.Fatal(err)
 				}
 				keep = append(keep, w)

@@ -129,12 +129,12 @@ var commonBundles = []string{"expect", "runner"}
 func (w *worker) load() error {
 	w.loading = true
 	defer func() { w.loading = false }()
-	exports, err := w.module(apiName, w.file("api.js"))
+	exports, err := w.module(w.file("api.js"))
 	if err != nil {
 		return err
 	}
 	for _, name := range commonBundles {
-		if w.host.bundles[name], err = w.module(apiName, w.file(extra(name))); err != nil {
+		if w.host.bundles[name], err = w.module(w.file(extra(name))); err != nil {
 			return err
 		}
 	}
@@ -162,8 +162,8 @@ func extra(name string) string { return "extras/" + name + ".js" }
 // module runs a bundle, which is a function that takes the host and returns the
 // bundle's exports. While the worker loads, module collects garbage in between:
 // compiling leaves twice as much garbage as program, between the program's parts.
-func (w *worker) module(name, code string) (*goja.Object, error) {
-	tree, err := goja.Parse(name, code, parser.WithDisableSourceMaps)
+func (w *worker) module(code string) (*goja.Object, error) {
+	tree, err := goja.Parse(apiName, code, parser.WithDisableSourceMaps)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,6 @@ func (w *worker) module(name, code string) (*goja.Object, error) {
 		return nil, err
 	}
 	if w.loading {
-		tree = nil
 		runtime.GC()
 		debug.SetGCPercent(-1)
 	}

@@ -38,7 +38,7 @@ func (s *site) receive(c echo.Context) error {
 	if err != nil {
 		return fmt.Errorf("open what was sent: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // it was read only
+	defer f.Close()
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return fmt.Errorf("read what was sent: %w", err)
