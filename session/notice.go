@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Notice is something that others than the viewers of a session want to hear of.
+// Notice is news of a session for others than its viewers, such as webhooks.
 type Notice struct {
 	Type string // takeover.requested, takeover.claimed, takeover.ended, run.ended, session.ended
 	Time time.Time
 	Data any    // TakeoverInfo, RunInfo without logs and steps, or Info
 	Text string // the same for a person, in a line
-	Link string // where the person goes
+	Link string // a link for that person
 }
 
-// notify tells Options.Notify.
+// notify calls Options.Notify.
 func (s *Session) notify(kind, text, link string, data any) {
 	s.services.opts.Notify(Notice{
 		Type: kind, Time: time.Now().UTC(), Data: data, Text: text,
@@ -22,7 +22,7 @@ func (s *Session) notify(kind, text, link string, data any) {
 	})
 }
 
-// takeoverWords are how a takeover's end reads.
+// takeoverWords are texts for a takeover's end.
 var takeoverWords = map[TakeoverState]string{
 	TakeoverDone:      "Done: ",
 	TakeoverFailed:    "Nobody could help: ",

@@ -9,13 +9,13 @@ import (
 	"takeover/control"
 )
 
-// runOperations is what a script's worker may call: the takeover operations
-// here, everything else in the operation table of package automation.
+// runOperations are the operations of a script's worker: the takeover operations
+// here, and all others in package automation.
 type runOperations struct{ run *Run }
 
 // Call runs one operation.
 func (o runOperations) Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
-	<-o.run.ready // a worker may be faster than whoever started it
+	<-o.run.ready // a worker may be faster than the goroutine that started it
 	switch op {
 	case "takeover.request":
 		return o.requestTakeover(ctx, params)
@@ -25,7 +25,7 @@ func (o runOperations) Call(ctx context.Context, op string, params json.RawMessa
 	return o.run.session.act(ctx, o.run.actor, op, params)
 }
 
-// takeoverResult is what requestTakeover resolves with.
+// takeoverResult is the value with which requestTakeover resolves.
 type takeoverResult struct {
 	Outcome    TakeoverState `json:"outcome"`
 	Note       string        `json:"note,omitempty"`
@@ -34,8 +34,8 @@ type takeoverResult struct {
 	Changes    *Changes      `json:"changes"`
 }
 
-// takeoverError is the rejection of requestTakeover, named so that a script can
-// tell the cases apart.
+// takeoverError is the rejection of requestTakeover. Its name lets a script tell
+// the cases apart.
 type takeoverError struct {
 	name, message string
 	fields        map[string]any
@@ -45,8 +45,8 @@ func (e *takeoverError) Error() string               { return e.message }
 func (e *takeoverError) ErrorName() string           { return e.name }
 func (e *takeoverError) ErrorFields() map[string]any { return e.fields }
 
-// requestTakeover hands control to people and waits for the outcome. The run's
-// clock stands meanwhile.
+// requestTakeover gives control to people and waits for the outcome. The run's
+// clock stops meanwhile.
 func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	var p struct {
 		Reason  string  `json:"reason"`
@@ -71,7 +71,7 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 	select {
 	case <-t.Ended():
 	case <-ctx.Done():
-		_ = t.Cancel("script") // ended just before: the outcome below says so
+		_ = t.Cancel("script") // it ended just before, and the outcome below says so
 		<-t.Ended()
 	}
 	r.script.Resume()
@@ -85,11 +85,11 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 	})
 }
 
-// satisfyTakeover completes the run's takeover because the condition that the
-// script watches holds.
+// satisfyTakeover completes the run's takeover, because the condition in the
+// script holds.
 func (o runOperations) satisfyTakeover() (json.RawMessage, error) {
 	if t := o.run.session.openTakeover(); t != nil && t.Info().RunID == o.run.ID() {
-		_ = t.Done("condition", "") // ended just before: the request has its answer
+		_ = t.Done("condition", "") // it ended just before: the request has its answer
 	}
 	return json.RawMessage("{}"), nil
 }
@@ -114,8 +114,8 @@ func orNone(text string) string {
 	return text
 }
 
-// gate waits until a program may change the page: while a person holds the lease
-// or a takeover of a run is open, it may not.
+// gate waits until a program may change the page: not while a person has control
+// or a takeover of a run is open.
 func (s *Session) gate(ctx context.Context, program control.Holder) error {
 	for {
 		_, _, changed := s.control.State()

@@ -16,23 +16,23 @@ import (
 
 // Defaults and bounds. Each is an option of the server.
 const (
-	DefaultTimeout         = 5 * time.Minute // a session's life
+	DefaultTimeout         = 5 * time.Minute // of a session's life
 	MaxTimeout             = 24 * time.Hour
 	DefaultTakeoverTimeout = 5 * time.Minute
 	MaxTakeoverTimeout     = 24 * time.Hour
-	DefaultRunTimeout      = 5 * time.Minute // without the time spent waiting for a person
+	DefaultRunTimeout      = 5 * time.Minute // excludes the time spent waiting for a person
 	MaxRunTimeout          = time.Hour
 
-	DefaultKeepSessions = 200 // ended ones
+	DefaultKeepSessions = 200 // number of ended sessions
 	DefaultKeepAge      = 7 * 24 * time.Hour
-	DefaultKeepBytes    = 256 << 20 // in the store, without events
+	DefaultKeepBytes    = 256 << 20 // bytes in the store, without events
 
 	DefaultWidth     = 1280
 	DefaultHeight    = 720
 	minSide, maxSide = 100, 4096
 
 	maxViewers    = 100 // of one session
-	maxGuests     = 50  // of these, by links, so that a link that leaked locks nobody out
+	maxGuests     = 50  // of these viewers, by links, so that a leaked link locks nobody out
 	maxTakeovers  = 200 // kept of one session
 	maxRuns       = 100 // kept of one session
 	maxReason     = 500 // runes of a takeover's reason
@@ -48,28 +48,28 @@ const (
 // Options configures a Manager. The zero value of each field is its default.
 type Options struct {
 	Dir             string               // required: the data directory
-	MaxSessions     int                  // live at a time; default: four per core
+	MaxSessions     int                  // live sessions; default: four per core
 	WarmBrowsers    int                  // Chromiums kept started; default 1, negative: none
 	ChromiumPath    string               // default: found on PATH
 	Executable      []string             // the command of a script worker; default: this binary
-	PublicURL       func() string        // base of the links for people, without a slash at the end; default http://127.0.0.1:8080
-	CheckURL        func(*url.URL) error // says which addresses a viewer or create may open; default: all of http and https
+	PublicURL       func() string        // start of links for people, without a slash at the end; default http://127.0.0.1:8080
+	CheckURL        func(*url.URL) error // refuses addresses that a viewer or create may not open; default: allows all http and https
 	Timeout         time.Duration        // default DefaultTimeout
 	IdleTimeout     time.Duration        // default: none
 	TakeoverTimeout time.Duration        // default DefaultTakeoverTimeout
 	AskTimeout      time.Duration        // default control.DefaultAskTimeout
 	LeaseGrace      time.Duration        // default control.DefaultGrace
 	Files           files.Limits         // of each session; default: those of package files
-	Store           *store.Store         // what outlives the process; default: none, and nothing can be saved
-	Events          store.EventsOptions  // how much of the sessions' events the store keeps
-	S2              *store.S2            // where events go beside the store; default: nowhere
-	Keep            KeepOptions          // what is told of ended sessions
+	Store           *store.Store         // for data that outlives the process; default: none, and nothing can be saved
+	Events          store.EventsOptions  // bounds of the kept events
+	S2              *store.S2            // also gets the events; default: none
+	Keep            KeepOptions          // bounds of the kept ended sessions
 	Capture         bool                 // capture.DefaultConfig and pictures for sessions that do not choose; default: neither
-	Notify          func(Notice)         // is told what others want to hear of; must not block; default: nobody is
+	Notify          func(Notice)         // gets news for others than viewers; must not block; default: none
 	Logger          *slog.Logger         // default: discard
 }
 
-// KeepOptions bounds what is told of ended sessions: the oldest are forgotten. The
+// KeepOptions bounds the kept ended sessions: the oldest are dropped first. The
 // zero value of each field is its default.
 type KeepOptions struct {
 	Sessions int           // default DefaultKeepSessions
@@ -120,12 +120,12 @@ type Dimensions struct {
 	Height int `json:"height"`
 }
 
-// CreateOptions says what a new session is like. The zero value of each field
-// is its default.
+// CreateOptions configure a new session. The zero value of each field is its
+// default.
 type CreateOptions struct {
 	URL               string // opened first; default about:blank
 	Timeout           time.Duration
-	IdleTimeout       time.Duration // without viewer, run or call; 0: none
+	IdleTimeout       time.Duration // without viewers, runs or calls; 0: none
 	Dimensions        Dimensions
 	DeviceScaleFactor float64
 	IsMobile          bool
@@ -135,10 +135,10 @@ type CreateOptions struct {
 	ProxyURL          string
 	ExtraHTTPHeaders  map[string]string
 	Metadata          map[string]any
-	Capture           *bool // console and network from the start, and pictures to look back at; default Options.Capture
+	Capture           *bool // console and network from the start, and pictures for later; default Options.Capture
 }
 
-// check fills in the defaults and names every field that is out of bounds.
+// check fills in the defaults and names every invalid field.
 func (o *CreateOptions) check(server *Options) error {
 	var bad []invalid.FieldError
 	add := func(field, text string) { bad = append(bad, invalid.FieldError{Field: field, Error: text}) }

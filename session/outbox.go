@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// maxOutbox is how many messages may wait for a viewer that does not read.
+// maxOutbox bounds the waiting messages of a viewer that does not read.
 const maxOutbox = 512
 
 // outbox holds the messages for one viewer, in order. Messages of the same slot
-// replace each other, because only the newest state matters: a viewer that
-// reads slowly skips states and never delays another.
+// replace each other, because only the newest state matters. A viewer that reads
+// slowly skips states and never delays another.
 type outbox struct {
-	wake chan struct{} // one token: something is in it, or it closed
+	wake chan struct{} // one token: it has a message, or was closed
 
 	mu       sync.Mutex // guards what follows
 	messages []outMessage
@@ -50,7 +50,7 @@ func (o *outbox) put(slot string, body any) bool {
 	return true
 }
 
-// close ends the outbox: what is in it can still be taken.
+// close ends the outbox. The messages in it can still be taken.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +65,8 @@ func (o *outbox) signal() {
 	}
 }
 
-// next waits for a message; io.EOF when it is closed and empty.
+// next waits for a message. The error is io.EOF when the outbox is closed and
+// empty.
 func (o *outbox) next(ctx context.Context) (any, error) {
 	for {
 		o.mu.Lock()

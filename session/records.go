@@ -18,11 +18,10 @@ type sessionRecord struct {
 	PictureBytes int `json:"pictureBytes,omitempty"`
 }
 
-// earlier is what a session of an earlier process was like at its end. It never
-// changes.
+// earlier describes a session of an earlier process at its end. It never changes.
 type earlier struct {
 	info     *Info // nil for a session of this process
-	logBytes int   // of its log in the archive
+	logBytes int   // size of its log in the archive
 }
 
 // runRecord is a run in the store, without its long parts.
@@ -39,11 +38,11 @@ type runDetail struct {
 	Logs      []RunLog        `json:"logs"`
 	Steps     []RunStep       `json:"steps"`
 	Tests     []RunTest       `json:"tests"`
-	Takeovers []TakeoverInfo  `json:"takeovers"` // as the stream told of them
+	Takeovers []TakeoverInfo  `json:"takeovers"` // as in the stream
 	Order     string          `json:"order"`     // of the stream: a letter for each message
 
 	BackgroundEvents []background.Event   `json:"backgroundEvents"`
-	Said             []background.Section `json:"said"` // its log, without the head
+	Said             []background.Section `json:"said"` // its log without the head
 
 	lost bool // it could not be read
 }
@@ -59,11 +58,12 @@ func (s *Session) archive() {
 
 func (s *Session) key() archive.Key { return archive.Key{Kind: archive.Sessions, Session: s.id} }
 
-// write writes the session's record. It writes the log before, on its own and only
-// when it is complete, because the log is too long to be written with every change.
+// write writes the session's record. It writes the log first and separately, only
+// when it is complete, because the log is too long to be written with every
+// change.
 func (s *Session) write(ctx context.Context) (int, error) {
 	record := sessionRecord{Info: s.Info(), LogBytes: s.earlier.logBytes}
-	record.Takeover = nil // a record of its own
+	record.Takeover = nil // takeovers have records of their own
 	fitInfo(&record.Info)
 	if log := s.ownLog(); log != "" {
 		if err := s.services.archive.SetDetails(ctx, s.key(), []byte(log)); err != nil {
@@ -88,8 +88,8 @@ func (s *Session) ownLog() string {
 	return s.Log()
 }
 
-// firstRecordTimeout is how long a new session waits for its first record, so that
-// its creator finds it again even after the process was killed.
+// firstRecordTimeout bounds how long a create waits for the first record, which
+// lets the caller find the session even after the process was killed.
 const firstRecordTimeout = time.Second
 
 // firstRecord writes the session's record before its creator learns the session's id.
@@ -108,13 +108,14 @@ func (s *Session) firstRecord() {
 	}
 }
 
-// fitInfo cuts what pages can make long: icons, and the tabs that nobody saw.
+// fitInfo cuts the parts whose length pages choose: icons, and tabs that nobody
+// saw.
 func fitInfo(info *Info) {
 	size := 0
 	for _, t := range info.Tabs {
 		size += len(t.URL) + len(t.Title) + len(t.Favicon)
 	}
-	if size < archive.MaxRecord/8 { // as JSON it may be several times as long
+	if size < archive.MaxRecord/8 { // JSON may be several times as long
 		return
 	}
 	var active []Tab
@@ -141,8 +142,8 @@ func (t *Takeover) write(ctx context.Context) (int, error) {
 	return t.session.services.archive.Set(ctx, t.key(), withoutSecret(t.Info()))
 }
 
-// withoutSecret is a takeover as it is kept: the secret of the link in its address
-// is kept nowhere, and what pages can make long is cut.
+// withoutSecret returns a takeover in its kept form: without the secret of the
+// link in its address, and with texts of pages cut.
 func withoutSecret(info TakeoverInfo) TakeoverInfo {
 	info.URL, _, _ = strings.Cut(info.URL, "#")
 	if c := info.Changes; c != nil {
@@ -169,8 +170,8 @@ func (r *Run) key() archive.Key {
 	return archive.Key{Kind: archive.Runs, Session: r.session.id, ID: r.ID()}
 }
 
-// write writes the run's record. It writes the long parts before, so that no record
-// is without them.
+// write writes the run's record. It writes the long parts first, so that no
+// record lacks them.
 func (r *Run) write(ctx context.Context) (int, error) {
 	kept := r.session.services.archive
 	record := runRecord{RunInfo: r.Brief(), DetailBytes: r.detailBytes}
@@ -193,7 +194,7 @@ func (r *Run) write(ctx context.Context) (int, error) {
 	return n + record.DetailBytes + record.PictureBytes, err
 }
 
-// detail is the run's long parts, as they are now.
+// detail returns the present long parts of the run.
 func (r *Run) detail() runDetail {
 	detail := runDetail{Script: r.given, Takeovers: []TakeoverInfo{}, BackgroundEvents: r.said.Events(), Said: r.said.Sections(r.head())}
 	r.mu.Lock()
@@ -213,7 +214,7 @@ func (r *Run) detail() runDetail {
 	return detail
 }
 
-// stream is what the run's stream told, up to the end.
+// stream returns the messages of the run's stream up to its end.
 func (d *runDetail) stream() []RunEvent {
 	list := make([]RunEvent, 0, len(d.Order))
 	logs, steps, tests, takeovers := d.Logs, d.Steps, d.Tests, d.Takeovers

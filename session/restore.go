@@ -17,10 +17,10 @@ import (
 	"takeover/store"
 )
 
-// reasonRestart is why what was live ended when the process was killed.
+// reasonRestart is why sessions that were live ended when the process was killed.
 const reasonRestart = "the server was restarted"
 
-// openStore opens what outlives the process, and lists what an earlier one left.
+// openStore opens the store and lists the sessions of earlier processes.
 func (m *Manager) openStore(s *store.Store) error {
 	ctx, cancel := context.WithTimeout(context.Background(), store.OpenTimeout)
 	defer cancel()
@@ -31,7 +31,7 @@ func (m *Manager) openStore(s *store.Store) error {
 	if m.events, err = s.Events(ctx, m.opts.Events); err != nil {
 		return err
 	}
-	// Manager.forget deletes records; the age limit of the store is for records that a
+	// Manager.forget deletes records. The store's age limit is for records that a
 	// killed process left.
 	m.archive, err = archive.Open(ctx, s, archive.Options{
 		Server: server, Bytes: m.opts.Keep.Bytes, Age: m.opts.Keep.Age + MaxTimeout, Full: m.forget, Logger: m.opts.Logger,
@@ -47,8 +47,8 @@ func (m *Manager) openStore(s *store.Store) error {
 	return nil
 }
 
-// restore lists the sessions of earlier processes, as they were when they ended.
-// What was live then has ended now.
+// restore lists the sessions of earlier processes, in the state of their end.
+// Sessions that were live count as ended.
 func (m *Manager) restore(ctx context.Context) error {
 	now := time.Now().UTC()
 	if err := archive.Read(ctx, m.archive, archive.Sessions, func(_ archive.Key, r sessionRecord) (int, error) {
@@ -101,8 +101,8 @@ func compareTimes(a, b time.Time, idA, idB string) int {
 	return cmp.Or(a.Compare(b), strings.Compare(idA, idB))
 }
 
-// restoreSession makes an ended session of what is kept of it. last is the seq of
-// its newest event that is.
+// restoreSession makes an ended session from its record. last is the seq of its
+// newest kept event.
 func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Time) *Session {
 	info := record.Info
 	live := !info.Status.Ended()
@@ -136,14 +136,14 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 	return s
 }
 
-// restoreRun lists a run of a session of earlier.
+// restoreRun lists a run of an earlier session.
 func (s *Session) restoreRun(record runRecord, now time.Time) {
 	info := record.RunInfo
 	r := &Run{session: s, archived: true, detailBytes: record.DetailBytes, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: info}
 	r.picture.bytes = record.PictureBytes
 	close(r.ready)
 	close(r.done)
-	r.said = s.said.Begin() // of which nothing is kept
+	r.said = s.said.Begin() // nothing is kept of it
 	r.said.Cancel()
 	if !info.Status.Ended() {
 		r.info.Status, r.info.EndedAt = RunFailed, &now
@@ -153,7 +153,7 @@ func (s *Session) restoreRun(record runRecord, now time.Time) {
 	s.runs.restore(r)
 }
 
-// restoreTakeover lists a takeover of a session of earlier.
+// restoreTakeover lists a takeover of an earlier session.
 func (s *Session) restoreTakeover(info TakeoverInfo, now time.Time) {
 	t := &Takeover{session: s, ended: make(chan struct{}), info: info}
 	close(t.ended)
@@ -164,7 +164,7 @@ func (s *Session) restoreTakeover(info TakeoverInfo, now time.Time) {
 	s.takeovers = append(s.takeovers, t)
 }
 
-// recall reads what is kept apart of a run of an earlier process.
+// recall reads the long parts of a run of an earlier process.
 func (r *Run) recall() *runDetail {
 	ctx, cancel := context.WithTimeout(context.Background(), archive.Timeout)
 	defer cancel()
@@ -180,8 +180,8 @@ func (r *Run) recall() *runDetail {
 	return &detail
 }
 
-// recallLog reads the log of a session of an earlier process. Of one that was live when
-// that was killed, only its runs' are kept.
+// recallLog reads the log of a session of an earlier process. If the session was
+// live when that process was killed, only the logs of its runs are kept.
 func (s *Session) recallLog() string {
 	ctx, cancel := context.WithTimeout(context.Background(), archive.Timeout)
 	defer cancel()

@@ -55,7 +55,7 @@ type Run struct {
 // ID is the run's id.
 func (r *Run) ID() string { return r.info.ID } // never changes
 
-// Script is what the run was given.
+// Script returns the run's code and arguments.
 func (r *Run) Script() RunScript {
 	if r.archived {
 		return r.recall().Script
@@ -66,7 +66,7 @@ func (r *Run) Script() RunScript {
 // Done is closed when the run has ended and its resources are free.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Info is the run's present state.
+// Info returns the present state of the run.
 func (r *Run) Info() RunInfo {
 	r.mu.Lock()
 	info := r.info
@@ -86,7 +86,7 @@ func (r *Run) Info() RunInfo {
 	return info
 }
 
-// Brief is the run's present state without what grows: result, logs, steps, tests
+// Brief returns the present state of the run without result, logs, steps, tests
 // and takeovers.
 func (r *Run) Brief() RunInfo {
 	info := r.brief().Run
@@ -94,7 +94,7 @@ func (r *Run) Brief() RunInfo {
 	return info
 }
 
-// time fills in how long an open run has taken so far.
+// time sets the duration of an open run so far.
 func (r *Run) time(info *RunInfo) {
 	if info.Status.Ended() {
 		return
@@ -107,14 +107,14 @@ func (r *Run) time(info *RunInfo) {
 	}
 }
 
-// Status is where the run stands.
+// Status returns the present status of the run.
 func (r *Run) Status() RunStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.info.Status
 }
 
-// brief is the run without what grows, for viewers.
+// brief is the run for viewers, without its growing parts.
 func (r *Run) brief() RunMessage {
 	r.mu.Lock()
 	info := r.info
@@ -125,7 +125,7 @@ func (r *Run) brief() RunMessage {
 	return RunMessage{Type: "run", Run: info}
 }
 
-// Cancel ends the run, whatever it does. The end is seen on Done.
+// Cancel ends the run at any point. Done is closed when it has ended.
 func (r *Run) Cancel() {
 	if r.script != nil {
 		r.script.Cancel(errRunCancelled)
@@ -134,8 +134,8 @@ func (r *Run) Cancel() {
 
 var errRunCancelled = errors.New("somebody stopped it")
 
-// Stream yields what happened in the run, from its start, and what happens,
-// until its end or ctx's.
+// Stream yields the messages of the run from its start, and new ones until the
+// end of the run or of ctx.
 func (r *Run) Stream(ctx context.Context) iter.Seq2[RunEvent, error] {
 	return func(yield func(RunEvent, error) bool) {
 		if r.archived {
@@ -166,7 +166,7 @@ func (r *Run) Stream(ctx context.Context) iter.Seq2[RunEvent, error] {
 	}
 }
 
-// addLocked appends to the stream. The end is always kept.
+// addLocked appends a message to the stream. The last message is always kept.
 func (r *Run) addLocked(typ string, data any) {
 	r.archive()
 	if len(r.events) >= maxRunEvents && typ != "end" {
@@ -190,9 +190,9 @@ func (r *Run) setStatus(status RunStatus) {
 	r.session.broadcast("run", r.brief())
 }
 
-// StartRun runs a script in the session. One at a time: ErrRunning. The run
-// lives on when ctx ends. A script that is refused before it runs gives a run
-// that has failed.
+// StartRun runs a script in the session. Only one runs at a time; the error for
+// another is ErrRunning. The run goes on when ctx ends. A script that is refused
+// before it starts gives a failed run.
 func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	if err := checkRun(&o); err != nil {
 		return nil, err
@@ -226,8 +226,8 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	return r, nil
 }
 
-// refused makes a run that failed of a script that cannot be run. Other errors
-// are the caller's.
+// refused makes a failed run of a script that cannot run. Other errors go to the
+// caller.
 func (r *Run) refused(err error) (*Run, error) {
 	bad, ok := errors.AsType[*scripting.ScriptError](err)
 	if !ok {
@@ -253,7 +253,7 @@ func (r *Run) error(e *scripting.ScriptError) *RunError {
 	return &RunError{Name: e.Name, Message: r.hide(e.Message), Stack: r.hide(e.Stack), Line: e.Line, Column: e.Column}
 }
 
-// hide takes what people typed into secret fields out of what a script says.
+// hide removes what people typed into secret fields from a script's text.
 func (r *Run) hide(text string) string { return r.session.monitor.Redactor().Values(text) }
 
 func checkRun(o *RunOptions) error {
@@ -282,12 +282,12 @@ func checkRun(o *RunOptions) error {
 	return nil
 }
 
-// finish waits for the script's end and settles everything that was the run's.
+// finish waits for the script's end and ends everything that belonged to the run.
 func (r *Run) finish() {
 	res := r.script.Wait()
 	s := r.session
 	if t := s.openTakeover(); t != nil && t.Info().RunID == r.ID() {
-		_ = t.Cancel("run ended") // ended just before: nothing to do
+		_ = t.Cancel("run ended") // it ended just before
 	}
 	s.leave(r.actor)
 	r.keepPicture(RunStatus(res.Status))
@@ -309,7 +309,7 @@ func (r *Run) finish() {
 	r.said.End(r.head())
 	info := r.Info()
 	s.broadcast("run", r.brief())
-	s.clearRun() // before anybody learns of the end who would start the next one
+	s.clearRun() // before anybody who would start the next run learns of the end
 	r.mu.Lock()
 	r.addLocked("end", info)
 	r.mu.Unlock()
@@ -320,10 +320,10 @@ func (r *Run) finish() {
 	s.life.work.Done()
 }
 
-// runSink takes what the script's worker reports.
+// runSink receives the reports of the script's worker.
 type runSink struct{ run *Run }
 
-// Log keeps a line the script logged.
+// Log keeps a line that the script logged.
 func (k runSink) Log(l scripting.Log) {
 	k.run.mu.Lock()
 	defer k.run.mu.Unlock()
@@ -332,7 +332,7 @@ func (k runSink) Log(l scripting.Log) {
 	k.run.addLocked("log", line)
 }
 
-// Step keeps a call the script made.
+// Step keeps a call that the script made.
 func (k runSink) Step(st scripting.Step) {
 	k.run.mu.Lock()
 	defer k.run.mu.Unlock()

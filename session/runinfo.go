@@ -7,7 +7,7 @@ import (
 	"takeover/background"
 )
 
-// RunStatus is where a run stands.
+// RunStatus is the status of a run.
 type RunStatus string
 
 // The states of a run: the first two are open, the others final.
@@ -20,11 +20,11 @@ const (
 	RunTimeout   RunStatus = "timeout"
 )
 
-// Ended reports whether a run is over.
+// Ended reports whether a run has ended.
 func (s RunStatus) Ended() bool { return s != RunRunning && s != RunWaiting }
 
-// RunError is why a run did not succeed. Positions are in the code as sent,
-// from 1; 0 where there is none.
+// RunError is why a run failed. Positions are in the code as sent, from 1; 0 when
+// unknown.
 type RunError struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
@@ -33,14 +33,14 @@ type RunError struct {
 	Column  int    `json:"column"`
 }
 
-// RunLog is one line the script logged.
+// RunLog is a line that the script logged.
 type RunLog struct {
 	Level string    `json:"level"` // log info debug warn error
 	Text  string    `json:"text"`
 	TS    time.Time `json:"ts"`
 }
 
-// RunStep is one call of the API that the script made.
+// RunStep is an API call of the script.
 type RunStep struct {
 	Title      string    `json:"title"`
 	StartedAt  time.Time `json:"startedAt"`
@@ -49,7 +49,7 @@ type RunStep struct {
 	Line       int       `json:"line,omitempty"`
 }
 
-// RunTest is one test of a Playwright Test file.
+// RunTest is a test of a Playwright Test file.
 type RunTest struct {
 	Title      string    `json:"title"`
 	Status     string    `json:"status"` // passed failed skipped
@@ -57,7 +57,7 @@ type RunTest struct {
 	Error      *RunError `json:"error,omitempty"`
 }
 
-// RunInfo is a run as the API gives it.
+// RunInfo is a run in the form of the API.
 type RunInfo struct {
 	ID          string          `json:"id"`
 	SessionID   string          `json:"sessionId"`
@@ -76,20 +76,20 @@ type RunInfo struct {
 	WaitedMS    int64           `json:"waitedMs"`   // spent waiting for a person, so far
 	Truncated   bool            `json:"truncated"`
 
-	// What pages and workers said meanwhile, and errors that nobody caught in
-	// them: at most 50, oldest first.
+	// Console output and uncaught errors of pages and workers during the run: at
+	// most 50, oldest first.
 	BackgroundEvents []background.Event `json:"backgroundEvents"`
 }
 
-// RunScript is what a run was given.
+// RunScript is the code and the arguments of a run.
 type RunScript struct {
 	Filename string          `json:"filename"`
 	Code     string          `json:"code"`
 	Args     json.RawMessage `json:"args"`
 }
 
-// RunEvent is one message of a run's stream: log (RunLog), step (RunStep),
-// takeover (TakeoverInfo), test (RunTest), end (RunInfo).
+// RunEvent is a message of a run's stream: log (RunLog), step (RunStep), takeover
+// (TakeoverInfo), test (RunTest), end (RunInfo).
 type RunEvent struct {
 	Type string
 	Data any

@@ -9,18 +9,18 @@ import (
 // runs are a session's runs.
 type runs struct {
 	mu      sync.Mutex // guards what follows; may be taken while Session.mu is held
-	running *Run       // nil while none is under way
-	list    []*Run     // the oldest first
+	running *Run       // nil while none is running
+	list    []*Run     // oldest first
 }
 
-// current returns the run that is under way, or nil.
+// current returns the running run, or nil.
 func (l *runs) current() *Run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.running
 }
 
-// claim makes r the run under way, or returns an ErrRunning.
+// claim makes r the running run, or returns an ErrRunning.
 func (l *runs) claim(r *Run) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,7 +38,7 @@ func (l *runs) clear() {
 	l.running = nil
 }
 
-// add lists a run. It returns the oldest run if that had to make room, else nil.
+// add lists a run. It returns the oldest run if that was dropped for it, or nil.
 func (l *runs) add(r *Run) (dropped *Run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +56,7 @@ func (l *runs) restore(r *Run) {
 	l.list = append(l.list, r)
 }
 
-// all returns the runs, the oldest first.
+// all returns the runs, oldest first.
 func (l *runs) all() []*Run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (l *runs) sort() {
 	slices.SortFunc(l.list, func(a, b *Run) int { return compareTimes(a.info.CreatedAt, b.info.CreatedAt, a.ID(), b.ID()) })
 }
 
-// claimRun makes r the session's run under way.
+// claimRun makes r the session's running run.
 func (s *Session) claimRun(r *Run) (*engine, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,11 +84,11 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 		return nil, err
 	}
 	s.gestures.use()
-	s.life.work.Add(1) // until the run is settled
+	s.life.work.Add(1) // until the run has ended completely
 	return s.engine, nil
 }
 
-// keepRun lists a run that has begun, or that ended before it could.
+// keepRun lists a run that has begun, or that was refused.
 func (s *Session) keepRun(r *Run) {
 	r.archive()
 	if dropped := s.runs.add(r); dropped != nil {
@@ -96,15 +96,15 @@ func (s *Session) keepRun(r *Run) {
 	}
 }
 
-// clearRun makes room for the next run. A session whose time was up meanwhile may
-// end now.
+// clearRun makes room for the next run. A session whose time was over during the
+// run may end now.
 func (s *Session) clearRun() {
 	s.runs.clear()
 	s.gestures.use()
 	s.life.wakeClock()
 }
 
-// Runs are the session's runs, newest first.
+// Runs returns the session's runs, newest first.
 func (s *Session) Runs() []*Run {
 	list := s.runs.all()
 	slices.Reverse(list)

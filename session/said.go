@@ -10,7 +10,8 @@ import (
 	"takeover/capture"
 )
 
-// Log is what pages and workers said, and what scripts came to, as Markdown.
+// Log returns console output and errors of pages and workers, and the results of
+// scripts, as Markdown.
 func (s *Session) Log() string {
 	if s.earlier.info != nil {
 		return s.recallLog()
@@ -22,8 +23,8 @@ func (s *Session) Log() string {
 	return s.said.Markdown(running.head)
 }
 
-// Log is what pages and workers said while the run went on, and what it came to,
-// as Markdown. Of an open run, as far as it is.
+// Log returns the console output of pages and workers during the run, and the
+// run's result, as Markdown. For an open run, it returns the log so far.
 func (r *Run) Log() string {
 	if !r.archived {
 		return r.said.Markdown(r.head())
@@ -33,8 +34,8 @@ func (r *Run) Log() string {
 	return background.Markdown(head, detail.Said)
 }
 
-// head is what the log says of the run itself, but for the result of an earlier
-// process's.
+// head describes the run in its log, without the result of an earlier process's
+// run.
 func (r *Run) head() background.Head {
 	r.mu.Lock()
 	info := r.info
@@ -71,7 +72,7 @@ func (s *Session) atRest(ctx context.Context, p *browser.Page) error {
 	return err
 }
 
-// shownTarget is the page that is looked at, or "".
+// shownTarget is the target of the page that viewers see, or "".
 func (s *Session) shownTarget() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"takeover/browser"
 )
 
-// secretTyped learns what a page says a secret field holds, unless a script put it
-// there. It may run on the model's goroutine.
+// secretTyped records the content of a secret field, unless a script entered it.
+// It may run on the model's goroutine.
 func (s *Session) secretTyped(_ *browser.Page, value string) {
 	if holder := s.control.Holder(); holder.IsPerson() {
 		s.secrets.Holds(value)

@@ -30,19 +30,19 @@ type Session struct {
 	life     *life
 	gestures *gestures // of people
 	monitor  *capture.Monitor
-	said     *background.Log    // by pages and workers
-	journal  *journal.Journal   // its events, in the ring and the durable stream
-	secrets  *secrets.Secrets   // what people typed into secret fields
-	pictures screencast.Counter // numbers the pictures of all casts, so that the numbers rise from tab to tab
+	said     *background.Log    // output of pages and workers
+	journal  *journal.Journal   // its events, in the ring and in the durable stream
+	secrets  *secrets.Secrets   // typed by people into secret fields
+	pictures screencast.Counter // numbers the pictures of all casts, so that numbers rise from tab to tab
 
-	questions *questions.Questions // that pages ask people
+	questions *questions.Questions // of pages to people
 	transfers transfers            // its files and downloads
 	runs      runs
-	capture   attachment // of the monitor to a browser
+	capture   attachment // the monitor's attachment to a browser
 
-	ctx context.Context // the session's life; its cause is an *endCause
+	ctx context.Context // the life of the session; its cause is an *endCause
 
-	tellMu sync.Mutex // orders what viewers are told: held while state is read and queued, never across I/O; before mu
+	tellMu sync.Mutex // orders messages to viewers: held while state is read and queued, never across I/O; taken before mu
 
 	inputMu sync.Mutex // held while input is checked and queued, and while it is released
 
@@ -57,12 +57,12 @@ type Session struct {
 	takeovers []*Takeover
 	thumb     thumbnail
 
-	earlier earlier // of a session of an earlier process
+	earlier earlier // set for a session of an earlier process
 
 	lastPicture keptPicture
 }
 
-// newSession makes a session whose events are numbered from one on.
+// newSession makes a session whose events are numbered from firstSeq.
 func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *Session {
 	now := time.Now().UTC()
 	s := &Session{
@@ -90,22 +90,23 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 // ID is the session's id, a UUID.
 func (s *Session) ID() string { return s.id }
 
-// Monitor captures the browser's events. Begin with StartCapture.
+// Monitor captures the browser's events. StartCapture starts it.
 func (s *Session) Monitor() *capture.Monitor { return s.monitor }
 
-// Journal reads the session's events, also those that its ring no longer holds.
+// Journal reads the session's events, including those that its ring no longer
+// holds.
 func (s *Session) Journal() *journal.Journal { return s.journal }
 
 // Ended is closed when the session is over and nothing of it is left.
 func (s *Session) Ended() <-chan struct{} { return s.life.ended }
 
-// Status is where the session stands.
+// Status is the present status of the session.
 func (s *Session) Status() Status {
 	status, _, _ := s.life.read()
 	return status
 }
 
-// endTime is when the session ended; zero for one that did not.
+// endTime is when the session ended, or zero.
 func (s *Session) endTime() time.Time {
 	_, at, _ := s.life.read()
 	return at
@@ -117,7 +118,7 @@ func (s *Session) statusAndViewers() (Status, int) {
 	return s.Status(), len(s.viewers)
 }
 
-// Info is the session's present state.
+// Info returns the present state of the session.
 func (s *Session) Info() Info {
 	if s.earlier.info != nil {
 		info := *s.earlier.info
@@ -152,7 +153,7 @@ func (s *Session) Info() Info {
 	return info
 }
 
-// Release ends the session and returns when nothing of it is left. It returns
+// Release ends the session and returns when nothing of it is left. The error is
 // ErrEnded when it had ended before.
 func (s *Session) Release(reason string) error {
 	if err := s.life.alive(); err != nil {
@@ -166,8 +167,8 @@ func (s *Session) Release(reason string) error {
 	return nil
 }
 
-// Extend sets how long the session lives, counted from its creation. The time that
-// it spent waiting for people is added to that.
+// Extend sets the length of the session's life, counted from its creation. The
+// time spent waiting for people is added to that.
 func (s *Session) Extend(timeout time.Duration) error {
 	if err := s.life.alive(); err != nil {
 		return err
@@ -196,7 +197,7 @@ func (s *Session) SetMetadata(metadata map[string]any) error {
 	return nil
 }
 
-// Touch notes that somebody uses the session, for its idle timeout.
+// Touch records that somebody uses the session, for its idle timeout.
 func (s *Session) Touch() { s.gestures.use() }
 
 // ready returns the browser, or why there is none.
@@ -212,9 +213,9 @@ func (s *Session) ready() (*engine, error) {
 	return s.engine, nil
 }
 
-// tell sends every viewer a message. It is made when it is its turn, so that
-// nobody is told of an older state after a newer one. Messages of one slot
-// replace each other while they wait.
+// tell sends every viewer a message. It makes the message at its turn, so that no
+// older state follows a newer one. Waiting messages of one slot replace each
+// other.
 func (s *Session) tell(slot string, message func(*Viewer) any) {
 	s.tellMu.Lock()
 	defer s.tellMu.Unlock()
@@ -228,12 +229,12 @@ func (s *Session) tell(slot string, message func(*Viewer) any) {
 	}
 }
 
-// broadcast tells every viewer the same.
+// broadcast sends every viewer the same message.
 func (s *Session) broadcast(slot string, message any) {
 	s.tell(slot, func(*Viewer) any { return message })
 }
 
-// tellActors tells the viewers who may act, and may see what it is about.
+// tellActors sends a message to the viewers that may act and may see the page.
 func (s *Session) tellActors(slot string, message any) {
 	s.tell(slot, func(v *Viewer) any {
 		if v.role == RoleView || !v.maySee() {
@@ -243,8 +244,8 @@ func (s *Session) tellActors(slot string, message any) {
 	})
 }
 
-// note records an event of the session itself, if a capture runs, and has lists of
-// sessions drawn again.
+// note records an event of the session itself, if a capture runs, and updates
+// lists of sessions.
 func (s *Session) note(typ string, data map[string]any) {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {

@@ -5,8 +5,8 @@ import "takeover/links"
 // Role says what a viewer may do. A share link gives its visitors a role.
 type Role = links.Role
 
-// The roles: view sees, takeover answers a takeover and controls meanwhile,
-// control may take control at any time.
+// The roles: view only sees, takeover answers a takeover and controls the page
+// meanwhile, control may take control at any time.
 const (
 	RoleView     = links.RoleView
 	RoleTakeover = links.RoleTakeover
@@ -21,8 +21,8 @@ func (s *Session) CreateLink(o links.Options) (links.Info, string, error) {
 	return s.services.links.Create(s.id, o)
 }
 
-// Links lists the session's share links, oldest first, with the visitors who are
-// here.
+// Links returns the session's share links, oldest first, and marks visitors who
+// are connected.
 func (s *Session) Links() []links.Info {
 	list := s.services.links.List(s.id)
 	s.mu.Lock()
@@ -39,7 +39,7 @@ func (s *Session) Links() []links.Info {
 	return list
 }
 
-// RevokeLink makes a share link invalid at once, also for people who came by it.
+// RevokeLink makes a share link invalid at once, also for people who used it.
 func (s *Session) RevokeLink(id string) error {
 	if err := s.services.links.Revoke(s.id, id); err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"takeover/links"
 )
 
-// TakeoverState is where a takeover stands.
+// TakeoverState is the state of a takeover.
 type TakeoverState string
 
-// The states of a takeover: the first two are open, the others final.
+// The states of a takeover: the first two are open, the others are final.
 const (
 	TakeoverPending   TakeoverState = "pending"
 	TakeoverClaimed   TakeoverState = "claimed"
@@ -28,17 +28,17 @@ const (
 // Open reports whether somebody may still answer.
 func (s TakeoverState) Open() bool { return s == TakeoverPending || s == TakeoverClaimed }
 
-// TakeoverOptions asks for a person.
+// TakeoverOptions describe a request for a person.
 type TakeoverOptions struct {
 	Reason      string
 	Timeout     time.Duration // until it expires; default Options.TakeoverTimeout
 	Until       string        // a selector or a URL glob at which it completes by itself
-	Note        string        // more for the person to read
+	Note        string        // more text for the person
 	RequestedBy string        // "script", "api", …
 	RunID       string        // the run that asks, if one does
 }
 
-// Changes is what became different while a person worked: names, no values.
+// Changes lists what changed while a person worked: names, no values.
 type Changes struct {
 	URLBefore  string   `json:"urlBefore"`
 	URLAfter   string   `json:"urlAfter"`
@@ -46,7 +46,7 @@ type Changes struct {
 	TitleAfter string   `json:"titleAfter"`
 }
 
-// TakeoverInfo is a takeover as the API gives it.
+// TakeoverInfo is a takeover in the form of the API.
 type TakeoverInfo struct {
 	ID          string        `json:"id"`
 	SessionID   string        `json:"sessionId"`
@@ -57,8 +57,8 @@ type TakeoverInfo struct {
 	State       TakeoverState `json:"state"`
 	CreatedAt   time.Time     `json:"createdAt"`
 	Deadline    time.Time     `json:"deadline"`
-	ClaimedBy   string        `json:"claimedBy"` // empty while nobody did
-	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first was on it; null again when they left it
+	ClaimedBy   string        `json:"claimedBy"` // empty while nobody claimed it
+	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first claimed it; null again when they left
 	EndedAt     *time.Time    `json:"endedAt"`
 	Note        string        `json:"note"`
 	URL         string        `json:"url"`
@@ -69,7 +69,7 @@ type TakeoverInfo struct {
 type Takeover struct {
 	session *Session
 	timer   *time.Timer
-	timeout time.Duration // that was asked for
+	timeout time.Duration // of the request
 	before  snapshot
 	ended   chan struct{}
 
@@ -83,7 +83,7 @@ func (t *Takeover) ID() string { return t.info.ID } // never changes
 // Session is the session it belongs to.
 func (t *Takeover) Session() *Session { return t.session }
 
-// Info is its present state.
+// Info returns the present state of the takeover.
 func (t *Takeover) Info() TakeoverInfo {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,8 +93,8 @@ func (t *Takeover) Info() TakeoverInfo {
 // Ended is closed when the takeover is in a final state.
 func (t *Takeover) Ended() <-chan struct{} { return t.ended }
 
-// Claim says that somebody is on it. Claiming one's own claim again is no error;
-// another one's gives ErrClaimed while the claimer is still there.
+// Claim says that somebody works on it. Claiming it again is no error for the
+// claimer. For others the error is ErrClaimed while the claimer is there.
 func (t *Takeover) Claim(by string) error {
 	if info := t.Info(); info.State == TakeoverClaimed && info.ClaimedBy != by && t.session.present(claimer(info.ClaimedBy)) {
 		return ErrClaimed
@@ -116,12 +116,12 @@ func (t *Takeover) Claim(by string) error {
 	return nil
 }
 
-// unclaim gives back the takeover of a claimer who has gone: to the person in
-// control, if there is one, and else everybody is asked again.
+// unclaim takes the takeover from a claimer who has gone. It goes to the person
+// in control, if there is one; otherwise everybody is asked again.
 func (t *Takeover) unclaim(by control.Holder) {
 	s := t.session
 	if holder := s.control.Holder(); holder.IsPerson() && t.Info().ClaimedBy == by.String() {
-		_ = t.Claim(holder.String()) // ended just now, or another person was faster
+		_ = t.Claim(holder.String()) // it ended just now, or another person was faster
 		return
 	}
 	t.mu.Lock()
@@ -134,22 +134,22 @@ func (t *Takeover) unclaim(by control.Holder) {
 	s.takeoverRequested(t)
 }
 
-// claimer is the person whose claim stands under a name in a takeover's record. Of a
-// claim by the API it is nobody.
+// claimer returns the person of a claim by its name in the record. A claim by the
+// API has no person.
 func claimer(name string) control.Holder {
 	person, _ := control.Parse(name)
 	return person
 }
 
-// Done says that what was asked for is done.
+// Done says that the person has finished.
 func (t *Takeover) Done(by, note string) error { return t.finish(TakeoverDone, by, note) }
 
 // Fail says that the person cannot do it, and why.
 func (t *Takeover) Fail(by, reason string) error { return t.finish(TakeoverFailed, by, reason) }
 
-// MaySettle returns ErrWorking while another person than by has control, also one
-// whose connection broke just now: a guest does not say for them that it is done.
-// Operators may; they are not asked about. by may be control.Nobody.
+// MaySettle returns ErrWorking while a person other than by has control, even one
+// whose connection just broke: a guest must not end that person's work. Operators
+// may, and do not call it. by may be control.Nobody.
 func (t *Takeover) MaySettle(by control.Holder) error {
 	if holder := t.session.control.Holder(); t.Info().State.Open() && holder.IsPerson() && holder != by {
 		return ErrWorking
@@ -160,8 +160,8 @@ func (t *Takeover) MaySettle(by control.Holder) error {
 // Cancel withdraws the request.
 func (t *Takeover) Cancel(by string) error { return t.finish(TakeoverCancelled, by, "") }
 
-// Extend moves the deadline to so long from now. It may not be more than
-// MaxTakeoverTimeout after the takeover was asked for.
+// Extend moves the deadline to a time from now, up to MaxTakeoverTimeout after
+// the request.
 func (t *Takeover) Extend(timeout time.Duration) error {
 	if timeout < time.Second || timeout > MaxTakeoverTimeout {
 		return invalid.Field("timeout", "must be between 1000 and 86400000 ms")
@@ -182,17 +182,17 @@ func (t *Takeover) Extend(timeout time.Duration) error {
 	return nil
 }
 
-// moreTime gives a person as long again as they had, from now.
+// moreTime gives a person the original timeout again, counted from now.
 func (t *Takeover) moreTime() error { return t.Extend(t.timeout) }
 
-// expire ends the takeover unless it was extended just now.
+// expire ends the takeover unless it was just extended.
 func (t *Takeover) expire() {
 	if time.Until(t.Info().Deadline) <= 0 {
-		_ = t.finish(TakeoverExpired, "", "") // ended just before: nothing to do
+		_ = t.finish(TakeoverExpired, "", "") // it ended just before
 	}
 }
 
-// finish moves to a final state. Only the first caller wins.
+// finish moves to a final state. Only the first call counts.
 func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	if utf8.RuneCountInString(note) > maxNote {
 		return invalid.Field("note", "must be at most %d characters", maxNote)
@@ -200,7 +200,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	if !t.Info().State.Open() {
 		return ErrTakeoverState
 	}
-	changes := t.session.changesSince(t.before) // asks the browser: not under the lock
+	changes := t.session.changesSince(t.before) // asks the browser, so not under the lock
 	now := time.Now().UTC()
 	t.mu.Lock()
 	if !t.info.State.Open() {
@@ -220,14 +220,15 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 }
 
 // linkGrace is how long the link of a takeover outlives its deadline, so that a
-// person who was late is told so and not that the link is wrong.
+// late visitor reads that and not that the link is wrong.
 const linkGrace = 5 * time.Minute
 
-// addLink makes the share link of a takeover, so that its URL works for whoever
-// is asked. Who may see the URL is up to the server: it opens the takeover.
+// addLink makes the share link of a takeover, so that its URL works for the
+// person who gets it. The server decides who may see the URL, because it opens
+// the takeover.
 func (t *Takeover) addLink() {
 	_, secret, err := t.session.CreateLink(links.Options{Role: RoleTakeover, Takeover: t.ID(), ExpiresIn: MaxTakeoverTimeout + linkGrace, CreatedBy: "takeover"})
-	if err != nil { // too many links: a person needs a key then
+	if err != nil { // too many links, so a person needs a key
 		t.session.log.Warn("link of a takeover", "error", err)
 		return
 	}

@@ -54,14 +54,14 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	return t, nil
 }
 
-// Takeovers are the session's takeovers, oldest first.
+// Takeovers returns the session's takeovers, oldest first.
 func (s *Session) Takeovers() []*Takeover {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.takeovers)
 }
 
-// Takeover returns one of them, or ErrNotFound.
+// Takeover returns a takeover of the session, or ErrNotFound.
 func (s *Session) Takeover(id string) (*Takeover, error) {
 	for _, t := range s.Takeovers() {
 		if t.ID() == id {
@@ -71,7 +71,7 @@ func (s *Session) Takeover(id string) (*Takeover, error) {
 	return nil, ErrNotFound
 }
 
-// openTakeover is the takeover that waits for its end, or nil.
+// openTakeover returns the open takeover, or nil.
 func (s *Session) openTakeover() *Takeover {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Session) openTakeoverLocked() *Takeover {
 }
 
 // takeoverRequested tells everybody that a person is needed: at first, and again
-// when the person who was on it has gone.
+// when the claimer has gone.
 func (s *Session) takeoverRequested(t *Takeover) {
 	t.archive()
 	info := t.Info()
@@ -106,8 +106,8 @@ func (s *Session) takeoverChanged(t *Takeover) {
 	s.notifyTakeover("takeover.claimed", info)
 }
 
-// takeoverMessage is the open takeover as a viewer may see it: who came by the
-// link of one takeover sees no other.
+// takeoverMessage is the open takeover in the form for a viewer. A guest with a
+// takeover's link sees no other takeover.
 func (s *Session) takeoverMessage(v *Viewer) TakeoverMessage {
 	m := TakeoverMessage{Type: "takeover"}
 	if t := s.openTakeover(); t != nil && (v.takeover == "" || v.takeover == t.ID()) {
@@ -120,8 +120,9 @@ func (s *Session) sendTakeover() {
 	s.tell("takeover", func(v *Viewer) any { return s.takeoverMessage(v) })
 }
 
-// takeoverEnded gives control back and tells everybody. A run that waited gets
-// it; otherwise whoever worked on the takeover, or came only for it, lets go.
+// takeoverEnded gives control back and tells everybody. A waiting run gets
+// control; otherwise the person who worked on the takeover, or came only for it,
+// loses it.
 func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
 	s.life.clock.resume(time.Now())
@@ -134,7 +135,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	s.control.Give(to, func(from control.Holder) bool {
 		return from == control.Nobody || from == claimer(info.ClaimedBy) || from.IsPerson() && (to == control.Script || s.cameToHelp(from))
 	})
-	s.refocus() // who came by the takeover's link sees no more
+	s.refocus() // guests with the takeover's link see the page no more
 	s.sendWidgets()
 	s.sendTakeover()
 	s.tellRun(t)
@@ -144,7 +145,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	s.life.wakeClock()
 }
 
-// tellRun puts a takeover into the stream of the run that asked for it.
+// tellRun adds a takeover to the stream of the run that asked for it.
 func (s *Session) tellRun(t *Takeover) {
 	info := t.Info()
 	if info.RunID == "" {
@@ -159,22 +160,23 @@ func (s *Session) tellRun(t *Takeover) {
 	r.addLocked("takeover", info)
 }
 
-// snapshot is what a takeover's changes are measured against.
+// snapshot is the state with which a takeover's end is compared.
 type snapshot struct {
 	url     string
 	cookies map[string][sha256.Size]byte // by domain, path and name: hash of the value
 }
 
-// snapshotTimeout bounds asking a browser that may be busy or gone.
+// snapshotTimeout bounds questions to a browser that may be busy or gone.
 const snapshotTimeout = 2 * time.Second
 
-// snapshot notes where the browser stands. What cannot be read is left empty.
+// snapshot records the state of the browser. Parts that cannot be read stay
+// empty.
 func (s *Session) snapshot() snapshot {
 	info := s.Info()
 	return snapshot{url: info.URL, cookies: s.cookieHashes()}
 }
 
-// changesSince is what became different: names, never values.
+// changesSince returns what changed: names, never values.
 func (s *Session) changesSince(before snapshot) *Changes {
 	info := s.Info()
 	c := &Changes{URLBefore: s.monitor.Redactor().Values(before.url), URLAfter: info.URL, TitleAfter: info.Title, CookiesSet: []string{}}

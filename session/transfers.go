@@ -11,31 +11,31 @@ import (
 )
 
 const (
-	// maxDownloads is how many downloads a session remembers, for viewers who join
-	// later.
+	// maxDownloads bounds the remembered downloads of a session, for viewers that
+	// join later.
 	maxDownloads = 100
-	// maxShared is how many names of files guests may know of one session.
+	// maxShared bounds the names of files that guests may know, per session.
 	maxShared = 2 * files.DefaultCount
-	// maxGuestFiles is how many files guests may add to one session.
+	// maxGuestFiles bounds the files that guests add to a session.
 	maxGuestFiles = 200
-	// guestShare is the divisor of the room that one file of a guest may take, so that
-	// guests never fill a session's folder.
+	// guestShare divides the room for one file of a guest, so that guests never
+	// fill a session's folder.
 	guestShare = 2
 )
 
-// transfers are the files that go into and out of a session: its folder, the files
+// transfers are the files that enter and leave a session: its folder, the files
 // that guests may fetch, and the downloads.
 type transfers struct {
 	mu         sync.Mutex          // guards what follows
 	folder     *files.Folder       // nil before the first browser and after the last
 	shared     map[string]struct{} // names of files that guests may fetch
-	guestFiles int                 // that guests added
-	downloads  []*knownDownload    // the newest ones, the oldest first
+	guestFiles int                 // number of files that guests added
+	downloads  []*knownDownload    // the newest ones, oldest first
 }
 
-// knownDownload is a download, or a page that is printed.
+// knownDownload is a download, or a printed page.
 type knownDownload struct {
-	download *browser.Download // nil for a page that is printed
+	download *browser.Download // nil for a printed page
 	cancel   func(context.Context) error
 	message  DownloadMessage // guarded by transfers.mu
 }
@@ -76,8 +76,7 @@ func (t *transfers) isShared(name string) bool {
 	return ok
 }
 
-// admitGuestFile counts a file that a guest is about to add, or returns an
-// ErrTooMany.
+// admitGuestFile counts a file that a guest will add, or returns an ErrTooMany.
 func (t *transfers) admitGuestFile() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,8 +87,8 @@ func (t *transfers) admitGuestFile() error {
 	return nil
 }
 
-// add remembers a download, and forgets the oldest of too many. It returns the
-// download's message.
+// add remembers a download, and forgets the oldest when there are too many. It
+// returns the download's message.
 func (t *transfers) add(k *knownDownload) DownloadMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +116,7 @@ func (t *transfers) find(match func(*knownDownload) bool) *knownDownload {
 	return nil
 }
 
-// messages returns the message of each download, the oldest first.
+// messages returns the message of each download, oldest first.
 func (t *transfers) messages() []DownloadMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -128,7 +127,7 @@ func (t *transfers) messages() []DownloadMessage {
 	return list
 }
 
-// underWay returns the browser's downloads that have not ended.
+// underWay returns the browser's running downloads.
 func (t *transfers) underWay() []*browser.Download {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,39 +14,39 @@ import (
 	"takeover/screencast"
 )
 
-// ViewerOptions says who looks at a session.
+// ViewerOptions describe a viewer.
 type ViewerOptions struct {
 	Role   Role
-	Name   string       // for the record, such as "operator" or a link's id
-	Link   *links.Grant // of a guest, who came by a link
-	Resume string       // the word of an earlier view's HelloMessage, whose control this one goes on with
+	Name   string       // shown to others, such as "operator" or a link's id
+	Link   *links.Grant // of a guest, who used a link
+	Resume string       // the word from an earlier view's HelloMessage, to continue with its control
 }
 
-// Viewer is one person's open view of a session. NextPicture and NextMessage
-// are each for one goroutine; the others may be called from any.
+// Viewer is one person's open view of a session. NextPicture and NextMessage are
+// each for one goroutine; other methods may be called from any.
 type Viewer struct {
 	session  *Session
 	id       string
 	role     Role
 	name     string
 	guest    bool
-	takeover string // the only one that a visitor by a takeover's link came for
-	secret   string // with the id, the word that resumes this view
+	takeover string // the only one that a guest with a takeover's link may see
+	secret   string // together with the id, the word that resumes this view
 	out      *outbox
 
-	ctx    context.Context // the viewer's life
+	ctx    context.Context // the life of the viewer
 	cancel context.CancelFunc
 
 	mu   sync.Mutex // guards what follows
-	seen *place     // nil while it looks at nothing
+	seen *place     // nil while it sees nothing
 	view screencast.View
 	left bool
 }
 
-// place is a viewer's at the cast of what the session shows.
+// place is a viewer's place at the cast of the shown page.
 type place struct {
 	focus               *focus
-	sub                 *screencast.Subscription // is closed when either of them goes
+	sub                 *screencast.Subscription // is closed when either of them ends
 	offFocus, offViewer func() bool              // undo that
 }
 
@@ -56,7 +56,7 @@ func (v *Viewer) lookAt(f *focus, cast *screencast.Cast) *place {
 	return &place{focus: f, sub: sub, offFocus: context.AfterFunc(f.ctx, sub.Close), offViewer: context.AfterFunc(v.ctx, sub.Close)}
 }
 
-// close may be called of a place that is nil.
+// close closes the place, which may be nil.
 func (p *place) close() {
 	if p != nil {
 		p.offFocus()
@@ -71,8 +71,8 @@ type Picture struct {
 	Tab uint32
 }
 
-// Join adds a viewer. Its first messages say how the session stands. End it
-// with Leave.
+// Join adds a viewer. Its first messages describe the state of the session. End
+// it with Leave.
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	v := &Viewer{session: s, id: id.New("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox()}
 	if o.Link != nil {
@@ -87,7 +87,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 		}
 		return nil, err
 	}
-	if resumed { // what they had is theirs again, unless somebody took it meanwhile
+	if resumed { // it gets back what it had, unless somebody took it meanwhile
 		s.control.Reclaim(v.holder())
 	}
 	if o.Link != nil {
@@ -97,7 +97,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	return v, nil
 }
 
-// welcome adds a viewer to those who are told, and tells it how things stand.
+// welcome adds a viewer, and sends it the state of the session.
 func (s *Session) welcome(v *Viewer) error {
 	s.tellMu.Lock()
 	defer s.tellMu.Unlock()
@@ -144,7 +144,7 @@ func (s *Session) welcome(v *Viewer) error {
 	return nil
 }
 
-// guestsLocked is how many viewers came by links.
+// guestsLocked is the number of viewers with links.
 func (s *Session) guestsLocked() int {
 	n := 0
 	for v := range s.viewers {
@@ -155,7 +155,7 @@ func (s *Session) guestsLocked() int {
 	return n
 }
 
-// ID is the viewer's id, as it stands in a lease's holder.
+// ID is the viewer's id, as in the holder of a control lease.
 func (v *Viewer) ID() string { return v.id }
 
 // Role is what the viewer may do.
@@ -163,7 +163,7 @@ func (v *Viewer) Role() Role { return v.role }
 
 func (v *Viewer) holder() control.Holder { return control.Person(v.id) }
 
-// Hello takes the viewer's first message: how it looks at the page.
+// Hello handles the viewer's first message: how it shows the page.
 func (v *Viewer) Hello(view screencast.View) error {
 	if view.MaxRate < 0 || view.MaxRate > 240 {
 		return invalid.Field("maxFps", "must be between 0 and 240")
@@ -171,8 +171,8 @@ func (v *Viewer) Hello(view screencast.View) error {
 	return v.show(view)
 }
 
-// Resize takes a change of how the viewer looks at the page; its rate stays. The
-// page keeps the session's dimensions; the viewer scales.
+// Resize changes how the viewer shows the page, except its rate. The page keeps
+// the session's dimensions; the viewer scales it.
 func (v *Viewer) Resize(view screencast.View) error {
 	v.mu.Lock()
 	view.MaxRate = v.view.MaxRate
@@ -196,7 +196,7 @@ func (v *Viewer) show(view screencast.View) error {
 	return nil
 }
 
-// Ack says that the viewer has drawn the picture seq and all before it.
+// Ack says that the viewer has drawn the picture seq and all earlier ones.
 func (v *Viewer) Ack(seq uint32) {
 	v.mu.Lock()
 	seen := v.seen
@@ -206,9 +206,9 @@ func (v *Viewer) Ack(seq uint32) {
 	}
 }
 
-// NextPicture waits for the next picture the viewer should get: the newest one,
-// as soon as its acks allow. It follows the session's active tab. The error is
-// screencast.ErrStalled, an ErrEnded, or ctx's cause.
+// NextPicture waits for the next picture for the viewer: the newest one, as soon
+// as the viewer's acks allow it. It follows the session's active tab. The error
+// is screencast.ErrStalled, an ErrEnded, or the cause of ctx.
 func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 	for {
 		f, sub, err := v.watch(ctx)
@@ -228,11 +228,10 @@ func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 	}
 }
 
-// watchPause is how long to wait before a page that could not be watched is
-// tried again.
+// watchPause is the pause before a page that could not be watched is tried again.
 const watchPause = 250 * time.Millisecond
 
-// watch returns what the session shows now and the viewer's place at its cast.
+// watch returns what the session shows now, and the viewer's place at its cast.
 func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, error) {
 	for {
 		if v.ctx.Err() != nil {
@@ -253,7 +252,8 @@ func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, e
 			v.session.log.Debug("watch page", "error", err)
 			again = time.After(watchPause)
 		}
-		// Nothing to see, or a page that is just going: the next change tells.
+		// There is nothing to see, or the page is just closing: the next change
+		// wakes the viewer.
 		select {
 		case <-changed:
 		case <-again:
@@ -300,10 +300,10 @@ func (v *Viewer) drop(f *focus) {
 }
 
 // NextMessage waits for the next message: one of the types of this package that
-// end in Message. After EndedMessage comes io.EOF.
+// end in Message. After EndedMessage, the error is io.EOF.
 func (v *Viewer) NextMessage(ctx context.Context) (any, error) { return v.out.next(ctx) }
 
-// CastStats is how the viewer's pictures fared since the last call.
+// CastStats returns the figures of the viewer's pictures since the last call.
 func (v *Viewer) CastStats() screencast.Stats {
 	v.mu.Lock()
 	seen := v.seen
@@ -314,7 +314,7 @@ func (v *Viewer) CastStats() screencast.Stats {
 	return seen.sub.Stats()
 }
 
-// Leave ends the view: what the viewer held down is released, control is given
+// Leave ends the view: it releases what the viewer held down and gives control
 // back. It may be called again.
 func (v *Viewer) Leave() { v.leave(true) }
 
@@ -350,14 +350,15 @@ func (v *Viewer) leave(giveBack bool) {
 	s.life.wakeClock()
 }
 
-// works reports whether the viewer is in control, or on the open takeover.
+// works reports whether the viewer is in control or has claimed the open
+// takeover.
 func (v *Viewer) works() bool {
 	holder := v.session.control.Holder()
 	t := v.session.openTakeover()
 	return holder == v.holder() || t != nil && t.Info().ClaimedBy == v.holder().String()
 }
 
-// end tells the viewer that the session is over. Its casts have ended with the
+// end tells the viewer that the session has ended. Its casts ended with the
 // browser.
 func (v *Viewer) end(reason string) {
 	v.send("", EndedMessage{Type: "ended", Reason: reason})
@@ -365,7 +366,7 @@ func (v *Viewer) end(reason string) {
 	v.cancel()
 }
 
-// send queues a message. A viewer that does not read is sent away.
+// send queues a message. A viewer that does not read is disconnected.
 func (v *Viewer) send(slot string, message any) {
 	if !v.out.put(slot, message) {
 		v.session.log.Warn("viewer does not read", "viewer", v.id)

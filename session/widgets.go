@@ -5,7 +5,8 @@ import (
 	"takeover/widget"
 )
 
-// FocusMessage says whether what is typed goes into a field, and where that is.
+// FocusMessage says whether typed text goes into a field, and where that field
+// is.
 type FocusMessage struct {
 	Type     string       `json:"type"` // focus
 	Editable bool         `json:"editable"`
@@ -13,7 +14,7 @@ type FocusMessage struct {
 	Rect     *widget.Rect `json:"rect"` // the caret, or the field
 }
 
-// CursorMessage says which shape the remote pointer has.
+// CursorMessage is the shape of the remote pointer.
 type CursorMessage struct {
 	Type   string `json:"type"`   // cursor
 	Cursor string `json:"cursor"` // one of widget.Cursors
@@ -26,7 +27,7 @@ func (s *Session) shown() *focus {
 	return s.focus
 }
 
-// focusFor is where text goes, as a viewer may know it.
+// focusFor is the focus in the form for a viewer.
 func (s *Session) focusFor(v *Viewer) FocusMessage {
 	m := FocusMessage{Type: "focus"}
 	f := s.shown()
@@ -39,7 +40,7 @@ func (s *Session) focusFor(v *Viewer) FocusMessage {
 	return m
 }
 
-// cursorFor is the pointer's shape, as a viewer may know it.
+// cursorFor is the shape of the pointer in the form for a viewer.
 func (s *Session) cursorFor(v *Viewer) CursorMessage {
 	m := CursorMessage{Type: "cursor", Cursor: "default"}
 	if f := s.shown(); f != nil && v.maySee() {
@@ -48,15 +49,15 @@ func (s *Session) cursorFor(v *Viewer) CursorMessage {
 	return m
 }
 
-// sendWidgets tells all viewers what is drawn outside the page, after another one
-// is shown or another one may look.
+// sendWidgets sends focus and pointer to all viewers, after another page is shown
+// or another viewer may look.
 func (s *Session) sendWidgets() {
 	s.tell("focus", func(v *Viewer) any { return s.focusFor(v) })
 	s.tell("cursor", func(v *Viewer) any { return s.cursorFor(v) })
 }
 
-// widgetChanged tells the viewers of a change in the page that they see. It may
-// run on the model's goroutine.
+// widgetChanged tells the viewers about a change in the page that they see. It
+// may run on the model's goroutine.
 func (s *Session) widgetChanged(p *browser.Page, what widget.Change) {
 	f := s.shown()
 	if what == widget.FocusChanged {
