@@ -1,11 +1,8 @@
 package session
 
 import (
-	"context"
-	"fmt"
 	"time"
 
-	"takeover/browser"
 	"takeover/control"
 	"takeover/invalid"
 )
@@ -103,111 +100,9 @@ func (v *Viewer) Drop(d Drop, epoch uint64) error {
 
 // releaseInput releases everything that is held down, on every page.
 func (s *Session) releaseInput() {
-	s.mu.Lock()
-	eng := s.engine
-	s.mu.Unlock()
-	if eng != nil {
+	if eng := s.stage.browser(); eng != nil {
 		eng.live.ReleaseAll()
 	}
-}
-
-// Navigate carries out goto, back, forward, reload and stop. It does not wait for
-// documents, because the person's next input would have to wait too.
-func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
-	if err := v.controls(); err != nil {
-		return err
-	}
-	s := v.session
-	s.mu.Lock()
-	f := s.focus
-	s.mu.Unlock()
-	if f == nil {
-		return ErrNotReady
-	}
-	ctx, cancel := context.WithTimeout(ctx, actTimeout)
-	defer cancel()
-	var err error
-	switch action {
-	case "goto":
-		address, bad := parseAddress(url, s.services.opts.CheckURL)
-		if bad != nil {
-			return invalid.Field("url", "%s", bad.Error())
-		}
-		_, err = f.page.MainFrame().Navigate(ctx, address, noWait)
-	case "back":
-		_, err = f.page.GoBack(ctx, noWait)
-	case "forward":
-		_, err = f.page.GoForward(ctx, noWait)
-	case "reload":
-		_, err = f.page.Reload(ctx, noWait)
-	case "stop":
-		err = f.page.StopLoading(ctx)
-	default:
-		return invalid.Field("action", "must be goto, back, forward, reload or stop")
-	}
-	return err
-}
-
-// noWait is how people navigate: the page itself shows the result.
-var noWait = browser.NavigateOptions{NoWait: true}
-
-// Tab activates, closes or opens a tab.
-func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
-	if err := v.controls(); err != nil {
-		return err
-	}
-	s := v.session
-	eng, err := s.ready()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, actTimeout)
-	defer cancel()
-	if action == "new" {
-		_, err := s.openTab(ctx, eng)
-		return err
-	}
-	s.mu.Lock()
-	t := s.tabs.byNumber(number)
-	last := len(s.tabs.open) == 1
-	if t == nil {
-		s.mu.Unlock()
-		return invalid.Field("tab", "there is no tab %d", number)
-	}
-	if action == "activate" {
-		s.showLocked(eng, t)
-	}
-	s.mu.Unlock()
-	switch action {
-	case "activate":
-		s.sendTabs()
-		s.sendWidgets()
-		return nil
-	case "close":
-		if last { // a browser without a page has nothing to show
-			if _, err := s.openTab(ctx, eng); err != nil {
-				return err
-			}
-		}
-		return t.page.RequestClose(ctx)
-	}
-	return invalid.Field("action", "must be activate, close or new")
-}
-
-func (s *Session) openTab(ctx context.Context, eng *engine) (*browser.Page, error) {
-	s.mu.Lock()
-	if len(s.tabs.open) >= maxTabs {
-		s.mu.Unlock()
-		return nil, fmt.Errorf("%w tabs: a session has at most %d", ErrTooMany, maxTabs)
-	}
-	s.tabs.opening++
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.tabs.opening--
-	}()
-	return eng.model.DefaultContext().NewPage(ctx)
 }
 
 // Takeover claims, extends, finishes or gives up the open takeover.

@@ -30,9 +30,7 @@ func (s *Session) watchCondition(t *Takeover, c condition) {
 		cancel()
 	})
 	for ctx.Err() == nil {
-		s.mu.Lock()
-		f, changed := s.focus, s.refocused
-		s.mu.Unlock()
+		f, changed := s.stage.shown()
 		if f == nil {
 			select {
 			case <-changed:

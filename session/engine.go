@@ -169,11 +169,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 
 // stopEngine ends a Chromium and everything attached to it. Its folder stays.
 func (s *Session) stopEngine(eng *engine) {
-	s.mu.Lock()
-	if s.engine == eng {
-		s.engine = nil
-	}
-	s.mu.Unlock()
+	s.stage.leave(eng)
 	if eng.live != nil {
 		eng.live.Close()
 	}
@@ -197,9 +193,8 @@ func (s *Session) stopEngine(eng *engine) {
 func (s *Session) goLive(eng *engine, again bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
+	s.stage.enter(eng)
 	s.mu.Lock()
-	s.tabs.lose()
-	s.engine = eng
 	s.userAgent = eng.model.UserAgent()
 	if s.opts.UserAgent != "" {
 		s.userAgent = s.opts.UserAgent
@@ -243,10 +238,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 // each the number and the address of one that was lost.
 func (s *Session) reopen(ctx context.Context, eng *engine) error {
 	for {
-		s.mu.Lock()
-		left := len(s.tabs.lost)
-		s.mu.Unlock()
-		if left == 0 {
+		if s.stage.lost() == 0 {
 			return nil
 		}
 		if _, err := eng.model.DefaultContext().NewPage(ctx); err != nil {
@@ -280,10 +272,7 @@ func (s *Session) crashed(reason error) {
 	s.log.Warn("browser died", "error", reason)
 	s.services.stats.crashes.Add(1)
 	s.life.enter(StatusCrashed)
-	s.mu.Lock()
-	s.engine = nil
-	s.setFocusLocked(nil)
-	s.mu.Unlock()
+	s.stage.crash()
 	s.archive()
 	s.broadcast("", StateMessage{Type: "crashed"})
 	s.sendWidgets()

@@ -47,8 +47,9 @@ func (v *Viewer) sendInput(epoch uint64, send func(aim) error) error {
 	s.inputMu.Lock()
 	defer s.inputMu.Unlock()
 	s.mu.Lock()
-	err, to := v.mayLocked(), s.focus
+	err := v.mayLocked()
 	s.mu.Unlock()
+	to := s.shown()
 	if err != nil {
 		return err
 	}

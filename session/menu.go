@@ -1,11 +1,9 @@
 package session
 
 import (
-	"context"
 	"time"
 
 	"takeover/browser"
-	"takeover/invalid"
 	"takeover/widget"
 )
 
@@ -30,28 +28,4 @@ func (s *Session) menuWanted(p *browser.Page, m widget.Menu) {
 		return
 	}
 	v.send("menu", MenuMessage{Type: "menu", Menu: m})
-}
-
-// OpenTab opens an address in a new tab, for example from a link's menu.
-func (v *Viewer) OpenTab(ctx context.Context, url string) error {
-	if err := v.controls(); err != nil {
-		return err
-	}
-	s := v.session
-	eng, err := s.ready()
-	if err != nil {
-		return err
-	}
-	address, bad := parseAddress(url, s.services.opts.CheckURL)
-	if bad != nil {
-		return invalid.Field("url", "%s", bad.Error())
-	}
-	ctx, cancel := context.WithTimeout(ctx, actTimeout)
-	defer cancel()
-	p, err := s.openTab(ctx, eng)
-	if err != nil {
-		return err
-	}
-	_, err = p.MainFrame().Navigate(ctx, address, noWait)
-	return err
 }

@@ -176,10 +176,9 @@ func (s *Session) activePage() (*browser.Page, error) {
 	if _, err := s.ready(); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.focus == nil {
+	f := s.shown()
+	if f == nil {
 		return nil, ErrNotReady
 	}
-	return s.focus.page, nil
+	return f.page, nil
 }

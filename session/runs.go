@@ -77,7 +77,8 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 	if err := s.life.alive(); err != nil {
 		return nil, err
 	}
-	if s.engine == nil {
+	eng := s.stage.browser()
+	if eng == nil {
 		return nil, ErrNotReady
 	}
 	if err := s.runs.claim(r); err != nil {
@@ -85,7 +86,7 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 	}
 	s.gestures.use()
 	s.life.work.Add(1) // until the run has ended completely
-	return s.engine, nil
+	return eng, nil
 }
 
 // keepRun lists a run that has begun, or that was refused.

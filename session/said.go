@@ -74,10 +74,8 @@ func (s *Session) atRest(ctx context.Context, p *browser.Page) error {
 
 // shownTarget is the target of the page that viewers see, or "".
 func (s *Session) shownTarget() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.tabs.byNumber(s.tabs.active); t != nil && t.page != nil {
-		return string(t.page.ID())
+	if _, p, _ := s.stage.active(); p != nil {
+		return string(p.ID())
 	}
 	return ""
 }

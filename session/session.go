@@ -38,6 +38,7 @@ type Session struct {
 	questions *questions.Questions // of pages to people
 	transfers transfers            // its files and downloads
 	runs      runs
+	stage     *stage     // its browser and tabs, and what viewers see
 	capture   attachment // the monitor's attachment to a browser
 
 	ctx context.Context // the life of the session; its cause is an *endCause
@@ -49,10 +50,6 @@ type Session struct {
 	mu        sync.Mutex // guards what follows; never held across I/O
 	metadata  map[string]any
 	userAgent string
-	engine    *engine // nil while there is no browser
-	tabs      tabList
-	focus     *focus // what viewers see; nil while there is no page
-	refocused chan struct{}
 	viewers   map[*Viewer]struct{}
 	takeovers []*Takeover
 	thumb     thumbnail
@@ -68,7 +65,6 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	s := &Session{
 		id: id, services: shared, opts: o, gestures: newGestures(now),
 		metadata: maps.Clone(o.Metadata), viewers: map[*Viewer]struct{}{},
-		refocused: make(chan struct{}),
 	}
 	if s.metadata == nil {
 		s.metadata = map[string]any{}
@@ -82,6 +78,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	var cancel context.CancelCauseFunc
 	s.ctx, cancel = context.WithCancelCause(context.Background())
 	s.life = newLife(now, o.Timeout, cancel)
+	s.stage = newStage(s.ctx)
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
 	return s
@@ -134,20 +131,21 @@ func (s *Session) Info() Info {
 	expiresAt, timeout := s.life.clock.read(time.Now().UTC())
 	status, endedAt, reason := s.life.read()
 	createdAt := s.life.clock.createdAt
+	tabs, active := s.stage.list()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info := Info{
 		ID: s.id, SessionID: s.id, Status: status, CreatedAt: createdAt, ExpiresAt: expiresAt, EndReason: reason,
 		Duration: msOf(time.Since(createdAt)), Timeout: msOf(timeout), Dimensions: s.opts.Dimensions, UserAgent: s.userAgent,
-		Tabs: s.tabs.list(), Controller: holder, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
+		Tabs: tabs, Controller: holder, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
 		Metadata: maps.Clone(s.metadata),
 	}
 	if !endedAt.IsZero() {
 		info.EndedAt = new(endedAt)
 		info.Duration = msOf(endedAt.Sub(createdAt))
 	}
-	if tab, ok := s.tabs.activeTab(); ok {
-		info.URL, info.Title = tab.URL, tab.Title
+	if at := slices.IndexFunc(tabs, func(t Tab) bool { return t.Tab == active }); at >= 0 {
+		info.URL, info.Title = tabs[at].URL, tabs[at].Title
 	}
 	s.hideSecrets(&info)
 	return info
@@ -202,15 +200,14 @@ func (s *Session) Touch() { s.gestures.use() }
 
 // ready returns the browser, or why there is none.
 func (s *Session) ready() (*engine, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err := s.life.alive(); err != nil {
 		return nil, err
 	}
-	if s.engine == nil {
+	eng := s.stage.browser()
+	if eng == nil {
 		return nil, ErrNotReady
 	}
-	return s.engine, nil
+	return eng, nil
 }
 
 // tell sends every viewer a message. It makes the message at its turn, so that no

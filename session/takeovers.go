@@ -135,7 +135,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	s.control.Give(to, func(from control.Holder) bool {
 		return from == control.Nobody || from == claimer(info.ClaimedBy) || from.IsPerson() && (to == control.Script || s.cameToHelp(from))
 	})
-	s.refocus() // guests with the takeover's link see the page no more
+	s.stage.refocus() // guests with the takeover's link see the page no more
 	s.sendWidgets()
 	s.sendTakeover()
 	s.tellRun(t)

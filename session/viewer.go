@@ -240,9 +240,7 @@ func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, e
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		v.session.mu.Lock()
-		f, changed := v.session.focus, v.session.refocused
-		v.session.mu.Unlock()
+		f, changed := v.session.stage.shown()
 		var again <-chan time.Time
 		if f != nil && v.maySee() {
 			sub, err := v.subscribe(f)

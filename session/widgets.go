@@ -22,9 +22,8 @@ type CursorMessage struct {
 
 // shown is what viewers see, if it belongs to a browser that lives.
 func (s *Session) shown() *focus {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.focus
+	f, _ := s.stage.shown()
+	return f
 }
 
 // focusFor is the focus in the form for a viewer.

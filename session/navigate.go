@@ -1,0 +1,46 @@
+package session
+
+import (
+	"context"
+
+	"takeover/browser"
+	"takeover/invalid"
+)
+
+// Navigate does what the URL bar offers: goto, back, forward, reload, stop. It does
+// not wait for documents, because the viewer's next input would have to wait too.
+func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
+	if err := v.controls(); err != nil {
+		return err
+	}
+	s := v.session
+	f := s.shown()
+	if f == nil {
+		return ErrNotReady
+	}
+	ctx, cancel := context.WithTimeout(ctx, actTimeout)
+	defer cancel()
+	var err error
+	switch action {
+	case "goto":
+		address, bad := parseAddress(url, s.services.opts.CheckURL)
+		if bad != nil {
+			return invalid.Field("url", "%s", bad.Error())
+		}
+		_, err = f.page.MainFrame().Navigate(ctx, address, noWait)
+	case "back":
+		_, err = f.page.GoBack(ctx, noWait)
+	case "forward":
+		_, err = f.page.GoForward(ctx, noWait)
+	case "reload":
+		_, err = f.page.Reload(ctx, noWait)
+	case "stop":
+		err = f.page.StopLoading(ctx)
+	default:
+		return invalid.Field("action", "must be goto, back, forward, reload or stop")
+	}
+	return err
+}
+
+// noWait makes navigations of people return at once: the page shows how they went.
+var noWait = browser.NavigateOptions{NoWait: true}

@@ -1,0 +1,357 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"takeover/browser"
+	"takeover/text"
+)
+
+// stage is a session's browser, its tabs, and the one that viewers see.
+type stage struct {
+	ctx context.Context // the session's life
+
+	mu        sync.Mutex // guards what follows; may be taken while Session.mu is held
+	engine    *engine    // nil while there is no browser
+	tabs      tabList
+	focus     *focus        // what viewers see; nil while there is no page
+	refocused chan struct{} // closed and replaced when focus changes
+}
+
+func newStage(session context.Context) *stage {
+	return &stage{ctx: session, refocused: make(chan struct{})}
+}
+
+// browser returns the browser, or nil.
+func (g *stage) browser() *engine {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.engine
+}
+
+// enter makes a started browser the session's. Its pages get the tabs of the browser
+// before it.
+func (g *stage) enter(eng *engine) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tabs.lose()
+	g.engine = eng
+}
+
+// leave forgets a browser that is about to be stopped.
+func (g *stage) leave(eng *engine) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.engine == eng {
+		g.engine = nil
+	}
+}
+
+// crash forgets a browser that died. Viewers see nothing until the next one is there.
+func (g *stage) crash() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.engine = nil
+	g.setFocusLocked(nil)
+}
+
+// shown returns what viewers see, nil for nothing, and a channel that is closed when
+// that changes.
+func (g *stage) shown() (*focus, <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.focus, g.refocused
+}
+
+// setFocusLocked changes what viewers see; nil for nothing.
+func (g *stage) setFocusLocked(f *focus) {
+	if g.focus != nil {
+		g.focus.cancel()
+	}
+	g.focus = f
+	close(g.refocused)
+	g.refocused = make(chan struct{})
+}
+
+// showLocked makes a tab the active one.
+func (g *stage) showLocked(eng *engine, t *tab) {
+	g.tabs.active = t.Tab.Tab
+	ctx, cancel := context.WithCancel(g.ctx)
+	g.setFocusLocked(&focus{eng: eng, page: t.page, tab: t.Tab.Tab, ctx: ctx, cancel: cancel})
+	t.page.BringToFront()
+}
+
+// refocus makes viewers check again whether they may see what they see.
+func (g *stage) refocus() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if f := g.focus; f != nil {
+		ctx, cancel := context.WithCancel(g.ctx)
+		g.setFocusLocked(&focus{eng: f.eng, page: f.page, tab: f.tab, ctx: ctx, cancel: cancel})
+	}
+}
+
+// newPage says by what right a new page may take the place of the shown one.
+type newPage struct {
+	person bool                    // a person is in control
+	wanted func(at time.Time) bool // reports whether the person pressed in the opener just before
+}
+
+// mayShowLocked reports whether a new page takes the place of the shown one. Pages
+// may open others at any time, so that scripts find them; but what a person types
+// must not go to a page that they did not ask for. Chromium names no opener of a
+// page that a click with a modifier key opens: such a page stays in the background,
+// as in any browser.
+func (g *stage) mayShowLocked(p *browser.Page, n newPage) bool {
+	at, opened := p.Opened()
+	switch {
+	case g.focus == nil:
+		return true
+	case !opened:
+		return !n.person || g.tabs.opening > 0
+	case g.focus.page != p.Opener():
+		return false
+	}
+	return !n.person || n.wanted(at)
+}
+
+// add gives a page of a browser a tab, and shows the tab if it may. It returns the
+// tab, and the address to restore in the page; ok is false for a page that has a tab
+// or whose browser is gone.
+func (g *stage) add(eng *engine, p, opener *browser.Page, n newPage) (added Tab, url string, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.tabs.byPage(p) != nil || g.engine != eng {
+		return Tab{}, "", false
+	}
+	active := g.tabs.active
+	t, url := g.tabs.add(p, opener)
+	t.describe(p)
+	restored := url != ""
+	switch {
+	case restored && t.Tab.Tab == active, !restored && g.mayShowLocked(p, n):
+		g.showLocked(eng, t)
+	case g.focus != nil: // Chromium has put the new one before it
+		g.focus.page.BringToFront()
+	}
+	return t.Tab, url, true
+}
+
+// remove drops the tab of a closed page and shows another one in its place. known is
+// false when the page's browser is gone, had when the page has no tab.
+func (g *stage) remove(eng *engine, p *browser.Page) (known, had bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.engine != eng {
+		return false, false
+	}
+	gone, next := g.tabs.remove(p)
+	if next != nil {
+		g.showLocked(eng, next)
+	} else if gone != nil && g.tabs.active == 0 {
+		g.setFocusLocked(nil)
+	}
+	return true, gone != nil
+}
+
+// update reads a page's title, address and state. ok is false for a page without a
+// tab.
+func (g *stage) update(eng *engine, p *browser.Page) (now Tab, changed, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.tabs.byPage(p)
+	if t == nil || g.engine != eng {
+		return Tab{}, false, false
+	}
+	before := t.Tab
+	t.describe(p)
+	return t.Tab, t.Tab != before, true
+}
+
+// activate shows a tab. It reports false when there is none of that number.
+func (g *stage) activate(eng *engine, number uint32) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.tabs.byNumber(number)
+	if t != nil {
+		g.showLocked(eng, t)
+	}
+	return t != nil
+}
+
+// page returns the page of a tab, nil for no such tab, and whether it is the only
+// tab.
+func (g *stage) page(number uint32) (p *browser.Page, only bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t := g.tabs.byNumber(number); t != nil {
+		return t.page, len(g.tabs.open) == 1
+	}
+	return nil, false
+}
+
+// list returns the tabs and the number of the active one; 0 for none.
+func (g *stage) list() (tabs []Tab, active uint32) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.tabs.list(), g.tabs.active
+}
+
+// active returns the active tab and its page.
+func (g *stage) active() (Tab, *browser.Page, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t := g.tabs.byNumber(g.tabs.active); t != nil {
+		return t.Tab, t.page, true
+	}
+	return Tab{}, nil, false
+}
+
+// lost returns how many tabs wait for a page of the new browser.
+func (g *stage) lost() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.tabs.lost)
+}
+
+// opening notes that a person opens a tab, until done is called. It reports false
+// when there are too many tabs.
+func (g *stage) opening() (done func(), ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.tabs.open) >= maxTabs {
+		return nil, false
+	}
+	g.tabs.opening++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.tabs.opening--
+	}, true
+}
+
+// refuse notes that a page wanted one tab too many. It reports whether viewers should
+// be told: at most every refusedPause.
+func (g *stage) refuse(now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now.Sub(g.tabs.refusedAt) < refusedPause {
+		return false
+	}
+	g.tabs.refusedAt = now
+	return true
+}
+
+// tabList numbers a session's pages. Guarded by stage.mu.
+type tabList struct {
+	last   uint32
+	open   []*tab // in the order they were opened
+	lost   []*tab // of a browser that died, to be given to its successor's pages
+	active uint32 // 0 for none
+
+	opening int // by people, just now
+
+	refusedAt time.Time // when viewers were last told that pages open too many
+}
+
+// tab is a page and its number.
+type tab struct {
+	Tab
+	page   *browser.Page
+	opener uint32
+}
+
+func (l *tabList) list() []Tab {
+	list := make([]Tab, len(l.open))
+	for i, t := range l.open {
+		list[i] = t.Tab
+	}
+	return list
+}
+
+func (l *tabList) byNumber(n uint32) *tab {
+	for _, t := range l.open {
+		if t.Tab.Tab == n {
+			return t
+		}
+	}
+	return nil
+}
+
+func (l *tabList) byPage(p *browser.Page) *tab {
+	for _, t := range l.open {
+		if t.page == p {
+			return t
+		}
+	}
+	return nil
+}
+
+// lose makes all open tabs lost ones.
+func (l *tabList) lose() { l.lost, l.open = l.open, nil }
+
+// add gives a page its tab: a lost one's if there is any and the page was not
+// opened by another.
+func (l *tabList) add(p, opener *browser.Page) (t *tab, url string) {
+	if opener == nil && len(l.lost) > 0 {
+		t = l.lost[0]
+		l.lost = l.lost[1:]
+		t.page, url = p, t.URL
+	} else {
+		l.last++
+		t = &tab{Tab: Tab{Tab: l.last}, page: p}
+	}
+	if from := l.byPage(opener); from != nil {
+		t.opener = from.Tab.Tab
+	}
+	l.open = append(l.open, t)
+	return t, url
+}
+
+// remove drops a page's tab and returns the tab to show when it was the active
+// one: the one that opened it, else the last.
+func (l *tabList) remove(p *browser.Page) (gone, next *tab) {
+	gone = l.byPage(p)
+	if gone == nil {
+		return nil, nil
+	}
+	l.open = slices.DeleteFunc(l.open, func(t *tab) bool { return t == gone })
+	if gone.Tab.Tab != l.active {
+		return gone, nil
+	}
+	l.active = 0
+	if next = l.byNumber(gone.opener); next == nil && len(l.open) > 0 {
+		next = l.open[len(l.open)-1]
+	}
+	return gone, next
+}
+
+// focus is what viewers see: a page of a browser. Its context ends when
+// something else takes its place.
+type focus struct {
+	eng    *engine
+	page   *browser.Page
+	tab    uint32
+	ctx    context.Context // the focus's life
+	cancel context.CancelFunc
+}
+
+// maxTitle bounds what a page can make every viewer receive.
+const maxTitle = 500
+
+func (t *tab) describe(p *browser.Page) {
+	t.Loading, t.State = p.Loading(), TabLive
+	if p.Crashed() {
+		t.State = TabCrashed
+	}
+	if url := p.URL(); url != "" {
+		t.URL = text.Clip(url, 32<<10)
+	}
+	t.Title, t.Favicon = text.Clip(p.Title(), maxTitle), ""
+	if icon := p.Favicon(); len(icon) < 32<<10 {
+		t.Favicon = icon
+	}
+}
