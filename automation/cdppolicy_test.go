@@ -10,7 +10,7 @@ import (
 	"takeover/automation"
 )
 
-// What a script's own session may send, and what it is told of the rest.
+// What a script's own session may send, and what it is reported the rest.
 func TestCDPSessionPolicy(t *testing.T) {
 	r := newRig(t)
 	session := r.attach()

@@ -75,7 +75,7 @@ type Client struct {
 	network    clientNetwork    // requests and routes
 	recordings clientRecordings // HAR files and traces
 	hooks      clientHooks      // what is put into pages
-	events     clientEvents     // what the client is told of
+	events     clientEvents     // what the client is reported
 
 	mu       sync.Mutex // guards what follows; never held across I/O
 	closed   bool
@@ -302,7 +302,7 @@ func (c *Client) frame(id string) (*browser.Frame, error) {
 }
 func (c *Client) handle(id string) (*handle, error) { return lookup[*handle](c, "handle", id) }
 
-// sees says whether the client is told of a page.
+// sees says whether the client is reported a page.
 func (c *Client) sees(p *browser.Page) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"takeover/browser"
 )
 
-// clientEvents is what a client is told of, and what it may still ask for.
+// clientEvents is what a client is reported, and what it may still ask for.
 type clientEvents struct {
 	mu            sync.Mutex // guards what follows
 	told          bool       // init was called: events go out

@@ -150,7 +150,7 @@ func (n *clientHandles) close() map[string]any {
 	return objects
 }
 
-// handleQueue is a client's handles, the oldest first, and some that are disposed.
+// handleQueue is a client's handles, oldest first, and some that are disposed.
 type handleQueue struct {
 	list []*handle
 	size int

@@ -23,7 +23,7 @@ func newClientHooks() clientHooks {
 	return clientHooks{bindings: map[string]*binding{}, carries: map[*browser.Page]bool{}, clocks: map[*browser.Context]bool{}}
 }
 
-// addBinding takes in a binding, unless its name is taken. One without a name is
+// addBinding handles a binding, unless its name is taken. One without a name is
 // called like its id.
 func (h *clientHooks) addBinding(b *binding, bc *browser.Context) error {
 	h.mu.Lock()
@@ -61,7 +61,7 @@ func (h *clientHooks) takenLocked(b *binding, bc *browser.Context) error {
 	return nil
 }
 
-// addFunctions takes in bindings that are known by their ids alone.
+// addFunctions handles bindings that are known by their ids alone.
 func (h *clientHooks) addFunctions(ids []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -174,7 +174,7 @@ func (h *clientHooks) abandonOverlay(o *overlayHandler, finished chan struct{}) 
 	}
 }
 
-// addEngine takes in a selector engine.
+// addEngine handles a selector engine.
 func (h *clientHooks) addEngine(e *engine) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

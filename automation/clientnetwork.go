@@ -18,7 +18,7 @@ type clientNetwork struct {
 
 func newClientNetwork() clientNetwork { return clientNetwork{routes: map[any]*routes{}} }
 
-// weigh takes in a request with a name, and gives those that are to lose theirs.
+// weigh handles a request with a name, and gives those that are to lose theirs.
 func (n *clientNetwork) weigh(r *browser.Request, size int) []*browser.Request {
 	n.mu.Lock()
 	defer n.mu.Unlock()

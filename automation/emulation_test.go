@@ -21,7 +21,7 @@ func (r *rig) openIn(options params) string {
 	return made.Context
 }
 
-// adopt makes a page that was told of the rig's page.
+// adopt makes a page that was reported the rig's page.
 func (r *rig) adopt(page string) {
 	r.Helper()
 	r.page = page

@@ -97,7 +97,7 @@ func (c *Client) activePage() string {
 	return c.idOf("page", p)
 }
 
-// opActivePage gives the page that people look at, after the event that tells of it.
+// opActivePage gives the page that people look at, after the event that reports it.
 func opActivePage(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	id := c.activePage()
 	if err := c.automation.browser.Do(ctx, func() {}); err != nil {

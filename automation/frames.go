@@ -104,7 +104,7 @@ type contentParams struct {
 	Timeout   float64 `json:"timeout"`
 }
 
-// opSetContent writes a document into the frame. Chromium tells that it begins
+// opSetContent writes a document into the frame. Chromium reports that it begins
 // again before the call's answer, and then what it has reached: its readyState
 // is complete while its pictures still load.
 func opSetContent(ctx context.Context, c *Client, s *contentParams) (any, error) {

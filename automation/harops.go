@@ -19,7 +19,7 @@ var recordingOperations = table{
 	// {har,path}, without a path to forget it: writes the file, with the files that it names beside it or, of a .zip, in it.
 	"har.stop": op(false, opStopHAR),
 
-	// {context,screenshots,network} → {trace}: calls with the parameter tracedAs, which names them, are told of in it.
+	// {context,screenshots,network} → {trace}: calls with the parameter tracedAs, which names them, are reported in it.
 	"trace.start": op(false, opStartTrace),
 	// {trace,path,events,stacks}: writes what was recorded since the last time, with the events of the script's side; nothing without a path.
 	"trace.write": op(false, opWriteTrace),

@@ -58,7 +58,7 @@ func (c *Client) spawn(do func(context.Context)) bool {
 	return true
 }
 
-// knows says whether the client has begun, and is told of a context.
+// knows says whether the client has begun, and is reported a context.
 func (c *Client) knows(bc *browser.Context) bool {
 	if !c.events.open() {
 		return false

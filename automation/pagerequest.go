@@ -106,14 +106,14 @@ func (c *Client) requestID(r *browser.Request) string {
 	return id
 }
 
-// trafficQueue is the requests of pages that a client can name, the oldest first.
+// trafficQueue is the requests of pages that a client can name, oldest first.
 type trafficQueue struct {
 	list  []*browser.Request
 	sizes map[*browser.Request]int
 	size  int // bytes of all
 }
 
-// weigh adds a request, or takes in that it has grown, and gives those that have
+// weigh adds a request, or handles that it has grown, and gives those that have
 // to go. The newest stays.
 func (q *trafficQueue) weigh(r *browser.Request, size int) []*browser.Request {
 	if q.sizes == nil {

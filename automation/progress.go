@@ -40,7 +40,7 @@ type progress struct {
 }
 
 // begin starts an operation's time. page says that the page keeps the time, and
-// may tell of its end a little late.
+// may report its end a little late.
 func (c *Client) begin(ctx context.Context, timeout float64, page bool) (*progress, context.CancelFunc) {
 	p := &progress{Context: ctx, client: c, parent: ctx, page: page, grace: replyGrace, timeout: timeout, cancel: func() {}}
 	if note, ok := ctx.Value(traceKey{}).(*traceNote); ok {

@@ -104,7 +104,7 @@ func headerOf(headers []browser.Header, name string) string {
 
 // attachLocked keeps a file under the name that its content gives it.
 func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok bool) {
-	data = r.client.options.Hide(data) // before its name tells of what is in it
+	data = r.client.options.Hide(data) // before its name reports what is in it
 	sum := sha1.Sum(data)              //nolint:gosec // as above
 	name = r.folder + hex.EncodeToString(sum[:]) + "." + extensionOf(mimeType)
 	if r.held[name] {
@@ -118,7 +118,7 @@ func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok b
 	return name, true
 }
 
-// received takes in an answer's head.
+// received handles an answer's head.
 func (r *recorder) received(res *browser.Response) {
 	r.change(res.Request, func(e *harEntry) {
 		e.Response.Status, e.Response.StatusText = res.Status, res.StatusText

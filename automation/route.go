@@ -207,7 +207,7 @@ type routeFulfillParams struct {
 	Status  int              `json:"status"`
 	Headers []browser.Header `json:"headers"`
 	Body    []byte           `json:"body"` // base64
-	// AskAgain tells of the request that a redirect becomes, as of a new one.
+	// AskAgain reports the request that a redirect becomes, as of a new one.
 	AskAgain bool `json:"askAgain"`
 }
 

@@ -15,7 +15,7 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestTracesOfVeiledPages holds that a trace has pictures of a page, but none while
+// TestTracesOfVeiledPages checks that a trace has pictures of a page, but none while
 // it shows what nobody may keep.
 func TestTracesOfVeiledPages(t *testing.T) {
 	r := newRig(t, func(o *automation.Options) { o.Files = browsertest.Files(t) })

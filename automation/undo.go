@@ -21,7 +21,7 @@ type undoStep struct {
 }
 
 // undo notes how to take back a change to a setting of pages or contexts that
-// the client did not open; Close does it, the newest first. key names the
+// the client did not open; Close does it, newest first. key names the
 // setting, comparable: of several changes of one setting only the first counts,
 // since it knows what was there before. restore is to say nothing of what is
 // gone meanwhile. Call it before the change is made.

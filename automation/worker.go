@@ -28,7 +28,7 @@ func (c *Client) describeWorker(w *browser.Worker) workerInit {
 	return init
 }
 
-// describeWorkers lists the workers that there are.
+// describeWorkers lists the workers that exist.
 func (c *Client) describeWorkers(pages []*browser.Page) []workerInit {
 	list := []workerInit{}
 	for _, p := range pages {
