@@ -24,7 +24,7 @@ var actionTargetOperations = table{
 	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
 }
 
-// pageAction runs an operation that the page carries out by itself.
+// pageAction makes an operation that the page carries out by itself.
 func (c *Client) pageAction(ctx context.Context, t *target, method string, params callParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -41,8 +41,8 @@ type fillParams struct {
 	NoWaitAfter bool   `json:"noWaitAfter"` // has no effect, as in Playwright
 }
 
-// opFill lets the page wait, select what is there and focus; the text comes from
-// the keyboard, so that the page sees what a person's input causes.
+// opFill lets the page wait, select the present text and focus. The new text
+// comes from the keyboard, so that the page gets the events of a person's input.
 func opFill(ctx context.Context, c *Client, t *fillParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -120,7 +120,8 @@ type pressParams struct {
 	NoWaitAfter bool    `json:"noWaitAfter"`
 }
 
-// opPress presses a key in an element and waits for navigations that it began.
+// opPress presses a key in an element and waits for navigations that this
+// started.
 func opPress(ctx context.Context, c *Client, t *pressParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -183,8 +184,8 @@ type dispatchParams struct {
 	EventInit *argument `json:"eventInit"`
 }
 
-// opDispatchEvent dispatches in the page's own world, whose objects the event
-// may carry.
+// opDispatchEvent dispatches in the page's main world, because the event may
+// contain objects of that world.
 func opDispatchEvent(ctx context.Context, c *Client, t *dispatchParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()

@@ -8,16 +8,17 @@ import (
 )
 
 var (
-	// schemePattern is a URL's scheme, by https://url.spec.whatwg.org/#concept-basic-url-parser.
+	// schemePattern matches a URL's scheme, by
+	// https://url.spec.whatwg.org/#concept-basic-url-parser.
 	schemePattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
 
-	// noBreaks takes out what a browser ignores anywhere in a URL.
+	// noBreaks removes characters that a browser ignores anywhere in a URL.
 	noBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 )
 
-// address reads a URL that a script wants to open, as Chromium will read it, and
-// refuses what would show this machine's files, Chromium's own pages, or what
-// Options.CheckURL refuses. It gives the URL to open. One without a scheme is
+// address parses a URL that a script opens in the way Chromium will. It refuses
+// files of this machine, Chromium's own pages, and addresses that
+// Options.CheckURL refuses. It returns the URL to open. A URL without a scheme is
 // left to Chromium, which refuses it.
 func (a *Automation) address(text string) (string, error) {
 	text = noBreaks.Replace(strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }))
@@ -32,7 +33,7 @@ func (a *Automation) address(text string) (string, error) {
 	switch scheme {
 	case "data", "blob":
 		return text, nil
-	case "about": // others are names of Chromium's own pages
+	case "about": // others are Chromium's own pages
 		if name, _, _ := strings.Cut(rest, "#"); strings.EqualFold(strings.SplitN(name, "?", 2)[0], "blank") || strings.EqualFold(name, "srcdoc") {
 			return text, nil
 		}
@@ -43,8 +44,8 @@ func (a *Automation) address(text string) (string, error) {
 	return "", errorf("%s: addresses cannot be opened here", scheme)
 }
 
-// webAddress checks an address of the web. Any number of slashes, of either
-// kind, may stand before the host.
+// webAddress checks a web address. Any number of slashes, of either kind, may
+// come before the host.
 func (a *Automation) webAddress(scheme, rest string) (string, error) {
 	end := strings.IndexAny(rest, "?#")
 	if end < 0 {
@@ -56,7 +57,7 @@ func (a *Automation) webAddress(scheme, rest string) (string, error) {
 		return text, nil
 	}
 	host, _, _ := strings.Cut(path, "/")
-	u, err := url.Parse(scheme + "://" + host) // Go refuses paths that browsers take
+	u, err := url.Parse(scheme + "://" + host) // Go refuses paths that browsers accept
 	if err == nil && u.Host == "" {
 		err = errors.New("it has no host")
 	}

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// inlineBody is the largest body, in bytes, that comes with its response;
-	// others stay here until they are asked for.
+	// inlineBody is the largest body, in bytes, that is sent with its response.
+	// Larger bodies stay here until they are requested.
 	inlineBody = 256 << 10
 
-	// maxKeptBodies bounds, in bytes, the bodies that stay here for one client.
+	// maxKeptBodies bounds the bodies that stay here for one client, in bytes.
 	maxKeptBodies = 128 << 20
 
 	// maxRequestBody bounds the body of a request, in bytes.
@@ -30,13 +30,13 @@ const (
 	// maxFetchLog bounds the log of one request and its redirects, in bytes.
 	maxFetchLog = 1 << 20
 
-	// maxRequestContexts bounds the contexts for requests that a client has at a time.
+	// maxRequestContexts bounds the request contexts of a client.
 	maxRequestContexts = 200
 
-	// plainAgent is the user agent of requests that belong to no context.
+	// plainAgent is the user agent of requests without a context.
 	plainAgent = "node"
 
-	// shownBody is how many characters of a body stand in an error.
+	// shownBody bounds the part of a body in an error, in characters.
 	shownBody = 1000
 )
 
@@ -62,12 +62,12 @@ type requests struct {
 
 	mu       sync.Mutex // guards what follows
 	bodies   map[string][]byte
-	kept     int // bytes of bodies
+	kept     int // bytes of kept bodies
 	contexts int
-	last     int // names a body
+	last     int // numbers the bodies
 }
 
-// requestContext is what playwright.request.newContext makes: requests with
+// requestContext is the result of playwright.request.newContext: requests with
 // cookies and defaults of their own.
 type requestContext struct {
 	newRequestContext
@@ -83,7 +83,7 @@ type newRequestContext struct {
 	Cookies           []fetch.Cookie      `json:"cookies"`
 }
 
-// proxyParams is a proxy as scripts name it.
+// proxyParams is a proxy in a script's options.
 type proxyParams struct {
 	Server   string `json:"server"`
 	Bypass   string `json:"bypass"`
@@ -91,7 +91,7 @@ type proxyParams struct {
 	Password string `json:"password"`
 }
 
-// requests gives the client's requests; the first to ask makes them.
+// requests returns the client's requests, which the first call makes.
 func (c *Client) requests() (*requests, error) {
 	return c.network.requests(func() *requests {
 		return &requests{
@@ -141,9 +141,9 @@ func opDisposeRequestContext(_ context.Context, c *Client, p *requestContextPara
 }
 
 type fetchParams struct {
-	Context           string              `json:"context"` // whose cookies, headers and user agent; default: the client's
-	Request           string              `json:"request"` // a request context in the place of a browser's
-	Plain             bool                `json:"plain"`   // neither: no cookies, no user agent of a browser
+	Context           string              `json:"context"` // source of cookies, headers and user agent; default: the client's
+	Request           string              `json:"request"` // a request context in place of a browser's
+	Plain             bool                `json:"plain"`   // neither: no cookies, no browser's user agent
 	URL               string              `json:"url"`
 	Method            string              `json:"method"`
 	Headers           []fetch.Header      `json:"headers"`
@@ -153,7 +153,7 @@ type fetchParams struct {
 	MaxRetries        int                 `json:"maxRetries"`
 	FailOnStatusCode  bool                `json:"failOnStatusCode"`
 	IgnoreHTTPSErrors bool                `json:"ignoreHTTPSErrors"`
-	Credentials       []fetch.Credentials `json:"credentials"` // before those of the context
+	Credentials       []fetch.Credentials `json:"credentials"` // take precedence over those of the context
 }
 
 type fetchResult struct {
@@ -169,8 +169,8 @@ type fetchResult struct {
 	Log        []string          `json:"log"`
 }
 
-// opFetch makes a request. The policy of Options.CheckURL holds for each address
-// it connects to.
+// opFetch makes a request. Options.CheckURL applies to each address that it
+// connects to.
 func opFetch(ctx context.Context, c *Client, f *fetchParams) (any, error) {
 	api, err := c.requests()
 	if err != nil {
@@ -210,7 +210,7 @@ func opFetch(ctx context.Context, c *Client, f *fetchParams) (any, error) {
 	return out, err
 }
 
-// quoted is a body as it stands in the error of an answer.
+// quoted is a body in the form for an error.
 func quoted(body []byte) string {
 	if len(body) == 0 {
 		return ""
@@ -222,7 +222,7 @@ func quoted(body []byte) string {
 	return "\nResponse text:\n" + text
 }
 
-// fetchRequest adds the defaults of the context to what a script asked for.
+// fetchRequest adds the context's defaults to a script's request.
 func (c *Client) fetchRequest(f *fetchParams) (fetch.Request, error) {
 	r := fetch.Request{
 		Method: cmp.Or(f.Method, "GET"), Body: f.Body, MaxRetries: f.MaxRetries,
@@ -277,7 +277,7 @@ func (c *Client) fetchRequest(f *fetchParams) (fetch.Request, error) {
 	return r, nil
 }
 
-// proxy reads a proxy that a script named; without one it is the browser's.
+// proxy parses a script's proxy; without one it returns the browser's.
 func (c *Client) proxy(p *proxyParams) (*fetch.Proxy, error) {
 	if p == nil {
 		return serverProxy(c.automation.options.Proxy)
@@ -285,7 +285,7 @@ func (c *Client) proxy(p *proxyParams) (*fetch.Proxy, error) {
 	return scriptProxy(p)
 }
 
-// proxyOf is the proxy of a context's pages, or nil.
+// proxyOf returns the proxy of a context's pages, or nil.
 func (c *Client) proxyOf(bc *browser.Context) (*fetch.Proxy, error) {
 	if server := bc.ProxyServer(); server != "" {
 		return scriptProxy(&proxyParams{Server: server})
@@ -352,7 +352,7 @@ func opDisposeResponse(_ context.Context, c *Client, p *responseParams) (any, er
 	return emptyJSON, nil
 }
 
-// scriptProxy reads a proxy's address; "host:port" means http.
+// scriptProxy parses a proxy's address; "host:port" means http.
 func scriptProxy(p *proxyParams) (*fetch.Proxy, error) {
 	u, err := url.Parse(p.Server)
 	if err != nil || u.Host == "" {

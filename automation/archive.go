@@ -10,7 +10,7 @@ import (
 	"takeover/files"
 )
 
-// readEntry reads the first entry of a .zip of the folder whose name fits a
+// readEntry reads the first entry of a .zip in the folder whose name matches a
 // pattern.
 func readEntry(folder *files.Folder, name, pattern string) ([]byte, error) {
 	file, info, err := folder.Open(files.Name(name))
@@ -35,7 +35,7 @@ func readEntry(folder *files.Folder, name, pattern string) ([]byte, error) {
 	return nil, errorf("%s: there is no %s in it", name, pattern)
 }
 
-// inflate reads an entry, which may say a smaller size than it has.
+// inflate reads an entry, whose declared size may be too small.
 func inflate(entry *zip.File) ([]byte, error) {
 	r, err := entry.Open()
 	if err != nil {

@@ -17,11 +17,11 @@ var ariaTargetOperations = table{
 	"ariaSnapshotJSON": op(false, opAriaSnapshotJSON), // the same as a tree
 }
 
-// ariaReference is a selector by a reference of a snapshot; those in frames
-// begin with the frame's number.
+// ariaReference matches a selector by a snapshot's reference. References in
+// frames begin with the frame's number.
 var ariaReference = regexp.MustCompile(`^aria-ref=f(\d+)e\d+`)
 
-// frameOf is the frame in which a selector begins: the one given, unless the
+// frameOf returns the frame in which a selector begins: the given one, unless the
 // selector is a reference into another.
 func frameOf(f *browser.Frame, selector string) (*browser.Frame, error) {
 	match := ariaReference.FindStringSubmatch(selector)
@@ -48,9 +48,9 @@ func (p *ariaParams) question() callParams {
 	return callParams{Mode: p.Mode, Depth: max(p.Depth, 0), Boxes: p.Boxes}
 }
 
-// opAriaSnapshot gives the text of a snapshot.
+// opAriaSnapshot returns the text of a snapshot.
 func opAriaSnapshot(ctx context.Context, c *Client, p *ariaParams) (any, error) {
-	if p.Mode != "ai" { // it has no frames in it
+	if p.Mode != "ai" { // without frames
 		return c.valueOf(ctx, &p.target, "ariaSnapshot", p.question())
 	}
 	pr, cancel := c.begin(ctx, p.Timeout, true)
@@ -66,7 +66,7 @@ func opAriaSnapshot(ctx context.Context, c *Client, p *ariaParams) (any, error) 
 	return map[string]string{"value": text}, nil
 }
 
-// opAriaSnapshotJSON gives a snapshot as a tree.
+// opAriaSnapshotJSON returns a snapshot as a tree.
 func opAriaSnapshotJSON(ctx context.Context, c *Client, p *ariaParams) (any, error) {
 	pr, cancel := c.begin(ctx, p.Timeout, true)
 	defer cancel()
@@ -77,14 +77,14 @@ func opAriaSnapshotJSON(ctx context.Context, c *Client, p *ariaParams) (any, err
 	return map[string]any{"value": tree}, nil
 }
 
-// ariaAnswer is the page's tree, and which frames it shows at which depth.
+// ariaAnswer is the page's tree, with the frames that it shows and their depths.
 type ariaAnswer struct {
-	JSON         json.RawMessage `json:"json"` // as it came: its names have an order
+	JSON         json.RawMessage `json:"json"` // unchanged, because its names are ordered
 	IframeRefs   []string        `json:"iframeRefs"`
 	IframeDepths map[string]int  `json:"iframeDepths"`
 }
 
-// ariaTree takes a snapshot, with those of the frames in it.
+// ariaTree takes a snapshot that includes frames.
 func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, json.RawMessage, error) {
 	pl, value, err := c.retry(p, &o.target, "ariaTree", o.question())
 	if err != nil {
@@ -98,8 +98,8 @@ func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, json.RawMessage, 
 	return pl, tree, err
 }
 
-// withFrames puts the snapshots of frames below their elements. A frame of which
-// none can be taken stays empty.
+// withFrames inserts the snapshots of frames below their elements. A frame
+// without a snapshot stays empty.
 func (c *Client) withFrames(p *progress, pl *place, a *ariaAnswer, o ariaParams) (json.RawMessage, error) {
 	frames := map[string]json.RawMessage{}
 	for _, ref := range a.IframeRefs {
@@ -125,7 +125,7 @@ func (c *Client) withFrames(p *progress, pl *place, a *ariaAnswer, o ariaParams)
 	return tree, err
 }
 
-// ariaFrame takes the snapshot of the frame that a reference means, if it can.
+// ariaFrame takes the snapshot of the frame of a reference, if possible.
 func (c *Client) ariaFrame(p *progress, f *browser.Frame, ref string, o ariaParams) json.RawMessage {
 	o.target = target{Frame: c.idOf("frame", f), Selector: "aria-ref=" + ref + " >> " + enterFrame + " >> body,frameset"}
 	pl, err := c.resolve(p, &o.target, browser.WorldUtility)
@@ -145,14 +145,14 @@ func (c *Client) ariaFrame(p *progress, f *browser.Frame, ref string, o ariaPara
 	return tree
 }
 
-// locatorText is a selector, and the same as code.
+// locatorText is a selector, also in the form of code.
 type locatorText struct {
 	Selector string `json:"selector"`
 	Text     string `json:"text"`
 }
 
-// opNormalize finds the selector that codegen would write for an element,
-// through the frames on the way to it.
+// opNormalize returns the selector that codegen would write for an element,
+// through the frames on the way.
 func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -195,7 +195,7 @@ func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
 	return locatorText{selector, text}, nil
 }
 
-// aroundFrame is a frame's own element, in the frame above it.
+// aroundFrame returns a frame's element in its parent frame.
 func (c *Client) aroundFrame(ctx context.Context, f *browser.Frame) (*browser.Frame, *place, error) {
 	parent := f.Parent()
 	pl, err := c.placeIn(ctx, parent, browser.WorldUtility)

@@ -11,32 +11,31 @@ import (
 	"takeover/files"
 )
 
-// Options says how to automate a browser. The zero value of each field is its
-// default.
+// Options configure the automation of a browser. The zero value of each field is
+// its default.
 type Options struct {
-	// OnDialog is asked when a JavaScript dialog opens in a page that a client
-	// works with; taken says that a client listens for dialogs and will answer.
-	// Otherwise true means that somebody, such as a viewer, will answer it, and
-	// false that it is dismissed. It is called on the model's goroutine and must
-	// not wait. Default: nobody answers.
+	// OnDialog is called when a JavaScript dialog opens in a page of a client.
+	// taken means that a client listens for dialogs and will answer. Otherwise,
+	// true means that somebody else, such as a viewer, will answer it, and false
+	// that it is dismissed. It is called on the model's goroutine and must not
+	// block. Default: nobody answers.
 	OnDialog func(d *browser.Dialog, taken bool) bool
 
-	// CheckURL refuses addresses of the web (http and https) that clients want to
-	// open; its error is what they are told. Where such an address leads from there
-	// is not asked. Addresses of other kinds than these, about:blank, data: and
-	// blob: are always refused. Default: none is refused. It is called on many
-	// goroutines.
+	// CheckURL refuses web addresses (http and https) that clients open; its
+	// error goes to the client. It is not called for redirects in pages. Of other
+	// addresses, only about:blank, data: and blob: are allowed. Default: allows
+	// all. Many goroutines call it.
 	CheckURL func(*url.URL) error
 
-	// Files is the folder of files that clients read and write, and that downloads
-	// go to. Default: there are no files.
+	// Files is the folder for files that clients read and write, and for
+	// downloads. Default: none.
 	Files *files.Folder
 
-	// Proxy is the server that the browser reaches the web through; clients' own
-	// requests do, too. Default: none.
+	// Proxy is the proxy of the browser and of clients' own requests. Default:
+	// none.
 	Proxy string
 
-	// TestIDAttribute is what getByTestId looks at; default "data-testid".
+	// TestIDAttribute is the attribute for getByTestId; default "data-testid".
 	TestIDAttribute string
 
 	Logger *slog.Logger // default: discard
@@ -48,18 +47,18 @@ type Automation struct {
 	browser *browser.Browser
 	options Options
 	log     *slog.Logger
-	cancel  func()         // of the subscription
+	cancel  func()         // ends the subscription
 	work    sync.WaitGroup // dialogs being answered, client goroutines
 	life    context.Context
 	stop    context.CancelCauseFunc
 	grants  *grants
 
-	operations table // what clients can be asked to do
+	operations table // that clients can call
 
 	mu        sync.Mutex // guards what follows; never held across I/O
 	clients   map[*Client]struct{}
 	downloads map[*browser.Download]*download
-	ended     []*browser.Download // the oldest first
+	ended     []*browser.Download // oldest first
 	closed    bool
 }
 
@@ -77,10 +76,10 @@ func New(b *browser.Browser, o Options) *Automation {
 	return a
 }
 
-// Browser is the browser that is automated.
+// Browser is the automated browser.
 func (a *Automation) Browser() *browser.Browser { return a.browser }
 
-// Close ends all clients and returns when nothing of them runs any more.
+// Close ends all clients and returns when nothing of them runs.
 func (a *Automation) Close() {
 	a.cancel()
 	a.mu.Lock()
@@ -97,7 +96,7 @@ func (a *Automation) Close() {
 	a.work.Wait()
 }
 
-// observe runs on the model's goroutine.
+// observe handles events on the model's goroutine.
 func (a *Automation) observe(ev browser.Event) {
 	a.observeDownload(ev)
 	a.mu.Lock()
@@ -114,10 +113,10 @@ func (a *Automation) observe(ev browser.Event) {
 	}
 }
 
-// dialogOpened finds out who answers a dialog. A page whose dialog nobody
-// answers stands still, so while a client drives it is dismissed, and a page
-// that asks whether it may be left is left, as Playwright does. Without clients
-// it is for the people who watch.
+// dialogOpened decides who answers a dialog. A dialog blocks its page. So a
+// dialog without a listener is dismissed while a client drives the page, and a
+// beforeunload dialog is accepted, as in Playwright. Without clients, the people
+// who watch answer it.
 func (a *Automation) dialogOpened(d *browser.Dialog, clients []*Client) {
 	taken := false
 	driven := false

@@ -27,8 +27,8 @@ var bindingOperations = table{
 	"binding.settle": op(false, opSettle),
 }
 
-// documentPatience is how long documents may take to let go of what a client put
-// into them. One that hangs has nobody who would notice.
+// documentPatience bounds how long documents may take to remove what a client
+// added. Nobody would notice in one that hangs.
 const documentPatience = 2 * time.Second
 
 // binding is a function of a script that pages can call.
@@ -45,18 +45,18 @@ type bindingCall struct {
 	seq   int64
 }
 
-// scriptTarget names a page or a context.
+// scriptTarget identifies a page or a context.
 type scriptTarget struct {
 	Page    string `json:"page"`
 	Context string `json:"context"`
 }
 
-// initScripted is where init scripts can be added.
+// initScripted is a target for init scripts.
 type initScripted interface {
 	AddInitScript(context.Context, browser.InitScriptOptions) (*browser.InitScript, error)
 }
 
-// place is the page or context, and the context that it belongs to.
+// place returns the page or context, and the context that it belongs to.
 func (t *scriptTarget) place(c *Client) (initScripted, *browser.Context, error) {
 	if t.Page != "" {
 		p, err := c.page(t.Page)
@@ -69,7 +69,7 @@ func (t *scriptTarget) place(c *Client) (initScripted, *browser.Context, error) 
 	return bc, bc, err
 }
 
-// addScript adds an init script that goes with the client.
+// addScript adds an init script that ends with the client.
 func (c *Client) addScript(ctx context.Context, t *scriptTarget, o browser.InitScriptOptions) (*browser.InitScript, error) {
 	where, bc, err := t.place(c)
 	if err != nil {
@@ -89,14 +89,14 @@ type initScriptParams struct {
 	Now    bool   `json:"now"`
 	Script string `json:"script"`
 
-	// Instead of Source: a function's, its argument, and the names of the bindings
-	// that {h: index} stands for in it.
+	// In place of Source: a function's source, its argument, and the names of the
+	// bindings to which {h: index} refers in it.
 	Code      string          `json:"code"`
 	Arg       json.RawMessage `json:"arg"`
 	Functions []string        `json:"functions"`
 }
 
-// calling is the options of a script that calls a function with functions.
+// calling returns the options of a script that calls a function with functions.
 func (p *initScriptParams) calling(c *Client) (browser.InitScriptOptions, error) {
 	ids, err := json.Marshal(p.Functions)
 	if err != nil {
@@ -163,7 +163,7 @@ func opExpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
 	return map[string]string{"binding": b.id}, nil
 }
 
-// opUnexpose takes a function away from the pages that have it.
+// opUnexpose removes a function from the pages that have it.
 func opUnexpose(ctx context.Context, c *Client, p *exposeParams) (any, error) {
 	b := c.hooks.takeBinding(p.Binding)
 	if b == nil {
@@ -179,8 +179,8 @@ func (c *Client) takeAway(ctx context.Context, b *binding) {
 	c.inDocuments(ctx, b.where, "function(){globalThis[Symbol.for("+literal(c.bindingKey)+")]?.remove("+literal(b.id)+")}")
 }
 
-// inDocuments calls a function in all documents of a page or a context, as far as
-// they answer.
+// inDocuments calls a function in all documents of a page or a context that
+// answer.
 func (c *Client) inDocuments(ctx context.Context, where any, function string) {
 	ctx, cancel := context.WithTimeout(ctx, documentPatience)
 	defer cancel()
@@ -200,11 +200,11 @@ func (c *Client) inDocuments(ctx context.Context, where any, function string) {
 	calls.Wait()
 }
 
-// rawBinding is the name of the function that carries calls of all the client's
-// bindings. It is taken off the page's global before any script runs.
+// rawBinding is the name of the function that carries the calls of all the
+// client's bindings. It is removed from the page's global before any script runs.
 func (c *Client) rawBinding() string { return "binding" + strings.ReplaceAll(c.bindingKey, "-", "") }
 
-// bindingSource is a script that does something with the page's side of bindings.
+// bindingSource is a script that calls the page side of bindings.
 func (c *Client) bindingSource(what string) (string, error) {
 	s, err := scripts()
 	if err != nil {
@@ -215,7 +215,7 @@ func (c *Client) bindingSource(what string) (string, error) {
 
 func newBindingKey() string { return uuid.NewString() }
 
-// onBinding passes a page's call on. It runs on the model's goroutine.
+// onBinding passes on a page's call. It runs on the model's goroutine.
 func (c *Client) onBinding(ev browser.BindingCalled) {
 	if ev.Name != c.rawBinding() || !c.drives(ev.World.Page()) {
 		return
@@ -226,7 +226,7 @@ func (c *Client) onBinding(ev browser.BindingCalled) {
 		Args []json.RawMessage `json:"args"`
 	}
 	if json.Unmarshal([]byte(ev.Payload), &call) != nil {
-		return // no call of ours
+		return // not one of our calls
 	}
 	if !c.hooks.hasBinding(call.ID) {
 		return
@@ -244,8 +244,7 @@ type settleParams struct {
 	Value *argument `json:"value"`
 }
 
-// opSettle gives a page what its call of a binding came to. A page that is gone
-// needs no answer.
+// opSettle gives a page the result of its call. A page that has gone needs none.
 func opSettle(ctx context.Context, c *Client, p *settleParams) (any, error) {
 	call, err := lookup[*bindingCall](c, "call", p.Call)
 	if err != nil {
@@ -286,8 +285,8 @@ type pageFunctionParams struct {
 	Handle string `json:"handle"`
 }
 
-// opPageFunction makes a function in a frame that calls the client, and gives it
-// as a handle.
+// opPageFunction makes a function in a frame that calls the client, and returns a
+// handle of it.
 func opPageFunction(ctx context.Context, c *Client, p *pageFunctionParams) (any, error) {
 	var frame *browser.Frame
 	if p.Handle != "" {
@@ -331,7 +330,7 @@ func opPageFunction(ctx context.Context, c *Client, p *pageFunctionParams) (any,
 	return map[string]any{"binding": b.id, "handle": h.id}, nil
 }
 
-// carryBindings puts the page's side of bindings into a page, once.
+// carryBindings adds the page side of bindings to a page, once.
 func (c *Client) carryBindings(ctx context.Context, p *browser.Page) error {
 	if c.hooks.carry(p) {
 		return nil
@@ -344,7 +343,7 @@ func (c *Client) carryBindings(ctx context.Context, p *browser.Page) error {
 	return err
 }
 
-// literal is text as JavaScript has it.
+// literal is text as a JavaScript literal.
 func literal(text string) string {
 	raw, _ := json.Marshal(text) // a string is always JSON
 	return string(raw)

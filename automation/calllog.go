@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// maxLogLines bounds an operation's log; what is in the middle goes.
+	// maxLogLines bounds an operation's log; lines in the middle are dropped.
 	maxLogLines = 400
 
-	// maxLogPeriod is the longest run of lines that is looked for repeating.
+	// maxLogPeriod bounds the length of a repeated run of lines.
 	maxLogPeriod = 24
 )
 
-// formatLog writes an operation's log under its error.
+// formatLog formats an operation's log below its error.
 func formatLog(log []string) string {
 	if len(log) == 0 {
 		return ""
@@ -22,8 +22,8 @@ func formatLog(log []string) string {
 	return "\nCall log:\n" + strings.Join(logLines(log), "\n") + "\n"
 }
 
-// logLines are the lines of a log as Playwright shows them: indented, each with a
-// dash, repetitions counted.
+// logLines formats a log as Playwright does: indented, with a dash for each line,
+// and with repetitions counted.
 func logLines(log []string) []string {
 	if len(log) > maxLogLines {
 		log = slices.Concat(log[:maxLogLines/2], log[len(log)-maxLogLines/2:])
@@ -48,7 +48,8 @@ func logLines(log []string) []string {
 	return lines
 }
 
-// repetition finds the run of lines at the front whose repeats cover the most.
+// repetition returns the run of lines at the front whose repetitions cover most
+// lines.
 func repetition(log []string) (period, count int) {
 	period, count = 1, 1
 	for p := 1; p <= min(len(log)/2, maxLogPeriod); p++ {

@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 )
 
-// callParams are what an operation on elements is called with on the page's side:
-// Request of page/layer.ts. An operation takes the fields that it knows.
+// callParams are the parameters of an operation on elements for the page side:
+// Request of page/layer.ts. Each operation uses the fields that it knows.
 type callParams struct {
 	search
-	Task    int64   `json:"task"`             // under which the operation can be aborted
+	Task    int64   `json:"task"`             // number by which the operation can be aborted
 	Timeout float64 `json:"timeout,omitzero"` // milliseconds, 0 for none
-	Resumed *int    `json:"resumed,omitzero"` // the attempt that answered ready, to go on with
-	Quiet   bool    `json:"quiet,omitzero"`   // the log already says what is waited for
+	Resumed *int    `json:"resumed,omitzero"` // the number of the attempt that answered ready and now continues
+	Quiet   bool    `json:"quiet,omitzero"`   // the log already says what the operation waits for
 
 	Force    bool   `json:"force,omitzero"`    // without the checks of an action
 	Property string `json:"property,omitzero"` // to read

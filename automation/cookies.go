@@ -98,7 +98,7 @@ type newCookie struct {
 	PartitionKey string   `json:"partitionKey"`
 }
 
-// wire checks a cookie in Playwright's words.
+// wire checks a cookie, with Playwright's errors.
 func (c newCookie) wire() (wireCookie, error) {
 	w := wireCookie{
 		Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, HTTPOnly: c.HTTPOnly, SameSite: c.SameSite,
@@ -176,7 +176,7 @@ func opCookies(ctx context.Context, c *Client, p *cookiesParams) (any, error) {
 	return forURLs(cookies, p.URLs)
 }
 
-// forURLs are the cookies that requests to any of the URLs carry; all without a
+// forURLs returns the cookies for requests to any of the URLs, or all without a
 // URL.
 func forURLs(cookies []fetch.Cookie, urls []string) (any, error) {
 	if len(urls) > 0 {
@@ -206,15 +206,15 @@ func same(a, b fetch.Cookie) bool {
 	return a.Name == b.Name && a.Domain == b.Domain && a.Path == b.Path && a.PartitionKey == b.PartitionKey
 }
 
-// among makes a function that finds the cookies of a list; nil finds all.
+// among returns a function that finds the cookies of a list; nil finds all.
 func among(list *[]fetch.Cookie) func(fetch.Cookie) bool {
 	return func(c fetch.Cookie) bool {
 		return list == nil || slices.ContainsFunc(*list, func(o fetch.Cookie) bool { return same(c, o) })
 	}
 }
 
-// opClearCookies takes cookies away, by making them expire: the others are not
-// touched.
+// opClearCookies removes cookies by making them expire, so that others stay
+// unchanged.
 func opClearCookies(ctx context.Context, c *Client, p *clearCookiesParams) (any, error) {
 	bc, err := c.contextOf(p.Context)
 	if err != nil {
@@ -241,7 +241,7 @@ func opClearCookies(ctx context.Context, c *Client, p *clearCookiesParams) (any,
 // contextJar is a browser context's cookies.
 type contextJar struct{ context *browser.Context }
 
-// Cookies are those for a URL.
+// Cookies returns the cookies for a URL.
 func (j contextJar) Cookies(ctx context.Context, u *url.URL) ([]fetch.Cookie, error) {
 	list, err := readCookies(ctx, j.context)
 	if err != nil {
@@ -256,8 +256,8 @@ func (j contextJar) Cookies(ctx context.Context, u *url.URL) ([]fetch.Cookie, er
 	return cookies, nil
 }
 
-// SetCookies puts cookies into the browser. Chromium refuses all when it does
-// not like one; then the others are put in one by one.
+// SetCookies adds cookies to the browser. Chromium refuses all of them if it
+// refuses one; then they are added one by one.
 func (j contextJar) SetCookies(ctx context.Context, cookies []fetch.Cookie) error {
 	list := make([]wireCookie, len(cookies))
 	for i, c := range cookies {

@@ -16,29 +16,30 @@ var downloadOperations = table{
 	"download.saveAs": op(false, opDownloadSaveAs), // {download,to}
 }
 
-// maxDownloads is how many downloads that have ended are remembered.
+// maxDownloads bounds the remembered downloads that have ended.
 const maxDownloads = 1000
 
-// download is how a download went, for all who ask.
+// download is the state of a download, for all callers.
 type download struct {
-	done     chan struct{} // closed when the rest is there
+	done     chan struct{} // closed when the other fields are set
 	name     string        // in the folder of files
-	failure  string        // empty when there is a file
+	failure  string        // empty for a success
 	received int64         // bytes that are not in the folder yet; guarded by the automation
 }
 
-// textRefused is Playwright's word about downloads of a context that refuses them.
+// textRefused is Playwright's text about downloads in a context that refuses
+// them.
 const textRefused = "Pass { acceptDownloads: true } when you are creating your browser context."
 
-// observeDownload keeps what pages download, whoever drives them. It runs on the
-// model's goroutine.
+// observeDownload keeps the downloads of pages, whoever drives them. It runs on
+// the model's goroutine.
 func (a *Automation) observeDownload(ev browser.Event) {
 	switch ev := ev.(type) {
 	case browser.DownloadBegan:
 		a.downloadOf(ev.Download)
 	case browser.DownloadProgressed:
 		if f := a.options.Files; f != nil && a.downloadProgressed(ev) > f.Room() {
-			a.work.Go(func() { _ = ev.Download.Cancel(a.life) }) // it ends by itself, and is not kept then
+			a.work.Go(func() { _ = ev.Download.Cancel(a.life) }) // it ends by itself and is not kept then
 		}
 	case browser.DownloadEnded:
 		d := a.downloadOf(ev.Download)
@@ -50,7 +51,7 @@ func (a *Automation) observeDownload(ev browser.Event) {
 	}
 }
 
-// knownDownload is a download that was not forgotten, or nil.
+// knownDownload returns a remembered download, or nil.
 func (a *Automation) knownDownload(d *browser.Download) *download {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,7 +69,7 @@ func (a *Automation) downloadOf(d *browser.Download) *download {
 	return known
 }
 
-// downloadProgressed gives how many bytes all downloads under way have together.
+// downloadProgressed returns the total bytes of all running downloads.
 func (a *Automation) downloadProgressed(ev browser.DownloadProgressed) int64 {
 	a.downloadOf(ev.Download)
 	a.mu.Lock()
@@ -81,7 +82,7 @@ func (a *Automation) downloadProgressed(ev browser.DownloadProgressed) int64 {
 	return all
 }
 
-// downloadEnded forgets the oldest of many downloads that have ended.
+// downloadEnded forgets the oldest ended downloads when there are too many.
 func (a *Automation) downloadEnded(of *browser.Download, d *download) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -114,9 +115,9 @@ func (a *Automation) keepDownload(ev browser.DownloadEnded, d *download) {
 	}
 }
 
-// Downloaded waits until a download has ended and what came of it is in the folder
-// of files: its name there, or why there is none. The error is ctx's cause, that
-// the browser is gone, or that the download was forgotten.
+// Downloaded waits until a download has ended and its file is in the folder. It
+// returns the file's name there, or why there is none. The error is the cause of
+// ctx, or says that the browser has gone or the download was forgotten.
 func (a *Automation) Downloaded(ctx context.Context, d *browser.Download) (name, failure string, err error) {
 	known := a.knownDownload(d)
 	if known == nil {
@@ -171,7 +172,7 @@ func opDownloadCancel(ctx context.Context, c *Client, p *downloadParams) (any, e
 	return emptyJSON, err
 }
 
-// opDownloadDelete removes what was downloaded; a second time is no error.
+// opDownloadDelete removes a downloaded file. Removing it again is no error.
 func opDownloadDelete(ctx context.Context, c *Client, p *downloadParams) (any, error) {
 	d, err := c.downloaded(ctx, p.Download)
 	if err != nil || d.name == "" {
@@ -187,7 +188,7 @@ func opDownloadDelete(ctx context.Context, c *Client, p *downloadParams) (any, e
 	return emptyJSON, nil
 }
 
-// opDownloadSaveAs copies what was downloaded under another name.
+// opDownloadSaveAs copies a downloaded file to another name.
 func opDownloadSaveAs(ctx context.Context, c *Client, p *downloadParams) (any, error) {
 	d, err := c.downloaded(ctx, p.Download)
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 	"takeover/browser"
 )
 
-// dragPatience is how long a frame may take to say whether something is dragged
-// in it, and Chromium to say what.
+// dragPatience bounds how long a frame may take to say whether a drag began in
+// it, and Chromium to return the dragged data.
 const dragPatience = time.Second
 
-// anyDragOperation is Chromium's mask of all that may be done with what is dragged.
+// anyDragOperation is Chromium's mask of all drag operations.
 const anyDragOperation = 0xffff
 
-// drag is what a pressed left button may bring about: without a window system
-// nobody would carry a dragged thing to where it is dropped, so it is taken from
-// Chromium and carried by events.
+// drag is the drag that a pressed left button may start. Without a window system
+// nobody would carry the dragged data to its target, so the data is taken from
+// Chromium and moved by events.
 type drag struct {
 	watches []*layer        // in the page's frames
-	data    *input.DragData // what is dragged, or nil; guarded by the mouse's mutex
+	data    *input.DragData // the dragged data, or nil; guarded by the mouse's mutex
 }
 
 type dragKey struct{}
 
-// dragWatchOf gives the page's side of watching for a drag in a world.
+// dragWatchOf returns the page side of watching for a drag in a world.
 func (a *Automation) dragWatchOf(ctx context.Context, w *browser.World) (*layer, error) {
 	return installed(ctx, w, dragKey{}, func() (string, any, error) {
 		s, err := scripts()
@@ -36,8 +36,8 @@ func (a *Automation) dragWatchOf(ctx context.Context, w *browser.World) (*layer,
 	})
 }
 
-// carryOn carries out an event of the mouse in another way when something is
-// dragged, or may be from then on. carried says that it has.
+// carryOn carries out an event of the mouse differently during a drag, or when a
+// drag may begin. carried reports that it did so.
 func (s *inputState) carryOn(ctx context.Context, ev input.DispatchMouseEventParams) (carried bool, err error) {
 	left := buttonBits[input.MouseButtonLeft]
 	s.mu.Lock()
@@ -86,7 +86,7 @@ func (s *inputState) dragMove(ctx context.Context, d *drag, ev input.DispatchMou
 	defer cancel()
 	data, err := s.page.Dragged(patient)
 	if err != nil {
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // what began is over
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // the drag that began is over
 			return nil
 		}
 		return err
@@ -97,18 +97,18 @@ func (s *inputState) dragMove(ctx context.Context, d *drag, ev input.DispatchMou
 	return s.dispatchDrag(ctx, input.DispatchDragEventTypeDragEnter, data, ev)
 }
 
-// dragEnd ends what a pressed left button began, and drops what was dragged.
+// dragEnd ends the drag of a pressed left button and drops the data.
 func (s *inputState) dragEnd(ctx context.Context, d *drag, data *input.DragData, ev input.DispatchMouseEventParams) (err error) {
 	if data != nil {
 		err = s.dispatchDrag(ctx, input.DispatchDragEventTypeDrop, data, ev)
 	}
 	for _, w := range d.watches {
-		_ = w.post("end") // a frame that is gone has ended it
+		_ = w.post("end") // a frame that has gone has ended it
 	}
 	return errors.Join(err, s.page.InterceptDrags(false))
 }
 
-// dragCancel ends a drag without a drop. cancelled says that there was one.
+// dragCancel ends a drag without a drop. cancelled reports whether there was one.
 func (s *inputState) dragCancel(ctx context.Context) (cancelled bool, err error) {
 	s.mu.Lock()
 	d := s.drag
@@ -130,7 +130,7 @@ func (s *inputState) dispatchDrag(ctx context.Context, t input.DispatchDragEvent
 	return err
 }
 
-// watchDrags begins to watch in all frames that answer in time.
+// watchDrags starts watching in all frames that answer in time.
 func (s *inputState) watchDrags(ctx context.Context) []*layer {
 	patient, cancel := context.WithTimeout(ctx, dragPatience)
 	defer cancel()
@@ -156,7 +156,7 @@ func (s *inputState) watchDrags(ctx context.Context) []*layer {
 	return watches
 }
 
-// started asks all frames whether something is dragged.
+// started asks all frames whether a drag began.
 func (d *drag) started(ctx context.Context) bool {
 	patient, cancel := context.WithTimeout(ctx, dragPatience)
 	defer cancel()

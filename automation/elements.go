@@ -42,10 +42,10 @@ var elementOperations = table{
 	"handle.waitForElementState": op(false, opWaitForElementState),
 }
 
-// emptyJSON is the reply of an operation that gives nothing.
+// emptyJSON is the reply of an operation without a result.
 var emptyJSON = json.RawMessage(`{}`)
 
-// getter makes the operation that waits for an element and reads one property.
+// getter makes an operation that waits for an element and reads one property.
 func getter(property string) func(context.Context, *Client, *getParams) (any, error) {
 	return func(ctx context.Context, c *Client, p *getParams) (any, error) {
 		return c.valueOf(ctx, &p.target, "get", callParams{Property: property, Name: p.Name})
@@ -57,7 +57,7 @@ type getParams struct {
 	Name string `json:"name"` // of an attribute
 }
 
-// valueOf runs an operation on a target and gives the page's answer.
+// valueOf runs an operation on a target and returns the page's answer.
 func (c *Client) valueOf(ctx context.Context, t *target, method string, params callParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -68,8 +68,8 @@ func (c *Client) valueOf(ctx context.Context, t *target, method string, params c
 	return valueResult{value}, nil
 }
 
-// now runs an operation that does not wait for an element; missing is its
-// answer when a frame on the way is not there, or goes away meanwhile.
+// now runs an operation that does not wait for an element. missing is its answer
+// when a frame on the way does not exist or goes away.
 func (c *Client) now(ctx context.Context, t *target, method string, params callParams, missing string) (json.RawMessage, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -133,7 +133,7 @@ func opBoundingBox(ctx context.Context, c *Client, t *target) (any, error) {
 	return map[string]*rect{"value": box}, nil
 }
 
-// box asks for an element's rectangle and carries it out to the page.
+// box returns an element's rectangle in the page's viewport.
 func (c *Client) box(p *progress, t *target, method string, params callParams) (*rect, error) {
 	pl, value, err := c.retry(p, t, method, params)
 	if err != nil {
@@ -151,7 +151,7 @@ func (c *Client) box(p *progress, t *target, method string, params callParams) (
 	return r, nil
 }
 
-// query gives the first element of a target by reference, or nil.
+// query returns the first element of a target by reference, or nil.
 func (c *Client) query(ctx context.Context, t *target) (*place, *runtime.RemoteObject, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -243,13 +243,13 @@ func opWaitForSelector(ctx context.Context, c *Client, t *waitForSelector) (any,
 	return h.result(), nil
 }
 
-// awaitState waits for a state. An element whose frame is not there is hidden.
+// awaitState waits for a state. An element in a missing frame is hidden.
 func (c *Client) awaitState(p *progress, t *target, state string, keep bool) (*place, json.RawMessage, error) {
 	p.absent = state == "hidden" || state == "detached"
 	return c.retry(p, t, "waitFor", callParams{State: state, Keep: keep})
 }
 
-// waitFor waits for an element to be attached or visible and gives its handle.
+// waitFor waits until an element is attached or visible, and returns its handle.
 func (c *Client) waitFor(p *progress, t *target, state string) (*handle, error) {
 	for {
 		pl, _, err := c.retry(p, t, "waitFor", callParams{State: state, Keep: true})
@@ -263,7 +263,7 @@ func (c *Client) waitFor(p *progress, t *target, state string) (*handle, error) 
 	}
 }
 
-// taken makes a handle of the element that the last task of a place kept.
+// taken makes a handle of the element that the last operation of a place kept.
 func (c *Client) taken(p *progress, pl *place) (*handle, error) {
 	o, err := pl.layer.reference(p, "take", pl.task)
 	if err != nil {

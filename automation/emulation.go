@@ -48,7 +48,7 @@ type size struct {
 	Height int `json:"height"`
 }
 
-// maxContexts is how many contexts of its own a client may have at a time.
+// maxContexts bounds the contexts that a client opens.
 const maxContexts = 100
 
 // opNewContext opens an incognito context, which ends with the client.
@@ -110,13 +110,14 @@ func (c *Client) contextOptions(p *newContextParams) (browser.ContextOptions, er
 			return o, &Error{Name: nameError, Message: err.Error(), cause: err}
 		}
 	}
-	// Without the last entry Chromium reaches this machine without the proxy.
+	// Without the last entry, Chromium would reach this machine without the
+	// proxy.
 	o.ProxyServer, o.ProxyBypass = proxy.Server.Scheme+"://"+proxy.Server.Host, strings.Join(append(proxy.Bypass, "<-loopback>"), ",")
 	return o, nil
 }
 
-// viewport sets the size of the pages. What a script does not say is as in
-// other pages of the browser.
+// viewport sets the size of the pages. Unset values are those of the browser's
+// other pages.
 func (p *newContextParams) viewport(o *browser.ContextOptions, usual *browser.Viewport) error {
 	v := browser.Viewport{}
 	if usual != nil {
@@ -144,10 +145,10 @@ func (p *newContextParams) viewport(o *browser.ContextOptions, usual *browser.Vi
 	return nil
 }
 
-// defaultWidth and defaultHeight are Playwright's.
+// defaultWidth and defaultHeight are Playwright's defaults.
 const defaultWidth, defaultHeight = 1280, 720
 
-// noOverride takes an emulation back.
+// noOverride ends an emulation.
 const noOverride = "no-override"
 
 type mediaParams struct {
@@ -159,7 +160,7 @@ type mediaParams struct {
 	Contrast      *string `json:"contrast"`
 }
 
-// over sets what is given.
+// over applies the given values.
 func (p *mediaParams) over(m *browser.Media) error {
 	for _, f := range []struct {
 		name  string
@@ -231,8 +232,8 @@ func opSetGeolocation(ctx context.Context, c *Client, p *geolocationParams) (any
 	return emptyJSON, bc.SetGeolocation(ctx, p.Geolocation)
 }
 
-// checkPlace says what Chromium would refuse of a context's language and time
-// zone, in Playwright's words, where it says it: with the first page.
+// checkPlace returns the error of a context's language or time zone that Chromium
+// would refuse, in Playwright's words. Playwright reports it with the first page.
 func checkPlace(o browser.Options) error {
 	if o.Locale != "" {
 		if _, err := language.Parse(o.Locale); err != nil {
@@ -243,7 +244,7 @@ func checkPlace(o browser.Options) error {
 		return nil
 	}
 	_, err := time.LoadLocation(o.Timezone)
-	if _, none := time.LoadLocation("Europe/Berlin"); err != nil && none == nil { // this machine knows zones
+	if _, none := time.LoadLocation("Europe/Berlin"); err != nil && none == nil { // this machine has time zone data
 		return errorf("Invalid timezone ID: %s", o.Timezone)
 	}
 	return nil

@@ -10,17 +10,17 @@ import (
 )
 
 // ErrNotBuilt is the error of an operation in a binary that was compiled without
-// the page's side.
+// the page side.
 var ErrNotBuilt = errors.New("the page scripts are not built into this binary: run make generate")
 
-// Names of errors, as a script sees them.
+// Names of errors in a script.
 const (
 	nameError        = "Error"
 	nameTimeout      = "TimeoutError"
 	nameTargetClosed = "TargetClosedError"
 )
 
-// Playwright's words for what ends an operation from outside.
+// Playwright's texts for operations that were ended from outside.
 const (
 	textTargetClosed     = "Target page, context or browser has been closed"
 	textCrashed          = "Target crashed"
@@ -35,7 +35,7 @@ const (
 type Error struct {
 	Name    string   // the error's class in the script: "Error", "TimeoutError", "TargetClosedError"
 	Message string   // without the API's prefix and without the log
-	Log     []string // what the operation did until then
+	Log     []string // the log of the operation up to the error
 
 	cause error
 }
@@ -44,22 +44,22 @@ type Error struct {
 // it.
 func (e *Error) Error() string { return e.Message + formatLog(e.Log) }
 
-// ErrorName is the error's class in the script.
+// ErrorName is the class of the error in the script.
 func (e *Error) ErrorName() string { return e.Name }
 
-// Unwrap returns what the error was made of, or nil.
+// Unwrap returns the underlying error, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
 func errorf(format string, args ...any) *Error {
 	return &Error{Name: nameError, Message: fmt.Sprintf(format, args...)}
 }
 
-// timeoutError says whether the operation's own time is over.
+// timeoutError reports whether the operation's own timeout is over.
 type timeoutError struct{ ms float64 }
 
 func (t timeoutError) Error() string { return "Timeout " + milliseconds(t.ms) + "ms exceeded." }
 
-// explain puts an error into Playwright's words. The log is added unless the
+// explain converts an error to Playwright's words, and adds the log unless the
 // error has one.
 func explain(err error, log []string) error {
 	if err == nil {
@@ -118,7 +118,7 @@ func navigationMessage(n *browser.NavigationError) string {
 	return fmt.Sprintf("%s at %s", n.Text, n.URL)
 }
 
-// failedMessage is the same of a navigation that the page had begun.
+// failedMessage is the same for a navigation that the page started.
 func failedMessage(n *browser.NavigationError) string {
 	if n.Text == "net::ERR_ABORTED" {
 		return n.Text + "; maybe frame was detached?"
@@ -126,7 +126,7 @@ func failedMessage(n *browser.NavigationError) string {
 	return n.Text
 }
 
-// scriptMessage is an exception of the page's, with where it was thrown.
+// scriptMessage is an exception of the page, with its position.
 func scriptMessage(s *browser.ScriptError) string {
 	if s.Stack != "" {
 		return ownFrames(s.Stack)
@@ -134,14 +134,14 @@ func scriptMessage(s *browser.ScriptError) string {
 	return s.Error()
 }
 
-// retriable says whether an operation on an element may begin anew: the document
-// or the frame it was in went away, not the page.
+// retriable reports whether an operation on an element may start again: its
+// document or frame has gone, but not the page.
 func retriable(err error) bool {
 	return errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, cdp.ErrDetached) || refused(err)
 }
 
-// refused says whether Chromium refused a command, which it does when the object
-// or node that the command names has gone meanwhile.
+// refused reports whether Chromium refused a command, which it does when the
+// object or node in the command has gone.
 func refused(err error) bool {
 	_, ok := errors.AsType[*cdp.Error](err)
 	return ok

@@ -30,21 +30,21 @@ var evaluationOperations = table{
 	"handle.evaluateHandle": op(true, opHandleEvaluateHandle),
 }
 
-// argument is what a script passes to a function in the page.
+// argument is an argument of a function in the page.
 type argument struct {
 	Value   json.RawMessage `json:"value"`
 	Handles []string        `json:"handles"`
 }
 
-// expression is a script's code for the page.
+// expression is code of a script for the page.
 type expression struct {
 	Expression string    `json:"expression"`
 	IsFunction bool      `json:"isFunction"`
 	Arg        *argument `json:"arg"`
 }
 
-// given makes what the evaluator is called with: itself, the argument, the
-// subjects, the argument's handles.
+// given returns the arguments for the evaluator: itself, the argument, the
+// subjects, and the handles of the argument.
 func (c *Client) given(ctx context.Context, e *layer, arg *argument, subjects ...*runtime.CallArgument) ([]*runtime.CallArgument, error) {
 	list := []any{e.object, nil, len(subjects)}
 	if arg != nil && len(arg.Value) > 0 {
@@ -72,7 +72,7 @@ func (c *Client) given(ctx context.Context, e *layer, arg *argument, subjects ..
 	return out, nil
 }
 
-// argument is the handle's value as an argument of a call in a world.
+// argument returns the handle's value as an argument for a call in a world.
 func (h *handle) argument(ctx context.Context, w *browser.World) (*runtime.CallArgument, error) {
 	if h.object == "" {
 		return &runtime.CallArgument{Value: h.value.Value, UnserializableValue: h.value.UnserializableValue}, nil
@@ -81,9 +81,9 @@ func (h *handle) argument(ctx context.Context, w *browser.World) (*runtime.CallA
 	return &runtime.CallArgument{ObjectID: id}, err
 }
 
-// evaluate runs a script's code in a world, with subjects as the function's
-// first arguments. The code stands in the called function itself, not in an
-// eval, so that no policy of the page's forbids it.
+// evaluate runs code of a script in a world, with subjects as the function's
+// first arguments. The code is part of the called function and not of an eval, so
+// that no policy of the page forbids it.
 func (c *Client) evaluate(ctx context.Context, w *browser.World, x *expression, byValue bool, subjects ...runtime.RemoteObjectID) (*runtime.RemoteObject, error) {
 	args := make([]*runtime.CallArgument, len(subjects))
 	for i, id := range subjects {
@@ -125,8 +125,8 @@ func (c *Client) evaluateOn(ctx context.Context, w *browser.World, x *expression
 	})
 }
 
-// callable tries code as a function expression, and, when that is no syntax, as
-// the shorthand method that it may have been cut from.
+// callable tries code as a function expression and, if that is a syntax error, as
+// the shorthand method from which it may have been cut.
 func callable(code string, call func(string) (*runtime.RemoteObject, error)) (*runtime.RemoteObject, error) {
 	code = strings.TrimSpace(code)
 	o, err := call(code)
@@ -148,7 +148,7 @@ func isSyntaxError(err error) bool {
 	return ok && s.Name == "SyntaxError"
 }
 
-// normal makes a function declaration an expression.
+// normal converts a function declaration to an expression.
 func normal(code string) string {
 	code = strings.TrimSpace(code)
 	rest := strings.TrimSpace(strings.TrimPrefix(code, "async"))
@@ -190,7 +190,7 @@ func opEvaluateHandle(ctx context.Context, c *Client, p *frameExpression) (any, 
 	return c.evaluateKept(ctx, w, &p.expression)
 }
 
-// evaluateKept evaluates in a world and answers with a handle of the outcome.
+// evaluateKept evaluates in a world and returns a handle of the result.
 func (c *Client) evaluateKept(ctx context.Context, w *browser.World, e *expression) (any, error) {
 	o, err := c.evaluate(ctx, w, e, false)
 	if err != nil {
@@ -243,7 +243,7 @@ type targetExpression struct {
 	expression
 }
 
-// onElement waits for an element and evaluates with it in the page's world.
+// onElement waits for an element and evaluates with it in the page's main world.
 func (c *Client) onElement(ctx context.Context, p *targetExpression, byValue bool) (*browser.World, *runtime.RemoteObject, error) {
 	pr, cancel := c.begin(ctx, p.Timeout, true)
 	defer cancel()
@@ -288,7 +288,7 @@ func opEvalOnSelector(ctx context.Context, c *Client, p *targetExpression) (any,
 func opEvalOnSelectorAll(ctx context.Context, c *Client, p *targetExpression) (any, error) {
 	pr, cancel := c.begin(ctx, 0, false)
 	defer cancel()
-	pl, err := c.resolve(pr, &p.target, browser.WorldMain) // the array must be of the page's own world
+	pl, err := c.resolve(pr, &p.target, browser.WorldMain) // the array must be of the page's main world
 	if err != nil || pl == nil {
 		return nil, orGone(err)
 	}
@@ -300,7 +300,7 @@ func opEvalOnSelectorAll(ctx context.Context, c *Client, p *targetExpression) (a
 	return evaluated(c.evaluate(ctx, pl.layer.world, &p.expression, true, list.ObjectID))
 }
 
-// drop ends a handle that was only needed for a moment.
+// drop releases a handle that was needed only briefly.
 func (c *Client) drop(h *handle) {
 	c.handles.take(h.id)
 	h.release()
@@ -312,7 +312,7 @@ type waitForFunction struct {
 	Timeout float64 `json:"timeout"`
 }
 
-// opWaitForFunction polls on the page's side, in each document anew.
+// opWaitForFunction polls on the page side, again in each new document.
 func opWaitForFunction(ctx context.Context, c *Client, p *waitForFunction) (any, error) {
 	pr, cancel := c.begin(ctx, p.Timeout, false)
 	defer cancel()
@@ -359,7 +359,7 @@ func (c *Client) poll(ctx context.Context, w *browser.World, p *waitForFunction)
 	}
 	code := normal(p.Expression)
 	o, err := call("()=>(" + code + "\n)")
-	if isSyntaxError(err) { // statements: only an eval runs those
+	if isSyntaxError(err) { // statements, which need an eval
 		text, e := json.Marshal(code)
 		if e != nil {
 			return nil, e
@@ -369,7 +369,7 @@ func (c *Client) poll(ctx context.Context, w *browser.World, p *waitForFunction)
 	return o, err
 }
 
-// orGone is the error of a target whose frame is missing, for operations that do
+// orGone returns the error of a target in a missing frame, for operations that do
 // not wait.
 func orGone(err error) error {
 	if err != nil {

@@ -17,7 +17,7 @@ var initOperations = table{
 	"activePage": op(false, opActivePage), // {} → {page} that people look at, or empty
 }
 
-// pageInit is a page as a client learns of it.
+// pageInit describes a page to a client.
 type pageInit struct {
 	ID        string      `json:"id"`
 	Context   string      `json:"context"`
@@ -27,7 +27,7 @@ type pageInit struct {
 	Viewport  *viewport   `json:"viewport,omitempty"`
 }
 
-// frameInit is a frame as a client learns of it.
+// frameInit describes a frame to a client.
 type frameInit struct {
 	ID     string   `json:"id"`
 	Parent string   `json:"parent,omitempty"`
@@ -58,7 +58,7 @@ type clientInit struct {
 	ActivePage string       `json:"activePage,omitempty"`
 }
 
-// opInit gives what there is, and lets the events flow from exactly there on.
+// opInit returns the present state, and sends events from exactly there on.
 func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	b := c.automation.browser
 	init := clientInit{Browser: c.describeBrowser(), Pages: []pageInit{}}
@@ -84,8 +84,8 @@ func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	return init, nil
 }
 
-// activePage is the client's name for the page that people look at; empty when
-// they look at none that the client sees.
+// activePage is the client's name for the page that people see, or empty when the
+// client does not know that page.
 func (c *Client) activePage() string {
 	if c.options.ActivePage == nil {
 		return ""
@@ -97,7 +97,7 @@ func (c *Client) activePage() string {
 	return c.idOf("page", p)
 }
 
-// opActivePage gives the page that people look at, after the event that reports it.
+// opActivePage returns the page that people see, after the event that reports it.
 func opActivePage(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	id := c.activePage()
 	if err := c.automation.browser.Do(ctx, func() {}); err != nil {
@@ -144,7 +144,7 @@ func (c *Client) describeFrame(f *browser.Frame) frameInit {
 	return init
 }
 
-// lifecycles are Playwright's words for what a document reaches.
+// lifecycles maps Playwright's names to stages of a document.
 var lifecycles = []struct {
 	bit  browser.Lifecycle
 	name string
@@ -165,7 +165,7 @@ func stateNames(set browser.Lifecycle) []string {
 	return names
 }
 
-// lifecycleOf reads a waitUntil or state option; empty means load.
+// lifecycleOf parses a waitUntil or state option; empty means load.
 func lifecycleOf(option, value string) (browser.Lifecycle, error) {
 	if value == "" {
 		value = "load"
@@ -185,7 +185,7 @@ func lifecycleOf(option, value string) (browser.Lifecycle, error) {
 	return lifecycles[i].bit, nil
 }
 
-// observe tells the client what happened. It runs on the model's goroutine.
+// observe reports events to the client. It runs on the model's goroutine.
 func (c *Client) observe(ev browser.Event) {
 	c.recordings.observe(ev)
 	switch ev := ev.(type) {
@@ -285,7 +285,8 @@ func (c *Client) emit(event string, params any) {
 	c.options.Emit(event, raw)
 }
 
-// offerDialog tells a listening client of a dialog, and says whether it listens.
+// offerDialog reports a dialog to a listening client, and returns whether it
+// listens.
 func (c *Client) offerDialog(d *browser.Dialog) bool {
 	listens := c.hears(d.Page(), eventDialog)
 	if listens {

@@ -18,7 +18,7 @@ var expectationTargetOperations = table{
 	"expect": op(false, opExpect),
 }
 
-// Expressions of expectations that need something of their own.
+// Expressions that need special handling.
 const (
 	expectCount    = "to.have.count"
 	expectProperty = "to.have.property"
@@ -27,19 +27,18 @@ const (
 )
 
 const (
-	// leastExpect is the least time, in milliseconds, for an expectation.
+	// leastExpect is the minimum timeout of an expectation in milliseconds.
 	leastExpect = 1
 
-	// firstLook is how long the first look at how things stand may take in any
-	// case: time is not over before it, but in a page that does not answer.
+	// firstLook is how long the first check may take in any case: the timeout
+	// cannot pass before it, unless the page does not answer.
 	firstLook = 1500 * time.Millisecond
 
-	// lastLook is how long it may take to see how things stand when the client
-	// waits no longer.
+	// lastLook is how long the final check may take after the timeout.
 	lastLook = 300 * time.Millisecond
 )
 
-// textNotFound is why an expectation on an element is not met when there is none.
+// textNotFound is the reason when an expectation's element does not exist.
 const textNotFound = "element(s) not found"
 
 type expectParams struct {
@@ -54,7 +53,8 @@ type expectParams struct {
 	IsNot          bool              `json:"isNot"`
 }
 
-// expectResult is how an expectation went: it is met when Matches is not IsNot.
+// expectResult is the result of an expectation. It is met when Matches differs
+// from IsNot.
 type expectResult struct {
 	Matches      bool            `json:"matches"`
 	TimedOut     bool            `json:"timedOut,omitempty"`
@@ -63,8 +63,8 @@ type expectResult struct {
 	Log          []string        `json:"log"` // as it is shown
 }
 
-// opExpect waits for an expectation. What is not met is a result, not an error; so is
-// what the client does not wait for any more.
+// opExpect waits for an expectation. A failed expectation is a result and not an
+// error, also when the client no longer waits.
 func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
 	result, err := c.expect(ctx, t)
 	if err == nil || ctx.Err() == nil {
@@ -85,7 +85,7 @@ func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
 func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, error) {
 	p, cancel := c.begin(ctx, 0, true)
 	defer cancel()
-	if t.Timeout != 0 { // one that is negative is over at once
+	if t.Timeout != 0 { // a negative timeout is over at once
 		p.timeout = max(t.Timeout, leastExpect)
 		timeout := time.Duration(p.timeout * float64(time.Millisecond))
 		p.grace, p.looks = max(p.grace, firstLook-timeout), true
@@ -117,7 +117,7 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 			return nil, p.fail(err)
 		}
 	}
-	result := &expectResult{Matches: !t.IsNot} // a frame that is not there is enough
+	result := &expectResult{Matches: !t.IsNot} // a missing frame is enough
 	switch {
 	case value != nil:
 		if err := json.Unmarshal(value, result); err != nil {
@@ -130,7 +130,7 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 	return result, nil
 }
 
-// question is what the page is asked.
+// question is the request to the page.
 func (t *expectParams) question() *callParams {
 	return &callParams{expectOptions: expectOptions{
 		Expression: t.Expression, ExpressionArg: t.ExpressionArg, ExpectedText: t.ExpectedText, ExpectedNumber: t.ExpectedNumber,
@@ -138,7 +138,7 @@ func (t *expectParams) question() *callParams {
 	}}
 }
 
-// ofNothing says whether the expectation, without its not, holds where there is no
+// ofNothing reports whether the expectation, ignoring not, holds without an
 // element.
 func (t *expectParams) ofNothing() bool {
 	switch t.Expression {
@@ -152,11 +152,11 @@ func (t *expectParams) ofNothing() bool {
 	if strings.HasSuffix(t.Expression, arraySuffix) {
 		return len(t.ExpectedText) == 0
 	}
-	return t.IsNot // all else needs an element, either way
+	return t.IsNot // all other expectations need an element
 }
 
-// unmet is the result when time was over before the page could say how things
-// stood, because a frame on the way was not there.
+// unmet is the result when the timeout passed before the page could answer,
+// because a frame on the way did not exist.
 func (t *expectParams) unmet() *expectResult {
 	r := &expectResult{Matches: t.IsNot, TimedOut: true}
 	switch {
@@ -170,7 +170,7 @@ func (t *expectParams) unmet() *expectResult {
 	return r
 }
 
-// objectsIn gives handles' objects in a world.
+// objectsIn returns the objects of handles in a world.
 func (c *Client) objectsIn(ctx context.Context, w *browser.World, ids []string) ([]runtime.RemoteObjectID, error) {
 	out := make([]runtime.RemoteObjectID, 0, len(ids))
 	for _, id := range ids {

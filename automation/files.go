@@ -20,11 +20,11 @@ var fileOperations = table{
 	"files.delete": op(false, opFilesDelete), // {name}
 }
 
-// maxFileRead bounds a file that a client reads; in base64 it passes to the
-// script in one piece.
+// maxFileRead bounds a file that a client reads, because it is sent to the script
+// in one piece as base64.
 const maxFileRead = 32 << 20
 
-// folder is the folder of files.
+// folder returns the folder of files.
 func (c *Client) folder() (*files.Folder, error) {
 	if f := c.automation.options.Files; f != nil {
 		return f, nil
@@ -32,7 +32,7 @@ func (c *Client) folder() (*files.Folder, error) {
 	return nil, errorf("there are no files here")
 }
 
-// fileName is the name of the file that a script's path means.
+// fileName returns the file name that a script's path means.
 func fileName(path string) (string, error) {
 	if name := files.Name(path); name != "" {
 		return name, nil
@@ -40,7 +40,7 @@ func fileName(path string) (string, error) {
 	return "", errorf("%q is not a name of a file", path)
 }
 
-// fileError puts an error about a file into the words that scripts know.
+// fileError converts an error about a file to words that scripts know.
 func fileError(path string, err error) error {
 	if errors.Is(err, files.ErrNotFound) {
 		return errorf("ENOENT: no such file or directory, open '%s' (paths are names of the session's files)", path)
@@ -125,7 +125,7 @@ func opFilesDelete(_ context.Context, c *Client, p *fileParams) (any, error) {
 	return emptyJSON, nil
 }
 
-// setNamedFiles lets Chromium read files of the folder into an input.
+// setNamedFiles gives an input files of the folder, which Chromium reads.
 func (c *Client) setNamedFiles(ctx context.Context, t *filesParams) (any, error) {
 	folder, err := c.folder()
 	if err != nil {
@@ -150,7 +150,7 @@ func (c *Client) setNamedFiles(ctx context.Context, t *filesParams) (any, error)
 }
 
 // giveFiles sets the files of the input that the last operation kept. Chromium
-// tells the page of them.
+// sends the page its events.
 func (c *Client) giveFiles(ctx context.Context, pl *place, paths []string) error {
 	input, err := pl.layer.reference(ctx, "take", pl.task)
 	if err != nil {

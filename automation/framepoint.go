@@ -11,9 +11,9 @@ import (
 	"takeover/browser"
 )
 
-// outward carries a point of a frame out to its page. covered names what lies
-// over the frame there, when hit asks for it. ok is false when the frame has
-// gone.
+// outward converts a point of a frame to a point of its page. covered names the
+// element over the frame there, when hit asks for it. ok is false when the frame
+// has gone.
 func (c *Client) outward(ctx context.Context, f *browser.Frame, x, y float64, hit bool) (px, py float64, covered string, ok bool, err error) {
 	for parent := f.Parent(); parent != nil; f, parent = parent, parent.Parent() {
 		pl, err := c.placeIn(ctx, parent, browser.WorldUtility)
@@ -44,7 +44,7 @@ func (c *Client) outward(ctx context.Context, f *browser.Frame, x, y float64, hi
 
 type ownerKey struct{ frame proto.FrameID }
 
-// owner is the element of a frame, in its parent's world w.
+// owner returns the element of a frame, in its parent's world w.
 func (c *Client) owner(ctx context.Context, w *browser.World, f *browser.Frame) (runtime.RemoteObjectID, error) {
 	return inWorld(ctx, w, ownerKey{f.ID()}, func() (runtime.RemoteObjectID, error) {
 		node, err := callIn(ctx, w, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: f.ID()})

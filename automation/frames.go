@@ -60,8 +60,8 @@ type frameParams struct {
 	IncludeShadow bool `json:"includeShadow"` // of content: open shadow roots as declarative ones
 }
 
-// opTitle reads the document's title; while a navigation takes the document
-// away it is read of the next one.
+// opTitle reads the document's title. If a navigation replaces the document
+// meanwhile, it reads the next one's.
 func opTitle(ctx context.Context, c *Client, p *frameParams) (any, error) {
 	return c.read(ctx, p, "title")
 }
@@ -104,9 +104,9 @@ type contentParams struct {
 	Timeout   float64 `json:"timeout"`
 }
 
-// opSetContent writes a document into the frame. Chromium reports that it begins
-// again before the call's answer, and then what it has reached: its readyState
-// is complete while its pictures still load.
+// opSetContent writes a document into the frame. Before the call's answer
+// Chromium reports that the document begins again, and then its stages:
+// readyState is complete while pictures still load.
 func opSetContent(ctx context.Context, c *Client, s *contentParams) (any, error) {
 	frame, err := c.frame(s.Frame)
 	if err != nil {
@@ -170,7 +170,7 @@ type restParams struct {
 	Timeout float64 `json:"timeout"`
 }
 
-// opFrameElement gives the element that a frame is behind.
+// opFrameElement returns the element of a frame.
 func opFrameElement(ctx context.Context, c *Client, f *frameParams) (any, error) {
 	frame, err := c.frame(f.Frame)
 	if err != nil {

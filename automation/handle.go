@@ -23,14 +23,14 @@ var handleOperations = table{
 	"handle.ownerFrame":    op(false, opOwnerFrame),    // {handle} → {frame|null}
 }
 
-// textOtherDocument is Playwright's words for a handle used in a document that
-// is not its own.
+// textOtherDocument is Playwright's text for a handle that is used in another
+// document.
 const (
 	textOtherDocument = "Unable to adopt element handle from a different document"
 	textOtherContext  = "JSHandles can be evaluated only in the context they were created!"
 )
 
-// handle is a JavaScript value in a page that a client holds on to.
+// handle is a JavaScript value in a page that a client keeps.
 type handle struct {
 	client  *Client
 	id      string
@@ -44,14 +44,14 @@ type handle struct {
 	adopted map[*browser.World]runtime.RemoteObjectID
 }
 
-// handleResult is a handle as it is given out.
+// handleResult is a handle in an answer.
 type handleResult struct {
 	Handle  string `json:"handle"`
 	Preview string `json:"preview"`
 	Element bool   `json:"element"`
 }
 
-// keep makes a handle of what an evaluation gave.
+// keep makes a handle of an evaluation's result.
 func (c *Client) keep(w *browser.World, o *runtime.RemoteObject) (*handle, error) {
 	h := &handle{client: c, world: w, object: o.ObjectID, node: o.Subtype == runtime.RemoteObjectSubtypeNode, preview: previewText(o)}
 	if o.ObjectID == "" {
@@ -68,7 +68,7 @@ func (c *Client) keep(w *browser.World, o *runtime.RemoteObject) (*handle, error
 	return h, nil
 }
 
-// alive says why the handle's value is no more, or nil.
+// alive returns why the handle's value has gone, or nil.
 func (h *handle) alive() error {
 	err := h.world.Err()
 	if err == browser.ErrContextDestroyed { //nolint:errorlint // Err returns it bare
@@ -77,7 +77,7 @@ func (h *handle) alive() error {
 	return err
 }
 
-// living is a client's handle whose document is there.
+// living returns a client's handle whose document still exists.
 func (c *Client) living(id string) (*handle, error) {
 	h, err := c.handle(id)
 	if err != nil {
@@ -90,7 +90,7 @@ func (h *handle) result() handleResult {
 	return handleResult{Handle: h.id, Preview: h.preview, Element: h.node}
 }
 
-// release gives the object back to the page.
+// release returns the object to the page.
 func (h *handle) release() {
 	release(h.world, h.object)
 	h.mu.Lock()
@@ -102,8 +102,8 @@ func (h *handle) release() {
 	}
 }
 
-// in gives the handle's object in a world: its own, or, for a node, another one
-// of the same document.
+// in returns the handle's object in a world: its own or, for a node, another
+// object of the same document.
 func (h *handle) in(ctx context.Context, w *browser.World) (runtime.RemoteObjectID, error) {
 	if h.world == w {
 		return h.object, nil
@@ -133,7 +133,7 @@ func (h *handle) in(ctx context.Context, w *browser.World) (runtime.RemoteObject
 	return id, nil
 }
 
-// adopt gives a node's object in another world of its document.
+// adopt returns a node's object in another world of its document.
 func adopt(ctx context.Context, from *browser.World, object runtime.RemoteObjectID, to *browser.World) (runtime.RemoteObjectID, error) {
 	node, err := callIn(ctx, from, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: object})
 	if err != nil {
@@ -146,8 +146,8 @@ func adopt(ctx context.Context, from *browser.World, object runtime.RemoteObject
 	return got.Object.ObjectID, nil
 }
 
-// keepElement makes a handle, in the page's own world, of an element found in
-// another one.
+// keepElement makes a handle, in the page's main world, of an element from
+// another world.
 func (c *Client) keepElement(ctx context.Context, from *browser.World, o *runtime.RemoteObject) (*handle, error) {
 	w, err := from.Frame().World(ctx, browser.WorldMain)
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *Client) keepElement(ctx context.Context, from *browser.World, o *runtim
 	return c.keep(w, o)
 }
 
-// keepCopy makes a handle of an object that others hold, too.
+// keepCopy makes a handle of an object that others keep too.
 func (c *Client) keepCopy(ctx context.Context, w *browser.World, id runtime.RemoteObjectID) (*handle, error) {
 	args, err := arguments(id)
 	if err != nil {
@@ -198,7 +198,7 @@ func primitiveText(o *runtime.RemoteObject) string {
 	return string(o.Value)
 }
 
-// tagged is a primitive in the form of automation/page/serialize.ts.
+// tagged converts a primitive to the form of automation/page/serialize.ts.
 func tagged(o *runtime.RemoteObject) json.RawMessage {
 	switch {
 	case o.Type == runtime.RemoteObjectTypeUndefined, o.Type == runtime.RemoteObjectTypeSymbol:
@@ -348,7 +348,7 @@ func (c *Client) frameResult(f *browser.Frame) any {
 	return map[string]any{"frame": c.idOf("frame", f)}
 }
 
-// kept is the result of an operation that gives a handle.
+// kept is the result of an operation that returns a handle.
 func kept(h *handle, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type harEntry struct {
 	WasContinued bool    `json:"_wasContinued,omitempty"`
 }
 
-// harHeaders are a message's headers as a HAR has them.
+// harHeaders converts headers to HAR's form.
 func harHeaders(headers []browser.Header) []har.Header {
 	list := make([]har.Header, len(headers))
 	for i, h := range headers {
@@ -45,7 +45,7 @@ func harHeaders(headers []browser.Header) []har.Header {
 	return list
 }
 
-// plainType is a media type without its parameters.
+// plainType removes the parameters of a media type.
 func plainType(mimeType string) string {
 	kind, _, _ := strings.Cut(mimeType, ";")
 	return strings.ToLower(strings.TrimSpace(kind))
@@ -66,7 +66,7 @@ func textual(mimeType string) bool {
 
 const formType = "application/x-www-form-urlencoded"
 
-// extensions are those of the media types that are met most.
+// extensions are the file extensions of common media types.
 var extensions = map[string]string{
 	"text/html": "html", "text/css": "css", "text/plain": "txt", "text/csv": "csv", "text/xml": "xml", "text/javascript": "js", "text/markdown": "md",
 	"application/javascript": "js", "application/json": "json", "application/xml": "xml", "application/pdf": "pdf", "application/wasm": "wasm",
@@ -76,7 +76,7 @@ var extensions = map[string]string{
 	"audio/mpeg": "mp3", "audio/wav": "wav", "video/mp4": "mp4", "video/webm": "webm",
 }
 
-// extensionOf is how names of files of a media type end.
+// extensionOf is the file extension of a media type.
 func extensionOf(mimeType string) string {
 	if e := extensions[plainType(mimeType)]; e != "" {
 		return e

@@ -12,7 +12,7 @@ import (
 	"takeover/har"
 )
 
-// recordingOperations record what happens in files of the session.
+// recordingOperations record events to files of the session.
 var recordingOperations = table{
 	// {context|page,content: embed|attach|omit,minimal,urls: regular expression|absent} → {har}
 	"har.start": op(false, opStartHAR),
@@ -114,7 +114,7 @@ func write(folder *files.Folder, name string, data []byte) error {
 	return err
 }
 
-// harText is a HAR as it stands in its file.
+// harText is a HAR in the form of its file.
 func (c *Client) harText(pages []*harPage, entries []*harEntry) ([]byte, error) {
 	if entries == nil {
 		entries = []*harEntry{}

@@ -12,24 +12,24 @@ import (
 	"takeover/cdp"
 )
 
-// modifierBits are CDP's (Input.dispatchKeyEvent, modifiers).
+// modifierBits are CDP's bits (Input.dispatchKeyEvent, modifiers).
 var modifierBits = map[string]int64{"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 
-// controlOrMeta is the modifier of shortcuts on whatever system it is.
+// controlOrMeta is the modifier of shortcuts on any system.
 const controlOrMeta = "ControlOrMeta"
 
 // modifierOrder is the order in which modifiers are pressed for an action.
 var modifierOrder = []string{"Alt", "Control", "Meta", "Shift"}
 
-// buttonBits are CDP's (Input.dispatchMouseEvent, buttons).
+// buttonBits are CDP's bits (Input.dispatchMouseEvent, buttons).
 var buttonBits = map[input.MouseButton]int64{input.MouseButtonLeft: 1, input.MouseButtonRight: 2, input.MouseButtonMiddle: 4}
 
-// pressure is what a held-down mouse button reports, by the Pointer Events
+// pressure is the pressure of a pressed mouse button, by the Pointer Events
 // specification.
 const pressure = 0.5
 
-// inputState is the mouse and the keyboard of one page, as one client holds
-// them. Its methods may be called from any goroutine.
+// inputState is the state of a client's mouse and keyboard in one page. Its
+// methods may be called from any goroutine.
 type inputState struct {
 	page   *browser.Page
 	client *Client
@@ -43,10 +43,10 @@ type inputState struct {
 	drag       *drag // while the left button is down and the mouse moved
 }
 
-// input is the client's mouse and keyboard in a page.
+// input returns the client's mouse and keyboard in a page.
 func (c *Client) input(p *browser.Page) *inputState { return c.hands.in(c, p) }
 
-// ReleaseInput lets go of everything that the client's script holds down, without
+// ReleaseInput releases everything that the client's script holds down, without
 // waiting.
 func (c *Client) ReleaseInput() {
 	for _, s := range c.hands.all() {
@@ -54,7 +54,7 @@ func (c *Client) ReleaseInput() {
 	}
 }
 
-// releaseAll lets go of everything that is held down, without waiting.
+// releaseAll releases everything that is held down, without waiting.
 func (s *inputState) releaseAll() {
 	s.mu.Lock()
 	names := make([]string, 0, len(s.pressed))
@@ -71,7 +71,7 @@ func (s *inputState) releaseAll() {
 	slices.Sort(names)
 	for _, name := range names {
 		if ev, err := s.keyUp(name); err == nil {
-			_ = cdp.Send(s.page.Session(), input.DispatchKeyEvent, ev) // a page that is gone holds nothing
+			_ = cdp.Send(s.page.Session(), input.DispatchKeyEvent, ev) // a page that has gone holds nothing
 		}
 	}
 	for _, b := range buttons {
@@ -79,7 +79,7 @@ func (s *inputState) releaseAll() {
 	}
 }
 
-// define finds a key by a script's name for it, as the modifiers make it.
+// define finds a key by a script's name for it, with the present modifiers.
 func (s *inputState) defineLocked(name string) (*key, error) {
 	if name == controlOrMeta {
 		name = "Control" // Meta is for macOS
@@ -91,7 +91,7 @@ func (s *inputState) defineLocked(name string) (*key, error) {
 	if s.modifiers&modifierBits["Shift"] != 0 && k.shifted != nil {
 		k = k.shifted
 	}
-	if s.modifiers&^modifierBits["Shift"] != 0 { // with Control and the like a key enters nothing
+	if s.modifiers&^modifierBits["Shift"] != 0 { // with Control and the like a key enters no text
 		bare := *k
 		bare.text = ""
 		k = &bare
@@ -109,7 +109,7 @@ func (s *inputState) keyDown(name string) (input.DispatchKeyEventParams, error) 
 	_, repeat := s.pressed[k.code]
 	s.pressed[k.code] = k
 	s.modifiers |= modifierBits[k.key]
-	// Not rawKeyDown: with it Chromium carries out its own shortcuts, such as
+	// Not rawKeyDown, with which Chromium would run its own shortcuts, such as
 	// F12 for DevTools and Ctrl+U for the source.
 	ev := s.keyEventLocked(input.DispatchKeyEventTypeKeyDown, k)
 	ev.Text, ev.UnmodifiedText = k.text, k.text
@@ -157,8 +157,8 @@ func (s *inputState) callKey(ctx context.Context, ev input.DispatchKeyEventParam
 	return err
 }
 
-// press presses a key or a chord such as "Control+Shift+A". All events are
-// written one after the other; only the last one's reply is waited for.
+// press presses a key or a chord such as "Control+Shift+A". It writes all events
+// one after the other and waits only for the last reply.
 func (s *inputState) press(ctx context.Context, chord string, delay float64) error {
 	if _, err := s.gate(ctx); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (s *inputState) press(ctx context.Context, chord string, delay float64) err
 	return nil
 }
 
-// chordKeys splits "Control++" and the like at the pluses between keys.
+// chordKeys splits a chord such as "Control++" at the pluses between keys.
 func chordKeys(chord string) []string {
 	var names []string
 	name := ""
@@ -226,8 +226,9 @@ func (s *inputState) gate(ctx context.Context) (waited bool, err error) {
 	return true, s.client.options.Gate(ctx)
 }
 
-// typeText enters text key by key; what is not on the keyboard is inserted. After
-// it had to wait for the gate it goes on where refocus, if any, has put the focus.
+// typeText enters text key by key, and inserts characters that are not on the
+// keyboard. If it had to wait for the gate, it continues where refocus, if set,
+// has put the focus.
 func (s *inputState) typeText(ctx context.Context, text string, delay float64, refocus func() error) error {
 	for _, r := range text {
 		char := string(r)
@@ -262,8 +263,8 @@ func (s *inputState) insertText(ctx context.Context, text string) error {
 	return err
 }
 
-// hold presses and releases modifiers until exactly those are down, and gives
-// what was down before.
+// hold presses and releases modifiers until exactly those are down, and returns
+// those that were down before.
 func (s *inputState) hold(ctx context.Context, modifiers []string) (before []string, err error) {
 	want := int64(0)
 	for _, m := range modifiers {

@@ -2,21 +2,21 @@ package automation
 
 import "takeover/keys"
 
-// key is one key of the US keyboard as a page sees it.
+// key is a key of the US keyboard, as a page sees it.
 type key struct {
 	code     string // KeyboardEvent.code, https://www.w3.org/TR/uievents-code/
 	key      string // KeyboardEvent.key
-	text     string // what it enters, if anything
+	text     string // the text that it enters, or empty
 	keyCode  int64  // KeyboardEvent.keyCode, a Windows virtual-key code
 	location int64  // KeyboardEvent.location: 1 left, 2 right, 3 numpad
-	shifted  *key   // the same key while Shift is down, when that differs
+	shifted  *key   // the same key with Shift, if that differs
 }
 
 // locationKeypad is the KeyboardEvent.location of keys of the keypad.
 const locationKeypad = 3
 
-// scriptKeys are the keys by the names that a script may use: codes ("KeyA"), values
-// ("a", "A", "Enter") and the short names of the left modifiers.
+// scriptKeys are the keys by the names in scripts: codes ("KeyA"), values ("a",
+// "A", "Enter") and short names of the left modifiers.
 var scriptKeys = nameKeys()
 
 func nameKeys() map[string]*key {
@@ -43,8 +43,8 @@ func nameKeys() map[string]*key {
 	return m
 }
 
-// scriptKey is a key as a page sees it. Chromium is driven without a NumLock state:
-// keys of the keypad move, and type with Shift.
+// scriptKey returns a key as a page sees it. Chromium has no NumLock state here,
+// so keys of the keypad move, and type with Shift.
 func scriptKey(k keys.Key) *key {
 	plain := &key{code: k.Code, key: k.Plain, text: k.Plain, keyCode: k.KeyCode, location: int64(k.Location)}
 	if k.Keypad {

@@ -15,8 +15,8 @@ var listeningOperations = table{
 	"listen": op(false, opListen),
 }
 
-// subscription is what a client listens to, and where: a *browser.Page or a
-// *browser.Context with all its pages.
+// subscription is a kind of event to which a client listens, and its place: a
+// *browser.Page, or a *browser.Context with all its pages.
 type subscription struct {
 	where any
 	event string
@@ -29,8 +29,8 @@ type listenParams struct {
 	On      bool   `json:"on"`
 }
 
-// opListen begins or ends telling the client of a kind of event. Pages send some
-// kinds without end, and others change how a page behaves while somebody listens.
+// opListen starts or stops sending the client a kind of event. Pages make some
+// kinds without end, and listening to others changes a page's behaviour.
 func opListen(ctx context.Context, c *Client, p *listenParams) (any, error) {
 	var s subscription
 	s.event = p.Event
@@ -60,7 +60,7 @@ func opListen(ctx context.Context, c *Client, p *listenParams) (any, error) {
 	return emptyJSON, nil
 }
 
-// Kinds of events that are told only to those who listen.
+// Kinds of events that only listeners get.
 const (
 	eventDialog      = "dialog"
 	eventConsole     = "console"
@@ -73,13 +73,13 @@ const (
 	eventRequestFailed   = "requestfailed"
 )
 
-// hears says whether the client listens to a kind of event of a page.
+// hears reports whether the client listens to a kind of event of a page.
 func (c *Client) hears(p *browser.Page, event string) bool {
 	return c.events.listens(subscription{p, event}, subscription{p.Context(), event})
 }
 
-// HearsFileChoosers says whether a client listens to the file choosers of a page,
-// and answers them.
+// HearsFileChoosers reports whether a client listens to the file choosers of a
+// page and answers them.
 func (a *Automation) HearsFileChoosers(p *browser.Page) bool {
 	a.mu.Lock()
 	clients := slices.Collect(maps.Keys(a.clients))

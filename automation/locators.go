@@ -22,8 +22,8 @@ var locatorOperations = table{
 	"page.hideHighlight": op(false, opHideHighlights),
 }
 
-// opWaitForFunctionOn waits until a function says yes to an element, which is
-// looked up anew each time.
+// opWaitForFunctionOn waits until a function returns true for an element, which
+// it looks up again each time.
 func opWaitForFunctionOn(ctx context.Context, c *Client, t *targetExpression) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -38,7 +38,7 @@ func opWaitForFunctionOn(ctx context.Context, c *Client, t *targetExpression) (a
 		if err != nil {
 			return nil, p.fail(err)
 		}
-		p.log = p.log[:min(len(p.log), max(log, 1))] // finding it again is nothing new
+		p.log = p.log[:min(len(p.log), max(log, 1))] // finding it again is not news
 		o, err := c.evaluate(p, h.world, &t.expression, false, h.object)
 		c.drop(h)
 		if err == nil {
@@ -55,7 +55,7 @@ func opWaitForFunctionOn(ctx context.Context, c *Client, t *targetExpression) (a
 	}
 }
 
-// truthy says whether a value counts as true in JavaScript.
+// truthy reports whether a value is truthy in JavaScript.
 func truthy(o *runtime.RemoteObject) bool {
 	switch {
 	case o.ObjectID != "":
@@ -77,7 +77,7 @@ type dropParams struct {
 	Position *point            `json:"position"`
 }
 
-// opDrop drops files and data on an element, as if they came from outside.
+// opDrop drops files and data on an element, as if from outside.
 func opDrop(ctx context.Context, c *Client, t *dropParams) (any, error) {
 	if t.Files == nil {
 		t.Files = []file{}
@@ -91,7 +91,7 @@ type highlightParams struct {
 	Style string `json:"style"` // CSS
 }
 
-// opHighlight shows where the elements of a target are, to people who look.
+// opHighlight shows people the elements of a target.
 func opHighlight(ctx context.Context, c *Client, t *highlightParams) (any, error) {
 	return c.highlight(ctx, t, "highlight")
 }
@@ -104,7 +104,7 @@ func (c *Client) highlight(ctx context.Context, t *highlightParams, method strin
 	p, cancel := c.begin(ctx, 0, true)
 	defer cancel()
 	pl, err := c.resolve(p, &t.target, browser.WorldUtility)
-	if err != nil || pl == nil { // a frame on the way is not there
+	if err != nil || pl == nil { // a frame on the way does not exist
 		return emptyJSON, err
 	}
 	page := pl.frame.Page()
@@ -120,7 +120,7 @@ func opHideHighlights(ctx context.Context, c *Client, t *highlightParams) (any, 
 	return emptyJSON, c.hideHighlights(ctx, page)
 }
 
-// hideHighlights takes highlights off the documents that have a layer.
+// hideHighlights removes highlights from the documents that have a layer.
 func (c *Client) hideHighlights(ctx context.Context, page *browser.Page) error {
 	for _, f := range page.Frames() {
 		if f.CurrentWorld(browser.WorldUtility) == nil {

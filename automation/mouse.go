@@ -30,7 +30,7 @@ var inputOperations = table{
 // maxMoveSteps bounds the events of one movement.
 const maxMoveSteps = 10_000
 
-// click is one press or several of a mouse button at a place.
+// click is one or several presses of a mouse button at a place.
 type click struct {
 	button input.MouseButton
 	count  int64
@@ -66,7 +66,7 @@ func (s *inputState) mouseUp(b input.MouseButton, count int64) input.DispatchMou
 	return ev
 }
 
-// path are the events of a movement in steps.
+// path returns the events of a movement in steps.
 func (s *inputState) path(x, y float64, steps int) []input.DispatchMouseEventParams {
 	steps = min(max(steps, 1), maxMoveSteps)
 	s.mu.Lock()
@@ -81,9 +81,9 @@ func (s *inputState) path(x, y float64, steps int) []input.DispatchMouseEventPar
 	return events
 }
 
-// play writes events one after the other and waits for the last one's reply, and
-// for each movement's that another one follows, because Chromium would make one
-// of them. A button that is down goes up whoever may change the page.
+// play writes events one after the other and waits for the last reply. It also
+// waits for each movement that another one follows, because Chromium would merge
+// them. It releases a pressed button even when the page may no longer be changed.
 func (s *inputState) play(ctx context.Context, events ...input.DispatchMouseEventParams) error {
 	for i, ev := range events {
 		if ev.Type != input.DispatchMouseEventTypeMouseReleased {
@@ -111,7 +111,7 @@ func (s *inputState) play(ctx context.Context, events ...input.DispatchMouseEven
 	return nil
 }
 
-// unplay takes back which buttons events that were not sent press and release.
+// unplay undoes the button states of events that were not sent.
 func (s *inputState) unplay(events []input.DispatchMouseEventParams) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,8 @@ func (s *inputState) move(ctx context.Context, x, y float64, steps int) error {
 	return s.play(ctx, s.path(x, y, steps)...)
 }
 
-// click moves there and clicks. Without a delay everything is written at once.
+// click moves to the place and clicks. Without a delay it writes everything at
+// once.
 func (s *inputState) click(ctx context.Context, x, y float64, k click) error {
 	events := s.path(x, y, k.steps)
 	if k.delay <= 0 {
@@ -162,8 +163,8 @@ func (s *inputState) click(ctx context.Context, x, y float64, k click) error {
 	return nil
 }
 
-// wheel is written out because cdproto leaves out a delta of 0, which Chromium
-// asks for.
+// wheel is spelled out because cdproto leaves out a delta of 0, which Chromium
+// needs.
 func (s *inputState) wheel(ctx context.Context, dx, dy float64) error {
 	s.mu.Lock()
 	ev := map[string]any{"type": input.DispatchMouseEventTypeMouseWheel, "x": s.x, "y": s.y, "modifiers": s.modifiers, "deltaX": dx, "deltaY": dy}
@@ -175,7 +176,7 @@ func (s *inputState) wheel(ctx context.Context, dx, dy float64) error {
 	return s.page.Session().Call(ctx, input.DispatchMouseEvent.Method, json.RawMessage(raw), nil)
 }
 
-// tap touches a place and lets go.
+// tap touches a place briefly.
 func (s *inputState) tap(ctx context.Context, x, y float64) error {
 	s.mu.Lock()
 	modifiers := s.modifiers
@@ -189,7 +190,7 @@ func (s *inputState) tap(ctx context.Context, x, y float64) error {
 	return err
 }
 
-// buttonOf reads a button option; empty means left.
+// buttonOf parses a button option; empty means left.
 func buttonOf(name string) (input.MouseButton, error) {
 	switch name {
 	case "", "left":
@@ -217,7 +218,7 @@ func (c *Client) keyboard(p *keyboardParams) (*inputState, error) {
 	return c.input(page), nil
 }
 
-// typing makes an operation of something done with the keyboard.
+// typing makes an operation of an action with the keyboard.
 func typing(do func(context.Context, *inputState, *keyboardParams) error) func(context.Context, *Client, *keyboardParams) (any, error) {
 	return func(ctx context.Context, c *Client, p *keyboardParams) (any, error) {
 		s, err := c.keyboard(p)
@@ -254,7 +255,7 @@ type mouseParams struct {
 	DeltaY     float64 `json:"deltaY"`
 }
 
-// pointing makes an operation of something done with the mouse.
+// pointing makes an operation of an action with the mouse.
 func pointing(do func(context.Context, *inputState, *mouseParams, input.MouseButton) error) func(context.Context, *Client, *mouseParams) (any, error) {
 	return func(ctx context.Context, c *Client, p *mouseParams) (any, error) {
 		page, err := c.page(p.Page)

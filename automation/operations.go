@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// operation is one row of the table. One that writes changes the page or sends
-// it input, and waits for the client's gate before it runs.
+// operation is a row of the table. One that writes changes the page or sends it
+// input, and waits for the client's gate before it runs.
 type operation struct {
 	writes bool
 	do     func(ctx context.Context, c *Client, params json.RawMessage) (any, error)
@@ -78,10 +78,10 @@ var operations = compose(
 	)),
 )
 
-// table is rows of it, by name.
+// table maps names to operations.
 type table map[string]operation
 
-// compose makes one table of several. A name that stands in two is a mistake.
+// compose combines tables. A name in two of them is a programming error.
 func compose(tables ...table) table {
 	whole := table{}
 	for _, t := range tables {
@@ -95,7 +95,7 @@ func compose(tables ...table) table {
 	return whole
 }
 
-// onTargets makes each operation on a target one of frames and one of handles.
+// onTargets makes each operation on a target one for frames and one for handles.
 func onTargets(t table) table {
 	both := table{}
 	for name, o := range t {
@@ -104,7 +104,7 @@ func onTargets(t table) table {
 	return both
 }
 
-// op makes an operation of a function with typed parameters.
+// op makes an operation from a function with typed parameters.
 func op[P any](writes bool, do func(context.Context, *Client, *P) (any, error)) operation {
 	return operation{writes: writes, do: func(ctx context.Context, c *Client, params json.RawMessage) (any, error) {
 		var p P
@@ -115,7 +115,7 @@ func op[P any](writes bool, do func(context.Context, *Client, *P) (any, error)) 
 	}}
 }
 
-// decode reads an object of parameters strictly.
+// decode decodes parameters strictly.
 func decode(params json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(params)) == 0 {
 		return nil
@@ -134,7 +134,7 @@ func decode(params json.RawMessage, into any) error {
 	return nil
 }
 
-// mismatch says of a parameter that it is of the wrong type, as Playwright does.
+// mismatch reports a parameter of the wrong type, in Playwright's words.
 func mismatch(e *json.UnmarshalTypeError) string {
 	var want string
 	switch e.Type.Kind() {
@@ -151,7 +151,7 @@ func mismatch(e *json.UnmarshalTypeError) string {
 	default:
 		want = "integer"
 	}
-	got, _, _ := strings.Cut(e.Value, " ") // of a number, the number follows
+	got, _, _ := strings.Cut(e.Value, " ") // for a number, its value follows
 	if got == "bool" {
 		got = "boolean"
 	}

@@ -16,14 +16,14 @@ var overlayOperations = table{
 	"page.locatorHandled":    op(false, opOverlayHandled),
 }
 
-// overlayHandler is a script's way to clear something off a page that stands in
-// the way of what it does.
+// overlayHandler is a script's function that removes something from a page that
+// blocks its actions.
 type overlayHandler struct {
 	id          string
 	page        *browser.Page
 	target      target
 	noWaitAfter bool
-	finished    chan struct{} // closed when the script is done with the run under way; nil while there is none
+	finished    chan struct{} // closed when the script has finished the current call; nil when there is none
 }
 
 type overlayParams struct {
@@ -46,7 +46,7 @@ func opAddOverlayHandler(_ context.Context, c *Client, p *overlayParams) (any, e
 	return map[string]string{"handler": h.id}, nil
 }
 
-// opOverlayHandled ends a handler's run, or the handler.
+// opOverlayHandled ends a call of a handler, or the handler.
 func opOverlayHandled(_ context.Context, c *Client, p *overlayParams) (any, error) {
 	h, err := lookup[*overlayHandler](c, "overlay", p.Handler)
 	if err != nil {
@@ -59,9 +59,8 @@ func opOverlayHandled(_ context.Context, c *Client, p *overlayParams) (any, erro
 	return emptyJSON, nil
 }
 
-// guards says whether what is about to be done wants its way clear: it acts on an
-// element or asks something of one, and handlers wait for that. While one runs,
-// what it does itself goes ahead.
+// guards reports whether an operation waits for handlers first: one that acts on
+// an element or asks about one. Operations of a running handler do not wait.
 func (c *Client) guards(p *browser.Page, method string, params *callParams) []*overlayHandler {
 	if !changes[method] && method != "expect" || params.Force {
 		return nil
@@ -69,13 +68,13 @@ func (c *Client) guards(p *browser.Page, method string, params *callParams) []*o
 	return c.hooks.overlaysOf(p)
 }
 
-// clear lets the script remove what handlers are for and what is visible now.
-// begin is called before a handler runs.
+// clear lets the script remove the visible elements of handlers. begin is called
+// before a handler runs.
 func (c *Client) clear(p *progress, handlers []*overlayHandler, begin func()) error {
 	for _, h := range handlers {
 		pl, err := c.resolve(p, &h.target, browser.WorldUtility)
 		if err != nil || pl == nil {
-			continue // not there now
+			continue // it does not exist now
 		}
 		var visible bool
 		if err := pl.ask(p, "isVisible", &callParams{search: pl.search}, &visible); err != nil || !visible {
