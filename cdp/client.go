@@ -99,7 +99,7 @@ func (cl *Client) detach(ctx context.Context) error {
 	failed := cl.conn.forgetLocked(cl.id)
 	cl.conn.mu.Unlock()
 	for _, call := range failed {
-		call.settle(reply{err: ErrDetached})
+		call.finish(reply{err: ErrDetached})
 	}
 	cl.closeSink()
 	if err != nil && !errors.Is(err, ErrClosed) { // the connection's end detached it

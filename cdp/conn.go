@@ -51,9 +51,9 @@ type posted struct {
 	token  any
 }
 
-// settle hands the reply over. The read loop calls it, or the goroutine that ends
+// finish hands the reply over. The read loop calls it, or the goroutine that ends
 // the connection or the client; neither may hold the connection's lock.
-func (cl *call) settle(r reply) {
+func (cl *call) finish(r reply) {
 	if cl.posted == nil {
 		cl.reply <- r
 		return
@@ -153,7 +153,7 @@ func (c *Conn) end(reason error) {
 
 	_ = c.transport.Close() // err already says why the connection ended
 	for _, call := range pending {
-		call.settle(reply{err: err})
+		call.finish(reply{err: err})
 	}
 	for client := range clients {
 		client.closeSink()
@@ -171,15 +171,15 @@ func (c *Conn) readLoop() error {
 		case err != nil:
 			return err
 		case env.id != 0:
-			c.settle(env)
+			c.answer(env)
 		case len(env.method) > 0:
 			c.dispatch(env)
 		}
 	}
 }
 
-// settle hands a reply to the caller that waits for it. Commands of Send have no such caller.
-func (c *Conn) settle(env envelope) {
+// answer hands a reply to the caller that waits for it. Commands of Send have no such caller.
+func (c *Conn) answer(env envelope) {
 	c.mu.Lock()
 	call := c.pending[env.id]
 	delete(c.pending, env.id)
@@ -195,10 +195,10 @@ func (c *Conn) settle(env envelope) {
 		if call.posted != nil {
 			e.Method = call.posted.method
 		}
-		call.settle(reply{err: e})
+		call.finish(reply{err: e})
 		return
 	}
-	call.settle(reply{result: append(json.RawMessage(nil), env.result...)})
+	call.finish(reply{result: append(json.RawMessage(nil), env.result...)})
 }
 
 // dispatch hands an event to the sink of its session's client. It also follows
@@ -228,7 +228,7 @@ func (c *Conn) dispatch(env envelope) {
 	// After the event, so that its receiver learns that the session is gone
 	// before commands of that session fail.
 	for _, call := range failed {
-		call.settle(reply{err: ErrDetached})
+		call.finish(reply{err: ErrDetached})
 	}
 }
 
@@ -275,7 +275,7 @@ func (c *Conn) call(ctx context.Context, id SessionID, method string, params any
 		if r.err == nil {
 			return r.result, nil
 		}
-		if e, ok := r.err.(*Error); ok { //nolint:errorlint // settle made it, unwrapped
+		if e, ok := r.err.(*Error); ok { //nolint:errorlint // answer made it, unwrapped
 			e.Method = method
 			return nil, e
 		}

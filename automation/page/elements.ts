@@ -97,7 +97,7 @@ export class Elements {
 
   /** Waits until the element of a handle reaches a state. */
   waitForState(task: Task, element: Element, state: string): Promise<void> {
-    return task.act(`wait for ${state}`, 0, async () => {
+    return task.tryAction(`wait for ${state}`, 0, async () => {
       const missing = await task.race(this.injected.checkElementStates(element, [state], true));
       return this.ready(task, missing) ? undefined : again;
     });
@@ -154,7 +154,7 @@ export class Elements {
     return this.resolver.find<T | string>(task, target, { frameVisible: !o.force }, async element => {
       if (how.begin)
         task.log.push(how.begin);
-      const result = await task.act<T | string>(how.name, 0, async () => {
+      const result = await task.tryAction<T | string>(how.name, 0, async () => {
         if (!o.force) {
           task.log.push(`  waiting for element to be ${how.waiting}`);
           const missing = await task.race(this.injected.checkElementStates(element, how.states, target.frameVisible ?? true));
@@ -197,7 +197,7 @@ export class Elements {
   scrollIntoView(task: Task, target: Target, scroll: (element: Element) => void): Promise<string> {
     this.resolver.announce(task, target);
     return this.resolver.find<string>(task, target, {}, async element => {
-      const result = await task.act<string>('scroll into view', 0, async () => {
+      const result = await task.tryAction<string>('scroll into view', 0, async () => {
         task.log.push('  waiting for element to be stable');
         const missing = await task.race(this.injected.checkElementStates(element, ['stable'], true));
         if (missing === 'error:notconnected')
@@ -270,7 +270,7 @@ export class Elements {
     this.resolver.announce(task, target);
     return this.resolver.find<unknown>(task, target, { frameVisible: true }, async element => {
       task.log.push('taking element screenshot', ...await task.race(fontsLoaded()));
-      const rect = await task.act<unknown>('scroll into view', 0, async () => {
+      const rect = await task.tryAction<unknown>('scroll into view', 0, async () => {
         task.log.push('  waiting for element to be stable');
         const missing = await task.race(this.injected.checkElementStates(element, ['visible', 'stable'], target.frameVisible ?? true));
         if (missing === 'error:notconnected')

@@ -77,7 +77,7 @@ export class Pointer {
   // again means that the element has gone.
   private async aim(task: Task, element: Element, target: Target, o: PointerOptions): Promise<Aim | typeof again> {
     const gone = Symbol('gone');
-    const result = await task.act<Aim | typeof gone>(o.name, o.attempt ?? 0, async attempt => {
+    const result = await task.tryAction<Aim | typeof gone>(o.name, o.attempt ?? 0, async attempt => {
       const scroll = () => {
         if (o.scroll !== 'none')
           this.scroll(element, scrolls[attempt % scrolls.length]);

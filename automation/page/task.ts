@@ -96,7 +96,7 @@ export class Task {
   }
 
   /** Runs an action until it returns something other than again, and logs each try. */
-  async act<T>(name: string, first: number, body: (attempt: number) => Promise<T | typeof again>, trial = false): Promise<T> {
+  async tryAction<T>(name: string, first: number, body: (attempt: number) => Promise<T | typeof again>, trial = false): Promise<T> {
     const action = `${name} action${trial ? ' (trial run)' : ''}`;
     const from = this.resumed ?? first;
     for (let i = from; ; i++) {
