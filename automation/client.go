@@ -13,73 +13,75 @@ import (
 
 var errClientClosed = errors.New("automation client closed")
 
-// maxKept bounds, in bytes, the parameters of a client's operations that keep them
-// until its end.
+// maxKept bounds the parameters of operations that keep them until the client's
+// end, in bytes.
 const maxKept = 128 << 20
 
-// keeping are those operations.
+// keeping lists those operations.
 var keeping = map[string]bool{
 	"addInitScript": true, "expose": true, "selectors.register": true, "api.newContext": true, "browser.newContext": true,
 	"page.addLocatorHandler": true,
 }
 
-// ClientOptions are a client's ways to the one who drives it. The zero value of
-// each field is its default.
+// ClientOptions connect a client with its owner. The zero value of each field is
+// its default.
 type ClientOptions struct {
 	// Gate blocks until the client may change the page, and returns an error when
 	// it never may again. It is called before each operation that writes, before
-	// each change of an operation that had to wait for its element, and before each
-	// key and movement. With an ended context it tells whether it would block.
+	// each change of an operation that had to wait for its element, and before
+	// each key and movement. With an ended context it reports whether it would
+	// block.
 	Gate func(context.Context) error
 
-	// Veil blocks while a page shows what nobody may keep a picture of, and is
-	// called before each picture and print of one.
+	// Veil blocks while a page shows something that must not be in a picture. It
+	// is called before each picture and print.
 	Veil func(ctx context.Context, p *browser.Page) error
 
-	// Hide takes what people typed into secret fields out of what is about to be
-	// kept in a file: a JSON text stays one. Default: nothing is hidden.
+	// Hide removes what people typed into secret fields from data for a file. A
+	// JSON text stays JSON. Default: removes nothing.
 	Hide func([]byte) []byte
 
-	// AwaitRest waits until a page has come to rest. Default: it never does.
+	// AwaitRest waits until a page has come to rest. Default: returns an error.
 	AwaitRest func(ctx context.Context, p *browser.Page) error
 
-	// Emit takes the client's events, in order, each before the reply of the
+	// Emit gets the client's events in order, each before the reply of the
 	// operation that caused it. It is called on the model's goroutine and must
-	// not wait for anything. None before the init operation.
+	// not block. No events come before the init operation.
 	Emit func(event string, params json.RawMessage)
 
-	// Context is the one whose pages the client sees, besides those it opens;
-	// default: the browser's default context.
+	// Context is the context whose pages the client sees, besides those that it
+	// opens; default: the browser's default context.
 	Context *browser.Context
 
-	// ActivePage is the page that people look at, or nil; scripts get it as their
-	// page. Default: the newest. It is called on the goroutines of operations.
+	// ActivePage returns the page that people see, or nil; scripts get it as
+	// their page. Default: the newest one. It is called on the goroutines of
+	// operations.
 	ActivePage func() *browser.Page
 }
 
-// Client is one user of the automation: a run, an agent's connection, a debug
-// door. Its six parts stand in files of their own, client….go. All methods may be
-// called from any goroutine.
+// Client is one user of the automation: a script's run, for example. Its six
+// parts are in files of their own, client….go. All methods may be called from any
+// goroutine.
 type Client struct {
 	automation *Automation
 	options    ClientOptions
 	life       context.Context // ended by Close
 	stop       context.CancelCauseFunc
-	bindingKey string // known to nobody but the client and its page's side
+	bindingKey string // only the client and its page side know it
 	calls      sync.WaitGroup
-	large      chan struct{} // held by who makes a large answer of what lies here
+	large      chan struct{} // held while a large answer is made
 
 	// The parts lock themselves. No lock is held when a part is called.
 	handles    clientHandles    // names of objects and JavaScript values
 	hands      clientHands      // keys and buttons that are down
 	network    clientNetwork    // requests and routes
 	recordings clientRecordings // HAR files and traces
-	hooks      clientHooks      // what is put into pages
-	events     clientEvents     // what the client is reported
+	hooks      clientHooks      // additions to pages
+	events     clientEvents     // reports to the client
 
 	mu       sync.Mutex // guards what follows; never held across I/O
 	closed   bool
-	kept     int // bytes of parameters of operations that keep them
+	kept     int // bytes of kept parameters
 	contexts map[*browser.Context]bool
 	own      []*browser.Context
 	undos    undoList
@@ -127,7 +129,7 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 }
 
 // Call runs one operation. The error is an *Error; its name is "TimeoutError"
-// when the operation's own time was over.
+// after the operation's own timeout.
 func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, error) {
 	o, ok := c.automation.operations[name]
 	if !ok {
@@ -177,8 +179,8 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 	return out, nil
 }
 
-// carryOut runs an operation. Its parameters are a stranger's: a fault that they bring
-// out fails the operation, not the server with everybody's sessions.
+// carryOut runs an operation. A panic, which foreign parameters may cause, fails
+// the operation and not the server.
 func (c *Client) carryOut(ctx context.Context, name string, o operation, params json.RawMessage) (value any, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -189,7 +191,7 @@ func (c *Client) carryOut(ctx context.Context, name string, o operation, params 
 	return o.do(ctx, c, params)
 }
 
-// turn waits until the client makes no other large answer; end ends it.
+// turn waits until the client makes no other large answer; end ends the turn.
 func (c *Client) turn(ctx context.Context) (end func(), err error) {
 	select {
 	case c.large <- struct{}{}:
@@ -199,19 +201,19 @@ func (c *Client) turn(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// ended is a context that is over.
+// ended is a context that has ended.
 var ended = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// mayWrite says whether the client may change the page at this moment. It may say no
-// although it may, but not the other way round.
+// mayWrite reports whether the client may change the page now. A wrong answer is
+// always no.
 func (c *Client) mayWrite() bool { return c.options.Gate(ended) == nil }
 
-// Close cancels what is under way and waits for it, lets go of the keys and
-// buttons that are held down, and gives the client's handles and contexts back.
+// Close cancels running operations and waits for them, releases keys and buttons,
+// and releases the client's handles and contexts.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -269,11 +271,11 @@ func (c *Client) Close() {
 	a.grants.forget(c)
 }
 
-// idOf is the client's name for an object of the model; one is made when there
-// is none.
+// idOf returns the client's name for an object of the model, and makes one if
+// necessary.
 func (c *Client) idOf(kind string, object any) string { return c.handles.idOf(kind, object) }
 
-// forget drops a name. Operations on it fail from then on.
+// forget drops a name. Operations with it fail from then on.
 func (c *Client) forget(object any) { c.handles.forget(object) }
 
 func lookup[T any](c *Client, kind, id string) (T, error) {
@@ -302,17 +304,17 @@ func (c *Client) frame(id string) (*browser.Frame, error) {
 }
 func (c *Client) handle(id string) (*handle, error) { return lookup[*handle](c, "handle", id) }
 
-// sees says whether the client is reported a page.
+// sees reports whether the client gets events of a page.
 func (c *Client) sees(p *browser.Page) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.closed && c.contexts[p.Context()]
 }
 
-// drives says whether the client has begun to work with a page.
+// drives reports whether the client has begun to work with a page.
 func (c *Client) drives(p *browser.Page) bool {
 	return c.events.begun() && c.sees(p)
 }
 
-// FrameID is the client's name for a frame, as operations take it.
+// FrameID is the client's name for a frame, for operations.
 func (c *Client) FrameID(f *browser.Frame) string { return c.idOf("frame", f) }

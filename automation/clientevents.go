@@ -6,21 +6,22 @@ import (
 	"takeover/browser"
 )
 
-// clientEvents is what a client is reported, and what it may still ask for.
+// clientEvents holds a client's subscriptions, and the remembered events that it
+// may still request.
 type clientEvents struct {
 	mu            sync.Mutex // guards what follows
-	told          bool       // init was called: events go out
+	told          bool       // init was called, so events are sent
 	closed        bool
 	subscriptions map[subscription]bool
 	journals      map[*browser.Page]*journal
-	unhear        func() // ends hearing consoles
+	unhear        func() // stops listening to consoles
 }
 
 func newClientEvents() clientEvents {
 	return clientEvents{subscriptions: map[subscription]bool{}, journals: map[*browser.Page]*journal{}}
 }
 
-// begin lets events go out from now on. hear begins to hear consoles.
+// begin starts sending events. hear starts listening to consoles.
 func (e *clientEvents) begin(hear func() (unhear func())) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -30,21 +31,21 @@ func (e *clientEvents) begin(hear func() (unhear func())) {
 	e.told = true
 }
 
-// begun says whether events go out, or did until the client was closed.
+// begun reports whether events are sent, or were until the client was closed.
 func (e *clientEvents) begun() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.told
 }
 
-// open says whether events go out.
+// open reports whether events are sent.
 func (e *clientEvents) open() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.told && !e.closed
 }
 
-// listen begins or ends a subscription, and says whether there was one.
+// listen starts or ends a subscription, and reports whether there was one.
 func (e *clientEvents) listen(s subscription, on bool) (before bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,7 +58,7 @@ func (e *clientEvents) listen(s subscription, on bool) (before bool) {
 	return before
 }
 
-// listens says whether there is one of these subscriptions.
+// listens reports whether one of these subscriptions exists.
 func (e *clientEvents) listens(these ...subscription) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -69,7 +70,7 @@ func (e *clientEvents) listens(these ...subscription) bool {
 	return false
 }
 
-// journal reads or changes what is remembered of a page.
+// journal reads or changes the remembered events of a page.
 func (e *clientEvents) journal(p *browser.Page, do func(*journal)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,7 +82,7 @@ func (e *clientEvents) journal(p *browser.Page, do func(*journal)) {
 	do(j)
 }
 
-// navigated notes that a page has another document.
+// navigated records that a page has another document.
 func (e *clientEvents) navigated(p *browser.Page) {
 	e.journal(p, func(j *journal) { j.navigation++ })
 }
@@ -98,7 +99,8 @@ func (e *clientEvents) drop(p *browser.Page) {
 	}
 }
 
-// close ends the events. It gives what ends hearing consoles, or nil.
+// close ends the events. It returns the function that stops listening to
+// consoles, or nil.
 func (e *clientEvents) close() (unhear func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -9,12 +9,11 @@ import (
 )
 
 const (
-	// maxHandles is how many handles a client holds, Playwright's number; of more
-	// the oldest are let go.
+	// maxHandles bounds the handles of a client, as in Playwright; the oldest are
+	// released first.
 	maxHandles = 100_000
 
-	// maxHandleBytes bounds, in bytes, the values and the texts of the handles that
-	// a client holds.
+	// maxHandleBytes bounds the values and texts of a client's handles, in bytes.
 	maxHandleBytes = 64 << 20
 )
 
@@ -27,22 +26,22 @@ func (h *handle) size() int {
 	return n
 }
 
-// clientHandles are a client's names for what it works with: objects of the model and
-// handles of values in pages.
+// clientHandles are a client's names for objects of the model and for handles of
+// values in pages.
 type clientHandles struct {
 	mu       sync.Mutex // guards what follows
 	last     int
 	ids      map[any]string // *browser.Page, Frame, Context, Dialog, …; nil when the client is closed
-	objects  map[string]any // the same the other way round, and *handle
+	objects  map[string]any // the reverse, and *handle
 	queue    handleQueue
-	closedIn map[string]bool // names of frames that went with their page
+	closedIn map[string]bool // names of frames that closed with their page
 }
 
 func newClientHandles() clientHandles {
 	return clientHandles{ids: map[any]string{}, objects: map[string]any{}, closedIn: map[string]bool{}}
 }
 
-// idOf is the name of an object; one is made when there is none.
+// idOf returns the name of an object, and makes one if necessary.
 func (n *clientHandles) idOf(kind string, object any) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -56,7 +55,7 @@ func (n *clientHandles) idOf(kind string, object any) string {
 	return id
 }
 
-// add names an object that is found by its name only.
+// add names an object that is found only by its name.
 func (n *clientHandles) add(kind string, object any) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -72,8 +71,8 @@ func (n *clientHandles) addLocked(kind string, object any) string {
 	return id
 }
 
-// keep names a handle. It gives the oldest handles when there are too many, to be
-// released; ok is false when the client is closed.
+// keep names a handle. It returns the oldest handles, to be released, when there
+// are too many. ok is false when the client is closed.
 func (n *clientHandles) keep(h *handle) (old []*handle, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -84,7 +83,7 @@ func (n *clientHandles) keep(h *handle) (old []*handle, ok bool) {
 	return n.queue.add(h, n.objects), true
 }
 
-// known is the name of an object, if it has one.
+// known returns the name of an object, if it has one.
 func (n *clientHandles) known(object any) (id string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -92,15 +91,15 @@ func (n *clientHandles) known(object any) (id string, ok bool) {
 	return id, ok
 }
 
-// find is the object of a name, or nil. closed says that it was a frame that went
-// with its page.
+// find returns the object of a name, or nil. closed means that it was a frame
+// that closed with its page.
 func (n *clientHandles) find(id string) (object any, closed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.objects[id], n.closedIn[id]
 }
 
-// take drops a name and gives its object, or nil.
+// take drops a name and returns its object, or nil.
 func (n *clientHandles) take(id string) any {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -141,7 +140,7 @@ func (n *clientHandles) dropPage(p *browser.Page) {
 	}
 }
 
-// close drops all names and gives their objects. From then on none is kept.
+// close drops all names and returns their objects. It keeps none from then on.
 func (n *clientHandles) close() map[string]any {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -150,14 +149,15 @@ func (n *clientHandles) close() map[string]any {
 	return objects
 }
 
-// handleQueue is a client's handles, oldest first, and some that are disposed.
+// handleQueue holds a client's handles, oldest first, including some that were
+// disposed.
 type handleQueue struct {
 	list []*handle
 	size int
 }
 
-// add adds a handle. When there are too many it takes the oldest from objects and
-// gives them, to be released.
+// add adds a handle. When there are too many, it removes the oldest from objects
+// and returns them, to be released.
 func (q *handleQueue) add(h *handle, objects map[string]any) []*handle {
 	q.list = append(q.list, h)
 	q.size += h.size()
@@ -172,7 +172,7 @@ func (q *handleQueue) add(h *handle, objects map[string]any) []*handle {
 		}
 		return disposed
 	})
-	n := 0 // a tenth more, so that the next ones find room
+	n := 0 // a tenth more, as room for the next ones
 	for n < len(q.list)-1 && (len(q.list)-n > maxHandles/10*9 || q.size > maxHandleBytes/10*9) {
 		q.size -= q.list[n].size()
 		delete(objects, q.list[n].id)

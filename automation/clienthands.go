@@ -10,7 +10,7 @@ import (
 	"takeover/browser"
 )
 
-// clientHands are the keys and buttons that a client holds down, page by page.
+// clientHands are the keys and buttons that a client holds down, by page.
 type clientHands struct {
 	mu     sync.Mutex                    // guards what follows
 	inputs map[*browser.Page]*inputState // nil when the client is closed
@@ -18,7 +18,7 @@ type clientHands struct {
 
 func newClientHands() clientHands { return clientHands{inputs: map[*browser.Page]*inputState{}} }
 
-// in is the mouse and the keyboard in a page.
+// in returns the mouse and the keyboard in a page.
 func (h *clientHands) in(c *Client, p *browser.Page) *inputState {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -32,7 +32,7 @@ func (h *clientHands) in(c *Client, p *browser.Page) *inputState {
 	return s
 }
 
-// all are those of all pages.
+// all returns those of all pages.
 func (h *clientHands) all() []*inputState {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,7 +46,7 @@ func (h *clientHands) drop(p *browser.Page) {
 	delete(h.inputs, p)
 }
 
-// close gives those of all pages and keeps none from then on.
+// close returns those of all pages, and keeps none from then on.
 func (h *clientHands) close() []*inputState {
 	h.mu.Lock()
 	defer h.mu.Unlock()

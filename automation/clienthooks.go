@@ -8,23 +8,24 @@ import (
 	"takeover/browser"
 )
 
-// clientHooks are what a client put into pages, or wants done before it acts in them.
+// clientHooks are a client's additions to pages, and its handlers that run before
+// actions.
 type clientHooks struct {
 	mu       sync.Mutex // guards what follows, and which handlers of overlays run
-	last     int        // binding
+	last     int        // numbers the bindings
 	bindings map[string]*binding
-	carries  map[*browser.Page]bool // which have the page's side of bindings
+	carries  map[*browser.Page]bool // pages with the page side of bindings
 	overlays []*overlayHandler
-	clocks   map[*browser.Context]bool // whose time is faked
-	engines  *engines                  // selector engines of its own; nil without
+	clocks   map[*browser.Context]bool // contexts with a fake clock
+	engines  *engines                  // selector engines of the client; nil without any
 }
 
 func newClientHooks() clientHooks {
 	return clientHooks{bindings: map[string]*binding{}, carries: map[*browser.Page]bool{}, clocks: map[*browser.Context]bool{}}
 }
 
-// addBinding handles a binding, unless its name is taken. One without a name is
-// called like its id.
+// addBinding adds a binding, unless its name is taken. A binding without a name
+// is called by its id.
 func (h *clientHooks) addBinding(b *binding, bc *browser.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,7 +43,7 @@ func (h *clientHooks) addBinding(b *binding, bc *browser.Context) error {
 	return nil
 }
 
-// takenLocked says where the name of a binding is taken, or nil.
+// takenLocked returns where the name of a binding is taken, or nil.
 func (h *clientHooks) takenLocked(b *binding, bc *browser.Context) error {
 	for _, o := range h.bindings {
 		if o.name != b.name {
@@ -61,7 +62,7 @@ func (h *clientHooks) takenLocked(b *binding, bc *browser.Context) error {
 	return nil
 }
 
-// addFunctions handles bindings that are known by their ids alone.
+// addFunctions adds bindings that are known only by their ids.
 func (h *clientHooks) addFunctions(ids []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +71,8 @@ func (h *clientHooks) addFunctions(ids []string) {
 	}
 }
 
-// installed notes the script of a binding; without one the binding is dropped.
+// installed records the script of a binding; without a script, the binding is
+// dropped.
 func (h *clientHooks) installed(b *binding, s *browser.InitScript, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +82,7 @@ func (h *clientHooks) installed(b *binding, s *browser.InitScript, err error) {
 	}
 }
 
-// takeBinding drops a binding that has a script, and gives it; else nil.
+// takeBinding drops a binding with a script and returns it, or nil.
 func (h *clientHooks) takeBinding(id string) *binding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,14 +94,15 @@ func (h *clientHooks) takeBinding(id string) *binding {
 	return b
 }
 
-// hasBinding says whether there is a binding.
+// hasBinding reports whether a binding exists.
 func (h *clientHooks) hasBinding(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.bindings[id] != nil
 }
 
-// carry notes that a page has the page's side of bindings, and says whether it had.
+// carry records that a page has the page side of bindings, and reports whether it
+// had it before.
 func (h *clientHooks) carry(p *browser.Page) (had bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,7 +111,8 @@ func (h *clientHooks) carry(p *browser.Page) (had bool) {
 	return had
 }
 
-// fakeTime notes that a context's time is faked, and says whether it was.
+// fakeTime records that a context has a fake clock, and reports whether it had
+// one before.
 func (h *clientHooks) fakeTime(bc *browser.Context) (was bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -123,7 +127,8 @@ func (h *clientHooks) addOverlay(o *overlayHandler) {
 	h.overlays = append(h.overlays, o)
 }
 
-// endOverlay ends the run of a handler that is under way; with remove, the handler.
+// endOverlay ends the current call of a handler; with remove, it removes the
+// handler.
 func (h *clientHooks) endOverlay(o *overlayHandler, remove bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,7 +141,7 @@ func (h *clientHooks) endOverlay(o *overlayHandler, remove bool) {
 	}
 }
 
-// overlaysOf are a page's handlers; none while one of them runs.
+// overlaysOf returns a page's handlers, or none while one of them runs.
 func (h *clientHooks) overlaysOf(p *browser.Page) []*overlayHandler {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,8 +158,8 @@ func (h *clientHooks) overlaysOf(p *browser.Page) []*overlayHandler {
 	return list
 }
 
-// beginOverlay begins a run of a handler. It gives the channel that its end closes,
-// or nil when it runs or is removed.
+// beginOverlay begins a call of a handler. It returns a channel that is closed at
+// its end, or nil when the handler runs or was removed.
 func (h *clientHooks) beginOverlay(o *overlayHandler) chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -165,7 +170,7 @@ func (h *clientHooks) beginOverlay(o *overlayHandler) chan struct{} {
 	return o.finished
 }
 
-// abandonOverlay gives up waiting for a run's end.
+// abandonOverlay stops waiting for a call's end.
 func (h *clientHooks) abandonOverlay(o *overlayHandler, finished chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -174,7 +179,7 @@ func (h *clientHooks) abandonOverlay(o *overlayHandler, finished chan struct{}) 
 	}
 }
 
-// addEngine handles a selector engine.
+// addEngine adds a selector engine.
 func (h *clientHooks) addEngine(e *engine) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -185,7 +190,7 @@ func (h *clientHooks) addEngine(e *engine) error {
 	return err
 }
 
-// customEngines are the client's own selector engines, or nil.
+// customEngines returns the client's selector engines, or nil.
 func (h *clientHooks) customEngines() *engines {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,19 +6,19 @@ import (
 	"takeover/browser"
 )
 
-// clientNetwork is what a client has to do with requests: those of pages that it can
-// name or is asked about, and its own.
+// clientNetwork holds a client's requests: those of pages that have names or
+// routes, and its own.
 type clientNetwork struct {
 	mu      sync.Mutex // guards what follows
 	closed  bool
-	traffic trafficQueue    // requests of pages with a name
+	traffic trafficQueue    // requests of pages that have names
 	routes  map[any]*routes // by page or context
-	api     *requests       // its own; nil before the first one
+	api     *requests       // its own requests; nil before the first one
 }
 
 func newClientNetwork() clientNetwork { return clientNetwork{routes: map[any]*routes{}} }
 
-// weigh handles a request with a name, and gives those that are to lose theirs.
+// weigh adds a request with a name, and returns those that lose their names.
 func (n *clientNetwork) weigh(r *browser.Request, size int) []*browser.Request {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -28,8 +28,8 @@ func (n *clientNetwork) weigh(r *browser.Request, size int) []*browser.Request {
 	return n.traffic.weigh(r, size)
 }
 
-// setRoutes replaces what the client wants to be asked about in a page or context,
-// and gives what it was. One that goes on keeps its hold.
+// setRoutes replaces the routes of a page or context, and returns the old ones.
+// The held requests stay held.
 func (n *clientNetwork) setRoutes(of any, wanted *routes) (before *routes) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -44,14 +44,14 @@ func (n *clientNetwork) setRoutes(of any, wanted *routes) (before *routes) {
 	return before
 }
 
-// routesOf is what the client wants to be asked about in a page or context, or nil.
+// routesOf returns the routes of a page or context, or nil.
 func (n *clientNetwork) routesOf(of any) *routes {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.routes[of]
 }
 
-// takeRoutes is routesOf, which is nil from then on.
+// takeRoutes removes and returns the routes of a page or context.
 func (n *clientNetwork) takeRoutes(of any) *routes {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -60,7 +60,7 @@ func (n *clientNetwork) takeRoutes(of any) *routes {
 	return r
 }
 
-// requests gives the client's own requests; the first to ask makes them.
+// requests returns the client's own requests, which the first call makes.
 func (n *clientNetwork) requests(create func() *requests) (*requests, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,7 +73,7 @@ func (n *clientNetwork) requests(create func() *requests) (*requests, error) {
 	return n.api, nil
 }
 
-// close gives the client's own requests, or nil. There are none from then on.
+// close returns the client's own requests, or nil, and keeps none from then on.
 func (n *clientNetwork) close() *requests {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -11,12 +11,12 @@ import (
 type clientRecordings struct {
 	mu        sync.Mutex  // guards what follows, and how much each recorder keeps
 	recorders []*recorder // replaced, never changed
-	bytes     int         // that they keep
+	bytes     int         // bytes that they keep
 	tracers   []*tracer   // as recorders
-	traced    bool        // there was one: calls may have a name in it
+	traced    bool        // there was one, so calls may have a name for it
 }
 
-// add lets a recorder hear what happens from now on.
+// add gives a recorder all events from now on.
 func (k *clientRecordings) add(r *recorder) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -33,14 +33,14 @@ func (k *clientRecordings) drop(r *recorder) {
 	k.recorders = slices.DeleteFunc(slices.Clone(k.recorders), func(other *recorder) bool { return other == r })
 }
 
-// observe tells the recorders what happened. It runs on the model's goroutine.
+// observe passes events to the recorders. It runs on the model's goroutine.
 func (k *clientRecordings) observe(ev browser.Event) {
 	for _, r := range k.open() {
 		r.observe(ev)
 	}
 }
 
-// mark notes what a route did with a request.
+// mark records what a route did with a request.
 func (k *clientRecordings) mark(q *browser.Request, mark func(e *harEntry)) {
 	for _, r := range k.open() {
 		r.change(q, mark)
@@ -53,7 +53,7 @@ func (k *clientRecordings) open() []*recorder {
 	return k.recorders
 }
 
-// take takes n bytes of what recordings may keep, if there is room.
+// take reserves n bytes for recordings, if there is room.
 func (k *clientRecordings) take(r *recorder, n int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -65,7 +65,7 @@ func (k *clientRecordings) take(r *recorder, n int) bool {
 	return true
 }
 
-// release gives back what a recording kept.
+// release returns the bytes of a recording.
 func (k *clientRecordings) release(r *recorder) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -73,7 +73,7 @@ func (k *clientRecordings) release(r *recorder) {
 	r.kept = 0
 }
 
-// trace lets a tracer hear of calls from now on.
+// trace gives a tracer all calls from now on.
 func (k *clientRecordings) trace(t *tracer) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -90,7 +90,8 @@ func (k *clientRecordings) dropTracer(t *tracer) {
 	k.tracers = slices.DeleteFunc(slices.Clone(k.tracers), func(other *tracer) bool { return other == t })
 }
 
-// tracing gives the tracers. named says that calls may have names in traces.
+// tracing returns the tracers. named reports whether calls may have names for
+// traces.
 func (k *clientRecordings) tracing() (tracers []*tracer, named bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -16,8 +16,8 @@ var clockOperations = table{
 	"clock": op(true, opClock),
 }
 
-// clockMethods are those of the clock in the page, Playwright's own, which fakes
-// the time of all pages of a context. Each takes milliseconds, or nothing.
+// clockMethods are the methods of Playwright's clock in the page, which fakes the
+// time of all pages of a context. Each takes milliseconds, or nothing.
 var clockMethods = map[string]bool{
 	"install": true, "fastForward": true, "runFor": true, "pauseAt": true, "resume": true, "setFixedTime": true, "setSystemTime": true,
 }
@@ -28,8 +28,8 @@ type clockParams struct {
 	Value   *float64 `json:"value"` // milliseconds; absent for now
 }
 
-// opClock changes the time of a context's pages. Documents that begin later are
-// told all that was done, with when, and come to the same time.
+// opClock changes the time of a context's pages. Later documents get all changes
+// with their times, and so reach the same time.
 func opClock(ctx context.Context, c *Client, p *clockParams) (any, error) {
 	if !clockMethods[p.Method] {
 		return nil, errorf("the clock cannot %q", p.Method)
@@ -54,7 +54,7 @@ func opClock(ctx context.Context, c *Client, p *clockParams) (any, error) {
 	return emptyJSON, c.inEveryDocument(ctx, bc, "async()=>{await globalThis.__pwClock?.controller."+p.Method+"("+value+")}")
 }
 
-// installClock puts the clock into a context's documents, once.
+// installClock adds the clock to a context's documents, once.
 func (c *Client) installClock(ctx context.Context, where *scriptTarget, bc *browser.Context) error {
 	if c.hooks.fakeTime(bc) {
 		return nil
@@ -66,7 +66,7 @@ func (c *Client) installClock(ctx context.Context, where *scriptTarget, bc *brow
 	c.undo(bc, "clock", bc, func(ctx context.Context) error {
 		return c.inEveryDocument(ctx, bc, "()=>{globalThis.__pwClock?.controller.uninstall();delete globalThis.__pwClock}")
 	})
-	// The name is the one by which Playwright's injected script finds the true time.
+	// Playwright's injected script finds the real time under this name.
 	source := "(()=>{if(globalThis.__pwClock)return;const module={exports:{}};{" + s.clock + "}\n" +
 		"Object.defineProperty(globalThis,'__pwClock',{value:(module.exports.inject())(globalThis,'chromium'),configurable:true})})()"
 	_, err = c.addScript(ctx, where, browser.InitScriptOptions{Source: source, Now: true})
@@ -74,8 +74,7 @@ func (c *Client) installClock(ctx context.Context, where *scriptTarget, bc *brow
 }
 
 // inEveryDocument calls a function in all documents of a context that can answer
-// now; the others are on their way to one that begins anew. The error is one of
-// the page's.
+// now. The others will begin again. The error is one of the page.
 func (c *Client) inEveryDocument(ctx context.Context, bc *browser.Context, function string) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex // guards failed

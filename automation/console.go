@@ -19,15 +19,15 @@ var consoleOperations = table{
 	"page.clearPageErrors":      op(false, opClearErrors),
 }
 
-// keptMessages is how many console messages and how many errors of a page are
-// remembered; Playwright's number.
+// keptMessages bounds the remembered console messages and errors of a page.
+// Playwright uses the same number.
 const keptMessages = 200
 
-// keptMessageBytes bounds what is remembered of a page's messages and of its
-// errors, in bytes each. The newest is kept in any case.
+// keptMessageBytes bounds the remembered messages and errors of a page, in bytes
+// each. The newest one is always kept.
 const keptMessageBytes = 8 << 20
 
-// journal is what a page's console has said to a client, and what went wrong.
+// journal holds the console messages and errors of a page for a client.
 type journal struct {
 	messages   []*consoleMessage
 	errors     []*pageError
@@ -39,10 +39,10 @@ type journal struct {
 type consoleMessage struct {
 	event      browser.ConsoleCalled
 	navigation int
-	told       *consoleInit // as the client knows it, or nil
+	told       *consoleInit // as the client got it, or nil
 }
 
-// consoleInit is a console message as a client learns of it.
+// consoleInit describes a console message to a client.
 type consoleInit struct {
 	Page      string         `json:"page"` // empty for a service worker's
 	Worker    string         `json:"worker,omitempty"`
@@ -64,7 +64,7 @@ type pageError struct {
 	init       pageErrorInit
 }
 
-// pageErrorInit is an uncaught exception as a client learns of it.
+// pageErrorInit describes an uncaught exception to a client.
 type pageErrorInit struct {
 	Page     string   `json:"page"`
 	Name     string   `json:"name"`
@@ -77,7 +77,7 @@ func (i pageErrorInit) size() int { return len(i.Message) + len(i.Stack) }
 
 func locationOf(p browser.Place) location { return location{p.URL, p.Line, p.Column} }
 
-// addMessage remembers a message and gives those that have to go.
+// addMessage remembers a message and returns those to drop.
 func (j *journal) addMessage(m *consoleMessage) (dropped []*consoleMessage) {
 	m.navigation = j.navigation
 	j.messages = append(j.messages, m)
@@ -102,8 +102,8 @@ func (j *journal) addError(init pageErrorInit) {
 	}
 }
 
-// onConsole remembers a message and tells a client that listens. It runs on the
-// model's goroutine.
+// onConsole remembers a message and reports it to a listening client. It runs on
+// the model's goroutine.
 func (c *Client) onConsole(ev browser.ConsoleCalled) {
 	m := &consoleMessage{event: ev}
 	var dropped []*consoleMessage
@@ -116,7 +116,7 @@ func (c *Client) onConsole(ev browser.ConsoleCalled) {
 	}
 }
 
-// size is about how many bytes a message takes.
+// size is the approximate size of a message in bytes.
 func (m *consoleMessage) size() int {
 	n := len(m.event.Text)
 	for _, o := range m.event.Args {
@@ -125,7 +125,7 @@ func (m *consoleMessage) size() int {
 	return n
 }
 
-// release lets go of the objects that no handle was made of.
+// release releases the objects that have no handle.
 func (m *consoleMessage) release() {
 	if m.told != nil {
 		return
@@ -135,7 +135,7 @@ func (m *consoleMessage) release() {
 	}
 }
 
-// tellMessage describes a message. Its objects are the client's from then on.
+// tellMessage describes a message. Its objects belong to the client from then on.
 func (c *Client) tellMessage(m *consoleMessage) *consoleInit {
 	if m.told != nil {
 		return m.told
@@ -167,11 +167,11 @@ func (c *Client) tellMessage(m *consoleMessage) *consoleInit {
 	return init
 }
 
-// onException remembers an error and tells a client that listens.
+// onException remembers an error and reports it to a listening client.
 func (c *Client) onException(ev browser.ExceptionThrown) {
 	init := pageErrorInit{Page: c.idOf("page", ev.Page), Name: ev.Err.Name, Message: ev.Err.Message, Stack: ownFrames(ev.Err.Stack), Location: locationOf(ev.Place)}
 	if !strings.Contains(init.Stack, "\n    at ") {
-		init.Stack = "" // only says again what it is
+		init.Stack = "" // it only repeats the message
 	}
 	c.events.journal(ev.Page, func(j *journal) { j.addError(init) })
 	if c.hears(ev.Page, eventPageError) {
@@ -194,7 +194,7 @@ func (p *journalParams) since(j *journal) (int, error) {
 	return 0, errorf("filter: expected one of (all|since-navigation)")
 }
 
-// opConsoleMessages gives the messages that are remembered.
+// opConsoleMessages returns the remembered messages.
 func opConsoleMessages(ctx context.Context, c *Client, p *journalParams) (any, error) {
 	page, err := c.page(p.Page)
 	if err != nil {
@@ -202,7 +202,7 @@ func opConsoleMessages(ctx context.Context, c *Client, p *journalParams) (any, e
 	}
 	told := []*consoleInit{}
 	var failed error
-	err = c.automation.browser.Do(ctx, func() { // no message comes or is told meanwhile
+	err = c.automation.browser.Do(ctx, func() { // no message comes or is reported meanwhile
 		var since int
 		var messages []*consoleMessage
 		c.events.journal(page, func(j *journal) {
@@ -221,7 +221,7 @@ func opConsoleMessages(ctx context.Context, c *Client, p *journalParams) (any, e
 	return map[string]any{"messages": told}, err
 }
 
-// opPageErrors gives the errors that are remembered.
+// opPageErrors returns the remembered errors.
 func opPageErrors(_ context.Context, c *Client, p *journalParams) (any, error) {
 	page, err := c.page(p.Page)
 	if err != nil {
@@ -266,8 +266,8 @@ func opClearErrors(_ context.Context, c *Client, p *pageParams) (any, error) {
 	return emptyJSON, nil
 }
 
-// previewText is a value as JSHandle.toString shows it, with what Chromium says
-// of its inside, if it does.
+// previewText is a value in the form of JSHandle.toString, with Chromium's
+// preview if there is one.
 func previewText(o *runtime.RemoteObject) string {
 	switch {
 	case o.ObjectID == "":
@@ -289,7 +289,8 @@ func previewText(o *runtime.RemoteObject) string {
 	return o.Description
 }
 
-// arrayText lists an array's elements; holes are counted, those at its end left out.
+// arrayText lists an array's elements. Holes are counted; those at the end are
+// left out.
 func arrayText(properties []*runtime.PropertyPreview) string {
 	parts := []string{}
 	next := 0

@@ -10,8 +10,8 @@ import (
 	"takeover/cdp"
 )
 
-// observePage tells the client what pages do besides showing documents. It runs
-// on the model's goroutine.
+// observePage reports page events to the client, except those about documents. It
+// runs on the model's goroutine.
 func (c *Client) observePage(ev browser.Event) {
 	switch ev := ev.(type) {
 	case browser.ConsoleCalled:
@@ -46,8 +46,8 @@ func (c *Client) observePage(ev browser.Event) {
 	}
 }
 
-// spawn runs what an event asks for on a goroutine that Close waits for; it says
-// no after Close.
+// spawn runs the handling of an event on a goroutine that Close waits for. It
+// returns false after Close.
 func (c *Client) spawn(do func(context.Context)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +58,7 @@ func (c *Client) spawn(do func(context.Context)) bool {
 	return true
 }
 
-// knows says whether the client has begun, and is reported a context.
+// knows reports whether the client has begun and sees a context.
 func (c *Client) knows(bc *browser.Context) bool {
 	if !c.events.open() {
 		return false
@@ -68,27 +68,27 @@ func (c *Client) knows(bc *browser.Context) bool {
 	return c.contexts[bc]
 }
 
-// onFileChooser gives a client that listens the input that asked for files.
+// onFileChooser gives a listening client the input that asked for files.
 func (c *Client) onFileChooser(ctx context.Context, ev browser.FileChooserOpened) {
 	w, err := ev.Frame.World(ctx, browser.WorldMain)
 	if err != nil {
-		return // the page that asked is gone
+		return // the page has gone
 	}
 	h, err := c.keepNode(ctx, w, ev.Node)
 	if err != nil {
 		return
 	}
-	_ = c.tell(ctx, "filechooser", map[string]any{ // else the client is closing
+	_ = c.tell(ctx, "filechooser", map[string]any{ // fails only when the client is closing
 		"page": c.idOf("page", ev.Frame.Page()), "frame": c.idOf("frame", ev.Frame), "element": h.result(), "isMultiple": ev.Multiple,
 	})
 }
 
-// tell is emit for those who are not on the model's goroutine.
+// tell is emit for goroutines other than the model's.
 func (c *Client) tell(ctx context.Context, event string, params any) error {
 	return c.automation.browser.Do(ctx, func() { c.emit(event, params) })
 }
 
-// keepNode makes a handle of a node that Chromium named.
+// keepNode makes a handle of a node in an event.
 func (c *Client) keepNode(ctx context.Context, w *browser.World, id proto.BackendNodeID) (*handle, error) {
 	got, err := cdp.Call(ctx, w.Session(), dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: id, ExecutionContextID: w.ContextID()})
 	if err != nil {

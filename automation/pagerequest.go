@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// maxRequests is how many requests a client can name; older ones are forgotten.
+	// maxRequests bounds the requests with a name; older ones are forgotten.
 	maxRequests = 10_000
 
-	// maxRequestBytes bounds, in bytes, what those requests keep: addresses, heads
-	// and bodies that went out.
+	// maxRequestBytes bounds the memory of those requests in bytes: addresses,
+	// heads and sent bodies.
 	maxRequestBytes = 32 << 20
 )
 
-// textCollected is Playwright's word for an object that it has forgotten.
+// textCollected is Playwright's text for an object that was dropped.
 const textCollected = "The object has been collected to prevent unbounded heap growth."
 
-// textNoBody is what Playwright says when Chromium does not have a body any more.
+// textNoBody is Playwright's text for a body that Chromium no longer has.
 const textNoBody = "Response body is not available for a response that was navigated away from. Read response.body() before triggering any navigation."
 
-// requestInit is a request as a client learns of it, with all that is known when
-// it is told.
+// requestInit describes a request to a client, with everything known at that
+// time.
 type requestInit struct {
 	ID           string           `json:"id"`
 	Page         string           `json:"page"`
-	Worker       string           `json:"serviceWorker,omitempty"` // that made it, instead of a page
+	Worker       string           `json:"serviceWorker,omitempty"` // the service worker that made it, in place of a page
 	Context      string           `json:"context"`
 	Frame        string           `json:"frame,omitempty"`
 	URL          string           `json:"url"`
@@ -44,7 +44,7 @@ type requestInit struct {
 	ResponseEnd  float64          `json:"responseEnd"` // -1 before
 }
 
-// responseInit is an answer as a client learns of it.
+// responseInit describes a response to a client.
 type responseInit struct {
 	URL               string                   `json:"url"`
 	Status            int                      `json:"status"`
@@ -62,7 +62,7 @@ type serverAddr struct {
 	Port      int    `json:"port"`
 }
 
-// describeRequest describes a request with those that led to it.
+// describeRequest describes a request with the previous requests of its chain.
 func (c *Client) describeRequest(r *browser.Request) *requestInit {
 	init := &requestInit{
 		ID: c.requestID(r), Context: c.idOf("context", r.Page().Context()),
@@ -97,7 +97,8 @@ func describeResponse(res *browser.Response) *responseInit {
 	return init
 }
 
-// requestID is the client's name for a request. Of many the oldest lose theirs.
+// requestID is the client's name for a request. When there are many, the oldest
+// lose their names.
 func (c *Client) requestID(r *browser.Request) string {
 	id := c.handles.idOf("request", r)
 	for _, old := range c.network.weigh(r, r.Size()) {
@@ -106,15 +107,15 @@ func (c *Client) requestID(r *browser.Request) string {
 	return id
 }
 
-// trafficQueue is the requests of pages that a client can name, oldest first.
+// trafficQueue holds the pages' requests with a name, oldest first.
 type trafficQueue struct {
 	list  []*browser.Request
 	sizes map[*browser.Request]int
 	size  int // bytes of all
 }
 
-// weigh adds a request, or handles that it has grown, and gives those that have
-// to go. The newest stays.
+// weigh adds a request or its growth, and returns the requests to drop. The
+// newest one stays.
 func (q *trafficQueue) weigh(r *browser.Request, size int) []*browser.Request {
 	if q.sizes == nil {
 		q.sizes = map[*browser.Request]int{}
@@ -152,7 +153,7 @@ func onRequest(run func(ctx context.Context, c *Client, r *browser.Request) (any
 	})
 }
 
-// onResponse makes an operation on a request's answer.
+// onResponse makes an operation on a request's response.
 func onResponse(run func(ctx context.Context, res *browser.Response) (any, error)) operation {
 	return onRequest(func(ctx context.Context, _ *Client, r *browser.Request) (any, error) {
 		res := r.Response()
@@ -172,7 +173,7 @@ type sizesResult struct {
 	Sizes   sizes        `json:"sizes"`
 }
 
-// sizes are browser.Sizes in Playwright's words.
+// sizes are browser.Sizes with Playwright's names.
 type sizes struct {
 	RequestHeaders  int `json:"requestHeadersSize"`
 	RequestBody     int `json:"requestBodySize"`
@@ -184,7 +185,7 @@ type headersResult struct {
 	Headers []browser.Header `json:"headers"`
 }
 
-// requestOperations are those on requests and their answers.
+// requestOperations are the operations on requests and their responses.
 var requestOperations = table{
 	"page.requests": op(false, opPageRequests), // {page} → {requests:[requestInit]}
 	"request.response": onRequest(func(ctx context.Context, c *Client, r *browser.Request) (any, error) {
@@ -223,7 +224,7 @@ var requestOperations = table{
 	}),
 }
 
-// bodyError says why there is no body.
+// bodyError says why a body is missing.
 func bodyError(err error) error {
 	if errors.Is(err, browser.ErrRedirectBody) {
 		return errorf("Response body is unavailable for redirect responses")
@@ -238,7 +239,7 @@ type navigationResult struct {
 	Request *requestInit `json:"request"` // nil when nothing was fetched
 }
 
-// brought is what a navigation answers.
+// brought is the answer of a navigation.
 func (c *Client) brought(n *browser.Navigation) navigationResult {
 	if n == nil || n.Response == nil {
 		return navigationResult{}
@@ -246,12 +247,12 @@ func (c *Client) brought(n *browser.Navigation) navigationResult {
 	return navigationResult{c.describeRequest(n.Response.Request)}
 }
 
-// observeNetwork tells the client of requests, if it wants to know.
+// observeNetwork reports requests to a client that listens for them.
 func (c *Client) observeNetwork(event string, r *browser.Request) {
 	if c.hears(r.Page(), event) && c.drives(r.Page()) {
 		c.emit("network."+event, requestResult{c.describeRequest(r)})
 	} else if _, known := c.handles.known(r); known {
-		c.requestID(r) // it has grown
+		c.requestID(r) // its size has changed
 	}
 }
 

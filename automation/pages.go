@@ -22,7 +22,7 @@ var pageOperations = table{
 
 type contextParams struct {
 	Context string `json:"context"`
-	Reason  string `json:"reason"` // of its end
+	Reason  string `json:"reason"` // reason of the close
 }
 
 func (c *Client) contextOf(id string) (*browser.Context, error) {
@@ -51,7 +51,7 @@ func opCloseContext(ctx context.Context, c *Client, p *contextParams) (any, erro
 	return emptyJSON, nil
 }
 
-// maxPages is how many pages a browser may have for a client to open one more.
+// maxPages bounds the pages of a browser for a client that opens another.
 const maxPages = 100
 
 func opNewPage(ctx context.Context, c *Client, p *contextParams) (any, error) {
@@ -106,7 +106,7 @@ type historyParams struct {
 	WaitUntil string  `json:"waitUntil"`
 }
 
-// navigating makes an operation of one of a page's ways through its history.
+// navigating makes an operation of a step through a page's history.
 func navigating(do func(*browser.Page, context.Context, browser.NavigateOptions) (*browser.Navigation, error)) func(context.Context, *Client, *historyParams) (any, error) {
 	return func(ctx context.Context, c *Client, h *historyParams) (any, error) {
 		page, err := c.page(h.Page)

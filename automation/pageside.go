@@ -23,7 +23,7 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// scripts are the page's side as sources, put together once.
+// scripts are the sources of the page side, assembled once.
 var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, binding, clock, drag, yaml, storage, websockets, sockets string }, err error) {
 	for _, f := range []struct {
 		name string
@@ -38,8 +38,9 @@ var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, bind
 	return s, err
 })
 
-// Notices are the licences and the notice of what is part of a built binary:
-// Playwright's injected script and the YAML library. They are empty in one that was not built.
+// Notices are the licences and notices of third-party parts in a built binary:
+// Playwright's injected script and the YAML library. They are empty in a binary
+// without them.
 func Notices() string {
 	var b strings.Builder
 	for _, name := range []string{"NOTICE.playwright.txt", "LICENSE.playwright.txt", "LICENSE.yaml.txt"} {
@@ -51,11 +52,10 @@ func Notices() string {
 	return b.String()
 }
 
-// evaluatorURL marks our frames in the stack of an error that a script's
-// function threw.
+// evaluatorURL marks our own frames in the stack of a script's error.
 const evaluatorURL = "evaluator"
 
-// layer is the page's side in one world.
+// layer is the page side in one world.
 type layer struct {
 	world  *browser.World
 	object runtime.RemoteObjectID
@@ -67,11 +67,11 @@ type (
 	yamlKey      struct{}
 )
 
-// lastTask numbers operations on the page's side.
+// lastTask numbers operations on the page side.
 var lastTask atomic.Int64
 
-// layerOf gives the page's side for working with elements, for clients with
-// the same selector engines; the first to ask puts it there.
+// layerOf returns the page side for elements, for clients with the same selector
+// engines. The first call adds it to the world.
 func (a *Automation) layerOf(ctx context.Context, w *browser.World, own *engines) (*layer, error) {
 	return installed(ctx, w, layerKey{own}, func() (string, any, error) {
 		s, err := scripts()
@@ -86,7 +86,7 @@ func (a *Automation) layerOf(ctx context.Context, w *browser.World, own *engines
 	})
 }
 
-// evaluatorOf gives the page's side for running a script's functions.
+// evaluatorOf returns the page side for a script's functions.
 func (a *Automation) evaluatorOf(ctx context.Context, w *browser.World) (*layer, error) {
 	return installed(ctx, w, evaluatorKey{}, func() (string, any, error) {
 		s, err := scripts()
@@ -94,8 +94,8 @@ func (a *Automation) evaluatorOf(ctx context.Context, w *browser.World) (*layer,
 	})
 }
 
-// yamlOf gives the YAML library in a world, for the page's side to parse ARIA
-// snapshots with.
+// yamlOf returns the YAML library in a world, with which the page side parses
+// ARIA snapshots.
 func (a *Automation) yamlOf(ctx context.Context, w *browser.World) (*layer, error) {
 	return installed(ctx, w, yamlKey{}, func() (string, any, error) {
 		s, err := scripts()
@@ -121,16 +121,16 @@ func installed(ctx context.Context, w *browser.World, key any, source func() (st
 	})
 }
 
-// slot is something that is made once in a world.
+// slot is a value that is made once per world.
 type slot[T any] struct {
-	turn chan struct{} // held by who looks or makes
+	turn chan struct{} // held while looking at the value or making it
 	made bool
 	v    T
 }
 
-// inWorld gives what create made for key in a world. Whoever waits for another one
-// who makes it waits as long as its own ctx allows; when that one fails, the next
-// one tries.
+// inWorld returns the value that create makes for key in a world. Other callers
+// wait for it as long as their own ctx allows. When create fails, the next caller
+// tries.
 func inWorld[T any](ctx context.Context, w *browser.World, key any, create func() (T, error)) (T, error) {
 	var zero T
 	held, err := w.Value(key, func() (any, error) { return &slot[T]{turn: make(chan struct{}, 1)}, nil })
@@ -157,14 +157,14 @@ func inWorld[T any](ctx context.Context, w *browser.World, key any, create func(
 	return v, nil
 }
 
-// callIn runs a command on a world's session. Its answer does not come ahead of
-// what the model had to learn before.
+// callIn runs a command on a world's session. Its reply comes after the model has
+// learned everything before it.
 func callIn[P, R any](ctx context.Context, w *browser.World, c proto.Command[P, R], params P) (R, error) {
 	return browser.Call(ctx, w.Frame().Page().Browser(), w.Session(), c, params)
 }
 
-// arguments makes the arguments of a call: object ids as objects, everything
-// else as JSON.
+// arguments converts the arguments of a call: object ids to objects, everything
+// else to JSON.
 func arguments(args ...any) ([]*runtime.CallArgument, error) {
 	out := make([]*runtime.CallArgument, 0, len(args))
 	for _, a := range args {
@@ -185,8 +185,8 @@ func arguments(args ...any) ([]*runtime.CallArgument, error) {
 	return out, nil
 }
 
-// call calls one of the layer's methods and decodes what it returns into out,
-// which may be nil.
+// call calls a method of the layer and decodes the result into out, which may be
+// nil.
 func (l *layer) call(ctx context.Context, method string, out any, args ...any) error {
 	o, err := l.invoke(ctx, method, true, args...)
 	if err != nil || out == nil || len(o.Value) == 0 {
@@ -198,8 +198,7 @@ func (l *layer) call(ctx context.Context, method string, out any, args ...any) e
 	return nil
 }
 
-// reference calls one of the layer's methods and gives what it returns by
-// reference.
+// reference calls a method of the layer and returns its result by reference.
 func (l *layer) reference(ctx context.Context, method string, args ...any) (*runtime.RemoteObject, error) {
 	return l.invoke(ctx, method, false, args...)
 }
@@ -215,21 +214,20 @@ func (l *layer) invoke(ctx context.Context, method string, byValue bool, args ..
 	})
 }
 
-// gestures are the methods that run as if a person had caused them, because the
-// page's own code may run within. That costs Chromium as much as a quarter of a
-// call.
+// gestures are the methods that run with user activation, because code of the
+// page may run within. That costs Chromium up to a quarter of a call.
 var gestures = map[string]bool{
 	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "setContent": true,
 }
 
-// post calls one of the layer's methods without waiting.
+// post calls a method of the layer without waiting.
 func (l *layer) post(method string) error {
 	return cdp.Send(l.world.Session(), runtime.CallFunctionOn, runtime.CallFunctionOnParams{
 		FunctionDeclaration: "function(){this." + method + "()}", ObjectID: l.object,
 	})
 }
 
-// reply is how it went.
+// reply is the answer of an operation on the page side.
 type reply struct {
 	Value   json.RawMessage `json:"value"`
 	Log     []string        `json:"log"`
@@ -237,12 +235,12 @@ type reply struct {
 	Expired bool            `json:"expired"`
 	Error   string          `json:"error"`
 	Fatal   bool            `json:"fatal"`
-	Ready   bool            `json:"ready"` // but it asks before it changes the page, because it had to wait
+	Ready   bool            `json:"ready"` // it had to wait, so it asks before it changes the page
 	Attempt int             `json:"attempt"`
 }
 
-// run runs an operation on elements. When ctx ends before the page answered,
-// the page is told to stop.
+// run runs an operation on elements. When ctx ends before the page has answered,
+// it tells the page to stop.
 func (l *layer) run(ctx context.Context, method string, params *callParams, objects ...runtime.RemoteObjectID) (reply, error) {
 	params.Task = lastTask.Add(1)
 	args := []any{params}
@@ -257,15 +255,15 @@ func (l *layer) run(ctx context.Context, method string, params *callParams, obje
 	return out, err
 }
 
-// abort stops a task on the page's side, without waiting for it.
+// abort stops an operation on the page side, without waiting.
 func (l *layer) abort(task int64) {
-	_ = cdp.Send(l.world.Session(), runtime.CallFunctionOn, runtime.CallFunctionOnParams{ // a page that is gone has stopped
+	_ = cdp.Send(l.world.Session(), runtime.CallFunctionOn, runtime.CallFunctionOnParams{ // a page that has gone has stopped
 		FunctionDeclaration: "function(task){this.abort(task)}", ObjectID: l.object,
 		Arguments: []*runtime.CallArgument{{Value: jsonv2.Value(milliseconds(float64(task)))}},
 	})
 }
 
-// ownFrames cuts our own frames off a stack.
+// ownFrames removes our own frames from a stack.
 func ownFrames(stack string) string {
 	lines := strings.Split(stack, "\n")
 	for i, line := range lines {

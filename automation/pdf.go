@@ -59,12 +59,12 @@ func opPDF(ctx context.Context, c *Client, p *pdfParams) (any, error) {
 		return nil, err
 	}
 	var out struct {
-		Data json.RawMessage `json:"data"` // goes on in the base64 in which it came
+		Data json.RawMessage `json:"data"` // still the base64 text from Chromium
 	}
 	return &out, json.Unmarshal(answer, &out)
 }
 
-// opRequestGC makes the page let go of what nothing refers to.
+// opRequestGC makes the page collect garbage.
 func opRequestGC(ctx context.Context, c *Client, p *pageParams) (any, error) {
 	pg, err := c.page(p.Page)
 	if err != nil {

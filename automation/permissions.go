@@ -11,8 +11,8 @@ import (
 	"takeover/browser"
 )
 
-// permissions are Playwright's names of what a page may be granted, and
-// Chromium's (Browser.PermissionType).
+// permissions maps Playwright's names of permissions to Chromium's
+// (Browser.PermissionType).
 var permissions = map[string][]string{
 	"geolocation": {"geolocation"}, "midi": {"midi"}, "midi-sysex": {"midiSysex"}, "notifications": {"notifications"},
 	"camera": {"videoCapture"}, "microphone": {"audioCapture"}, "background-sync": {"backgroundSync"},
@@ -22,27 +22,27 @@ var permissions = map[string][]string{
 	"local-network-access": {"localNetworkAccess", "localNetwork", "loopbackNetwork"},
 }
 
-// grants are what clients have granted. Chromium takes all that an origin may do
-// at once, and takes back what a whole context was granted, so that what each
-// client granted is kept here.
+// grants holds what clients have granted. Chromium sets all permissions of an
+// origin at once, and resets those of a whole context, so the grants of each
+// client are kept here.
 type grants struct {
-	turn chan struct{} // held by who tells Chromium; guards all
+	turn chan struct{} // held while Chromium is told; guards all
 	all  map[grantKey]map[*Client][]string
 
 	people  []allowed    // by Allow; guarded by turn
 	clients atomic.Int64 // the length of all
 }
 
-// allowed is what people allowed a site.
+// allowed is a permission that people gave a site.
 type allowed struct {
 	context      *browser.Context
 	origin, name string
 }
 
-// grantKey is whom something is granted.
+// grantKey identifies a grant.
 type grantKey struct {
 	context *browser.Context
-	origin  string // empty for all
+	origin  string // empty for all origins
 }
 
 func newGrants() *grants {
@@ -61,7 +61,7 @@ func (g *grants) take(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// add grants a client's permissions besides what was granted before.
+// add adds a client's permissions to earlier ones.
 func (g *grants) add(ctx context.Context, c *Client, key grantKey, names []string) error {
 	for _, name := range names {
 		if permissions[name] == nil {
@@ -88,7 +88,7 @@ func (g *grants) add(ctx context.Context, c *Client, key grantKey, names []strin
 	return g.allowAgain(ctx, key.context)
 }
 
-// remove takes back what a client granted in a context; what others granted stays.
+// remove removes a client's grants in a context; other clients' grants stay.
 func (g *grants) remove(ctx context.Context, c *Client, bc *browser.Context) error {
 	end, err := g.take(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (g *grants) remove(ctx context.Context, c *Client, bc *browser.Context) err
 	}
 	defer end()
 	left := g.drop(c, bc)
-	defer g.count() // once Chromium knows
+	defer g.count() // when Chromium has been told
 	if err := bc.Browser().Session().Call(ctx, "Browser.resetPermissions", map[string]string{"browserContextId": bc.ID()}, nil); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (g *grants) remove(ctx context.Context, c *Client, bc *browser.Context) err
 	return g.allowAgain(ctx, bc)
 }
 
-// forget drops what a client granted in contexts that have ended with it.
+// forget drops a client's grants in contexts that have ended with it.
 func (g *grants) forget(c *Client) {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
@@ -116,8 +116,8 @@ func (g *grants) forget(c *Client) {
 	g.count()
 }
 
-// drop forgets what a client granted in a context, in all of them without one, and
-// gives what is left there of others.
+// drop drops a client's grants in a context, or in all contexts, and returns the
+// remaining grants there.
 func (g *grants) drop(c *Client, bc *browser.Context) (left []grantKey) {
 	for key, of := range g.all {
 		if bc != nil && key.context != bc {
@@ -132,14 +132,15 @@ func (g *grants) drop(c *Client, bc *browser.Context) (left []grantKey) {
 	return left
 }
 
-// grantParams is Browser.grantPermissions with names that cdproto may not know.
+// grantParams are the parameters of Browser.grantPermissions, with names that
+// cdproto may not know.
 type grantParams struct {
 	Permissions []string `json:"permissions"`
 	Origin      string   `json:"origin,omitempty"`
 	Context     string   `json:"browserContextId"`
 }
 
-// tell grants what all clients granted together.
+// tell grants the permissions of all clients together.
 func (g *grants) tell(ctx context.Context, key grantKey) error {
 	p := grantParams{Permissions: []string{}, Origin: key.origin, Context: key.context.ID()}
 	for _, names := range g.all[key] {
@@ -150,9 +151,9 @@ func (g *grants) tell(ctx context.Context, key grantKey) error {
 	return key.context.Browser().Session().Call(ctx, "Browser.grantPermissions", p, nil)
 }
 
-// Allow gives a site a permission, by its name in the Permissions API, for as long
-// as the context lives, whatever clients grant and take back. Others stay as they
-// are. How many there may be is for the caller to bound.
+// Allow gives a site a permission, by its name in the Permissions API, for the
+// life of the context, whatever clients grant and remove. Other permissions stay
+// unchanged. The caller bounds the number.
 func (a *Automation) Allow(ctx context.Context, bc *browser.Context, origin, name string) error {
 	g := a.grants
 	end, err := g.take(ctx)
@@ -170,11 +171,12 @@ func (a *Automation) Allow(ctx context.Context, bc *browser.Context, origin, nam
 	return nil
 }
 
-// GrantsPermissions reports whether clients have granted pages anything: then
-// Chromium refuses what they did not, and no page has asked for it.
+// GrantsPermissions reports whether clients have granted permissions to pages.
+// Chromium then refuses all others, without any page asking.
 func (a *Automation) GrantsPermissions() bool { return a.grants.clients.Load() > 0 }
 
-// allowAgain allows what people allowed, after what clients granted has changed.
+// allowAgain restores what people allowed, after the grants of clients have
+// changed.
 func (g *grants) allowAgain(ctx context.Context, bc *browser.Context) error {
 	for _, one := range g.people {
 		if one.context != bc {
@@ -187,7 +189,7 @@ func (g *grants) allowAgain(ctx context.Context, bc *browser.Context) error {
 	return nil
 }
 
-// tell gives it. cdproto may not know the name.
+// tell sets the permission in Chromium. cdproto may not know its name.
 func (one allowed) tell(ctx context.Context) error {
 	return one.context.Browser().Session().Call(ctx, "Browser.setPermission", map[string]any{
 		"permission": map[string]string{"name": one.name}, "setting": "granted", "origin": one.origin, "browserContextId": one.context.ID(),
@@ -197,7 +199,7 @@ func (one allowed) tell(ctx context.Context) error {
 type permissionParams struct {
 	Context     string   `json:"context"`
 	Permissions []string `json:"permissions"`
-	Origin      string   `json:"origin"` // the only one; default: all
+	Origin      string   `json:"origin"` // the only origin; default: all
 }
 
 func opGrantPermissions(ctx context.Context, c *Client, p *permissionParams) (any, error) {

@@ -25,14 +25,14 @@ var pointerOperations = table{
 	"frame.dragAndDrop": op(true, opDragAndDrop),
 }
 
-// point is a place in CSS pixels.
+// point is a position in CSS pixels.
 type point struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
 }
 
-// pointerParams are the parameters of all pointer actions; an action takes those
-// that make sense for it.
+// pointerParams are the parameters of all pointer actions. Each action uses those
+// that apply to it.
 type pointerParams struct {
 	target
 	Force       bool     `json:"force"`
@@ -47,7 +47,7 @@ type pointerParams struct {
 	Scroll      string   `json:"scroll"` // auto (default), or none: not into view
 }
 
-// check refuses what the options may not be, before anything is done.
+// check refuses impossible options before anything happens.
 func (o *pointerParams) check() error {
 	for i, name := range o.Modifiers {
 		if modifierBits[name] == 0 && name != controlOrMeta {
@@ -61,25 +61,25 @@ func (o *pointerParams) check() error {
 	return errorf("scroll: expected one of (auto|none)")
 }
 
-// gesture is one kind of pointer action.
+// gesture is a kind of pointer action.
 type gesture struct {
 	name    string // in the log
-	kind    string // which events guard it on the page's side: mouse hover tap drag
+	kind    string // the events that guard it on the page side: mouse hover tap drag
 	enabled bool   // the element must be enabled
-	wait    bool   // for navigations it begins
-	checked *bool  // the state it is to bring about
+	wait    bool   // for navigations that it starts
+	checked *bool  // the state that it shall produce
 	send    func(ctx context.Context, s *inputState, x, y float64) error
 }
 
-// errLost says that a frame of another process got none of an action's events:
-// shortly after such a frame has moved, the browser may send them elsewhere.
+// errLost says that a frame of another process got no event of an action. Shortly
+// after such a frame has moved, the browser may send events elsewhere.
 var errLost = errors.New("pointer events went elsewhere")
 
-// maxLost is how often that is tried again; a page may also hide the events from
+// maxLost bounds the retries after that, because a page may also hide events from
 // us.
 const maxLost = 3
 
-// aim is where to point, as the page's side answers.
+// aim is the point for the mouse, as the page side answers.
 type aim struct {
 	ID      int     `json:"id"`
 	X       float64 `json:"x"`
@@ -89,8 +89,8 @@ type aim struct {
 }
 
 // point carries out a gesture: the page finds the element, waits for it and
-// guards it; the mouse moves; the page says what was hit. When it was something
-// else, all of that again.
+// guards it; the mouse moves; the page reports what was hit. After a miss,
+// everything is repeated.
 func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 	if err := o.check(); err != nil {
 		return err
@@ -138,9 +138,9 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 	}
 }
 
-// strike moves the mouse for one attempt. covered names what was hit, or lies
-// above, instead of the element. With check the error is errLost when the events
-// went to another process than the frame's.
+// strike moves the mouse for one attempt. covered names what was hit, or what
+// covers the element. With check, the error is errLost when the events went to
+// another process than the frame's.
 func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at aim, check bool) (covered string, err error) {
 	x, y, covered, ok, err := c.outward(p, pl.frame, at.X, at.Y, !o.Force)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	if covered != "" {
 		return covered, pl.layer.call(p, "abandon", nil, at.ID)
 	}
-	// Others must not come upon the element's guard.
+	// Other operations must not meet the element's guard.
 	p.guarded = true
 	defer func() {
 		p.guarded = false
@@ -221,15 +221,15 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	return "", nil
 }
 
-// gone says whether the document an action was carried out in has gone since,
-// which is for the action to do.
+// gone reports whether the document of an action has gone since, which the action
+// itself may cause.
 func gone(err error) bool {
 	return errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, browser.ErrFrameDetached) ||
 		errors.Is(err, browser.ErrPageClosed) || errors.Is(err, cdp.ErrDetached)
 }
 
-// unlessClosed is the error of giving input to a page, but none when the page
-// has closed: by its own handlers, from what it got.
+// unlessClosed is the error of sending input to a page, but nil when the page has
+// closed, because its own handlers may do so.
 func unlessClosed(err error) error {
 	if errors.Is(err, browser.ErrPageClosed) || errors.Is(err, cdp.ErrDetached) {
 		return nil
@@ -319,7 +319,7 @@ type dragParams struct {
 	Timeout        float64 `json:"timeout"`
 }
 
-// opDragAndDrop presses the button over one element and lets go over another.
+// opDragAndDrop presses the button over one element and releases it over another.
 func opDragAndDrop(ctx context.Context, c *Client, d *dragParams) (any, error) {
 	p, cancel := c.begin(ctx, d.Timeout, true)
 	defer cancel()

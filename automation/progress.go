@@ -8,39 +8,40 @@ import (
 )
 
 const (
-	// replyGrace is how much longer than an operation's own time the page may
-	// take to say that it is over, and with it what was tried.
+	// replyGrace is how much longer than an operation's own timeout the page may
+	// take to report the timeout with its log.
 	replyGrace = 300 * time.Millisecond
 
-	// closeTimeout bounds giving back what a client had opened.
+	// closeTimeout bounds the release of what a client had opened.
 	closeTimeout = 10 * time.Second
 )
 
-// findPauses are the pauses between attempts to find an element; Playwright's.
+// findPauses are the pauses between attempts to find an element, as in
+// Playwright.
 var findPauses = []time.Duration{0, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond}
 
 // leastPause keeps a loop from spinning.
 const leastPause = 10 * time.Millisecond
 
-// progress is one operation under way: its time and its log.
+// progress is a running operation: its time and its log.
 type progress struct {
 	context.Context //nolint:containedctx // an operation is a context with a log
 
 	client   *Client
 	parent   context.Context //nolint:containedctx // the same without the operation's own time
-	page     bool            // the page keeps the time
-	guarded  bool            // a gesture is under way: it must not wait for the gate
-	looks    bool            // the page is asked once in any case, however late it is
-	absent   bool            // a target whose frame is not there ends the operation, without a place
-	grace    time.Duration   // how much later than the page's time is over it may tell so
+	page     bool            // the page measures the time
+	guarded  bool            // a gesture is running and must not wait for the gate
+	looks    bool            // the page is asked at least once, however late it is
+	absent   bool            // a target in a missing frame ends the operation, without a place
+	grace    time.Duration   // how late the page may report its timeout
 	cancel   context.CancelFunc
 	timeout  float64 // milliseconds, 0 for none
 	deadline time.Time
 	log      []string
 }
 
-// begin starts an operation's time. page says that the page keeps the time, and
-// may report its end a little late.
+// begin starts an operation's time. page means that the page measures the time,
+// and may report its end a little late.
 func (c *Client) begin(ctx context.Context, timeout float64, page bool) (*progress, context.CancelFunc) {
 	p := &progress{Context: ctx, client: c, parent: ctx, page: page, grace: replyGrace, timeout: timeout, cancel: func() {}}
 	if note, ok := ctx.Value(traceKey{}).(*traceNote); ok {
@@ -62,12 +63,12 @@ func (p *progress) until(deadline time.Time) {
 	p.Context, p.cancel = context.WithDeadlineCause(p.parent, deadline, timeoutError{p.timeout})
 }
 
-// errYield says that a gesture was given up before it was done, because the
-// client may not change the page any more.
+// errYield says that a gesture was given up early, because the client may no
+// longer change the page.
 var errYield = errors.New("the client may not change the page now")
 
-// gate waits until the client may change the page. That time is not the
-// operation's. waited says that things may not be as they were.
+// gate waits until the client may change the page. That time does not count for
+// the operation. waited means that the page may have changed.
 func (p *progress) gate() (waited bool, err error) {
 	if p.client.mayWrite() {
 		return false, nil
@@ -85,8 +86,8 @@ func (p *progress) gate() (waited bool, err error) {
 	return true, nil
 }
 
-// left is how many milliseconds the operation has, 0 when it has no end; ok is
-// false when its time is over.
+// left is the operation's remaining time in milliseconds, or 0 without a timeout.
+// ok is false when the time is over.
 func (p *progress) left() (ms float64, ok bool) {
 	if p.timeout <= 0 {
 		return 0, true
@@ -95,7 +96,7 @@ func (p *progress) left() (ms float64, ok bool) {
 	return max(ms, 0), ms > 0
 }
 
-// attemptTime is what the n-th attempt has of the time that is left.
+// attemptTime is the part of the remaining time for the n-th attempt.
 func (p *progress) attemptTime(n int) (ms float64, ok bool) {
 	ms, ok = p.left()
 	if p.looks && n == 0 && !ok {
@@ -104,7 +105,7 @@ func (p *progress) attemptTime(n int) (ms float64, ok bool) {
 	return ms, ok
 }
 
-// expired is the error of an operation whose time is over.
+// expired is the error of a timeout.
 func (p *progress) expired() error { return timeoutError{p.timeout} }
 
 // sleep waits for the n-th pause between attempts.
@@ -127,7 +128,7 @@ func (p *progress) wait(d time.Duration) error {
 	}
 }
 
-// fail puts an error into Playwright's words, with what was logged.
+// fail converts an error to Playwright's words, with the log.
 func (p *progress) fail(err error) error { return explain(err, p.log) }
 
 func milliseconds(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 64) }

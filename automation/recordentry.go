@@ -72,7 +72,7 @@ func (r *recorder) setHeaders(e *harEntry, headers []browser.Header) {
 	}
 }
 
-// postDataLocked is a request's body as its entry has it.
+// postDataLocked is a request's body in the form of its entry.
 func (r *recorder) postDataLocked(body []byte, headers []browser.Header) *har.PostData {
 	if body == nil {
 		return nil
@@ -102,9 +102,9 @@ func headerOf(headers []browser.Header, name string) string {
 	return ""
 }
 
-// attachLocked keeps a file under the name that its content gives it.
+// attachLocked keeps a file under a name that is made from its content.
 func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok bool) {
-	data = r.client.options.Hide(data) // before its name reports what is in it
+	data = r.client.options.Hide(data) // before the name, which depends on the data
 	sum := sha1.Sum(data)              //nolint:gosec // as above
 	name = r.folder + hex.EncodeToString(sum[:]) + "." + extensionOf(mimeType)
 	if r.held[name] {
@@ -118,7 +118,7 @@ func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok b
 	return name, true
 }
 
-// received handles an answer's head.
+// received handles the head of a response.
 func (r *recorder) received(res *browser.Response) {
 	r.change(res.Request, func(e *harEntry) {
 		e.Response.Status, e.Response.StatusText = res.Status, res.StatusText
@@ -156,7 +156,7 @@ func (r *recorder) setAnswer(e *harEntry, headers []browser.Header) {
 	}
 }
 
-// round3 keeps three digits after the point.
+// round3 keeps three decimals.
 func round3(ms float64) float64 { return math.Round(ms*1000) / 1000 }
 
 // total adds the parts of a request's time.
@@ -169,7 +169,7 @@ func (e *harEntry) total() {
 	}
 }
 
-// continued notes what a route sends in place of a request.
+// continued records what a route sends in place of a request.
 func (e *harEntry) continued(o *browser.Overrides) {
 	e.WasContinued = true
 	if o.URL != "" {
@@ -180,7 +180,7 @@ func (e *harEntry) continued(o *browser.Overrides) {
 	}
 }
 
-// finished reads what is known of a request only when it has ended.
+// finished reads data that is known only after a request has ended.
 func (r *recorder) finished(q *browser.Request) {
 	r.mu.Lock()
 	known := r.known[q] != nil && !r.over
