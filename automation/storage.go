@@ -20,6 +20,7 @@ import (
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/fetch"
 )
 
 const (
@@ -85,11 +86,104 @@ func opStorageState(ctx context.Context, c *Client, p *storageParams) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	cookies, err := opCookies(ctx, c, &cookiesParams{Context: p.Context})
+	cookies, err := readCookies(ctx, bc)
 	if err != nil {
 		return nil, err
 	}
-	code, err := storageScript("collect", map[string]bool{"indexedDB": p.IndexedDB, "opfs": p.OPFS})
+	origins, err := readOrigins(ctx, bc, p.IndexedDB, p.OPFS)
+	if err != nil {
+		return nil, err
+	}
+	return newStorageState(cookies, origins), nil
+}
+
+// StorageState is the cookies and the storage of a context, in the form of
+// Playwright's storageState.
+type StorageState struct {
+	Cookies []fetch.Cookie `json:"cookies"`
+	Origins []originState  `json:"origins"`
+}
+
+func newStorageState(cookies []wireCookie, origins []originState) StorageState {
+	state := StorageState{Cookies: make([]fetch.Cookie, len(cookies)), Origins: origins}
+	for i, w := range cookies {
+		state.Cookies[i] = w.plain()
+	}
+	return state
+}
+
+// StorageState reads the cookies of the default context, and the local storage and
+// databases of all origins that its pages have shown. As an addition to Playwright's
+// form, each origin has the session storage of an open page or frame.
+func (a *Automation) StorageState(ctx context.Context) (StorageState, error) {
+	bc := a.browser.DefaultContext()
+	cookies, err := readCookies(ctx, bc)
+	if err != nil {
+		return StorageState{}, err
+	}
+	origins, err := readOrigins(ctx, bc, true, false)
+	if err != nil {
+		return StorageState{}, err
+	}
+	return newStorageState(cookies, addSessionStorage(ctx, bc, origins)), nil
+}
+
+// addSessionStorage adds the session storage of open pages to their origins.
+func addSessionStorage(ctx context.Context, bc *browser.Context, origins []originState) []originState {
+	for _, o := range origins {
+		o["sessionStorage"] = json.RawMessage("[]")
+	}
+	for _, page := range bc.Pages() {
+		for _, frame := range page.Frames() {
+			origin, items := readSessionStorage(ctx, frame)
+			if items == nil {
+				continue
+			}
+			at := slices.IndexFunc(origins, func(o originState) bool { return o.origin() == origin })
+			if at < 0 {
+				name, _ := json.Marshal(origin) // a string always has JSON
+				origins = append(origins, originState{"origin": name, "localStorage": json.RawMessage("[]")})
+				at = len(origins) - 1
+			}
+			if held := string(origins[at]["sessionStorage"]); held == "" || held == "[]" {
+				origins[at]["sessionStorage"] = items
+			}
+		}
+	}
+	return origins
+}
+
+// readSessionStorage reads the session storage of a frame's origin; nil when it is
+// empty, or the frame has none, such as about:blank or a sandboxed frame.
+func readSessionStorage(ctx context.Context, f *browser.Frame) (origin string, items json.RawMessage) {
+	if browser.Origin(f.URL()) == "" {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, openPagePatience)
+	defer cancel()
+	world, err := f.World(ctx, browser.WorldUtility)
+	if err != nil {
+		return "", nil
+	}
+	const read = `() => ({ origin: location.origin, items: Object.keys(sessionStorage).map(name => ({ name, value: sessionStorage.getItem(name) })) })`
+	res, err := world.Call(ctx, browser.CallOptions{Function: read, ByValue: true})
+	if err != nil {
+		return "", nil
+	}
+	var found struct {
+		Origin string          `json:"origin"`
+		Items  json.RawMessage `json:"items"`
+	}
+	if json.Unmarshal(res.Value, &found) != nil || string(found.Items) == "[]" {
+		return "", nil
+	}
+	return found.Origin, found.Items
+}
+
+// readOrigins reads the storage of all origins that a context's pages have shown and
+// that hold something.
+func readOrigins(ctx context.Context, bc *browser.Context, indexedDB, opfs bool) ([]originState, error) {
+	code, err := storageScript("collect", map[string]bool{"indexedDB": indexedDB, "opfs": opfs})
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +213,7 @@ func opStorageState(ctx context.Context, c *Client, p *storageParams) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return struct {
-		Cookies any           `json:"cookies"`
-		Origins []originState `json:"origins"`
-	}{cookies.(map[string]any)["cookies"], found}, nil //nolint:forcetypeassert // forURLs' own
+	return found, nil
 }
 
 // readOpenPage reads the storage of an origin where a page shows it; nil when it
