@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"takeover/pipes"
+	"takeover/rawio"
 )
 
 const (
@@ -47,7 +47,7 @@ type tryWriter interface {
 // NUL byte (content/browser/devtools/devtools_pipe_handler.cc).
 type pipe struct {
 	r    *bufio.Reader
-	w    *pipes.Writer
+	w    *rawio.Writer
 	in   io.Closer
 	out  io.Closer
 	long []byte // a message longer than the reader's buffer, owned by Read
@@ -58,7 +58,7 @@ type pipe struct {
 // NewPipe returns a transport over our ends of Chromium's two pipes: Chromium
 // writes to r (its fd 4) and reads from w (its fd 3). Close closes both.
 func NewPipe(r io.ReadCloser, w io.WriteCloser) Transport {
-	return &pipe{r: bufio.NewReaderSize(pipes.NewReader(r), pipeBuffer), w: pipes.NewWriter(w), in: r, out: w}
+	return &pipe{r: bufio.NewReaderSize(rawio.NewReader(r), pipeBuffer), w: rawio.NewWriter(w), in: r, out: w}
 }
 
 func (p *pipe) Read() ([]byte, error) {

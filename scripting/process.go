@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"sync"
 
-	"takeover/pipes"
+	"takeover/rawio"
 	"takeover/scripting/wire"
 )
 
@@ -50,7 +50,7 @@ func startProcess(command []string, setup wire.Setup) (*process, error) {
 	cmd.Stdout = theirs
 	p := &process{
 		cmd:    cmd,
-		in:     bufio.NewReaderSize(pipes.NewReader(stdout), 64<<10),
+		in:     bufio.NewReaderSize(rawio.NewReader(stdout), 64<<10),
 		stderr: &headBuffer{},
 		stdout: stdout,
 		ended:  make(chan struct{}),

@@ -4,7 +4,7 @@ import (
 	"io"
 	"sync"
 
-	"takeover/pipes"
+	"takeover/rawio"
 	"takeover/scripting/wire"
 )
 
@@ -17,7 +17,7 @@ const maxDirect = 16 << 10
 // pipe has room for it, which saves waking the goroutine of run.
 type frameQueue struct {
 	pipe  io.Closer // under w
-	w     *pipes.Writer
+	w     *rawio.Writer
 	limit int
 	wake  chan struct{} // holds one token when there is something to do
 
@@ -33,7 +33,7 @@ type frameQueue struct {
 }
 
 func newFrameQueue(w io.WriteCloser, limit int) *frameQueue {
-	return &frameQueue{pipe: w, w: pipes.NewWriter(w), limit: limit, wake: make(chan struct{}, 1)}
+	return &frameQueue{pipe: w, w: rawio.NewWriter(w), limit: limit, wake: make(chan struct{}, 1)}
 }
 
 // push appends a frame. It reports false if the queue is full or closed.

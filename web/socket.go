@@ -5,7 +5,7 @@ import (
 	"net"
 	"net/http"
 
-	"takeover/pipes"
+	"takeover/rawio"
 )
 
 // socketBuffer is the size of the write buffer. Pictures of most pages fit; the
@@ -13,7 +13,7 @@ import (
 const socketBuffer = 32 << 10
 
 // socketWriter is a response whose hijacked connection is read and written by
-// package pipes, so that pictures and acknowledgements do not wake the runtime's
+// package rawio, so that pictures and acknowledgements do not wake the runtime's
 // monitor.
 type socketWriter struct{ http.ResponseWriter }
 
@@ -26,7 +26,7 @@ func (w socketWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &bareConn{Conn: conn, r: pipes.NewReader(conn), w: pipes.NewWriter(conn)}
+	s := &bareConn{Conn: conn, r: rawio.NewReader(conn), w: rawio.NewWriter(conn)}
 	return s, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(s, socketBuffer)), nil
 }
 
@@ -34,8 +34,8 @@ func (w socketWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Under TLS it is an ordinary connection.
 type bareConn struct {
 	net.Conn
-	r *pipes.Reader
-	w *pipes.Writer
+	r *rawio.Reader
+	w *rawio.Writer
 }
 
 func (s *bareConn) Read(b []byte) (int, error)  { return s.r.Read(b) }

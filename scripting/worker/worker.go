@@ -16,7 +16,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
 
-	"takeover/pipes"
+	"takeover/rawio"
 	"takeover/scripting/source"
 	"takeover/scripting/wire"
 )
@@ -49,7 +49,7 @@ func Main(bundles fs.FS) {
 	runtime.MemProfileRate = 0 // workers have no memory profile
 	debug.SetGCPercent(-1)     // module switches it on where it is needed
 	debug.SetMaxStack(workerStack)
-	in := bufio.NewReaderSize(pipes.NewReader(polled(os.Stdin)), 64<<10)
+	in := bufio.NewReaderSize(rawio.NewReader(polled(os.Stdin)), 64<<10)
 	f, err := wire.Read(in)
 	if err != nil || f.Kind != wire.KindSetup {
 		os.Exit(exitProtocol)
@@ -63,7 +63,7 @@ func Main(bundles fs.FS) {
 		fmt.Fprintln(os.Stderr, "confine script worker:", err)
 		os.Exit(exitConfine)
 	}
-	w := newWorker(setup.Limits, wire.NewWriter(pipes.NewWriter(polled(os.Stdout))), bundles)
+	w := newWorker(setup.Limits, wire.NewWriter(rawio.NewWriter(polled(os.Stdout))), bundles)
 	if err := w.load(); err != nil {
 		fmt.Fprintln(os.Stderr, "load script API:", err)
 		os.Exit(exitAPI)

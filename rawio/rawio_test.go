@@ -1,4 +1,4 @@
-package pipes_test
+package rawio_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"takeover/pipes"
+	"takeover/rawio"
 )
 
 func open(t *testing.T) (r, w *os.File) {
@@ -26,14 +26,14 @@ func TestReadWaits(t *testing.T) {
 	r, w := open(t)
 	got := make(chan []byte)
 	go func() {
-		all, err := io.ReadAll(pipes.NewReader(r))
+		all, err := io.ReadAll(rawio.NewReader(r))
 		if err != nil {
 			t.Error(err)
 		}
 		got <- all
 	}()
 	for _, part := range []string{"a", "bc", "def"} {
-		if n, err := pipes.NewWriter(w).Write([]byte(part)); n != len(part) || err != nil {
+		if n, err := rawio.NewWriter(w).Write([]byte(part)); n != len(part) || err != nil {
 			t.Fatal(n, err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestReadWaits(t *testing.T) {
 // Try writes what the pipe has room for; Write waits until the rest fits.
 func TestWriteWaits(t *testing.T) {
 	r, w := open(t)
-	out := pipes.NewWriter(w)
+	out := rawio.NewWriter(w)
 	want := bytes.Repeat([]byte("0123456789abcdef"), 32<<10) // more than a pipe holds
 	n := out.Try(want)
 	if n == 0 || n == len(want) {
@@ -62,7 +62,7 @@ func TestWriteWaits(t *testing.T) {
 		_, err := out.Write(want[n:])
 		wrote <- errors.Join(err, w.Close())
 	}()
-	got, err := io.ReadAll(pipes.NewReader(r))
+	got, err := io.ReadAll(rawio.NewReader(r))
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("read %d bytes, %v", len(got), err)
 	}
@@ -76,7 +76,7 @@ func TestClosed(t *testing.T) {
 	r, w := open(t)
 	ended := make(chan error)
 	go func() {
-		_, err := pipes.NewReader(r).Read(make([]byte, 1))
+		_, err := rawio.NewReader(r).Read(make([]byte, 1))
 		ended <- err
 	}()
 	if err := r.Close(); err != nil {
@@ -85,7 +85,7 @@ func TestClosed(t *testing.T) {
 	if err := <-ended; !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a reader whose pipe was closed got %v", err)
 	}
-	out := pipes.NewWriter(w)
+	out := rawio.NewWriter(w)
 	if n := out.Try([]byte("x")); n != 0 {
 		t.Errorf("%d bytes went into a broken pipe", n)
 	}
@@ -99,13 +99,13 @@ func TestClosed(t *testing.T) {
 func TestBlocking(t *testing.T) {
 	r, w := open(t)
 	_ = w.Fd() // sets the mode
-	if n := pipes.NewWriter(w).Try([]byte("x")); n != 0 {
+	if n := rawio.NewWriter(w).Try([]byte("x")); n != 0 {
 		t.Errorf("%d bytes went without waiting", n)
 	}
-	if n, err := pipes.NewWriter(w).Write([]byte("xy")); n != 2 || err != nil {
+	if n, err := rawio.NewWriter(w).Write([]byte("xy")); n != 2 || err != nil {
 		t.Error(n, err)
 	}
-	if n, err := pipes.NewReader(r).Read(make([]byte, 4)); n != 2 || err != nil {
+	if n, err := rawio.NewReader(r).Read(make([]byte, 4)); n != 2 || err != nil {
 		t.Error(n, err)
 	}
 }
@@ -116,7 +116,7 @@ func TestDeadline(t *testing.T) {
 	if err := r.SetReadDeadline(time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pipes.NewReader(r).Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := rawio.NewReader(r).Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,11 +1,11 @@
-// Package pipes reads and writes pipes and sockets with bare system calls.
+// Package rawio reads and writes pipes and sockets with bare system calls.
 //
 // The Go runtime assumes that every system call may block. When the program was
 // idle before, it wakes a thread that watches the call. For a small message on a
 // ready pipe, which takes a microsecond to read or write, waking that thread is
 // the largest cost. A non-blocking pipe needs no watching, so this package calls
 // the system directly, and uses the runtime only when it has to wait.
-package pipes
+package rawio
 
 import (
 	"io"
