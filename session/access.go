@@ -12,12 +12,6 @@ import (
 // may returns an error if the viewer may not act. A viewer with the role view
 // never may. A guest with a takeover's link may while the takeover is open.
 func (v *Viewer) may() error {
-	v.session.mu.Lock()
-	defer v.session.mu.Unlock()
-	return v.mayLocked()
-}
-
-func (v *Viewer) mayLocked() error {
 	if v.role == RoleView {
 		return ErrRole
 	}
@@ -27,7 +21,7 @@ func (v *Viewer) mayLocked() error {
 	if v.role != RoleTakeover {
 		return nil
 	}
-	if t := v.session.openTakeoverLocked(); t == nil || v.takeover != "" && v.takeover != t.ID() {
+	if t := v.session.openTakeover(); t == nil || v.takeover != "" && v.takeover != t.ID() {
 		return ErrTakeoverState
 	}
 	return nil

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"regexp"
@@ -101,5 +102,53 @@ func TestControlEvents(t *testing.T) {
 		if has := slices.Sorted(maps.Keys(seen[row[1]])); !slices.Equal(has, told) {
 			t.Errorf("%s has %s, the docs say %s", row[1], strings.Join(has, " "), strings.Join(told, " "))
 		}
+	}
+}
+
+// TestNoKeyWhileControlChanges types without a pause while control goes to and fro.
+// The capture records no key that the page got.
+func TestNoKeyWhileControlChanges(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{Interactions: true}); err != nil {
+		t.Fatal(err)
+	}
+	v := join(t, s, RoleControl)
+	v.picture("the page")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 20 {
+			if err := v.Control("take"); err != nil {
+				t.Error(err)
+			}
+			s.control.GiveUp(v.holder())
+		}
+	}()
+	stroke := func(epoch uint64) {
+		t.Helper()
+		for _, event := range []string{"down", "up"} {
+			if err := v.Key(Key{Event: event, Key: "k", Code: "KeyK", Text: "k"}, epoch); err != nil && !errors.Is(err, ErrNotController) {
+				t.Error(err)
+			}
+		}
+	}
+	for !isClosed(done) {
+		_, epoch, _ := s.control.State()
+		stroke(epoch)
+	}
+	// A click after a last key is recorded, behind what the page reported before it.
+	epoch := v.take()
+	stroke(epoch)
+	v.press(t, epoch, 20, 20)
+	browsertest.Until(t, "the click", func() bool {
+		page, err := s.Journal().Events(t.Context(), 0, 1000, capture.Filter{Types: []string{capture.TypeInteractionClick}})
+		return err == nil && len(page.Events) > 0
+	})
+	page, err := s.Journal().Events(t.Context(), 0, 1000, capture.Filter{Types: []string{capture.TypeInteractionKey}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Events) > 0 {
+		t.Errorf("%d keys were recorded, such as %s", len(page.Events), page.Events[0].Data)
 	}
 }

@@ -16,9 +16,10 @@ type aim struct {
 // dispatch checks a person's input and writes it to the page that viewers see. An old
 // epoch drops it without an error.
 //
-// A keystroke takes, in this order: inputMu, held to the end, so that nothing gets in
-// behind the release of a lost lease; the session's mu, once; the lease's lock, once;
-// the live view's, once, to look the dispatcher up; and the lock of gestures.
+// A keystroke takes inputMu, held to the end, so that nothing gets in behind the release
+// of a lost lease. Within it takes the locks of these parts, once each: life, control,
+// stage for the page, the live view for its dispatcher, and gestures; of a viewer who
+// came to help takeovers, too. It does not take the session's mu.
 func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(aim) error) error {
 	if err := validate(); err != nil {
 		return err
@@ -46,16 +47,13 @@ func (v *Viewer) sendInput(epoch uint64, send func(aim) error) error {
 	s := v.session
 	s.inputMu.Lock()
 	defer s.inputMu.Unlock()
-	s.mu.Lock()
-	err := v.mayLocked()
-	s.mu.Unlock()
-	to := s.shown()
-	if err != nil {
+	if err := v.may(); err != nil {
 		return err
 	}
 	if err := v.holds(epoch); err != nil {
 		return err
 	}
+	to := s.shown()
 	if to == nil {
 		return ErrNotReady
 	}

@@ -57,8 +57,8 @@ func (l *life) enter(status Status) {
 }
 
 // alive returns an *EndedError for a session that has ended or is just ending.
-// What is added to a session under Session.mu after alive returned nil is still
-// found by its end.
+// The end still finds what is added after alive returned nil, if alive is called
+// and the thing is added under the lock that the end takes to look.
 func (l *life) alive() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *Session) run() {
 	s.life.finish(cause, time.Now().UTC(), err)
 	s.mu.Lock()
 	viewers := slices.Collect(maps.Keys(s.viewers))
-	takeovers := slices.Clone(s.takeovers)
+	takeovers := s.takeovers.all()
 	s.mu.Unlock()
 	s.log.Info("session ended", "status", cause.status, "reason", cause.reason)
 

@@ -86,9 +86,7 @@ func (m *Manager) restore(ctx context.Context) error {
 		m.order = append(m.order, id)
 		m.links.End(id)
 		s.runs.sort()
-		slices.SortFunc(s.takeovers, func(a, b *Takeover) int {
-			return compareTimes(a.info.CreatedAt, b.info.CreatedAt, a.ID(), b.ID())
-		})
+		s.takeovers.sort()
 	}
 	slices.SortFunc(m.order, func(a, b string) int {
 		return compareTimes(m.sessions[a].life.clock.createdAt, m.sessions[b].life.clock.createdAt, a, b)
@@ -161,7 +159,7 @@ func (s *Session) restoreTakeover(info TakeoverInfo, now time.Time) {
 		t.info.State, t.info.EndedAt, t.info.Note = TakeoverCancelled, &now, reasonRestart
 		t.archive()
 	}
-	s.takeovers = append(s.takeovers, t)
+	s.takeovers.restore(t)
 }
 
 // recall reads the long parts of a run of an earlier process.

@@ -38,6 +38,7 @@ type Session struct {
 	questions *questions.Questions // of pages to people
 	transfers transfers            // its files and downloads
 	runs      runs
+	takeovers takeovers
 	stage     *stage     // its browser and tabs, and what viewers see
 	capture   attachment // the monitor's attachment to a browser
 
@@ -51,7 +52,6 @@ type Session struct {
 	metadata  map[string]any
 	userAgent string
 	viewers   map[*Viewer]struct{}
-	takeovers []*Takeover
 	thumb     thumbnail
 
 	earlier earlier // set for a session of an earlier process

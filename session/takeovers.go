@@ -6,12 +6,75 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/network"
 
 	"takeover/control"
 )
+
+// takeovers are a session's takeovers. At most one is open, the newest.
+type takeovers struct {
+	mu   sync.Mutex  // guards list
+	list []*Takeover // oldest first
+}
+
+// begin adds a takeover and starts its time, unless another one is open or the
+// session is over. It returns the oldest takeover if that had to go.
+func (l *takeovers) begin(t *Takeover, session *life) (oldest *Takeover, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := session.alive(); err != nil {
+		return nil, err
+	}
+	if l.openLocked() != nil {
+		return nil, ErrTakeoverOpen
+	}
+	if l.list = append(l.list, t); len(l.list) > maxTakeovers {
+		oldest = l.list[0]
+		l.list = slices.Delete(l.list, 0, 1)
+	}
+	session.clock.pause(t.info.CreatedAt)
+	t.timer = time.AfterFunc(time.Until(t.info.Deadline), t.expire)
+	return oldest, nil
+}
+
+// restore adds a takeover of an earlier process.
+func (l *takeovers) restore(t *Takeover) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, t)
+}
+
+// sort puts restored takeovers into their order.
+func (l *takeovers) sort() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slices.SortFunc(l.list, func(a, b *Takeover) int {
+		return compareTimes(a.info.CreatedAt, b.info.CreatedAt, a.info.ID, b.info.ID)
+	})
+}
+
+func (l *takeovers) all() []*Takeover {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list)
+}
+
+// open returns the open takeover, or nil.
+func (l *takeovers) open() *Takeover {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.openLocked()
+}
+
+func (l *takeovers) openLocked() *Takeover {
+	if n := len(l.list); n > 0 && l.list[n-1].Info().State.Open() {
+		return l.list[n-1]
+	}
+	return nil
+}
 
 // RequestTakeover asks for a person. One takeover may be open at a time.
 func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
@@ -27,23 +90,13 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 		return nil, err
 	}
 	s.gestures.use()
-	s.mu.Lock()
-	if err := s.life.alive(); err != nil {
-		s.mu.Unlock()
+	oldest, err := s.takeovers.begin(t, s.life)
+	if err != nil {
 		return nil, err
 	}
-	if s.openTakeoverLocked() != nil {
-		s.mu.Unlock()
-		return nil, ErrTakeoverOpen
+	if oldest != nil {
+		s.services.archive.Drop(oldest.key())
 	}
-	if s.takeovers = append(s.takeovers, t); len(s.takeovers) > maxTakeovers {
-		s.services.archive.Drop(s.takeovers[0].key())
-		s.takeovers = slices.Delete(s.takeovers, 0, 1)
-	}
-	s.life.clock.pause(t.info.CreatedAt)
-	t.timer = time.AfterFunc(time.Until(t.info.Deadline), t.expire)
-	s.mu.Unlock()
-
 	t.addLink()
 	s.control.Release(control.Script)
 	s.takeoverRequested(t)
@@ -55,11 +108,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 }
 
 // Takeovers returns the session's takeovers, oldest first.
-func (s *Session) Takeovers() []*Takeover {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.takeovers)
-}
+func (s *Session) Takeovers() []*Takeover { return s.takeovers.all() }
 
 // Takeover returns a takeover of the session, or ErrNotFound.
 func (s *Session) Takeover(id string) (*Takeover, error) {
@@ -72,18 +121,7 @@ func (s *Session) Takeover(id string) (*Takeover, error) {
 }
 
 // openTakeover returns the open takeover, or nil.
-func (s *Session) openTakeover() *Takeover {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.openTakeoverLocked()
-}
-
-func (s *Session) openTakeoverLocked() *Takeover {
-	if n := len(s.takeovers); n > 0 && s.takeovers[n-1].Info().State.Open() {
-		return s.takeovers[n-1]
-	}
-	return nil
-}
+func (s *Session) openTakeover() *Takeover { return s.takeovers.open() }
 
 // takeoverRequested tells everybody that a person is needed: at first, and again
 // when the claimer has gone.

@@ -36,6 +36,20 @@ test('a request that was called off is no error', () => {
   assert.equal(log.rows[0]?.level, 'plain');
 });
 
+test('operations of programs are told with how they ended', () => {
+  const action = { actor: 'script', operation: 'frame.click', target: '#go' };
+  const lines = [
+    rowOf(event('action_started', 'control', action)),
+    rowOf(event('action_ended', 'control', { ...action, ok: true, duration_ms: 12 })),
+    rowOf(event('action_ended', 'control', { ...action, actor: 'client:c', ok: false, error: 'Timeout\nexceeded', duration_ms: 50 })),
+  ].map((row) => [row.text, row.soft, row.level]);
+  assert.deepEqual(lines, [
+    ['script: frame.click', '#go', 'plain'],
+    ['script: frame.click done', '12 ms', 'plain'],
+    ['an agent: frame.click failed', 'Timeout exceeded', 'wrong'],
+  ]);
+});
+
 test('a repetition is dropped', () => {
   const log = new RowLog(100);
   const one = event('page_load', 'page');
