@@ -109,8 +109,7 @@ var categories = func() map[string]string {
 	return of
 }()
 
-// shapes has what the data of each type is made of, except for those that are
-// added by others.
+// shapes maps each type to its data, except types whose data others build.
 var shapes = map[string]any{
 	TypeConsoleLog: consoleLogData{}, TypeConsoleError: consoleErrorData{},
 	TypeNetworkRequest: networkRequestData{}, TypeNetworkResponse: networkResponseData{}, TypeNetworkLoadingFailed: networkFailedData{},

@@ -22,7 +22,7 @@ var triggers = []string{
 	TriggerError, TriggerPageLoad, TriggerNavigationSettled, TriggerScrollSettled, TriggerNetworkIdle, TriggerLayoutSettled,
 }
 
-// Config says what to capture. Everything is off by default.
+// Config says what to capture. All groups are off by default.
 type Config struct {
 	Console             bool     `json:"console"`
 	Network             bool     `json:"network"`
@@ -33,21 +33,21 @@ type Config struct {
 	Screenshots         bool     `json:"screenshots"`
 	Targets             bool     `json:"targets"`
 	Interactions        bool     `json:"interactions"`
-	Actions             bool     `json:"actions"`         // what programs do
-	ComputedEvents      bool     `json:"computed_events"` // turns on what it is computed from
+	Actions             bool     `json:"actions"`         // actions of programs
+	ComputedEvents      bool     `json:"computed_events"` // also switches on the groups that they need
 	ScreenshotTriggers  []string `json:"screenshot_triggers"`
 }
 
-// DefaultConfig is what is captured of a session that does not choose: what its
-// pages log and request, and where they go. All of it is cheap.
+// DefaultConfig is the capture of a session that does not choose: what its pages
+// log and request, and where they navigate. All of it is cheap.
 func DefaultConfig() Config { return Config{Console: true, Network: true, Navigation: true} }
 
-// PanelConfig is what the operator's page starts for its panel.
+// PanelConfig is the capture that the operator's page starts for its panel.
 func PanelConfig() Config {
 	return Config{Console: true, Network: true, Navigation: true, Targets: true, LayoutShifts: true, Interactions: true, ComputedEvents: true}
 }
 
-// With returns the configuration with all that the other one captures, too.
+// With returns the configuration combined with another one.
 func (c Config) With(other Config) Config {
 	on := c.switches() // of this copy
 	for name, also := range other.switches() {
@@ -66,9 +66,9 @@ func (c *Config) switches() map[string]*bool {
 	}
 }
 
-// Normalize returns the configuration as it will run: with defaults filled in
-// and with what one switch or trigger needs of the others turned on, and a
-// warning for each of those. The error is an *invalid.Error.
+// Normalize returns the effective configuration: with defaults, and with
+// everything that a switch or trigger needs, with a warning for each of those.
+// The error is an *invalid.Error.
 func (c Config) Normalize() (Config, []string, error) {
 	if c.ScreenshotTriggers == nil {
 		c.ScreenshotTriggers = []string{TriggerError, TriggerNavigationSettled}
@@ -101,7 +101,7 @@ var needs = map[string]string{
 
 const computedEvents = "computed_events"
 
-// picturesComputed tells whether screenshots are taken of computed events.
+// picturesComputed reports whether computed events trigger screenshots.
 func (c *Config) picturesComputed() bool {
 	return c.Screenshots && slices.ContainsFunc(c.ScreenshotTriggers, func(t string) bool { return needs[t] == computedEvents })
 }

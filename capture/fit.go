@@ -15,8 +15,8 @@ const (
 	maxIDBytes = 256
 )
 
-// fit cuts an event down to MaxEventBytes. The mappings keep their own limits,
-// so this is for what JSON's escapes blow up and for callers' own events.
+// fit cuts an event to MaxEventBytes. The mappings have limits of their own, so
+// this concerns text that grows by JSON's escapes, and callers' own events.
 func (e *Event) fit() {
 	for _, id := range []*string{&e.CaptureSessionID, &e.Type, &e.Category, &e.TargetID, &e.CDPSessionID, &e.FrameID, &e.ParentFrameID} {
 		*id, _ = cut(*id, maxIDBytes)
@@ -33,8 +33,8 @@ func (e *Event) fit() {
 	e.Truncated = true
 }
 
-// shortest is the least that strings, lists and objects are cut to before
-// everything but the required members goes.
+// shortest is the smallest length to which strings, lists and objects are cut
+// before all members but the required ones are dropped.
 const shortest = 16
 
 // shrink cuts the strings, lists and objects of a JSON object until it fits:
@@ -109,8 +109,8 @@ func clipObject(members map[string]any, keep []string, longest int) {
 	}
 }
 
-// shortestKept is what a required member is cut to at most: words stay
-// readable, lists and objects may become empty.
+// shortestKept is the smallest length to which a required member is cut: words
+// stay readable, lists and objects may become empty.
 func shortestKept(value any) int {
 	if _, ok := value.(string); ok {
 		return shortest

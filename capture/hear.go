@@ -32,13 +32,13 @@ const (
 type heard struct {
 	entry    background.Entry
 	console  bool
-	args     []remoteObject // of a console: what it was called with
+	args     []remoteObject // of a console call: its arguments
 	question *question      // of a console: whether the page wants it heard; nil if that was not asked
 	until    time.Time      // when it stops waiting for the answer
 }
 
-// listen finds the realm of a new target: a frame's is that of its page, which
-// its session came by.
+// listen finds the realm of a new target. A frame's realm is that of its page,
+// through whose session it came.
 func (w *watched) listen(by cdp.SessionID) {
 	switch holder := w.l.targets[by]; {
 	case w.m.heard == nil:
@@ -49,7 +49,7 @@ func (w *watched) listen(by cdp.SessionID) {
 	}
 }
 
-// moved tells the realm where it is now.
+// moved sets the present address of the realm.
 func (w *watched) moved() {
 	if w.realm != nil && w.kind != "iframe" {
 		w.realm.Moved(w.url)
@@ -73,8 +73,8 @@ func (w *watched) closeRealm() {
 	}
 }
 
-// listens tells whether the next line is for the background log. One that comes
-// too fast is counted there, and needs no more.
+// listens reports whether the next line is for the background log. It counts
+// lines that come too fast.
 func (w *watched) listens() bool {
 	switch {
 	case w.realm == nil:
@@ -104,8 +104,8 @@ func (w *watched) hearConsole(p *consoleCall, level string, asked *question) {
 	w.hear(h)
 }
 
-// hearException takes an error for the background log. What fails in a world of
-// our own is none of the page's.
+// hearException takes an error for the background log, but not one from a world
+// of our own.
 func (w *watched) hearException(d *exception, at float64) {
 	if w.contexts[d.Context].isolated {
 		return
@@ -166,8 +166,8 @@ func (w *watched) passLocked() {
 	w.l.taskLocked(w.bring)
 }
 
-// waits tells whether a line waits for its page's answer. Without one it waits
-// until its time is up, or the page is gone.
+// waits reports whether a line waits for its page's answer. Without an answer it
+// waits until its time is over, or the page has gone.
 func (w *watched) waits(h *heard, now time.Time) bool {
 	return h.question != nil && !h.question.answered && !w.gone && now.Before(h.until)
 }
@@ -247,11 +247,12 @@ func (w *watched) say(h *heard) {
 	h.entry.Message = strings.Join(words, " ")
 }
 
-// heardMark is put into the intake behind what was said until then.
+// heardMark follows the lines up to now in the intake.
 const heardMark = "heard"
 
-// Heard waits until what pages and workers have said so far is in the background
-// log. ctx, and a second, bound it: a page may go on, or not answer.
+// Heard waits until the lines of pages and workers up to now are in the
+// background log. ctx bounds it, and so does a second, because a page may
+// continue or not answer.
 func (m *Monitor) Heard(ctx context.Context) {
 	m.mu.Lock()
 	l := m.link

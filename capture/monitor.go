@@ -26,22 +26,21 @@ var (
 	ErrClosed = errors.New("monitor closed")
 )
 
-// Options are what a Monitor works with. Ring is required; the zero value of
-// each other field is its default.
+// Options configure a Monitor. Ring is required; the zero value of each other
+// field is its default.
 type Options struct {
 	Ring        *Ring
 	Redactor    *Redactor // default: one without secrets
 	QueueEvents int       // default DefaultQueueEvents
 	QueueBytes  int       // default DefaultQueueBytes
-	// Log gets consoles and errors, whether a capture runs or not. Default: nobody.
+	// Log gets consoles and errors, with or without a capture. Default: none.
 	Log    *background.Log
 	Logger *slog.Logger
 }
 
-// Monitor watches one session's browser and writes what happens in it to the
-// ring. It outlives the browser: Attach is called again when there is a new
-// one. All methods may be called from any goroutine; none but Attach, Stop and
-// Close waits for anything.
+// Monitor watches one session's browser and writes its events to the ring. It
+// outlives the browser: Attach is called again for a new one. All methods may be
+// called from any goroutine; only Attach, Stop and Close wait.
 type Monitor struct {
 	ring     *Ring
 	redactor *Redactor
@@ -59,20 +58,20 @@ type Monitor struct {
 	failed    bool   // the capture ended because no browser could be attached
 	id        string // capture session id
 	config    Config
-	awaited   int               // those who want pages to be followed until they rest
-	active    Config            // what is followed: what is captured, and what resting is computed from
+	awaited   int               // number of callers that wait for pages to rest
+	active    Config            // what is followed: for the capture, and to detect rest
 	counts    map[string]uint64 // events by category since Start
 	lost      uint64
 	link      *link     // the attached browser; nil while there is none
-	last      *link     // the latest link, whose goroutines are waited for
+	last      *link     // the latest link; its goroutines are waited for
 	awaySince time.Time // when the last one went away during a capture
-	// What is older is history, which Chromium tells anew when a domain is
+	// Older events are history, which Chromium reports again when a domain is
 	// enabled; Unix ms.
 	consoleSince, shiftsSince float64
 
 	human    bool      // a person is in control
 	humanEnd int64     // until when one was, Unix ms
-	shooting bool      // a screenshot is under way
+	shooting bool      // a screenshot is being taken
 	shotAt   time.Time // of the latest screenshot
 }
 
@@ -100,14 +99,13 @@ func NewMonitor(o Options) *Monitor {
 // Ring is where the monitor's events go.
 func (m *Monitor) Ring() *Ring { return m.ring }
 
-// Redactor is what the monitor's events go through.
+// Redactor redacts the monitor's events.
 func (m *Monitor) Redactor() *Redactor { return m.redactor }
 
-// Attach attaches the monitor to a browser with a client of its own, and lets
-// go of the one before. A capture that was running goes on, under the same
-// capture session id. When it returns, the pages that exist are watched.
-// It tries once, and may be called again after an error. ctx bounds the
-// attaching only.
+// Attach attaches the monitor to a browser with a client of its own, and detaches
+// from the previous browser. A running capture continues under the same capture
+// session id. When Attach returns, the existing pages are watched. It tries once,
+// and may be called again after an error. ctx bounds only the attaching.
 func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {
 	m.attaching.Lock()
 	defer m.attaching.Unlock()
@@ -180,7 +178,7 @@ func (m *Monitor) ReconnectFailed(reason error, tries int) {
 	m.failed = true
 }
 
-// detached is called by a link whose browser went away.
+// detached is called by a link whose browser has gone.
 func (m *Monitor) detached(l *link, reason string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,7 +192,7 @@ func (m *Monitor) detached(l *link, reason string) {
 	}
 }
 
-// Started is what Start answers.
+// Started is the answer of Start.
 type Started struct {
 	CaptureSessionID string   `json:"capture_session_id"`
 	Config           Config   `json:"config"` // as it runs
@@ -248,7 +246,7 @@ func (m *Monitor) configureLocked(c Config) {
 // action_ended. It takes no lock: programs ask it at each of their operations.
 func (m *Monitor) CapturesActions() bool { return m.actions.Load() }
 
-// Stopped is what Stop answers.
+// Stopped is the answer of Stop.
 type Stopped struct {
 	CaptureSessionID string            `json:"capture_session_id,omitempty"` // empty if nothing was running
 	Events           uint64            `json:"events"`                       // written since Start
@@ -293,7 +291,7 @@ func (m *Monitor) stateLocked() Stopped {
 	return s
 }
 
-// State is what a Monitor's capture is doing.
+// State is the state of a Monitor's capture.
 type State string
 
 // The states of a capture.
@@ -303,7 +301,7 @@ const (
 	StateFailed  State = "failed" // the browser was replaced, and the new one could not be attached
 )
 
-// State gives what the capture is doing, its configuration, and what it has
+// State returns the state of the capture, its configuration, and what it has
 // written so far.
 func (m *Monitor) State() (State, Config, Stopped) {
 	m.mu.Lock()
@@ -318,10 +316,10 @@ func (m *Monitor) State() (State, Config, Stopped) {
 	return state, m.config, m.stateLocked()
 }
 
-// Add records an event of somebody else: of category control (control_changed,
-// takeover_…, run_…, viewer_…) or a caller's own (custom_…). It returns the event
-// as readers get it. The error is ErrOff while nothing is captured, which who
-// records control events ignores, or ErrEventType.
+// Add records an event from outside the monitor: of category control
+// (control_changed, takeover_…, run_…, viewer_…), or a caller's own (custom_…).
+// It returns the event as readers get it. The error is ErrEventType, or ErrOff
+// while nothing is captured, which is normal for control events.
 func (m *Monitor) Add(e Event) (Event, error) {
 	if e.Category = CategoryOf(e.Type); e.Category != CategoryControl && e.Category != CategoryCustom {
 		return Event{}, ErrEventType
@@ -376,8 +374,8 @@ func (m *Monitor) Close() error {
 	return nil
 }
 
-// writeLocked records an event of a mapping, if it is captured: more may be
-// followed than that.
+// writeLocked records an event of a mapping if it is captured, because more may
+// be followed than captured.
 func (m *Monitor) writeLocked(e Event, eventType string, data any) {
 	if !m.captures(eventType) {
 		return

@@ -29,14 +29,15 @@ type rest struct {
 	done    chan error
 }
 
-// Earlier is what somebody else knows of a page from before the monitor followed it.
+// Earlier is what another part knows about a page from before the monitor
+// followed it.
 type Earlier struct {
-	LoadedAt  time.Time  // when its document was loaded; zero if it is not, or nobody knows
+	LoadedAt  time.Time  // when its document was loaded; zero if it is not loaded, or unknown
 	RequestAt time.Time  // when a request last began or ended; zero if there was none
 	UnderWay  []UnderWay // requests that have not ended
 }
 
-// UnderWay is a request that somebody else knows to be under way in a page.
+// UnderWay is a running request of a page that another part knows.
 type UnderWay struct {
 	ID       string
 	Target   string // id of the target that sent it: the page's, or an out-of-process frame's
@@ -83,8 +84,8 @@ func (m *Monitor) captures(eventType string) bool {
 	return m.running
 }
 
-// follow makes the monitor follow what a page's rest is computed from, until stop
-// is called. Events that are not captured stay unseen.
+// follow makes the monitor follow what decides about a page's rest, until stop is
+// called. Events that are not captured stay invisible.
 func (m *Monitor) follow() (stop func()) {
 	m.followed(1)
 	return func() { m.followed(-1) }
@@ -119,7 +120,7 @@ func (m *Monitor) Rest(ctx context.Context, target string, earlier func(context.
 	if err != nil {
 		return err
 	}
-	w.readFrames(ctx) // what happens in it is on its way to us by then
+	w.readFrames(ctx) // events in them are on their way to us from then on
 	r := &rest{earlier: w.learn(ctx, earlier), done: make(chan error, 1)}
 	m.mu.Lock()
 	if w.gone || len(w.settle.waiting) >= maxRests {
@@ -157,8 +158,8 @@ func (w *watched) readFrames(ctx context.Context) {
 	}
 }
 
-// learn asks what happened in a page before it was followed, which Chromium does not
-// tell, and takes in the requests that were under way then.
+// learn asks what happened in a page before it was followed, which Chromium does
+// not report, and adds the running requests.
 func (w *watched) learn(ctx context.Context, earlier func(context.Context) Earlier) Earlier {
 	w.m.mu.Lock()
 	known := w.requests.whole && (!w.settle.adopted || w.settle.settled)
@@ -217,7 +218,7 @@ func (s *settle) adopt(e Earlier) {
 	}
 }
 
-// restMark is put into the intake behind what happened before somebody waits.
+// restMark follows the earlier events in the intake, for a caller that waits.
 const restMark = "rest"
 
 // asked records that everything before a call of Rest is known.
@@ -277,8 +278,8 @@ func (s *settle) failRest(err error) {
 	s.waiting = nil
 }
 
-// followRest begins to follow a page, whose first document it takes for one that
-// was there before: Chromium tells what that has reached already.
+// followRest starts following a page. Its first document counts as one that
+// existed before; Chromium reports which stages it has reached.
 func (w *watched) followRest() {
 	if w.settle == nil || w.followed == (w.m.awaited > 0) {
 		return
@@ -291,7 +292,7 @@ func (w *watched) followRest() {
 	w.send(page.SetLifecycleEventsEnabled.Method, page.SetLifecycleEventsEnabledParams{Enabled: w.followed})
 }
 
-// lifecycle takes in what a document has reached that nobody followed before.
+// lifecycle handles the stages that a document reached before it was followed.
 func (w *watched) lifecycle(ev cdp.Event) {
 	var p struct {
 		FrameID string `json:"frameId"`

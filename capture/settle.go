@@ -2,7 +2,7 @@ package capture
 
 import "time"
 
-// The rules of the computed events.
+// The times of the computed events.
 const (
 	idleAfter       = 500 * time.Millisecond // without a request
 	countEvery      = 20 * time.Millisecond  // least time from one count of the requests to the next
@@ -11,9 +11,9 @@ const (
 	scrollThreshold = 5                      // CSS pixels; less is no scroll
 )
 
-// settle computes when a page has come to rest. It belongs to one page;
-// guarded by the monitor's mutex. A navigation resets it, so that no timer of
-// an older one goes off any more.
+// settle computes when a page has come to rest. It belongs to one page and is
+// guarded by the monitor's mutex. A navigation resets it, so that timers of an
+// older one do not fire.
 type settle struct {
 	w *watched
 
@@ -23,8 +23,8 @@ type settle struct {
 	layout  bool      // layout_settled
 	settled bool
 
-	adopted  bool // it was over before the page was followed: its events are not told
-	informed bool // requestedAt holds for the time before that, too
+	adopted  bool // it was over before the page was followed, so its events are not reported
+	informed bool // requestedAt also covers the time before that
 
 	recount  bool      // requests came or went since they were counted, at
 	counted  time.Time // which is not done for each of them
@@ -46,7 +46,7 @@ func newSettle(w *watched) *settle { return &settle{w: w} }
 // stop forgets the navigation and every timer.
 func (s *settle) stop() { *s = settle{w: s.w, restState: s.restState} }
 
-// enabled tells whether computed events are wanted.
+// enabled reports whether computed events are wanted.
 func (s *settle) enabled() bool { return s.w.m.active.ComputedEvents }
 
 // navigated starts a navigation of the main frame. restored says that the page
@@ -99,7 +99,7 @@ func (s *settle) scrolledIn(frameID string) {
 	}
 }
 
-// networkChanged tells the page that requests of the target came or went.
+// networkChanged records that requests of the target began or ended.
 func (w *watched) networkChanged() {
 	if page := w.page(); page != nil {
 		page.settle.recount = true
@@ -107,8 +107,8 @@ func (w *watched) networkChanged() {
 	}
 }
 
-// requestCame tells the page of a new request: it is not idle, however soon the
-// request ends.
+// requestCame records that a request began: the page is not idle, however soon
+// the request ends.
 func (w *watched) requestCame(r *request) {
 	w.networkChanged()
 	if page := w.page(); page != nil && r.counts {
@@ -116,8 +116,8 @@ func (w *watched) requestCame(r *request) {
 	}
 }
 
-// countsForIdle tells whether a request holds network_idle up. WebSockets are
-// not reported as requests at all.
+// countsForIdle reports whether a request delays network_idle. WebSockets are not
+// reported as requests.
 func countsForIdle(kind string) bool { return kind != "EventSource" }
 
 // count counts the requests that hold network_idle up, in the page and its
@@ -149,7 +149,7 @@ func (s *settle) count(now time.Time) (pending int, changes time.Time) {
 	return pending, changes
 }
 
-// tickSettle writes what is due and returns when to look again.
+// tickSettle writes the events that are due and returns when to look again.
 func (w *watched) tickSettle(now time.Time) time.Time {
 	if w.settle == nil {
 		return time.Time{}
@@ -210,8 +210,7 @@ func (s *settle) tickNetwork(now time.Time) {
 	}
 }
 
-// complete writes navigation_settled when everything that it is made of has
-// happened, once.
+// complete writes navigation_settled once, when all its parts have happened.
 func (s *settle) complete() {
 	if s.settled || !s.content || !s.idle || !s.layout || !s.enabled() {
 		return
@@ -232,7 +231,7 @@ func (s *settle) write(frameID, eventType string, data any) {
 	s.w.m.writeLocked(s.w.event(frameID), eventType, data)
 }
 
-// due tells whether a timer that is set goes off.
+// due reports whether a timer is set and has fired.
 func due(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 // latest returns the later of two moments.

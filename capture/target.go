@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// urlPatience is how long target_created waits for the URL that was asked
-	// for; a popup is attached before Chromium says where it goes.
+	// urlPatience is how long target_created waits for the requested URL, because
+	// a popup is attached before Chromium reports its URL.
 	urlPatience = time.Second
 
 	// maxPostData is the longest request body that is captured.
@@ -60,9 +60,9 @@ type watched struct {
 	loading      bool      // of a page: its document
 	silentAt     time.Time // when to look for fetches that fell silent
 
-	realm   *background.Realm  // whose console it is; nil for none
+	realm   *background.Realm  // the realm of its console, or nil
 	silent  map[int64]struct{} // execution contexts that asked not to be heard
-	heard   []heard            // what is not in the background log yet, oldest first
+	heard   []heard            // lines that are not in the background log yet, oldest first
 	hearing bool               // there is something in heard, or on its way
 	// bringing says that a task brings it there.
 	bringing bool
@@ -71,7 +71,7 @@ type watched struct {
 	followed bool // somebody may wait for it to rest
 
 	shiftedAt      time.Time // of the latest layout shift
-	bufferedShifts int       // those that Chromium told late, when it was asked for shifts
+	bufferedShifts int       // shifts that Chromium reported late, when the monitor asked for them
 }
 
 // domains are the parts of CDP that are enabled on a target.
@@ -137,7 +137,7 @@ func (w *watched) rootFrame() frame {
 	return f
 }
 
-// targetInfo is what is used of a target's description.
+// targetInfo holds the needed fields of a target's description.
 type targetInfo struct {
 	TargetID      string `json:"targetId"`
 	Type          string `json:"type"`
@@ -259,9 +259,9 @@ func (w *watched) event(frameID string) Event {
 	return e
 }
 
-// configureLocked enables and disables what the configuration asks for. waiting
-// says that the target has not run an instruction yet, and has no frames but
-// its own.
+// configureLocked enables and disables what the configuration needs. waiting
+// means that the target has not run an instruction yet, and has no frames but its
+// own.
 func (w *watched) configureLocked(waiting bool) {
 	c := w.m.active
 	isPage := w.kind == "page" || w.kind == "iframe"
