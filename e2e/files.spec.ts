@@ -86,9 +86,9 @@ test('a person drops files onto the remote page', async ({ page, request }) => {
   const data = { items: [], files: [file('dropped.txt', 'from the desktop')], dragOperationsMask: 1 };
   await cdp.send('Input.dispatchDragEvent', { type: 'dragEnter', ...at, data });
   await cdp.send('Input.dispatchDragEvent', { type: 'dragOver', ...at, data });
-  await expect(page.getByText('Drop to hand it to the remote page')).toBeVisible();
+  await expect(page.getByText('Drop to send to the remote page')).toBeVisible();
   await cdp.send('Input.dispatchDragEvent', { type: 'drop', ...at, data });
-  await expect(page.getByText('Drop to hand it to the remote page')).toBeHidden();
+  await expect(page.getByText('Drop to send to the remote page')).toBeHidden();
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await page.getByRole('button', { name: 'Release' }).click();
   await expect.poll(told).toEqual([expect.stringMatching(/^dropped 6(39|40|41),(199|200|201) dropped\.txt=from the desktop$/)]);
@@ -157,7 +157,7 @@ test('a person says who they are to a server that asks', async ({ page, request 
   await dialog.getByLabel('Name').fill('demo@example.com');
   await dialog.getByLabel('Password').fill('not it');
   await dialog.getByRole('button', { name: 'Sign in' }).click();
-  await expect(dialog.getByRole('alert')).toHaveText('The name or the password was not right.');
+  await expect(dialog.getByRole('alert')).toHaveText('The user name or the password is not correct.');
   await expect(dialog.getByLabel('Password')).toBeFocused();
   await page.keyboard.type('open-sesame');
   await page.keyboard.press('Enter');

@@ -97,7 +97,7 @@ test('a person allows what a page was refused', async ({ page, request, context 
   await remote.click({ x: 140, y: 70 });
   await received(request, session, 'notes denied');
   await expect(bar).toContainText('asked to send notifications');
-  await bar.getByRole('button', { name: 'Leave it refused' }).click();
+  await bar.getByRole('button', { name: 'Keep blocked' }).click();
   await expect(bar).toBeHidden();
 
   // A page of the site that is left is left with its question.

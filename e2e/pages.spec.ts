@@ -13,7 +13,7 @@ test('signing in, with a wrong key and the right one', async ({ page }) => {
   await accessible(page, 'login');
   await page.getByLabel('API key').fill('not-the-key');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page.getByRole('alert')).toContainText('not right');
+  await expect(page.getByRole('alert')).toContainText('not correct');
   await accessible(page, 'login, refused');
   await page.getByLabel('API key').fill(key());
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -33,7 +33,7 @@ test('the sessions page teaches when it is empty, and follows what happens', asy
   await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Look at <b>this</b>' } });
   await expect(page.getByRole('heading', { name: 'Look at <b>this</b>' })).toBeVisible();
   await expect(page).toHaveTitle(/^\(1\) /);
-  await expect(page.locator('.card')).toContainText('Waits for a person');
+  await expect(page.locator('.card')).toContainText('Waiting for a person');
   await accessible(page, 'sessions');
 
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
@@ -130,7 +130,7 @@ test('a session warns before it ends, takes more time, and leads to a new one', 
   await run(page, 'return 40 + 2');
   await expect(page.locator('[data-result]')).toHaveText('42');
   await request.patch(`/v1/sessions/${session}`, { headers: auth(), data: { timeout: 1_000 } });
-  await expect(page.getByRole('heading', { name: 'The time of this session is up' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Time is up' })).toBeVisible();
   await expect(warning).toBeHidden();
   await page.getByRole('button', { name: 'New session with this page and script' }).click();
   await page.waitForURL((url) => url.pathname.startsWith('/sessions/') && !url.pathname.endsWith(session));
@@ -194,7 +194,7 @@ test('a second viewer sees who is in control and cannot act', async ({ page, bro
   const session = await newSession(page);
   await page.getByRole('button', { name: 'Share' }).click();
   await accessible(page, 'share');
-  await page.getByRole('button', { name: 'Make a link' }).click();
+  await page.getByRole('button', { name: 'Create link' }).click();
   const made = page.getByLabel('Link', { exact: true });
   await expect(made).toHaveValue(/\/sessions\/[^#]+#.{20,}/);
   const link = await made.inputValue();
@@ -220,7 +220,7 @@ test('a second viewer sees who is in control and cannot act', async ({ page, bro
   await accessible(page, 'session, ended');
   await page.reload();
   await expect(page.getByRole('heading', { name: 'This session has ended' })).toBeVisible();
-  await expect(page.getByText('No script ran in it.')).toBeVisible();
+  await expect(page.getByText('No script ran in this session.')).toBeVisible();
   await accessible(page, 'ended');
   await context.close();
 });
@@ -241,7 +241,7 @@ test('two people pass control between them', async ({ page, browser, baseURL }) 
   await expect(other.getByRole('button', { name: /^Asked, \d+ s$/ })).toBeDisabled();
   await expect(asks).toContainText(/It goes to them in \d+ s/);
   await accessible(page, 'asked for control');
-  await page.getByRole('button', { name: 'Keep it' }).click();
+  await page.getByRole('button', { name: 'Keep control' }).click();
   await expect(asks).toBeHidden();
   await expect(other.getByText('The person in control keeps it for now')).toBeVisible();
   await expect(page.locator('#control-words')).toHaveText('You are in control');
@@ -258,7 +258,7 @@ test('two people pass control between them', async ({ page, browser, baseURL }) 
 
 test('a link without its secret, and one that was withdrawn', async ({ page, request, baseURL, browser }) => {
   await page.goto('/takeover/to_unknown');
-  await expect(page.getByRole('heading', { name: 'This link is not complete' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'This link is incomplete' })).toBeVisible();
   await accessible(page, 'locked');
 
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
@@ -308,6 +308,7 @@ test('a run can be stopped', async ({ page }) => {
   await expect(page.locator('#control-words')).toHaveText('Script in control');
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect(page.locator('#output-words')).toHaveText('Stopped');
+  await expect(page.locator('[data-error], .line-error')).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Run', exact: false }).first()).toBeVisible();
 });
 
@@ -443,7 +444,7 @@ test('dialogs of the remote page are answered here', async ({ page, baseURL }) =
 test('an address that leads nowhere says so', async ({ page }) => {
   await signIn(page);
   await page.goto('/nowhere');
-  await expect(page.getByRole('heading', { name: 'There is nothing here' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible();
   await accessible(page, 'not found');
 });
 

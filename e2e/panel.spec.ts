@@ -92,9 +92,9 @@ test('what happens in the browser is one time line, to be narrowed down and look
 
 test('answers and pictures are there when they are captured; tabs are told apart; files are taken away', async ({ page, request, baseURL }) => {
   const { id, run } = await open(page, request);
-  await page.getByRole('button', { name: 'Download, and what is captured' }).click();
+  await page.getByRole('button', { name: 'Download and capture options' }).click();
   const on = (name: string) => page.waitForResponse((response) => response.url().endsWith('/events/start') && (response.request().postDataJSON() as Record<string, unknown>)[name] === true);
-  await Promise.all([on('network_response_body'), page.getByLabel('What answers hold').check()]);
+  await Promise.all([on('network_response_body'), page.getByLabel('Response bodies').check()]);
   await Promise.all([on('screenshots'), page.getByLabel('Screenshots').check()]);
   const [har] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Requests as HAR' }).click()]);
   expect(har.suggestedFilename()).toBe(`takeover-${id}.har`);

@@ -12,7 +12,7 @@ test.afterEach(async ({ request }) => {
 test('a script is saved with its arguments, run again, renamed, opened and deleted', async ({ page }) => {
   await signIn(page);
   await page.getByRole('link', { name: 'Scripts' }).click();
-  await expect(page.getByText('Nothing is saved yet')).toBeVisible();
+  await expect(page.getByText('No saved scripts yet')).toBeVisible();
   await accessible(page, 'scripts, empty');
 
   await page.goto('/');
@@ -22,11 +22,11 @@ test('a script is saved with its arguments, run again, renamed, opened and delet
   await page.getByRole('button', { name: 'Arguments…' }).click();
   const args = page.getByLabel('Arguments as JSON');
   await args.fill('{ n: 5 }');
-  await page.getByRole('button', { name: 'Use these' }).click();
+  await page.getByRole('button', { name: 'Apply' }).click();
   await expect(page.locator('#args-dialog').getByRole('alert')).toContainText('not JSON');
   await accessible(page, 'arguments');
   await args.fill('{ "n": 5 }');
-  await page.getByRole('button', { name: 'Use these' }).click();
+  await page.getByRole('button', { name: 'Apply' }).click();
   await run(page, 'return args.n * 2');
   await expect(page.locator('[data-result]')).toHaveText('10');
 
@@ -43,7 +43,7 @@ test('a script is saved with its arguments, run again, renamed, opened and delet
   await page.getByRole('tab', { name: 'Runs' }).click();
   await page.locator('.run-row').last().click();
   await expect(page.locator('[data-result]')).toHaveText('10');
-  await page.getByRole('button', { name: 'Open its script' }).click();
+  await page.getByRole('button', { name: 'Open this script' }).click();
   await expect(page.locator('.monaco-editor .view-lines')).toHaveText(/args\.n\s\*\s2/);
 
   await page.getByRole('link', { name: 'Sessions' }).click();
@@ -66,7 +66,7 @@ test('a script is saved with its arguments, run again, renamed, opened and delet
   await page.goto('/scripts');
   await page.getByRole('button', { name: 'Delete' }).first().click();
   await page.locator('#delete-dialog').getByRole('button', { name: 'Delete' }).click();
-  await expect(page.getByText('Nothing is saved yet')).toBeVisible();
+  await expect(page.getByText('No saved scripts yet')).toBeVisible();
 });
 
 test('an error shows the lines around it, and leads there', async ({ page }) => {

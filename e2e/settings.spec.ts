@@ -36,7 +36,7 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   await signIn(page);
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Settings' }).click();
   await accessible(page, 'settings');
-  await expect(page.getByLabel('And play a sound')).not.toBeChecked();
+  await expect(page.getByLabel('Play a sound too')).not.toBeChecked();
   expect(await noted('asked')).toBeNull();
   await page.getByLabel('Notify me').check();
   expect(await noted('asked')).toBe('1');
@@ -44,7 +44,7 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   await expect(page.getByLabel('Notify me')).toBeChecked();
   await page.getByLabel('Dark').check();
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
-  await page.getByLabel('As the system').check();
+  await page.getByLabel('System').check();
   await expect(page.locator('html')).not.toHaveAttribute('data-theme', /./);
   await expect(page.locator('.facts')).toContainText('API version');
 

@@ -139,7 +139,7 @@ test('a person says why they cannot', async ({ page, browser }) => {
   await theirs.getByRole('button', { name: 'I can’t' }).click();
   await theirs.getByRole('button', { name: 'I do not have this login' }).click();
   await theirs.getByRole('button', { name: 'Send' }).click();
-  await expect(theirs.getByRole('heading', { name: 'Thank you for telling' })).toBeVisible();
+  await expect(theirs.getByRole('heading', { name: 'Thank you for letting us know' })).toBeVisible();
 
   await expect(page.locator('#output-words')).toHaveText('Failed', { timeout: 20_000 });
   await expect(page.locator('[data-error]')).toContainText('I do not have this login.');

@@ -174,7 +174,7 @@ test('a line that breaks takes nothing away', async ({ page, request, baseURL })
 
     line.cut();
     await expect(page.locator('#overlay')).toContainText('Connection lost');
-    await expect(page.locator('#connection')).toContainText('Connection lost');
+    await expect(page.locator('#connection')).toContainText('Reconnecting…');
     await line.mend();
     await expect(page.locator('#overlay')).toBeHidden();
     await expect(page.locator('#control-words')).toHaveText('You are in control');
@@ -280,7 +280,7 @@ test('a guest whose link ends while the line is cut is told so', async ({ page, 
     expect((await request.delete(`/v1/sessions/${session}/links/${link.id}`, { headers: auth() })).status()).toBe(204);
     await line.mend();
     await expect(page.getByRole('heading', { name: 'You cannot see this session' })).toBeVisible();
-    await expect(page.locator('#overlay-text')).toContainText('Ask whoever sent you the link for a new one.');
+    await expect(page.locator('#overlay-text')).toContainText('Ask the person who sent you the link for a new one.');
     await expect(page.locator('#connection')).toContainText('Closed');
   } finally {
     line.cut();
@@ -297,7 +297,7 @@ test('a session that ends while the line is cut says why', async ({ page, reques
     await expect(page.locator('#overlay')).toContainText('Connection lost');
     expect((await request.post(`/v1/sessions/${session}/release`, { headers: auth() })).status()).toBe(200);
     await line.mend();
-    await expect(page.locator('#overlay')).toContainText('Somebody ended it');
+    await expect(page.locator('#overlay')).toContainText('Someone ended it');
     await expect(page.locator('#connection')).toContainText('Closed');
   } finally {
     line.cut();
@@ -309,12 +309,12 @@ test('a session that is over says why, and what to do', async ({ page, request }
   await open(page, session);
   await request.post(`/v1/sessions/${session}/release`, { headers: auth() });
   const overlay = page.locator('#overlay');
-  await expect(overlay).toContainText('Somebody ended it');
+  await expect(overlay).toContainText('Someone ended it');
   await expect(overlay).toContainText('new session');
   await expect(page.getByRole('link', { name: 'All sessions' })).toBeVisible();
   await expect(page.locator('#connection')).toContainText('Closed');
 
   await open(page, await sessionAt(request, { timeout: 6_000 }));
-  await expect(overlay).toContainText('The time of this session is up', { timeout: 15_000 });
+  await expect(overlay).toContainText('Time is up', { timeout: 15_000 });
   await accessible(page, 'a session whose time is up');
 });

@@ -66,13 +66,13 @@ type Error struct{ State State }
 func (e *Error) Error() string {
 	switch e.State {
 	case UsedUp:
-		return "this link was used as often as it allows"
+		return "this link has been used as often as it allows"
 	case Expired:
-		return "the time of this link is over"
+		return "this link has expired"
 	case Revoked:
-		return "this link was withdrawn"
+		return "this link was revoked"
 	case Ended:
-		return "the session that this link led to has ended"
+		return "the session of this link has ended"
 	default:
 		return ErrInvalid.Error()
 	}

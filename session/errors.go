@@ -12,8 +12,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrEnded is the error of an act on a session that has ended.
 	ErrEnded = errors.New("session has ended")
-	// ErrFull is the error of a create while MaxSessions are live.
-	ErrFull = errors.New("the server has as many sessions as it may")
+	// ErrFull is the error of a create while MaxSessions are live, or while the
+	// server stops. A *FullError is one.
+	ErrFull = errors.New("the server takes no new sessions")
 	// ErrNotController is the error of input from a viewer that is not in
 	// control.
 	ErrNotController = control.ErrNotController
@@ -42,6 +43,20 @@ var (
 	// ErrTooMany is the error of one viewer or takeover more than a session may have.
 	ErrTooMany = errors.New("too many")
 )
+
+// FullError is the ErrFull of a server that has Max live sessions, all it may have.
+type FullError struct{ Max int }
+
+// Error says what makes room.
+func (e *FullError) Error() string {
+	if e.Max == 1 {
+		return "the only session is in use. End it, or raise --max-sessions"
+	}
+	return fmt.Sprintf("all %d sessions are in use. End one, or raise --max-sessions", e.Max)
+}
+
+// Is makes it an ErrFull.
+func (e *FullError) Is(target error) bool { return target == ErrFull }
 
 // EndedError says why a session ended. It is an ErrEnded.
 type EndedError struct{ Reason string }

@@ -130,7 +130,7 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	}
 	if m.liveLocked() >= m.opts.MaxSessions {
 		m.mu.Unlock()
-		return nil, ErrFull
+		return nil, &FullError{m.opts.MaxSessions}
 	}
 	m.sessions[s.id] = s
 	m.order = append(m.order, s.id)
@@ -238,10 +238,12 @@ func (m *Manager) Ready() error {
 		return fmt.Errorf("%w: Chromium did not start the last time", ErrNotReady)
 	}
 	m.mu.Lock()
-	full := m.closing || m.liveLocked() >= m.opts.MaxSessions
-	m.mu.Unlock()
-	if full {
+	defer m.mu.Unlock()
+	if m.closing {
 		return ErrFull
+	}
+	if m.liveLocked() >= m.opts.MaxSessions {
+		return &FullError{m.opts.MaxSessions}
 	}
 	return nil
 }

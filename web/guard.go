@@ -64,7 +64,7 @@ func (s *Server) authorize(c echo.Context, r route, p *principal) error {
 	case r.access == guests:
 		return s.authorizeGuest(c, r, p)
 	}
-	return &failure{kind: kindForbidden, detail: "A share link does not lead here."}
+	return &failure{kind: kindForbidden, detail: "A share link does not give access to this."}
 }
 
 // authorizeGuest lets a link holder do what the link's role allows, in its own
@@ -74,13 +74,13 @@ func (s *Server) authorizeGuest(c echo.Context, r route, p *principal) error {
 	if r.byTakeover {
 		t, err := s.findTakeover(c.Param("id"))
 		if err != nil {
-			return &failure{kind: kindForbidden, detail: "Your link does not lead here."}
+			return &failure{kind: kindForbidden, detail: "Your link does not give access to this."}
 		}
 		id = t.Session().ID()
 	}
 	grant, ok := p.grant(id)
 	if !ok {
-		return &failure{kind: kindForbidden, detail: "Your link does not lead here."}
+		return &failure{kind: kindForbidden, detail: "Your link does not give access to this."}
 	}
 	if rank(grant.Role) < rank(r.role) {
 		return session.ErrRole
@@ -114,7 +114,7 @@ func (s *Server) checkOrigin(req *http.Request, r route, p *principal) error {
 	case origin == "" && req.Header.Get("Sec-Fetch-Site") == "cross-site":
 		return &failure{kind: kindForbidden, detail: "The request comes from another site."}
 	case origin == "" && p.byCookie():
-		return &failure{kind: kindForbidden, detail: "A cookie needs the header Origin with it."}
+		return &failure{kind: kindForbidden, detail: "Requests with a cookie need the header Origin."}
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("with a revoked link: %d, want 401", got.status)
 	}
 	page := s.do(request{method: "GET", path: "/takeover/" + first.ID, key: "-", header: map[string]string{"Cookie": cookie, "Accept": "text/html"}})
-	if page.status != 401 || !strings.Contains(string(page.body), "This link was withdrawn. Whoever sent it to you can make a new one.") {
+	if page.status != 401 || !strings.Contains(string(page.body), "This link was revoked. Ask the person who sent it for a new one.") {
 		t.Errorf("the page of a revoked link does not say so: %d", page.status)
 	}
 	s.do(request{method: "DELETE", path: base + "/links/" + listed.Links[mine].ID}).problem(404)
@@ -148,7 +148,7 @@ func TestLinks(t *testing.T) {
 	if got := redeem(); got.status != 200 {
 		t.Errorf("first use: %d", got.status)
 	}
-	if p := redeem().problem(403); !strings.HasPrefix(p.Detail, "This link was used as often as it allows.") {
+	if p := redeem().problem(403); !strings.HasPrefix(p.Detail, "This link has been used as often as it allows.") {
 		t.Errorf("a used-up link says %q", p.Detail)
 	}
 	for field, body := range map[string]map[string]any{

@@ -73,18 +73,18 @@ type kind struct {
 
 var (
 	kindBadInput     = kind{"bad-input", "The request is not valid", http.StatusBadRequest}
-	kindNoKey        = kind{"not-signed-in", "A key is needed", http.StatusUnauthorized}
+	kindNoKey        = kind{"not-signed-in", "An API key is required", http.StatusUnauthorized}
 	kindForbidden    = kind{"forbidden", "Not allowed", http.StatusForbidden}
-	kindNotFound     = kind{"not-found", "There is nothing here", http.StatusNotFound}
-	kindMethod       = kind{"method", "This method is not offered here", http.StatusMethodNotAllowed}
-	kindTimeout      = kind{"timeout", "It took too long", http.StatusRequestTimeout}
-	kindConflict     = kind{"conflict", "The state does not allow it", http.StatusConflict}
+	kindNotFound     = kind{"not-found", "Not found", http.StatusNotFound}
+	kindMethod       = kind{"method", "Method not allowed", http.StatusMethodNotAllowed}
+	kindTimeout      = kind{"timeout", "Timed out", http.StatusRequestTimeout}
+	kindConflict     = kind{"conflict", "Not possible right now", http.StatusConflict}
 	kindEnded        = kind{"ended", "The session has ended", http.StatusGone}
 	kindTooLarge     = kind{"too-large", "The request is too large", http.StatusRequestEntityTooLarge}
-	kindUpgrade      = kind{"upgrade", "This is a WebSocket", http.StatusUpgradeRequired}
+	kindUpgrade      = kind{"upgrade", "A WebSocket connection is required", http.StatusUpgradeRequired}
 	kindTooMany      = kind{"too-many", "Too many requests", http.StatusTooManyRequests}
 	kindInternal     = kind{"internal", "Something went wrong on the server", http.StatusInternalServerError}
-	kindNotAvailable = kind{"not-available", "This server does not offer it", http.StatusNotImplemented}
+	kindNotAvailable = kind{"not-available", "Not available on this server", http.StatusNotImplemented}
 	kindFull         = kind{"full", "The server is full", http.StatusServiceUnavailable}
 	kindNotReady     = kind{"not-ready", "Not ready", http.StatusServiceUnavailable}
 )
@@ -170,9 +170,9 @@ func asFailure(err error) *failure {
 func linkWords(err error) string {
 	words := sentence(err.Error())
 	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
-		return words + " There is nothing left to do here."
+		return words + " There is nothing more to do here."
 	}
-	return words + " Whoever sent it to you can make a new one."
+	return words + " Ask the person who sent it for a new one."
 }
 
 // echoFailure translates the answers of Echo's router.
@@ -181,7 +181,7 @@ func echoFailure(he *echo.HTTPError) *failure {
 	case http.StatusNotFound:
 		return &failure{kind: kindNotFound, detail: "No such path."}
 	case http.StatusMethodNotAllowed:
-		return &failure{kind: kindMethod, detail: "The header Allow names the methods that are."}
+		return &failure{kind: kindMethod, detail: "The header Allow lists the methods that are allowed."}
 	case http.StatusRequestEntityTooLarge:
 		return &failure{kind: kindTooLarge, detail: "The body is too large."}
 	}
@@ -250,7 +250,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 	}
 	requestID := c.Response().Header().Get(echo.HeaderXRequestID)
 	if f.kind == kindInternal {
-		f.detail = "It is in the server's log under request " + requestID + "."
+		f.detail = "The server's log has the details under request " + requestID + "."
 		s.log.Error("request failed", "path", c.Path(), "request", requestID, "err", f.err)
 	}
 	if c.Response().Committed {

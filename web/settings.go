@@ -14,10 +14,10 @@ import (
 func (s *Server) pageSettings(c echo.Context) error {
 	life, takeover := s.manager.Timeouts()
 	p := views.SettingsPage{Page: s.page(c), Facts: []views.Fact{
-		{Name: "Sessions at a time, at most", Value: strconv.Itoa(s.manager.MaxSessions())},
-		{Name: "A session lives, if nothing else is said", Value: minutes(life)},
-		{Name: "A takeover waits, if nothing else is said", Value: minutes(takeover)},
-		{Name: "New sessions of one caller", Value: strconv.Itoa(s.cfg.CreateRate) + " a minute"},
+		{Name: "Maximum sessions", Value: strconv.Itoa(s.manager.MaxSessions())},
+		{Name: "Default session length", Value: minutes(life)},
+		{Name: "Default takeover timeout", Value: minutes(takeover)},
+		{Name: "New sessions per caller", Value: strconv.Itoa(s.cfg.CreateRate) + " per minute"},
 		{Name: "Version", Value: s.cfg.Version},
 		{Name: "API version", Value: "v1"},
 	}}

@@ -109,9 +109,9 @@ func (s *Server) login(c echo.Context) error {
 		s.signIns.take(limitedAs(c.Request()))
 		s.log.Warn("sign-in refused", "from", peer)
 		if asForm && wantsHTML(c.Request()) {
-			return s.renderLogin(c, http.StatusUnauthorized, "This key is not right.")
+			return s.renderLogin(c, http.StatusUnauthorized, "This key is not correct.")
 		}
-		return &failure{kind: kindNoKey, detail: "This key is not right."}
+		return &failure{kind: kindNoKey, detail: "This key is not correct."}
 	}
 	if !asForm {
 		s.setSignIn(c, e)

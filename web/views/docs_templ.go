@@ -48,7 +48,7 @@ func Docs(p DocsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"docs-layout\"><nav class=\"docs-contents\" aria-label=\"Contents\"><a href=\"#begin\">Begin</a> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"docs-layout\"><nav class=\"docs-contents\" aria-label=\"Contents\"><a href=\"#begin\">Get started</a> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -84,7 +84,7 @@ func Docs(p DocsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<a href=\"#problems\">Problems</a></nav><main class=\"docs-body\"><header><h1>API</h1><p>JSON in and out. Durations are milliseconds, times ISO 8601. Every field is described for machines in <a href=\"/openapi.json\">openapi.json</a>.</p></header><section aria-labelledby=\"begin\"><h2 id=\"begin\">Begin</h2><p>Send a key as <code>Authorization: Bearer KEY</code> or <code>steel-api-key: KEY</code>. Sockets and streams also take <code>?token=</code>. Start a browser, and run a script in it:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<a href=\"#problems\">Errors</a></nav><main class=\"docs-body\"><header><h1>API</h1><p>JSON in and out. Durations are milliseconds, times ISO 8601. <a href=\"/openapi.json\">openapi.json</a> describes every field.</p></header><section aria-labelledby=\"begin\"><h2 id=\"begin\">Get started</h2><p>Send a key as <code>Authorization: Bearer KEY</code> or <code>steel-api-key: KEY</code>. Sockets and streams also take <code>?token=</code>. Start a browser, and run a script in it:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -96,7 +96,7 @@ func Docs(p DocsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>A script asks for a person with <code>requestTakeover('what to do')</code>; a program does it so, and gets a link for that person as <code>url</code>:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>A script asks for a person with <code>requestTakeover('what to do')</code>; a program uses this call, and gets a link for that person as <code>url</code>:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -163,7 +163,7 @@ func Docs(p DocsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<section aria-labelledby=\"problems\"><h2 id=\"problems\">Problems</h2><p>Errors are <code>application/problem+json</code> (RFC 9457); <code>type</code> leads here. Bad input names its fields in <code>errors</code>.</p><ul class=\"calls\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<section aria-labelledby=\"problems\"><h2 id=\"problems\">Errors</h2><p>Errors are <code>application/problem+json</code> (RFC 9457); <code>type</code> links to this list. For invalid input, <code>errors</code> names the fields.</p><ul class=\"calls\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

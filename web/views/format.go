@@ -115,15 +115,15 @@ func (s SessionInfo) partyWords() string {
 	case s.Status == "crashed":
 		return "Crashed, restarting"
 	case s.TabCrashed:
-		return "This page crashed"
+		return "Page crashed"
 	case s.Controller == "":
 		return "Idle"
 	case strings.HasPrefix(s.Controller, "viewer:"):
-		return "A person works"
+		return "Person in control"
 	case strings.HasPrefix(s.Controller, "client:"):
-		return "An agent works"
+		return "Agent in control"
 	default:
-		return "Script runs"
+		return "Script running"
 	}
 }
 
@@ -137,11 +137,32 @@ func (s SessionInfo) endWords() string {
 	case "":
 		return s.Status
 	case "timeout":
-		return "its time was up"
+		return "time limit reached"
+	case "released":
+		return "ended by request"
 	case "idle timeout":
-		return "nobody used it"
+		return "nobody used it for a while"
 	}
 	return s.EndReason
+}
+
+// runWords is a run's status in the words of the pages.
+func runWords(status string) string {
+	switch status {
+	case "cancelled":
+		return "stopped"
+	case "timeout":
+		return "timed out"
+	}
+	return status
+}
+
+// takeoverWords is a takeover's state in the words of the pages.
+func takeoverWords(state string) string {
+	if state == "failed" {
+		return "could not be done"
+	}
+	return state
 }
 
 // failed reports whether a session or one of its runs failed.
@@ -257,9 +278,9 @@ func leftWords(left time.Duration) string {
 
 func timeLeftTitle(waits bool) string {
 	if waits {
-		return "The clock stands while a person is asked for."
+		return "The clock is paused while the session waits for a person."
 	}
-	return "Until the session ends by itself."
+	return "Time until the session ends"
 }
 
 func count(n int, one, many string) string {
@@ -313,9 +334,9 @@ func (s SavedScript) begin() string {
 func webhookWords(w Webhook) string {
 	switch {
 	case w.Dead > 0:
-		return fmt.Sprintf("%d given up, %d waiting", w.Dead, w.Pending)
+		return fmt.Sprintf("%d failed, %d waiting", w.Dead, w.Pending)
 	case w.LastError != "":
-		return "Trying again: " + w.LastError
+		return "Retrying: " + w.LastError
 	case w.Pending > 0:
 		return fmt.Sprintf("%d waiting", w.Pending)
 	}

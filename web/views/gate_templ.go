@@ -52,7 +52,7 @@ func Login(p LoginPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<span>Takeover</span></div><form method=\"post\" action=\"/login\" class=\"gate-card\" id=\"login-form\"><h1>Sign in</h1><p class=\"hint\">With the API key of this server: the one in <code>TAKEOVER_API_KEY</code>, else the file <code>api-key</code> in its data directory.</p><input type=\"hidden\" name=\"next\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<span>Takeover</span></div><form method=\"post\" action=\"/login\" class=\"gate-card\" id=\"login-form\"><h1>Sign in</h1><p class=\"hint\">Use this server’s API key. It is the value of <code>TAKEOVER_API_KEY</code> or, if that is not set, it is in the file <code>api-key</code> in the data directory.</p><input type=\"hidden\" name=\"next\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

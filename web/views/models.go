@@ -188,15 +188,15 @@ type ProblemPage struct {
 // NotFound is for an address that leads nowhere.
 func NotFound(p Page) ProblemPage {
 	return ProblemPage{
-		Page: p, Status: 404, Title: "There is nothing here",
-		Detail:    "The address may have a typing error, or what it led to was removed.",
+		Page: p, Status: 404, Title: "Page not found",
+		Detail:    "The address may be mistyped, or the page was removed.",
 		ActionURL: "/", ActionText: "All sessions",
 	}
 }
 
 // SessionEnded is for a session that is over; reason may be empty.
 func SessionEnded(p Page, reason string) ProblemPage {
-	detail := "Its browser is closed. Runs and events of it can still be read through the API."
+	detail := "Its browser is closed. Its runs and events are still available through the API."
 	if reason != "" {
 		detail = "Reason: " + reason + ". " + detail
 	}
@@ -207,7 +207,7 @@ func SessionEnded(p Page, reason string) ProblemPage {
 func LinkExpired(p Page) ProblemPage {
 	return ProblemPage{
 		Page: p, Status: 410, Title: "This link no longer works",
-		Detail: "It was used up, withdrawn, or its time is over. Whoever sent it to you can make a new one.",
+		Detail: "It was used up or revoked, or it has expired. Ask the person who sent it for a new one.",
 	}
 }
 
@@ -215,7 +215,7 @@ func LinkExpired(p Page) ProblemPage {
 func Forbidden(p Page) ProblemPage {
 	return ProblemPage{
 		Page: p, Status: 403, Title: "You cannot open this page",
-		Detail:    "Your link or your key does not reach that far.",
+		Detail:    "Your link or key does not give access to this page.",
 		ActionURL: "/login", ActionText: "Sign in with a key",
 	}
 }

@@ -809,7 +809,7 @@ func card(p SessionsPage, s SessionInfo, waits bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if waits && s.party() == "nobody" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<span class=\"party\"><i class=\"shape dot person\" aria-hidden=\"true\"></i>Waits for a person</span> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<span class=\"party\"><i class=\"shape dot person\" aria-hidden=\"true\"></i>Waiting for a person</span> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1384,9 +1384,9 @@ func newOptions(p SessionsPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var72 string
-		templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinStringErrs("A request for a person waits " + inWords(p.TakeoverTimeout) + ", unless it says how long.")
+		templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinStringErrs("Takeover requests wait " + inWords(p.TakeoverTimeout) + " by default.")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/sessions.templ`, Line: 243, Col: 112}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/sessions.templ`, Line: 243, Col: 92}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var72))
 		if templ_7745c5c3_Err != nil {

@@ -47,7 +47,7 @@ func Settings(p SettingsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <main class=\"column narrow\"><div class=\"title-row\"><h1>Settings</h1></div><section class=\"settings\" aria-labelledby=\"here-title\"><h2 id=\"here-title\">This browser</h2><fieldset class=\"setting\"><legend>Theme</legend><div class=\"choices\"><label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"auto\"><span>As the system</span></label> <label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"light\"><span>Light</span></label> <label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"dark\"><span>Dark</span></label></div></fieldset><div class=\"setting\"><label class=\"choice\"><input type=\"checkbox\" id=\"notify\" aria-describedby=\"notify-state\"><span>Notify me when a person is needed</span></label><p class=\"meta\" id=\"notify-state\" role=\"status\">While any of these pages is open, also behind other windows.</p></div><div class=\"setting\"><label class=\"choice\"><input type=\"checkbox\" id=\"sound\" aria-describedby=\"sound-state\"><span>And play a sound</span></label><p class=\"meta\" id=\"sound-state\">Two quiet tones. You hear them when you switch it on.</p></div></section><section class=\"settings\" aria-labelledby=\"server-title\"><h2 id=\"server-title\">This server</h2><dl class=\"facts\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <main class=\"column narrow\"><div class=\"title-row\"><h1>Settings</h1></div><section class=\"settings\" aria-labelledby=\"here-title\"><h2 id=\"here-title\">This browser</h2><fieldset class=\"setting\"><legend>Theme</legend><div class=\"choices\"><label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"auto\"><span>System</span></label> <label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"light\"><span>Light</span></label> <label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"dark\"><span>Dark</span></label></div></fieldset><div class=\"setting\"><label class=\"choice\"><input type=\"checkbox\" id=\"notify\" aria-describedby=\"notify-state\"><span>Notify me when a person is needed</span></label><p class=\"meta\" id=\"notify-state\" role=\"status\">Works while a Takeover page is open, even in the background.</p></div><div class=\"setting\"><label class=\"choice\"><input type=\"checkbox\" id=\"sound\" aria-describedby=\"sound-state\"><span>Play a sound too</span></label><p class=\"meta\" id=\"sound-state\">Two quiet tones. They play once when you turn this on.</p></div></section><section class=\"settings\" aria-labelledby=\"server-title\"><h2 id=\"server-title\">This server</h2><dl class=\"facts\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -83,12 +83,12 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</dl><p class=\"meta\"><span>These are set where the server is started: <code>takeover serve --help</code> lists them.</span></p></section><section class=\"settings\" aria-labelledby=\"webhooks-title\"><h2 id=\"webhooks-title\">Webhooks</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</dl><p class=\"meta\"><span>Set these when you start the server: <code>takeover serve --help</code> lists all options.</span></p></section><section class=\"settings\" aria-labelledby=\"webhooks-title\"><h2 id=\"webhooks-title\">Webhooks</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Webhooks) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"meta\"><span>Nobody is told when a person is needed or a run ends. Set <code>TAKEOVER_WEBHOOKS</code> where the server is started.</span></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"meta\"><span>No webhooks are configured. Set <code>TAKEOVER_WEBHOOKS</code> to notify other programs when a person is needed or a run ends.</span></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -134,7 +134,7 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</section><section class=\"settings\" aria-labelledby=\"key-title\"><h2 id=\"key-title\">Programs</h2><p>Programs call with the API key you signed in with. It is in <code>TAKEOVER_API_KEY</code> where the server is started or, where nothing was set, in the file <code>api-key</code> of its data directory. It is never shown here.</p><p><a class=\"button\" href=\"/docs\">API and examples</a></p></section></main>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</section><section class=\"settings\" aria-labelledby=\"key-title\"><h2 id=\"key-title\">Programs</h2><p>Programs use the API key that you signed in with. It is the value of <code>TAKEOVER_API_KEY</code> or, if that is not set, it is in the file <code>api-key</code> in the server’s data directory. It is never shown here.</p><p><a class=\"button\" href=\"/docs\">API and examples</a></p></section></main>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -102,7 +102,7 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard of the remote page. Control, Alt and Enter together give it back.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"drop-hint\" class=\"drop-hint\" hidden><span>Drop to hand it to the remote page</span></div><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><button type=\"button\" id=\"overlay-reload\" class=\"button primary\" hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard input for the remote page. Press Control, Alt and Enter together to leave it.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"drop-hint\" class=\"drop-hint\" hidden><span>Drop to send to the remote page</span></div><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><button type=\"button\" id=\"overlay-reload\" class=\"button primary\" hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -126,7 +126,7 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-hint\" class=\"keys-hint\" hidden>Keys go to the remote page. <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> gives them back.</p><p id=\"keys-back\" class=\"keys-hint keys-back\" tabindex=\"-1\" hidden>The keys are this page’s again. <kbd>Tab</kbd> goes on from here.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-hint\" class=\"keys-hint\" hidden>Your keyboard controls the remote page. Press <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> to leave it.</p><p id=\"keys-back\" class=\"keys-hint keys-back\" tabindex=\"-1\" hidden>Your keyboard controls this page again. Press <kbd>Tab</kbd> to continue from here.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -259,7 +259,7 @@ func asked() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person would like to take control. It goes to them in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep it</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person asks for control. They get it in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep control</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -289,7 +289,7 @@ func remotePermission() templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<section id=\"remote-permission\" class=\"permission\" aria-label=\"A permission that the page was refused\" hidden><div class=\"permission-words\"><p id=\"remote-permission-text\" role=\"status\"></p><p id=\"remote-permission-hint\" class=\"hint\" hidden>If you allow it, your own browser asks you whether the page may know where this device is.</p></div><button type=\"button\" id=\"remote-permission-allow\" class=\"button\">Allow and reload</button> <button type=\"button\" id=\"remote-permission-leave\" class=\"button quiet\">Leave it refused</button></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<section id=\"remote-permission\" class=\"permission\" aria-label=\"A permission that the page was refused\" hidden><div class=\"permission-words\"><p id=\"remote-permission-text\" role=\"status\"></p><p id=\"remote-permission-hint\" class=\"hint\" hidden>If you allow it, your own browser asks whether to share the location of this device.</p></div><button type=\"button\" id=\"remote-permission-allow\" class=\"button\">Allow and reload</button> <button type=\"button\" id=\"remote-permission-leave\" class=\"button quiet\">Keep blocked</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -357,7 +357,7 @@ func remoteChooser() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<span>Choose from this device</span></button><p class=\"hint\">It is sent to the remote browser, and kept with its files until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or a file of this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use it</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<span>Choose from this device</span></button><p class=\"hint\">The file is uploaded to the remote browser and kept until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or use a file from this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use it</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -387,7 +387,7 @@ func remoteAuth() templ.Component {
 			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<dialog id=\"remote-auth\" class=\"dialog\" aria-labelledby=\"remote-auth-title\" aria-describedby=\"remote-auth-message\"><form id=\"remote-auth-form\" method=\"dialog\"><h2 id=\"remote-auth-title\"></h2><div><p id=\"remote-auth-message\" class=\"remote-message\"></p><p id=\"remote-auth-open\" class=\"hint\" hidden>The connection to this server is not encrypted.</p></div><label class=\"field\"><span>Name</span> <input id=\"remote-auth-name\" type=\"text\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" maxlength=\"1000\"></label> <label class=\"field\"><span>Password</span> <input id=\"remote-auth-password\" type=\"password\" autocomplete=\"off\" maxlength=\"1000\"></label><p id=\"remote-auth-error\" class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-auth-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-auth-accept\">Sign in</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<dialog id=\"remote-auth\" class=\"dialog\" aria-labelledby=\"remote-auth-title\" aria-describedby=\"remote-auth-message\"><form id=\"remote-auth-form\" method=\"dialog\"><h2 id=\"remote-auth-title\"></h2><div><p id=\"remote-auth-message\" class=\"remote-message\"></p><p id=\"remote-auth-open\" class=\"hint\" hidden>The connection to this server is not encrypted.</p></div><label class=\"field\"><span>User name</span> <input id=\"remote-auth-name\" type=\"text\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" maxlength=\"1000\"></label> <label class=\"field\"><span>Password</span> <input id=\"remote-auth-password\" type=\"password\" autocomplete=\"off\" maxlength=\"1000\"></label><p id=\"remote-auth-error\" class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-auth-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-auth-accept\">Sign in</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -476,13 +476,13 @@ var keyWords = []struct {
 	keys  []string
 	words string
 }{
-	{[]string{"Tab"}, "Moves on this page, until the remote page has the focus. Click it, or move to it, and keys go there"},
-	{[]string{"Ctrl", "Alt", "Enter"}, "Gives the keys back to this page: Tab goes on behind the remote page, Shift Tab before it"},
+	{[]string{"Tab"}, "Moves through this page. Once the remote page has the focus, all keys go there"},
+	{[]string{"Ctrl", "Alt", "Enter"}, "Leaves the remote page. Then Tab continues after it, Shift Tab before it"},
 	{[]string{"Ctrl", "V"}, "Pastes from this device into the remote page (⌘ V on a Mac)"},
-	{[]string{"Shift", "F10"}, "Opens the menu of what has the focus in the remote page"},
-	{[]string{"Ctrl", "Enter"}, "Runs the script, in its editor (⌘ ↵ on a Mac)"},
-	{[]string{"Ctrl", "M"}, "In the editor, where Tab indents: has Tab move on, or indent again (Ctrl ⇧ M on a Mac)"},
-	{[]string{"Escape"}, "Closes what is open; in the remote page it leaves the whole screen"},
+	{[]string{"Shift", "F10"}, "Opens the context menu in the remote page"},
+	{[]string{"Ctrl", "Enter"}, "Runs the script, while the editor has the focus (⌘ ↵ on a Mac)"},
+	{[]string{"Ctrl", "M"}, "In the editor, switches Tab between indenting and moving the focus (Ctrl ⇧ M on a Mac)"},
+	{[]string{"Escape"}, "Closes menus and dialogs. In the remote page it leaves full screen"},
 	{[]string{"?"}, "Shows this list"},
 }
 
@@ -508,7 +508,7 @@ func failDialog() templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">What stands in the way?</h2><p class=\"hint\">Whoever asked gets your answer and can decide how to go on.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">Why can’t you do it?</h2><p class=\"hint\">Your answer goes to whoever asked for help.</p><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label><div class=\"chips\" aria-label=\"Common reasons\" role=\"group\"><button type=\"button\" class=\"chip\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"chip\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"chip\" data-reason=\"The page shows an error.\">The page shows an error</button></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Send</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -135,7 +135,7 @@ func TestSessionLife(t *testing.T) {
 		if !strings.Contains(html, " selected>"+want+"</option>") {
 			t.Errorf("a server whose sessions live %v does not offer %s first", life, want)
 		}
-		if !strings.Contains(html, "waits 90 seconds") {
+		if !strings.Contains(html, "Takeover requests wait 90 seconds by default.") {
 			t.Error("the page does not say how long a takeover waits")
 		}
 	}

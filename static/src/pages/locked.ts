@@ -24,7 +24,7 @@ async function redeem(): Promise<void> {
     show(byId('locked-retry'), true);
     return;
   }
-  if (framed && !(await keptCookie())) return over('Your browser keeps no cookies for a page inside of another one. Open the link in a window of its own, or serve both over HTTPS.');
+  if (framed && !(await keptCookie())) return over('Your browser blocks cookies of embedded pages. Open the link in its own window, or serve both pages over HTTPS.');
   enter();
 }
 
@@ -63,7 +63,7 @@ const lost = byId('locked').dataset.lost ?? '';
 if (secret) void redeem();
 else if (lost) over(lost);
 else {
-  setText(byId('locked-title'), 'This link is not complete');
-  setText(byId('locked-text'), 'Its last part, after the # sign, is missing. Copy the whole link, or sign in with a key.');
+  setText(byId('locked-title'), 'This link is incomplete');
+  setText(byId('locked-text'), 'The part after the # sign is missing. Copy the whole link, or sign in with a key.');
   show(byId('locked-sign-in'), true);
 }

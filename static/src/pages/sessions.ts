@@ -54,8 +54,8 @@ async function draw(): Promise<void> {
     show(byId('away'), false);
   } catch {
     online.dataset.state = 'waiting';
-    setText(online.querySelector('span') ?? online, 'Server away');
-    setText(byId('away'), `The server cannot be reached. What you see is from ${timeOfDay(drawn)}; trying again.`);
+    setText(online.querySelector('span') ?? online, 'Offline');
+    setText(byId('away'), `The server cannot be reached. This page shows the state at ${timeOfDay(drawn)}. Reconnecting…`);
     show(byId('away'), true);
   }
   filter.apply();

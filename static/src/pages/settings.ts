@@ -31,7 +31,7 @@ function notifications(): void {
     box.checked = mayNotify();
     const refused = 'Notification' in window && Notification.permission === 'denied';
     box.disabled = refused || !('Notification' in window);
-    setText(state, refused ? 'Your browser refuses notifications of this page. Allow them in its own settings for this address.' : box.disabled ? 'This browser has no notifications here.' : usual);
+    setText(state, refused ? 'Your browser blocks notifications from this site. Allow them in its site settings.' : box.disabled ? 'This browser does not support notifications here.' : usual);
   };
   box.addEventListener('change', () => {
     if (!box.checked) {

@@ -18,9 +18,9 @@ type Ending = 'done' | 'failed' | 'expired' | 'cancelled' | 'over';
 
 const FAREWELL: Record<Ending, [title: string, text: string, shape: string]> = {
   done: ['Thank you', 'You can close this page.', 'tick good'],
-  failed: ['Thank you for telling', 'Whoever asked knows now. You can close this page.', 'tick good'],
-  expired: ['The time is over', 'Nothing you did was lost, but nobody waits for it any more. You can close this page.', 'cross'],
-  cancelled: ['No longer needed', 'The request was withdrawn. You can close this page.', 'ring'],
+  failed: ['Thank you for letting us know', 'Your answer was sent. You can close this page.', 'tick good'],
+  expired: ['Time is up', 'The request has expired. What you did in the browser is kept. You can close this page.', 'cross'],
+  cancelled: ['No longer needed', 'The request was cancelled. You can close this page.', 'ring'],
   over: ['No longer needed', 'The browser was closed. You can close this page.', 'ring'],
 };
 
@@ -97,13 +97,13 @@ function work(): void {
 
   const done = byId<HTMLButtonElement>('done');
   done.addEventListener('click', () => {
-    if (!live.answerTakeover('done')) return notice('Not connected just now. Try again in a moment.');
+    if (!live.answerTakeover('done')) return notice('Not connected. Try again in a moment.');
     answered = 'done';
     done.setAttribute('aria-busy', 'true');
   });
   byId('fail').addEventListener('click', () =>
     askReason((reason) => {
-      if (!live.answerTakeover('fail', reason)) return notice('Not connected just now. Try again in a moment.');
+      if (!live.answerTakeover('fail', reason)) return notice('Not connected. Try again in a moment.');
       answered = 'failed';
     }),
   );

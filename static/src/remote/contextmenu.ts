@@ -71,7 +71,7 @@ export class ContextMenu {
     try {
       this.clipboard.text(await navigator.clipboard.readText());
     } catch {
-      notice('Your browser keeps its clipboard to itself. Paste with the keyboard instead.');
+      notice('Your browser does not let this page read the clipboard. Paste with the keyboard instead.');
     }
   }
 

@@ -65,7 +65,7 @@ export class Downloads {
 export function wordsOf({ state, received, total, error }: DownloadMessage): string {
   switch (state) {
     case 'running':
-      return total ? `${sizeOf(received)} of ${sizeOf(total)}` : received ? sizeOf(received) : 'Begins…';
+      return total ? `${sizeOf(received)} of ${sizeOf(total)}` : received ? sizeOf(received) : 'Starting…';
     case 'done':
       return received ? `Ready · ${sizeOf(received)}` : 'Ready';
     case 'cancelled':

@@ -3,9 +3,9 @@ export interface Ending { title: string; text: string }
 
 /** Reasons of the server. Other reasons are free text. */
 const WHY = new Map<string, Ending>(Object.entries({
-  timeout: { title: 'The time of this session is up', text: 'It reached its time limit, and its browser is closed.' },
+  timeout: { title: 'Time is up', text: 'The session reached its time limit, and its browser is closed.' },
   'idle timeout': { title: 'This session has ended', text: 'Nobody used it for a while, so its browser is closed.' },
-  released: { title: 'This session has ended', text: 'Somebody ended it, and its browser is closed.' },
+  released: { title: 'This session has ended', text: 'Someone ended it, and its browser is closed.' },
 }));
 
 const OVER: Ending = { title: 'This session has ended', text: 'Its browser is closed.' };
@@ -13,9 +13,9 @@ const OVER: Ending = { title: 'This session has ended', text: 'Its browser is cl
 /** `cause` is how the connection ended, `reason` is the server's reason. A guest cannot start a session. */
 export function endingOf(cause: 'ended' | 'gone' | 'forbidden', reason: string, guest: boolean): Ending {
   if (cause === 'forbidden') {
-    const text = reason || 'Your sign-in or your link is over, or does not reach that far.';
-    return { title: 'You cannot see this session', text: `${text} ${guest ? 'Ask whoever sent you the link for a new one.' : 'Sign in again.'}` };
+    const text = reason || 'Your sign-in or link has expired, or does not give access.';
+    return { title: 'You cannot see this session', text: `${text} ${guest ? 'Ask the person who sent you the link for a new one.' : 'Sign in again.'}` };
   }
   const { title, text } = WHY.get(reason) ?? (reason ? { ...OVER, text: `${OVER.text} Reason: ${reason}.` } : OVER);
-  return { title, text: `${text} ${guest ? 'If there is more to do, ask whoever sent you the link for a new one.' : 'What you need can go on in a new session.'}` };
+  return { title, text: `${text} ${guest ? 'If you need to continue, ask the person who sent you the link for a new one.' : 'You can continue in a new session.'}` };
 }

@@ -42,14 +42,14 @@ export class Overlay {
     if (state.phase === 'closed') return state.cause === 'left' ? null : { ...endingOf(state.cause, state.reason, !this.#home), final: true };
     if (state.phase !== 'open') {
       if (state.phase === 'connecting') return this.#said; // unchanged until the state is known
-      if (this.screen.hasPicture) return { title: 'Connection lost', text: 'Connecting again. Nothing you did so far is lost.' };
-      return { title: 'The server cannot be reached', text: 'Trying again. Check your network if this goes on.' };
+      if (this.screen.hasPicture) return { title: 'Connection lost', text: 'Reconnecting…' };
+      return { title: 'The server cannot be reached', text: 'Reconnecting… Check your network if this continues.' };
     }
-    if (this.#browserCrashed) return { title: 'The browser crashed', text: 'It is being restarted with the same profile. Your tabs come back in a few seconds.' };
+    if (this.#browserCrashed) return { title: 'The browser crashed', text: 'It restarts with the same profile. Your tabs come back in a few seconds.' };
     if (live.activeTab?.state !== 'crashed') return null;
     const text = live.mayAnswer
-      ? 'Reload it to go on. What was typed into it and not sent is lost.'
-      : 'It comes back as soon as whoever is in control reloads it.';
+      ? 'Reload it to continue. Text that was typed but not sent is lost.'
+      : 'It comes back when whoever is in control reloads it.';
     return { title: 'This page crashed', text, covers: true };
   }
 

@@ -31,7 +31,7 @@ export class Zoom {
     if (screen.fitted) screen.toggleZoom({ x: screen.room.width / 2, y: screen.room.height / 2 });
     if (recall(HINT)) return;
     keep(HINT, '1');
-    notice('Two fingers move and zoom the page.');
+    notice('Use two fingers to move and zoom the page.');
   }
 
   #update(): void {

@@ -6,7 +6,7 @@
 type Theme = 'auto' | 'light' | 'dark';
 const KEY = 'takeover.theme';
 const ORDER: Theme[] = ['auto', 'light', 'dark'];
-const WORDS: Record<Theme, string> = { auto: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' };
+const WORDS: Record<Theme, string> = { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' };
 
 function read(): Theme {
   try {

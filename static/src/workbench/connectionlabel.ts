@@ -15,7 +15,7 @@ export function showConnection(live: Live): void {
     const open = phase === 'open';
     label.dataset.state = phase;
     if (shape) shape.className = open ? 'shape dot good' : phase === 'connecting' ? 'shape ring' : 'shape cross wrong';
-    const state = open ? 'Connected' : phase === 'connecting' ? 'Connecting…' : phase === 'waiting' ? 'Connection lost' : 'Closed';
+    const state = open ? 'Connected' : phase === 'connecting' ? 'Connecting…' : phase === 'waiting' ? 'Reconnecting…' : 'Closed';
     const trip = open && rtt !== null ? `${Math.max(1, Math.round(rtt))} ms` : '';
     setText(words, trip || state);
     const rate = open && stats ? Math.round(stats.fps) : 0;

@@ -13,7 +13,7 @@ const SHAPES: Record<Run['status'], string> = {
 
 /** How a run stands, in words. */
 export const STATUS_WORDS: Record<Run['status'], string> = {
-  running: 'Running', waiting: 'Waiting for a person', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Stopped', timeout: 'Out of time',
+  running: 'Running', waiting: 'Waiting for a person', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Stopped', timeout: 'Timed out',
 };
 
 /** The CSS classes of the sign for how a run stands. */
@@ -26,7 +26,7 @@ export const timeOf = (at: string | number): number => (typeof at === 'number' ?
 const POSITION = /(?:<script>|[\p{L}\p{Nd}_.-]+\.[jt]s):(\d+)(?::(\d+))?/gu;
 
 /** How a takeover ends, in words. */
-const ENDINGS: Partial<Record<Takeover['state'], string>> = { done: 'The person is done', failed: 'The person could not', expired: 'Nobody finished it in time', cancelled: 'The request was withdrawn' };
+const ENDINGS: Partial<Record<Takeover['state'], string>> = { done: 'The person is done', failed: 'The person could not do it', expired: 'Nobody finished it in time', cancelled: 'The request was cancelled' };
 
 /** What a run printed, did and gave back, under the editor. */
 export class Output {
@@ -117,7 +117,8 @@ export class Output {
     window.clearInterval(this.#timer);
     this.progress(run);
     const outcome: HTMLElement[] = [];
-    if (run.error) outcome.push(this.#error(run.error, code));
+    if (run.status === 'cancelled') outcome.push(...stopReason(run.error));
+    else if (run.error) outcome.push(this.#error(run.error, code));
     else if (run.result !== undefined && run.result !== null) {
       const value = h('div', { class: 'output-result', 'data-result': true });
       value.append(jsonView(run.result));
@@ -187,4 +188,13 @@ export class Output {
   #position(text: string, line: number, column: number): HTMLElement {
     return h('button', { type: 'button', class: 'position', text, on: { click: () => this.goto(line, column) } });
   }
+}
+
+/** What the server says of a run that a person stopped: the output says that already. */
+const BY_HAND = 'somebody stopped it';
+
+/** Why a run was stopped, unless a person pressed Stop. A stop is no error. */
+function stopReason(error: RunError | null | undefined): HTMLElement[] {
+  const reason = error?.message.replace(/^the run was cancelled(: )?/, '') ?? '';
+  return reason === '' || reason === BY_HAND ? [] : [h('p', { class: 'meta', text: `Stopped: ${reason}` })];
 }

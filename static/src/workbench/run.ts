@@ -150,7 +150,7 @@ export class Runner {
   #end(run: Run): void {
     if (!this.#current) return;
     this.#output.end(run, this.#code);
-    if (run.error?.line && this.#code === this.editor.value) this.editor.mark(run.error.line);
+    if (run.status !== 'cancelled' && run.error?.line && this.#code === this.editor.value) this.editor.mark(run.error.line);
     this.#idle();
     void this.#list();
   }
@@ -232,7 +232,7 @@ export class Runner {
   async #replay(id: string): Promise<void> {
     if (this.#current) {
       if (id === this.#current) this.#choose('script');
-      else notice('A script is running. Its output stays in sight until it ends.');
+      else notice('A script is running. Its output stays open until it ends.');
       return;
     }
     try {

@@ -27,9 +27,9 @@ interface Link {
 }
 
 const ROLES: Record<Link['role'], string> = { view: 'Watch', takeover: 'Help when asked', control: 'Watch and take control' };
-const STATES: Record<Link['state'], string> = { open: '', 'used up': 'Used up', expired: 'Its time is over', revoked: 'Withdrawn', ended: 'Ended with the session' };
+const STATES: Record<Link['state'], string> = { open: '', 'used up': 'Used up', expired: 'Expired', revoked: 'Revoked', ended: 'Session ended' };
 
-/** The dialog that makes share links, lists them with who came by them, and withdraws them. */
+/** The dialog that creates share links, lists them with their uses, and revokes them. */
 export class Sharing {
   #dialog = byId<HTMLDialogElement>('share-dialog');
   #form = byId<HTMLFormElement>('share-form');
@@ -88,7 +88,7 @@ export class Sharing {
     if (byId('share-copy').dataset.copy === this.#made.get(id)) show(byId('share-result'), false);
     this.#made.delete(id);
     await this.#load();
-    notice('Link withdrawn. Whoever came by it has been sent away.');
+    notice('Link revoked. Anyone who used it has been disconnected.');
   }
 
   #refresh(): void {
@@ -99,7 +99,7 @@ export class Sharing {
     const { links } = await get<{ links: Link[] }>(path`/v1/sessions/${this.session}/links` + `?limit=${MOST}`);
     links.sort((a, b) => Number(over(a)) - Number(over(b)) || b.createdAt.localeCompare(a.createdAt));
     const fresh = h('ul', { id: 'share-links', class: 'share-links' }, ...links.map((link) => this.#row(link)));
-    if (links.length === 0) fresh.append(h('li', { class: 'meta', text: 'No links yet. What you make is listed here, with who came by it.' }));
+    if (links.length === 0) fresh.append(h('li', { class: 'meta', text: 'No links yet. The links that you create are listed here, with their uses.' }));
     morph(this.#list, fresh);
     tick(this.#list);
   }
@@ -110,11 +110,11 @@ export class Sharing {
     const url = this.#made.get(link.id);
     return h('li', { class: dead ? 'share-row over' : 'share-row', 'data-key': link.id },
       h('div', { class: 'share-what' },
-        h('b', { text: link.takeover ? 'Answer a request' : ROLES[link.role] }),
+        h('b', { text: link.takeover ? 'Help with one request' : ROLES[link.role] }),
         h('p', { class: 'meta' }, ...this.#facts(link, here)),
       ),
       url && !dead ? h('button', { type: 'button', class: 'button quiet square', 'data-copy': url, 'data-copied': 'Link copied', 'aria-label': 'Copy the link', title: 'Copy the link' }, icon('copy')) : null,
-      dead ? null : h('button', { type: 'button', class: 'button', 'data-revoke': link.id, text: 'Withdraw' }),
+      dead ? null : h('button', { type: 'button', class: 'button', 'data-revoke': link.id, text: 'Revoke' }),
       link.visits.length ? this.#visits(link) : null,
     );
   }
@@ -124,8 +124,8 @@ export class Sharing {
     const say = (...parts: (Node | string)[]): void => void facts.push(h('span', {}, ...parts));
     if (STATES[link.state]) say(STATES[link.state]);
     if (!over(link)) say(h('span', { class: 'tabular', 'data-deadline': link.expiresAt }), ' left');
-    if (link.uses === 0) say(link.maxUses ? `not used, ${times(link.maxUses)}` : 'not used');
-    else say(link.maxUses ? `used ${link.uses} of ${times(link.maxUses)}` : `used ${times(link.uses)}`);
+    if (link.maxUses) say(`used ${link.uses} of ${times(link.maxUses)}`);
+    else say(link.uses === 0 ? 'not used yet' : `used ${times(link.uses)}`);
     if (here) facts.push(h('span', { class: 'person-text', text: here === 1 ? '1 here now' : `${here} here now` }));
     return facts.flatMap((fact, i) => (i ? [h('span', { class: 'sep', 'aria-hidden': 'true', text: '·' }), fact] : [fact]));
   }
@@ -133,8 +133,8 @@ export class Sharing {
   #visits(link: Link): HTMLElement {
     const rows = [...link.visits].reverse().map((visit) => h('li', { 'data-key': String(visit.number) },
       h('time', { datetime: visit.at, 'data-ago': true }),
-      h('span', { class: 'mono clip', title: 'The network it came from; the address itself is not kept', text: visit.from || 'unknown network' }),
-      visit.viewer ? h('span', { class: 'mono', title: visit.viewer, text: visit.viewer.slice(0, 8) }) : h('span', { text: 'did not look' }),
+      h('span', { class: 'mono clip', title: 'The network of the visitor. The address itself is not stored', text: visit.from || 'unknown network' }),
+      visit.viewer ? h('span', { class: 'mono', title: visit.viewer, text: visit.viewer.slice(0, 8) }) : h('span', { text: 'did not connect' }),
       visit.here ? h('span', { class: 'person-text', text: 'here now' }) : null,
     ));
     return h('details', { class: 'share-visits', 'data-visits': link.id, open: this.#opened.has(link.id) },
@@ -142,11 +142,11 @@ export class Sharing {
   }
 }
 
-/** Nobody comes or stays by it any more. */
+/** Reports whether a link no longer lets anybody in or stay. */
 function over({ state }: Link): boolean {
   return state !== 'open' && state !== 'used up';
 }
 
 function times(n: number): string {
-  return n === 1 ? 'once' : `${n} times`;
+  return n === 1 ? '1 time' : `${n} times`;
 }

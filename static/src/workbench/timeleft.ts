@@ -33,11 +33,11 @@ export function showTimeLeft(live: Live, mayExtend: boolean): void {
     if (!life || over) return show(warning, false);
     const left = Date.parse(life.expiresAt) - (life.paused ? heard : Date.now());
     setText(words, left > 0 ? `${left < LITTLE ? clock(left) : span(left)} left` : 'Time is up');
-    words.title = life.paused ? 'The clock stands while a person is asked for.' : `The session ends at ${timeOfDay(Date.parse(life.expiresAt))}.`;
+    words.title = life.paused ? 'The clock is paused while the session waits for a person.' : `The session ends at ${timeOfDay(Date.parse(life.expiresAt))}.`;
     show(warning, !life.paused && left < LITTLE);
-    setText(byId('time-warning-words'), left > 0 ? `This session ends in ${clock(left)}.` : 'The time is up. This session ends as soon as nobody works in it.');
+    setText(byId('time-warning-words'), left > 0 ? `This session ends in ${clock(left)}.` : 'Time is up. This session ends as soon as nobody uses it.');
     show(more, mayExtend && life.timeout < MOST);
-    setText(byId('time-warning-hint'), mayExtend ? (life.timeout < MOST ? '' : 'No session may live longer than 24 hours.') : 'Whoever sent you the link can give it more time.');
+    setText(byId('time-warning-hint'), mayExtend ? (life.timeout < MOST ? '' : 'A session can last 24 hours at most.') : 'The person who sent you the link can give it more time.');
   };
   live.on('life', (message) => {
     life = message;

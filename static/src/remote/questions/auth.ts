@@ -31,11 +31,11 @@ export class SignInQuestion {
     if (!message) return this.#dialog.close();
     const host = message.origin?.replace(/^https?:\/\//, '') || 'The server';
     setText(byId('remote-auth-title'), `Sign in to ${message.proxy ? 'the proxy' : host}`);
-    const asks = `${message.proxy ? `The proxy ${host}` : host} asks for a name and a password.`;
+    const asks = `${message.proxy ? `The proxy ${host}` : host} asks for a user name and a password.`;
     setText(byId('remote-auth-message'), message.realm ? `${asks} It says: “${message.realm}”` : asks);
     show(byId('remote-auth-open'), !message.proxy && (message.origin ?? '').startsWith('http:'));
     const error = byId('remote-auth-error');
-    setText(error, message.again ? 'The name or the password was not right.' : '');
+    setText(error, message.again ? 'The user name or the password is not correct.' : '');
     show(error, message.again ?? false);
     if (!message.again) this.#name.value = '';
     this.#allow();

@@ -9,7 +9,7 @@ const WORDS: Record<string, string> = {
   'clipboard-read': 'to read the remote clipboard',
   camera: 'to use a camera',
   microphone: 'to use a microphone',
-  'local-fonts': 'to see the fonts of the remote browser’s machine',
+  'local-fonts': 'to list the fonts of the remote computer',
   'window-management': 'to manage windows on all screens',
   'idle-detection': 'to know when you are active',
 };
@@ -46,7 +46,7 @@ export class PermissionQuestion {
     show(this.#bar, first !== undefined && allowed);
     if (!first || !allowed) return;
     const host = first.origin?.replace(/^https?:\/\//, '') || 'The page';
-    setText(byId('remote-permission-text'), `${host} asked ${WORDS[first.name ?? ''] ?? 'for a permission'}. It was refused.`);
+    setText(byId('remote-permission-text'), `${host} asked ${WORDS[first.name ?? ''] ?? 'for a permission'}. It was blocked.`);
     show(byId('remote-permission-hint'), first.name === 'geolocation');
   }
 

@@ -70,7 +70,7 @@ declare global {
   class TakeoverFailedError extends Error { reason: string }
   /** Nobody was done in time. */
   class TakeoverTimeoutError extends Error {}
-  /** The request was withdrawn. */
+  /** The request was cancelled. */
   class TakeoverCancelledError extends Error {}
 
   /** Playwright's expect. */

@@ -48,6 +48,9 @@ export function holderWords(holder: string): string {
   return holder;
 }
 
+/** Statuses of a run that the pages call otherwise. */
+const RUN_WORDS: Record<string, string> = { cancelled: 'stopped', timeout: 'timed out' };
+
 /** A type without words of its own, as a sentence. */
 function sentence(type: string): string {
   const text = type.replaceAll('_', ' ');
@@ -89,7 +92,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
     case 'download_started':
       return { ...plain, text: `Download: ${oneLine(str(data.filename))}` };
     case 'download_finished':
-      return { ...plain, text: `Download ${str(data.state) === 'completed' ? 'finished' : 'called off'}: ${oneLine(str(data.filename))}` };
+      return { ...plain, text: `Download ${str(data.state) === 'completed' ? 'finished' : 'cancelled'}: ${oneLine(str(data.filename))}` };
     case 'screenshot':
       return { ...plain, text: 'Screenshot', soft: `${str(data.width)} × ${str(data.height)}, ${str(data.trigger).replaceAll('_', ' ')}` };
     case 'interaction_click':
@@ -117,7 +120,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: `Control: ${holderWords(holder)}`, person: holder.startsWith('viewer:') };
     }
     case 'takeover_requested':
-      return { ...plain, text: `Takeover asked: ${oneLine(str(data.reason))}`, person: true };
+      return { ...plain, text: `Takeover requested: ${oneLine(str(data.reason))}`, person: true };
     case 'takeover_claimed':
       return { ...plain, text: 'Takeover: a person is on it', person: true };
     case 'takeover_done':
@@ -127,12 +130,12 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
     case 'takeover_expired':
       return { ...plain, text: 'Takeover expired: nobody came', level: 'wrong', person: true };
     case 'takeover_cancelled':
-      return { ...plain, text: 'Takeover withdrawn', person: true };
+      return { ...plain, text: 'Takeover cancelled', person: true };
     case 'run_started':
       return { ...plain, text: 'Script started', soft: str(data.filename) };
     case 'run_ended': {
       const status = str(data.status);
-      return { ...plain, text: `Script ${status || 'ended'}`, level: status === 'failed' || status === 'timeout' ? 'wrong' : 'plain' };
+      return { ...plain, text: `Script ${RUN_WORDS[status] ?? (status || 'ended')}`, level: status === 'failed' || status === 'timeout' ? 'wrong' : 'plain' };
     }
     case 'viewer_joined':
       return { ...plain, text: 'A viewer joined', soft: str(data.role) };
@@ -141,7 +144,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
     case 'link_used':
       return { ...plain, text: 'A share link was used', soft: str(data.role) };
     case 'link_revoked':
-      return { ...plain, text: 'A share link was withdrawn' };
+      return { ...plain, text: 'A share link was revoked' };
     case 'action_started':
       return { ...plain, text: `${holderWords(str(data.actor))}: ${oneLine(str(data.operation))}`, soft: oneLine(str(data.target)) };
     case 'action_ended': {
@@ -156,9 +159,9 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
     case 'events_dropped':
       return { ...plain, text: `${str(data.count) || 'Some'} events were dropped`, soft: str(data.why), level: 'warn' };
     case 'monitor_disconnected':
-      return { ...plain, text: 'Capture lost the browser', soft: str(data.reason), level: 'wrong' };
+      return { ...plain, text: 'Capture lost its connection to the browser', soft: str(data.reason), level: 'wrong' };
     case 'monitor_reconnected':
-      return { ...plain, text: 'Capture is back' };
+      return { ...plain, text: 'Capture reconnected' };
     case 'monitor_reconnect_failed':
       return { ...plain, text: 'Capture failed: it could not attach to the browser again', soft: str(data.reason), level: 'wrong' };
     default:

@@ -82,7 +82,7 @@ export class EventsPanel {
     this.#stream = new EventStream({
       url: path`/v1/sessions/${this.session}/events/stream` + '?replay=all',
       event: ({ data }) => this.#receive(data),
-      state: (state) => setText(this.#state, state === 'waiting' ? 'Connection lost' : state === 'closed' ? 'Ended' : this.#paused ? 'Paused' : ''),
+      state: (state) => setText(this.#state, state === 'waiting' ? 'Reconnecting…' : state === 'closed' ? 'Ended' : this.#paused ? 'Paused' : ''),
     });
   }
 
@@ -133,7 +133,7 @@ export class EventsPanel {
     this.#filters.count(this.#log.count());
     const empty = byId('events-empty');
     show(empty, this.#shown.length === 0);
-    setText(empty.firstElementChild ?? empty, this.#log.rows.length ? 'No event matches.' : 'Nothing yet. What the page logs, loads and does appears here as it happens.');
+    setText(empty.firstElementChild ?? empty, this.#log.rows.length ? 'No event matches the filters.' : 'No events yet. Console output, requests and page events appear here as they happen.');
   }
 
   #filterAgain(): void {
