@@ -256,7 +256,7 @@ test('two people pass control between them', async ({ page, browser, baseURL }) 
   await context.close();
 });
 
-test('a link without its secret, and one that was withdrawn', async ({ page, request, baseURL, browser }) => {
+test('a link without its secret, and one that was revoked', async ({ page, request, baseURL, browser }) => {
   await page.goto('/takeover/to_unknown');
   await expect(page.getByRole('heading', { name: 'This link is incomplete' })).toBeVisible();
   await accessible(page, 'locked');

@@ -115,7 +115,7 @@ func (s *Server) routes() []route {
 		{method: patch, path: one + "/takeovers/:tid", name: "extendTakeover", does: "Set the time left, in ms from now.", handler: s.extendTakeover, body: extendRequest{}, answers: answer{body: session.TakeoverInfo{}}},
 		{method: post, path: one + "/takeovers/:tid/done", name: "finishTakeover", does: "Say that it is done.", access: guests, role: help, handler: s.finishTakeover, body: doneRequest{}, answers: answer{body: session.TakeoverInfo{}}},
 		{method: post, path: one + "/takeovers/:tid/fail", name: "failTakeover", does: "Say that you cannot, and why.", access: guests, role: help, handler: s.failTakeover, body: failRequest{}, answers: answer{body: session.TakeoverInfo{}}},
-		{method: post, path: one + "/takeovers/:tid/cancel", name: "cancelTakeover", does: "Withdraw the request.", handler: s.cancelTakeover, body: struct{}{}, answers: answer{body: session.TakeoverInfo{}}},
+		{method: post, path: one + "/takeovers/:tid/cancel", name: "cancelTakeover", does: "Cancel the request.", handler: s.cancelTakeover, body: struct{}{}, answers: answer{body: session.TakeoverInfo{}}},
 
 		{method: post, path: one + "/links", name: "createLink", does: "Share the session; the secret is in the URL's fragment and is not shown again.", handler: s.createLink, body: linkRequest{}, answers: answer{status: 201, body: linkCreated{}}},
 		{method: get, path: one + "/links", name: "listLinks", does: "The session's share links and their uses.", query: []string{"limit", "cursor"}, handler: s.listLinks, answers: answer{body: links.Info{}, list: "links"}},
