@@ -46,7 +46,8 @@ type refusal struct {
 // DeclineLogin loads the page's document again and shows what the server or proxy
 // sends to visitors that it refuses. A Chromium without a window would go on
 // showing an empty page, because it waits for an answer to its own dialog. So the
-// response must not look like one that asks for credentials.
+// response must not look like one that asks for credentials. If the response has no
+// body, Chromium shows an error page of its own, and the error is a *NavigationError.
 func (p *Page) DeclineLogin(ctx context.Context) error {
 	l := &login{refused: make(chan refusal, 1)}
 	loaded := make(chan error, 1)
@@ -85,9 +86,16 @@ func (p *Page) showRefusal(ctx context.Context, r refusal) error {
 		}
 		return false
 	})
-	return errors.Join(body.Close(), p.Session().Call(ctx, fetch.FulfillRequest.Method, fetch.FulfillRequestParams{
-		RequestID: r.id, ResponseCode: r.status, ResponseHeaders: entries(headers), Body: data,
+	return errors.Join(body.Close(), p.Session().Call(ctx, fetch.FulfillRequest.Method, fulfillment{
+		FulfillRequestParams: fetch.FulfillRequestParams{RequestID: r.id, ResponseCode: r.status, ResponseHeaders: entries(headers)}, Body: data,
 	}, new(proto.Empty)))
+}
+
+// fulfillment is an answer in place of the server's. It gives Chromium an empty body,
+// too: without a body Chromium uses the server's, and fails because that was taken.
+type fulfillment struct {
+	fetch.FulfillRequestParams
+	Body []byte `json:"body"`
 }
 
 // answeredLocked handles a response that is held back, which only DeclineLogin
