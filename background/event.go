@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"takeover/text"
 )
@@ -62,16 +61,10 @@ func (e *Entry) event(hide func(string) string) Event {
 
 // clipMessage cuts a message to MaxMessage characters and marks the cut.
 func clipMessage(s string) string {
-	if len(s) <= MaxMessage || utf8.RuneCountInString(s) <= MaxMessage {
+	if text.ClipRunes(s, MaxMessage) == s {
 		return s
 	}
-	n := 0
-	for i := range s {
-		if n++; n == MaxMessage {
-			return s[:i] + "…"
-		}
-	}
-	return s
+	return text.ClipRunes(s, MaxMessage-1) + "…"
 }
 
 // kept is an event in a realm's buffer.

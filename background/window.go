@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"takeover/text"
 )
 
 const (
@@ -205,7 +207,7 @@ func Markdown(h Head, sections []Section) string {
 func (h *Head) result() string {
 	cut := func(s string) string {
 		if len(s) > maxResult {
-			return strings.ToValidUTF8(s[:maxResult], "") + "…"
+			return text.Clip(s, maxResult) + "…"
 		}
 		return s
 	}

@@ -14,3 +14,17 @@ func Clip(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// ClipRunes returns the first n characters of s.
+func ClipRunes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

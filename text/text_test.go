@@ -21,3 +21,18 @@ func TestClip(t *testing.T) {
 		}
 	}
 }
+
+func TestClipRunes(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"", 0, ""}, {"abc", 3, "abc"}, {"abc", 2, "ab"}, {"abc", 0, ""},
+		{"é", 0, ""}, {"aé", 2, "aé"}, {"éé", 1, "é"}, {"😀😀b", 2, "😀😀"}, {"😀😀", 5, "😀😀"},
+	} {
+		if got := text.ClipRunes(c.s, c.n); got != c.want {
+			t.Errorf("ClipRunes(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
+		}
+	}
+}

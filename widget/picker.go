@@ -11,6 +11,7 @@ import (
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/text"
 )
 
 // Bounds of a field's description. Longer texts are cut, and further options are
@@ -108,20 +109,11 @@ func (d *Description) bound() {
 	}
 	for i := range d.Options {
 		o := &d.Options[i]
-		o.Value, o.Label, o.Group = clip(o.Value, maxValue+8), clip(o.Label, maxLabel), clip(o.Group, maxLabel)
+		o.Value, o.Label, o.Group = text.ClipRunes(o.Value, maxValue+8), text.ClipRunes(o.Label, maxLabel), text.ClipRunes(o.Group, maxLabel)
 	}
 	for _, s := range []*string{&d.Value, &d.Min, &d.Max, &d.Step} {
-		*s = clip(*s, maxValue)
+		*s = text.ClipRunes(*s, maxValue)
 	}
-}
-
-// clip cuts text to a number of characters.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	runes := []rune(text)
-	return string(runes[:min(len(runes), n)])
 }
 
 // Answer sets the field to values of its options, or to one value. If that

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"takeover/text"
+
 	"github.com/labstack/echo/v4"
 )
 
@@ -141,8 +143,5 @@ func (s *site) dropTodo(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// clip cuts a text after a number of characters, and trims spaces.
-func clip(text string, most int) string {
-	runes := []rune(strings.TrimSpace(text))
-	return string(runes[:min(len(runes), most)])
-}
+// clip trims spaces and cuts a text after a number of characters.
+func clip(s string, most int) string { return text.ClipRunes(strings.TrimSpace(s), most) }
