@@ -139,6 +139,35 @@ test('a session warns before it ends, takes more time, and leads to a new one', 
   await expect(page.locator('#editor')).toContainText('return 40 + 2');
 });
 
+test('a session that ended can be read', async ({ page, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } })).json();
+  const code = "await page.evaluate(() => console.log('said by the page'));\nconsole.log('said by the script');\nawait page.getByText('no such thing').click({ timeout: 500 });";
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, filename: 'night.ts', wait: true } });
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await signIn(page);
+  await page.goto(`/sessions/${id}`);
+  const run = page.locator('.ended-run');
+  await expect(run.locator('summary')).toContainText('night.ts · failed');
+  await expect(run.locator('summary')).toContainText('TimeoutError: locator.click: Timeout 500ms exceeded.');
+  await expect(run.locator('.at-fault')).toContainText("getByText('no such thing')");
+  await expect(run.locator('.output-line', { hasText: 'said by the script' })).toBeVisible();
+  await expect(run.locator('.output-line.error')).toContainText('click');
+  // The events that the panel had while the session lived, without anybody having opened it.
+  await expect(page.locator('#events-list .event', { hasText: 'said by the page' })).toBeVisible();
+  await expect(page.locator('#events-list .event', { hasText: '/demo/login' }).first()).toBeVisible();
+  await page.locator('#events-list .event', { hasText: 'said by the page' }).click();
+  await expect(page.locator('#events-detail')).toBeVisible();
+  for (const picture of [page.getByAltText('The page when this run failed'), page.getByAltText('What the session showed last')]) {
+    await picture.scrollIntoViewIfNeeded();
+    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280);
+  }
+  await accessible(page, 'ended, with a run');
+  await page.getByRole('button', { name: 'New session with this page and script' }).click();
+  await page.waitForURL((url) => !url.pathname.endsWith(id));
+  await expect(page.locator('#address')).toHaveValue(`${baseURL}/demo/login`);
+  await expect(page.locator('#code')).toHaveValue(code);
+});
+
 test('a session with options starts where it should', async ({ page, baseURL }) => {
   await signIn(page);
   await page.getByRole('button', { name: 'Options' }).click();

@@ -19,7 +19,6 @@ import (
 	"takeover/capture"
 	"takeover/session"
 	"takeover/static"
-	"takeover/text"
 	"takeover/web/demo"
 	"takeover/web/views"
 )
@@ -94,49 +93,6 @@ func panelCapture(one *session.Session) string {
 		return "" // never happens for a struct of booleans
 	}
 	return string(text)
-}
-
-// endedOutput bounds the output of a run on the page of an ended session, in
-// bytes; the API gives all of it.
-const endedOutput = 16 << 10
-
-// endedPage is the data for the page of an ended session.
-func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage {
-	p := views.EndedPage{Page: s.page(c), Session: sessionCard(one)}
-	for _, r := range one.Runs() {
-		info := r.Info()
-		p.Runs = append(p.Runs, views.EndedRun{
-			ID: info.ID, Filename: info.Filename, Status: string(info.Status), At: info.CreatedAt,
-			Took: time.Duration(info.DurationMS) * time.Millisecond, Output: outputOf(info),
-		})
-	}
-	for _, t := range one.Takeovers() {
-		info := t.Info()
-		p.Takeovers = append(p.Takeovers, views.EndedTakeover{Reason: info.Reason, State: string(info.State), At: info.CreatedAt})
-	}
-	return p
-}
-
-// outputOf is the log and the result of a run as text.
-func outputOf(info session.RunInfo) string {
-	var b strings.Builder
-	for _, l := range info.Logs {
-		if b.Len() > endedOutput {
-			b.WriteString("…\n")
-			break
-		}
-		b.WriteString(text.Clip(l.Text, endedOutput) + "\n")
-	}
-	if info.Error != nil {
-		b.WriteString(text.Clip(info.Error.Name+": "+info.Error.Message, endedOutput) + "\n")
-	}
-	if len(info.Result) > 0 && string(info.Result) != "null" {
-		b.WriteString("→ " + text.Clip(string(info.Result), endedOutput) + "\n")
-	}
-	if b.Len() == 0 {
-		return "It logged nothing."
-	}
-	return b.String()
 }
 
 // pageTakeover is GET /takeover/:id.

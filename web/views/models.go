@@ -133,6 +133,8 @@ type SessionPage struct {
 	Sample string
 	// Capture is what the panel of events captures, as the API's JSON.
 	Capture string
+	// Ended leaves out of the panel of events what only a live session has.
+	Ended bool
 	// Guest leaves out what a share link does not give: scripts, events,
 	// sharing and ending the session.
 	Guest bool

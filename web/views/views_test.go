@@ -34,7 +34,7 @@ func every(asset func(string) string) map[string]templ.Component {
 		"login":    Login(LoginPage{Page: p, Next: hostile, Error: hostile}),
 		"ended":    Problem(SessionEnded(p, hostile)),
 		"over": Ended(EndedPage{
-			Page: p, Session: s, Runs: []EndedRun{{ID: hostile, Filename: hostile, Status: hostile, Output: hostile}},
+			Page: p, Session: s, Picture: true, Runs: []EndedRun{{ID: hostile, Filename: hostile, Status: hostile, Failure: hostile, Error: hostile, Result: hostile, Code: []string{hostile}, Output: []OutputLine{{Kind: hostile, Text: hostile}}, Picture: true}},
 			Takeovers: []EndedTakeover{{Reason: hostile, State: hostile}},
 		}),
 		"problem": Problem(ProblemPage{Page: p, Title: hostile, Detail: hostile, ActionURL: "javascript:alert(1)", ActionText: hostile}),

@@ -18,6 +18,6 @@ export async function startAgain({ url, width, height, touch, script }: Earlier)
   const { id } = await post<{ id: string }>('/v1/sessions', {
     timeout: LIFE, dimensions: { width, height }, isMobile: touch, ...(/^https?:/.test(url) && { url }),
   });
-  rememberScript(id, script);
+  if (script) rememberScript(id, script);
   location.assign(path`/sessions/${id}`);
 }

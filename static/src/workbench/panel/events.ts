@@ -86,6 +86,18 @@ export class EventsPanel {
     });
   }
 
+  /** Shows what was captured of a session that is over. */
+  review(): void {
+    this.#stopped = true;
+    this.#list.setFollow(false);
+    this.#stream = new EventStream({
+      url: path`/v1/sessions/${this.session}/events/stream` + '?replay=all',
+      once: true,
+      event: ({ data }) => this.#receive(data),
+      state: (state) => setText(this.#state, state === 'waiting' ? 'Connection lost' : ''),
+    });
+  }
+
   /** The session is over: nothing more will come. */
   stop(): void {
     this.#stopped = true;

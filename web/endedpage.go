@@ -1,0 +1,90 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+	"takeover/text"
+	"takeover/web/views"
+)
+
+// What the page of an ended session shows; the API gives all of it.
+const (
+	endedRuns   = 20        // the newest
+	endedLines  = 500       // of a run's output
+	endedLine   = 4 << 10   // bytes of one of them
+	endedScript = 256 << 10 // bytes
+)
+
+// endedPage is what is left of a session.
+func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage {
+	info := one.Info()
+	p := views.EndedPage{
+		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height, Picture: one.HasLastPicture(),
+	}
+	for _, r := range one.Runs() {
+		if len(p.Runs) == endedRuns {
+			break
+		}
+		p.Runs = append(p.Runs, endedRun(r))
+	}
+	for _, t := range one.Takeovers() {
+		info := t.Info()
+		p.Takeovers = append(p.Takeovers, views.EndedTakeover{Reason: info.Reason, State: string(info.State), At: info.CreatedAt})
+	}
+	return p
+}
+
+func endedRun(r *session.Run) views.EndedRun {
+	info, script := r.Info(), r.Script()
+	run := views.EndedRun{
+		ID: info.ID, Filename: info.Filename, Status: string(info.Status), At: info.CreatedAt, Took: time.Duration(info.DurationMS) * time.Millisecond,
+		Failure: failureLine(info), Picture: r.HasPicture(), Code: strings.Split(text.Clip(strings.TrimRight(script.Code, "\n"), endedScript), "\n"),
+		Output: outputOf(info),
+	}
+	if e := info.Error; e != nil {
+		run.ErrorLine, run.Error = e.Line, text.Clip(e.Name+": "+e.Message, endedLine)
+		if strings.Contains(e.Stack, e.Message) {
+			run.Error = text.Clip(e.Stack, endedLine)
+		}
+	}
+	if len(info.Result) > 0 && string(info.Result) != "null" {
+		run.Result = text.Clip(string(info.Result), endedLine)
+	}
+	return run
+}
+
+// outputOf is what a run logged and did, and whom it asked, in the order of time.
+func outputOf(info session.RunInfo) []views.OutputLine {
+	var lines []views.OutputLine
+	for _, l := range info.Logs {
+		kind := "log"
+		switch l.Level {
+		case "error":
+			kind = "error"
+		case "warn", "warning":
+			kind = "warn"
+		}
+		lines = append(lines, views.OutputLine{At: l.TS, Kind: kind, Text: text.Clip(l.Text, endedLine)})
+	}
+	for _, st := range info.Steps {
+		line := views.OutputLine{At: st.StartedAt, Kind: "step", Text: st.Title, Took: time.Duration(st.DurationMS * float64(time.Millisecond))}
+		if st.Error != "" {
+			first, _, _ := strings.Cut(strings.TrimSpace(st.Error), "\n")
+			line.Kind, line.Text = "error", st.Title+": "+first
+		}
+		lines = append(lines, line)
+	}
+	for _, t := range info.Takeovers {
+		lines = append(lines, views.OutputLine{At: t.CreatedAt, Kind: "asks", Text: "Asked for a person: " + t.Reason})
+	}
+	slices.SortStableFunc(lines, func(a, b views.OutputLine) int { return a.At.Compare(b.At) })
+	if over := len(lines) - endedLines; over > 0 { // the end says what went wrong
+		lines = lines[over:]
+	}
+	return lines
+}
