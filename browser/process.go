@@ -181,7 +181,7 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 		close(started)
 		return nil, errors.Join(fmt.Errorf("start %s: %w", o.ExecPath, err), ourOut.Close(), ourIn.Close(), ourErr.Close())
 	}
-	p.conn = cdp.NewConn(cdp.NewPipe(ourIn, ourOut))
+	p.conn = cdp.NewConn(traced(cdp.NewPipe(ourIn, ourOut), p.pid, o.Logger))
 	close(started) // from here on supervise may use the connection
 	return p, nil
 }
