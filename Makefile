@@ -9,6 +9,7 @@ LDFLAGS   := -s -w -X main.release=$(VERSION)
 GO_FILES  := $(shell git ls-files -co --exclude-standard '*.go' 2>/dev/null)
 WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page widget/page scripting/api build.mjs 2>/dev/null)
 BUILT     := static/dist/.built
+LINTER    := bin/golangci-lint
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run dev build test go-test web-test e2e check lint fmt generate bench soak docker image-test picture audit browser clean
@@ -64,11 +65,15 @@ check: lint ## lint, types, and whether generated code is fresh
 	go test ./scripting -run TestAPITable
 	@git diff --exit-code --stat -- '*_templ.go' || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
 
-lint: $(BUILT)
-	@unformatted=$$(gofmt -l $(GO_FILES)); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted" >&2; exit 1; }
-	go vet ./...
-	go tool staticcheck ./...
+lint: $(BUILT) $(LINTER)
+	$(LINTER) run
 	npm run --silent check
+
+# The linters have a module of their own: what they need is nothing that the
+# program needs.
+$(LINTER): tools/lint/go.mod tools/lint/go.sum
+	@echo "building golangci-lint; the first time takes some minutes"
+	cd tools/lint && go build -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 fmt: ## format Go and templates
 	gofmt -w $(GO_FILES)

@@ -87,7 +87,7 @@ func TestLargeFolders(t *testing.T) {
 // import goja, not even through other packages.
 func TestServerHasNoScriptEngine(t *testing.T) {
 	for name, want := range map[string]bool{"scripting": false, "scripting/source": false, "scripting/wire": false, "scripting/worker": true} {
-		out, err := exec.Command("go", "list", "-deps", module+name).Output() //nolint:gosec // our own names
+		out, err := exec.Command("go", "list", "-deps", module+name).Output()
 		if err != nil {
 			t.Fatal(err)
 		}

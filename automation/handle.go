@@ -228,7 +228,7 @@ func opDispose(_ context.Context, c *Client, p *handleParams) (any, error) {
 	if err == nil && c.handles.take(p.Handle) != nil {
 		h.release()
 	}
-	return struct{}{}, nil //nolint:nilerr // it was disposed before
+	return struct{}{}, nil // without an error if it was disposed before
 }
 
 func opJSONValue(ctx context.Context, c *Client, p *handleParams) (any, error) {

@@ -199,7 +199,7 @@ type sleepers struct {
 // startSleepers starts them with arg in both command lines.
 func startSleepers(t *testing.T, arg string) sleepers {
 	t.Helper()
-	leader := exec.Command("sh", "-c", `sh -c 'echo $$; read never' sh "$0" <&3 & wait`, arg) //nolint:noctx // ended below
+	leader := exec.Command("sh", "-c", `sh -c 'echo $$; read never' sh "$0" <&3 & wait`, arg)
 	leader.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	never, hold, err := os.Pipe()
 	if err != nil {

@@ -46,7 +46,7 @@ func startBare(b testing.TB) *barePipe {
 		b.Fatal(err)
 	}
 	home := b.TempDir()
-	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", //nolint:noctx // a test, killed below
+	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
 		"--user-data-dir="+filepath.Join(home, "profile"), "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	cmd.Env = []string{"HOME=" + home, "TMPDIR=" + os.TempDir()}

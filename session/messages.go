@@ -7,7 +7,7 @@ import (
 	"takeover/input"
 )
 
-// The kinds of input on a viewer's socket.
+// Mouse and the others are the kinds of input on a viewer's socket.
 type (
 	Mouse   = input.Mouse
 	Key     = input.Key

@@ -10,8 +10,9 @@ import (
 	"takeover/questions"
 )
 
-// The messages about what pages ask, and where pages believe to be.
-type ( //nolint:revive // the comment is about all of them
+// DialogMessage and the others are the messages about what pages ask, and the
+// place where pages believe to be.
+type (
 	DialogMessage     = questions.DialogMessage
 	ChooserMessage    = questions.ChooserMessage
 	AuthMessage       = questions.AuthMessage
