@@ -251,7 +251,7 @@ func (r *runner) collect(ctx context.Context) error {
 	}
 	all, err := r.client.files(ctx, r.session)
 	if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusGone {
-		return nil //nolint:nilerr
+		return nil //nolint:nilerr // the script ended its session
 	} else if err != nil {
 		return err
 	}
