@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/capture"
 	"takeover/control"
 	"takeover/files"
 	"takeover/invalid"
@@ -47,26 +48,27 @@ const (
 
 // Options configures a Manager. The zero value of each field is its default.
 type Options struct {
-	Dir             string               // required: the data directory
-	MaxSessions     int                  // live sessions; default: four per core
-	WarmBrowsers    int                  // Chromiums kept started; default 1, negative: none
-	ChromiumPath    string               // default: found on PATH
-	Executable      []string             // the command of a script worker; default: this binary
-	PublicURL       func() string        // start of links for people, without a slash at the end; default http://127.0.0.1:8080
-	CheckURL        func(*url.URL) error // refuses addresses that a viewer or create may not open; default: allows all http and https
-	Timeout         time.Duration        // default DefaultTimeout
-	IdleTimeout     time.Duration        // default: none
-	TakeoverTimeout time.Duration        // default DefaultTakeoverTimeout
-	AskTimeout      time.Duration        // default control.DefaultAskTimeout
-	LeaseGrace      time.Duration        // default control.DefaultGrace
-	Files           files.Limits         // of each session; default: those of package files
-	Store           *store.Store         // for data that outlives the process; default: none, and nothing can be saved
-	Events          store.EventsOptions  // bounds of the kept events
-	S2              *store.S2            // also gets the events; default: none
-	Keep            KeepOptions          // bounds of the kept ended sessions
-	Capture         bool                 // capture.DefaultConfig and pictures for sessions that do not choose; default: neither
-	Notify          func(Notice)         // gets news for others than viewers; must not block; default: none
-	Logger          *slog.Logger         // default: discard
+	Dir             string                  // required: the data directory
+	MaxSessions     int                     // live sessions; default: four per core
+	WarmBrowsers    int                     // Chromiums kept started; default 1, negative: none
+	ChromiumPath    string                  // default: found on PATH
+	Executable      []string                // the command of a script worker; default: this binary
+	PublicURL       func() string           // start of links for people, without a slash at the end; default http://127.0.0.1:8080
+	CheckURL        func(*url.URL) error    // refuses addresses that a viewer or create may not open; default: allows all http and https
+	Timeout         time.Duration           // default DefaultTimeout
+	IdleTimeout     time.Duration           // default: none
+	TakeoverTimeout time.Duration           // default DefaultTakeoverTimeout
+	AskTimeout      time.Duration           // default control.DefaultAskTimeout
+	LeaseGrace      time.Duration           // default control.DefaultGrace
+	Files           files.Limits            // of each session; default: those of package files
+	Store           *store.Store            // for data that outlives the process; default: none, and nothing can be saved
+	Events          store.EventsOptions     // bounds of the kept events
+	S2              *store.S2               // also gets the events; default: none
+	Redaction       capture.RedactorOptions // further secrets to remove from events, logs and runs; default: none
+	Keep            KeepOptions             // bounds of the kept ended sessions
+	Capture         bool                    // capture.DefaultConfig and pictures for sessions that do not choose; default: neither
+	Notify          func(Notice)            // gets news for others than viewers; must not block; default: none
+	Logger          *slog.Logger            // default: discard
 }
 
 // KeepOptions bounds the kept ended sessions: the oldest are dropped first. The

@@ -69,7 +69,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	if s.metadata == nil {
 		s.metadata = map[string]any{}
 	}
-	redactor := capture.NewRedactor(capture.RedactorOptions{})
+	redactor := capture.NewRedactor(shared.opts.Redaction)
 	s.secrets = secrets.New(redactor)
 	s.log = slog.New(secrets.Handler(shared.opts.Logger.Handler(), redactor)).With("session", s.id)
 	s.said = background.New(background.Options{Hide: redactor.Text})

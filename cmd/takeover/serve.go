@@ -60,6 +60,9 @@ type serveCommand struct {
 	KeepBytes    int64         `help:"Bytes on disk of what is told of ended sessions, without events. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
 	Webhooks     []string      `help:"Addresses that are told when a person is needed and when a run or session ends; slack+https://… for a Slack channel." placeholder:"URL" env:"TAKEOVER_WEBHOOKS"`
 
+	RedactKeys     []string `help:"Further names of headers, parameters and fields whose values are secret." placeholder:"NAME" env:"TAKEOVER_REDACT_KEYS"`
+	RedactPatterns []string `help:"Regular expressions of further secrets: their first group, or all that they match. Repeat the flag for several; the variable has one per line." placeholder:"REGEXP" sep:"none" env:"TAKEOVER_REDACT_PATTERNS"`
+
 	AskTimeout time.Duration `help:"How long a person in control has to say no to another who asks for it." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
 	LeaseGrace time.Duration `help:"How long a person keeps control whose connection broke." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
 
@@ -99,6 +102,10 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return usage("%w", err)
 	}
 	proxies, err := parseProxies(s.TrustedProxies)
+	if err != nil {
+		return usage("%w", err)
+	}
+	redaction, err := parseRedaction(s.RedactKeys, s.RedactPatterns)
 	if err != nil {
 		return usage("%w", err)
 	}
@@ -144,7 +151,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	options := s.options(ln.Addr(), kept, hooks, log)
 	options.S2 = second
-	options.PublicURL = public.current
+	options.PublicURL, options.Redaction = public.current, redaction
 	manager, err := session.NewManager(options)
 	if err != nil {
 		return errors.Join(err, ln.Close())
