@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -313,39 +311,5 @@ func testHugeMessages(t *testing.T, session *cdp.Session) {
 	}
 	if got := string(res.Result.Value); got != `"`+text+`"` {
 		t.Errorf("%d bytes came back changed or cut to %d", len(text), len(got))
-	}
-}
-
-func TestWebSocket(t *testing.T) {
-	p := browsertest.Launch(t, browser.LaunchOptions{Args: []string{"--remote-debugging-port=0"}})
-	// Chromium writes the port and path of its endpoint to this file.
-	file := filepath.Join(p.Dir(), "profile", "DevToolsActivePort")
-	var port, path string
-	browsertest.Until(t, file, func() bool {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return false
-		}
-		n, _ := fmt.Sscan(string(data), &port, &path)
-		return n == 2
-	})
-	transport, err := cdp.DialWebSocket(t.Context(), "ws://127.0.0.1:"+port+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn := cdp.NewConn(transport)
-	page := browsertest.PageOf(t, conn)
-	_, session, _ := newClient(t, conn, page.ID)
-	testHugeMessages(t, session)
-	pending := forever(t.Context(), session)
-	evaluate(t, session, "1")
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-pending; !errors.Is(err, cdp.ErrClosed) {
-		t.Error(err)
-	}
-	if _, err := cdp.DialWebSocket(t.Context(), "ws://127.0.0.1:"+port+"/nowhere", nil); err == nil {
-		t.Error("dialled an endpoint that does not exist")
 	}
 }
