@@ -64,7 +64,7 @@ type Options struct {
 	Store           *store.Store            // for data that outlives the process; default: none, and nothing can be saved
 	Events          store.EventsOptions     // bounds of the kept events
 	S2              *store.S2               // also gets the events; default: none
-	Redaction       capture.RedactorOptions // further secrets to remove from events, logs and runs; default: none
+	Redaction       capture.RedactorOptions // further secrets to remove from events and logs; default: none
 	Keep            KeepOptions             // bounds of the kept ended sessions
 	Capture         bool                    // capture.DefaultConfig and pictures for sessions that do not choose; default: neither
 	Notify          func(Notice)            // gets news for others than viewers; must not block; default: none
