@@ -1,11 +1,21 @@
 package web
 
 import (
+	"cmp"
+	"encoding/json"
+	"maps"
 	"net/http"
+	"reflect"
 	"regexp"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
+	"takeover/questions"
+	"takeover/session"
 	"takeover/web/views"
 )
 
@@ -61,8 +71,144 @@ func (s *Server) docs(c echo.Context) error {
 		section := &p.Sections[docsSection(r)]
 		section.Calls = append(section.Calls, views.DocsCall{ID: r.name, Method: r.method, Path: r.path, Does: r.does, Answers: r.answers.code(), Who: r.whoMay()})
 	}
+	p.FromClient, p.FromServer = clientDocs(), serverDocs()
 	for _, k := range kinds {
 		p.Problems = append(p.Problems, views.DocsProblem{ID: k.name, Status: k.status, Title: k.title})
 	}
 	return s.render(c, http.StatusOK, views.Docs(p))
+}
+
+// sentMessage is a type of message that the server sends to viewers.
+type sentMessage struct {
+	message any // an empty one, whose fields /docs lists
+	does    string
+}
+
+// serverMessages has the messages that the server sends, by their types.
+var serverMessages = map[string]sentMessage{
+	"hello":      {session.HelloMessage{}, "The first message: who the viewer is and what its role is. resume is a secret for ?resume=, with which a new connection keeps control."},
+	"control":    {session.ControlMessage{}, "Who is in control, and the epoch that input has to carry. Comes with each change. asked means that another person asks for control."},
+	"tabs":       {session.TabsMessage{}, "The tabs, and which one is shown. Comes with each change."},
+	"life":       {session.LifeMessage{}, "When the session's time is up. Comes with each change."},
+	"takeover":   {session.TakeoverMessage{}, "The open takeover, as in the API, or null."},
+	"run":        {session.RunMessage{}, "A run that began, changed its status or ended, as in the API but without logs and steps."},
+	"dialog":     {questions.DialogMessage{}, "A dialog of the page that wants an answer: kind is alert, confirm, prompt or beforeunload. With closed it wants none any more."},
+	"select":     {questions.SelectMessage{}, "A list or picker of a field, for the viewer to draw. With closed it is over."},
+	"chooser":    {questions.ChooserMessage{}, "A page asks for files. With closed the question is over."},
+	"auth":       {questions.AuthMessage{}, "A server or proxy asks for a name and a password. With closed the question is over."},
+	"permission": {questions.PermissionMessage{}, "A page asks for a permission. With closed the question is over."},
+	"download":   {session.DownloadMessage{}, "The state of a download: running, done, failed or cancelled. A finished one is the session's file of this name."},
+	"menu":       {session.MenuMessage{}, "The person in control asked for a context menu: what is under the pointer."},
+	"cursor":     {session.CursorMessage{}, "The shape of the remote pointer, a CSS keyword."},
+	"focus":      {session.FocusMessage{}, "Whether typed text goes into a field, what kind of field that is, and where its caret is."},
+	"clipboard":  {session.ClipboardMessage{}, "Text that the page copied, for the person in control."},
+	"stats":      {statsMessage{}, "Pictures sent a second, the time from a picture to its ack, pictures skipped since the last message, kilobits a second."},
+	"pong":       {pongMessage{}, "The answer to ping."},
+	"crashed":    {session.StateMessage{}, "The browser died. It is started again."},
+	"recovered":  {session.StateMessage{}, "The browser is back after it died."},
+	"error":      {session.ErrorMessage{}, "What the server refused, in words for a person."},
+	"ended":      {session.EndedMessage{}, "The session ended: the last message, before close code 1000."},
+}
+
+// messageField is a field of a message, by its name in JSON.
+type messageField struct {
+	name     string
+	form     string // in words
+	optional bool
+}
+
+// fieldsOf lists the fields of a struct without its type, those of embedded
+// structs in their place.
+func fieldsOf(t reflect.Type) (fields []messageField) {
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			embedded := f.Type
+			maybe := embedded.Kind() == reflect.Pointer // all of it may be missing
+			if maybe {
+				embedded = embedded.Elem()
+			}
+			for _, inner := range fieldsOf(embedded) {
+				inner.optional = inner.optional || maybe
+				fields = append(fields, inner)
+			}
+			continue
+		}
+		if name == "" || name == "-" || name == "type" {
+			continue
+		}
+		fields = append(fields, messageField{name, formOf(f.Type), strings.HasPrefix(options, "omit")})
+	}
+	return fields
+}
+
+// formOf says in words what a value looks like in JSON. Objects of the API are
+// named as in openapi.json.
+func formOf(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return "time"
+	case reflect.TypeFor[jsontext.Value](), reflect.TypeFor[json.RawMessage]():
+		return "any"
+	case reflect.TypeFor[session.RunInfo](), reflect.TypeFor[session.TakeoverInfo]():
+		return cmp.Or(componentName(t), t.Name())
+	}
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(textMarshaler) {
+		return "text"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return formOf(t.Elem()) + " or null"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "text"
+	case reflect.Slice, reflect.Array:
+		return "[" + formOf(t.Elem()) + "]"
+	case reflect.Struct:
+		return shapeOf(t)
+	case reflect.Map, reflect.Interface:
+		return "any"
+	}
+	return "number"
+}
+
+var textMarshaler = reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()
+
+// shapeOf lists a struct's fields with their forms. A question mark stands
+// behind the names of those that may be missing.
+func shapeOf(t reflect.Type) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, f := range fieldsOf(t) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(f.name)
+		if f.optional {
+			b.WriteByte('?')
+		}
+		b.WriteString(": " + f.form)
+	}
+	return b.String() + "}"
+}
+
+// clientDocs describes the messages that viewers may send.
+func clientDocs() (list []views.DocsMessage) {
+	for _, kind := range slices.Sorted(maps.Keys(viewerMessages)) {
+		m := viewerMessages[kind]
+		list = append(list, views.DocsMessage{
+			ID: "from-client-" + kind, Type: kind, Fields: shapeOf(reflect.TypeOf(m.message)), Does: m.does, Who: "role " + string(m.role) + " or more",
+		})
+	}
+	return list
+}
+
+// serverDocs describes the messages that the server sends.
+func serverDocs() (list []views.DocsMessage) {
+	for _, kind := range slices.Sorted(maps.Keys(serverMessages)) {
+		m := serverMessages[kind]
+		list = append(list, views.DocsMessage{ID: "from-server-" + kind, Type: kind, Fields: shapeOf(reflect.TypeOf(m.message)), Does: m.does})
+	}
+	return list
 }

@@ -98,6 +98,9 @@ func (v *testViewer) read() {
 				v.note(func() { v.err = fmt.Errorf("not JSON: %s", raw) })
 				return
 			}
+			if missing := undescribed(m); missing != "" {
+				v.t.Errorf("/docs does not describe %s", missing)
+			}
 			v.note(func() { v.messages = append(v.messages, m) })
 			continue
 		}

@@ -20,34 +20,70 @@ type viewerMessage interface {
 	act(ctx context.Context, v *session.Viewer) error
 }
 
-// viewerMessages maps each type of message to its parser, to the least role that
-// may send it, and to whether it may take long and must not delay input.
-var viewerMessages = map[string]struct {
-	role  session.Role
-	slow  bool
-	parse func(raw []byte) (viewerMessage, error)
-}{
-	"hello":      {session.RoleView, false, parseAs[helloMessage]},
-	"ack":        {session.RoleView, false, parseAs[ackMessage]},
-	"ping":       {session.RoleView, false, parseAs[pingMessage]},
-	"resize":     {session.RoleView, false, parseAs[resizeMessage]},
-	"mouse":      {session.RoleTakeover, false, parseAs[mouseMessage]},
-	"key":        {session.RoleTakeover, false, parseAs[keyMessage]},
-	"text":       {session.RoleTakeover, false, parseAs[textMessage]},
-	"compose":    {session.RoleTakeover, false, parseAs[composeMessage]},
-	"touch":      {session.RoleTakeover, false, parseAs[touchMessage]},
-	"drop":       {session.RoleTakeover, true, parseAs[dropMessage]},
-	"control":    {session.RoleTakeover, true, parseAs[controlMessage]},
-	"navigate":   {session.RoleTakeover, true, parseAs[navigateMessage]},
-	"tab":        {session.RoleTakeover, true, parseAs[tabMessage]},
-	"clipboard":  {session.RoleTakeover, false, parseAs[clipboardMessage]},
-	"select":     {session.RoleTakeover, true, parseAs[selectMessage]},
-	"dialog":     {session.RoleTakeover, true, parseAs[dialogMessage]},
-	"chooser":    {session.RoleTakeover, true, parseAs[chooserMessage]},
-	"auth":       {session.RoleTakeover, true, parseAs[authMessage]},
-	"permission": {session.RoleTakeover, true, parseAs[permissionMessage]},
-	"download":   {session.RoleTakeover, true, parseAs[downloadMessage]},
-	"takeover":   {session.RoleTakeover, true, parseAs[takeoverMessage]},
+// acceptedMessage is a type of message that viewers may send.
+type acceptedMessage struct {
+	role    session.Role // the least role that may send it
+	slow    bool         // may take long, and must not delay input
+	does    string       // for /docs
+	message any          // an empty one, whose fields /docs lists
+	parse   func(raw []byte) (viewerMessage, error)
+}
+
+// accept describes a message whose Go type is M.
+func accept[M any, P interface {
+	*M
+	viewerMessage
+}](role session.Role, slow bool, does string) acceptedMessage {
+	var empty M
+	return acceptedMessage{role: role, slow: slow, does: does, message: empty, parse: parseAs[M, P]}
+}
+
+const fast, slow = false, true
+
+// viewerMessages has the messages that viewers may send, by their types.
+var viewerMessages = map[string]acceptedMessage{
+	"hello": accept[helloMessage](session.RoleView, fast,
+		"Begins the view, as the first message: how large the viewer shows the page on its screen (width and height in CSS pixels, 0 for the page's own size), its device pixel ratio, and how many pictures a second it wants at most."),
+	"ack": accept[ackMessage](session.RoleView, fast,
+		"Says that the pictures up to this number have been shown. The server sends further pictures as acks arrive."),
+	"ping": accept[pingMessage](session.RoleView, fast,
+		"Is answered with a pong that carries the same t."),
+	"resize": accept[resizeMessage](session.RoleView, fast,
+		"Says how large the viewer shows the page now, and whether the viewer is hidden. A hidden viewer gets no pictures."),
+	"mouse": accept[mouseMessage](session.RoleTakeover, fast,
+		"Moves the pointer, presses or releases a button, or turns the wheel: event is move, down, up or wheel. Coordinates are CSS pixels of the page's viewport."),
+	"key": accept[keyMessage](session.RoleTakeover, fast,
+		"Presses or releases a key: event is down or up; the other fields are those of the DOM's KeyboardEvent."),
+	"text": accept[textMessage](session.RoleTakeover, fast,
+		"Enters text at once, such as what an input method has committed."),
+	"compose": accept[composeMessage](session.RoleTakeover, fast,
+		"Shows what an input method composes; an empty text cancels it."),
+	"touch": accept[touchMessage](session.RoleTakeover, fast,
+		"Touches the page: event is start, move, end or cancel."),
+	"drop": accept[dropMessage](session.RoleTakeover, slow,
+		"Drops files of the session on the page."),
+	"control": accept[controlMessage](session.RoleTakeover, slow,
+		"Takes, releases or keeps control: action is take, release or keep. keep refuses a person who asks for control."),
+	"navigate": accept[navigateMessage](session.RoleTakeover, slow,
+		"Navigates the shown tab: action is goto (with url), back, forward, reload or stop."),
+	"tab": accept[tabMessage](session.RoleTakeover, slow,
+		"Shows, closes or opens a tab: action is activate, close or new (with or without url)."),
+	"clipboard": accept[clipboardMessage](session.RoleTakeover, fast,
+		"Copies, cuts or pastes: action is copy, cut or paste. paste takes text, or the name of a picture among the session's files."),
+	"select": accept[selectMessage](session.RoleTakeover, slow,
+		"Answers a select message: the chosen values, or null to leave the field as it is."),
+	"dialog": accept[dialogMessage](session.RoleTakeover, slow,
+		"Answers a dialog message; text is for a prompt."),
+	"chooser": accept[chooserMessage](session.RoleTakeover, slow,
+		"Answers a chooser message: names of files of the session, or null to cancel."),
+	"auth": accept[authMessage](session.RoleTakeover, slow,
+		"Answers an auth message with a name and a password, or refuses."),
+	"permission": accept[permissionMessage](session.RoleTakeover, slow,
+		"Answers a permission message. A position can go with the permission for geolocation."),
+	"download": accept[downloadMessage](session.RoleTakeover, slow,
+		"Cancels a download: action is cancel."),
+	"takeover": accept[takeoverMessage](session.RoleTakeover, slow,
+		"Acts on the open takeover: action is claim, extend, done or fail."),
 }
 
 type (

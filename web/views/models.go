@@ -99,6 +99,8 @@ type DocsPage struct {
 	BaseURL  string // of the server, without a slash at the end
 	Sections []DocsSection
 	Problems []DocsProblem
+	// FromClient and FromServer are the messages of the viewer's socket.
+	FromClient, FromServer []DocsMessage
 }
 
 // DocsSection is some of the calls, in the order they are shown.
@@ -112,6 +114,14 @@ type DocsCall struct {
 	ID, Method, Path, Does string
 	Answers                int // status of success
 	Who                    string
+}
+
+// DocsMessage is one message of the viewer's socket. ID is its anchor.
+type DocsMessage struct {
+	ID, Type string
+	Fields   string // with their forms
+	Does     string
+	Who      string // who may send it; empty for the server's
 }
 
 // DocsProblem is one class of failure. ID is its anchor, to which the type of

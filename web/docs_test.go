@@ -1,0 +1,166 @@
+package web
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"html"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestDocsListTheSocketsMessages holds that /docs lists every message of the
+// viewer's socket with its fields, and no other.
+func TestDocsListTheSocketsMessages(t *testing.T) {
+	s := startServer(t, nil)
+	page := string(s.do(request{method: "GET", path: "/docs"}).body)
+	_, page, found := strings.Cut(page, `<h2 id="socket"`)
+	if !found {
+		t.Fatal("there is no section about the socket")
+	}
+	page, _, _ = strings.Cut(page, "</section>")
+	listed := map[string]string{} // by side and type: the fields
+	for _, m := range regexp.MustCompile(`(?s)<li id="(from-\w+-\w+)" class="call"><code>(.*?)</code><p>(.*?)</p>`).FindAllStringSubmatch(page, -1) {
+		listed[m[1]] = html.UnescapeString(m[2])
+		if len(m[3]) < 20 {
+			t.Errorf("%s is not described: %s", m[1], m[3])
+		}
+	}
+	var want []string
+	for kind := range viewerMessages {
+		want = append(want, "from-client-"+kind)
+	}
+	for kind := range serverMessages {
+		want = append(want, "from-server-"+kind)
+	}
+	if got := slices.Sorted(maps.Keys(listed)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("listed are\n%q, want\n%q", got, slices.Sorted(slices.Values(want)))
+	}
+	for id, fields := range map[string]string{
+		"from-client-mouse":      "{event: text, x: number, y: number, button: text, buttons: number, clickCount: number, modifiers: number, deltaX: number, deltaY: number, epoch: number}",
+		"from-client-touch":      "points: [{id: number, x: number,",
+		"from-client-ping":       "{t: any}",
+		"from-client-permission": "latitude: number or null",
+		"from-server-tabs":       "{tabs: [{tab: number, url: text, title: text, favicon: text, loading: true or false, state: text}], active: number}",
+		"from-server-dialog":     "kind?: text",
+		"from-server-focus":      "rect: {x: number, y: number, width: number, height: number} or null",
+		"from-server-select":     "options?: [{value: text",
+		"from-server-takeover":   "takeover: Takeover or null",
+		"from-server-run":        "run: Run}",
+		"from-server-life":       "expiresAt: time",
+	} {
+		if !strings.Contains(listed[id], fields) {
+			t.Errorf("%s has %q, want %q", id, listed[id], fields)
+		}
+	}
+}
+
+// TestServerMessagesAreDescribed compares the description of the server's
+// messages with the messages that the code makes.
+func TestServerMessagesAreDescribed(t *testing.T) {
+	made := map[string]string{} // type of message: the Go type
+	for _, dir := range []string{".", "../session", "../questions"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				if kind, goType := messageOf(n); kind != "" {
+					made[kind] = goType
+				}
+				return true
+			})
+		}
+	}
+	for kind, goType := range made {
+		described, ok := serverMessages[kind]
+		if !ok {
+			t.Errorf("the server sends %q, which is not described", kind)
+			continue
+		}
+		if name := reflect.TypeOf(described.message).Name(); name != goType {
+			t.Errorf("%q is described as a %s, but is a %s", kind, name, goType)
+		}
+	}
+	for kind, described := range serverMessages {
+		if made[kind] == "" {
+			t.Errorf("%q is described, but nothing sends it", kind)
+		}
+		raw, err := json.Marshal(described.message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]any
+		if err := json.Unmarshal(raw, &m); err != nil {
+			t.Fatal(err)
+		}
+		m["type"] = kind
+		if missing := undescribed(m); missing != "" {
+			t.Errorf("/docs does not describe %s", missing)
+		}
+	}
+}
+
+// messageOf returns the type of a message that a literal makes, and the name of
+// its Go type.
+func messageOf(n ast.Node) (kind, goType string) {
+	literal, ok := n.(*ast.CompositeLit)
+	if !ok {
+		return "", ""
+	}
+	switch t := literal.Type.(type) {
+	case *ast.Ident:
+		goType = t.Name
+	case *ast.SelectorExpr:
+		goType = t.Sel.Name
+	}
+	if !strings.HasSuffix(goType, "Message") {
+		return "", ""
+	}
+	for _, element := range literal.Elts {
+		pair, ok := element.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		key, isName := pair.Key.(*ast.Ident)
+		value, isText := pair.Value.(*ast.BasicLit)
+		if isName && isText && key.Name == "Type" {
+			kind, _ = strconv.Unquote(value.Value)
+		}
+	}
+	return kind, goType
+}
+
+// undescribed returns what a message has that its description does not.
+func undescribed(m map[string]any) string {
+	kind, _ := m["type"].(string)
+	described, ok := serverMessages[kind]
+	if !ok {
+		return "a message of type " + strconv.Quote(kind)
+	}
+	known := map[string]bool{"type": true}
+	for _, f := range fieldsOf(reflect.TypeOf(described.message)) {
+		known[f.name] = true
+	}
+	for name := range m {
+		if !known[name] {
+			return kind + "'s field " + name
+		}
+	}
+	return ""
+}
