@@ -32,7 +32,7 @@ var docsSections = []struct {
 	{"files", "Files", regexp.MustCompile(`/files\b`)},
 	{"events", "Events", regexp.MustCompile(`/(events|log\.md)\b`)},
 	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
-	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json)$`)},
+	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json|debug/pprof/\*)$`)},
 	{docsPages, "Pages", regexp.MustCompile(``)},
 }
 

@@ -137,6 +137,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/healthz", name: "health", does: "Whether the process answers.", access: public, handler: s.health, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/readyz", name: "ready", does: "Whether a session could be created.", access: public, handler: s.ready, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/metrics", name: "metrics", does: "Figures for Prometheus.", handler: s.serveMetrics, answers: answer{mime: "text/plain"}},
+		{method: get, path: "/debug/pprof/*", name: "profile", does: "Profiles of the server, for go tool pprof: heap, goroutine, profile?seconds= and others.", slow: true, handler: s.serveProfile, answers: answer{mime: "application/octet-stream"}},
 		{method: get, path: "/version", name: "version", does: "Version of the server and of Go, and the commit it was built from.", handler: s.version, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/openapi.json", name: "openapi", does: "This description.", handler: s.openapi, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/docs", name: "docs", does: "This description as a page.", handler: s.docs, answers: answer{mime: mimeHTML}},
