@@ -12,7 +12,7 @@ BUILT     := static/dist/.built
 LINTER    := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dev build test go-test web-test e2e check lint fmt generate bench soak docker image-test picture audit browser clean
+.PHONY: help setup run dev build test go-test web-test e2e check lint fmt generate bench soak release docker image-test picture audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,9 @@ soak: browser build ## ten minutes of viewers that come and go: memory and gorou
 picture: browser build ## make the moving picture of the README again
 	@command -v img2webp >/dev/null || { echo "install img2webp first (Debian's package webp)" >&2; exit 1; }
 	npx --no-install playwright test -c tools/picture
+
+release: build ## make the release archives with checksums in release/
+	tools/release.sh
 
 docker: ## build the container image
 	docker build -t takeover .
