@@ -36,7 +36,7 @@ browser: ## install Chromium and fonts if they are missing
 
 generate: $(BUILT) ## build the web assets from npm, the templates and docs/api-table.md
 	go tool templ generate -log-level error
-	go test ./scripting -run TestAPITable -update
+	go test ./scripting/worker -run TestAPITable -update
 
 $(BUILT): node_modules/.installed $(WEB_FILES)
 	node build.mjs
@@ -62,7 +62,7 @@ bench: browser build ## measure against the targets of docs/benchmarks.md; takes
 
 check: lint ## lint, types, and whether generated code is fresh
 	go tool templ generate -log-level error
-	go test ./scripting -run TestAPITable
+	go test ./scripting/worker -run TestAPITable
 	@git diff --exit-code --stat -- '*_templ.go' || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
 
 lint: $(BUILT) $(LINTER)
