@@ -8,7 +8,7 @@ import { tellOfCalls } from '../ui/watching.js';
 import { startAgain } from '../workbench/again.js';
 import { EventsPanel } from '../workbench/panel/events.js';
 
-/** A session that has ended: what it did, to be read, and a new one that goes on from there. */
+/** A session that has ended: what it did, to read, and a new session that continues it. */
 
 const root = byId('ended');
 const { session = '', url = '', width, height, run } = root.dataset;
@@ -21,7 +21,7 @@ for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-clock]')) t
 
 if (maybeById('events-pane')) new EventsPanel(session, ({ id }, line) => reveal(id, line)).review();
 
-/** Unfolds a run and shows a line of its script. */
+/** Opens a run and shows a line of its script. */
 function reveal(id: string, line: number): void {
   const details = [...root.querySelectorAll<HTMLDetailsElement>('details[data-run]')].find((each) => each.dataset.run === id);
   if (!details) return notice('This run is too old to be listed here.');

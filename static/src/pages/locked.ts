@@ -3,12 +3,9 @@ import { byId, setText, show } from '../ui/dom.js';
 import { Embedding } from '../remote/embedding.js';
 import { keep, recall } from '../ui/storage.js';
 
-/**
- * A visitor with a share link. The link's secret is in the fragment, which
- * browsers send to nobody; it is traded for a cookie, and the page loaded again.
- */
+/** A visitor with a share link. The secret is in the link's fragment, which browsers never send. The page trades it for a cookie and loads again. */
 const secret = location.hash.slice(1);
-/** In a frame of another site the cookie has to be one that browsers send there. */
+/** In a frame of another site, browsers only send a special kind of cookie. */
 const framed = window.parent !== window;
 
 async function redeem(): Promise<void> {
@@ -28,7 +25,7 @@ async function redeem(): Promise<void> {
   enter();
 }
 
-/** Whether the browser sends the cookie that it was just given. */
+/** Whether the browser sends the cookie that it just got. */
 async function keptCookie(): Promise<boolean> {
   return (await fetch(location.pathname, { method: 'HEAD' })).status !== 401;
 }
@@ -41,7 +38,7 @@ function enter(): void {
 }
 
 function refused(why: string): void {
-  // A used-up link may still have given this browser its cookie, which a link from elsewhere did not send along.
+  // This browser may have the cookie of a used-up link already: it was not sent because the visitor came from another site.
   if (recall('takeover.refused') !== secret && keep('takeover.refused', secret)) {
     location.reload();
     return;

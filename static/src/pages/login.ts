@@ -1,6 +1,6 @@
 import { byId, show } from '../ui/dom.js';
 
-/** Shows that signing in is under way, and takes an error away once the key is changed. */
+/** Shows that signing in is running, and removes an error when the key changes. */
 const form = byId<HTMLFormElement>('login-form');
 const key = byId<HTMLInputElement>('key');
 

@@ -7,13 +7,13 @@ import { notice } from '../ui/notices.js';
 import { startTicking, tick } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
 
-/** A session started to open a script lives this long (ms). */
+/** How long (ms) a session lives that was started to open a script. */
 const SESSION_TIMEOUT = 30 * 60_000;
 
-/** The row that a dialog is about. */
+/** The row of the open dialog. */
 let chosen: HTMLElement | null = null;
 
-/** The server draws the list; this takes over what differs. */
+/** The server draws the list; this applies the differences. */
 async function refresh(): Promise<void> {
   const response = await fetch(location.pathname, { headers: { Accept: 'text/html' }, cache: 'no-store' });
   if (!response.ok) throw new Error(`The server answered ${response.status}.`);
@@ -26,7 +26,7 @@ function idOf(row: HTMLElement | null): string {
   return row?.dataset.script ?? '';
 }
 
-/** A dialog about one row: what it shows when it opens, and what it does. */
+/** A dialog about a row: what it shows when it opens, and what it does. */
 function about(name: 'rename' | 'delete', opened: (form: HTMLFormElement, row: HTMLElement) => void, act: (form: HTMLFormElement) => Promise<unknown>): void {
   const dialog = byId<HTMLDialogElement>(`${name}-dialog`);
   const form = byId<HTMLFormElement>(`${name}-form`);

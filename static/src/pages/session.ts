@@ -43,7 +43,7 @@ if (!guest) operate();
 new Embedding().follow(stage);
 stage.open();
 
-/** What only an operator has: script, events, sharing, ending. */
+/** The parts that only operators have: script, events, sharing, ending. */
 function operate(): void {
   tellOfCalls();
   const editor = new Editor(session);
@@ -61,7 +61,7 @@ function operate(): void {
   new Sharing(session);
   ending();
   byId('run-keys').textContent = isMac() ? '⌘ ↵' : 'Ctrl ↵';
-  // Monaco is large: first the picture, then the editor.
+  // Monaco is large, so the picture comes first and the editor second.
   const load = (): void => void editor.upgrade(root.dataset.monacoStyle ?? '', document.body.dataset.nonce ?? '').catch(() => {});
   const idle = window.requestIdleCallback ?? ((callback: () => void) => window.setTimeout(callback, 200));
   let loaded = false;
@@ -98,10 +98,10 @@ function dividers(): void {
   });
 }
 
-/** Height by width of a remote page under which a panel finds room beneath its picture, on a phone. */
+/** A flatter remote page (height by width) leaves room for a panel below its picture on a phone. */
 const WIDE = 0.8;
 
-/** In narrow windows the panels come up beneath the page, or over one that needs all the room. */
+/** In narrow windows a panel opens below the page, or over a page that needs all the room. */
 function sheets(): void {
   const KEY = 'takeover.sheet';
   const side = byId('side');
@@ -130,7 +130,7 @@ function sheets(): void {
   if (kept === 'script' || kept === 'events') open(kept);
 }
 
-/** After the end: a new session that goes on from here. */
+/** After the end: a new session that continues this one. */
 function again(editor: Editor): void {
   const button = byId('overlay-again');
   stage.live.on('connection', (state) => show(button, state.phase === 'closed' && (state.cause === 'ended' || state.cause === 'gone')));

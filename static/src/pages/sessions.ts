@@ -10,22 +10,25 @@ import { Thumbnails } from '../sessions/thumbnails.js';
 import { startTicking, tick, timeOfDay } from '../ui/times.js';
 import { Watching, type Overview } from '../ui/watching.js';
 
-/** How often (ms) the list is asked for while the server cannot tell by itself, in sight and out of it, where the title still counts who waits. */
+/**
+ * How often (ms) the list is fetched while the server cannot report changes: visible, and hidden, when the title still shows the number of waiting
+ * takeovers.
+ */
 const REFRESH = 2_000;
 const REFRESH_HIDDEN = 10_000;
-/** How often (ms) while it does: what is not told, such as how many events there are, gets no older. */
+/** How often (ms) while it can, for figures that are not reported, such as the number of events. */
 const REFRESH_TOLD = 30_000;
 
 const thumbnails = new Thumbnails();
 const title = document.title;
 const filter = new ListFilter(() => void refresh());
-/** A refresh is under way, and another one is wanted after it. */
+/** A refresh is running, and another one is needed after it. */
 let refreshing = false;
 let again = false;
-/** When the list was drawn last. */
+/** When the list was last drawn. */
 let drawn = Date.now();
 
-/** Draws the list again, once however often it is asked for meanwhile. */
+/** Refreshes the list. Calls during a refresh cause only one more. */
 async function refresh(): Promise<void> {
   if (refreshing) {
     again = true;
@@ -39,7 +42,7 @@ async function refresh(): Promise<void> {
   refreshing = false;
 }
 
-/** The server draws the list; this takes over what differs. */
+/** The server draws the list; this applies the differences. */
 async function draw(): Promise<void> {
   const online = byId('online');
   try {
@@ -81,10 +84,10 @@ function schedule(): void {
   );
 }
 
-/** Set once the server has told how things stand. */
+/** Set once the server has reported the present state. */
 let welcomed = false;
 
-/** The first that the server tells is mostly what the page was made of. */
+/** The first report mostly repeats what the page shows. */
 function told({ live, waiting }: Overview): void {
   const known = !welcomed && waiting.length === Number(byId('live').dataset.waiting) && live === document.querySelectorAll('.cards > .card').length;
   welcomed = true;

@@ -59,20 +59,20 @@ function work(): void {
   };
 
   const consider = (takeover: Takeover | null): void => {
-    if (takeover && takeover.id !== id) return finish(answered ?? 'over'); // another errand has begun
+    if (takeover && takeover.id !== id) return finish(answered ?? 'over'); // another takeover has begun
     if (takeover && isOpen(takeover.state)) {
       setText(byId('errand-reason'), takeover.reason);
       byId('errand-clock').dataset.deadline = takeover.deadline;
-      // Opening the link is saying "I'll do it": there is nothing to press first.
+      // Opening the link means to help, so nothing needs to be pressed first.
       if (!claimed) {
         claimed = true;
         if (takeover.state === 'pending') live.answerTakeover('claim');
-        else if (live.party === 'nobody') live.takeControl(); // this page was loaded again
+        else if (live.party === 'nobody') live.takeControl(); // this page was reloaded
       }
       return;
     }
     if (takeover) return finish(endingOf(takeover.state));
-    // Gone without a word: by our own answer, or by something that only the server knows.
+    // Gone without a message: by our own answer, or for a reason that only the server knows.
     if (answered) return finish(answered);
     get<Takeover>(path`/v1/sessions/${live.session}/takeovers/${id}`).then(
       ({ state }) => !isOpen(state) && finish(endingOf(state)),
@@ -82,7 +82,7 @@ function work(): void {
 
   let told = false;
   live.on('takeover', (takeover) => {
-    // The first message of a connection says what is open; null before that would be a guess.
+    // The first message of a connection reports the open takeover; null before that would be a guess.
     if (takeover) told = true;
     if (takeover || told) consider(takeover);
   });
@@ -119,7 +119,7 @@ function work(): void {
   stage.open();
 }
 
-/** While another person works, they say how it went: this page says who works, and what to do. */
+/** While another person works, only that person ends it: this page says who works, and what to do. */
 function showWhoWorks(live: Live): void {
   const signedIn = root.hasAttribute('data-signed-in');
   live.on('control', (party) => {
@@ -129,7 +129,7 @@ function showWhoWorks(live: Live): void {
       : 'Another person is working on this. Leave it to them, or ask for control.';
     setText(byId('errand-busy'), busy ? words : '');
     show(byId('errand-busy'), busy);
-    // Operators settle it at any time.
+    // Operators may end it at any time.
     show(byId('errand-actions'), !busy || signedIn);
   });
 }
@@ -149,7 +149,7 @@ function firstVisit(): void {
   try {
     seen = localStorage.getItem(SEEN) !== null;
   } catch {
-    // Then it is said each time.
+    // From then on it is shown each time.
   }
   show(byId('first-visit'), !seen);
   byId('first-visit-ok').addEventListener('click', () => {
@@ -157,12 +157,12 @@ function firstVisit(): void {
     try {
       localStorage.setItem(SEEN, '1');
     } catch {
-      // As above.
+      // The same.
     }
   });
 }
 
-/** Pastes by one press where the browser lets the page read the clipboard, and by a field where not. */
+/** Pastes with one press if the browser lets the page read the clipboard, or else through a field. */
 function pasting(stage: Stage): void {
   const dialog = byId<HTMLDialogElement>('paste-dialog');
   const field = byId<HTMLTextAreaElement>('paste-text');

@@ -1,4 +1,4 @@
-/** Makes an address of what was typed: with a scheme where one is missing. */
+/** Completes a typed address with a scheme. */
 export function addressOf(typed: string): string {
   const text = typed.trim();
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[^/]+:\d+(\/|$)/.test(text)) return text;
@@ -6,7 +6,7 @@ export function addressOf(typed: string): string {
   return `${local ? 'http' : 'https'}://${text}`;
 }
 
-/** What to call a page: its title, else where it is. Chromium calls one without a title by its address. */
+/** The name of a page: its title, or else its address. Chromium's title of a page without one is its address. */
 export function titleOf(page: { title: string; url: string } | undefined): string {
   if (!page?.url || page.url === 'about:blank') return page?.title && page.title !== 'about:blank' ? page.title : 'Empty page';
   return page.title || page.url;

@@ -1,7 +1,7 @@
 import { path, post } from '../ui/api.js';
 import { rememberScript } from './editor/editor.js';
 
-/** What a new session takes over from one that ended. */
+/** What a new session takes over from one that has ended. */
 export interface Earlier {
   url: string;
   width: number;
@@ -13,7 +13,7 @@ export interface Earlier {
 /** How long (ms) the new session lives. */
 const LIFE = 30 * 60_000;
 
-/** Starts a session at the page of an earlier one, with its script in the editor, and goes there. */
+/** Starts a session at the page of an earlier one, with its script in the editor, and opens it. */
 export async function startAgain({ url, width, height, touch, script }: Earlier): Promise<void> {
   const { id } = await post<{ id: string }>('/v1/sessions', {
     timeout: LIFE, dimensions: { width, height }, isMobile: touch, ...(/^https?:/.test(url) && { url }),

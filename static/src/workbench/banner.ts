@@ -4,7 +4,7 @@ import type { Live } from '../remote/live.js';
 import { offerMoreTime } from '../remote/moretime.js';
 import { clock } from '../ui/times.js';
 
-/** The takeover banner: what is asked, the time left, and what can be done about it. */
+/** The takeover banner: what is needed, the time left, and the buttons. */
 export function showBanner(live: Live): void {
   const banner = byId('banner');
   const take = byId('banner-take');
@@ -31,7 +31,7 @@ export function showBanner(live: Live): void {
     show(take, !mine && live.mayControl);
     take.classList.toggle('person', takeover.state === 'pending');
     done.classList.toggle('person', mine);
-    // Who works says how it went; an operator may at any time.
+    // The person who works on it ends it; an operator may at any time.
     const settles = live.mayControl && (!guest || live.party !== 'person');
     show(done, settles);
     show(byId('banner-fail'), settles);

@@ -1,12 +1,12 @@
-/** Lines shown before and after the one that failed. */
+/** Lines shown before and after the failed line. */
 const AROUND = 2;
-/** A longer line is cut, so many characters each side of the column. */
+/** A longer line is cut to this many characters on each side of the column. */
 const WIDTH = 160;
 
-/** One line of a frame; caret is what stands before the place, as spaces and tabs. */
+/** One line of a frame; caret is the indentation of the marker, as spaces and tabs. */
 export interface FrameLine { line: number; text: string; caret: string | null }
 
-/** The lines around a place (line and column from 1) in a script; none when the place is not in it. */
+/** The lines around a position (line and column from 1) in a script, or none when the position is outside. */
 export function codeFrame(code: string, line: number, column: number): FrameLine[] {
   const lines = code.replace(/\n$/, '').split('\n');
   if (line < 1 || line > lines.length) return [];

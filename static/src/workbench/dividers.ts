@@ -1,28 +1,28 @@
-/** Borders between panels that can be moved, by mouse, finger and arrow keys, and are remembered. */
+/** Movable borders between panels, by mouse, finger and arrow keys; their positions are kept. */
 
 interface Divider {
   handle: HTMLElement;
-  /** The element that carries the custom property. */
+  /** The element with the custom property. */
   host: HTMLElement;
   property: string;
   key: string;
-  /** The size that a pointer's position stands for, in `unit`. */
+  /** The size for a position of the pointer, in `unit`. */
   at(event: PointerEvent): number;
   /** Limits and the step of an arrow key. */
   min: number;
   max(): number;
   step: number;
   unit: 'px' | '%';
-  /** The size while nobody has chosen one; the stylesheet says the same. */
+  /** The default size, as in the stylesheet. */
   initial(): number;
-  /** Whether arrow left or up makes the size larger. */
+  /** Whether arrow left or up increases the size. */
   reverse: boolean;
 }
 
-/** Makes a divider movable, by pointer and by keys, and keeps where it was put. */
+/** Makes a divider movable by pointer and keys, and keeps its position. */
 export function movable(divider: Divider): void {
   const { handle, host, property, key } = divider;
-  /** What somebody chose, or null. */
+  /** The chosen size, or null. */
   let chosen = read(key);
 
   const size = (): number => Math.round(Math.max(divider.min, Math.min(divider.max(), chosen ?? divider.initial())));
@@ -83,6 +83,6 @@ function store(key: string, value: number | null): void {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, String(value));
   } catch {
-    // Not remembered then.
+    // It is not kept then.
   }
 }

@@ -1,34 +1,34 @@
 import { h } from '../ui/dom.js';
 import { timeOfDay } from '../ui/times.js';
 
-/** Lines that came are shown together after this many ms, so that a flood of them costs one layout. */
+/** Lines are shown together after this many ms, so that a flood of them costs one layout. */
 const GATHER = 40;
-/** Of a longer text only so many characters are shown at first. */
+/** Longer texts are cut to this many characters at first. */
 const LONG = 4_000;
-/** As near to its end (px) the list follows what comes. */
+/** The list follows new lines while it is scrolled this close to its end (px). */
 const NEAR = 24;
 
-/** One thing a run said or did. */
+/** One thing that a run logged or did. */
 export interface Line {
   kind: 'log' | 'warn' | 'error' | 'step' | 'asks';
-  /** Unix ms, or NaN when it is not known. */
+  /** Unix ms, or NaN when unknown. */
   at: number;
   text: string;
   took?: string;
 }
 
-/** A run's lines in the order of their times, and below them what came of it. */
+/** The lines of a run in the order of their times, with the result below. */
 export class Lines {
   #shown: { at: number; element: HTMLElement }[] = [];
   #coming: Line[] = [];
   #outcome: HTMLElement[] = [];
   #timer = 0;
-  /** Whether the newest line stays in sight: until somebody scrolls up. */
+  /** Whether the newest line stays in view, until somebody scrolls up. */
   #follows = true;
   #top = 0;
 
   constructor(private readonly body: HTMLElement) {
-    // Lines out of sight have only a guess for a height, so the end itself moves.
+    // Lines out of view have an estimated height, so the end itself moves.
     body.addEventListener('scroll', () => {
       const top = body.scrollTop;
       this.#follows = this.#atEnd() || (this.#follows && top >= this.#top);
@@ -47,13 +47,13 @@ export class Lines {
     this.body.replaceChildren();
   }
 
-  /** A step is told when it is over, and stands where it began. */
+  /** A step is reported at its end, and shown where it began. */
   add(line: Line): void {
     this.#coming.push(line);
     this.#timer ||= window.setTimeout(() => this.flush(), GATHER);
   }
 
-  /** Shows what has come so far. */
+  /** Shows the lines so far. */
   flush(): void {
     window.clearTimeout(this.#timer);
     this.#timer = 0;
@@ -63,14 +63,14 @@ export class Lines {
     if (this.#follows) this.body.scrollTop = this.body.scrollHeight;
   }
 
-  /** Puts what came of the run below its lines, in place of what stood there. */
+  /** Shows the result of the run below its lines. */
   conclude(...outcome: HTMLElement[]): void {
     this.flush();
     for (const element of this.#outcome) element.remove();
     this.#outcome = outcome;
     this.body.append(...outcome);
     const [first] = outcome;
-    // Its beginning says what it is.
+    // The beginning says what it is.
     if (this.#follows && first) this.body.scrollTop = first.offsetTop - this.body.offsetTop;
   }
 

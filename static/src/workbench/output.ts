@@ -11,31 +11,31 @@ const SHAPES: Record<Run['status'], string> = {
   running: 'ring script', waiting: 'dot person', succeeded: 'tick good', failed: 'cross wrong', cancelled: 'cross', timeout: 'cross wrong',
 };
 
-/** How a run stands, in words. */
+/** The state of a run in words. */
 export const STATUS_WORDS: Record<Run['status'], string> = {
   running: 'Running', waiting: 'Waiting for a person', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Stopped', timeout: 'Timed out',
 };
 
-/** The CSS classes of the sign for how a run stands. */
+/** The CSS classes of the sign for a run's state. */
 export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status] ?? 'ring'}`;
 
-/** A run's `ts` and `startedAt` come as ISO text or as Unix ms. */
+/** `ts` and `startedAt` of a run are ISO text or Unix ms. */
 export const timeOf = (at: string | number): number => (typeof at === 'number' ? at : Date.parse(at));
 
-/** Positions like `script.ts:3:14` or `line 3` in an error's text. */
+/** Positions such as `script.ts:3:14` or `line 3` in an error's text. */
 const POSITION = /(?:<script>|[\p{L}\p{Nd}_.-]+\.[jt]s):(\d+)(?::(\d+))?/gu;
 
-/** How a takeover ends, in words. */
+/** The end of a takeover in words. */
 const ENDINGS: Partial<Record<Takeover['state'], string>> = { done: 'The person is done', failed: 'The person could not do it', expired: 'Nobody finished it in time', cancelled: 'The request was cancelled' };
 
-/** What a run printed, did and gave back, under the editor. */
+/** The output of a run, below the editor: what it logged, did and returned. */
 export class Output {
   #lines = new Lines(byId('output-body'));
   #clock = new RunClock();
   #timer = 0;
   #tests: TestList;
   #status: Run['status'] = 'running';
-  /** What was said of takeovers, by their ids. */
+  /** What was shown about takeovers, by their ids. */
   #said = new Set<string>();
 
   constructor(private readonly goto: (line: number, column: number) => void) {
@@ -44,7 +44,7 @@ export class Output {
     byId('output-close').addEventListener('click', () => show(byId('output'), false));
   }
 
-  /** Makes room for a run that begins. */
+  /** Clears the output for a new run. */
   begin(): void {
     this.#clear();
     this.status('running');
@@ -61,7 +61,7 @@ export class Output {
     show(byId('output-script'), false);
   }
 
-  /** What the server says of an open run's state and time. */
+  /** Updates state and time of an open run. */
   progress(run: Run): void {
     this.#clock.set(run);
     this.#say(run.status);
@@ -100,7 +100,7 @@ export class Output {
     this.#say(this.#status);
   }
 
-  /** Says what happened to a takeover, each thing once and at its own time. */
+  /** Shows the events of a takeover, each once and at its own time. */
   takeover(takeover: Takeover): void {
     const say = (what: string, at: string | null | undefined, text: string): void => {
       if (!at || this.#said.has(`${takeover.id} ${what}`)) return;
@@ -112,7 +112,7 @@ export class Output {
     say('ended', takeover.endedAt, [ENDINGS[takeover.state] ?? takeover.state, takeover.note].filter(Boolean).join(': '));
   }
 
-  /** The end of a run of this code. */
+  /** Shows the end of a run of this code. */
   end(run: Run, code: string): void {
     window.clearInterval(this.#timer);
     this.progress(run);
@@ -128,7 +128,7 @@ export class Output {
     this.#lines.conclude(...outcome);
   }
 
-  /** Something went wrong before there was a run. */
+  /** Shows an error that came before the run. */
   refuse(message: string): void {
     window.clearInterval(this.#timer);
     this.status('failed');
@@ -136,7 +136,7 @@ export class Output {
     this.#lines.conclude(h('div', { class: 'output-error', 'data-error': true, text: message }));
   }
 
-  /** A run of before, whole; open puts its script into the editor. */
+  /** Shows an earlier run; open puts its script into the editor. */
   replay(run: Run, code: string, open: (() => void) | null): void {
     this.#clear();
     const button = byId('output-script');
@@ -171,7 +171,7 @@ export class Output {
     return shown;
   }
 
-  // Wide lines scroll, by keyboard too.
+  // Wide lines scroll, also by keyboard.
   #frame(lines: FrameLine[], column: number): HTMLElement {
     const pre = h('pre', { class: 'code-frame', 'data-frame': true, tabindex: 0, role: 'group', 'aria-label': 'The lines around the error' });
     for (const { line, text, caret } of lines) {
@@ -190,10 +190,10 @@ export class Output {
   }
 }
 
-/** What the server says of a run that a person stopped: the output says that already. */
+/** The server's text for a run that a person stopped, which the output says anyway. */
 const BY_HAND = 'somebody stopped it';
 
-/** Why a run was stopped, unless a person pressed Stop. A stop is no error. */
+/** Why a run was stopped, unless a person pressed Stop, which is no error. */
 function stopReason(error: RunError | null | undefined): HTMLElement[] {
   const reason = error?.message.replace(/^the run was cancelled(: )?/, '') ?? '';
   return reason === '' || reason === BY_HAND ? [] : [h('p', { class: 'meta', text: `Stopped: ${reason}` })];

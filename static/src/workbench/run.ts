@@ -10,24 +10,24 @@ import { tally } from './testlist.js';
 import { EventStream } from '../ui/sse.js';
 import { ago, took } from '../ui/times.js';
 
-/** Runs shown in the list of earlier ones. */
+/** Number of listed earlier runs. */
 const LISTED = 50;
 
-/** What the script's pane shows, by its tabs. */
+/** The tabs of the script's pane. */
 const PANELS = ['script', 'runs', 'files'] as const;
 
-/** What a run was given. */
+/** The code and arguments of a run. */
 interface RunScript { filename: string; code: string; args?: unknown }
 
-/** What the server calls a script without a name. */
+/** The server's name for a script without one. */
 const UNNAMED = 'script.ts';
 
 const isOver = (run: Run): boolean => run.status !== 'running' && run.status !== 'waiting';
 
-/** Runs the editor's script in the session, shows what comes of it, and the runs of before. */
+/** Runs the editor's script in the session, and shows its output and earlier runs. */
 export class Runner {
   #current: string | null = null;
-  /** What the output is about, for the lines around an error. */
+  /** The code of the output, for the lines around an error. */
   #code = '';
   #stream: EventStream | null = null;
   #output: Output;
@@ -51,7 +51,7 @@ export class Runner {
     this.editor.mark(null);
     this.#code = code;
     this.#output.begin();
-    // A script waits while a person is in control, and whoever presses Run wants to see it run.
+    // A script waits while a person is in control, so Run gives control back first.
     if (this.live.mine) this.live.releaseControl();
     try {
       const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, { code, args: this.scripts.args, filename: this.scripts.filename });
@@ -73,7 +73,7 @@ export class Runner {
     }
   }
 
-  /** A run that was started elsewhere, or before this page was loaded. */
+  /** A run that was started elsewhere, or before this page loaded. */
   async #adopt(): Promise<void> {
     const runs = await this.#list();
     const open = runs.find((run) => !isOver(run));
@@ -134,7 +134,7 @@ export class Runner {
     } else if (!this.#current && !isOver(run) && !this.#run.disabled) void this.#join(run);
   }
 
-  /** The stream ended without saying how: ask. */
+  /** The stream ended without a result, so ask for it. */
   async #settle(id: string): Promise<void> {
     try {
       const run = await get<Run>(path`/v1/sessions/${this.session}/runs/${id}`);
@@ -169,7 +169,7 @@ export class Runner {
     this.editor.goto(line, column);
   }
 
-  /** Shows a line of a run's script, with the run's output if the editor holds another script. */
+  /** Shows a line of a run's script, and the run's output if the editor has another script. */
   async reveal(run: Run, line: number): Promise<void> {
     this.#choose('script');
     const code = await this.#scriptOf(run.id).then((script) => script.code, () => null);

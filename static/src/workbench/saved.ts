@@ -5,15 +5,15 @@ import { isMac } from '../remote/keyboard.js';
 import { busy, formError } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
 
-/** A saved script, as the API gives it. */
+/** A saved script, as in the API. */
 export interface SavedScript { id: string; name: string; code: string; args: unknown; updatedAt: string }
 
-/** Saved scripts offered in the menu; the others are on their page. */
+/** Saved scripts in the menu; the others are on their page. */
 const OFFERED = 8;
 const KEY = 'takeover.saved.';
 const UNSAVED = 'Unsaved';
 
-/** Which saved script the editor holds, if any, and the arguments that its runs get. */
+/** The saved script in the editor, if any, and the arguments of its runs. */
 export class Scripts {
   #saved: SavedScript | null = null;
   #args: unknown = null;
@@ -37,25 +37,25 @@ export class Scripts {
     void this.#restore();
   }
 
-  /** What the next run gets; undefined for nothing. */
+  /** The arguments of the next run, or undefined. */
   get args(): unknown {
     return this.#args ?? undefined;
   }
 
-  /** What positions in errors call the script; undefined for the server's own name. */
+  /** The script's name in errors; undefined for the server's name. */
   get filename(): string | undefined {
     if (!this.#saved) return undefined;
     const name = this.#saved.name.replace(/[^\p{L}\p{Nd}.-]/gu, '-');
     return /\.[jt]s$/.test(name) ? name : `${name}.ts`;
   }
 
-  /** Puts code that is no saved script into the editor, with its arguments. */
+  /** Puts unsaved code into the editor, with its arguments. */
   use(code: string, args: unknown): void {
     this.#saved = null;
     this.#take(code, args);
   }
 
-  /** Saves under the name it has, or asks for one. */
+  /** Saves under the present name, or asks for one. */
   async save(): Promise<void> {
     const saved = this.#saved;
     if (!saved) {

@@ -6,9 +6,9 @@ import { morph } from '../ui/morph.js';
 import { notice } from '../ui/notices.js';
 import { tick } from '../ui/times.js';
 
-/** How often (ms) the list of links is asked for while it can be seen. */
+/** How often (ms) the visible list of links is refreshed. */
 const REFRESH = 3_000;
-/** Links shown, the newest first. */
+/** Links shown, newest first. */
 const MOST = 200;
 
 interface Visit { number: number; at: string; from: string; viewer?: string; here: boolean }
@@ -34,7 +34,7 @@ export class Sharing {
   #dialog = byId<HTMLDialogElement>('share-dialog');
   #form = byId<HTMLFormElement>('share-form');
   #list = byId('share-links');
-  #made = new Map<string, string>(); // The server keeps no secret: a link can be copied again by whoever made it.
+  #made = new Map<string, string>(); // The server does not keep secrets; only the person who made a link can copy it again.
   #opened = new Set<string>();
   #timer = 0;
 
@@ -142,7 +142,7 @@ export class Sharing {
   }
 }
 
-/** Reports whether a link no longer lets anybody in or stay. */
+/** Returns whether a link no longer works. */
 function over({ state }: Link): boolean {
   return state !== 'open' && state !== 'used up';
 }

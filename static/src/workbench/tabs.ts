@@ -4,7 +4,7 @@ import type { Live } from '../remote/live.js';
 import { morph } from '../ui/morph.js';
 import type { Tab } from '../remote/protocol.js';
 
-/** Favicons are shown only as data: asking the page's server would tell it who watches. */
+/** Favicons are shown only as data: fetching them from the page's server would reveal who watches. */
 const SAFE_ICON = /^data:image\/(png|jpeg|gif|webp|x-icon|vnd\.microsoft\.icon|svg\+xml)[;,]/;
 
 /** The remote browser's tabs and its address bar. */
@@ -18,7 +18,7 @@ export function showTabs(live: Live): void {
   live.on('tabs', ({ tabs, active }) => {
     current = tabs.find((tab) => tab.tab === active);
     strip.toggleAttribute('data-single', tabs.length < 2);
-    // A page may change its title many times a second: what is pressed or has the focus stays.
+    // A page may change its title many times a second, so the pressed or focused tab stays unchanged.
     const fresh = strip.cloneNode() as HTMLElement;
     fresh.append(...tabs.map((tab) => tabElement(tab, tab.tab === active)));
     morph(strip, fresh);
@@ -39,7 +39,7 @@ export function showTabs(live: Live): void {
     if (!document.title.startsWith('(')) document.title = `${title} · Takeover`;
   });
 
-  /** Which tab an event is about, if any, and whether it hit the button that closes it. */
+  /** The tab of an event, if any, and whether it hit the close button. */
   const hit = (event: MouseEvent): { tab: number; close: boolean } | null => {
     const button = event.target instanceof Element ? event.target.closest('button') : null;
     const tab = button?.closest('.tab')?.getAttribute('data-key');

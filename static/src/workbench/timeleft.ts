@@ -6,22 +6,22 @@ import { clock, span, timeOfDay } from '../ui/times.js';
 import type { Live } from '../remote/live.js';
 import type { LifeMessage } from '../remote/protocol.js';
 
-/** With so little left (ms) the person is warned. */
+/** The person is warned when this much (ms) is left. */
 const LITTLE = 2 * 60_000;
-/** What one press adds, and the longest that a session may be given (ms). */
+/** The time that one press adds, and the longest life of a session (ms). */
 const MORE = 30 * 60_000;
 const MOST = 24 * 60 * 60_000;
 
-/** What a session must be given so that it has MORE left than it has now, or than nothing. */
+/** The timeout with which a session has MORE time left than now, or MORE from now if none is left. */
 export function extended(life: Pick<LifeMessage, 'expiresAt' | 'timeout'>, now: number): number {
   const overdue = Math.max(0, now - Date.parse(life.expiresAt));
   return Math.min(MOST, life.timeout + overdue + MORE);
 }
 
-/** How much time the session has left, the warning before it ends, and the button that gives it more. */
+/** The session's time left, the warning before its end, and the button for more time. */
 export function showTimeLeft(live: Live, mayExtend: boolean): void {
   let life: LifeMessage | null = null;
-  /** The server's time left when it told of it, and when that was by this page's clock: the clocks may differ. */
+  /** The time left as the server sent it, and when that was by this page's clock, because the clocks may differ. */
   let heard = 0;
   const words = byId('time-left');
   const warning = byId('time-warning');

@@ -3,7 +3,7 @@ import type { Live } from '../live.js';
 import type { AuthMessage } from '../protocol.js';
 import { ask, Questions } from './questions.js';
 
-/** A server, or a proxy, that asks the remote browser for a name and a password. */
+/** A server or proxy asks the remote browser for a name and a password. */
 export class SignInQuestion {
   #dialog = byId<HTMLDialogElement>('remote-auth');
   #name = byId<HTMLInputElement>('remote-auth-name');

@@ -2,7 +2,7 @@ import { byId, setText, show } from '../../ui/dom.js';
 import type { Live } from '../live.js';
 import type { PermissionMessage } from '../protocol.js';
 
-/** What a page asked for, in words. */
+/** The requested permission in words. */
 const WORDS: Record<string, string> = {
   geolocation: 'to know your location',
   notifications: 'to send notifications',
@@ -14,10 +14,10 @@ const WORDS: Record<string, string> = {
   'idle-detection': 'to know when you are active',
 };
 
-/** How long (ms) this device may take to say where it is. */
+/** How long (ms) this device may take to find its position. */
 const PLACE_WAIT = 10_000;
 
-/** What the remote page was refused, for the person to allow: one thing after the other, in the way of nothing. */
+/** Permissions that the remote page was refused and that the person may allow: one at a time, without blocking anything. */
 export class PermissionQuestion {
   #bar = byId('remote-permission');
   #open: PermissionMessage[] = [];
@@ -27,7 +27,7 @@ export class PermissionQuestion {
     live.on('control', () => this.#show());
     live.on('connection', (state) => {
       if (state.phase === 'open') return;
-      this.#open = []; // what is still open is told again
+      this.#open = []; // the server sends open ones again
       this.#show();
     });
     byId('remote-permission-allow').addEventListener('click', () => void this.#allow());
@@ -66,7 +66,7 @@ export class PermissionQuestion {
   }
 }
 
-/** Where this device is, if the person lets their own browser tell. */
+/** The position of this device, if the person lets the browser tell it. */
 async function placeOfThisDevice(): Promise<{ latitude: number; longitude: number; accuracy: number } | null> {
   if (!('geolocation' in navigator)) return null;
   return new Promise((resolve) => {

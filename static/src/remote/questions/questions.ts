@@ -1,18 +1,18 @@
 import type { Live } from '../live.js';
 
-/** What a viewer is asked, and later told to be over. */
+/** A question to a viewer, or the news that it is over. */
 interface Question { id: string; closed?: boolean }
 
-/** Questions of the remote browser that wait for an answer: one is shown, the others come after it. */
+/** Open questions of the remote browser: one is shown, the others follow. */
 export class Questions<Q extends Question> {
   #open: Q[] = [];
 
-  /** The one that is shown. */
+  /** The question that is shown. */
   get first(): Q | null {
     return this.#open[0] ?? null;
   }
 
-  /** Takes what the server tells: a question, or that one is over. Reports whether another one is the first now. */
+  /** Handles a message about a question: a new one, or the end of one. Returns whether another question is the first now. */
   take(message: Q): boolean {
     const { first } = this;
     if (message.closed) this.#open = this.#open.filter(({ id }) => id !== message.id);
@@ -20,18 +20,18 @@ export class Questions<Q extends Question> {
     return this.first !== first;
   }
 
-  /** The first is answered. */
+  /** Removes the first question, which was answered. */
   shift(): void {
     this.#open.shift();
   }
 
-  /** Forgets all: without a connection nothing can be answered, and what is still open is told again. */
+  /** Forgets all questions: without a connection none can be answered, and the server sends open ones again. */
   clear(): void {
     this.#open = [];
   }
 }
 
-/** Shows the questions in a dialog, one after the other: `show` puts the first into it, and closes it when there is none. */
+/** Shows the questions in a dialog, one after the other. `show` fills it with the first question, and closes it when there is none. */
 export function ask<Q extends Question>(live: Live, questions: Questions<Q>, dialog: HTMLDialogElement, show: () => void): void {
   live.on('connection', (state) => {
     if (state.phase === 'open') return;
@@ -39,7 +39,7 @@ export function ask<Q extends Question>(live: Live, questions: Questions<Q>, dia
     show();
   });
   dialog.addEventListener('close', () => {
-    // A second Escape closes it whatever is made of the first.
+    // A second Escape closes the dialog, whatever the first one did.
     if (questions.first && !dialog.open) dialog.showModal();
   });
 }

@@ -2,27 +2,24 @@ import { byId } from '../../ui/dom.js';
 import { keep, recall } from '../../ui/storage.js';
 import { offsetOf } from './text.js';
 
-/** What the page needs of an editor, Monaco or a plain text field. */
+/** The editor as the page uses it: Monaco, or a plain text field. */
 export interface EditorView {
   value: string;
   goto(line: number, column: number): void;
-  /** Marks the line of an error; null takes the mark away. */
+  /** Marks the line of an error; null removes the mark. */
   mark(line: number | null): void;
 }
 
 const KEY = 'takeover.script.';
-/** Typing is kept this long (ms) after the last key. */
+/** How long (ms) after the last key the text is saved. */
 const KEEP_AFTER = 400;
 
-/** Puts a script into the editor of a session that this tab opens next. */
+/** Puts a script into the editor of the next session that this tab opens. */
 export function rememberScript(session: string, code: string): void {
   keep(KEY + session, code);
 }
 
-/**
- * The script. It starts as a text field, which works at once and everywhere,
- * and becomes Monaco when that has been loaded.
- */
+/** The script editor. It starts as a text field, which works at once and everywhere, and becomes Monaco when that has loaded. */
 export class Editor {
   onRun: () => void = () => {};
   onChange: () => void = () => {};
@@ -55,7 +52,7 @@ export class Editor {
     this.#view.mark(line);
   }
 
-  /** Loads Monaco; the text field stays when that fails. */
+  /** Loads Monaco. The text field stays if that fails. */
   async upgrade(style: string, nonce: string): Promise<void> {
     if (!style) return;
     const { mount } = await import('./monaco.js');

@@ -17,34 +17,34 @@ import 'monaco-editor/features/toggleTabFocusMode/register';
 import 'monaco-editor/features/wordHighlighter/register';
 import 'monaco-editor/features/wordOperations/register';
 import 'monaco-editor/features/codicon/register';
-// The feature "suggest" registers no list of completions; its controller has to be named.
+// The feature "suggest" does not register the list of completions, so its controller is imported.
 import 'monaco-editor/editor/contrib/suggest/browser/suggestController';
 import 'monaco-editor/languages/definitions/typescript/register';
 import { ModuleKind, ModuleResolutionKind, ScriptTarget, typescriptDefaults } from 'monaco-editor/languages/features/typescript/register';
 import type { EditorView } from './editor.js';
 import { SCOPE } from './scope.js';
 
-/** URL paths of the workers, known when this is built. */
+/** URL paths of the workers, known at build time. */
 declare const EDITOR_WORKER: string;
 declare const TS_WORKER: string;
-/** And of the declarations of the script API, as JSON: a text for each file. */
+/** URL path of the declarations of the script API as JSON: a text for each file. */
 declare const SCRIPT_TYPES: string;
 
 interface MountOptions {
   host: HTMLElement;
   /** URL path of Monaco's stylesheet. */
   style: string;
-  /** Nonce for the style elements that Monaco makes. */
+  /** Nonce for Monaco's style elements. */
   nonce: string;
   value: string;
   changed(): void;
   run(): void;
 }
 
-/** What a bare script may do though a module may not: return, and await outside of functions. */
+/** Allowed in a bare script but not in a module: return, and await outside functions. */
 const ALLOWED = [1108, 1375, 1378, 1431, 1432];
 
-/** Puts an editor into an element and gives what drives it. */
+/** Puts an editor into an element and returns its controls. */
 export async function mount(options: MountOptions): Promise<EditorView> {
   (globalThis as { takeoverStyleNonce?: string }).takeoverStyleNonce = options.nonce;
   await loadStyle(options.style);
@@ -52,7 +52,7 @@ export async function mount(options: MountOptions): Promise<EditorView> {
     getWorker: (_id, label) => new Worker(label === 'typescript' || label === 'javascript' ? TS_WORKER : EDITOR_WORKER),
   };
   typescriptDefaults.setCompilerOptions({ target: ScriptTarget.ESNext, module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.NodeJs, lib: ['esnext', 'dom'], strict: true, noEmit: true, allowNonTsExtensions: true });
-  // Until it is known what scripts can use, everything would look wrong.
+  // Without the declarations of the script API, everything would look wrong.
   typescriptDefaults.setDiagnosticsOptions({ noSemanticValidation: true });
   void loadTypes();
   defineThemes();
@@ -120,7 +120,7 @@ export async function mount(options: MountOptions): Promise<EditorView> {
   };
 }
 
-/** Tells the editor what scripts can use. Without it, it edits all the same. */
+/** Tells the editor what scripts can use. It works without that too. */
 async function loadTypes(): Promise<void> {
   try {
     const response = await fetch(SCRIPT_TYPES);
@@ -128,11 +128,11 @@ async function loadTypes(): Promise<void> {
     for (const [file, text] of Object.entries({ ...files, 'file:///scope.d.ts': SCOPE })) typescriptDefaults.addExtraLib(text, file);
     typescriptDefaults.setDiagnosticsOptions({ diagnosticCodesToIgnore: ALLOWED });
   } catch {
-    // Completion is a convenience.
+    // Completion is optional.
   }
 }
 
-/** Resolves when the stylesheet is there; without it the editor cannot be laid out. */
+/** Resolves when the stylesheet has loaded, because Monaco needs it for its layout. */
 function loadStyle(href: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const link = document.createElement('link');

@@ -1,4 +1,4 @@
-/** What a script has in scope besides the language, as declarations for the editor. */
+/** The globals of a script as declarations for the editor. */
 export const SCOPE = `
 import type { APIRequestContext, Browser, BrowserContext, Page } from 'playwright-core';
 import type { Expect } from '@playwright/test';
@@ -6,12 +6,11 @@ import type { Expect } from '@playwright/test';
 declare module 'playwright-core' {
   interface Page {
     /**
-     * Waits until the page has come to rest: its document is loaded, no request has
-     * been pending for 500 ms, and nothing in it has moved for a second. Returns at
-     * once if that is so. Not Playwright's: scripts here have it besides.
+     * Waits until the page has come to rest: its document is loaded, no request has been pending for 500 ms, and nothing in it has moved for a
+     * second. Returns at once for a page at rest. Only scripts here have it, not Playwright.
      */
     waitForSettled(options?: {
-      /** In ms; 30 s by default, or as setDefaultNavigationTimeout says. 0 for none. */
+      /** In ms; default 30 s, or the value of setDefaultNavigationTimeout. 0 for no limit. */
       timeout?: number;
     }): Promise<void>;
   }
@@ -28,7 +27,7 @@ declare global {
     byteLength(text: string, encoding?: string): number;
     isBuffer(value: unknown): boolean;
   };
-  /** Playwright's modules, and no others. */
+  /** Playwright's modules; no others exist. */
   function require(name: 'playwright' | 'playwright-core'): typeof import('playwright-core');
   function require(name: '@playwright/test'): typeof import('@playwright/test');
 
@@ -38,12 +37,12 @@ declare global {
   const browser: Browser;
   /** Requests with the cookies of the session's browser. */
   const request: APIRequestContext;
-  /** What was sent with the script. */
+  /** The arguments of the run. */
   const args: any;
 
   interface TakeoverResult {
     outcome: 'done';
-    /** What the person wrote, if anything. */
+    /** The person's note, if any. */
     note?: string;
     durationMs: number;
     by: string;
@@ -51,24 +50,23 @@ declare global {
   }
 
   interface TakeoverOptions {
-    /** In ms, until nobody is waited for any more. */
+    /** In ms, until the takeover expires. */
     timeout?: number;
-    /** Done by itself when this selector or address is there, or this function says so. */
+    /** Ends the takeover by itself: a selector or address, or a function that returns true. */
     until?: string | RegExp | (() => boolean | Promise<boolean>);
-    /** More for the person to read. */
+    /** More text for the person. */
     note?: string;
   }
 
   /**
-   * Hands the browser to a person and waits until they are done. The script's
-   * clock stops meanwhile. Rejects with TakeoverFailedError,
+   * Gives the browser to a person and waits until they are done. The script's clock stops meanwhile. Rejects with TakeoverFailedError,
    * TakeoverTimeoutError or TakeoverCancelledError.
    */
   function requestTakeover(reason: string, options?: TakeoverOptions): Promise<TakeoverResult>;
 
   /** The person could not do it, and said why. */
   class TakeoverFailedError extends Error { reason: string }
-  /** Nobody was done in time. */
+  /** Nobody finished in time. */
   class TakeoverTimeoutError extends Error {}
   /** The request was cancelled. */
   class TakeoverCancelledError extends Error {}

@@ -5,15 +5,15 @@ import { byId, maybeById } from '../../ui/dom.js';
 /** How often the server is asked again while its browser is not ready. */
 const TRIES = 6;
 
-/** What a person can turn on and off, as the configuration of the capture names it. */
+/** The groups that a person can switch, by their names in the capture's configuration. */
 const CHOICES = ['network_response_body', 'screenshots'] as const;
 type Choice = (typeof CHOICES)[number];
 
 const KEY = 'takeover.capture.';
 
-/** Turns the capture on, and keeps what the person chose to have in it. */
+/** Starts the capture, and keeps the person's choices. */
 export class Capture {
-  /** What the server said should run: what is running, and what the panel needs. */
+  /** The configuration from the server: what is running, and what the panel needs. */
   #base: Record<string, unknown>;
 
   constructor(private readonly session: string, private readonly say: (words: string) => void, private readonly over: () => boolean) {
@@ -26,7 +26,7 @@ export class Capture {
     }
   }
 
-  /** Turns one thing on or off, now and for the sessions to come. */
+  /** Switches a group, now and for later sessions. */
   choose(choice: Choice, on: boolean): void {
     this.#base[choice] = on;
     const box = maybeById<HTMLInputElement>(`capture-${choice}`);
@@ -34,7 +34,7 @@ export class Capture {
     try {
       localStorage.setItem(KEY + choice, on ? 'on' : 'off');
     } catch {
-      // Not remembered then.
+      // It is not kept then.
     }
     void this.start();
   }
@@ -44,13 +44,13 @@ export class Capture {
     try {
       kept = localStorage.getItem(KEY + choice);
     } catch {
-      // Nothing is remembered.
+      // Nothing is kept.
     }
-    // What somebody else turned on is not turned off by opening the page.
+    // Opening the page does not switch off what somebody else switched on.
     return this.#base[choice] === true || kept === 'on';
   }
 
-  /** A browser that is just starting or restarting cannot be listened to yet. */
+  /** A browser that is starting or restarting cannot be captured yet. */
   async start(): Promise<void> {
     for (let attempt = 0; !this.over(); attempt++) {
       try {

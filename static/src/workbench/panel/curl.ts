@@ -1,13 +1,10 @@
 import { str } from './describe.js';
 import type { CapturedEvent } from './rows.js';
 
-/** Headers that curl makes by itself, and those that are no headers. */
+/** Headers that curl sets itself, and pseudo-headers. */
 const LEFT_OUT = /^(:|content-length$|host$|connection$)/i;
 
-/**
- * A word of a shell's command, whatever a page put in it. What a terminal could
- * take for a key press is written as an escape.
- */
+/** A word of a shell command, whatever a page put into it. Characters that a terminal could take for keys are escaped. */
 export function quoted(text: string): string {
   if (/^[\w./:=@%+,-]+$/.test(text)) return text;
   if (!/[\u0000-\u001f\u007f-\u009f!]|[^\u0000-\u007e]/.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
@@ -20,7 +17,7 @@ export function quoted(text: string): string {
   return `$'${escaped}'`;
 }
 
-/** The command that sends a request again, without what was redacted. */
+/** The command that repeats a request, without redacted parts. */
 export function curl(request: CapturedEvent): string {
   const data = request.data ?? {};
   const parts = [`curl ${quoted(str(data.url) || str(request.url))}`];

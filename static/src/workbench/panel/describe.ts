@@ -1,24 +1,24 @@
 import type { CapturedEvent, Row } from './rows.js';
 
-/** What events say in one line of the panel. */
+/** The texts of events for one line of the panel. */
 
-/** A field's text; nothing for what is none. */
+/** The text of a field; empty for other values. */
 export const str = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
-/** Longest text of a line. */
+/** Longest text in a line. */
 const LONGEST_LINE = 500;
 
-/** Characters that move or hide text beside them, and those that are no text at all. */
+/** Characters that move or hide neighbouring text, and characters that are no text. */
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A text of a page with what could disguise it written out. */
+/** A page's text with characters that could disguise it written as escapes. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A text of a page as a single line of bounded length. */
+/** A page's text as a single line of limited length. */
 export const oneLine = (text: string): string => visible(text.slice(0, 4 * LONGEST_LINE).replace(/\s+/g, ' ')).slice(0, LONGEST_LINE);
 
-/** Host and path, without what makes addresses long. */
+/** Host and path, without the parts that make addresses long. */
 export function shortURL(url: string): string {
   try {
     const { protocol, host, pathname, search } = new URL(url);
@@ -29,18 +29,18 @@ export function shortURL(url: string): string {
   }
 }
 
-/** An address beside the document that asked for it: of the same place, only the path. */
+/** An address next to the document that requested it: only the path if the origin is the same. */
 export function addressFrom(url: string, document: string): string {
   try {
     const { origin, pathname, search } = new URL(url);
     if (origin !== 'null' && origin === new URL(document).origin) return oneLine(pathname + search);
   } catch {
-    // No address, or no document: the whole is shown.
+    // Not an address, or no document: everything is shown.
   }
   return shortURL(url);
 }
 
-/** Who holds control, in words. */
+/** Who has control, in words. */
 export function holderWords(holder: string): string {
   if (!holder) return 'nobody';
   if (holder.startsWith('viewer:')) return 'a person';
@@ -48,16 +48,16 @@ export function holderWords(holder: string): string {
   return holder;
 }
 
-/** Statuses of a run that the pages call otherwise. */
+/** Statuses of a run with other words on the pages. */
 const RUN_WORDS: Record<string, string> = { cancelled: 'stopped', timeout: 'timed out' };
 
-/** A type without words of its own, as a sentence. */
+/** The text for a type without words of its own. */
 function sentence(type: string): string {
   const text = type.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The line of an event: what it is, and what belongs to it, softer. */
+/** The line of an event: what it is, and details in a softer colour. */
 export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | 'person'> & { status?: string } {
   const data = event.data ?? {};
   const text = str(data.text);

@@ -6,27 +6,27 @@ import { jsonView } from './json.js';
 import type { CapturedEvent, Row } from './rows.js';
 import { phasesOf } from './timing.js';
 
-/** Longest text of a body or a message that is drawn; copying gives it whole. */
+/** Longest shown text of a body or message; copying gives all of it. */
 const LONGEST_TEXT = 100_000;
 
 interface Options {
   host: HTMLElement;
   close(): void;
-  /** Asks for bodies of answers to be captured from now on. */
+  /** Captures response bodies from now on. */
   captureBodies(): void;
-  /** Fills an element with the script's step at a moment, when there is one. */
+  /** Fills an element with the script's step at a time, if there is one. */
   step(row: Row, into: HTMLElement): void;
 }
 
 interface Section { name: string; words: string; content(): Node }
 
-/** All about the chosen line, in sections: what a person looks for first, and the JSON last. */
+/** The details of the selected line, in sections: the most useful first, the JSON last. */
 export class Detail {
   #row: Row | null = null;
-  /** What is drawn, so that nothing is drawn again for nothing. */
+  /** The drawn state, so that nothing is drawn twice. */
   #drawn: CapturedEvent | undefined;
   #messages = 0;
-  /** The section that was chosen last, which the next line opens with if it has it. */
+  /** The section that was chosen last; the next line opens with it if it has it. */
   #section = '';
 
   constructor(private readonly options: Options) {
@@ -157,14 +157,14 @@ function note(text: string): HTMLElement {
   return h('p', { class: 'detail-note', text: visible(text) });
 }
 
-/** A text as it is, or JSON laid out; long ones are cut. */
+/** A text unchanged, or formatted JSON; long ones are cut. */
 function textOf(text: string, mime = ''): Node {
   let shown: Node = document.createTextNode(visible(text.slice(0, LONGEST_TEXT)));
   if (text.length <= LONGEST_TEXT && (mime.includes('json') || /^\s*[{[]/.test(text))) {
     try {
       shown = jsonView(JSON.parse(text));
     } catch {
-      // Not JSON after all.
+      // It was not JSON.
     }
   }
   const pre = h('pre', { class: 'detail-text' }, shown);

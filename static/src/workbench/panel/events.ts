@@ -12,16 +12,16 @@ import { Steps } from './steps.js';
 import { barOf, waited } from './timing.js';
 import { VirtualList } from './virtual.js';
 
-/** Lines kept in the panel. */
+/** Lines that the panel keeps. */
 const CAPACITY = 10_000;
-/** Height of a line in CSS px, under a finger and else; `.event` in events.css must agree. */
+/** Height of a line in CSS px, for touch and otherwise; `.event` in events.css must agree. */
 const ROW_HEIGHT = matchMedia('(pointer: coarse)').matches ? 44 : 28;
 
-/** What the browser did, as it happens: one time line with filters, and all about the chosen event. */
+/** The browser's events as they happen: one time line with filters, and the details of the selected event. */
 export class EventsPanel {
   #log = new RowLog(CAPACITY);
   #shown: Row[] = [];
-  /** Something changed that may change which lines are shown. */
+  /** Set after changes that may affect which lines are shown. */
   #stale = false;
   #paused = false;
   #pausedEvents: CapturedEvent[] = [];
@@ -75,7 +75,7 @@ export class EventsPanel {
     byId('events-clear').addEventListener('click', () => this.#clear());
   }
 
-  /** Turns capture on, and shows what was captured before and what comes. */
+  /** Starts the capture, and shows earlier and new events. */
   async start(): Promise<void> {
     await this.#capture.start();
     if (this.#stopped) return;
@@ -86,7 +86,7 @@ export class EventsPanel {
     });
   }
 
-  /** Shows what was captured of a session that is over. */
+  /** Shows the captured events of an ended session. */
   review(): void {
     this.#stopped = true;
     this.#list.setFollow(false);
@@ -98,7 +98,7 @@ export class EventsPanel {
     });
   }
 
-  /** The session is over: nothing more will come. */
+  /** The session has ended, so no event will come. */
   stop(): void {
     this.#stopped = true;
     this.#stream?.close();
@@ -125,14 +125,14 @@ export class EventsPanel {
     if (!outcome) return;
     this.#filters.learn(event);
     const { row, changed, dropped } = outcome;
-    // A request that its answer turned into an error may enter or leave what is shown.
+    // A response that is an error may change whether the request is shown.
     if (dropped > 0 || (changed && this.#filters.active)) this.#stale = true;
     if (!changed && !this.#stale && passes(row, this.#filters.wanted)) this.#shown.push(row);
     if (row === this.#selected) this.#detail.show(row);
     this.#list.refresh();
   }
 
-  /** Before the lines are drawn: what many events changed is worked out once. */
+  /** Before drawing: effects of many events are computed once. */
   #settle(): void {
     if (this.#stale) {
       this.#stale = false;
@@ -211,7 +211,7 @@ export class EventsPanel {
     this.#list.reveal(index);
   }
 
-  /** Says which line is the active one, wherever it stands now. */
+  /** Marks the active line, wherever it is now. */
   #point(): void {
     const index = this.#selected ? this.#shown.indexOf(this.#selected) : -1;
     if (index < 0) this.#host.removeAttribute('aria-activedescendant');
@@ -247,7 +247,7 @@ export class EventsPanel {
   }
 }
 
-/** The colour of the sign in words, for those who do not see it. */
+/** The meaning of the sign's colour in words. */
 function sayLevel(kind: Element, level: Row['level']): void {
   if (level === 'plain') {
     kind.removeAttribute('role');
@@ -258,7 +258,7 @@ function sayLevel(kind: Element, level: Row['level']): void {
   }
 }
 
-/** A request's place among those that came with it: light while it waited, full while it was received. */
+/** The bar of a request among others of its burst: light while it waited, solid while it was received. */
 function drawBar(bar: HTMLElement, row: Row): void {
   const { span, burst } = row;
   bar.toggleAttribute('data-drawn', Boolean(span && burst));

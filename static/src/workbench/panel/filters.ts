@@ -6,7 +6,7 @@ const KINDS: [Filter | 'all', string][] = [
   ['all', 'All'], ['console', 'Console'], ['network', 'Network'], ['page', 'Page'], ['interaction', 'Interactions'], ['control', 'Control'], ['errors', 'Errors'],
 ];
 
-/** Most tabs that are told apart. */
+/** Largest number of listed tabs. */
 const TABS = 50;
 
 /** The row of filters: kind with counts, text, status of requests, tab. */
@@ -31,7 +31,7 @@ export class Filters {
     }
   }
 
-  /** Whether anything is left out. */
+  /** Whether any filter is active. */
   get active(): boolean {
     const { filter, text, standing, tab } = this.wanted;
     return filter !== 'all' || text !== '' || standing !== '' || tab !== '';
@@ -46,7 +46,7 @@ export class Filters {
     }
   }
 
-  /** Learns of tabs from what happens in them. */
+  /** Learns tabs from their events. */
   learn(event: CapturedEvent): void {
     const id = event.target_id;
     if (!id || (event.type !== 'navigation' && this.#tabs.has(id)) || str(event.data?.parent_frame_id)) return;

@@ -1,10 +1,10 @@
 import { h } from '../../ui/dom.js';
 import { visible } from './describe.js';
 
-/** A string longer than this is cut in the view; copying gives it whole. */
+/** A longer string is cut in the view; copying gives all of it. */
 const LONGEST_STRING = 20_000;
 
-/** A value as indented JSON, coloured, as elements with text only. */
+/** A value as indented, coloured JSON, in elements that contain only text. */
 export function jsonView(value: unknown): DocumentFragment {
   const out = document.createDocumentFragment();
   write(out, value, '');

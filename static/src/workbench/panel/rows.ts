@@ -1,9 +1,9 @@
 import { describe, str } from './describe.js';
 import { burstOf, spanOf, type Burst, type Span } from './timing.js';
 
-/** From captured events (their schema is snake_case, as the server streams it) to lines of the panel. */
+/** Converts captured events (in snake_case, as streamed) to lines of the panel. */
 
-/** An event as the capture tells it. */
+/** An event as the server sends it. */
 export interface CapturedEvent {
   seq: number;
   /** Unix time in ms. */
@@ -18,13 +18,13 @@ export interface CapturedEvent {
   truncated?: boolean;
 }
 
-/** What the panel can be narrowed down to. */
+/** The kinds of the filter. */
 export type Filter = 'console' | 'network' | 'page' | 'interaction' | 'control' | 'errors';
 
-/** How a request stands, for the filter of that name. */
+/** The states of requests for their filter. */
 export type Standing = '' | '1' | '2' | '3' | '4' | '5' | 'failed' | 'pending';
 
-/** What lines have to be to be shown; empty fields ask for nothing. */
+/** The conditions for shown lines; empty fields allow everything. */
 export interface Wanted {
   filter: Filter | 'all';
   /** In lower case. */
@@ -34,31 +34,31 @@ export interface Wanted {
   tab: string;
 }
 
-/** Everything. */
+/** Allows everything. */
 export const ALL: Wanted = { filter: 'all', text: '', standing: '', tab: '' };
 
 /** A line of the panel. */
 export interface Row {
   event: CapturedEvent;
-  /** The answer to a request, once it came. */
+  /** The response of a request, once it has come. */
   answer?: CapturedEvent;
-  /** The last messages of a WebSocket, and how many there were. */
+  /** The last messages of a WebSocket, and their number. */
   messages?: CapturedEvent[];
   messageCount?: number;
   group: Exclude<Filter, 'errors'>;
-  /** The line in two parts: what it is, and what belongs to it, softer. */
+  /** The line in two parts: what it is, and details in a softer colour. */
   text: string;
   soft: string;
   status: string;
   standing: Standing;
   took: string;
   level: 'plain' | 'warn' | 'wrong';
-  /** A person caused it, as against a script. */
+  /** Caused by a person and not by a script. */
   person: boolean;
-  /** When a request began and ended, and which others it came with. */
+  /** When a request began and ended, and its burst. */
   span?: Span;
   burst?: Burst;
-  /** What the text filter looks through, in lower case. */
+  /** The text for the text filter, in lower case. */
   search: string;
 }
 
@@ -84,7 +84,7 @@ function searchable(row: Row): string {
   return `${row.event.type} ${row.text} ${row.soft} ${row.status}`.toLowerCase();
 }
 
-/** Puts the answer to a request on the request's line. */
+/** Adds the response to the request's line. */
 export function answer(row: Row, event: CapturedEvent): void {
   const data = event.data ?? {};
   row.answer = event;
@@ -127,29 +127,29 @@ export function passes(row: Row, { filter, text, standing, tab }: Wanted): boole
   return text === '' || row.search.includes(text);
 }
 
-/** How many lines there are of each kind. */
+/** The number of lines of each kind. */
 export type Counts = Record<Filter, number>;
 
-/** What an event did to the lines. */
+/** The effect of an event on the lines. */
 export interface Outcome {
   row: Row;
-  /** An earlier line took it in. */
+  /** An earlier line includes it. */
   changed: boolean;
-  /** Lines that had to go for it. */
+  /** Lines that were removed for it. */
   dropped: number;
 }
 
-/** The lines of one capture, oldest first, with requests and their answers joined. */
+/** The lines of one capture, oldest first, with requests and responses joined. */
 export class RowLog {
   rows: Row[] = [];
   #requests = new Map<string, Row>();
   #bursts = new Map<string, Burst>();
   #last = 0;
 
-  /** At most `capacity` lines are kept; the oldest go. */
+  /** At most `capacity` lines are kept; the oldest are removed first. */
   constructor(readonly capacity: number) {}
 
-  /** Adds an event. Null when it is a repetition: a seq is never used twice in a session. */
+  /** Adds an event. Returns null for a repeated one: a seq is used only once in a session. */
   add(event: CapturedEvent): Outcome | null {
     if (event.seq <= this.#last) return null;
     this.#last = event.seq;
@@ -166,7 +166,7 @@ export class RowLog {
     this.rows.push(row);
     let dropped = 0;
     if (this.rows.length > this.capacity) {
-      // In one go now and then, rather than one with each event.
+      // Several at a time, instead of one with each event.
       dropped = Math.ceil(this.capacity / 20);
       for (const old of this.rows.splice(0, dropped)) {
         const oldKey = requestKey(old.event);
@@ -176,12 +176,12 @@ export class RowLog {
     return { row, changed: false, dropped };
   }
 
-  /** Puts what belongs to an earlier request on its line, which it returns. */
+  /** Adds an event to the line of its request, and returns that line. */
   #join(key: string, event: CapturedEvent): Row | null {
     const request = this.#requests.get(key);
     if (!request) return null;
     if (event.type === 'network_request') {
-      // A redirect keeps its request's id: the earlier line is answered by it.
+      // A redirect keeps its request's id, and answers the earlier line.
       request.status ||= str((event.data?.redirect_response as { status?: number } | undefined)?.status) || 'redirected';
       request.standing = '3';
       request.span = { start: request.event.ts, end: event.ts };
@@ -212,7 +212,7 @@ export class RowLog {
   }
 }
 
-/** Chromium's ids of requests are unique within a target only. */
+/** Chromium's request ids are unique only within a target. */
 function requestKey(event: CapturedEvent): string {
   const id = str(event.data?.request_id);
   return id && `${event.cdp_session_id ?? ''} ${id}`;

@@ -3,17 +3,17 @@ import { h, icon } from '../../ui/dom.js';
 import { timeOf } from '../output.js';
 import type { Run, Step } from '../../remote/protocol.js';
 
-/** How old (ms) what is known of the runs may be. */
+/** How old (ms) the known runs may be. */
 const FRESH = 2_000;
 
-/** Finds which step of a script was under way when something happened. */
+/** Finds the script's step that was running at a time. */
 export class Steps {
   #asked = 0;
   #runs: Promise<Run[]> = Promise.resolve([]);
 
   constructor(private readonly session: string, private readonly reveal: (run: Run, line: number) => void) {}
 
-  /** Fills an element with a way to the step, unless no script was at work. */
+  /** Fills an element with a link to the step, if a script was running. */
   async tell(ts: number, into: HTMLElement): Promise<void> {
     const found = stepAt(await this.#list(), ts);
     if (!found) return;
@@ -33,7 +33,7 @@ export class Steps {
   }
 }
 
-/** The step that was under way at a moment, or the last one before it in a run that was going on. */
+/** The step that was running at a time, or the last one before it in a running script. */
 export function stepAt(runs: Run[], ts: number): { run: Run; step: Step; during: boolean } | null {
   for (const run of runs) {
     const began = timeOf(run.startedAt ?? run.createdAt ?? '');

@@ -2,16 +2,16 @@ import type { CapturedEvent } from './rows.js';
 
 /** When requests began, waited and ended, for the waterfall and the details. */
 
-/** From when to when something went on, in Unix ms. */
+/** A span of time in Unix ms. */
 export interface Span { start: number; end: number }
 
-/** Requests that came close together, which share one scale of the waterfall. */
+/** Requests that came close together and share one scale in the waterfall. */
 export interface Burst extends Span {}
 
-/** So long (ms) without a request ends a burst. */
+/** This long (ms) without a request ends a burst. */
 const QUIET = 2_000;
 
-/** The burst that a request belongs to: the one before, or a new one with each document and after a pause. */
+/** The burst of a request: the previous one, or a new one with each document and after a pause. */
 export function burstOf(last: Burst | undefined, request: CapturedEvent): Burst {
   const document = request.data?.resource_type === 'document' && !request.data.redirected_from;
   if (!last || document || request.ts > last.end + QUIET) return { start: request.ts, end: request.ts };
@@ -19,13 +19,13 @@ export function burstOf(last: Burst | undefined, request: CapturedEvent): Burst 
   return last;
 }
 
-/** The phases of a request, as the server names them, and in words. */
+/** The phases of a request by the server's names, with words. */
 export const PHASES: readonly (readonly [string, string])[] = [
   ['blocked_ms', 'Queued'], ['dns_ms', 'Looking up the name'], ['connect_ms', 'Connecting'], ['ssl_ms', 'of it, securing'],
   ['send_ms', 'Sending'], ['wait_ms', 'Waiting for the answer'], ['receive_ms', 'Receiving'],
 ];
 
-/** The phases that took place, in ms; null when they are not known. */
+/** The phases that took place, in ms; null when unknown. */
 export function phasesOf(answer: CapturedEvent | undefined): { name: string; words: string; ms: number }[] | null {
   const timing = answer?.data?.timing as Record<string, number> | undefined;
   if (!timing || !(Number(timing.send_ms) >= 0)) return null;
@@ -38,7 +38,7 @@ export function spanOf(request: CapturedEvent, answer: CapturedEvent): Span {
   return { start: request.ts, end: total >= 0 ? request.ts + total : Math.max(request.ts, answer.ts) };
 }
 
-/** The share of a request's time until the first byte came, 0 to 1. */
+/** The share of a request's time before the first byte, 0 to 1. */
 export function waited(answer: CapturedEvent | undefined): number {
   const phases = phasesOf(answer)?.filter(({ name }) => name !== 'ssl_ms');
   const all = phases?.reduce((sum, { ms }) => sum + ms, 0) ?? 0;
@@ -46,7 +46,7 @@ export function waited(answer: CapturedEvent | undefined): number {
   return 1 - (phases.find(({ name }) => name === 'receive_ms')?.ms ?? 0) / all;
 }
 
-/** Where a bar stands in its burst, in percent. */
+/** The position of a bar in its burst, in percent. */
 export function barOf(span: Span, burst: Burst): { left: number; width: number } {
   const all = Math.max(1, burst.end - burst.start);
   const left = Math.min(96, Math.max(0, ((span.start - burst.start) / all) * 100));

@@ -1,7 +1,7 @@
-/** Rows beyond the visible ones that are kept drawn, so that scrolling shows no gaps. */
+/** Rows beyond the visible ones that are drawn too, so that scrolling shows no gaps. */
 const OVERSCAN = 8;
 
-/** Which rows have to be drawn. */
+/** The rows to draw. */
 export function range(scrollTop: number, height: number, rowHeight: number, count: number): { from: number; to: number } {
   const from = Math.max(0, Math.floor(scrollTop / rowHeight) - OVERSCAN);
   const to = Math.min(count, Math.ceil((scrollTop + height) / rowHeight) + OVERSCAN);
@@ -14,13 +14,13 @@ interface Options {
   count(): number;
   /** Called before the rows are drawn. */
   before(): void;
-  /** Fills an element, made anew or used before, with a row. */
+  /** Fills a new or reused element with a row. */
   fill(element: HTMLElement, index: number): void;
 }
 
-/** A list of rows of one height, of which only those in sight exist as elements. */
+/** A list of rows of equal height, in which only visible rows exist as elements. */
 export class VirtualList {
-  /** Keeps the newest row in sight until the person scrolls away from it. */
+  /** Keeps the newest row in view until the person scrolls away. */
   follow = true;
   onFollowChange: (follow: boolean) => void = () => {};
   #sizer = document.createElement('div');
@@ -46,7 +46,7 @@ export class VirtualList {
     });
   }
 
-  /** Rows were removed at the top: what is in sight stays in sight. */
+  /** Rows were removed at the top; what is in view stays in view. */
   shift(rows: number): void {
     if (!this.follow) this.options.host.scrollTop -= rows * this.options.rowHeight;
   }
