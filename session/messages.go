@@ -7,14 +7,20 @@ import (
 	"takeover/input"
 )
 
-// Mouse and the others are the kinds of input on a viewer's socket.
+// The kinds of input on a viewer's socket.
 type (
-	Mouse   = input.Mouse
-	Key     = input.Key
-	Text    = input.Text
+	// Mouse is a mouse event.
+	Mouse = input.Mouse
+	// Key is a key that went down or up.
+	Key = input.Key
+	// Text is text without key presses.
+	Text = input.Text
+	// Compose is the unfinished text of an input method.
 	Compose = input.Compose
-	Touch   = input.Touch
-	Drop    = input.Drop
+	// Touch is a change of fingers.
+	Touch = input.Touch
+	// Drop is a drop of files on the page.
+	Drop = input.Drop
 )
 
 // The messages to a viewer. Each marshals to its JSON form.

@@ -10,15 +10,20 @@ import (
 	"takeover/questions"
 )
 
-// DialogMessage and the others are the messages about what pages ask, and the
-// place where pages believe to be.
+// The messages about pages' questions.
 type (
-	DialogMessage     = questions.DialogMessage
-	ChooserMessage    = questions.ChooserMessage
-	AuthMessage       = questions.AuthMessage
+	// DialogMessage is a JavaScript dialog, or its end.
+	DialogMessage = questions.DialogMessage
+	// ChooserMessage is a page's request for files, or its end.
+	ChooserMessage = questions.ChooserMessage
+	// AuthMessage is a server's request for credentials, or its end.
+	AuthMessage = questions.AuthMessage
+	// PermissionMessage is a permission that a page was refused, or its end.
 	PermissionMessage = questions.PermissionMessage
-	SelectMessage     = questions.SelectMessage
-	Place             = questions.Place
+	// SelectMessage is a picker of a page, or its end.
+	SelectMessage = questions.SelectMessage
+	// Place is the position that pages get for geolocation.
+	Place = questions.Place
 )
 
 // questionsHost is a session as the questions of its pages see it.

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"net/http/pprof" //nolint:gosec // it adds handlers to http.DefaultServeMux, which nothing here serves
+	"net/http/pprof" // adds handlers to http.DefaultServeMux too, which nothing here serves
 	runtimepprof "runtime/pprof"
 
 	"github.com/labstack/echo/v4"

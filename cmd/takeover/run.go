@@ -247,11 +247,11 @@ func (r *runner) lookAtFiles(ctx context.Context) (err error) {
 func (r *runner) collect(ctx context.Context) error {
 	goes := r.Session == "" && !r.Keep && !r.Watch
 	if r.Download == "" && !goes || ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // an interrupted command reports that itself
 	}
 	all, err := r.client.files(ctx, r.session)
 	if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusGone {
-		return nil //nolint:nilerr // the script ended its session
+		return nil // the script ended its session
 	} else if err != nil {
 		return err
 	}
