@@ -240,7 +240,7 @@ test('fast taps on different keys are taps, two in one place zoom', async ({ bro
   for (const x of [100, 200, 300, 400, 500]) await tap(x);
   expect(await frame.boundingBox()).toEqual(whole);
   await tap(505);
-  expect((await frame.boundingBox())?.width).toBeGreaterThan(whole?.width ?? Infinity);
+  await expect.poll(async () => (await frame.boundingBox())?.width).toBeGreaterThan(whole?.width ?? Infinity);
   expect((await look()).told.filter((line) => line.startsWith('click'))).toHaveLength(5);
   await context.close();
 });
