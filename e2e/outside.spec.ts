@@ -80,7 +80,7 @@ test('a person allows what a page was refused', async ({ page, request, context 
   await expect(bar).toBeHidden();
   await remote.click({ x: 140, y: 70 });
   await received(request, session, 'refused 1'); // nothing waits
-  await expect(bar).toContainText(`${site.slice(7)} asked to know your location. It was refused.`);
+  await expect(bar).toContainText(`${site.slice(7)} asked to know your location. It was blocked.`);
   await accessible(page, 'a page was refused a permission');
 
   // The place is that of the person's device, if their own browser may tell it.
@@ -186,7 +186,7 @@ test('the keys of the page are listed', async ({ page, request }) => {
   await page.getByRole('button', { name: 'Reload' }).focus();
   await page.keyboard.press('?');
   const help = page.getByRole('dialog', { name: 'Keyboard' });
-  await expect(help).toContainText('Gives the keys back to this page');
+  await expect(help).toContainText('Leaves the remote page');
   await accessible(page, 'the list of keys');
   await page.keyboard.press('Escape');
   await expect(help).toBeHidden();
