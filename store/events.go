@@ -61,7 +61,7 @@ func (r Record) id(session string) string {
 // called from any goroutine.
 type Events struct {
 	store  *Store
-	js     jetstream.JetStream
+	js     jetstream.JetStream // of the ordered connection
 	stream jetstream.Stream
 }
 
@@ -81,7 +81,11 @@ func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open stream of events: %w", err)
 	}
-	return &Events{s, s.js, stream}, nil
+	ordered, err := jetstream.New(s.ordered)
+	if err != nil {
+		return nil, fmt.Errorf("open stream of events: %w", err)
+	}
+	return &Events{s, ordered, stream}, nil
 }
 
 // subject is the NATS subject of a session's events of one category, or of all categories for "*".

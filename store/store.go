@@ -49,6 +49,7 @@ type Store struct {
 	embedded *server.Server // nil for an external server
 	conn     *nats.Conn
 	js       jetstream.JetStream
+	ordered  *nats.Conn // for events; it sends nothing late, see connectOrdered
 
 	mu      sync.Mutex // guards what follows
 	away    bool
@@ -111,7 +112,24 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if _, err := s.js.AccountInfo(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("use JetStream: %w", err), s.Close())
 	}
+	if err := s.connectOrdered(o.URL); err != nil {
+		return nil, errors.Join(fmt.Errorf("connect to NATS: %w", err), s.Close())
+	}
 	return s, nil
+}
+
+// connectOrdered opens the connection for messages that are sent before the ones
+// before them are acknowledged. A connection that breaks loses what was on its way;
+// by default the client still sends later what it was given since, and the stream
+// would get those messages without the lost ones. This connection refuses messages
+// while it is broken instead.
+func (s *Store) connectOrdered(url string) (err error) {
+	opts := []nats.Option{nats.Name("takeover events"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.ReconnectBufSize(-1)}
+	if s.embedded != nil {
+		opts = append(opts, nats.InProcessServer(s.embedded))
+	}
+	s.ordered, err = nats.Connect(url, opts...)
+	return err
 }
 
 // embed starts the server in the process.
@@ -152,8 +170,10 @@ func (s *Store) embed(o Options) error {
 
 // Close ends the connection, and the embedded server, and waits for it.
 func (s *Store) Close() error {
-	if s.conn != nil {
-		s.conn.Close()
+	for _, conn := range []*nats.Conn{s.ordered, s.conn} {
+		if conn != nil {
+			conn.Close()
+		}
 	}
 	if s.embedded != nil {
 		s.embedded.Shutdown()
