@@ -38,9 +38,9 @@ var hostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.Str
 // AddressGuard says which addresses a session may be sent to: not the server's
 // own, whose pages would be used with the rights of whoever watches, but for
 // the demo site. addr is where the server listens, publicURL where people
-// reach it. Nor to link-local addresses and those of cloud metadata. A name of
+// reach it at the moment. Nor to link-local addresses and those of cloud metadata. A name of
 // others that DNS resolves to one of them is not noticed.
-func AddressGuard(addr, publicURL string) func(*url.URL) error {
+func AddressGuard(addr string, publicURL func() string) func(*url.URL) error {
 	own := endpoint{}
 	if host, port, err := net.SplitHostPort(addr); err == nil { // a listener's address is one
 		n, _ := strconv.ParseUint(port, 10, 16)
@@ -49,10 +49,6 @@ func AddressGuard(addr, publicURL string) func(*url.URL) error {
 			own.host, own.ip = "", ip.WithZone("").Unmap()
 		}
 	}
-	public := endpoint{}
-	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
-		public, _ = endpointOf(u) // a bad one is nobody's address
-	}
 	return func(u *url.URL) error {
 		if u.Host == "" {
 			return nil
@@ -60,6 +56,10 @@ func AddressGuard(addr, publicURL string) func(*url.URL) error {
 		to, err := endpointOf(u)
 		if err != nil {
 			return err
+		}
+		public := endpoint{}
+		if p, err := url.Parse(publicURL()); err == nil && p.Host != "" {
+			public, _ = endpointOf(p) // a bad one is nobody's address
 		}
 		switch own := to == public || to.port == own.port && (to == own || to.isLocal()); {
 		case own && isDemo(u.Path):

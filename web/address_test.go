@@ -9,7 +9,7 @@ import (
 )
 
 func TestAddressGuard(t *testing.T) {
-	guard := AddressGuard("127.0.0.1:8191", "https://takeover.example.com")
+	guard := AddressGuard("127.0.0.1:8191", func() string { return "https://takeover.example.com" })
 	for text, own := range map[string]bool{
 		"http://127.0.0.1:8191/":                      true,
 		"http://127.0.0.1:08191/":                     true,
@@ -88,7 +88,7 @@ func TestAddressGuard(t *testing.T) {
 // TestAddressGuardLinkLocal holds that nobody reaches what clouds tell their
 // machines, however it is written.
 func TestAddressGuardLinkLocal(t *testing.T) {
-	guard := AddressGuard("127.0.0.1:8191", "")
+	guard := AddressGuard("127.0.0.1:8191", func() string { return "" })
 	for text, refused := range map[string]bool{
 		"http://169.254.169.254/latest/meta-data/": true,
 		"http://169.254.169.254/demo/":             true,
@@ -140,11 +140,25 @@ func TestAddressGuardInterfaces(t *testing.T) {
 		hosts = append(hosts, name)
 	}
 	for _, listen := range []string{"0.0.0.0:8191", "[::]:8191", ":8191"} {
-		guard := AddressGuard(listen, "")
+		guard := AddressGuard(listen, func() string { return "" })
 		for _, host := range hosts {
 			if err := guard(&url.URL{Scheme: "http", Host: net.JoinHostPort(host, "8191"), Path: "/"}); !errors.Is(err, errOwnAddress) {
 				t.Errorf("%s on %s: %v", host, listen, err)
 			}
 		}
+	}
+}
+
+// The address that a trusted proxy gives is the server's own from then on.
+func TestAddressGuardFollowsTheProxy(t *testing.T) {
+	public := "http://127.0.0.1:8191"
+	guard := AddressGuard("127.0.0.1:8191", func() string { return public })
+	own := &url.URL{Scheme: "https", Host: "browser.example", Path: "/"}
+	if err := guard(own); err != nil {
+		t.Errorf("before: %v", err)
+	}
+	public = "https://browser.example"
+	if err := guard(own); !errors.Is(err, errOwnAddress) {
+		t.Errorf("after: %v", err)
 	}
 }

@@ -65,7 +65,7 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 	})
 	opts := session.Options{
 		Dir: t.TempDir(), WarmBrowsers: -1, MaxSessions: 4, Executable: workertest.Command(scripting.Subcommand), PublicURL: func() string { return base },
-		CheckURL: AddressGuard(ln.Addr().String(), base), Store: kept, Logger: log,
+		CheckURL: AddressGuard(ln.Addr().String(), func() string { return base }), Store: kept, Logger: log,
 	}
 	keys, err := NewKeys(testKey, otherKey)
 	if err != nil {

@@ -149,9 +149,10 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
-	options := s.options(ln.Addr(), kept, hooks, log)
+	options := s.options(kept, hooks, log)
 	options.S2 = second
 	options.PublicURL, options.Redaction = public.current, redaction
+	options.CheckURL = web.AddressGuard(ln.Addr().String(), public.current)
 	manager, err := session.NewManager(options)
 	if err != nil {
 		return errors.Join(err, ln.Close())
@@ -225,15 +226,14 @@ func (s *serveCommand) maxStore() int64 {
 	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + archive.StoreBytes(cmp.Or(s.KeepBytes, session.DefaultKeepBytes)) + savedscripts.StoreBytes + webhook.StoreBytes
 }
 
-func (s *serveCommand) options(addr net.Addr, kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {
+func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {
 	warm := s.Warm
 	if warm <= 0 {
 		warm = -1 // session takes 0 for its default
 	}
 	return session.Options{
 		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium,
-		CheckURL: web.AddressGuard(addr.String(), s.PublicURL),
-		Timeout:  s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
+		Timeout: s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:   kept,
 		Events:  store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
