@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,13 +48,13 @@ func (s *Session) act(ctx context.Context, by actor, operation string, params js
 	if by.holder == control.Nobody || !s.monitor.CapturesActions() {
 		return by.client.Call(ctx, operation, params)
 	}
-	told := map[string]any{"actor": by.holder.String(), "operation": operation, "target": targetOf(params)}
+	told := map[string]any{"actor": by.holder.String(), "operation": operation, "target": s.brief(targetOf(params))}
 	s.noteAction(capture.TypeActionStarted, told)
 	started := time.Now()
 	result, err := by.client.Call(ctx, operation, params)
 	told["ok"], told["duration_ms"] = err == nil, msOf(time.Since(started))
 	if err != nil {
-		told["error"] = failureOf(err, params)
+		told["error"] = s.brief(failureOf(err, params))
 	}
 	s.noteAction(capture.TypeActionEnded, told)
 	return result, err
@@ -77,15 +78,20 @@ const minEntered = 3
 // maxTarget bounds the target and the error of an operation in its events, in bytes.
 const maxTarget = 500
 
-// targetOf describes the target of an operation in short: a selector, or else an
-// address.
+// targetOf describes the target of an operation: a selector, or else an address.
 func targetOf(params json.RawMessage) string {
 	var p struct{ Selector, URL string }
 	_ = json.Unmarshal(params, &p) // the operation itself refuses bad parameters
 	if p.Selector != "" {
-		return text.Clip(p.Selector, maxTarget)
+		return p.Selector
 	}
-	return text.Clip(p.URL, maxTarget)
+	return p.URL
+}
+
+// brief redacts a text and then cuts it: the beginning of a secret at the cut would
+// not be recognized.
+func (s *Session) brief(what string) string {
+	return text.Clip(s.monitor.Redactor().Text(what), maxTarget)
 }
 
 // failureOf describes why an operation failed, without its log, and without the
@@ -100,10 +106,12 @@ func failureOf(err error, params json.RawMessage) string {
 	for _, name := range []string{"selector", "url", "frame", "page", "handle"} {
 		delete(given, name)
 	}
-	for _, secret := range textsIn(given, nil) {
+	entered := textsIn(given, nil)
+	slices.SortFunc(entered, func(a, b string) int { return len(b) - len(a) }) // a short one may be part of a long one
+	for _, secret := range entered {
 		message = strings.ReplaceAll(message, secret, capture.Redacted)
 	}
-	return text.Clip(message, maxTarget)
+	return message
 }
 
 // textsIn appends the texts in a decoded JSON value.

@@ -11,7 +11,6 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/control"
-	"takeover/text"
 )
 
 // actionEvent is the data of action_started and action_ended.
@@ -94,11 +93,21 @@ func TestErrorsDoNotTellWhatWasEntered(t *testing.T) {
 		{`{"options":[{"label":"hunter2"}]}`, `no hunter2`, `no [REDACTED]`},
 		{`{"value":"a"}`, `a fault`, `a fault`},
 		{`not JSON`, `bad parameters`, `bad parameters`},
-		{`{}`, strings.Repeat("x", 600), text.Clip(strings.Repeat("x", 600), maxTarget)},
+		{`{"a":"pass","b":"pass-word","c":"pass-word-long"}`, `no pass-word-long, pass`, `no [REDACTED], [REDACTED]`},
 	} {
 		if got := failureOf(errors.New(c.err), json.RawMessage(c.params)); got != c.want {
 			t.Errorf("%s of %s is told as %s", c.err, c.params, got)
 		}
+	}
+}
+
+// TestSecretsAtTheCut has a secret stand where the description of an action is cut.
+func TestSecretsAtTheCut(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	defer s.monitor.Redactor().AddSecret("correct-horse-battery")()
+	got := s.brief(strings.Repeat("a", maxTarget-10) + "correct-horse-battery")
+	if strings.Contains(got, "correct") || len(got) > maxTarget {
+		t.Errorf("told is %q", got)
 	}
 }
 
