@@ -98,6 +98,7 @@ test('what is copied on either side is pasted on the other', async ({ page, requ
   const words = page.getByText('Copied from the remote page');
   for (const [y, text] of [[50, 'two lines, 日本 🙂!'], [260, 'in a shadow'], [320, 'in a frame']] as const) {
     await remote.click({ x: 50, y });
+    await expect(page.locator('#control-words')).toHaveText('You are in control');
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.press('ControlOrMeta+C');
     await hasClipboard(page, text);
