@@ -53,6 +53,7 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   const usual = await icon();
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
   await expect(page.locator('.card')).toHaveCount(1);
+  await expect.poll(() => page.evaluate(() => navigator.locks.query().then(({ held }) => held?.length))).toBe(1); // this page is the one that tells
   await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code' } });
   await expect(page).toHaveTitle(/^\(1\) /);
   expect(await noted('shown')).toBe('["A person is needed: Enter the code"]');
