@@ -122,6 +122,43 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 	}
 }
 
+// TestRefusedReturn has the person on a takeover come back when the places of guests
+// are taken: the takeover waits for somebody again.
+func TestRefusedReturn(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
+	to, err := s.RequestTakeover(TakeoverOptions{Reason: "x", RequestedBy: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guest := func(resume string) (*Viewer, error) {
+		return s.Join(ViewerOptions{Role: RoleTakeover, Link: &links.Grant{Takeover: to.ID(), Role: RoleTakeover}, Resume: resume})
+	}
+	v, err := guest("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Takeover("claim", to.ID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	v.Lost()
+	for range maxGuests {
+		other, err := guest("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(other.Leave)
+	}
+	if state := to.Info().State; state != TakeoverClaimed {
+		t.Fatalf("while they are away the takeover is %s", state)
+	}
+	if _, err := guest(v.id + "." + v.secret); !errors.Is(err, ErrTooMany) {
+		t.Fatalf("came back: %v", err)
+	}
+	if state := to.Info().State; state == TakeoverClaimed {
+		t.Error("the takeover stays claimed by nobody")
+	}
+}
+
 // TestOnlyWhoWorksSettles has a guest say that it is done while another one works,
 // is away for a moment, and has left.
 func TestOnlyWhoWorksSettles(t *testing.T) {

@@ -82,8 +82,9 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	resumed := o.Resume != "" && s.resume(v, o.Resume)
 	if err := s.welcome(v); err != nil {
 		v.cancel()
-		if resumed {
+		if resumed { // the earlier viewer's place is gone, as if nobody had come back
 			s.control.Release(v.holder())
+			s.abandon(v.holder())
 		}
 		return nil, err
 	}
