@@ -17,8 +17,8 @@ import (
 const (
 	// minPause is the least time between two writes of one key.
 	minPause = 250 * time.Millisecond
-	// restShare bounds the load of one key: after a write that took t it rests for
-	// restShare times t.
+	// restShare limits the write load of one key: after a write that took t, the
+	// key rests for restShare*t.
 	restShare = 20
 	// pauseMax is the longest pause after failed writes of a key. The first pause is
 	// minPause, and each is twice as long as the one before.
@@ -41,8 +41,8 @@ type Key struct {
 // bytes the store keeps of it afterwards.
 type Job func(ctx context.Context) (bytes int, err error)
 
-// Archive writes records to the store on a goroutine of its own: the newest state
-// of each, and without making its callers wait. All methods may be called from any
+// Archive writes the newest state of each record to the store, on its own
+// goroutine, so its callers do not wait. All methods may be called from any
 // goroutine. A nil Archive keeps nothing.
 type Archive struct {
 	tables *tables
@@ -61,14 +61,14 @@ type Archive struct {
 	total int64
 }
 
-// waitingJob is a job that the writer has not begun.
+// waitingJob is a job that the writer has not started.
 type waitingJob struct {
 	Job
 	done chan struct{} // closed after the first attempt; nil while nobody waits for it
 }
 
-// rest says when a key may be written again, and how long it waits after the next
-// failure.
+// rest says when a key may be written again, and how long the writer pauses after
+// its next failure.
 type rest struct {
 	until time.Time
 	pause time.Duration
@@ -76,10 +76,10 @@ type rest struct {
 
 // Options configures an Archive. All fields are required.
 type Options struct {
-	Server string        // names this server's records in a store that others use too
-	Bytes  int64         // the archive calls Full when it holds more
+	Server string        // the prefix of this server's records in a store that several servers share
+	Bytes  int64         // Full is called when the archive holds more bytes
 	Age    time.Duration // the store deletes older records
-	Full   func()        // is called by the writer's goroutine; should make room with Forget
+	Full   func()        // called on the writer's goroutine; should make room with Forget
 	Logger *slog.Logger
 }
 
@@ -99,15 +99,16 @@ func Open(ctx context.Context, s *store.Store, o Options) (*Archive, error) {
 // Start starts the writer. Close ends it.
 func (a *Archive) Start() { go a.run() }
 
-// Later runs a key's job soon. It replaces a job of the key that still waits.
+// Later soon runs a job for a key. It replaces an earlier job of the key that has
+// not started.
 func (a *Archive) Later(key Key, job Job) {
 	if a != nil {
 		a.put(key, job, false)
 	}
 }
 
-// Written is Later for callers that wait: the channel is closed after the first
-// attempt, also a failed one.
+// Written is like Later, for callers that wait: the channel is closed after the
+// first attempt, even if that failed.
 func (a *Archive) Written(key Key, job Job) <-chan struct{} {
 	return a.put(key, job, true)
 }
@@ -132,7 +133,7 @@ func (a *Archive) put(key Key, job Job, wait bool) chan struct{} {
 	return done
 }
 
-// Close runs the jobs that wait, for at most flushTimeout, and ends the writer.
+// Close runs the waiting jobs, for at most flushTimeout, and ends the writer.
 func (a *Archive) Close() {
 	if a == nil {
 		return
@@ -169,7 +170,7 @@ func (a *Archive) run() {
 	}
 }
 
-// Flush runs all jobs that wait, once.
+// Flush runs all waiting jobs once.
 func (a *Archive) Flush() {
 	if a == nil {
 		return
@@ -200,7 +201,7 @@ func (a *Archive) next(now time.Time) (key Key, job *waitingJob, wait time.Durat
 			delete(a.rests, key)
 		}
 	}
-	wait = time.Hour // a token comes before
+	wait = time.Hour // a token arrives earlier
 	for key, job := range a.jobs {
 		left := a.rests[key].until.Sub(now)
 		if left <= 0 {
@@ -212,8 +213,8 @@ func (a *Archive) next(now time.Time) (key Key, job *waitingJob, wait time.Durat
 	return key, nil, wait
 }
 
-// write runs a job. A job that fails is repeated later, unless the key has a newer
-// one by then. write reports whether the job succeeded.
+// write runs a job and reports whether it succeeded. A failed job is retried
+// later, unless a newer job of the key has replaced it.
 func (a *Archive) write(ctx context.Context, key Key, job *waitingJob) bool {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -252,7 +253,7 @@ func (a *Archive) write(ctx context.Context, key Key, job *waitingJob) bool {
 	return true
 }
 
-// sizeLocked sets how many bytes the store keeps of a key.
+// sizeLocked records how many bytes the store keeps of a key.
 func (a *Archive) sizeLocked(key Key, bytes int) {
 	of := a.sizes[key.Session]
 	a.total += int64(bytes - of[key])
@@ -271,7 +272,8 @@ func (a *Archive) sizeLocked(key Key, bytes int) {
 }
 
 // Size returns how many bytes the store keeps of a session, and by how many bytes
-// all sessions together are over the limit: negative while there is room.
+// all sessions together exceed the limit. The latter is negative while there is
+// room.
 func (a *Archive) Size(session string) (bytes, over int64) {
 	if a == nil {
 		return 0, 0
@@ -337,7 +339,7 @@ func (a *Archive) SetDetails(ctx context.Context, key Key, value []byte) error {
 }
 
 // Details reads the long part of a run or a session. The error is
-// store.ErrNotFound for a key without one, or the store's.
+// store.ErrNotFound if the key has none.
 func (a *Archive) Details(ctx context.Context, key Key) ([]byte, error) {
 	return a.tables.details.Get(ctx, a.tables.name(key))
 }
@@ -348,15 +350,15 @@ func (a *Archive) SetPicture(ctx context.Context, key Key, image []byte) error {
 }
 
 // Picture reads the picture of a run or a session. The error is store.ErrNotFound
-// for a key without one, or the store's.
+// if the key has none.
 func (a *Archive) Picture(ctx context.Context, key Key) ([]byte, error) {
 	return a.tables.details.Get(ctx, a.tables.name(key)+pictureSuffix)
 }
 
-// Read calls read with each record of a kind, as long as read returns no error.
-// read returns how many bytes the record has in details. Read deletes records of
-// sessions without a record, and skips records that it cannot decode. Call it
-// before Start, with Sessions first.
+// Read calls read with each record of a kind until read returns an error. read
+// returns the size of the record's details in bytes. Read deletes records of
+// unknown sessions, and skips records that it cannot decode. Call it before
+// Start, and with Sessions first.
 func Read[T any](ctx context.Context, a *Archive, kind Kind, read func(key Key, record T) (details int, err error)) error {
 	return a.tables.each(ctx, kind, func(key Key, value []byte) error {
 		var record T

@@ -22,21 +22,22 @@ const (
 	Links     Kind = "links"
 )
 
-// pictureSuffix ends the name of a picture beside the long part of the same key.
+// pictureSuffix ends the key of a picture, which is stored beside the long part
+// of the same record.
 const pictureSuffix = ".picture"
 
-// detailsBucket holds the long parts of runs, after which it is named, the logs of
-// sessions, and the pictures of both.
+// detailsBucket holds the long parts of runs, the logs of sessions, and the
+// pictures of both. It is named after the first of these.
 const detailsBucket = "run-details"
 
 var kinds = []Kind{Sessions, Runs, Takeovers, Links}
 
-// MaxRecord is the most bytes of one record: an external NATS takes messages up to
-// 1 MiB by default.
+// MaxRecord is the largest size of one record in bytes. An external NATS accepts
+// messages up to 1 MiB by default.
 const MaxRecord = 900_000
 
-// StoreBytes is how many bytes a store needs for an archive with so many bytes of
-// records.
+// StoreBytes returns how many bytes of storage an archive of the given size
+// needs.
 func StoreBytes(keep int64) int64 { return int64(len(kinds)+1) * 2 * keep }
 
 // tables hold the records. Each key begins with the server's name, because several
@@ -48,9 +49,9 @@ type tables struct {
 	details *store.Blobs
 }
 
-// openTables opens the tables. Each may hold twice the bytes of the whole archive:
-// a new value stands beside the one that it replaces, and the archive decides which
-// session makes room for another, not the table.
+// openTables opens the tables. Each may hold twice the bytes of the whole
+// archive, because a new value exists beside the old one while it replaces it.
+// The archive, not the table, decides which session makes room for another.
 func openTables(ctx context.Context, s *store.Store, server string, bytes int64, age time.Duration) (*tables, error) {
 	t := &tables{store: s, server: server, buckets: map[Kind]*store.Bucket{}}
 	o := store.BucketOptions{Bytes: 2 * bytes, Age: age}
