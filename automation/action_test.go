@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// recorder notes in window.seen what the elements of a page receive.
+// recorder collects in window.seen the events that the elements of a page
+// receive.
 const recorder = `<script>
 window.seen = [];
 for (const type of ['mousemove','mousedown','mouseup','click','dblclick','contextmenu','keydown','keypress','keyup','beforeinput','input','change','focusin'])
@@ -60,7 +61,7 @@ func TestPointerActions(t *testing.T) {
 	for _, tt := range []struct {
 		name, html, op string
 		params         params
-		events         []string // of seen, by their first word
+		events         []string // the entries of seen, by their first word
 		only           []string
 	}{
 		{"double click", `<b id=x>x</b>`, "dblclick", params{"selector": "b"}, []string{
@@ -128,7 +129,7 @@ func TestPointerErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name, html, op string
 		params         params
-		want           string // the error, with … for what may vary
+		want           string // the error; … stands for text that may vary
 	}{
 		{"nothing there", ``, "click", params{"selector": `internal:role=button[name="Go"i]`}, "Timeout 400ms exceeded.\nCall log:\n  - waiting for getByRole('button', { name: 'Go' })\n"},
 		{"strict", `<b>1</b><b id=two>2</b>`, "click", params{"selector": "b"}, "Error: strict mode violation: locator('b') resolved to 2 elements:\n    1) <b>1</b> aka getByText('1')\n    2) <b id=\"two\">2</b> aka getByText('2')\n\nCall log:\n  - waiting for locator('b')\n"},
@@ -163,7 +164,7 @@ func TestPointerErrors(t *testing.T) {
 	}
 }
 
-// like compares with a pattern in which … stands for anything.
+// like matches a text against a pattern in which … stands for any text.
 func like(s, pattern string) bool {
 	parts := strings.Split(pattern, "…")
 	if !strings.HasPrefix(s, parts[0]) {

@@ -24,7 +24,7 @@ var actionTargetOperations = table{
 	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
 }
 
-// pageAction makes an operation that the page carries out by itself.
+// pageAction makes an operation that runs entirely in the page.
 func (c *Client) pageAction(ctx context.Context, t *target, method string, params callParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -38,11 +38,12 @@ type fillParams struct {
 	target
 	Value       string `json:"value"`
 	Force       bool   `json:"force"`
-	NoWaitAfter bool   `json:"noWaitAfter"` // has no effect, as in Playwright
+	NoWaitAfter bool   `json:"noWaitAfter"` // ignored, as in Playwright
 }
 
-// opFill lets the page wait, select the present text and focus. The new text
-// comes from the keyboard, so that the page gets the events of a person's input.
+// opFill has the page wait for the element, select its text and focus it. The new
+// text is typed with the keyboard, so that the page gets the events of a person's
+// input.
 func opFill(ctx context.Context, c *Client, t *fillParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -213,7 +214,7 @@ type file struct {
 type filesParams struct {
 	target
 	Files       []file   `json:"files"`
-	Names       []string `json:"names"` // of the session's files, instead
+	Names       []string `json:"names"` // names of session files, instead of content
 	NoWaitAfter bool     `json:"noWaitAfter"`
 }
 

@@ -8,18 +8,18 @@ import (
 )
 
 var (
-	// schemePattern matches a URL's scheme, by
-	// https://url.spec.whatwg.org/#concept-basic-url-parser.
+	// schemePattern matches a URL's scheme, as
+	// https://url.spec.whatwg.org/#concept-basic-url-parser defines it.
 	schemePattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
 
 	// noBreaks removes characters that a browser ignores anywhere in a URL.
 	noBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 )
 
-// address parses a URL that a script opens in the way Chromium will. It refuses
-// files of this machine, Chromium's own pages, and addresses that
-// Options.CheckURL refuses. It returns the URL to open. A URL without a scheme is
-// left to Chromium, which refuses it.
+// address parses a URL that a script opens, the way Chromium will, and returns
+// the URL to open. It refuses local files, Chromium's own pages, and addresses
+// that Options.CheckURL refuses. A URL without a scheme is left to Chromium,
+// which refuses it.
 func (a *Automation) address(text string) (string, error) {
 	text = noBreaks.Replace(strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }))
 	if strings.HasPrefix(text, "localhost") || strings.HasPrefix(text, "127.0.0.1") {
@@ -44,8 +44,8 @@ func (a *Automation) address(text string) (string, error) {
 	return "", errorf("%s: addresses cannot be opened here", scheme)
 }
 
-// webAddress checks a web address. Any number of slashes, of either kind, may
-// come before the host.
+// webAddress checks a web address. The host may follow any number of slashes or
+// backslashes.
 func (a *Automation) webAddress(scheme, rest string) (string, error) {
 	end := strings.IndexAny(rest, "?#")
 	if end < 0 {
@@ -57,7 +57,7 @@ func (a *Automation) webAddress(scheme, rest string) (string, error) {
 		return text, nil
 	}
 	host, _, _ := strings.Cut(path, "/")
-	u, err := url.Parse(scheme + "://" + host) // Go refuses paths that browsers accept
+	u, err := url.Parse(scheme + "://" + host) // Go refuses some paths that browsers accept
 	if err == nil && u.Host == "" {
 		err = errors.New("it has no host")
 	}

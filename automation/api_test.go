@@ -14,7 +14,7 @@ import (
 	"takeover/automation"
 )
 
-// fetched is what api.fetch answers, as far as tests look at it.
+// fetched is the part of api.fetch's reply that tests look at.
 type fetched struct {
 	URL      string
 	Status   int
@@ -47,7 +47,8 @@ func apiSite(t *testing.T) *httptest.Server {
 	return s
 }
 
-// Requests share cookies with the browser context, both ways.
+// TestFetchCookies checks that requests share cookies with the browser context,
+// in both directions.
 func TestFetchCookies(t *testing.T) {
 	s := apiSite(t)
 	r := newRig(t)
@@ -72,7 +73,8 @@ func TestFetchCookies(t *testing.T) {
 	equal(t, "without mine", fmt.Sprint(list.Cookies), "[{fromserver 1}]")
 }
 
-// A context of its own has nothing of the browser's.
+// TestFetchContext checks that a request context of its own shares nothing with
+// the browser.
 func TestFetchContext(t *testing.T) {
 	s := apiSite(t)
 	r := newRig(t)
@@ -109,7 +111,8 @@ func TestFetchBodies(t *testing.T) {
 	}
 }
 
-// Requests reach what pages may reach, redirects and names included.
+// TestFetchPolicy checks that requests reach only what pages may reach, also
+// after redirects and name lookups.
 func TestFetchPolicy(t *testing.T) {
 	s := apiSite(t)
 	inner := strings.TrimPrefix(s.URL, "http://")

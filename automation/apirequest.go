@@ -36,15 +36,17 @@ const (
 	// plainAgent is the user agent of requests without a context.
 	plainAgent = "node"
 
-	// shownBody bounds the part of a body in an error, in characters.
+	// shownBody bounds how much of a body an error quotes, in characters.
 	shownBody = 1000
 )
 
 // apiOperations are requests outside the pages.
 var apiOperations = table{
 	// {context|request,url,method,headers:[{name,value}],body(base64),timeout,maxRedirects,maxRetries,failOnStatusCode,ignoreHTTPSErrors,credentials}
-	// → {url,status,statusText,headers,serverAddr,securityDetails,timing,log, body(base64) or response for api.body}.
-	// Cookies are the context's, both ways; so are its user agent and extra headers, under those given here.
+	// → {url,status,statusText,headers,serverAddr,securityDetails,timing,log,
+	// body(base64) or response for api.body}. Cookies are read from and stored in
+	// the context. Its user agent and extra headers apply unless the request sets
+	// its own.
 	"api.fetch":           op(false, opFetch),
 	"api.body":            op(false, opResponseBody),          // {response} → {body(base64)}
 	"api.disposeResponse": op(false, opDisposeResponse),       // {response}
@@ -52,11 +54,11 @@ var apiOperations = table{
 	"api.dispose":         op(false, opDisposeRequestContext), // {request}
 	"api.cookies":         op(false, opRequestCookies),        // {request,urls} → {cookies}
 	"api.addCookies":      op(false, opAddRequestCookies),     // {request,cookies}
-	"api.clearCookies":    op(false, opClearRequestCookies),   // {request,cookies}: those of the list, or all
+	"api.clearCookies":    op(false, opClearRequestCookies),   // {request,cookies}: those in the list, or all
 }
 
-// requests are a client's requests outside its pages: their connections, the
-// contexts with cookies of their own, and the bodies that stay here.
+// requests holds what a client needs to make requests outside its pages:
+// connections, request contexts, and the bodies that stay here.
 type requests struct {
 	client *fetch.Client
 
@@ -64,7 +66,7 @@ type requests struct {
 	bodies   map[string][]byte
 	kept     int // bytes of kept bodies
 	contexts int
-	last     int // numbers the bodies
+	last     int // number of the newest body
 }
 
 // requestContext is the result of playwright.request.newContext: requests with
@@ -142,8 +144,8 @@ func opDisposeRequestContext(_ context.Context, c *Client, p *requestContextPara
 
 type fetchParams struct {
 	Context           string              `json:"context"` // source of cookies, headers and user agent; default: the client's
-	Request           string              `json:"request"` // a request context in place of a browser's
-	Plain             bool                `json:"plain"`   // neither: no cookies, no browser's user agent
+	Request           string              `json:"request"` // a request context, instead of a browser context
+	Plain             bool                `json:"plain"`   // without cookies and without the browser's user agent
 	URL               string              `json:"url"`
 	Method            string              `json:"method"`
 	Headers           []fetch.Header      `json:"headers"`
@@ -210,7 +212,7 @@ func opFetch(ctx context.Context, c *Client, f *fetchParams) (any, error) {
 	return out, err
 }
 
-// quoted is a body in the form for an error.
+// quoted shortens a body for an error message.
 func quoted(body []byte) string {
 	if len(body) == 0 {
 		return ""
@@ -222,7 +224,7 @@ func quoted(body []byte) string {
 	return "\nResponse text:\n" + text
 }
 
-// fetchRequest adds the context's defaults to a script's request.
+// fetchRequest applies the context's defaults to a script's request.
 func (c *Client) fetchRequest(f *fetchParams) (fetch.Request, error) {
 	r := fetch.Request{
 		Method: cmp.Or(f.Method, "GET"), Body: f.Body, MaxRetries: f.MaxRetries,
@@ -277,7 +279,7 @@ func (c *Client) fetchRequest(f *fetchParams) (fetch.Request, error) {
 	return r, nil
 }
 
-// proxy parses a script's proxy; without one it returns the browser's.
+// proxy parses a script's proxy. Without one, it returns the browser's.
 func (c *Client) proxy(p *proxyParams) (*fetch.Proxy, error) {
 	if p == nil {
 		return serverProxy(c.automation.options.Proxy)
@@ -326,7 +328,7 @@ func opResponseBody(ctx context.Context, c *Client, p *responseParams) (any, err
 	if err != nil {
 		return nil, err
 	}
-	end, err := c.turn(ctx)
+	end, err := c.lockLarge(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func inflate(entry *zip.File) ([]byte, error) {
 	return data, err
 }
 
-// archived makes a .zip.
+// archived returns the files as a .zip.
 func archived(entries []attached) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)

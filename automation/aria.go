@@ -12,17 +12,18 @@ import (
 
 // ariaTargetOperations are the operations on targets of this file.
 var ariaTargetOperations = table{
-	"normalize":        op(false, opNormalize),        // → {selector, text}: the same with the frames on the way, and as a locator
+	"normalize":        op(false, opNormalize),        // → {selector, text}: a unique selector through all frames, and the same as locator code
 	"ariaSnapshot":     op(false, opAriaSnapshot),     // {…,mode,depth,boxes} → {value: YAML}
-	"ariaSnapshotJSON": op(false, opAriaSnapshotJSON), // the same as a tree
+	"ariaSnapshotJSON": op(false, opAriaSnapshotJSON), // the same, as a tree
 }
 
-// ariaReference matches a selector by a snapshot's reference. References in
-// frames begin with the frame's number.
+// ariaReference matches a selector that refers to an element inside a frame, such
+// as aria-ref=f2e5: element 5 of frame 2. References in the main frame, such as
+// aria-ref=e5, need no lookup of a frame.
 var ariaReference = regexp.MustCompile(`^aria-ref=f(\d+)e\d+`)
 
-// frameOf returns the frame in which a selector begins: the given one, unless the
-// selector is a reference into another.
+// frameOf returns the frame in which a selector starts: the frame that an
+// aria-ref names, and f for all other selectors.
 func frameOf(f *browser.Frame, selector string) (*browser.Frame, error) {
 	match := ariaReference.FindStringSubmatch(selector)
 	if match == nil {
@@ -79,7 +80,7 @@ func opAriaSnapshotJSON(ctx context.Context, c *Client, p *ariaParams) (any, err
 
 // ariaAnswer is the page's tree, with the frames that it shows and their depths.
 type ariaAnswer struct {
-	JSON         json.RawMessage `json:"json"` // unchanged, because its names are ordered
+	JSON         json.RawMessage `json:"json"` // raw, because the order of its keys matters
 	IframeRefs   []string        `json:"iframeRefs"`
 	IframeDepths map[string]int  `json:"iframeDepths"`
 }
@@ -125,7 +126,7 @@ func (c *Client) withFrames(p *progress, pl *place, a *ariaAnswer, o ariaParams)
 	return tree, err
 }
 
-// ariaFrame takes the snapshot of the frame of a reference, if possible.
+// ariaFrame takes the snapshot of the frame behind a reference, if it can.
 func (c *Client) ariaFrame(p *progress, f *browser.Frame, ref string, o ariaParams) json.RawMessage {
 	o.target = target{Frame: c.idOf("frame", f), Selector: "aria-ref=" + ref + " >> " + enterFrame + " >> body,frameset"}
 	pl, err := c.resolve(p, &o.target, browser.WorldUtility)
@@ -145,14 +146,14 @@ func (c *Client) ariaFrame(p *progress, f *browser.Frame, ref string, o ariaPara
 	return tree
 }
 
-// locatorText is a selector, also in the form of code.
+// locatorText is a selector together with its locator code.
 type locatorText struct {
 	Selector string `json:"selector"`
 	Text     string `json:"text"`
 }
 
 // opNormalize returns the selector that codegen would write for an element,
-// through the frames on the way.
+// including the frames that lead to it.
 func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -195,7 +196,7 @@ func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
 	return locatorText{selector, text}, nil
 }
 
-// aroundFrame returns a frame's element in its parent frame.
+// aroundFrame returns a frame's parent, and the frame's element there.
 func (c *Client) aroundFrame(ctx context.Context, f *browser.Frame) (*browser.Frame, *place, error) {
 	parent := f.Parent()
 	pl, err := c.placeIn(ctx, parent, browser.WorldUtility)

@@ -11,14 +11,14 @@ import (
 	"takeover/files"
 )
 
-// Options configure the automation of a browser. The zero value of each field is
+// Options configures the automation of a browser. The zero value of each field is
 // its default.
 type Options struct {
 	// OnDialog is called when a JavaScript dialog opens in a page of a client.
-	// taken means that a client listens for dialogs and will answer. Otherwise,
-	// true means that somebody else, such as a viewer, will answer it, and false
-	// that it is dismissed. It is called on the model's goroutine and must not
-	// block. Default: nobody answers.
+	// taken says that a client listens for dialogs and will answer. If taken is
+	// false, OnDialog returns true when somebody else, such as a viewer, will
+	// answer; false dismisses the dialog. It is called on the model's goroutine
+	// and must not block. Default: nobody answers.
 	OnDialog func(d *browser.Dialog, taken bool) bool
 
 	// CheckURL refuses web addresses (http and https) that clients open; its
@@ -27,8 +27,8 @@ type Options struct {
 	// all. Many goroutines call it.
 	CheckURL func(*url.URL) error
 
-	// Files is the folder for files that clients read and write, and for
-	// downloads. Default: none.
+	// Files is the folder that clients read and write, and that downloads go to.
+	// Default: none.
 	Files *files.Folder
 
 	// Proxy is the proxy of the browser and of clients' own requests. Default:
@@ -48,12 +48,12 @@ type Automation struct {
 	options Options
 	log     *slog.Logger
 	cancel  func()         // ends the subscription
-	work    sync.WaitGroup // dialogs being answered, client goroutines
+	work    sync.WaitGroup // running dialog answers and client goroutines
 	life    context.Context
 	stop    context.CancelCauseFunc
 	grants  *grants
 
-	operations table // that clients can call
+	operations table // the operations that clients can call
 
 	mu        sync.Mutex // guards what follows; never held across I/O
 	clients   map[*Client]struct{}
@@ -79,7 +79,7 @@ func New(b *browser.Browser, o Options) *Automation {
 // Browser is the automated browser.
 func (a *Automation) Browser() *browser.Browser { return a.browser }
 
-// Close ends all clients and returns when nothing of them runs.
+// Close ends all clients and waits until nothing of them runs.
 func (a *Automation) Close() {
 	a.cancel()
 	a.mu.Lock()
@@ -113,10 +113,10 @@ func (a *Automation) observe(ev browser.Event) {
 	}
 }
 
-// dialogOpened decides who answers a dialog. A dialog blocks its page. So a
-// dialog without a listener is dismissed while a client drives the page, and a
-// beforeunload dialog is accepted, as in Playwright. Without clients, the people
-// who watch answer it.
+// dialogOpened decides who answers a dialog. A dialog blocks its page. So when a
+// client drives the page but does not listen, a dialog is dismissed, or accepted
+// if it is a beforeunload dialog, as in Playwright. Without clients, the viewers
+// answer it.
 func (a *Automation) dialogOpened(d *browser.Dialog, clients []*Client) {
 	taken := false
 	driven := false

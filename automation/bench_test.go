@@ -10,9 +10,8 @@ const benchPage = `<!DOCTYPE html><title>Sign in</title><style>body{font:16px sa
 <h1>Welcome</h1><form onsubmit="return false"><label>User <input name=u></label><label>Password <input type=password></label>
 <button>Sign in</button></form><ul><li>one</li><li>two</li><li>three</li></ul>`
 
-// BenchmarkOperations times operations without a script's worker, for profiles:
-// what they cost a script, and next to playwright-core, is in the table of make
-// bench.
+// BenchmarkOperations times operations without a script's worker, for profiling.
+// The table of make bench shows what they cost a script, next to playwright-core.
 func BenchmarkOperations(b *testing.B) {
 	r := newRig(b)
 	s := site(b, map[string]string{"/": benchPage})
@@ -38,7 +37,7 @@ func BenchmarkOperations(b *testing.B) {
 	} {
 		b.Run(o.name, func(b *testing.B) {
 			r.do("frame.goto", params{"url": url, "timeout": 30000}, nil)
-			r.do(o.op, o.params(), nil) // what a first use costs is measured below
+			r.do(o.op, o.params(), nil) // the cost of a first use is measured below
 			for b.Loop() {
 				r.do(o.op, o.params(), nil)
 			}
@@ -46,8 +45,8 @@ func BenchmarkOperations(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstUse times what the first operation in a new document costs more
-// than the second: putting the page's side into it.
+// BenchmarkFirstUse measures how much longer the first operation in a new
+// document takes than the second, because it installs the page side.
 func BenchmarkFirstUse(b *testing.B) {
 	r := newRig(b)
 	s := site(b, map[string]string{"/": benchPage})

@@ -16,11 +16,13 @@ import (
 
 // bindingOperations are the operations of this file.
 var bindingOperations = table{
-	// {page|context,source,now} or {page|context,code,arg,functions} → {script}; it ends with the client at the latest
+	// {page|context,source,now} or {page|context,code,arg,functions} → {script};
+	// removed when the client ends, or before
 	"addInitScript":    op(true, opAddInitScript),
 	"removeInitScript": op(true, opRemoveInitScript), // {script}
-	// {page|context,name} → {binding}: a function of pages whose calls are told as
-	// binding.called {binding,call,page,frame,args:[tagged]}; each wants one binding.settle {call,ok,value: arg}.
+	// {page|context,name} → {binding}: adds a function to pages. Each call sends
+	// binding.called {binding,call,page,frame,args:[tagged]}, and needs one
+	// binding.settle {call,ok,value: arg}.
 	"expose":         op(true, opExpose),
 	"unexpose":       op(true, opUnexpose),      // {binding}
 	"makeFunction":   op(false, opPageFunction), // {frame|handle} → {binding, handle}: the same without a name
@@ -28,7 +30,7 @@ var bindingOperations = table{
 }
 
 // documentPatience bounds how long documents may take to remove what a client
-// added. Nobody would notice in one that hangs.
+// added. A hanging document must not hold up the rest.
 const documentPatience = 2 * time.Second
 
 // binding is a function of a script that pages can call.
@@ -45,13 +47,13 @@ type bindingCall struct {
 	seq   int64
 }
 
-// scriptTarget identifies a page or a context.
+// scriptTarget names a page or a context in an operation's parameters.
 type scriptTarget struct {
 	Page    string `json:"page"`
 	Context string `json:"context"`
 }
 
-// initScripted is a target for init scripts.
+// initScripted is a page or context that can have init scripts.
 type initScripted interface {
 	AddInitScript(context.Context, browser.InitScriptOptions) (*browser.InitScript, error)
 }
@@ -89,14 +91,15 @@ type initScriptParams struct {
 	Now    bool   `json:"now"`
 	Script string `json:"script"`
 
-	// In place of Source: a function's source, its argument, and the names of the
-	// bindings to which {h: index} refers in it.
+	// Used instead of Source: a function's source, its argument, and the names of
+	// the bindings that {h: index} in the argument refers to.
 	Code      string          `json:"code"`
 	Arg       json.RawMessage `json:"arg"`
 	Functions []string        `json:"functions"`
 }
 
-// calling returns the options of a script that calls a function with functions.
+// calling returns the options of an init script that calls a function, with
+// functions as bindings.
 func (p *initScriptParams) calling(c *Client) (browser.InitScriptOptions, error) {
 	ids, err := json.Marshal(p.Functions)
 	if err != nil {
@@ -179,8 +182,8 @@ func (c *Client) takeAway(ctx context.Context, b *binding) {
 	c.inDocuments(ctx, b.where, "function(){globalThis[Symbol.for("+literal(c.bindingKey)+")]?.remove("+literal(b.id)+")}")
 }
 
-// inDocuments calls a function in all documents of a page or a context that
-// answer.
+// inDocuments calls a function in all documents of a page or context, and skips
+// those that do not answer.
 func (c *Client) inDocuments(ctx context.Context, where any, function string) {
 	ctx, cancel := context.WithTimeout(ctx, documentPatience)
 	defer cancel()
@@ -201,10 +204,11 @@ func (c *Client) inDocuments(ctx context.Context, where any, function string) {
 }
 
 // rawBinding is the name of the function that carries the calls of all the
-// client's bindings. It is removed from the page's global before any script runs.
+// client's bindings. It is removed from the page's global object before any
+// script runs.
 func (c *Client) rawBinding() string { return "binding" + strings.ReplaceAll(c.bindingKey, "-", "") }
 
-// bindingSource is a script that calls the page side of bindings.
+// bindingSource returns a script that calls the page side of bindings.
 func (c *Client) bindingSource(what string) (string, error) {
 	s, err := scripts()
 	if err != nil {
@@ -244,7 +248,8 @@ type settleParams struct {
 	Value *argument `json:"value"`
 }
 
-// opSettle gives a page the result of its call. A page that has gone needs none.
+// opSettle gives a page the result of its call. If the page is gone, the result
+// is dropped.
 func opSettle(ctx context.Context, c *Client, p *settleParams) (any, error) {
 	call, err := lookup[*bindingCall](c, "call", p.Call)
 	if err != nil {
@@ -285,8 +290,8 @@ type pageFunctionParams struct {
 	Handle string `json:"handle"`
 }
 
-// opPageFunction makes a function in a frame that calls the client, and returns a
-// handle of it.
+// opPageFunction creates a function in a frame that calls the client, and returns
+// its handle.
 func opPageFunction(ctx context.Context, c *Client, p *pageFunctionParams) (any, error) {
 	var frame *browser.Frame
 	if p.Handle != "" {
@@ -330,7 +335,7 @@ func opPageFunction(ctx context.Context, c *Client, p *pageFunctionParams) (any,
 	return map[string]any{"binding": b.id, "handle": h.id}, nil
 }
 
-// carryBindings adds the page side of bindings to a page, once.
+// carryBindings adds the page side of bindings to a page if it is missing.
 func (c *Client) carryBindings(ctx context.Context, p *browser.Page) error {
 	if c.hooks.carry(p) {
 		return nil
@@ -343,8 +348,8 @@ func (c *Client) carryBindings(ctx context.Context, p *browser.Page) error {
 	return err
 }
 
-// literal is text as a JavaScript literal.
+// literal returns text as a JavaScript literal.
 func literal(text string) string {
-	raw, _ := json.Marshal(text) // a string is always JSON
+	raw, _ := json.Marshal(text) // a string never fails to encode
 	return string(raw)
 }

@@ -12,7 +12,8 @@ import (
 	"takeover/browser"
 )
 
-// A fault of an operation fails it, and nothing else.
+// TestOperationThatPanics checks that a panic fails its operation and nothing
+// else.
 func TestOperationThatPanics(t *testing.T) {
 	var log strings.Builder
 	c := &Client{automation: &Automation{log: slog.New(slog.NewTextHandler(&log, nil))}}
@@ -29,7 +30,8 @@ func TestOperationThatPanics(t *testing.T) {
 	}
 }
 
-// Requests lose their names when there are many, and when they are large.
+// TestTrafficQueue checks that requests lose their names when there are too many
+// or they are too large.
 func TestTrafficQueue(t *testing.T) {
 	var q trafficQueue
 	requests := make([]*browser.Request, maxRequests+1)
@@ -49,7 +51,8 @@ func TestTrafficQueue(t *testing.T) {
 	}
 }
 
-// What an error quotes of a body costs no more than what it shows.
+// TestQuotedBody checks that quoting a body in an error costs no more than the
+// quoted part.
 func TestQuotedBody(t *testing.T) {
 	body := []byte(strings.Repeat("ä€x", 8<<20))
 	var before, after runtime.MemStats

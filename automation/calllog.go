@@ -48,8 +48,8 @@ func logLines(log []string) []string {
 	return lines
 }
 
-// repetition returns the run of lines at the front whose repetitions cover most
-// lines.
+// repetition returns the run of lines at the front whose repetitions cover the
+// most lines.
 func repetition(log []string) (period, count int) {
 	period, count = 1, 1
 	for p := 1; p <= min(len(log)/2, maxLogPeriod); p++ {

@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// A script's own session with a page (newCDPSession) takes those of Chromium's
-// commands that concern the page, or the context it is in, and nothing else: what
-// is not named here is refused, also when a newer Chromium brings it. The others
-// would leave the page: for this machine, for other contexts, or for what the
-// server needs of the browser.
+// These tables say which of Chromium's commands a script may send in its own
+// session with a page (newCDPSession): those that concern only the page or its
+// context. Every other command is refused, including commands that a newer
+// Chromium adds, because it could reach this machine, other contexts, or the
+// browser settings that the server relies on.
 
-// allCommands opens a whole domain: all it can do happens inside the page.
+// allCommands allows a whole domain, because all its commands stay within the
+// page.
 const allCommands = "*"
 
-// openDomains are the commands of each domain that scripts may send.
+// openDomains lists the commands of each domain that scripts may send.
 var openDomains = map[string]string{
 	"Accessibility": allCommands, "Animation": allCommands, "CSS": allCommands, "CacheStorage": allCommands, "Console": allCommands,
 	"DOMDebugger": allCommands, "DOMSnapshot": allCommands, "DOMStorage": allCommands, "Debugger": allCommands,
@@ -69,7 +70,7 @@ var openDomains = map[string]string{
 	"Target": "getTargetInfo",
 }
 
-// allowedCommands are the same by their whole names.
+// allowedCommands has the same commands by their full names.
 var allowedCommands = func() map[string]bool {
 	table := map[string]bool{}
 	for domain, names := range openDomains {
@@ -80,7 +81,7 @@ var allowedCommands = func() map[string]bool {
 	return table
 }()
 
-// refusals say of commands and domains that are closed why, and what to use
+// refusals gives the reason why a command or a domain is refused, and what to use
 // instead.
 var refusals = map[string]string{ //nolint:gosec // the keys are domains, not secrets
 	"Browser":       "it is about the whole browser, and can write downloads anywhere on the machine",
@@ -122,11 +123,11 @@ var refusals = map[string]string{ //nolint:gosec // the keys are domains, not se
 	"Network.configureDurableMessages": "it fills the browser's memory",
 }
 
-// textNotOpened is why a command is refused that nobody has judged, or wanted.
+// textNotOpened is the reason for refusing a command that neither table names.
 const textNotOpened = "it is not among the commands that are known to concern the script's own page alone"
 
-// checkAllowed says why a command is refused. Of a domain that nobody knows it says
-// what Chromium says of it.
+// checkAllowed returns an error that says why a command is refused. For an
+// unknown domain, the error is the one that Chromium would give.
 func checkAllowed(method string) error {
 	domain, _, _ := strings.Cut(method, ".")
 	if allowedCommands[method] || allowedCommands[domain+"."+allCommands] {
@@ -147,17 +148,18 @@ func refuse(method, reason string) error {
 	return errorf("%s is not available in Takeover: %s", method, reason)
 }
 
-// addressParams are parameters that say where a page goes or what is loaded:
-// they are held to what scripts may open.
+// addressParams are parameters that say where a page goes or what is loaded. They
+// must be addresses that scripts may open.
 var addressParams = map[string]string{
 	"Page.navigate": "url", "Network.loadNetworkResource": "url", "Fetch.continueRequest": "url",
 }
 
-// contextCommands are about the default context, whichever the session's is.
+// contextCommands act on the default context, whatever context the session
+// belongs to.
 var contextCommands = map[string]bool{"Storage.getCookies": true, "Storage.setCookies": true, "Storage.clearCookies": true}
 
-// refusedParams are parameters that no command may have: with their value, or
-// with any when that is nil.
+// refusedParams are parameters that no command may have: with the given value, or
+// with any value if it is nil.
 var refusedParams = []struct {
 	name   string
 	value  any
@@ -165,12 +167,12 @@ var refusedParams = []struct {
 }{
 	{"grantUniveralAccess", true, "a world with universal access reads what pages of other sites hold"}, // Chromium's spelling
 	{"grantUniversalAccess", true, "a world with universal access reads what pages of other sites hold"},
-	{"binaryResponseHeaders", nil, "use responseHeaders"}, // which are looked at
+	{"binaryResponseHeaders", nil, "use responseHeaders"}, // whose values are checked
 }
 
-// checkCommand says why a command of a script's own session is refused, or gives
-// the parameters to send it with. own is the id of the page's context, targetID
-// the page's.
+// checkCommand returns the parameters to send with a command of a script's own
+// session, or an error that says why the command is refused. own is the id of the
+// page's context, targetID the page's.
 func (a *Automation) checkCommand(method string, raw json.RawMessage, own, targetID string) (map[string]any, error) {
 	if err := checkAllowed(method); err != nil {
 		return nil, err
@@ -201,7 +203,7 @@ func (a *Automation) checkCommand(method string, raw json.RawMessage, own, targe
 		}
 	}
 	if method == "Input.dispatchKeyEvent" && params["type"] == "rawKeyDown" {
-		params["type"] = "keyDown" // with a raw key Chromium carries out its own shortcuts
+		params["type"] = "keyDown" // a rawKeyDown would run Chromium's own shortcuts
 	}
 	if err := a.checkLocations(params["responseHeaders"]); err != nil {
 		return nil, err
@@ -209,8 +211,8 @@ func (a *Automation) checkCommand(method string, raw json.RawMessage, own, targe
 	return params, a.checkAddress(params, addressParams[method])
 }
 
-// checkAddress puts a parameter that is an address into the words that Chromium is
-// to read.
+// checkAddress replaces the address in a parameter by its parsed form, which
+// Chromium reads in the same way.
 func (a *Automation) checkAddress(params map[string]any, name string) error {
 	value, ok := params[name]
 	if !ok {
@@ -227,10 +229,10 @@ func (a *Automation) checkAddress(params map[string]any, name string) error {
 	return err
 }
 
-// checkLocations refuses the head of an answer that would send the browser where
-// goto may not.
+// checkLocations refuses response headers that would redirect the browser to an
+// address that goto may not open.
 func (a *Automation) checkLocations(head any) error {
-	list, _ := head.([]any) // what is no list is Chromium's to refuse
+	list, _ := head.([]any) // Chromium refuses anything that is not a list
 	for _, item := range list {
 		header, _ := item.(map[string]any)
 		name, _ := header["name"].(string)

@@ -10,7 +10,8 @@ import (
 	"takeover/automation"
 )
 
-// What a script's own session may send, and what it is reported the rest.
+// TestCDPSessionPolicy checks which commands a script's own session may send, and
+// the errors of the others.
 func TestCDPSessionPolicy(t *testing.T) {
 	r := newRig(t)
 	session := r.attach()
@@ -24,7 +25,7 @@ func TestCDPSessionPolicy(t *testing.T) {
 		"ServiceWorker.enable", "Storage.getUsageAndQuota", "Target.getTargetInfo", "WebAuthn.enable", "Browser.getVersion",
 	} {
 		if _, err := r.command(session, method, nil); err != nil && !strings.HasPrefix(err.Error(), "Protocol error ("+method+")") {
-			t.Errorf("%s: %v", method, err) // Chromium itself may want parameters
+			t.Errorf("%s: %v", method, err) // Chromium itself may ask for more parameters
 		}
 	}
 	const unknown = "it is not among the commands that are known to concern the script's own page alone"
@@ -52,7 +53,8 @@ func TestCDPSessionPolicy(t *testing.T) {
 	}
 }
 
-// Nor do the heads of answers lead where goto may not.
+// TestCDPSessionLocations checks that response headers cannot redirect to an
+// address that goto may not open.
 func TestCDPSessionLocations(t *testing.T) {
 	r := newRig(t, func(o *automation.Options) {
 		o.CheckURL = func(u *url.URL) error {
@@ -68,7 +70,7 @@ func TestCDPSessionLocations(t *testing.T) {
 		"//refused.test/":          "refused.test is refused",
 		`\\refused.test/`:          "refused.test is refused",
 		"file:///etc/passwd":       "file: addresses cannot be opened here",
-		"/elsewhere":               "Protocol error (Fetch.fulfillRequest)", // Chromium knows no such request
+		"/elsewhere":               "Protocol error (Fetch.fulfillRequest)", // Chromium knows no request with this id
 		"https://allowed.test/new": "Protocol error (Fetch.fulfillRequest)",
 	} {
 		for _, method := range []string{"Fetch.fulfillRequest", "Fetch.continueResponse"} {

@@ -17,13 +17,14 @@ import (
 
 // cdpOperations are a script's own sessions with pages and frames.
 var cdpOperations = table{
-	// {page} or {frame} → {session}; then cdp.event {session,method,params} and cdp.closed {session} are told.
+	// {page} or {frame} → {session}; afterwards the client gets cdp.event
+	// {session,method,params} and cdp.closed {session}.
 	"cdp.attach": op(true, opAttachSession),
-	"cdp.send":   op(true, opSendCommand),    // {session,method,params,timeout} → {result}; what leaves the page is refused (cdppolicy.go)
+	"cdp.send":   op(true, opSendCommand),    // {session,method,params,timeout} → {result}; commands that reach beyond the page are refused (cdppolicy.go)
 	"cdp.detach": op(false, opDetachSession), // {session}
 }
 
-// maxOwnSessions bounds the sessions that a client has at a time.
+// maxOwnSessions bounds the sessions that a client may have at the same time.
 const maxOwnSessions = 1000
 
 // ownSession is a session that a script asked for.
@@ -31,17 +32,17 @@ type ownSession struct {
 	page    *browser.Page
 	session *cdp.Session
 	target  string
-	used    map[string]bool // commands that leave something in the page; guarded by the client
+	used    map[string]bool // commands with effects on the page that must be undone; guarded by the client
 }
 
-// ownSessions are those of a client, on a connection client of their own: what
-// they enable and change is theirs alone and ends with them.
+// ownSessions are a client's sessions, on a connection client of their own. So
+// what they enable and change affects nobody else, and ends with them.
 type ownSessions struct {
 	client *cdp.Client
-	byID   map[cdp.SessionID]string // names of sessions, by Chromium's ids
+	byID   map[cdp.SessionID]string // session names by Chromium's ids
 }
 
-// sessionsClient gives the connection client of a client's sessions.
+// sessionsClient returns the connection client of a client's sessions.
 func (c *Client) sessionsClient(ctx context.Context) (*cdp.Client, error) {
 	c.mu.Lock()
 	known := c.cdp
@@ -60,7 +61,7 @@ func (c *Client) sessionsClient(ctx context.Context) (*cdp.Client, error) {
 	}
 	known = c.cdp
 	c.mu.Unlock()
-	if made != nil { // another call was faster, or the client is closed
+	if made != nil { // a concurrent call created it first, or the client is closed
 		err = made.Close(ctx)
 	}
 	if known == nil {
@@ -142,7 +143,7 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	defer cancel()
 	var result json.RawMessage
 	if err := own.session.Call(progress, p.Method, params, &result); err != nil {
-		if errors.Is(err, cdp.ErrDetached) { // it is the session that is gone
+		if errors.Is(err, cdp.ErrDetached) { // because it is the session that is gone
 			err = &Error{Name: nameTargetClosed, Message: textTargetClosed, cause: err}
 		}
 		return nil, progress.fail(err)
@@ -179,15 +180,15 @@ func opDetachSession(ctx context.Context, c *Client, p *sessionParams) (any, err
 	return emptyJSON, own.page.Reemulate(ctx)
 }
 
-// release lets a page run that the session may have halted.
+// release resumes a page that the session may have paused.
 func (o *ownSession) release(frozen bool) {
-	_ = cdp.Send(o.session, runtime.RunIfWaitingForDebugger, proto.Empty{}) // a page that is gone runs no more
+	_ = cdp.Send(o.session, runtime.RunIfWaitingForDebugger, proto.Empty{}) // a closed page cannot be resumed
 	if frozen {
 		_ = o.session.Send(page.SetWebLifecycleState.Method, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateActive})
 	}
 }
 
-// tellSession passes a session's events on. It runs on the connection's read
+// tellSession passes on a session's events. It runs on the connection's read
 // loop.
 func (c *Client) tellSession(ev cdp.Event) {
 	defer ev.Release()
@@ -222,7 +223,7 @@ func (c *Client) tellSession(ev cdp.Event) {
 	}
 }
 
-// close ends the sessions, and leaves the pages as they were.
+// close ends the sessions, and undoes their effects on the pages.
 func (o *ownSessions) close(a *Automation, sessions []*ownSession) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.life), closeTimeout)
 	defer cancel()

@@ -58,7 +58,7 @@ func TestCDPSessionOfClosedPage(t *testing.T) {
 	equal(t, "closed", closed.P.Session, session)
 }
 
-// child is the id of the newest child frame.
+// child returns the id of the newest child frame.
 func (r *rig) child() string {
 	r.Helper()
 	var attached struct{ P struct{ Frame string } }
@@ -66,7 +66,8 @@ func (r *rig) child() string {
 	return attached.P.Frame
 }
 
-// No command gives a script the machine's files, other contexts or the browser.
+// TestCDPSessionAttacks checks that no command gives a script the machine's
+// files, other contexts or the browser.
 func TestCDPSessionAttacks(t *testing.T) {
 	s := site(t, map[string]string{"/": `<title>t</title><input type="file" ondrop="window.dropped = event.dataTransfer.files.length">`})
 	dir := t.TempDir()
@@ -117,7 +118,8 @@ func TestCDPSessionAttacks(t *testing.T) {
 		}
 	}
 	equal(t, "the page", r.eval("[document.title, document.querySelector('input').files.length, window.dropped ?? 0]"), []any{"t", 0, 0})
-	// Its own keys do what a page's keys do, not what a browser's do.
+	// Keys from the session act on the page, and do not trigger the browser's
+	// shortcuts.
 	if _, err := r.command(session, "Input.dispatchKeyEvent", params{"type": "rawKeyDown", "key": "u", "code": "KeyU", "windowsVirtualKeyCode": 85, "modifiers": 2}); err != nil {
 		t.Error(err)
 	}
@@ -126,7 +128,7 @@ func TestCDPSessionAttacks(t *testing.T) {
 	}
 }
 
-// What a session did to the page ends with it.
+// TestCDPSessionEnds checks that what a session did to the page ends with it.
 func TestCDPSessionEnds(t *testing.T) {
 	s := site(t, map[string]string{"/": "<title>t</title>"})
 	r := newRig(t)

@@ -13,12 +13,12 @@ import (
 
 var errClientClosed = errors.New("automation client closed")
 
-// maxKept bounds the parameters of operations that keep them until the client's
-// end, in bytes.
+// maxKept bounds, in bytes, the parameters that operations keep until the client
+// ends.
 const maxKept = 128 << 20
 
-// keeping lists those operations.
-var keeping = map[string]bool{
+// keepsParameters lists the operations that keep their parameters.
+var keepsParameters = map[string]bool{
 	"addInitScript": true, "expose": true, "selectors.register": true, "api.newContext": true, "browser.newContext": true,
 	"page.addLocatorHandler": true,
 }
@@ -27,18 +27,18 @@ var keeping = map[string]bool{
 // its default.
 type ClientOptions struct {
 	// Gate blocks until the client may change the page, and returns an error when
-	// it never may again. It is called before each operation that writes, before
-	// each change of an operation that had to wait for its element, and before
-	// each key and movement. With an ended context it reports whether it would
-	// block.
+	// it will never be allowed to. It is called before each operation that
+	// writes, before an operation that waited for its element changes anything,
+	// and before each key and mouse movement. When the context has already ended,
+	// it does not block but reports whether it would.
 	Gate func(context.Context) error
 
-	// Veil blocks while a page shows something that must not be in a picture. It
-	// is called before each picture and print.
+	// Veil blocks while a page shows something that must not appear in a picture.
+	// It is called before each screenshot and PDF.
 	Veil func(ctx context.Context, p *browser.Page) error
 
-	// Hide removes what people typed into secret fields from data for a file. A
-	// JSON text stays JSON. Default: removes nothing.
+	// Hide removes what people typed into secret fields from the contents of a
+	// file. JSON stays valid JSON. Default: removes nothing.
 	Hide func([]byte) []byte
 
 	// AwaitRest waits until a page has come to rest. Default: returns an error.
@@ -49,8 +49,8 @@ type ClientOptions struct {
 	// not block. No events come before the init operation.
 	Emit func(event string, params json.RawMessage)
 
-	// Context is the context whose pages the client sees, besides those that it
-	// opens; default: the browser's default context.
+	// Context is the context whose pages the client sees, besides the pages that
+	// it opens. Default: the browser's default context.
 	Context *browser.Context
 
 	// ActivePage returns the page that people see, or nil; scripts get it as
@@ -59,8 +59,8 @@ type ClientOptions struct {
 	ActivePage func() *browser.Page
 }
 
-// Client is one user of the automation: a script's run, for example. Its six
-// parts are in files of their own, client….go. All methods may be called from any
+// Client is one user of the automation, for example a script's run. Its six parts
+// are in separate files named client*.go. All methods may be called from any
 // goroutine.
 type Client struct {
 	automation *Automation
@@ -69,15 +69,15 @@ type Client struct {
 	stop       context.CancelCauseFunc
 	bindingKey string // only the client and its page side know it
 	calls      sync.WaitGroup
-	large      chan struct{} // held while a large answer is made
+	large      chan struct{} // held while a large reply is being made
 
-	// The parts lock themselves. No lock is held when a part is called.
+	// Each part has its own lock. No lock is held while a part is called.
 	handles    clientHandles    // names of objects and JavaScript values
 	hands      clientHands      // keys and buttons that are down
 	network    clientNetwork    // requests and routes
 	recordings clientRecordings // HAR files and traces
-	hooks      clientHooks      // additions to pages
-	events     clientEvents     // reports to the client
+	hooks      clientHooks      // scripts and functions added to pages
+	events     clientEvents     // events for the client
 
 	mu       sync.Mutex // guards what follows; never held across I/O
 	closed   bool
@@ -85,7 +85,7 @@ type Client struct {
 	contexts map[*browser.Context]bool
 	own      []*browser.Context
 	undos    undoList
-	cdp      *ownSessions // nil before the first one
+	cdp      *ownSessions // nil until first used
 }
 
 // NewClient makes a client. End it with Close.
@@ -128,8 +128,8 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	return c
 }
 
-// Call runs one operation. The error is an *Error; its name is "TimeoutError"
-// after the operation's own timeout.
+// Call runs one operation. The error is an *Error; its name is "TimeoutError" if
+// the operation's own timeout ended it.
 func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, error) {
 	o, ok := c.automation.operations[name]
 	if !ok {
@@ -140,7 +140,7 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 		c.mu.Unlock()
 		return nil, explain(errClientClosed, nil)
 	}
-	if keeping[name] {
+	if keepsParameters[name] {
 		c.kept += len(params)
 	}
 	full := c.kept > maxKept
@@ -179,8 +179,8 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 	return out, nil
 }
 
-// carryOut runs an operation. A panic, which foreign parameters may cause, fails
-// the operation and not the server.
+// carryOut runs an operation. A panic, which unexpected parameters may cause,
+// fails the operation but not the server.
 func (c *Client) carryOut(ctx context.Context, name string, o operation, params json.RawMessage) (value any, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -191,8 +191,9 @@ func (c *Client) carryOut(ctx context.Context, name string, o operation, params 
 	return o.do(ctx, c, params)
 }
 
-// turn waits until the client makes no other large answer; end ends the turn.
-func (c *Client) turn(ctx context.Context) (end func(), err error) {
+// lockLarge waits until no other large reply of the client is being made. unlock
+// lets the next one proceed.
+func (c *Client) lockLarge(ctx context.Context) (unlock func(), err error) {
 	select {
 	case c.large <- struct{}{}:
 		return func() { <-c.large }, nil
@@ -208,8 +209,8 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// mayWrite reports whether the client may change the page now. A wrong answer is
-// always no.
+// mayWrite reports whether the client may change the page now. If it cannot tell,
+// it returns false.
 func (c *Client) mayWrite() bool { return c.options.Gate(ended) == nil }
 
 // Close cancels running operations and waits for them, releases keys and buttons,

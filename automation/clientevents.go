@@ -99,7 +99,7 @@ func (e *clientEvents) drop(p *browser.Page) {
 	}
 }
 
-// close ends the events. It returns the function that stops listening to
+// close stops sending events. It returns the function that stops listening to
 // consoles, or nil.
 func (e *clientEvents) close() (unhear func()) {
 	e.mu.Lock()

@@ -17,7 +17,7 @@ const (
 	maxHandleBytes = 64 << 20
 )
 
-// size is about how many bytes a handle takes here.
+// size returns roughly how many bytes a handle takes here.
 func (h *handle) size() int {
 	n := len(h.preview)
 	if h.value != nil {
@@ -32,7 +32,7 @@ type clientHandles struct {
 	mu       sync.Mutex // guards what follows
 	last     int
 	ids      map[any]string // *browser.Page, Frame, Context, Dialog, …; nil when the client is closed
-	objects  map[string]any // the reverse, and *handle
+	objects  map[string]any // the reverse of ids, and *handle
 	queue    handleQueue
 	closedIn map[string]bool // names of frames that closed with their page
 }
@@ -55,7 +55,7 @@ func (n *clientHandles) idOf(kind string, object any) string {
 	return id
 }
 
-// add names an object that is found only by its name.
+// add names an object that can only be looked up by its name.
 func (n *clientHandles) add(kind string, object any) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -71,8 +71,8 @@ func (n *clientHandles) addLocked(kind string, object any) string {
 	return id
 }
 
-// keep names a handle. It returns the oldest handles, to be released, when there
-// are too many. ok is false when the client is closed.
+// keep names a handle. When there are too many, it returns the oldest handles,
+// which the caller releases. ok is false when the client is closed.
 func (n *clientHandles) keep(h *handle) (old []*handle, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -91,7 +91,7 @@ func (n *clientHandles) known(object any) (id string, ok bool) {
 	return id, ok
 }
 
-// find returns the object of a name, or nil. closed means that it was a frame
+// find returns the object with a name, or nil. closed means that it was a frame
 // that closed with its page.
 func (n *clientHandles) find(id string) (object any, closed bool) {
 	n.mu.Lock()
@@ -140,7 +140,8 @@ func (n *clientHandles) dropPage(p *browser.Page) {
 	}
 }
 
-// close drops all names and returns their objects. It keeps none from then on.
+// close drops all names and returns their objects. New names are refused from
+// then on.
 func (n *clientHandles) close() map[string]any {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -172,7 +173,7 @@ func (q *handleQueue) add(h *handle, objects map[string]any) []*handle {
 		}
 		return disposed
 	})
-	n := 0 // a tenth more, as room for the next ones
+	n := 0 // removes a tenth more, to make room for the next ones
 	for n < len(q.list)-1 && (len(q.list)-n > maxHandles/10*9 || q.size > maxHandleBytes/10*9) {
 		q.size -= q.list[n].size()
 		delete(objects, q.list[n].id)

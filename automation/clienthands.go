@@ -46,7 +46,7 @@ func (h *clientHands) drop(p *browser.Page) {
 	delete(h.inputs, p)
 }
 
-// close returns those of all pages, and keeps none from then on.
+// close returns those of all pages. It keeps no new ones from then on.
 func (h *clientHands) close() []*inputState {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"takeover/browser"
 )
 
-// clientHooks are a client's additions to pages, and its handlers that run before
+// clientHooks holds what a client adds to pages, and its handlers that run before
 // actions.
 type clientHooks struct {
 	mu       sync.Mutex // guards what follows, and which handlers of overlays run
-	last     int        // numbers the bindings
+	last     int        // number of the newest binding
 	bindings map[string]*binding
 	carries  map[*browser.Page]bool // pages with the page side of bindings
 	overlays []*overlayHandler
@@ -62,7 +62,7 @@ func (h *clientHooks) takenLocked(b *binding, bc *browser.Context) error {
 	return nil
 }
 
-// addFunctions adds bindings that are known only by their ids.
+// addFunctions adds bindings that have only an id.
 func (h *clientHooks) addFunctions(ids []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,7 +87,7 @@ func (h *clientHooks) takeBinding(id string) *binding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.bindings[id]
-	if b == nil || b.script == nil { // no longer, not yet, or without a name
+	if b == nil || b.script == nil { // removed, not installed yet, or without a name
 		return nil
 	}
 	delete(h.bindings, id)

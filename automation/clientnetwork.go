@@ -6,19 +6,20 @@ import (
 	"takeover/browser"
 )
 
-// clientNetwork holds a client's requests: those of pages that have names or
-// routes, and its own.
+// clientNetwork holds the requests of a client: requests of pages that have a
+// name or a route, and the client's own.
 type clientNetwork struct {
 	mu      sync.Mutex // guards what follows
 	closed  bool
 	traffic trafficQueue    // requests of pages that have names
 	routes  map[any]*routes // by page or context
-	api     *requests       // its own requests; nil before the first one
+	api     *requests       // the client's own requests; nil until first used
 }
 
 func newClientNetwork() clientNetwork { return clientNetwork{routes: map[any]*routes{}} }
 
-// weigh adds a request with a name, and returns those that lose their names.
+// weigh adds a named request, and returns the requests that lose their names to
+// make room.
 func (n *clientNetwork) weigh(r *browser.Request, size int) []*browser.Request {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -29,7 +30,7 @@ func (n *clientNetwork) weigh(r *browser.Request, size int) []*browser.Request {
 }
 
 // setRoutes replaces the routes of a page or context, and returns the old ones.
-// The held requests stay held.
+// Requests that are being held stay held.
 func (n *clientNetwork) setRoutes(of any, wanted *routes) (before *routes) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,7 +74,8 @@ func (n *clientNetwork) requests(create func() *requests) (*requests, error) {
 	return n.api, nil
 }
 
-// close returns the client's own requests, or nil, and keeps none from then on.
+// close marks the network as closed, so that no further requests are kept, and
+// returns the client's own requests or nil.
 func (n *clientNetwork) close() *requests {
 	n.mu.Lock()
 	defer n.mu.Unlock()

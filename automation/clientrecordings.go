@@ -11,9 +11,9 @@ import (
 type clientRecordings struct {
 	mu        sync.Mutex  // guards what follows, and how much each recorder keeps
 	recorders []*recorder // replaced, never changed
-	bytes     int         // bytes that they keep
-	tracers   []*tracer   // as recorders
-	traced    bool        // there was one, so calls may have a name for it
+	bytes     int         // bytes that the recorders keep
+	tracers   []*tracer   // replaced, never changed
+	traced    bool        // a trace has existed, so calls may carry a name for it
 }
 
 // add gives a recorder all events from now on.

@@ -17,7 +17,7 @@ var clockOperations = table{
 }
 
 // clockMethods are the methods of Playwright's clock in the page, which fakes the
-// time of all pages of a context. Each takes milliseconds, or nothing.
+// time in all pages of a context. Each takes milliseconds or nothing.
 var clockMethods = map[string]bool{
 	"install": true, "fastForward": true, "runFor": true, "pauseAt": true, "resume": true, "setFixedTime": true, "setSystemTime": true,
 }
@@ -28,8 +28,8 @@ type clockParams struct {
 	Value   *float64 `json:"value"` // milliseconds; absent for now
 }
 
-// opClock changes the time of a context's pages. Later documents get all changes
-// with their times, and so reach the same time.
+// opClock changes the time of a context's pages. Later documents replay all
+// changes at their original times, and so arrive at the same time.
 func opClock(ctx context.Context, c *Client, p *clockParams) (any, error) {
 	if !clockMethods[p.Method] {
 		return nil, errorf("the clock cannot %q", p.Method)
@@ -54,7 +54,7 @@ func opClock(ctx context.Context, c *Client, p *clockParams) (any, error) {
 	return emptyJSON, c.inEveryDocument(ctx, bc, "async()=>{await globalThis.__pwClock?.controller."+p.Method+"("+value+")}")
 }
 
-// installClock adds the clock to a context's documents, once.
+// installClock adds the clock to a context's documents if it is missing.
 func (c *Client) installClock(ctx context.Context, where *scriptTarget, bc *browser.Context) error {
 	if c.hooks.fakeTime(bc) {
 		return nil
@@ -74,7 +74,8 @@ func (c *Client) installClock(ctx context.Context, where *scriptTarget, bc *brow
 }
 
 // inEveryDocument calls a function in all documents of a context that can answer
-// now. The others will begin again. The error is one of the page.
+// now. The others get their changes when they load. The error comes from one of
+// the pages.
 func (c *Client) inEveryDocument(ctx context.Context, bc *browser.Context, function string) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex // guards failed

@@ -12,7 +12,8 @@ import (
 
 // consoleOperations are the operations of this file.
 var consoleOperations = table{
-	// {page,filter: "all"|"since-navigation"} → {messages:[as console is told]}, {errors:[as pageerror is told]}
+	// {page,filter: "all"|"since-navigation"} → {messages:[like console events]},
+	// {errors:[like pageerror events]}
 	"page.consoleMessages":      op(false, opConsoleMessages),
 	"page.pageErrors":           op(false, opPageErrors),
 	"page.clearConsoleMessages": op(false, opClearConsole),
@@ -39,12 +40,12 @@ type journal struct {
 type consoleMessage struct {
 	event      browser.ConsoleCalled
 	navigation int
-	told       *consoleInit // as the client got it, or nil
+	told       *consoleInit // as it was sent to the client, or nil
 }
 
 // consoleInit describes a console message to a client.
 type consoleInit struct {
-	Page      string         `json:"page"` // empty for a service worker's
+	Page      string         `json:"page"` // empty for a service worker
 	Worker    string         `json:"worker,omitempty"`
 	Type      string         `json:"type"`
 	Text      string         `json:"text"`
@@ -135,7 +136,8 @@ func (m *consoleMessage) release() {
 	}
 }
 
-// tellMessage describes a message. Its objects belong to the client from then on.
+// tellMessage describes a message to the client. The client owns the message's
+// objects from then on.
 func (c *Client) tellMessage(m *consoleMessage) *consoleInit {
 	if m.told != nil {
 		return m.told
@@ -171,7 +173,7 @@ func (c *Client) tellMessage(m *consoleMessage) *consoleInit {
 func (c *Client) onException(ev browser.ExceptionThrown) {
 	init := pageErrorInit{Page: c.idOf("page", ev.Page), Name: ev.Err.Name, Message: ev.Err.Message, Stack: ownFrames(ev.Err.Stack), Location: locationOf(ev.Place)}
 	if !strings.Contains(init.Stack, "\n    at ") {
-		init.Stack = "" // it only repeats the message
+		init.Stack = "" // the stack only repeats the message
 	}
 	c.events.journal(ev.Page, func(j *journal) { j.addError(init) })
 	if c.hears(ev.Page, eventPageError) {
@@ -202,7 +204,7 @@ func opConsoleMessages(ctx context.Context, c *Client, p *journalParams) (any, e
 	}
 	told := []*consoleInit{}
 	var failed error
-	err = c.automation.browser.Do(ctx, func() { // no message comes or is reported meanwhile
+	err = c.automation.browser.Do(ctx, func() { // no message arrives or is reported during this call
 		var since int
 		var messages []*consoleMessage
 		c.events.journal(page, func(j *journal) {
@@ -266,7 +268,7 @@ func opClearErrors(_ context.Context, c *Client, p *pageParams) (any, error) {
 	return emptyJSON, nil
 }
 
-// previewText is a value in the form of JSHandle.toString, with Chromium's
+// previewText returns a value as JSHandle.toString shows it, with Chromium's
 // preview if there is one.
 func previewText(o *runtime.RemoteObject) string {
 	switch {
@@ -289,8 +291,8 @@ func previewText(o *runtime.RemoteObject) string {
 	return o.Description
 }
 
-// arrayText lists an array's elements. Holes are counted; those at the end are
-// left out.
+// arrayText lists an array's elements. Holes are counted, and holes at the end
+// are omitted.
 func arrayText(properties []*runtime.PropertyPreview) string {
 	parts := []string{}
 	next := 0

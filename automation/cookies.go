@@ -13,20 +13,21 @@ import (
 	"takeover/fetch"
 )
 
-// maxExpires is the last second of the year 9999, the most that a cookie's
-// expires may be.
+// maxExpires is the latest expiry time of a cookie: the last second of the year
+// 9999.
 const maxExpires = 253402300799
 
-// contextOperations are on a browser context; {context} is its id, default: the
-// client's own. What they set in one that the client did not open is taken back
-// with its end.
+// contextOperations act on a browser context. {context} is its id; default: the
+// client's own. Settings in a context that the client did not open are undone
+// when the client ends.
 var contextOperations = table{
 	"context.setGeolocation":   op(true, opSetGeolocation),   // {context,geolocation:{latitude,longitude,accuracy}}
 	"context.grantPermissions": op(true, opGrantPermissions), // {context,permissions,origin}
 	"context.clearPermissions": op(true, opClearPermissions), // {context}
 	"context.storageState":     op(false, opStorageState),    // {context,indexedDB,opfs} → {cookies,origins}
-	"context.setStorageState":  op(true, opSetStorageState),  // {context,state,initial}; initial adds to what is there
-	// {page,media,colorScheme,reducedMotion,forcedColors,contrast}, each "no-override" to take it back
+	"context.setStorageState":  op(true, opSetStorageState),  // {context,state,initial}; initial adds to the existing state
+	// {page,media,colorScheme,reducedMotion,forcedColors,contrast}, each
+	// "no-override" ends the override
 	"page.emulateMedia": op(true, opEmulateMedia),
 
 	"context.cookies":      op(false, opCookies),     // {context,urls} → {cookies}
@@ -34,8 +35,8 @@ var contextOperations = table{
 	"context.clearCookies": op(true, opClearCookies), // {context,cookies}: those of the list, or all
 }
 
-// wireCookie is a cookie as Chromium names it. cdproto's own types lose values
-// that are empty or zero.
+// wireCookie is a cookie with Chromium's field names. cdproto's own types lose
+// values that are empty or zero.
 type wireCookie struct {
 	Name         string     `json:"name"`
 	Value        string     `json:"value"`
@@ -58,7 +59,7 @@ type wireCookies struct {
 	Context string       `json:"browserContextId,omitempty"`
 }
 
-// readCookies are all cookies of a context.
+// readCookies returns all cookies of a context.
 func readCookies(ctx context.Context, bc *browser.Context) ([]wireCookie, error) {
 	var res wireCookies
 	err := bc.Browser().Session().Call(ctx, storage.GetCookies.Method, map[string]string{"browserContextId": bc.ID()}, &res)
@@ -69,11 +70,11 @@ func writeCookies(ctx context.Context, bc *browser.Context, cookies []wireCookie
 	return bc.Browser().Session().Call(ctx, storage.SetCookies.Method, wireCookies{Cookies: cookies, Context: bc.ID()}, nil)
 }
 
-// plain is the cookie as scripts see it.
+// plain returns the cookie as scripts see it.
 func (w wireCookie) plain() fetch.Cookie {
 	c := fetch.Cookie{
 		Name: w.Name, Value: w.Value, Domain: w.Domain, Path: w.Path, Expires: -1,
-		HTTPOnly: w.HTTPOnly, Secure: w.Secure, SameSite: cmp.Or(w.SameSite, "Lax"), // what Chromium takes none for
+		HTTPOnly: w.HTTPOnly, Secure: w.Secure, SameSite: cmp.Or(w.SameSite, "Lax"), // Chromium treats a missing SameSite as Lax
 	}
 	if w.Expires != nil {
 		c.Expires = *w.Expires
@@ -201,20 +202,21 @@ type clearCookiesParams struct {
 	Cookies *[]fetch.Cookie `json:"cookies"`
 }
 
-// same reports whether two cookies replace each other.
+// same reports whether one cookie replaces the other.
 func same(a, b fetch.Cookie) bool {
 	return a.Name == b.Name && a.Domain == b.Domain && a.Path == b.Path && a.PartitionKey == b.PartitionKey
 }
 
-// among returns a function that finds the cookies of a list; nil finds all.
+// among returns a function that reports whether a cookie is in a list. A nil list
+// contains all cookies.
 func among(list *[]fetch.Cookie) func(fetch.Cookie) bool {
 	return func(c fetch.Cookie) bool {
 		return list == nil || slices.ContainsFunc(*list, func(o fetch.Cookie) bool { return same(c, o) })
 	}
 }
 
-// opClearCookies removes cookies by making them expire, so that others stay
-// unchanged.
+// opClearCookies removes cookies by letting them expire, so that other cookies
+// stay unchanged.
 func opClearCookies(ctx context.Context, c *Client, p *clearCookiesParams) (any, error) {
 	bc, err := c.contextOf(p.Context)
 	if err != nil {
@@ -230,7 +232,7 @@ func opClearCookies(ctx context.Context, c *Client, p *clearCookiesParams) (any,
 	wanted := among(p.Cookies)
 	list = slices.DeleteFunc(list, func(w wireCookie) bool { return !wanted(w.plain()) })
 	for i := range list {
-		list[i].Expires = new(float64(1)) // long ago
+		list[i].Expires = new(float64(1)) // in the past
 	}
 	if len(list) == 0 {
 		return emptyJSON, nil
@@ -263,7 +265,7 @@ func (j contextJar) SetCookies(ctx context.Context, cookies []fetch.Cookie) erro
 	for i, c := range cookies {
 		expires := max(c.Expires, -1)
 		if expires == 0 {
-			expires = 1 // 0 would mean that it ends with the browser
+			expires = 1 // 0 would make it a session cookie
 		}
 		list[i] = wireCookie{
 			Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Expires: &expires,

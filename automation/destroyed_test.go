@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestEndsOfDocuments waits in documents and frames that go away meanwhile.
+// TestEndsOfDocuments waits in documents and frames that go away during the wait.
 func TestEndsOfDocuments(t *testing.T) {
 	s := site(t, map[string]string{"/a": `<title>A</title><iframe src="/b"></iframe>`, "/b": "<title>B</title>"})
 	const forever = "() => new Promise(() => {})"
@@ -45,7 +45,8 @@ func TestEndsOfDocuments(t *testing.T) {
 	}
 }
 
-// TestSetContentWaits waits for what the document names, not for its text only.
+// TestSetContentWaits checks that setContent waits for the resources of the
+// document, not only for its text.
 func TestSetContentWaits(t *testing.T) {
 	r := newRig(t)
 	s := slowSite(t, 400*time.Millisecond)
@@ -63,7 +64,7 @@ func TestSetContentWaits(t *testing.T) {
 	}
 }
 
-// slowSite gives the address of something that takes a while to come.
+// slowSite returns the address of a resource that loads slowly.
 func slowSite(t *testing.T, delay time.Duration) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

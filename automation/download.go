@@ -10,7 +10,7 @@ import (
 
 // downloadOperations are the operations of this file.
 var downloadOperations = table{
-	"download.wait":   op(false, opDownloadWait),   // {download} → {name,failure} when it has ended
+	"download.wait":   op(false, opDownloadWait),   // {download} → {name,failure} once it has ended
 	"download.cancel": op(false, opDownloadCancel), // {download}
 	"download.delete": op(false, opDownloadDelete), // {download}
 	"download.saveAs": op(false, opDownloadSaveAs), // {download,to}
@@ -24,22 +24,22 @@ type download struct {
 	done     chan struct{} // closed when the other fields are set
 	name     string        // in the folder of files
 	failure  string        // empty for a success
-	received int64         // bytes that are not in the folder yet; guarded by the automation
+	received int64         // bytes received so far, not yet in the folder; guarded by the automation
 }
 
-// textRefused is Playwright's text about downloads in a context that refuses
-// them.
+// textRefused is Playwright's text for downloads in a context that does not
+// accept them.
 const textRefused = "Pass { acceptDownloads: true } when you are creating your browser context."
 
-// observeDownload keeps the downloads of pages, whoever drives them. It runs on
-// the model's goroutine.
+// observeDownload keeps track of downloads, no matter who drives the page. It
+// runs on the model's goroutine.
 func (a *Automation) observeDownload(ev browser.Event) {
 	switch ev := ev.(type) {
 	case browser.DownloadBegan:
 		a.downloadOf(ev.Download)
 	case browser.DownloadProgressed:
 		if f := a.options.Files; f != nil && a.downloadProgressed(ev) > f.Room() {
-			a.work.Go(func() { _ = ev.Download.Cancel(a.life) }) // it ends by itself and is not kept then
+			a.work.Go(func() { _ = ev.Download.Cancel(a.life) }) // it may end by itself, and is not kept either way
 		}
 	case browser.DownloadEnded:
 		d := a.downloadOf(ev.Download)
@@ -115,9 +115,10 @@ func (a *Automation) keepDownload(ev browser.DownloadEnded, d *download) {
 	}
 }
 
-// Downloaded waits until a download has ended and its file is in the folder. It
-// returns the file's name there, or why there is none. The error is the cause of
-// ctx, or says that the browser has gone or the download was forgotten.
+// Downloaded waits until a download has ended, and returns the file's name in the
+// folder. If the download failed, failure says why and the name is empty. The
+// error is the cause of ctx, or says that the browser is gone or the download was
+// forgotten.
 func (a *Automation) Downloaded(ctx context.Context, d *browser.Download) (name, failure string, err error) {
 	known := a.knownDownload(d)
 	if known == nil {
@@ -172,7 +173,7 @@ func opDownloadCancel(ctx context.Context, c *Client, p *downloadParams) (any, e
 	return emptyJSON, err
 }
 
-// opDownloadDelete removes a downloaded file. Removing it again is no error.
+// opDownloadDelete deletes a downloaded file. Deleting it again is not an error.
 func opDownloadDelete(ctx context.Context, c *Client, p *downloadParams) (any, error) {
 	d, err := c.downloaded(ctx, p.Download)
 	if err != nil || d.name == "" {

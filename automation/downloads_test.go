@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// downloads serves files to download: /file, and /endless, which never ends by
-// itself.
+// downloads serves files to download: /file, and /endless, which never finishes.
 func downloads(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()

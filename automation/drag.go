@@ -11,16 +11,16 @@ import (
 	"takeover/browser"
 )
 
-// dragPatience bounds how long a frame may take to say whether a drag began in
-// it, and Chromium to return the dragged data.
+// dragPatience bounds how long a frame may take to report whether a drag began in
+// it, and how long Chromium may take to return the dragged data.
 const dragPatience = time.Second
 
 // anyDragOperation is Chromium's mask of all drag operations.
 const anyDragOperation = 0xffff
 
-// drag is the drag that a pressed left button may start. Without a window system
-// nobody would carry the dragged data to its target, so the data is taken from
-// Chromium and moved by events.
+// drag is a drag that a pressed left button may start. Without a window system,
+// nothing carries the dragged data to its target. So the data is taken from
+// Chromium, and moved by events.
 type drag struct {
 	watches []*layer        // in the page's frames
 	data    *input.DragData // the dragged data, or nil; guarded by the mouse's mutex
@@ -28,7 +28,7 @@ type drag struct {
 
 type dragKey struct{}
 
-// dragWatchOf returns the page side of watching for a drag in a world.
+// dragWatchOf returns the page side that watches for a drag in a world.
 func (a *Automation) dragWatchOf(ctx context.Context, w *browser.World) (*layer, error) {
 	return installed(ctx, w, dragKey{}, func() (string, any, error) {
 		s, err := scripts()
@@ -36,8 +36,8 @@ func (a *Automation) dragWatchOf(ctx context.Context, w *browser.World) (*layer,
 	})
 }
 
-// carryOn carries out an event of the mouse differently during a drag, or when a
-// drag may begin. carried reports that it did so.
+// carryOn handles a mouse event during a drag, or when a drag may begin. carried
+// reports whether it handled the event.
 func (s *inputState) carryOn(ctx context.Context, ev input.DispatchMouseEventParams) (carried bool, err error) {
 	left := buttonBits[input.MouseButtonLeft]
 	s.mu.Lock()
@@ -57,7 +57,7 @@ func (s *inputState) carryOn(ctx context.Context, ev input.DispatchMouseEventPar
 		return data != nil, s.dragEnd(ctx, d, data, ev)
 	case data != nil && moves:
 		return true, s.dispatchDrag(ctx, input.DispatchDragEventTypeDragOver, data, ev)
-	case data != nil: // another button
+	case data != nil: // a button other than the dragging one
 		return true, nil
 	case moves && ev.Buttons&left != 0:
 		return true, s.dragMove(ctx, d, ev)
@@ -65,7 +65,7 @@ func (s *inputState) carryOn(ctx context.Context, ev input.DispatchMouseEventPar
 	return false, nil
 }
 
-// dragMove moves the mouse with the left button held down.
+// dragMove moves the mouse while the left button is held down.
 func (s *inputState) dragMove(ctx context.Context, d *drag, ev input.DispatchMouseEventParams) error {
 	if d == nil {
 		if err := s.page.InterceptDrags(true); err != nil {
@@ -86,7 +86,7 @@ func (s *inputState) dragMove(ctx context.Context, d *drag, ev input.DispatchMou
 	defer cancel()
 	data, err := s.page.Dragged(patient)
 	if err != nil {
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // the drag that began is over
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // the drag that began has already ended
 			return nil
 		}
 		return err
@@ -103,7 +103,7 @@ func (s *inputState) dragEnd(ctx context.Context, d *drag, data *input.DragData,
 		err = s.dispatchDrag(ctx, input.DispatchDragEventTypeDrop, data, ev)
 	}
 	for _, w := range d.watches {
-		_ = w.post("end") // a frame that has gone has ended it
+		_ = w.post("end") // if the frame is gone, its drag is over
 	}
 	return errors.Join(err, s.page.InterceptDrags(false))
 }

@@ -18,8 +18,8 @@ const dragPage = `<body style="margin:0"><div id=a draggable=true style="width:1
 		});
 </script>`
 
-// TestDrag drags what the page lets drag: the page sees what it would see from a
-// person, with the data, and input goes on as usual afterwards.
+// TestDrag drags elements as a person would: the page sees the same events, with
+// the data, and input works as usual afterwards.
 func TestDrag(t *testing.T) {
 	r := newRig(t)
 	s := site(t, map[string]string{"/": dragPage, "/frames": `<iframe src="/" style="width:300px;height:300px"></iframe>`})

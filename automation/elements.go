@@ -54,7 +54,7 @@ func getter(property string) func(context.Context, *Client, *getParams) (any, er
 
 type getParams struct {
 	target
-	Name string `json:"name"` // of an attribute
+	Name string `json:"name"` // the name of an attribute
 }
 
 // valueOf runs an operation on a target and returns the page's answer.
@@ -68,8 +68,8 @@ func (c *Client) valueOf(ctx context.Context, t *target, method string, params c
 	return valueResult{value}, nil
 }
 
-// now runs an operation that does not wait for an element. missing is its answer
-// when a frame on the way does not exist or goes away.
+// now runs an operation that does not wait for an element. missing is the result
+// when a frame that leads to the element does not exist or goes away.
 func (c *Client) now(ctx context.Context, t *target, method string, params callParams, missing string) (json.RawMessage, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -151,7 +151,7 @@ func (c *Client) box(p *progress, t *target, method string, params callParams) (
 	return r, nil
 }
 
-// query returns the first element of a target by reference, or nil.
+// query returns the first element of a target by object reference, or nil.
 func (c *Client) query(ctx context.Context, t *target) (*place, *runtime.RemoteObject, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -243,7 +243,7 @@ func opWaitForSelector(ctx context.Context, c *Client, t *waitForSelector) (any,
 	return h.result(), nil
 }
 
-// awaitState waits for a state. An element in a missing frame is hidden.
+// awaitState waits for a state. An element in a missing frame counts as hidden.
 func (c *Client) awaitState(p *progress, t *target, state string, keep bool) (*place, json.RawMessage, error) {
 	p.absent = state == "hidden" || state == "detached"
 	return c.retry(p, t, "waitFor", callParams{State: state, Keep: keep})
@@ -263,7 +263,7 @@ func (c *Client) waitFor(p *progress, t *target, state string) (*handle, error) 
 	}
 }
 
-// taken makes a handle of the element that the last operation of a place kept.
+// taken returns a handle of the element that the last operation at a place kept.
 func (c *Client) taken(p *progress, pl *place) (*handle, error) {
 	o, err := pl.layer.reference(p, "take", pl.task)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // emulationOperations are the operations of this file.
 var emulationOperations = table{
-	// {} → {context} an incognito one; ended by context.close or with the client.
+	// {} → {context}: opens an incognito context, which context.close or the
+	// client's end closes.
 	"browser.newContext":   op(true, opNewContext),
 	"page.setViewportSize": op(true, opSetViewport),
 }
@@ -31,7 +32,7 @@ type newContextParams struct {
 	ExtraHeaders        map[string]string    `json:"extraHTTPHeaders"`
 	Geolocation         *browser.Geolocation `json:"geolocation"`
 	Permissions         []string             `json:"permissions"`
-	ColorScheme         *string              `json:"colorScheme"` // each: "no-override" for what it would be; default Playwright's
+	ColorScheme         *string              `json:"colorScheme"` // for each of these, "no-override" keeps the browser's value; default: Playwright's
 	ReducedMotion       *string              `json:"reducedMotion"`
 	ForcedColors        *string              `json:"forcedColors"`
 	Contrast            *string              `json:"contrast"`
@@ -110,14 +111,13 @@ func (c *Client) contextOptions(p *newContextParams) (browser.ContextOptions, er
 			return o, &Error{Name: nameError, Message: err.Error(), cause: err}
 		}
 	}
-	// Without the last entry, Chromium would reach this machine without the
-	// proxy.
+	// Without the last entry, Chromium would bypass the proxy for this machine.
 	o.ProxyServer, o.ProxyBypass = proxy.Server.Scheme+"://"+proxy.Server.Host, strings.Join(append(proxy.Bypass, "<-loopback>"), ",")
 	return o, nil
 }
 
-// viewport sets the size of the pages. Unset values are those of the browser's
-// other pages.
+// viewport sets the size of the pages. Values that are not set are taken from the
+// browser's other pages.
 func (p *newContextParams) viewport(o *browser.ContextOptions, usual *browser.Viewport) error {
 	v := browser.Viewport{}
 	if usual != nil {
@@ -153,14 +153,14 @@ const noOverride = "no-override"
 
 type mediaParams struct {
 	Page          string  `json:"page"`
-	Media         *string `json:"media"` // each: absent to leave it, "no-override" to take it back
+	Media         *string `json:"media"` // for each of these, absent leaves it unchanged and "no-override" ends the override
 	ColorScheme   *string `json:"colorScheme"`
 	ReducedMotion *string `json:"reducedMotion"`
 	ForcedColors  *string `json:"forcedColors"`
 	Contrast      *string `json:"contrast"`
 }
 
-// over applies the given values.
+// over applies the given values to m.
 func (p *mediaParams) over(m *browser.Media) error {
 	for _, f := range []struct {
 		name  string
@@ -216,7 +216,7 @@ func opSetViewport(ctx context.Context, c *Client, p *viewportParams) (any, erro
 
 type geolocationParams struct {
 	Context     string               `json:"context"`
-	Geolocation *browser.Geolocation `json:"geolocation"` // absent to take it back
+	Geolocation *browser.Geolocation `json:"geolocation"` // absent ends the override
 }
 
 func opSetGeolocation(ctx context.Context, c *Client, p *geolocationParams) (any, error) {
@@ -232,8 +232,8 @@ func opSetGeolocation(ctx context.Context, c *Client, p *geolocationParams) (any
 	return emptyJSON, bc.SetGeolocation(ctx, p.Geolocation)
 }
 
-// checkPlace returns the error of a context's language or time zone that Chromium
-// would refuse, in Playwright's words. Playwright reports it with the first page.
+// checkPlace returns Playwright's error for a language or a time zone that
+// Chromium would refuse. Playwright reports it when the first page opens.
 func checkPlace(o browser.Options) error {
 	if o.Locale != "" {
 		if _, err := language.Parse(o.Locale); err != nil {
@@ -244,7 +244,7 @@ func checkPlace(o browser.Options) error {
 		return nil
 	}
 	_, err := time.LoadLocation(o.Timezone)
-	if _, none := time.LoadLocation("Europe/Berlin"); err != nil && none == nil { // this machine has time zone data
+	if _, none := time.LoadLocation("Europe/Berlin"); err != nil && none == nil { // whether this machine has time zone data
 		return errorf("Invalid timezone ID: %s", o.Timezone)
 	}
 	return nil

@@ -21,7 +21,7 @@ func (r *rig) openIn(options params) string {
 	return made.Context
 }
 
-// adopt makes a page that was reported the rig's page.
+// adopt makes a page from an event the rig's page.
 func (r *rig) adopt(page string) {
 	r.Helper()
 	r.page = page
@@ -88,8 +88,8 @@ func TestNewContextOptions(t *testing.T) {
 	}
 }
 
-// Popups and frames of other processes look like their context before their
-// first script.
+// TestEmulationOfPopups checks that popups and frames in other processes have
+// their context's emulation before their first script.
 func TestEmulationOfPopups(t *testing.T) {
 	const probe = `<script>window.seen = [navigator.userAgent, navigator.language, matchMedia('(prefers-color-scheme: dark)').matches, Intl.DateTimeFormat().resolvedOptions().timeZone, 'ontouchstart' in window].join()</script>`
 	other := site(t, map[string]string{"/": probe})
@@ -152,7 +152,8 @@ func TestGeolocationAndPermissions(t *testing.T) {
 	equal(t, "as before", state("geolocation"), before)
 }
 
-// What other clients granted stays when one takes back what it granted, or ends.
+// TestPermissionsOfOthers checks that a client's grants stay when another client
+// removes its own grants, or ends.
 func TestPermissionsOfOthers(t *testing.T) {
 	s := site(t, map[string]string{"/": "<title>t</title>"})
 	r := newRig(t)
@@ -180,7 +181,7 @@ func TestPermissionsOfOthers(t *testing.T) {
 	grant(r.client, "notifications")
 	equal(t, "granted by both", strings.HasPrefix(states(), "granted,granted"), true)
 	r.do("context.clearPermissions", nil, nil)
-	equal(t, "of the other", strings.Split(states(), ",")[:2], []string{"denied", "granted"}) // Chromium denies what it was not told
+	equal(t, "of the other", strings.Split(states(), ",")[:2], []string{"denied", "granted"}) // Chromium denies permissions that were not granted
 	grant(r.client, "midi")
 	equal(t, "together", strings.HasSuffix(states(), "granted,granted"), true)
 	other.Close()
@@ -189,7 +190,8 @@ func TestPermissionsOfOthers(t *testing.T) {
 	equal(t, "as before", states(), before)
 }
 
-// What a client set in pages and contexts of others ends with it.
+// TestSettingsEndWithClient checks that a client's settings in pages and contexts
+// of others end with it.
 func TestSettingsEndWithClient(t *testing.T) {
 	s := site(t, map[string]string{"/": "<title>t</title>"})
 	r := newRig(t)

@@ -9,8 +9,8 @@ import (
 	"takeover/cdp"
 )
 
-// ErrNotBuilt is the error of an operation in a binary that was compiled without
-// the page side.
+// ErrNotBuilt is returned by operations of a binary that was compiled without the
+// page side.
 var ErrNotBuilt = errors.New("the page scripts are not built into this binary: run make generate")
 
 // Names of errors in a script.
@@ -20,22 +20,22 @@ const (
 	nameTargetClosed = "TargetClosedError"
 )
 
-// Playwright's texts for operations that were ended from outside.
+// Playwright's error messages for operations that were ended from outside.
 const (
 	textTargetClosed     = "Target page, context or browser has been closed"
 	textCrashed          = "Target crashed"
 	textDetached         = "Frame was detached"
 	textContextDestroyed = "Execution context was destroyed, most likely because of a navigation."
-	textContextGone      = "Execution context was destroyed, most likely because of a navigation" // before it was asked
+	textContextGone      = "Execution context was destroyed, most likely because of a navigation" // before the operation was sent
 	textNotAttached      = "Element is not attached to the DOM"
 	textFrameGone        = "Frame has been detached."
 )
 
-// Error is an operation's error in Playwright's words.
+// Error is an operation's error with Playwright's message.
 type Error struct {
 	Name    string   // the error's class in the script: "Error", "TimeoutError", "TargetClosedError"
 	Message string   // without the API's prefix and without the log
-	Log     []string // the log of the operation up to the error
+	Log     []string // log of the operation up to the error
 
 	cause error
 }
@@ -44,7 +44,7 @@ type Error struct {
 // it.
 func (e *Error) Error() string { return e.Message + formatLog(e.Log) }
 
-// ErrorName is the class of the error in the script.
+// ErrorName returns the error's class in the script.
 func (e *Error) ErrorName() string { return e.Name }
 
 // Unwrap returns the underlying error, or nil.
@@ -54,13 +54,13 @@ func errorf(format string, args ...any) *Error {
 	return &Error{Name: nameError, Message: fmt.Sprintf(format, args...)}
 }
 
-// timeoutError reports whether the operation's own timeout is over.
+// timeoutError reports whether the operation's own timeout has passed.
 type timeoutError struct{ ms float64 }
 
 func (t timeoutError) Error() string { return "Timeout " + milliseconds(t.ms) + "ms exceeded." }
 
-// explain converts an error to Playwright's words, and adds the log unless the
-// error has one.
+// explain converts an error to Playwright's wording, and adds the log unless the
+// error already has one.
 func explain(err error, log []string) error {
 	if err == nil {
 		return nil
@@ -118,7 +118,7 @@ func navigationMessage(n *browser.NavigationError) string {
 	return fmt.Sprintf("%s at %s", n.Text, n.URL)
 }
 
-// failedMessage is the same for a navigation that the page started.
+// failedMessage returns the same text for a navigation that the page started.
 func failedMessage(n *browser.NavigationError) string {
 	if n.Text == "net::ERR_ABORTED" {
 		return n.Text + "; maybe frame was detached?"
@@ -126,7 +126,8 @@ func failedMessage(n *browser.NavigationError) string {
 	return n.Text
 }
 
-// scriptMessage is an exception of the page, with its position.
+// scriptMessage returns the message of an exception in the page, with its
+// position.
 func scriptMessage(s *browser.ScriptError) string {
 	if s.Stack != "" {
 		return ownFrames(s.Stack)
@@ -134,14 +135,14 @@ func scriptMessage(s *browser.ScriptError) string {
 	return s.Error()
 }
 
-// retriable reports whether an operation on an element may start again: its
-// document or frame has gone, but not the page.
+// retriable reports whether an operation on an element may start again, because
+// its document or frame is gone but the page is not.
 func retriable(err error) bool {
 	return errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, cdp.ErrDetached) || refused(err)
 }
 
-// refused reports whether Chromium refused a command, which it does when the
-// object or node in the command has gone.
+// refused reports whether Chromium refused a command. It does so when an object
+// or node in the command no longer exists.
 func refused(err error) bool {
 	_, ok := errors.AsType[*cdp.Error](err)
 	return ok

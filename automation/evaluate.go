@@ -24,7 +24,8 @@ var evaluationTargetOperations = table{
 var evaluationOperations = table{
 	"frame.evaluate":       op(true, opEvaluate),
 	"frame.evaluateHandle": op(true, opEvaluateHandle),
-	// {frame,expression,isFunction,arg,polling,timeout} → handle; polling in milliseconds, absent for each animation frame.
+	// {frame,expression,isFunction,arg,polling,timeout} → handle; polling in
+	// milliseconds, absent to poll in each animation frame.
 	"frame.waitForFunction": op(true, opWaitForFunction),
 	"handle.evaluate":       op(true, opHandleEvaluate), // {handle,expression,isFunction,arg} → {value}
 	"handle.evaluateHandle": op(true, opHandleEvaluateHandle),
@@ -43,8 +44,8 @@ type expression struct {
 	Arg        *argument `json:"arg"`
 }
 
-// given returns the arguments for the evaluator: itself, the argument, the
-// subjects, and the handles of the argument.
+// given returns the arguments for the evaluator: the expression itself, the
+// argument, the subjects, and the handles in the argument.
 func (c *Client) given(ctx context.Context, e *layer, arg *argument, subjects ...*runtime.CallArgument) ([]*runtime.CallArgument, error) {
 	list := []any{e.object, nil, len(subjects)}
 	if arg != nil && len(arg.Value) > 0 {
@@ -81,9 +82,9 @@ func (h *handle) argument(ctx context.Context, w *browser.World) (*runtime.CallA
 	return &runtime.CallArgument{ObjectID: id}, err
 }
 
-// evaluate runs code of a script in a world, with subjects as the function's
-// first arguments. The code is part of the called function and not of an eval, so
-// that no policy of the page forbids it.
+// evaluate runs a script's code in a world, with subjects as the function's first
+// arguments. The code is part of the called function instead of an eval, so that
+// the page's content security policy cannot forbid it.
 func (c *Client) evaluate(ctx context.Context, w *browser.World, x *expression, byValue bool, subjects ...runtime.RemoteObjectID) (*runtime.RemoteObject, error) {
 	args := make([]*runtime.CallArgument, len(subjects))
 	for i, id := range subjects {
@@ -125,8 +126,8 @@ func (c *Client) evaluateOn(ctx context.Context, w *browser.World, x *expression
 	})
 }
 
-// callable tries code as a function expression and, if that is a syntax error, as
-// the shorthand method from which it may have been cut.
+// callable parses code as a function expression. If that is a syntax error, it
+// tries the code as a shorthand method, as if it had been cut out of an object.
 func callable(code string, call func(string) (*runtime.RemoteObject, error)) (*runtime.RemoteObject, error) {
 	code = strings.TrimSpace(code)
 	o, err := call(code)
@@ -148,7 +149,7 @@ func isSyntaxError(err error) bool {
 	return ok && s.Name == "SyntaxError"
 }
 
-// normal converts a function declaration to an expression.
+// normal turns a function declaration into an expression.
 func normal(code string) string {
 	code = strings.TrimSpace(code)
 	rest := strings.TrimSpace(strings.TrimPrefix(code, "async"))
@@ -288,7 +289,7 @@ func opEvalOnSelector(ctx context.Context, c *Client, p *targetExpression) (any,
 func opEvalOnSelectorAll(ctx context.Context, c *Client, p *targetExpression) (any, error) {
 	pr, cancel := c.begin(ctx, 0, false)
 	defer cancel()
-	pl, err := c.resolve(pr, &p.target, browser.WorldMain) // the array must be of the page's main world
+	pl, err := c.resolve(pr, &p.target, browser.WorldMain) // the array must belong to the page's main world
 	if err != nil || pl == nil {
 		return nil, orGone(err)
 	}
@@ -300,7 +301,7 @@ func opEvalOnSelectorAll(ctx context.Context, c *Client, p *targetExpression) (a
 	return evaluated(c.evaluate(ctx, pl.layer.world, &p.expression, true, list.ObjectID))
 }
 
-// drop releases a handle that was needed only briefly.
+// drop releases a handle that was needed only for one operation.
 func (c *Client) drop(h *handle) {
 	c.handles.take(h.id)
 	h.release()
@@ -359,7 +360,7 @@ func (c *Client) poll(ctx context.Context, w *browser.World, p *waitForFunction)
 	}
 	code := normal(p.Expression)
 	o, err := call("()=>(" + code + "\n)")
-	if isSyntaxError(err) { // statements, which need an eval
+	if isSyntaxError(err) { // these are statements, which need an eval
 		text, e := json.Marshal(code)
 		if e != nil {
 			return nil, e
@@ -369,8 +370,8 @@ func (c *Client) poll(ctx context.Context, w *browser.World, p *waitForFunction)
 	return o, err
 }
 
-// orGone returns the error of a target in a missing frame, for operations that do
-// not wait.
+// orGone returns the error for a target in a missing frame, for operations that
+// do not wait.
 func orGone(err error) error {
 	if err != nil {
 		return err

@@ -12,9 +12,10 @@ import (
 
 // initOperations are the operations of this file.
 var initOperations = table{
-	// {} → {browser:{name,version}, context:{id}, pages:[PageInit], activePage}; events are told from here on.
+	// {} → {browser:{name,version}, context:{id}, pages:[PageInit], activePage};
+	// events are sent from then on.
 	"init":       op(false, opInit),
-	"activePage": op(false, opActivePage), // {} → {page} that people look at, or empty
+	"activePage": op(false, opActivePage), // {} → {page} that people see, or empty
 }
 
 // pageInit describes a page to a client.
@@ -58,7 +59,7 @@ type clientInit struct {
 	ActivePage string       `json:"activePage,omitempty"`
 }
 
-// opInit returns the present state, and sends events from exactly there on.
+// opInit returns the present state. Events are sent from exactly that state on.
 func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	b := c.automation.browser
 	init := clientInit{Browser: c.describeBrowser(), Pages: []pageInit{}}
@@ -84,8 +85,8 @@ func opInit(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	return init, nil
 }
 
-// activePage is the client's name for the page that people see, or empty when the
-// client does not know that page.
+// activePage returns the client's name for the page that people see, or empty if
+// the client does not know that page.
 func (c *Client) activePage() string {
 	if c.options.ActivePage == nil {
 		return ""
@@ -97,7 +98,8 @@ func (c *Client) activePage() string {
 	return c.idOf("page", p)
 }
 
-// opActivePage returns the page that people see, after the event that reports it.
+// opActivePage returns the page that people see, after the event that announces
+// the page.
 func opActivePage(ctx context.Context, c *Client, _ *struct{}) (any, error) {
 	id := c.activePage()
 	if err := c.automation.browser.Do(ctx, func() {}); err != nil {
@@ -170,7 +172,7 @@ func lifecycleOf(option, value string) (browser.Lifecycle, error) {
 	if value == "" {
 		value = "load"
 	}
-	if value == "networkidle0" { // as Playwright accepts it
+	if value == "networkidle0" { // Playwright accepts it, too
 		value = "networkidle"
 	}
 	i := slices.IndexFunc(lifecycles, func(l struct {

@@ -23,22 +23,22 @@ const (
 	expectCount    = "to.have.count"
 	expectProperty = "to.have.property"
 	expectAria     = "to.match.aria"
-	arraySuffix    = ".array" // of those on all elements
+	arraySuffix    = ".array" // suffix of expressions about all elements
 )
 
 const (
 	// leastExpect is the minimum timeout of an expectation in milliseconds.
 	leastExpect = 1
 
-	// firstLook is how long the first check may take in any case: the timeout
-	// cannot pass before it, unless the page does not answer.
+	// firstLook bounds the first check, which is made even if the timeout passes
+	// meanwhile.
 	firstLook = 1500 * time.Millisecond
 
 	// lastLook is how long the final check may take after the timeout.
 	lastLook = 300 * time.Millisecond
 )
 
-// textNotFound is the reason when an expectation's element does not exist.
+// textNotFound is the message when the element of an expectation does not exist.
 const textNotFound = "element(s) not found"
 
 type expectParams struct {
@@ -53,18 +53,18 @@ type expectParams struct {
 	IsNot          bool              `json:"isNot"`
 }
 
-// expectResult is the result of an expectation. It is met when Matches differs
-// from IsNot.
+// expectResult is the result of an expectation. The expectation is met if Matches
+// differs from IsNot.
 type expectResult struct {
 	Matches      bool            `json:"matches"`
 	TimedOut     bool            `json:"timedOut,omitempty"`
-	Received     json.RawMessage `json:"received,omitempty"` // {value, ariaSnapshot}, the value tagged
+	Received     json.RawMessage `json:"received,omitempty"` // {value, ariaSnapshot}, with value tagged
 	ErrorMessage string          `json:"errorMessage,omitempty"`
-	Log          []string        `json:"log"` // as it is shown
+	Log          []string        `json:"log"` // as people see it
 }
 
 // opExpect waits for an expectation. A failed expectation is a result and not an
-// error, also when the client no longer waits.
+// error, even if the client has stopped waiting.
 func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
 	result, err := c.expect(ctx, t)
 	if err == nil || ctx.Err() == nil {
@@ -85,7 +85,7 @@ func opExpect(ctx context.Context, c *Client, t *expectParams) (any, error) {
 func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, error) {
 	p, cancel := c.begin(ctx, 0, true)
 	defer cancel()
-	if t.Timeout != 0 { // a negative timeout is over at once
+	if t.Timeout != 0 { // a negative timeout has already passed
 		p.timeout = max(t.Timeout, leastExpect)
 		timeout := time.Duration(p.timeout * float64(time.Millisecond))
 		p.grace, p.looks = max(p.grace, firstLook-timeout), true
@@ -117,7 +117,7 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 			return nil, p.fail(err)
 		}
 	}
-	result := &expectResult{Matches: !t.IsNot} // a missing frame is enough
+	result := &expectResult{Matches: !t.IsNot} // a missing frame decides the result
 	switch {
 	case value != nil:
 		if err := json.Unmarshal(value, result); err != nil {
@@ -130,7 +130,7 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 	return result, nil
 }
 
-// question is the request to the page.
+// question returns the request to the page.
 func (t *expectParams) question() *callParams {
 	return &callParams{expectOptions: expectOptions{
 		Expression: t.Expression, ExpressionArg: t.ExpressionArg, ExpectedText: t.ExpectedText, ExpectedNumber: t.ExpectedNumber,
@@ -138,8 +138,8 @@ func (t *expectParams) question() *callParams {
 	}}
 }
 
-// ofNothing reports whether the expectation, ignoring not, holds without an
-// element.
+// ofNothing reports whether the expectation, ignoring not, is met when there is
+// no element.
 func (t *expectParams) ofNothing() bool {
 	switch t.Expression {
 	case "to.be.hidden", "to.be.detached":
@@ -156,7 +156,7 @@ func (t *expectParams) ofNothing() bool {
 }
 
 // unmet is the result when the timeout passed before the page could answer,
-// because a frame on the way did not exist.
+// because a frame that leads to the element did not exist.
 func (t *expectParams) unmet() *expectResult {
 	r := &expectResult{Matches: t.IsNot, TimedOut: true}
 	switch {

@@ -42,8 +42,9 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-// An element behind a frame that is not there is no element, and one in a frame is
-// waited for as long as any other.
+// TestExpectInFrames checks that an element behind a missing frame counts as
+// missing, and that expectations wait for elements in frames as long as for
+// others.
 func TestExpectInFrames(t *testing.T) {
 	r := newRig(t)
 	r.html(`<script>setTimeout(()=>{document.body.innerHTML='<iframe id=f srcdoc="<p>in</p>"></iframe>'
@@ -102,8 +103,8 @@ func TestExpectInFrames(t *testing.T) {
 	}
 }
 
-// ARIA snapshots are parsed in the page; what is wrong with one is said in the
-// parser's words.
+// TestExpectAria checks that ARIA snapshots are parsed in the page, and that
+// errors in them are reported in the parser's wording.
 func TestExpectAria(t *testing.T) {
 	r := newRig(t)
 	r.html(`<h1>Title</h1><ul><li>one</li><li>two</li></ul>`)

@@ -14,8 +14,8 @@ import (
 
 // fileOperations are the operations of this file.
 var fileOperations = table{
-	"files.write":  op(false, opFilesWrite),  // {name,data(base64)} → {name,size}: in place of one of the same name
-	"files.read":   op(false, opFilesRead),   // {name,entry} → {data(base64)}: the file's, or of a .zip the first entry's whose name fits
+	"files.write":  op(false, opFilesWrite),  // {name,data(base64)} → {name,size}: replaces a file of the same name
+	"files.read":   op(false, opFilesRead),   // {name,entry} → {data(base64)}: the whole file, or the first entry of a .zip whose name matches
 	"files.copy":   op(false, opFilesCopy),   // {name,to} → {name,size}
 	"files.delete": op(false, opFilesDelete), // {name}
 }
@@ -32,7 +32,7 @@ func (c *Client) folder() (*files.Folder, error) {
 	return nil, errorf("there are no files here")
 }
 
-// fileName returns the file name that a script's path means.
+// fileName converts a script's path to a file name.
 func fileName(path string) (string, error) {
 	if name := files.Name(path); name != "" {
 		return name, nil
@@ -40,7 +40,7 @@ func fileName(path string) (string, error) {
 	return "", errorf("%q is not a name of a file", path)
 }
 
-// fileError converts an error about a file to words that scripts know.
+// fileError converts a file error to wording that scripts know.
 func fileError(path string, err error) error {
 	if errors.Is(err, files.ErrNotFound) {
 		return errorf("ENOENT: no such file or directory, open '%s' (paths are names of the session's files)", path)
@@ -49,14 +49,14 @@ func fileError(path string, err error) error {
 }
 
 type fileParams struct {
-	Name string `json:"name"` // or a path that ends in it
+	Name string `json:"name"` // a name, or a path that ends in it
 	To   string `json:"to"`
 	Data string `json:"data"` // base64
 }
 
 type fileReadParams struct {
 	Name  string `json:"name"`
-	Entry string `json:"entry"` // of a .zip: a name or a pattern as path.Match has them
+	Entry string `json:"entry"` // of a .zip: a name, or a pattern as in path.Match
 }
 
 func opFilesWrite(_ context.Context, c *Client, p *fileParams) (any, error) {
@@ -81,7 +81,7 @@ func opFilesRead(ctx context.Context, c *Client, p *fileReadParams) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	end, err := c.turn(ctx)
+	end, err := c.lockLarge(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func opFilesDelete(_ context.Context, c *Client, p *fileParams) (any, error) {
 	return emptyJSON, nil
 }
 
-// setNamedFiles gives an input files of the folder, which Chromium reads.
+// setNamedFiles puts files of the folder into an input. Chromium reads them.
 func (c *Client) setNamedFiles(ctx context.Context, t *filesParams) (any, error) {
 	folder, err := c.folder()
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *Client) setNamedFiles(ctx context.Context, t *filesParams) (any, error)
 	return emptyJSON, nil
 }
 
-// giveFiles sets the files of the input that the last operation kept. Chromium
+// giveFiles puts files into the input that the last operation kept. Chromium
 // sends the page its events.
 func (c *Client) giveFiles(ctx context.Context, pl *place, paths []string) error {
 	input, err := pl.layer.reference(ctx, "take", pl.task)

@@ -9,7 +9,7 @@ import (
 	"takeover/files"
 )
 
-// newFilesRig is a rig with a folder of files.
+// newFilesRig returns a rig with a folder of files.
 func newFilesRig(t *testing.T) (*rig, *files.Folder) {
 	t.Helper()
 	folder := browsertest.Files(t)

@@ -50,7 +50,7 @@ func TestGoto(t *testing.T) {
 	}
 }
 
-// last is the newest event of a kind, as JSON.
+// last returns the newest event of a kind, as JSON.
 func (r *rig) last(event string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *rig) last(event string) string {
 func TestFrames(t *testing.T) {
 	inner := `<body style="margin:0">` + recorder + `<div style="height:900px">top</div><button id=b>Pay</button><input id=i>`
 	other := site(t, map[string]string{"/inner": inner})
-	cross := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) // another site, so another process
+	cross := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) // another site, so that it gets its own process
 	s := site(t, map[string]string{
 		"/":         `<div style="height:100px"></div><iframe name=one style="width:300px;height:200px;border:5px solid;padding:7px" src="/inner"></iframe>`,
 		"/inner":    inner,

@@ -11,9 +11,9 @@ import (
 	"takeover/browser"
 )
 
-// outward converts a point of a frame to a point of its page. covered names the
-// element over the frame there, when hit asks for it. ok is false when the frame
-// has gone.
+// outward converts a point in a frame to a point in its page. If hit is set,
+// covered names the element that covers the frame at that point. ok is false when
+// the frame is gone.
 func (c *Client) outward(ctx context.Context, f *browser.Frame, x, y float64, hit bool) (px, py float64, covered string, ok bool, err error) {
 	for parent := f.Parent(); parent != nil; f, parent = parent, parent.Parent() {
 		pl, err := c.placeIn(ctx, parent, browser.WorldUtility)

@@ -15,7 +15,8 @@ var frameOperations = table{
 	"frame.title":         op(false, opTitle),
 	"frame.content":       op(false, opContent),
 	"frame.setContent":    op(true, opSetContent),
-	// {frame, state: "load"|"domcontentloaded"|"networkidle"|"commit", timeout}; also possible from the events alone.
+	// {frame, state: "load"|"domcontentloaded"|"networkidle"|"commit", timeout};
+	// a client can also derive it from events.
 	"frame.waitForLoadState": op(false, opWaitForLoadState),
 	"frame.frameElement":     op(false, opFrameElement), // {frame} → handle
 	"frame.addScriptTag":     op(true, opAddScriptTag),  // {frame,url,content,type} → handle
@@ -57,11 +58,11 @@ type frameParams struct {
 	State   string  `json:"state"`
 	Timeout float64 `json:"timeout"`
 
-	IncludeShadow bool `json:"includeShadow"` // of content: open shadow roots as declarative ones
+	IncludeShadow bool `json:"includeShadow"` // of the content operation: write open shadow roots as declarative ones
 }
 
 // opTitle reads the document's title. If a navigation replaces the document
-// meanwhile, it reads the next one's.
+// during the call, it reads the title of the new one.
 func opTitle(ctx context.Context, c *Client, p *frameParams) (any, error) {
 	return c.read(ctx, p, "title")
 }
@@ -104,9 +105,9 @@ type contentParams struct {
 	Timeout   float64 `json:"timeout"`
 }
 
-// opSetContent writes a document into the frame. Before the call's answer
-// Chromium reports that the document begins again, and then its stages:
-// readyState is complete while pictures still load.
+// opSetContent writes a document into the frame. Before the call returns,
+// Chromium reports that the document starts again, and then its stages.
+// readyState can be complete while pictures are still loading.
 func opSetContent(ctx context.Context, c *Client, s *contentParams) (any, error) {
 	frame, err := c.frame(s.Frame)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"takeover/automation"
 )
 
-// lease is a gate that a person closes and opens.
+// lease is a gate that tests close and open, as if a person took control.
 type lease struct {
 	mu     sync.Mutex
 	open   chan struct{} // closed while the client may change the page
@@ -51,15 +51,15 @@ func (l *lease) gate(ctx context.Context) error {
 	}
 }
 
-// TestGateDuringActions has a person take control while an action waits for its
-// element, which the person then makes ready.
+// TestGateDuringActions lets a person take control while an action waits for its
+// element, and then make that element ready.
 func TestGateDuringActions(t *testing.T) {
 	for _, tt := range []struct {
 		name, html, op string
 		params         params
 		ready          string // makes the element ready
 		state, want    string
-		before         string // the state as long as the person is in control
+		before         string // the state while the person is in control
 	}{
 		{"fill", `<input id=x disabled>`, "fill", params{"value": "v"}, `x.disabled = false`, `x.value`, "v", ""},
 		{"fill late", ``, "fill", params{"value": "v"}, `document.body.innerHTML = '<input id=x>'`, `document.querySelector('#x')?.value ?? ''`, "v", ""},
@@ -81,7 +81,7 @@ func TestGateDuringActions(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() { done <- r.call("frame."+tt.op, p, nil) }()
-			person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 150))", "isFunction": false}, nil) // the action waits for its element by then, or soon
+			person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 150))", "isFunction": false}, nil) // by now the action waits for its element, or soon will
 			l.take()
 			person.eval(`void (` + tt.ready + `)`)
 			select {
@@ -99,8 +99,8 @@ func TestGateDuringActions(t *testing.T) {
 	}
 }
 
-// TestGateBetweenKeys has a person take control in the middle of a text, use
-// something else, and give it back.
+// TestGateBetweenKeys lets a person take control in the middle of a text, use
+// another element, and give control back.
 func TestGateBetweenKeys(t *testing.T) {
 	r, person, l := gated(t)
 	r.html(`<input id=x oninput="if (x.value.length === 3) x.title = 'now'"><input id=y>`)
@@ -113,7 +113,7 @@ func TestGateBetweenKeys(t *testing.T) {
 	<-l.blocks
 	length := person.eval(`x.value.length`)
 	person.eval(`void y.focus()`)
-	person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 1600))", "isFunction": false}, nil) // longer than the action's own time
+	person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 1600))", "isFunction": false}, nil) // longer than the action's own timeout
 	equal(t, "what is typed meanwhile", person.eval(`x.value.length`), length)
 	l.giveBack()
 	if err := <-done; err != nil {
@@ -122,7 +122,7 @@ func TestGateBetweenKeys(t *testing.T) {
 	equal(t, "text", person.eval(`x.value + '/' + y.value`), "abcdefghij/")
 }
 
-// TestGateOfScreenshots has a client take pictures while a person types.
+// TestGateOfScreenshots lets a client take pictures while a person types.
 func TestGateOfScreenshots(t *testing.T) {
 	r, person, l := gated(t)
 	r.html(`<style>@keyframes k { to { opacity: 0 } } b { animation: k 1s infinite }</style><input id=x><b>moving</b><script>
@@ -132,7 +132,7 @@ func TestGateOfScreenshots(t *testing.T) {
 	</script>`)
 	moving := `document.getAnimations()[0].playState`
 	changes := func() any { return person.eval(`changes.splice(0).length > 0`) }
-	changes() // of the document itself
+	changes() // changes to the document itself
 	r.do("page.screenshot", params{}, nil)
 	equal(t, "a picture without a caret", changes(), true)
 
@@ -159,7 +159,7 @@ func TestGateOfScreenshots(t *testing.T) {
 	l.giveBack()
 }
 
-// gated is a rig whose client has a gate, and one for the person.
+// gated returns a rig whose client has a gate, and a second rig for the person.
 func gated(t *testing.T) (r, person *rig, l *lease) {
 	person = newRig(t)
 	l = newLease()

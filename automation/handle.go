@@ -68,7 +68,7 @@ func (c *Client) keep(w *browser.World, o *runtime.RemoteObject) (*handle, error
 	return h, nil
 }
 
-// alive returns why the handle's value has gone, or nil.
+// alive returns the reason why the handle's value is gone, or nil.
 func (h *handle) alive() error {
 	err := h.world.Err()
 	if err == browser.ErrContextDestroyed { //nolint:errorlint // Err returns it bare
@@ -90,7 +90,7 @@ func (h *handle) result() handleResult {
 	return handleResult{Handle: h.id, Preview: h.preview, Element: h.node}
 }
 
-// release returns the object to the page.
+// release lets the page free the object.
 func (h *handle) release() {
 	release(h.world, h.object)
 	h.mu.Lock()
@@ -102,8 +102,8 @@ func (h *handle) release() {
 	}
 }
 
-// in returns the handle's object in a world: its own or, for a node, another
-// object of the same document.
+// in returns the handle's object in a world. For a node, that may be another
+// object for the same node.
 func (h *handle) in(ctx context.Context, w *browser.World) (runtime.RemoteObjectID, error) {
 	if h.world == w {
 		return h.object, nil
@@ -146,7 +146,7 @@ func adopt(ctx context.Context, from *browser.World, object runtime.RemoteObject
 	return got.Object.ObjectID, nil
 }
 
-// keepElement makes a handle, in the page's main world, of an element from
+// keepElement returns a handle in the page's main world for an element from
 // another world.
 func (c *Client) keepElement(ctx context.Context, from *browser.World, o *runtime.RemoteObject) (*handle, error) {
 	w, err := from.Frame().World(ctx, browser.WorldMain)
@@ -166,7 +166,7 @@ func (c *Client) keepElement(ctx context.Context, from *browser.World, o *runtim
 	return c.keep(w, o)
 }
 
-// keepCopy makes a handle of an object that others keep too.
+// keepCopy returns a handle of an object that has other users, too.
 func (c *Client) keepCopy(ctx context.Context, w *browser.World, id runtime.RemoteObjectID) (*handle, error) {
 	args, err := arguments(id)
 	if err != nil {
@@ -198,7 +198,8 @@ func primitiveText(o *runtime.RemoteObject) string {
 	return string(o.Value)
 }
 
-// tagged converts a primitive to the form of automation/page/serialize.ts.
+// tagged converts a primitive to the form that automation/page/serialize.ts
+// defines.
 func tagged(o *runtime.RemoteObject) json.RawMessage {
 	switch {
 	case o.Type == runtime.RemoteObjectTypeUndefined, o.Type == runtime.RemoteObjectTypeSymbol:
@@ -207,7 +208,7 @@ func tagged(o *runtime.RemoteObject) json.RawMessage {
 		return json.RawMessage(`{"v":"null"}`)
 	case o.Type == runtime.RemoteObjectTypeBigint:
 		digits := string(o.UnserializableValue)
-		return fmt.Appendf(nil, `{"bi":%q}`, digits[:max(len(digits)-1, 0)]) // without its n
+		return fmt.Appendf(nil, `{"bi":%q}`, digits[:max(len(digits)-1, 0)]) // without the n at the end
 	case o.UnserializableValue != "":
 		return fmt.Appendf(nil, `{"v":%q}`, string(o.UnserializableValue))
 	case o.Type == runtime.RemoteObjectTypeString:
@@ -228,7 +229,7 @@ func opDispose(_ context.Context, c *Client, p *handleParams) (any, error) {
 	if err == nil && c.handles.take(p.Handle) != nil {
 		h.release()
 	}
-	return struct{}{}, nil // without an error if it was disposed before
+	return struct{}{}, nil // disposing of it twice is not an error
 }
 
 func opJSONValue(ctx context.Context, c *Client, p *handleParams) (any, error) {

@@ -21,7 +21,7 @@ type harLog struct {
 
 type harPage struct {
 	har.Page
-	began float64 // milliseconds since 1970
+	began float64 // start, in milliseconds since 1970
 }
 
 type harEntry struct {
@@ -36,7 +36,7 @@ type harEntry struct {
 	WasContinued bool    `json:"_wasContinued,omitempty"`
 }
 
-// harHeaders converts headers to HAR's form.
+// harHeaders converts headers to the form that HAR uses.
 func harHeaders(headers []browser.Header) []har.Header {
 	list := make([]har.Header, len(headers))
 	for i, h := range headers {
@@ -76,7 +76,7 @@ var extensions = map[string]string{
 	"audio/mpeg": "mp3", "audio/wav": "wav", "video/mp4": "mp4", "video/webm": "webm",
 }
 
-// extensionOf is the file extension of a media type.
+// extensionOf returns the file extension of a media type.
 func extensionOf(mimeType string) string {
 	if e := extensions[plainType(mimeType)]; e != "" {
 		return e

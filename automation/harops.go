@@ -12,16 +12,19 @@ import (
 	"takeover/har"
 )
 
-// recordingOperations record events to files of the session.
+// recordingOperations record events into files of the session.
 var recordingOperations = table{
 	// {context|page,content: embed|attach|omit,minimal,urls: regular expression|absent} → {har}
 	"har.start": op(false, opStartHAR),
-	// {har,path}, without a path to forget it: writes the file, with the files that it names beside it or, of a .zip, in it.
+	// {har,path}: writes the file. Bodies in separate files go beside it or, for
+	// a .zip, into it. Without a path, the recording is dropped.
 	"har.stop": op(false, opStopHAR),
 
-	// {context,screenshots,network} → {trace}: calls with the parameter tracedAs, which names them, are reported in it.
+	// {context,screenshots,network} → {trace}: records calls whose parameter
+	// tracedAs names them.
 	"trace.start": op(false, opStartTrace),
-	// {trace,path,events,stacks}: writes what was recorded since the last time, with the events of the script's side; nothing without a path.
+	// {trace,path,events,stacks}: writes what was recorded since the last write,
+	// with the events from the script. Without a path, nothing is written.
 	"trace.write": op(false, opWriteTrace),
 	"trace.stop":  op(false, opStopTrace), // {trace}
 }
@@ -114,7 +117,7 @@ func write(folder *files.Folder, name string, data []byte) error {
 	return err
 }
 
-// harText is a HAR in the form of its file.
+// harText returns a HAR as the text of its file.
 func (c *Client) harText(pages []*harPage, entries []*harEntry) ([]byte, error) {
 	if entries == nil {
 		entries = []*harEntry{}

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/cdproto/storage"
 )
 
-// Routes that are taken back before they have begun do no harm, and nothing is
-// held back afterwards.
+// TestRoutesInAHurry removes routes before they have taken effect, and checks
+// that no request stays held.
 func TestRoutesInAHurry(t *testing.T) {
 	s := site(t, map[string]string{"/": "<title>here</title>"})
 	r := newRig(t)
@@ -32,7 +32,8 @@ func TestRoutesInAHurry(t *testing.T) {
 	equal(t, "title", r.eval("document.title"), any("here"))
 }
 
-// A function without a name cannot be taken away by one.
+// TestUnexposeOfAFunction checks that a function without a name cannot be removed
+// by name.
 func TestUnexposeOfAFunction(t *testing.T) {
 	r := newRig(t)
 	var f struct{ Binding string }
@@ -50,7 +51,8 @@ func TestUnexposeOfAFunction(t *testing.T) {
 	r.do("unexpose", params{"binding": f.Binding}, nil)
 }
 
-// A page's own session sees the cookies of its own context only.
+// TestCDPSessionCookiesOfItsContext checks that a page's own session sees only
+// the cookies of its own context.
 func TestCDPSessionCookiesOfItsContext(t *testing.T) {
 	r := newRig(t)
 	root := r.browser.Session()
@@ -81,7 +83,8 @@ func TestCDPSessionCookiesOfItsContext(t *testing.T) {
 	}
 }
 
-// A page that logs without end fills no memory here: the oldest messages go.
+// TestConsoleOfMuch checks that a page that logs without end does not fill memory
+// here: the oldest messages are dropped.
 func TestConsoleOfMuch(t *testing.T) {
 	r := newRig(t)
 	r.do("frame.evaluate", params{"expression": "for (let i = 0; i < 30; i++) console.log(i + 'x'.repeat(1 << 20))", "isFunction": false}, nil)
@@ -92,7 +95,8 @@ func TestConsoleOfMuch(t *testing.T) {
 	}
 }
 
-// So it is with the handles that a script does not dispose of.
+// TestHandlesOfMuch checks the same for handles that a script does not dispose
+// of.
 func TestHandlesOfMuch(t *testing.T) {
 	r := newRig(t)
 	var first, last struct{ Handle string }
@@ -105,7 +109,8 @@ func TestHandlesOfMuch(t *testing.T) {
 	r.do("handle.getProperty", params{"handle": last.Handle, "name": "length"}, nil)
 }
 
-// So it is with requests: of much the bodies go, and the names of the oldest.
+// TestRequestsOfMuch checks the same for requests: large bodies are dropped, and
+// the oldest requests lose their names.
 func TestRequestsOfMuch(t *testing.T) {
 	s := site(t, map[string]string{"/": "<title>t</title>"})
 	r := newRig(t)
@@ -139,14 +144,14 @@ func TestRequestsOfMuch(t *testing.T) {
 	equal(t, "the oldest", fmt.Sprint(r.call("request.finished", params{"request": first}, nil)), "The object has been collected to prevent unbounded heap growth.")
 }
 
-// told is what a test looks at of a request.
+// told is the part of a request event that tests look at.
 type told struct {
 	ID       string
 	URL      string
 	PostData []byte
 }
 
-// What operations keep of their parameters is bounded.
+// TestKeptParameters checks that the parameters that operations keep are bounded.
 func TestKeptParameters(t *testing.T) {
 	r := newRig(t)
 	large := json.RawMessage(`{"userAgent":"` + strings.Repeat("x", 50<<20) + `"}`)
@@ -162,7 +167,8 @@ func TestKeptParameters(t *testing.T) {
 	}
 }
 
-// Contexts of a client are bounded, and one that is closed makes room.
+// TestContextsAreBounded checks that the contexts of a client are bounded, and
+// that closing one makes room.
 func TestContextsAreBounded(t *testing.T) {
 	r := newRig(t)
 	var made struct{ Context string }
@@ -175,7 +181,7 @@ func TestContextsAreBounded(t *testing.T) {
 	r.do("browser.newContext", params{}, nil)
 }
 
-// So are its contexts for requests.
+// TestRequestContextsAreBounded checks the same for request contexts.
 func TestRequestContextsAreBounded(t *testing.T) {
 	r := newRig(t)
 	var made struct{ Request string }
@@ -184,14 +190,15 @@ func TestRequestContextsAreBounded(t *testing.T) {
 	}
 	err := r.call("api.newContext", params{}, nil)
 	equal(t, "one more", fmt.Sprint(err), "a script may have 200 request contexts; dispose() of some first")
-	for range 2 { // a second time is none
+	for range 2 { // closing twice frees only one
 		r.do("api.dispose", params{"request": made.Request}, nil)
 	}
 	r.do("api.newContext", params{}, &made)
 	equal(t, "one more again", r.call("api.newContext", params{}, nil) != nil, true)
 }
 
-// A file that is too large for a script to read stays a file.
+// TestFilesTooLargeToRead checks that a file too large for a script to read stays
+// in the folder.
 func TestFilesTooLargeToRead(t *testing.T) {
 	r, folder := newFilesRig(t)
 	if _, err := folder.Write("large.bin", io.LimitReader(zeros{}, 32<<20+1)); err != nil {
@@ -203,7 +210,7 @@ func TestFilesTooLargeToRead(t *testing.T) {
 	r.do("files.copy", params{"name": "large.bin", "to": "copy.bin"}, nil)
 }
 
-// zeros reads without end.
+// zeros is an endless reader.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }

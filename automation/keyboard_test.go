@@ -10,7 +10,7 @@ func TestKeyboard(t *testing.T) {
 		params params
 		events []string
 		only   []string
-		value  string // of the control afterwards
+		value  string // value of the control afterwards
 	}{
 		{"letters", `<input id=i>`, "frame.type", params{"selector": "input", "text": "aB"}, []string{
 			"keydown i trusted=true a KeyA 65 mods=", "keypress i trusted=true a KeyA 97 mods=", "beforeinput i trusted=true insertText a", "input i trusted=true insertText a", "keyup i trusted=true a KeyA 65 mods=",
@@ -71,7 +71,7 @@ func TestHeldInput(t *testing.T) {
 	r.do("mouse.down", params{}, nil)
 	r.do("mouse.move", params{"x": 40, "y": 90, "steps": 2}, nil)
 	r.do("mouse.wheel", params{"deltaY": 10}, nil)
-	r.client.Close() // lets go of everything
+	r.client.Close() // releases everything
 	other := r.automation.NewClient(clientOptions(r))
 	t.Cleanup(other.Close)
 	r.client = other

@@ -71,7 +71,7 @@ func (s *inputState) releaseAll() {
 	slices.Sort(names)
 	for _, name := range names {
 		if ev, err := s.keyUp(name); err == nil {
-			_ = cdp.Send(s.page.Session(), input.DispatchKeyEvent, ev) // a page that has gone holds nothing
+			_ = cdp.Send(s.page.Session(), input.DispatchKeyEvent, ev) // a closed page holds nothing down
 		}
 	}
 	for _, b := range buttons {
@@ -79,7 +79,8 @@ func (s *inputState) releaseAll() {
 	}
 }
 
-// define finds a key by a script's name for it, with the present modifiers.
+// defineLocked finds the key that a script names, as it is with the present
+// modifiers.
 func (s *inputState) defineLocked(name string) (*key, error) {
 	if name == controlOrMeta {
 		name = "Control" // Meta is for macOS
@@ -91,7 +92,7 @@ func (s *inputState) defineLocked(name string) (*key, error) {
 	if s.modifiers&modifierBits["Shift"] != 0 && k.shifted != nil {
 		k = k.shifted
 	}
-	if s.modifiers&^modifierBits["Shift"] != 0 { // with Control and the like a key enters no text
+	if s.modifiers&^modifierBits["Shift"] != 0 { // with Control and similar modifiers, a key types no text
 		bare := *k
 		bare.text = ""
 		k = &bare
@@ -158,7 +159,7 @@ func (s *inputState) callKey(ctx context.Context, ev input.DispatchKeyEventParam
 }
 
 // press presses a key or a chord such as "Control+Shift+A". It writes all events
-// one after the other and waits only for the last reply.
+// without waiting in between, and waits only for the last reply.
 func (s *inputState) press(ctx context.Context, chord string, delay float64) error {
 	if _, err := s.gate(ctx); err != nil {
 		return err
@@ -200,7 +201,7 @@ func (s *inputState) press(ctx context.Context, chord string, delay float64) err
 	return nil
 }
 
-// chordKeys splits a chord such as "Control++" at the pluses between keys.
+// chordKeys splits a chord such as "Control++" at the pluses that separate keys.
 func chordKeys(chord string) []string {
 	var names []string
 	name := ""
@@ -226,9 +227,9 @@ func (s *inputState) gate(ctx context.Context) (waited bool, err error) {
 	return true, s.client.options.Gate(ctx)
 }
 
-// typeText enters text key by key, and inserts characters that are not on the
-// keyboard. If it had to wait for the gate, it continues where refocus, if set,
-// has put the focus.
+// typeText types text key by key, and inserts characters that are not on the
+// keyboard. After a wait for the gate, it continues in the element that refocus,
+// if set, has focused again.
 func (s *inputState) typeText(ctx context.Context, text string, delay float64, refocus func() error) error {
 	for _, r := range text {
 		char := string(r)
@@ -263,8 +264,8 @@ func (s *inputState) insertText(ctx context.Context, text string) error {
 	return err
 }
 
-// hold presses and releases modifiers until exactly those are down, and returns
-// those that were down before.
+// hold presses and releases modifiers until exactly the given ones are down. It
+// returns those that were down before.
 func (s *inputState) hold(ctx context.Context, modifiers []string) (before []string, err error) {
 	want := int64(0)
 	for _, m := range modifiers {

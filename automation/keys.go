@@ -6,16 +6,16 @@ import "takeover/keys"
 type key struct {
 	code     string // KeyboardEvent.code, https://www.w3.org/TR/uievents-code/
 	key      string // KeyboardEvent.key
-	text     string // the text that it enters, or empty
+	text     string // the text that it types, or empty
 	keyCode  int64  // KeyboardEvent.keyCode, a Windows virtual-key code
 	location int64  // KeyboardEvent.location: 1 left, 2 right, 3 numpad
-	shifted  *key   // the same key with Shift, if that differs
+	shifted  *key   // the same key with Shift, if that is different
 }
 
 // locationKeypad is the KeyboardEvent.location of keys of the keypad.
 const locationKeypad = 3
 
-// scriptKeys are the keys by the names in scripts: codes ("KeyA"), values ("a",
+// scriptKeys maps the key names of scripts to keys: codes ("KeyA"), values ("a",
 // "A", "Enter") and short names of the left modifiers.
 var scriptKeys = nameKeys()
 
@@ -43,8 +43,8 @@ func nameKeys() map[string]*key {
 	return m
 }
 
-// scriptKey returns a key as a page sees it. Chromium has no NumLock state here,
-// so keys of the keypad move, and type with Shift.
+// scriptKey returns a key as a page sees it. This Chromium has no NumLock state:
+// keys of the keypad move the cursor, and type only with Shift.
 func scriptKey(k keys.Key) *key {
 	plain := &key{code: k.Code, key: k.Plain, text: k.Plain, keyCode: k.KeyCode, location: int64(k.Location)}
 	if k.Keypad {

@@ -10,12 +10,14 @@ import (
 
 // listeningOperations are the operations of this file.
 var listeningOperations = table{
-	// dialog.opened {dialog,page,type,message,defaultValue} is told to a client that listens; then it must answer.
-	// {page|context, event: "dialog"|"console"|"pageerror"|"filechooser", on}: events of the kind are told only to who listens
+	// {page|context, event: "dialog"|"console"|"pageerror"|"filechooser", on}:
+	// events of these kinds are sent only to clients that listen. A client that
+	// listens for dialogs gets dialog.opened
+	// {dialog,page,type,message,defaultValue} and must answer it.
 	"listen": op(false, opListen),
 }
 
-// subscription is a kind of event to which a client listens, and its place: a
+// subscription is a kind of event that a client listens for, and where: a
 // *browser.Page, or a *browser.Context with all its pages.
 type subscription struct {
 	where any
@@ -29,8 +31,8 @@ type listenParams struct {
 	On      bool   `json:"on"`
 }
 
-// opListen starts or stops sending the client a kind of event. Pages make some
-// kinds without end, and listening to others changes a page's behaviour.
+// opListen starts or stops sending the client a kind of event. Pages may produce
+// some kinds without end, and listening for others changes how a page behaves.
 func opListen(ctx context.Context, c *Client, p *listenParams) (any, error) {
 	var s subscription
 	s.event = p.Event
@@ -60,7 +62,7 @@ func opListen(ctx context.Context, c *Client, p *listenParams) (any, error) {
 	return emptyJSON, nil
 }
 
-// Kinds of events that only listeners get.
+// Kinds of events that are sent only to clients that listen.
 const (
 	eventDialog      = "dialog"
 	eventConsole     = "console"
@@ -73,13 +75,13 @@ const (
 	eventRequestFailed   = "requestfailed"
 )
 
-// hears reports whether the client listens to a kind of event of a page.
+// hears reports whether the client listens for a kind of event in a page.
 func (c *Client) hears(p *browser.Page, event string) bool {
 	return c.events.listens(subscription{p, event}, subscription{p.Context(), event})
 }
 
-// HearsFileChoosers reports whether a client listens to the file choosers of a
-// page and answers them.
+// HearsFileChoosers reports whether a client listens for a page's file choosers,
+// and so answers them.
 func (a *Automation) HearsFileChoosers(p *browser.Page) bool {
 	a.mu.Lock()
 	clients := slices.Collect(maps.Keys(a.clients))

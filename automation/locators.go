@@ -10,7 +10,8 @@ import (
 
 // locatorTargetOperations are the operations on targets of this file.
 var locatorTargetOperations = table{
-	// {…,expression,isFunction,arg,timeout}: until the function is truthy for the element.
+	// {…,expression,isFunction,arg,timeout}: waits until the function is truthy
+	// for the element.
 	"waitForFunctionOn": op(true, opWaitForFunctionOn),
 	"drop":              op(true, opDrop),       // {…,files:[as setInputFiles],data:{type: text},position}
 	"highlight":         op(false, opHighlight), // {…,style}
@@ -38,7 +39,7 @@ func opWaitForFunctionOn(ctx context.Context, c *Client, t *targetExpression) (a
 		if err != nil {
 			return nil, p.fail(err)
 		}
-		p.log = p.log[:min(len(p.log), max(log, 1))] // finding it again is not news
+		p.log = p.log[:min(len(p.log), max(log, 1))] // do not log again how the element is found
 		o, err := c.evaluate(p, h.world, &t.expression, false, h.object)
 		c.drop(h)
 		if err == nil {
@@ -88,7 +89,7 @@ func opDrop(ctx context.Context, c *Client, t *dropParams) (any, error) {
 type highlightParams struct {
 	target
 	Page  string `json:"page"`
-	Style string `json:"style"` // CSS
+	Style string `json:"style"` // a CSS declaration
 }
 
 // opHighlight shows people the elements of a target.
@@ -104,7 +105,7 @@ func (c *Client) highlight(ctx context.Context, t *highlightParams, method strin
 	p, cancel := c.begin(ctx, 0, true)
 	defer cancel()
 	pl, err := c.resolve(p, &t.target, browser.WorldUtility)
-	if err != nil || pl == nil { // a frame on the way does not exist
+	if err != nil || pl == nil { // a frame that leads to the element does not exist
 		return emptyJSON, err
 	}
 	page := pl.frame.Page()

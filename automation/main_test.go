@@ -44,7 +44,7 @@ type rig struct {
 
 	mu     sync.Mutex
 	events []string
-	told   chan struct{} // one token: there is a new event
+	told   chan struct{} // one token: a new event has arrived
 }
 
 func newRig(t testing.TB, options ...func(*automation.Options)) *rig {
@@ -75,7 +75,7 @@ func newRig(t testing.TB, options ...func(*automation.Options)) *rig {
 	return r
 }
 
-// open makes a new page the rig's page.
+// open opens a new page and makes it the rig's page.
 func (r *rig) open() {
 	r.Helper()
 	var created struct{ Page string }
@@ -99,7 +99,8 @@ func (r *rig) open() {
 	r.Fatalf("page.created was not told before the reply; events: %v", r.events)
 }
 
-// rename takes the page's and frame's names of the client's own init.
+// rename replaces the rig's page and frame names by those from the client's own
+// init.
 func (r *rig) rename() {
 	r.Helper()
 	var init struct {
@@ -123,7 +124,7 @@ func (r *rig) emit(event string, params json.RawMessage) {
 	}
 }
 
-// await waits for an event that was not there before, and decodes the newest.
+// await waits for an event that has not been seen yet, and decodes the newest.
 func (r *rig) await(event string, out any) {
 	r.Helper()
 	ctx := browsertest.Context(r, event)
@@ -144,8 +145,7 @@ func (r *rig) await(event string, out any) {
 
 type params = map[string]any
 
-// call runs an operation; the rig's frame or page is filled in where it is
-// missing.
+// call runs an operation. It adds the rig's frame or page where none is given.
 func (r *rig) call(op string, p params, out any) error {
 	full := params{}
 	for k, v := range p {
@@ -174,7 +174,7 @@ func (r *rig) call(op string, p params, out any) error {
 	return json.Unmarshal(res, out)
 }
 
-// do is call that must work.
+// do runs an operation that must succeed.
 func (r *rig) do(op string, p params, out any) {
 	r.Helper()
 	if err := r.call(op, p, out); err != nil {
@@ -190,13 +190,13 @@ func (r *rig) value(op string, p params) any {
 	return out.Value
 }
 
-// html shows a document.
+// html loads a document.
 func (r *rig) html(body string) {
 	r.Helper()
 	r.do("frame.setContent", params{"html": "<!DOCTYPE html>" + body}, nil)
 }
 
-// eval evaluates an expression in the page and gives its value as JSON has it.
+// eval evaluates an expression in the page and returns its value as decoded JSON.
 func (r *rig) eval(expression string) any {
 	r.Helper()
 	var out struct{ Value struct{ S string } }

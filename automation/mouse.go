@@ -35,7 +35,7 @@ type click struct {
 	button input.MouseButton
 	count  int64
 	delay  float64 // milliseconds between down and up
-	steps  int     // of the movement there
+	steps  int     // steps of the movement to the place
 }
 
 func (s *inputState) mouseEventLocked(t input.DispatchMouseEventType, b input.MouseButton) input.DispatchMouseEventParams {
@@ -81,9 +81,10 @@ func (s *inputState) path(x, y float64, steps int) []input.DispatchMouseEventPar
 	return events
 }
 
-// play writes events one after the other and waits for the last reply. It also
-// waits for each movement that another one follows, because Chromium would merge
-// them. It releases a pressed button even when the page may no longer be changed.
+// play writes events without waiting in between, and waits for the last reply. It
+// does wait for a movement that another movement follows, because Chromium would
+// merge the two. It releases a pressed button even when the page may no longer be
+// changed.
 func (s *inputState) play(ctx context.Context, events ...input.DispatchMouseEventParams) error {
 	for i, ev := range events {
 		if ev.Type != input.DispatchMouseEventTypeMouseReleased {
@@ -131,7 +132,7 @@ func (s *inputState) move(ctx context.Context, x, y float64, steps int) error {
 	return s.play(ctx, s.path(x, y, steps)...)
 }
 
-// click moves to the place and clicks. Without a delay it writes everything at
+// click moves to the place and clicks. Without a delay, it writes all events at
 // once.
 func (s *inputState) click(ctx context.Context, x, y float64, k click) error {
 	events := s.path(x, y, k.steps)
@@ -163,7 +164,7 @@ func (s *inputState) click(ctx context.Context, x, y float64, k click) error {
 	return nil
 }
 
-// wheel is spelled out because cdproto leaves out a delta of 0, which Chromium
+// wheel is a struct of our own because cdproto omits a delta of 0, which Chromium
 // needs.
 func (s *inputState) wheel(ctx context.Context, dx, dy float64) error {
 	s.mu.Lock()
@@ -218,7 +219,7 @@ func (c *Client) keyboard(p *keyboardParams) (*inputState, error) {
 	return c.input(page), nil
 }
 
-// typing makes an operation of an action with the keyboard.
+// typing makes an operation from a keyboard action.
 func typing(do func(context.Context, *inputState, *keyboardParams) error) func(context.Context, *Client, *keyboardParams) (any, error) {
 	return func(ctx context.Context, c *Client, p *keyboardParams) (any, error) {
 		s, err := c.keyboard(p)
@@ -255,7 +256,7 @@ type mouseParams struct {
 	DeltaY     float64 `json:"deltaY"`
 }
 
-// pointing makes an operation of an action with the mouse.
+// pointing makes an operation from a mouse action.
 func pointing(do func(context.Context, *inputState, *mouseParams, input.MouseButton) error) func(context.Context, *Client, *mouseParams) (any, error) {
 	return func(ctx context.Context, c *Client, p *mouseParams) (any, error) {
 		page, err := c.page(p.Page)

@@ -55,7 +55,8 @@ func opSetOffline(ctx context.Context, c *Client, p *offlineParams) (any, error)
 	return emptyJSON, bc.SetOffline(ctx, p.Offline)
 }
 
-// credential is one of httpCredentials. Always is for requests of the API.
+// credential is an entry of httpCredentials. Always makes API requests send it
+// without waiting for a challenge.
 type credential struct {
 	Username string `json:"username"`
 	Password string `json:"password"`

@@ -11,31 +11,31 @@ import (
 	"strings"
 )
 
-// operation is a row of the table. One that writes changes the page or sends it
-// input, and waits for the client's gate before it runs.
+// operation is a row of the table. An operation that writes changes the page or
+// sends it input, and waits for the client's gate before it runs.
 type operation struct {
 	writes bool
 	do     func(ctx context.Context, c *Client, params json.RawMessage) (any, error)
 }
 
-// operations is the table: what a client can be asked to do, by name.
+// operations is the table: the operations of a client, by name.
 //
-// Parameters are a JSON object; a field that the operation does not know is
-// refused by name. timeout is in milliseconds, 0 or absent for none. Positions
-// and sizes are in CSS pixels.
+// Parameters are a JSON object; an unknown field is an error that names it.
+// timeout is in milliseconds, 0 or absent for none. Positions and sizes are in
+// CSS pixels.
 //
 //   - A target is {frame, selector, strict}, or {handle} for an element handle,
-//     or {handle, selector} for what is found under one. Each operation on a
+//     or {handle, selector} for what is found below one. Each operation on a
 //     target exists as frame.<name> and as handle.<name>; they are the same.
 //   - An arg is {value, handles}: a value tagged by automation/page/serialize.ts
 //     and the ids of the handles that {h: index} stands for.
 //   - A handle comes as {handle, preview, element}: id, text as JSHandle.toString
 //     gives it, and whether it is an element.
-//   - A value that was evaluated comes as {value}, tagged; what is read of an
-//     element comes as {value}, plain.
+//   - The result of an evaluation is {value}, tagged; a property of an
+//     element is {value}, plain.
 //
 // Errors have a name (TimeoutError, TargetClosedError, Error) and Playwright's
-// words without the API's prefix: "Timeout 30000ms exceeded.\nCall log:\n  - …".
+// words without the API's prefix: "Timeout 30000ms exceeded.\nCall log:\n - …".
 var operations = compose(
 	apiOperations,
 	bindingOperations,
@@ -81,7 +81,7 @@ var operations = compose(
 // table maps names to operations.
 type table map[string]operation
 
-// compose combines tables. A name in two of them is a programming error.
+// compose merges tables. A name in two of them is a programming error.
 func compose(tables ...table) table {
 	whole := table{}
 	for _, t := range tables {
@@ -95,7 +95,8 @@ func compose(tables ...table) table {
 	return whole
 }
 
-// onTargets makes each operation on a target one for frames and one for handles.
+// onTargets registers each operation on a target twice: for frames and for
+// handles.
 func onTargets(t table) table {
 	both := table{}
 	for name, o := range t {
@@ -151,7 +152,7 @@ func mismatch(e *json.UnmarshalTypeError) string {
 	default:
 		want = "integer"
 	}
-	got, _, _ := strings.Cut(e.Value, " ") // for a number, its value follows
+	got, _, _ := strings.Cut(e.Value, " ") // for a number, its value follows here
 	if got == "bool" {
 		got = "boolean"
 	}

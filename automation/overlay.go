@@ -10,20 +10,21 @@ import (
 
 // overlayOperations are the operations of this file.
 var overlayOperations = table{
-	// {page,frame,selector,noWaitAfter} → {handler}; overlay {handler} is told when the element is visible before
-	// an action or an expectation, which goes on after page.locatorHandled {handler,remove}.
+	// {page,frame,selector,noWaitAfter} → {handler}: sends overlay {handler} when
+	// the element is visible before an action or an expectation, which continues
+	// after page.locatorHandled {handler,remove}.
 	"page.addLocatorHandler": op(false, opAddOverlayHandler),
 	"page.locatorHandled":    op(false, opOverlayHandled),
 }
 
-// overlayHandler is a script's function that removes something from a page that
-// blocks its actions.
+// overlayHandler calls a script's function that removes an element that blocks
+// the page.
 type overlayHandler struct {
 	id          string
 	page        *browser.Page
 	target      target
 	noWaitAfter bool
-	finished    chan struct{} // closed when the script has finished the current call; nil when there is none
+	finished    chan struct{} // closed when the script has finished the current call; nil if no call is running
 }
 
 type overlayParams struct {
@@ -46,7 +47,7 @@ func opAddOverlayHandler(_ context.Context, c *Client, p *overlayParams) (any, e
 	return map[string]string{"handler": h.id}, nil
 }
 
-// opOverlayHandled ends a call of a handler, or the handler.
+// opOverlayHandled ends a call of a handler, and may remove the handler.
 func opOverlayHandled(_ context.Context, c *Client, p *overlayParams) (any, error) {
 	h, err := lookup[*overlayHandler](c, "overlay", p.Handler)
 	if err != nil {
@@ -59,8 +60,8 @@ func opOverlayHandled(_ context.Context, c *Client, p *overlayParams) (any, erro
 	return emptyJSON, nil
 }
 
-// guards reports whether an operation waits for handlers first: one that acts on
-// an element or asks about one. Operations of a running handler do not wait.
+// guards returns the handlers that an operation waits for first, if it acts on an
+// element or checks one. Operations inside a running handler do not wait.
 func (c *Client) guards(p *browser.Page, method string, params *callParams) []*overlayHandler {
 	if !changes[method] && method != "expect" || params.Force {
 		return nil
@@ -74,7 +75,7 @@ func (c *Client) clear(p *progress, handlers []*overlayHandler, begin func()) er
 	for _, h := range handlers {
 		pl, err := c.resolve(p, &h.target, browser.WorldUtility)
 		if err != nil || pl == nil {
-			continue // it does not exist now
+			continue // the element does not exist now
 		}
 		var visible bool
 		if err := pl.ask(p, "isVisible", &callParams{search: pl.search}, &visible); err != nil || !visible {
@@ -94,7 +95,7 @@ func (c *Client) runOverlayHandler(p *progress, h *overlayHandler, pl *place) er
 		return nil
 	}
 	locator := h.target.Selector
-	_ = pl.layer.call(p, "describe", &locator, h.target.Selector) // for the log only
+	_ = pl.layer.call(p, "describe", &locator, h.target.Selector) // only for the log
 	p.log = append(p.log, "  found "+locator+", intercepting action to run the handler")
 	if err := c.tell(p, "overlay", map[string]any{"handler": h.id}); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"takeover/cdp"
 )
 
-// observePage reports page events to the client, except those about documents. It
-// runs on the model's goroutine.
+// observePage reports page events to the client, except events about documents.
+// It runs on the model's goroutine.
 func (c *Client) observePage(ev browser.Event) {
 	switch ev := ev.(type) {
 	case browser.ConsoleCalled:
@@ -58,7 +58,7 @@ func (c *Client) spawn(do func(context.Context)) bool {
 	return true
 }
 
-// knows reports whether the client has begun and sees a context.
+// knows reports whether the client receives events and sees the context.
 func (c *Client) knows(bc *browser.Context) bool {
 	if !c.events.open() {
 		return false
@@ -68,7 +68,7 @@ func (c *Client) knows(bc *browser.Context) bool {
 	return c.contexts[bc]
 }
 
-// onFileChooser gives a listening client the input that asked for files.
+// onFileChooser gives a listening client the input that opened the file chooser.
 func (c *Client) onFileChooser(ctx context.Context, ev browser.FileChooserOpened) {
 	w, err := ev.Frame.World(ctx, browser.WorldMain)
 	if err != nil {
@@ -83,12 +83,12 @@ func (c *Client) onFileChooser(ctx context.Context, ev browser.FileChooserOpened
 	})
 }
 
-// tell is emit for goroutines other than the model's.
+// tell sends an event from a goroutine other than the model's.
 func (c *Client) tell(ctx context.Context, event string, params any) error {
 	return c.automation.browser.Do(ctx, func() { c.emit(event, params) })
 }
 
-// keepNode makes a handle of a node in an event.
+// keepNode makes a handle for a node in an event.
 func (c *Client) keepNode(ctx context.Context, w *browser.World, id proto.BackendNodeID) (*handle, error) {
 	got, err := cdp.Call(ctx, w.Session(), dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: id, ExecutionContextID: w.ContextID()})
 	if err != nil {

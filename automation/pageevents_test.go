@@ -11,7 +11,7 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// guest is a second client of the rig's context, whose end is part of a test.
+// guest is a second client of the rig's context, which ends during a test.
 func (r *rig) guest() *rig {
 	r.Helper()
 	g := &rig{TB: r.TB, browser: r.browser, automation: r.automation, context: r.context, told: make(chan struct{}, 1)}
@@ -20,8 +20,8 @@ func (r *rig) guest() *rig {
 	return g
 }
 
-// TestNothingOutlivesItsClient has a client change what the pages of somebody
-// else do, and end.
+// TestNothingOutlivesItsClient lets a client change pages that others opened, and
+// checks that all changes end with it.
 func TestNothingOutlivesItsClient(t *testing.T) {
 	r := newRig(t)
 	s := site(t, map[string]string{"/": `<title>x</title><input type=file><script>window.atStart = [typeof added, typeof fn, typeof window.__pwClock].join()</script>`})
@@ -54,7 +54,7 @@ func TestNothingOutlivesItsClient(t *testing.T) {
 	r.await("filechooser", &struct{}{})
 }
 
-// TestInitScriptsReachEveryProcess looks at frames of another site and at popups.
+// TestInitScriptsReachEveryProcess checks frames of another site and popups.
 func TestInitScriptsReachEveryProcess(t *testing.T) {
 	r := newRig(t)
 	s := site(t, map[string]string{"/inner": `<script>window.seen = window.marker</script>`, "/popup": `<script>window.seen = window.marker</script>`})
@@ -106,7 +106,8 @@ func TestInitScriptsReachEveryProcess(t *testing.T) {
 	}
 }
 
-// TestHostilePages lets pages attack what carries calls to the client.
+// TestHostilePages lets pages attack the functions that carry calls to the
+// client.
 func TestHostilePages(t *testing.T) {
 	r := newRig(t)
 	r.do("frame.goto", params{"url": site(t, map[string]string{"/": "x"}).URL + "/"}, nil)
@@ -118,7 +119,7 @@ func TestHostilePages(t *testing.T) {
 		`{ JSON.stringify = () => '{"id":"binding@1","seq":"x"}'; Promise = null; Map = null; fn(2) }`,
 		`for (const s of Object.getOwnPropertySymbols(window)) { try { window[s].settle(1, true, { s: 'forged' }); window[s].settle('x'); window[s].remove('binding@1') } catch {} }`,
 	} {
-		// What it throws is the page's own affair.
+		// An exception concerns only the page itself.
 		_ = r.call("frame.evaluate", params{"expression": "void (() => { " + attack + " })()", "isFunction": false}, nil)
 	}
 	if err := r.call("binding.settle", params{"call": "call@999", "ok": true}, nil); err != nil {
@@ -130,8 +131,8 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// TestDownloadsOfAllKinds sees what becomes of navigations and popups that turn
-// into downloads, of refused and of cancelled ones.
+// TestDownloadsOfAllKinds checks navigations and popups that turn into downloads,
+// and refused and cancelled downloads.
 func TestDownloadsOfAllKinds(t *testing.T) {
 	s := downloads(t)
 	folder := browsertest.Files(t)

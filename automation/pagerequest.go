@@ -10,11 +10,12 @@ import (
 )
 
 const (
-	// maxRequests bounds the requests with a name; older ones are forgotten.
+	// maxRequests bounds the requests that have a name. The oldest are forgotten
+	// first.
 	maxRequests = 10_000
 
-	// maxRequestBytes bounds the memory of those requests in bytes: addresses,
-	// heads and sent bodies.
+	// maxRequestBytes bounds the memory of those requests in bytes: URLs, headers
+	// and sent bodies.
 	maxRequestBytes = 32 << 20
 )
 
@@ -24,8 +25,8 @@ const textCollected = "The object has been collected to prevent unbounded heap g
 // textNoBody is Playwright's text for a body that Chromium no longer has.
 const textNoBody = "Response body is not available for a response that was navigated away from. Read response.body() before triggering any navigation."
 
-// requestInit describes a request to a client, with everything known at that
-// time.
+// requestInit describes a request to a client, with everything that is known at
+// that time.
 type requestInit struct {
 	ID           string           `json:"id"`
 	Page         string           `json:"page"`
@@ -41,7 +42,7 @@ type requestInit struct {
 	From         *requestInit     `json:"redirectedFrom,omitempty"`
 	Response     *responseInit    `json:"response,omitempty"`
 	Failure      string           `json:"failure,omitempty"`
-	ResponseEnd  float64          `json:"responseEnd"` // -1 before
+	ResponseEnd  float64          `json:"responseEnd"` // -1 until then
 }
 
 // responseInit describes a response to a client.
@@ -62,7 +63,8 @@ type serverAddr struct {
 	Port      int    `json:"port"`
 }
 
-// describeRequest describes a request with the previous requests of its chain.
+// describeRequest describes a request, including the earlier requests of its
+// redirect chain.
 func (c *Client) describeRequest(r *browser.Request) *requestInit {
 	init := &requestInit{
 		ID: c.requestID(r), Context: c.idOf("context", r.Page().Context()),
@@ -97,8 +99,8 @@ func describeResponse(res *browser.Response) *responseInit {
 	return init
 }
 
-// requestID is the client's name for a request. When there are many, the oldest
-// lose their names.
+// requestID returns the client's name for a request. When there are too many, the
+// oldest lose their names.
 func (c *Client) requestID(r *browser.Request) string {
 	id := c.handles.idOf("request", r)
 	for _, old := range c.network.weigh(r, r.Size()) {
@@ -107,15 +109,15 @@ func (c *Client) requestID(r *browser.Request) string {
 	return id
 }
 
-// trafficQueue holds the pages' requests with a name, oldest first.
+// trafficQueue holds the pages' named requests, oldest first.
 type trafficQueue struct {
 	list  []*browser.Request
 	sizes map[*browser.Request]int
 	size  int // bytes of all
 }
 
-// weigh adds a request or its growth, and returns the requests to drop. The
-// newest one stays.
+// weigh adds a request, or updates its size, and returns the requests to drop.
+// The newest one stays.
 func (q *trafficQueue) weigh(r *browser.Request, size int) []*browser.Request {
 	if q.sizes == nil {
 		q.sizes = map[*browser.Request]int{}
@@ -173,7 +175,7 @@ type sizesResult struct {
 	Sizes   sizes        `json:"sizes"`
 }
 
-// sizes are browser.Sizes with Playwright's names.
+// sizes is browser.Sizes with Playwright's field names.
 type sizes struct {
 	RequestHeaders  int `json:"requestHeadersSize"`
 	RequestBody     int `json:"requestBodySize"`
@@ -224,7 +226,7 @@ var requestOperations = table{
 	}),
 }
 
-// bodyError says why a body is missing.
+// bodyError says why there is no body.
 func bodyError(err error) error {
 	if errors.Is(err, browser.ErrRedirectBody) {
 		return errorf("Response body is unavailable for redirect responses")
@@ -239,7 +241,7 @@ type navigationResult struct {
 	Request *requestInit `json:"request"` // nil when nothing was fetched
 }
 
-// brought is the answer of a navigation.
+// brought is the result of a navigation.
 func (c *Client) brought(n *browser.Navigation) navigationResult {
 	if n == nil || n.Response == nil {
 		return navigationResult{}

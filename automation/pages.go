@@ -51,7 +51,8 @@ func opCloseContext(ctx context.Context, c *Client, p *contextParams) (any, erro
 	return emptyJSON, nil
 }
 
-// maxPages bounds the pages of a browser for a client that opens another.
+// maxPages bounds the pages that a browser may have when a client opens another
+// one.
 const maxPages = 100
 
 func opNewPage(ctx context.Context, c *Client, p *contextParams) (any, error) {
@@ -106,7 +107,7 @@ type historyParams struct {
 	WaitUntil string  `json:"waitUntil"`
 }
 
-// navigating makes an operation of a step through a page's history.
+// navigating makes an operation from a step through a page's history.
 func navigating(do func(*browser.Page, context.Context, browser.NavigateOptions) (*browser.Navigation, error)) func(context.Context, *Client, *historyParams) (any, error) {
 	return func(ctx context.Context, c *Client, h *historyParams) (any, error) {
 		page, err := c.page(h.Page)

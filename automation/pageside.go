@@ -52,7 +52,7 @@ func Notices() string {
 	return b.String()
 }
 
-// evaluatorURL marks our own frames in the stack of a script's error.
+// evaluatorURL identifies our own frames in the stack of a script's error.
 const evaluatorURL = "evaluator"
 
 // layer is the page side in one world.
@@ -67,11 +67,11 @@ type (
 	yamlKey      struct{}
 )
 
-// lastTask numbers operations on the page side.
+// lastTask is the number of the last operation on the page side.
 var lastTask atomic.Int64
 
-// layerOf returns the page side for elements, for clients with the same selector
-// engines. The first call adds it to the world.
+// layerOf returns the page side for elements. Clients with the same selector
+// engines share it. The first call adds it to the world.
 func (a *Automation) layerOf(ctx context.Context, w *browser.World, own *engines) (*layer, error) {
 	return installed(ctx, w, layerKey{own}, func() (string, any, error) {
 		s, err := scripts()
@@ -94,8 +94,8 @@ func (a *Automation) evaluatorOf(ctx context.Context, w *browser.World) (*layer,
 	})
 }
 
-// yamlOf returns the YAML library in a world, with which the page side parses
-// ARIA snapshots.
+// yamlOf returns the YAML library in a world. The page side parses ARIA snapshots
+// with it.
 func (a *Automation) yamlOf(ctx context.Context, w *browser.World) (*layer, error) {
 	return installed(ctx, w, yamlKey{}, func() (string, any, error) {
 		s, err := scripts()
@@ -123,29 +123,29 @@ func installed(ctx context.Context, w *browser.World, key any, source func() (st
 
 // slot is a value that is made once per world.
 type slot[T any] struct {
-	turn chan struct{} // held while looking at the value or making it
+	lock chan struct{} // held while the value is read or made
 	made bool
 	v    T
 }
 
-// inWorld returns the value that create makes for key in a world. Other callers
-// wait for it as long as their own ctx allows. When create fails, the next caller
-// tries.
+// inWorld returns the value that create makes for key in a world. While create
+// runs, other callers wait for it, as long as their own ctx allows. If create
+// fails, the next caller tries again.
 func inWorld[T any](ctx context.Context, w *browser.World, key any, create func() (T, error)) (T, error) {
 	var zero T
-	held, err := w.Value(key, func() (any, error) { return &slot[T]{turn: make(chan struct{}, 1)}, nil })
+	held, err := w.Value(key, func() (any, error) { return &slot[T]{lock: make(chan struct{}, 1)}, nil })
 	if err != nil {
 		return zero, err
 	}
 	s := held.(*slot[T]) //nolint:forcetypeassert // the key is ours
 	select {
-	case s.turn <- struct{}{}:
+	case s.lock <- struct{}{}:
 	case <-ctx.Done():
 		return zero, context.Cause(ctx)
 	case <-w.Destroyed():
 		return zero, browser.ErrContextDestroyed
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-s.lock }()
 	if s.made {
 		return s.v, nil
 	}
@@ -157,8 +157,8 @@ func inWorld[T any](ctx context.Context, w *browser.World, key any, create func(
 	return v, nil
 }
 
-// callIn runs a command on a world's session. Its reply comes after the model has
-// learned everything before it.
+// callIn sends a command on a world's session. The model has processed everything
+// before the reply when callIn returns.
 func callIn[P, R any](ctx context.Context, w *browser.World, c proto.Command[P, R], params P) (R, error) {
 	return browser.Call(ctx, w.Frame().Page().Browser(), w.Session(), c, params)
 }
@@ -214,8 +214,9 @@ func (l *layer) invoke(ctx context.Context, method string, byValue bool, args ..
 	})
 }
 
-// gestures are the methods that run with user activation, because code of the
-// page may run within. That costs Chromium up to a quarter of a call.
+// gestures lists the methods that run with user activation, because they may
+// trigger the page's own code. User activation makes a call up to a quarter
+// slower.
 var gestures = map[string]bool{
 	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "setContent": true,
 }
@@ -235,7 +236,7 @@ type reply struct {
 	Expired bool            `json:"expired"`
 	Error   string          `json:"error"`
 	Fatal   bool            `json:"fatal"`
-	Ready   bool            `json:"ready"` // it had to wait, so it asks before it changes the page
+	Ready   bool            `json:"ready"` // the element was not ready at once, so the server must be asked before the page is changed
 	Attempt int             `json:"attempt"`
 }
 
@@ -257,7 +258,7 @@ func (l *layer) run(ctx context.Context, method string, params *callParams, obje
 
 // abort stops an operation on the page side, without waiting.
 func (l *layer) abort(task int64) {
-	_ = cdp.Send(l.world.Session(), runtime.CallFunctionOn, runtime.CallFunctionOnParams{ // a page that has gone has stopped
+	_ = cdp.Send(l.world.Session(), runtime.CallFunctionOn, runtime.CallFunctionOnParams{ // if the page is gone, so is the operation
 		FunctionDeclaration: "function(task){this.abort(task)}", ObjectID: l.object,
 		Arguments: []*runtime.CallArgument{{Value: jsonv2.Value(milliseconds(float64(task)))}},
 	})

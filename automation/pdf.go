@@ -59,7 +59,7 @@ func opPDF(ctx context.Context, c *Client, p *pdfParams) (any, error) {
 		return nil, err
 	}
 	var out struct {
-		Data json.RawMessage `json:"data"` // still the base64 text from Chromium
+		Data json.RawMessage `json:"data"` // the base64 text from Chromium
 	}
 	return &out, json.Unmarshal(answer, &out)
 }

@@ -26,11 +26,11 @@ var permissions = map[string][]string{
 // origin at once, and resets those of a whole context, so the grants of each
 // client are kept here.
 type grants struct {
-	turn chan struct{} // held while Chromium is told; guards all
+	lock chan struct{} // held while Chromium is being told; guards all
 	all  map[grantKey]map[*Client][]string
 
-	people  []allowed    // by Allow; guarded by turn
-	clients atomic.Int64 // the length of all
+	people  []allowed    // by Allow; guarded by lock
+	clients atomic.Int64 // len(all)
 }
 
 // allowed is a permission that people gave a site.
@@ -39,23 +39,23 @@ type allowed struct {
 	origin, name string
 }
 
-// grantKey identifies a grant.
+// grantKey identifies the grants of a client.
 type grantKey struct {
 	context *browser.Context
 	origin  string // empty for all origins
 }
 
 func newGrants() *grants {
-	return &grants{turn: make(chan struct{}, 1), all: map[grantKey]map[*Client][]string{}}
+	return &grants{lock: make(chan struct{}, 1), all: map[grantKey]map[*Client][]string{}}
 }
 
 func (g *grants) count() { g.clients.Store(int64(len(g.all))) }
 
-// take waits for the turn; end ends it.
+// take locks the grants; end unlocks them.
 func (g *grants) take(ctx context.Context) (end func(), err error) {
 	select {
-	case g.turn <- struct{}{}:
-		return func() { <-g.turn }, nil
+	case g.lock <- struct{}{}:
+		return func() { <-g.lock }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -88,7 +88,7 @@ func (g *grants) add(ctx context.Context, c *Client, key grantKey, names []strin
 	return g.allowAgain(ctx, key.context)
 }
 
-// remove removes a client's grants in a context; other clients' grants stay.
+// remove removes a client's grants in a context. Other clients' grants stay.
 func (g *grants) remove(ctx context.Context, c *Client, bc *browser.Context) error {
 	end, err := g.take(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (g *grants) remove(ctx context.Context, c *Client, bc *browser.Context) err
 	}
 	defer end()
 	left := g.drop(c, bc)
-	defer g.count() // when Chromium has been told
+	defer g.count() // after Chromium has been told
 	if err := bc.Browser().Session().Call(ctx, "Browser.resetPermissions", map[string]string{"browserContextId": bc.ID()}, nil); err != nil {
 		return err
 	}
@@ -108,15 +108,15 @@ func (g *grants) remove(ctx context.Context, c *Client, bc *browser.Context) err
 	return g.allowAgain(ctx, bc)
 }
 
-// forget drops a client's grants in contexts that have ended with it.
+// forget drops a client's grants in contexts that ended with it.
 func (g *grants) forget(c *Client) {
-	g.turn <- struct{}{}
-	defer func() { <-g.turn }()
+	g.lock <- struct{}{}
+	defer func() { <-g.lock }()
 	g.drop(c, nil)
 	g.count()
 }
 
-// drop drops a client's grants in a context, or in all contexts, and returns the
+// drop drops a client's grants in one context, or in all, and returns the
 // remaining grants there.
 func (g *grants) drop(c *Client, bc *browser.Context) (left []grantKey) {
 	for key, of := range g.all {
@@ -132,8 +132,8 @@ func (g *grants) drop(c *Client, bc *browser.Context) (left []grantKey) {
 	return left
 }
 
-// grantParams are the parameters of Browser.grantPermissions, with names that
-// cdproto may not know.
+// grantParams are the parameters of Browser.grantPermissions, with permission
+// names that cdproto may not know.
 type grantParams struct {
 	Permissions []string `json:"permissions"`
 	Origin      string   `json:"origin,omitempty"`
@@ -151,9 +151,9 @@ func (g *grants) tell(ctx context.Context, key grantKey) error {
 	return key.context.Browser().Session().Call(ctx, "Browser.grantPermissions", p, nil)
 }
 
-// Allow gives a site a permission, by its name in the Permissions API, for the
-// life of the context, whatever clients grant and remove. Other permissions stay
-// unchanged. The caller bounds the number.
+// Allow gives a site a permission, by its name in the Permissions API, until the
+// context ends, no matter what clients grant and remove. Other permissions stay
+// unchanged. The caller bounds the number of calls.
 func (a *Automation) Allow(ctx context.Context, bc *browser.Context, origin, name string) error {
 	g := a.grants
 	end, err := g.take(ctx)
@@ -172,11 +172,10 @@ func (a *Automation) Allow(ctx context.Context, bc *browser.Context, origin, nam
 }
 
 // GrantsPermissions reports whether clients have granted permissions to pages.
-// Chromium then refuses all others, without any page asking.
+// Chromium then refuses all other permissions without asking.
 func (a *Automation) GrantsPermissions() bool { return a.grants.clients.Load() > 0 }
 
-// allowAgain restores what people allowed, after the grants of clients have
-// changed.
+// allowAgain restores what people allowed, after clients' grants have changed.
 func (g *grants) allowAgain(ctx context.Context, bc *browser.Context) error {
 	for _, one := range g.people {
 		if one.context != bc {
@@ -199,7 +198,7 @@ func (one allowed) tell(ctx context.Context) error {
 type permissionParams struct {
 	Context     string   `json:"context"`
 	Permissions []string `json:"permissions"`
-	Origin      string   `json:"origin"` // the only origin; default: all
+	Origin      string   `json:"origin"` // the only origin it applies to; default: all
 }
 
 func opGrantPermissions(ctx context.Context, c *Client, p *permissionParams) (any, error) {

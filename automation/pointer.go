@@ -44,7 +44,7 @@ type pointerParams struct {
 	Delay       float64  `json:"delay"`
 	Steps       int      `json:"steps"`
 	NoWaitAfter bool     `json:"noWaitAfter"`
-	Scroll      string   `json:"scroll"` // auto (default), or none: not into view
+	Scroll      string   `json:"scroll"` // auto (default), or none: do not scroll into view
 }
 
 // check refuses impossible options before anything happens.
@@ -63,23 +63,23 @@ func (o *pointerParams) check() error {
 
 // gesture is a kind of pointer action.
 type gesture struct {
-	name    string // in the log
-	kind    string // the events that guard it on the page side: mouse hover tap drag
+	name    string // the name in the log
+	kind    string // the kind of events that the page side guards: mouse hover tap drag
 	enabled bool   // the element must be enabled
-	wait    bool   // for navigations that it starts
-	checked *bool  // the state that it shall produce
+	wait    bool   // wait for navigations that it starts
+	checked *bool  // the wanted state of a checkbox
 	send    func(ctx context.Context, s *inputState, x, y float64) error
 }
 
-// errLost says that a frame of another process got no event of an action. Shortly
-// after such a frame has moved, the browser may send events elsewhere.
+// errLost says that a frame in another process received no event of an action.
+// Shortly after such a frame has moved, the browser may send events elsewhere.
 var errLost = errors.New("pointer events went elsewhere")
 
-// maxLost bounds the retries after that, because a page may also hide events from
-// us.
+// maxLost bounds the retries after errLost, because a page may also hide events
+// from us.
 const maxLost = 3
 
-// aim is the point for the mouse, as the page side answers.
+// aim is the page side's reply with the point for the mouse.
 type aim struct {
 	ID      int     `json:"id"`
 	X       float64 `json:"x"`
@@ -88,9 +88,9 @@ type aim struct {
 	Done    bool    `json:"done"`
 }
 
-// point carries out a gesture: the page finds the element, waits for it and
-// guards it; the mouse moves; the page reports what was hit. After a miss,
-// everything is repeated.
+// point performs a gesture: the page finds the element, waits for it and guards
+// it; the mouse moves; the page reports what was hit. After a miss, everything is
+// repeated.
 func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 	if err := o.check(); err != nil {
 		return err
@@ -138,9 +138,9 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 	}
 }
 
-// strike moves the mouse for one attempt. covered names what was hit, or what
-// covers the element. With check, the error is errLost when the events went to
-// another process than the frame's.
+// strike moves the mouse for one attempt. covered names the element that was hit
+// instead, or that covers the target. If check is set, the error is errLost when
+// the events went to a process other than the frame's.
 func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at aim, check bool) (covered string, err error) {
 	x, y, covered, ok, err := c.outward(p, pl.frame, at.X, at.Y, !o.Force)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	if covered != "" {
 		return covered, pl.layer.call(p, "abandon", nil, at.ID)
 	}
-	// Other operations must not meet the element's guard.
+	// Another operation must not run while the guard is on the element.
 	p.guarded = true
 	defer func() {
 		p.guarded = false
@@ -221,15 +221,15 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	return "", nil
 }
 
-// gone reports whether the document of an action has gone since, which the action
-// itself may cause.
+// gone reports whether the document of an action is gone. The action itself may
+// cause that.
 func gone(err error) bool {
 	return errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, browser.ErrFrameDetached) ||
 		errors.Is(err, browser.ErrPageClosed) || errors.Is(err, cdp.ErrDetached)
 }
 
-// unlessClosed is the error of sending input to a page, but nil when the page has
-// closed, because its own handlers may do so.
+// unlessClosed drops the error of sending input to a page that has closed,
+// because the page may close itself in its own handlers.
 func unlessClosed(err error) error {
 	if errors.Is(err, browser.ErrPageClosed) || errors.Is(err, cdp.ErrDetached) {
 		return nil

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// replyGrace is how much longer than an operation's own timeout the page may
-	// take to report the timeout with its log.
+	// replyGrace is how long the page may take, after an operation's own timeout,
+	// to report the timeout with its log.
 	replyGrace = 300 * time.Millisecond
 
-	// closeTimeout bounds the release of what a client had opened.
+	// closeTimeout bounds the release of everything that a client opened.
 	closeTimeout = 10 * time.Second
 )
 
@@ -30,10 +30,10 @@ type progress struct {
 	client   *Client
 	parent   context.Context //nolint:containedctx // the same without the operation's own time
 	page     bool            // the page measures the time
-	guarded  bool            // a gesture is running and must not wait for the gate
-	looks    bool            // the page is asked at least once, however late it is
-	absent   bool            // a target in a missing frame ends the operation, without a place
-	grace    time.Duration   // how late the page may report its timeout
+	guarded  bool            // a gesture is being performed and must not wait for the gate
+	looks    bool            // check the page at least once, even after the timeout
+	absent   bool            // a target in a missing frame ends the operation, and has no place
+	grace    time.Duration   // how late the page may report the timeout
 	cancel   context.CancelFunc
 	timeout  float64 // milliseconds, 0 for none
 	deadline time.Time
@@ -41,7 +41,7 @@ type progress struct {
 }
 
 // begin starts an operation's time. page means that the page measures the time,
-// and may report its end a little late.
+// and may report a timeout slightly late.
 func (c *Client) begin(ctx context.Context, timeout float64, page bool) (*progress, context.CancelFunc) {
 	p := &progress{Context: ctx, client: c, parent: ctx, page: page, grace: replyGrace, timeout: timeout, cancel: func() {}}
 	if note, ok := ctx.Value(traceKey{}).(*traceNote); ok {
@@ -63,12 +63,12 @@ func (p *progress) until(deadline time.Time) {
 	p.Context, p.cancel = context.WithDeadlineCause(p.parent, deadline, timeoutError{p.timeout})
 }
 
-// errYield says that a gesture was given up early, because the client may no
-// longer change the page.
+// errYield says that a gesture was abandoned because the client may no longer
+// change the page.
 var errYield = errors.New("the client may not change the page now")
 
-// gate waits until the client may change the page. That time does not count for
-// the operation. waited means that the page may have changed.
+// gate waits until the client may change the page. The wait does not count
+// towards the operation's timeout. waited means that the page may have changed.
 func (p *progress) gate() (waited bool, err error) {
 	if p.client.mayWrite() {
 		return false, nil
@@ -86,8 +86,8 @@ func (p *progress) gate() (waited bool, err error) {
 	return true, nil
 }
 
-// left is the operation's remaining time in milliseconds, or 0 without a timeout.
-// ok is false when the time is over.
+// left returns the operation's remaining time in milliseconds, or 0 without a
+// timeout. ok is false when the time is up.
 func (p *progress) left() (ms float64, ok bool) {
 	if p.timeout <= 0 {
 		return 0, true
@@ -96,7 +96,7 @@ func (p *progress) left() (ms float64, ok bool) {
 	return max(ms, 0), ms > 0
 }
 
-// attemptTime is the part of the remaining time for the n-th attempt.
+// attemptTime returns the remaining time for the n-th attempt.
 func (p *progress) attemptTime(n int) (ms float64, ok bool) {
 	ms, ok = p.left()
 	if p.looks && n == 0 && !ok {
@@ -105,7 +105,7 @@ func (p *progress) attemptTime(n int) (ms float64, ok bool) {
 	return ms, ok
 }
 
-// expired is the error of a timeout.
+// expired returns the error for a timeout.
 func (p *progress) expired() error { return timeoutError{p.timeout} }
 
 // sleep waits for the n-th pause between attempts.

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// What is late before it begins is looked at once, if that changes nothing.
-func TestTurn(t *testing.T) {
+// TestAttemptTime checks that a read is attempted once even if its time is
+// already up.
+func TestAttemptTime(t *testing.T) {
 	late := &progress{timeout: 50, deadline: time.Now().Add(-time.Second)}
 	if _, ok := late.attemptTime(0); ok {
-		t.Error("an action has a turn when its time is over")
+		t.Error("an action gets an attempt when its time is up")
 	}
 	late.looks = true
 	if ms, ok := late.attemptTime(0); !ok || ms != leastExpect {

@@ -3,7 +3,7 @@ package automation_test
 import (
 	"bytes"
 	"image"
-	_ "image/jpeg" // decoded in tests
+	_ "image/jpeg" // for decoding
 	_ "image/png"
 	"strings"
 	"testing"

@@ -72,7 +72,8 @@ func (r *recorder) setHeaders(e *harEntry, headers []browser.Header) {
 	}
 }
 
-// postDataLocked is a request's body in the form of its entry.
+// postDataLocked returns a request's body as a HAR entry stores it: as text, as
+// form fields, or as a file beside the recording.
 func (r *recorder) postDataLocked(body []byte, headers []browser.Header) *har.PostData {
 	if body == nil {
 		return nil
@@ -102,9 +103,9 @@ func headerOf(headers []browser.Header, name string) string {
 	return ""
 }
 
-// attachLocked keeps a file under a name that is made from its content.
+// attachLocked keeps a file under a name made from its content.
 func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok bool) {
-	data = r.client.options.Hide(data) // before the name, which depends on the data
+	data = r.client.options.Hide(data) // before naming, because the name depends on the data
 	sum := sha1.Sum(data)              //nolint:gosec // as above
 	name = r.folder + hex.EncodeToString(sum[:]) + "." + extensionOf(mimeType)
 	if r.held[name] {
@@ -118,7 +119,7 @@ func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok b
 	return name, true
 }
 
-// received handles the head of a response.
+// received records the head of a response.
 func (r *recorder) received(res *browser.Response) {
 	r.change(res.Request, func(e *harEntry) {
 		e.Response.Status, e.Response.StatusText = res.Status, res.StatusText
@@ -159,7 +160,7 @@ func (r *recorder) setAnswer(e *harEntry, headers []browser.Header) {
 // round3 keeps three decimals.
 func round3(ms float64) float64 { return math.Round(ms*1000) / 1000 }
 
-// total adds the parts of a request's time.
+// total sums the parts of a request's time.
 func (e *harEntry) total() {
 	e.Time = 0
 	for _, ms := range []*float64{e.Timings.DNS, e.Timings.Connect, e.Timings.SSL, &e.Timings.Wait, &e.Timings.Receive} {
@@ -169,7 +170,7 @@ func (e *harEntry) total() {
 	}
 }
 
-// continued records what a route sends in place of a request.
+// continued records the changes that a route makes to a request.
 func (e *harEntry) continued(o *browser.Overrides) {
 	e.WasContinued = true
 	if o.URL != "" {
@@ -180,7 +181,7 @@ func (e *harEntry) continued(o *browser.Overrides) {
 	}
 }
 
-// finished reads data that is known only after a request has ended.
+// finished reads the data that is known only after a request has ended.
 func (r *recorder) finished(q *browser.Request) {
 	r.mu.Lock()
 	known := r.known[q] != nil && !r.over

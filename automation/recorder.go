@@ -11,28 +11,31 @@ import (
 )
 
 const (
-	// maxRecorded bounds, in bytes, what all recordings of a client keep until they
-	// are written: addresses, heads and bodies, pictures, actions.
+	// maxRecorded bounds, in bytes, how much all recordings of a client hold in
+	// memory before they are written: URLs, headers and bodies, pictures,
+	// actions.
 	maxRecorded = 64 << 20
 
-	// maxRecordings bounds the recordings of a client under way.
+	// maxRecordings is the largest number of recordings that a client may run at
+	// the same time.
 	maxRecordings = 20
 
 	// maxRecordedEntries bounds the requests of one recording.
 	maxRecordedEntries = 10_000
 
-	// entryWeight is about what a recorded request takes besides its texts, in bytes.
+	// entryWeight is roughly the size in bytes of a recorded request, apart from
+	// its texts.
 	entryWeight = 2 << 10
 
-	// bodiesAtATime is how many bodies a recording reads at a time.
+	// bodiesAtATime is how many bodies a recording reads concurrently.
 	bodiesAtATime = 4
 
-	// finishTimeout bounds how long the end of a recording waits for what is still
-	// being read.
+	// finishTimeout bounds how long a recording waits for unfinished reads when
+	// it ends.
 	finishTimeout = 10 * time.Second
 )
 
-// Where the bodies of a recording stand.
+// Where the bodies of a recording are stored.
 const (
 	contentEmbed  = "embed"  // in the entries
 	contentAttach = "attach" // in files, which the entries name
@@ -41,17 +44,17 @@ const (
 
 const bodyLeftOut = "left out: the recording is full"
 
-// recorder records the requests of a page or a context in the shape of a HAR.
+// recorder records the requests of a page or a context in the form of a HAR.
 type recorder struct {
 	client  *Client
 	context *browser.Context
-	page    *browser.Page // only this one's, or nil
+	page    *browser.Page // records only this page, or all if nil
 	content string
 	minimal bool   // only what replaying needs
-	folder  string // stands before the names of files: "" or "resources/"
+	folder  string // prefix of file names: "" or "resources/"
 	wanted  func(url string) bool
 	began   time.Time
-	slots   chan struct{} // held by who reads a body
+	slots   chan struct{} // one token per body being read
 
 	mu      sync.Mutex // guards what follows; never held across I/O
 	over    bool
@@ -60,9 +63,9 @@ type recorder struct {
 	pages   map[*browser.Page]*harPage
 	order   []*harPage
 	files   []attached
-	held    map[string]bool // names of files
-	parts   int             // under way
-	idle    chan struct{}   // made by finishReading, closed when no part is under way
+	held    map[string]bool // names of files that are already kept
+	parts   int             // parts being read
+	idle    chan struct{}   // made by finishReading; closed when nothing is being read
 
 	kept int // bytes; guarded by the client's lock
 }
@@ -80,7 +83,8 @@ func newRecorder(c *Client, bc *browser.Context, page *browser.Page, content str
 	}
 }
 
-// change changes an entry, if the recording has and wants it still.
+// change calls change with a request's entry, if the recording still has that
+// entry and is not over.
 func (r *recorder) change(q *browser.Request, change func(e *harEntry)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +117,7 @@ func (r *recorder) observe(ev browser.Event) {
 	}
 }
 
-// clock is milliseconds since the recording began.
+// clock returns milliseconds since the recording began.
 func (r *recorder) clock() float64 { return float64(time.Since(r.began)) / float64(time.Millisecond) }
 
 func (r *recorder) covers(p *browser.Page) bool {
@@ -121,7 +125,7 @@ func (r *recorder) covers(p *browser.Page) bool {
 }
 
 func (r *recorder) addPage(p *browser.Page) {
-	if r.minimal || p.MainFrame() == nil || !r.covers(p) { // a service worker's is none
+	if r.minimal || p.MainFrame() == nil || !r.covers(p) { // a service worker has no page
 		return
 	}
 	r.mu.Lock()
@@ -135,8 +139,9 @@ func (r *recorder) addPage(p *browser.Page) {
 	r.order = append(r.order, page)
 }
 
-// pageMoments gives a document's title and when its events were, in milliseconds
-// since 1970; the page's own clock may be faked, this one is not.
+// pageMoments returns a document's title and the times of its events, in
+// milliseconds since 1970. A script may fake the page's own clock but not these
+// times.
 const pageMoments = `() => ({ title: document.title, dom: performance.timing.domContentLoadedEventStart, load: performance.timing.loadEventStart })`
 
 func (r *recorder) onLifecycle(ev browser.LifecycleChanged) {
@@ -178,7 +183,8 @@ func (r *recorder) onLifecycle(ev browser.LifecycleChanged) {
 	})
 }
 
-// spawn runs a part of the recording on a goroutine that its end waits for.
+// spawn reads a part of the recording on a goroutine that finishReading waits
+// for.
 func (r *recorder) spawn(do func(context.Context)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,7 +199,7 @@ func (r *recorder) spawn(do func(context.Context)) {
 	}
 }
 
-// done notes that a part has ended.
+// done records that a part has been read.
 func (r *recorder) done() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,13 +208,14 @@ func (r *recorder) done() {
 	}
 }
 
-// take takes n bytes of what the client's recordings may keep, if there is room.
+// take reserves n bytes of the client's memory for recordings, if available.
 func (r *recorder) take(n int) bool { return r.client.recordings.take(r, n) }
 
-// release gives back what the recording kept.
+// release returns the memory of the recording.
 func (r *recorder) release() { r.client.recordings.release(r) }
 
-// finishReading waits for what is still being read; nothing more is begun meanwhile.
+// finishReading waits until all running reads have ended. No new read starts
+// while it waits.
 func (r *recorder) finishReading(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
@@ -227,7 +234,7 @@ func (r *recorder) finishReading(ctx context.Context) {
 	r.idle = nil
 }
 
-// end ends the recording. What was recorded is the caller's from then on.
+// end ends the recording. Its contents then belong to the caller.
 func (r *recorder) end() {
 	r.client.recordings.drop(r)
 	r.mu.Lock()

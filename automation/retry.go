@@ -8,25 +8,27 @@ import (
 	"takeover/browser"
 )
 
-// changes are the methods of the page's side that change the page when the
-// element is ready. One that had to wait for that asks before it does.
+// changes lists the methods of the page side that change the page when the
+// element is ready. If the element was not ready at once, such a method asks the
+// server before it changes the page.
 var changes = map[string]bool{
 	"fill": true, "selectText": true, "selectOption": true, "focus": true, "blur": true, "dispatch": true, "setInputFiles": true, "fileInput": true, "drop": true, "scrollIntoView": true, "aim": true,
 }
 
-// retry runs an operation on a target until the page says how it went: across
-// navigations, and through frames that come and go. With an error because its time
-// is over it gives how things stood, if the page said so.
+// retry runs an operation on a target until the page reports a result, also
+// across navigations and in frames that come and go. If the time runs out, retry
+// returns an error, and the page's last report as the value.
 func (c *Client) retry(p *progress, t *target, method string, params callParams) (*place, json.RawMessage, error) {
 	return c.retryIn(p, t, browser.WorldUtility, method, &params, nil)
 }
 
-// retryIn is retry in a kind of world, with objects that are made for each place
-// where the target is looked for. objects may complete params.
+// retryIn is retry in a given kind of world. objects makes the objects that the
+// operation needs in each place where it looks for the target; it may also
+// complete params.
 func (c *Client) retryIn(p *progress, t *target, kind browser.Kind, method string, params *callParams,
 	objects func(*place) ([]runtime.RemoteObjectID, error)) (*place, json.RawMessage, error) {
 	r := &retrying{client: c, p: p, target: t, kind: kind, method: method, params: params, objects: objects}
-	pauses := 0 // one after the other
+	pauses := 0 // pauses in a row
 	for n := 0; ; n++ {
 		if _, ok := p.attemptTime(n); !ok {
 			return nil, r.last, r.expire()
@@ -48,7 +50,7 @@ func (c *Client) retryIn(p *progress, t *target, kind browser.Kind, method strin
 	}
 }
 
-// retrying is an operation on a target under way.
+// retrying is a running operation on a target.
 type retrying struct {
 	client  *Client
 	p       *progress
@@ -58,22 +60,22 @@ type retrying struct {
 	params  *callParams
 	objects func(*place) ([]runtime.RemoteObjectID, error) // nil for none
 
-	quiet    bool            // the log already says what is waited for
-	refusals int             // by Chromium
-	last     json.RawMessage // how things stood when the page's time was over
+	quiet    bool            // the log already says what the operation waits for
+	refusals int             // refusals by Chromium
+	last     json.RawMessage // the page's report when the time ran out
 }
 
-// verdict is what follows an attempt that gave no error.
+// verdict says what follows an attempt that ended without an error.
 type verdict int
 
 const (
-	finished   verdict = iota // the page said how it went
-	atOnce                    // another attempt
-	afterPause                // another attempt, later
+	finished   verdict = iota // the page reported a result
+	atOnce                    // try again at once
+	afterPause                // try again after a pause
 )
 
-// attempt finds the target and asks the page once. With an error, value is how
-// things stood.
+// attempt finds the target and asks the page once. If err is set, value is the
+// page's last report.
 func (r *retrying) attempt(n int) (pl *place, value json.RawMessage, next verdict, err error) {
 	c, p := r.client, r.p
 	pl, err = c.resolve(p, r.target, r.kind)
@@ -82,7 +84,7 @@ func (r *retrying) attempt(n int) (pl *place, value json.RawMessage, next verdic
 		return r.failed(err)
 	case pl == nil && p.absent:
 		return nil, nil, finished, nil
-	case pl == nil: // a frame on the way is not there
+	case pl == nil: // a frame that leads to the element does not exist
 		r.announce()
 		r.last = nil
 		return nil, nil, afterPause, nil
@@ -119,14 +121,14 @@ func (r *retrying) attempt(n int) (pl *place, value json.RawMessage, next verdic
 		return nil, nil, atOnce, nil
 	case got.Expired && !pl.framed && !pl.watched:
 		return nil, got.Value, finished, p.expired()
-	case got.Expired: // the frame is looked up again
+	case got.Expired: // look up the frame again
 		r.last = got.Value
 		return nil, nil, atOnce, nil
 	}
 	return pl, got.Value, finished, nil
 }
 
-// call calls the page's side.
+// call calls the page side.
 func (r *retrying) call(pl *place, left float64) (reply, error) {
 	objects := []runtime.RemoteObjectID{pl.scope}
 	if r.objects != nil {
@@ -160,10 +162,10 @@ func (r *retrying) failed(err error) (*place, json.RawMessage, verdict, error) {
 	return nil, nil, finished, err
 }
 
-// announce logs once what is waited for.
+// announce logs once what the operation waits for.
 func (r *retrying) announce() { r.quiet = r.client.announce(r.p, r.target, r.quiet) }
 
-// expire gives the error of an operation whose time is over.
+// expire returns the error for an operation whose time is up.
 func (r *retrying) expire() error {
 	r.client.announceUnsaid(r.p, r.target, r.method, r.params)
 	return r.p.expired()

@@ -18,29 +18,31 @@ import (
 
 // routeOperations are the operations of this file.
 var routeOperations = table{
-	// {page|context, patterns:[regular expression|null]}: route {request: requestInit} is told, and must be answered.
+	// {page|context, patterns:[regular expression|null]}: the client gets route
+	// {request: requestInit} for each matching request, and must answer it.
 	"page.setRoutes":    op(false, opSetRoutes),
 	"context.setRoutes": op(false, opSetRoutes),
-	// A page that waits for its route stands still for a person, too: these do not wait for the gate.
+	// These do not wait for the gate, because a page whose request is held would
+	// be blocked for the person, too.
 	"route.continue": op(false, opRouteContinue),
 	"route.fulfill":  op(false, opRouteFulfill),
 	"route.abort":    op(false, opRouteAbort),
 }
 
-// routes is what a client wants to be asked about, of a page or a context.
+// routes are the requests of a page or a context that a client wants to handle.
 type routes struct {
 	patterns []*regexp.Regexp
 	hold     *hold
 }
 
-// hold is that Chromium holds requests back. Routes that replace others take it
-// over.
+// hold makes Chromium hold requests back. New routes take over the hold of the
+// routes that they replace.
 type hold struct {
-	begun  chan struct{} // closed when remove is there
+	begun  chan struct{} // closed once remove is set
 	remove func(context.Context) error
 }
 
-// end lets the requests go.
+// end stops holding requests, and releases those that are held.
 func (h *hold) end(ctx context.Context) error {
 	select {
 	case <-h.begun:
@@ -53,13 +55,13 @@ func (h *hold) end(ctx context.Context) error {
 type setRoutesParams struct {
 	Page    string `json:"page"`
 	Context string `json:"context"`
-	// Patterns are regular expressions for whole URLs; null asks about all, none
-	// about nothing.
+	// Patterns are regular expressions for whole URLs. null matches every URL; an
+	// empty list matches none.
 	Patterns []*string `json:"patterns"`
 }
 
-// opSetRoutes replaces what the client wants to be asked about. It is asked by the
-// event route {request}, and answers with one of the route operations.
+// opSetRoutes replaces the client's routes. For each matching request, the client
+// gets the event route {request}, and answers with one of the route operations.
 func opSetRoutes(ctx context.Context, c *Client, p *setRoutesParams) (any, error) {
 	var of any
 	var bc *browser.Context
@@ -101,10 +103,10 @@ func opSetRoutes(ctx context.Context, c *Client, p *setRoutesParams) (any, error
 	return emptyJSON, nil
 }
 
-// anyURL is for what the client can only match itself.
+// anyURL stands for patterns that only the client can evaluate.
 var anyURL = regexp.MustCompile(``)
 
-// offerRequest asks the client about a request, if it wants to be asked.
+// offerRequest passes a request to the client, if the client has a route for it.
 func (c *Client) offerRequest(of any, r *browser.Request) bool {
 	wanted := c.network.routesOf(of)
 	if wanted == nil || !c.events.open() || !slices.ContainsFunc(wanted.patterns, func(p *regexp.Regexp) bool { return p.MatchString(r.URL) }) {
@@ -114,7 +116,8 @@ func (c *Client) offerRequest(of any, r *browser.Request) bool {
 	return true
 }
 
-// dropRoutes lets the requests go that the client was asked about.
+// dropRoutes removes the client's routes, and releases the requests that they
+// hold.
 func (c *Client) dropRoutes(ctx context.Context, of any) error {
 	r := c.network.takeRoutes(of)
 	if r == nil {
@@ -155,7 +158,7 @@ func opRouteContinue(ctx context.Context, c *Client, p *routeContinueParams) (an
 	return emptyJSON, routeError(r.Continue(ctx, o))
 }
 
-// instead checks the URL that a request is sent to in place of its own.
+// instead checks the URL that a script puts in place of a request's own.
 func (a *Automation) instead(before, after string) (string, error) {
 	old, err := url.Parse(before)
 	if err != nil {
@@ -175,8 +178,9 @@ func (a *Automation) instead(before, after string) (string, error) {
 	return checked, nil
 }
 
-// forbiddenHeaders are those that the browser alone sets, by
-// https://fetch.spec.whatwg.org/#forbidden-request-header: an override is ignored.
+// forbiddenHeaders are headers that only the browser may set, by
+// https://fetch.spec.whatwg.org/#forbidden-request-header. Scripts' values for
+// them are ignored.
 var forbiddenHeaders = map[string]bool{
 	"accept-charset": true, "accept-encoding": true, "access-control-request-headers": true, "access-control-request-method": true,
 	"connection": true, "content-length": true, "cookie": true, "cookie2": true, "date": true, "dnt": true, "expect": true, "host": true,
@@ -184,7 +188,7 @@ var forbiddenHeaders = map[string]bool{
 	"upgrade": true, "via": true,
 }
 
-// allowedHeaders are the headers that a request is continued with.
+// allowedHeaders returns the headers to continue a request with.
 func allowedHeaders(own, wanted []browser.Header) []browser.Header {
 	isOwn := func(h browser.Header) bool {
 		name := strings.ToLower(h.Name)
@@ -207,7 +211,8 @@ type routeFulfillParams struct {
 	Status  int              `json:"status"`
 	Headers []browser.Header `json:"headers"`
 	Body    []byte           `json:"body"` // base64
-	// AskAgain reports the request that a redirect becomes, as of a new one.
+	// AskAgain sends the client a new route event for the request that a redirect
+	// leads to.
 	AskAgain bool `json:"askAgain"`
 }
 
@@ -217,7 +222,7 @@ func opRouteFulfill(ctx context.Context, c *Client, p *routeFulfillParams) (any,
 		return nil, err
 	}
 	for _, h := range p.Headers {
-		if strings.EqualFold(h.Name, "location") { // what it leads to is opened
+		if strings.EqualFold(h.Name, "location") { // the browser opens what it redirects to
 			if err := c.automation.checkRedirect(r.URL, h.Value); err != nil {
 				return nil, err
 			}
@@ -230,7 +235,7 @@ func opRouteFulfill(ctx context.Context, c *Client, p *routeFulfillParams) (any,
 	}))
 }
 
-// checkRedirect refuses an answer that would send the browser where goto may not.
+// checkRedirect refuses a redirect to an address that goto may not open.
 func (a *Automation) checkRedirect(from, to string) error {
 	base, err := url.Parse(from)
 	if err != nil {
@@ -244,8 +249,8 @@ func (a *Automation) checkRedirect(from, to string) error {
 	return err
 }
 
-// withCORS adds to an answer for another site's page what makes the browser show
-// it to the page, unless the headers say something of it already.
+// withCORS adds the headers that let a page of another site read the response,
+// unless the script has set such headers itself.
 func withCORS(r *browser.Request, headers []browser.Header) []browser.Header {
 	origin := ""
 	for _, h := range r.Headers() {
@@ -271,7 +276,7 @@ type routeAbortParams struct {
 	ErrorCode string `json:"errorCode"`
 }
 
-// errorReasons are Chromium's words for Playwright's error codes.
+// errorReasons maps Playwright's error codes to Chromium's names.
 var errorReasons = map[string]network.ErrorReason{
 	"aborted": network.ErrorReasonAborted, "accessdenied": network.ErrorReasonAccessDenied,
 	"addressunreachable": network.ErrorReasonAddressUnreachable, "blockedbyclient": network.ErrorReasonBlockedByClient,
@@ -298,8 +303,8 @@ func opRouteAbort(ctx context.Context, c *Client, p *routeAbortParams) (any, err
 	return emptyJSON, routeError(r.Abort(ctx, reason))
 }
 
-// routeError hides what no script can do anything about: the request was
-// cancelled, the page closed.
+// routeError drops errors that a script cannot prevent: the request was
+// cancelled, or the page closed.
 func routeError(err error) error {
 	e, ok := errors.AsType[*cdp.Error](err)
 	if !ok {

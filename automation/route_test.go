@@ -9,8 +9,8 @@ import (
 	"takeover/automation"
 )
 
-// routed makes the page fetch a URL that a route holds back, and gives the
-// request's name.
+// routed makes the page fetch a URL that a route holds, and returns the request's
+// name.
 func (r *rig) routed(url string) string {
 	r.Helper()
 	r.mu.Lock()
@@ -24,7 +24,7 @@ func (r *rig) routed(url string) string {
 	return event.P.Request.ID
 }
 
-// fetched waits for what the page's fetch brought.
+// fetched waits for the result of the page's fetch.
 func (r *rig) fetched() any {
 	r.Helper()
 	r.do("frame.waitForFunction", params{"expression": "!!window.answer", "timeout": 5000}, nil)

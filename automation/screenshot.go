@@ -15,13 +15,13 @@ import (
 
 // screenshotTargetOperations are the operations on targets of this file.
 var screenshotTargetOperations = table{
-	"screenshot": op(true, opElementScreenshot), // it scrolls
+	"screenshot": op(true, opElementScreenshot), // may scroll the page
 }
 
 // screenshotOperations are the operations of this file.
 var screenshotOperations = table{
-	// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout} → {data}
-	// One that changes more than the caret waits for the gate.
+	// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout}
+	// → {data} A screenshot that changes more than the caret waits for the gate.
 	"page.screenshot": op(false, opPageScreenshot),
 }
 
@@ -35,9 +35,9 @@ type shotParams struct {
 	Scale          string `json:"scale"`      // css or device; default device
 	Caret          string `json:"caret"`      // hide or initial; default hide
 	Animations     string `json:"animations"` // disabled or allow; default allow
-	Style          string `json:"style"`      // stylesheet while the picture is taken
+	Style          string `json:"style"`      // a stylesheet that applies while the picture is taken
 
-	Mask      []target `json:"mask"`      // what is covered
+	Mask      []target `json:"mask"`      // elements to cover
 	MaskColor string   `json:"maskColor"` // CSS; default #FF00FF
 }
 
@@ -52,11 +52,12 @@ type elementShot struct {
 	shotParams
 }
 
-// shotTries is how many pictures are tried of a page that goes from one document
-// to the next.
+// shotTries is how often a picture is attempted while the page is changing from
+// one document to another.
 const shotTries = 10
 
-// maxShotPixels bounds a picture's longer side; Chromium's textures end there.
+// maxShotPixels bounds the longer side of a picture. It is the largest texture
+// that Chromium renders.
 const maxShotPixels = 16384
 
 func (o *shotParams) check() error {
@@ -85,8 +86,8 @@ func (o *shotParams) check() error {
 	return nil
 }
 
-// disturbs reports whether a picture changes what somebody who uses the page sees
-// meanwhile, beyond the caret.
+// disturbs reports whether taking a picture changes more than the caret for
+// somebody who uses the page at that time.
 func (o *shotParams) disturbs() bool {
 	return o.FullPage || o.OmitBackground || o.Style != "" || o.Animations == "disabled" || len(o.Mask) > 0
 }
@@ -94,10 +95,10 @@ func (o *shotParams) disturbs() bool {
 // metrics are the sizes of a page in CSS pixels.
 type metrics struct {
 	Width, Height         float64 // of the viewport
-	FullWidth, FullHeight float64 // of the document
+	FullWidth, FullHeight float64 // of the whole document
 	ScrollX, ScrollY      float64
 	Ratio                 float64 // device pixels per CSS pixel
-	Inner                 bool    // the focus is in a frame within
+	Inner                 bool    // the focus is inside a frame
 }
 
 func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) {
@@ -136,8 +137,8 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 	})
 }
 
-// picture takes a picture, and another one when the document of the first was
-// replaced meanwhile.
+// picture takes a picture, and tries again if the document was replaced
+// meanwhile.
 func (p *progress) picture(take func() (any, error)) (any, error) {
 	for try := 1; ; try++ {
 		picture, err := take()
@@ -150,7 +151,7 @@ func (p *progress) picture(take func() (any, error)) (any, error) {
 	}
 }
 
-// replaced reports whether a document went, and nothing more than that.
+// replaced reports whether an error means only that the document was replaced.
 func replaced(err error) bool {
 	return errors.Is(err, browser.ErrContextDestroyed) && !errors.Is(err, browser.ErrPageClosed) && !errors.Is(err, browser.ErrPageCrashed) && !errors.Is(err, browser.ErrFrameDetached)
 }
@@ -184,7 +185,7 @@ func opElementScreenshot(ctx context.Context, c *Client, o *elementShot) (any, e
 	})
 }
 
-// within cuts a clip to the viewport.
+// within limits a clip to the viewport.
 func within(clip rect, width, height float64) (rect, error) {
 	x, y := min(max(clip.X, 0), width), min(max(clip.Y, 0), height)
 	right, bottom := min(max(clip.X+clip.Width, 0), width), min(max(clip.Y+clip.Height, 0), height)
@@ -194,13 +195,13 @@ func within(clip rect, width, height float64) (rect, error) {
 	return rect{x, y, right - x, bottom - y}, nil
 }
 
-// shoot takes a picture: of what clip chooses, in the document's coordinates, or
-// of the viewport when it chooses nothing.
+// shoot takes a picture of the clip, in the document's coordinates, or of the
+// viewport if there is no clip.
 func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(metrics) (*rect, error)) (picture any, err error) {
 	prepared := &preparation{client: c}
 	defer func() {
 		if gone := prepared.undo(p); err == nil && replaced(gone) {
-			picture, err = nil, gone // it may show another document, which was not prepared
+			picture, err = nil, gone // the picture may show another document, which was not prepared
 		}
 	}()
 	m, err := prepared.page(p, pg, o)
@@ -232,7 +233,7 @@ func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(m
 		}
 		defer func() {
 			_ = pg.Session().Send(emulation.SetDefaultBackgroundColorOverride.Method, json.RawMessage(`{}`))
-		}() // gone with its page
+		}() // closed with its page
 	}
 	for {
 		image, err := pg.Capture(p, params)
@@ -242,20 +243,21 @@ func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(m
 		if c.options.Veil(ended, pg) == nil {
 			return map[string][]byte{"data": image}, nil // base64
 		}
-		// It may show what nobody may keep: another one, later.
+		// The picture may show something secret: take another one, later.
 		if err := c.options.Veil(p.parent, pg); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// preparation is what was changed in the documents of a page for a picture.
+// preparation holds the changes that were made to a page's documents for a
+// picture.
 type preparation struct {
 	client *Client
 	layers []*layer
 }
 
-// page prepares a page and the frames in it; it gives the page's sizes.
+// page prepares a page and its frames, and returns the page's sizes.
 func (q *preparation) page(p *progress, pg *browser.Page, o *shotParams) (m metrics, err error) {
 	options := map[string]any{"caret": o.Caret != "initial", "animations": o.Animations == "disabled", "style": o.Style}
 	pl, err := q.client.placeIn(p, pg.MainFrame(), browser.WorldUtility)
@@ -270,7 +272,7 @@ func (q *preparation) page(p *progress, pg *browser.Page, o *shotParams) (m metr
 		for _, f := range pg.Frames()[1:] {
 			inner, err := q.client.placeIn(p, f, browser.WorldUtility)
 			if err != nil {
-				continue // it is gone, or shows nothing
+				continue // the frame is gone, or shows nothing
 			}
 			q.layers = append(q.layers, inner.layer)
 			_ = inner.layer.call(p, "beginScreenshot", nil, options, false) // as above
@@ -287,15 +289,15 @@ func (q *preparation) page(p *progress, pg *browser.Page, o *shotParams) (m metr
 // mask covers the elements of a target with a colour.
 func (q *preparation) mask(p *progress, t *target, color string) error {
 	pl, err := q.client.resolve(p, t, browser.WorldUtility)
-	if err != nil || pl == nil { // a frame on the way is not there
+	if err != nil || pl == nil { // a frame that leads to the element does not exist
 		return err
 	}
 	q.layers = append(q.layers, pl.layer)
 	return pl.layer.call(p, "maskForScreenshot", nil, pl.search, color, pl.scope)
 }
 
-// undo puts the documents back. The error is the page's own document's; one that
-// is gone has nothing to put back.
+// undo reverts the changes. The error is the one of the page's main document.
+// Documents that are gone need nothing.
 func (q *preparation) undo(p *progress) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p), closeTimeout)
 	defer cancel()
@@ -307,8 +309,8 @@ func (q *preparation) undo(p *progress) (err error) {
 	return err
 }
 
-// background overrides the colour behind the page. It is written out because
-// cdproto leaves out an alpha of 0, which then means 1.
+// background overrides the colour behind the page. It is a struct of our own
+// because cdproto omits an alpha of 0, and Chromium then assumes 1.
 func background(ctx context.Context, pg *browser.Page, params json.RawMessage) error {
 	return pg.Session().Call(ctx, emulation.SetDefaultBackgroundColorOverride.Method, params, nil)
 }

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestScreenshotsOfPagesThatGo takes pictures while documents of two sites follow
-// each other, which Chromium renders in two processes. What a mask covers is never seen.
+// TestScreenshotsOfPagesThatGo takes pictures while a page switches between two
+// sites, which Chromium renders in two processes. Masked elements must never be
+// visible.
 func TestScreenshotsOfPagesThatGo(t *testing.T) {
 	r := newRig(t)
 	red := `<style>body{margin:0}</style><div id=secret style="height:700px;background:#f00"></div>`

@@ -9,36 +9,39 @@ import (
 	"takeover/browser"
 )
 
-// selectorOperations are about selectors in general.
+// selectorOperations are operations that concern selectors in general.
 var selectorOperations = table{
-	// {name,source,contentScript}: the source is an expression that gives {query,queryAll}; a content script is out of the page's reach.
+	// {name,source,contentScript}: the source is an expression that gives
+	// {query,queryAll}; with contentScript, the page cannot reach it.
 	"selectors.register": op(false, opRegisterEngine),
-	// {frame,selector} → {wrong}: why it is no selector, or empty; nobody waits for what it names.
+	// {frame,selector} → {wrong}: what is wrong with the selector, or empty. Does
+	// not wait for any element.
 	"selectors.check": op(false, opCheckSelector),
 }
 
 // maxEngines bounds the selector engines of a client.
 const maxEngines = 100
 
-// engine is a selector engine of a client's own.
+// engine is a selector engine that a client has registered.
 type engine struct {
 	Name          string `json:"name"`
 	Source        string `json:"source"`
 	ContentScript bool   `json:"contentScript"`
 }
 
-// engines are those of a client. They never change: with one more they are
-// others, so that they can name what was made with them.
+// engines is a client's set of selector engines. A set never changes: registering
+// an engine makes a new set. So a set can be the key of the page side that was
+// made with it.
 type engines struct {
 	list []engine
-	main []string // how selectors begin that need the page's own world
+	main []string // prefixes of selectors that need the page's own world
 }
 
-// builtinInMain are the engines of Playwright's that look at what the page's own
-// scripts keep in elements.
+// builtinInMain are Playwright's engines that read values which the page's own
+// scripts store in elements.
 var builtinInMain = []string{"_react=", "_vue="}
 
-// builtinEngines are names that are taken.
+// builtinEngines are names that Playwright already uses.
 var builtinEngines = []string{
 	"css", "css:light", "xpath", "xpath:light", "_react", "_vue", "text", "text:light", "id", "id:light", "role",
 	"data-testid", "data-testid:light", "data-test-id", "data-test-id:light", "data-test", "data-test:light",
@@ -51,7 +54,7 @@ func opRegisterEngine(_ context.Context, c *Client, e *engine) (any, error) {
 	return emptyJSON, c.hooks.addEngine(e)
 }
 
-// with is the set and one more engine. A set is never changed.
+// with returns a new set with one more engine.
 func (e *engines) with(more *engine) (*engines, error) {
 	set := engines{}
 	if e != nil {
@@ -92,20 +95,20 @@ func opCheckSelector(ctx context.Context, c *Client, t *target) (any, error) {
 	var answer struct {
 		Wrong string `json:"wrong"`
 	}
-	if err := pl.layer.call(p, "wrongWith", &answer.Wrong, t.Selector); err != nil {
+	if err := pl.layer.call(p, "selectorError", &answer.Wrong, t.Selector); err != nil {
 		return nil, err
 	}
 	return answer, nil
 }
 
-// needMain says whether a selector is resolved in the page's own world. It may
-// say so of one that only looks like it.
+// needMain reports whether a selector must be resolved in the page's own world.
+// It may also return true for a selector that only looks so.
 func (e *engines) needMain(selector string) bool {
 	names := func(name string) bool { return strings.Contains(selector, name) }
 	return slices.ContainsFunc(builtinInMain, names) || e != nil && slices.ContainsFunc(e.main, names)
 }
 
-// forPage are the engines as Playwright's script takes them.
+// forPage returns the engines in the form that Playwright's script expects.
 func (e *engines) forPage() []map[string]string {
 	list := []map[string]string{}
 	if e != nil {

@@ -24,28 +24,28 @@ import (
 )
 
 const (
-	// openPagePatience is how long a page that is open may take to give its
-	// storage, before it is read elsewhere.
+	// openPagePatience is how long an open page may take to return its storage.
+	// After that, the storage is read in another way.
 	openPagePatience = 2 * time.Second
 
-	// originPatience bounds the reading or writing of one origin's storage.
+	// originPatience bounds reading or writing the storage of one origin.
 	originPatience = 30 * time.Second
 
 	// maxStateOrigins bounds the origins of a state that a script sets.
 	maxStateOrigins = 1000
 )
 
-// originState is one origin's storage, as Playwright's storage script gives and
-// takes it, with its origin.
+// originState is the storage of one origin, in the form of Playwright's storage
+// script, with the name of the origin.
 type originState map[string]json.RawMessage
 
 func (o originState) origin() string {
 	var origin string
-	_ = json.Unmarshal(o["origin"], &origin) // none is not one
+	_ = json.Unmarshal(o["origin"], &origin) // null is not an origin
 	return origin
 }
 
-// empty reports whether there is nothing in the storage.
+// empty reports whether the storage is empty.
 func (o originState) empty() bool {
 	for _, name := range []string{"localStorage", "indexedDB", "opfs"} {
 		if raw := string(o[name]); raw != "" && raw != "[]" && raw != "null" {
@@ -141,7 +141,7 @@ func addSessionStorage(ctx context.Context, bc *browser.Context, origins []origi
 			}
 			at := slices.IndexFunc(origins, func(o originState) bool { return o.origin() == origin })
 			if at < 0 {
-				name, _ := json.Marshal(origin) // a string always has JSON
+				name, _ := json.Marshal(origin) // encoding a string cannot fail
 				origins = append(origins, originState{"origin": name, "localStorage": json.RawMessage("[]")})
 				at = len(origins) - 1
 			}
@@ -153,8 +153,9 @@ func addSessionStorage(ctx context.Context, bc *browser.Context, origins []origi
 	return origins
 }
 
-// readSessionStorage reads the session storage of a frame's origin; nil when it is
-// empty, or the frame has none, such as about:blank or a sandboxed frame.
+// readSessionStorage reads the session storage of a frame's origin. It returns
+// nil when the storage is empty or the frame has none, as with about:blank or a
+// sandboxed frame.
 func readSessionStorage(ctx context.Context, f *browser.Frame) (origin string, items json.RawMessage) {
 	if browser.Origin(f.URL()) == "" {
 		return "", nil
@@ -180,8 +181,8 @@ func readSessionStorage(ctx context.Context, f *browser.Frame) (origin string, i
 	return found.Origin, found.Items
 }
 
-// readOrigins reads the storage of all origins that a context's pages have shown and
-// that hold something.
+// readOrigins reads the non-empty storage of all origins that a context's pages
+// have shown.
 func readOrigins(ctx context.Context, bc *browser.Context, indexedDB, opfs bool) ([]originState, error) {
 	code, err := storageScript("collect", map[string]bool{"indexedDB": indexedDB, "opfs": opfs})
 	if err != nil {
@@ -196,7 +197,7 @@ func readOrigins(ctx context.Context, bc *browser.Context, indexedDB, opfs bool)
 		}
 		left = slices.DeleteFunc(left, func(o string) bool { return o == origin })
 		if !state.empty() {
-			state["origin"], _ = json.Marshal(origin) // a string always has JSON
+			state["origin"], _ = json.Marshal(origin) // encoding a string cannot fail
 			found = append(found, state)
 		}
 		return nil
@@ -216,8 +217,8 @@ func readOrigins(ctx context.Context, bc *browser.Context, indexedDB, opfs bool)
 	return found, nil
 }
 
-// readOpenPage reads the storage of an origin where a page shows it; nil when it
-// is none of those that are wanted, or the page does not answer.
+// readOpenPage reads the storage of the origin that a page shows. It returns nil
+// when that origin is not wanted, or the page does not answer.
 func readOpenPage(ctx context.Context, page *browser.Page, wanted []string, code string) (string, json.RawMessage) {
 	u, err := url.Parse(page.URL())
 	if err != nil || page.Crashed() || page.Dialog() != nil {
@@ -241,7 +242,7 @@ func readOpenPage(ctx context.Context, page *browser.Page, wanted []string, code
 }
 
 func mustJSON(text string) []byte {
-	raw, _ := json.Marshal(text) // a string always has JSON
+	raw, _ := json.Marshal(text) // encoding a string cannot fail
 	return raw
 }
 
@@ -251,7 +252,7 @@ type setStorageParams struct {
 	Initial bool          `json:"initial"`
 }
 
-// opSetStorageState puts a state in the place of what a context holds.
+// opSetStorageState replaces the cookies and the storage of a context.
 func opSetStorageState(ctx context.Context, c *Client, p *setStorageParams) (any, error) {
 	bc, err := c.contextOf(p.Context)
 	if err != nil {
@@ -314,9 +315,9 @@ func setCookieState(ctx context.Context, bc *browser.Context, raw []json.RawMess
 	return writeCookies(ctx, bc, cookies)
 }
 
-// visitOrigins runs code in an empty document of each origin, and tells what it
-// gave. The page that shows them is hidden, from the model and from people, and
-// requests nothing of anybody.
+// visitOrigins runs code in an empty document of each origin, and returns the
+// results. It does so in a page that neither the model nor people see, and that
+// sends no requests.
 func visitOrigins(ctx context.Context, bc *browser.Context, origins []string, code func(origin string) (string, error), told func(origin string, value json.RawMessage) error) (err error) {
 	if len(origins) == 0 {
 		return nil
@@ -376,7 +377,7 @@ func visitOrigins(ctx context.Context, bc *browser.Context, origins []string, co
 	return nil
 }
 
-// visit shows an empty document of an origin and evaluates in it.
+// visit opens an empty document of an origin and evaluates code in it.
 func visit(ctx context.Context, s *cdp.Session, origin, code string) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, originPatience)
 	defer cancel()
@@ -414,7 +415,7 @@ func answerEmpty(client func() *cdp.Client) func(cdp.Event) {
 		if jsonv2.Unmarshal(ev.Params, &paused, jsonv2.AllowInvalidUTF8(true)) != nil {
 			return
 		}
-		_ = client().Session(ev.Session).Send(fetchproto.FulfillRequest.Method, map[string]any{ // a page that is gone needs none
+		_ = client().Session(ev.Session).Send(fetchproto.FulfillRequest.Method, map[string]any{ // a closed page needs no answer
 			"requestId": paused.RequestID, "responseCode": 200, "body": body,
 			"responseHeaders": []map[string]string{{"name": "content-type", "value": "text/html"}},
 		})

@@ -13,7 +13,7 @@ import (
 	"takeover/cdp"
 )
 
-// target says what an operation is about, as part of its parameters.
+// target holds the parameters that select the element of an operation.
 type target struct {
 	Frame    string  `json:"frame"`
 	Handle   string  `json:"handle"`
@@ -21,18 +21,18 @@ type target struct {
 	Strict   bool    `json:"strict"`
 	Timeout  float64 `json:"timeout"` // milliseconds, 0 for none
 
-	from *browser.Frame // what Frame named when the operation began
+	from *browser.Frame // the frame that Frame named when the operation began
 }
 
-// enterFrame stands in a selector where it goes on inside a frame.
+// enterFrame marks the point in a selector where it continues inside a frame.
 const enterFrame = "internal:control=enter-frame"
 
-// frameSlice is how long, in milliseconds, the page's side looks for an element
-// inside another frame before the frame itself is looked up again.
+// frameSlice is how long, in milliseconds, the page side looks for an element
+// inside another frame before that frame itself is looked up again.
 const frameSlice = 1000
 
 // maxRefusals is how often Chromium may refuse a command in one operation before
-// that is taken for an answer: nodes go away, but not each time.
+// the operation fails. Nodes can disappear, but not every time.
 const maxRefusals = 20
 
 // place is where a target's elements are looked for.
@@ -40,16 +40,17 @@ type place struct {
 	frame   *browser.Frame
 	layer   *layer
 	scope   runtime.RemoteObjectID // root of the search, or empty
-	search  search                 // selector, and which part of it
+	search  search                 // a selector, and a part of it
 	framed  bool                   // reached through other frames
-	watched bool                   // something may come in the way, which is looked for now and then
+	watched bool                   // overlays may appear, so they are looked for from time to time
 	task    int64                  // number of the last operation
 }
 
-// start is the frame a target begins in, and its handle if it has one.
+// start returns the frame that a target starts in, and the target's handle if it
+// has one.
 func (c *Client) start(t *target) (*browser.Frame, *handle, error) {
 	if t.Handle == "" {
-		if t.from != nil { // by now it may have no name any more, but it knows why
+		if t.from != nil { // the frame may have lost its name, but still knows why it is gone
 			return t.from, nil, nil
 		}
 		var err error
@@ -66,8 +67,8 @@ func (c *Client) start(t *target) (*browser.Frame, *handle, error) {
 	return h.world.Frame(), h, nil
 }
 
-// resolve finds the place of a target. It is nil, without an error, when a frame
-// on the way is not there.
+// resolve finds the place of a target. It returns nil and no error when a frame
+// that leads to the element does not exist.
 func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*place, error) {
 	frame, h, err := c.start(t)
 	if err != nil {
@@ -142,7 +143,7 @@ func (c *Client) enter(p *progress, pl *place, kind browser.Kind) (*place, error
 	return pl, nil
 }
 
-// ask runs one method that does not wait for elements.
+// ask calls a method that does not wait for elements.
 func (pl *place) ask(ctx context.Context, method string, params *callParams, out any) error {
 	got, err := pl.layer.run(ctx, method, params, pl.scope)
 	if err != nil {
@@ -154,7 +155,7 @@ func (pl *place) ask(ctx context.Context, method string, params *callParams, out
 	return json.Unmarshal(got.Value, out)
 }
 
-// contentFrame is the frame behind the element that a task kept.
+// contentFrame returns the frame that the element shows which a task kept.
 func (c *Client) contentFrame(ctx context.Context, pl *place, task int64) (*browser.Frame, error) {
 	element, err := pl.layer.reference(ctx, "take", task)
 	if err != nil || element.ObjectID == "" {
@@ -164,7 +165,7 @@ func (c *Client) contentFrame(ctx context.Context, pl *place, task int64) (*brow
 	return frameBehind(ctx, pl.layer.world, element.ObjectID)
 }
 
-// frameBehind is the frame that an iframe element shows, or nil.
+// frameBehind returns the frame that an iframe element shows, or nil.
 func frameBehind(ctx context.Context, w *browser.World, element runtime.RemoteObjectID) (*browser.Frame, error) {
 	node, err := callIn(ctx, w, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: element})
 	if err != nil {
@@ -176,7 +177,8 @@ func frameBehind(ctx context.Context, w *browser.World, element runtime.RemoteOb
 	return w.Frame().Page().Frame(node.Node.FrameID), nil
 }
 
-// announce logs what is waited for while a frame on the way is missing.
+// announce logs what the operation waits for while a frame that leads to the
+// element is missing.
 func (c *Client) announce(p *progress, t *target, quiet bool) bool {
 	if quiet {
 		return true
@@ -197,14 +199,15 @@ func (c *Client) announce(p *progress, t *target, quiet bool) bool {
 	return true
 }
 
-// reads are the methods of the page's side that take an element as it is,
-// without the checks of an action.
+// reads lists the methods of the page side that use an element as it is, without
+// the checks of an action.
 var reads = map[string]bool{"get": true, "dispatch": true, "waitFor": true, "setInputFiles": true, "fileInput": true}
 
-// errDocumentGone is the error of reading a handle whose document is gone.
+// errDocumentGone is returned when a handle is read whose document is gone.
 var errDocumentGone = errors.New("the handle's document is gone")
 
-// announceUnsaid logs what is waited for when the page did not come to say it.
+// announceUnsaid logs what the operation waits for if the page had no chance to
+// log it.
 func (c *Client) announceUnsaid(p *progress, t *target, method string, params *callParams) {
 	switch {
 	case len(p.log) > 0:
@@ -218,8 +221,8 @@ func (c *Client) announceUnsaid(p *progress, t *target, method string, params *c
 	}
 }
 
-// reason is what a failed attempt means for the target: a handle does not
-// outlive its document.
+// reason turns the error of an attempt into the error for its target: a handle
+// ends with its document.
 func (c *Client) reason(err error, t *target, method string) error {
 	if t.Handle == "" {
 		return err
@@ -236,7 +239,8 @@ func (c *Client) reason(err error, t *target, method string) error {
 	return err
 }
 
-// innerGone says whether only a frame on the way is gone, not the target's own.
+// innerGone reports whether a frame that leads to the element is gone while the
+// target's own frame still exists.
 func (c *Client) innerGone(err error, t *target) bool {
 	if !errors.Is(err, browser.ErrFrameDetached) {
 		return false
@@ -245,14 +249,15 @@ func (c *Client) innerGone(err error, t *target) bool {
 	return e == nil && !f.Detached()
 }
 
-// release lets go of an object in a page, without waiting.
+// release releases an object in a page, without waiting.
 func release(w *browser.World, id runtime.RemoteObjectID) {
 	if id != "" {
-		_ = cdp.Send(w.Session(), runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: id}) // gone with its world at the latest
+		_ = cdp.Send(w.Session(), runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: id}) // goes away with its world in any case
 	}
 }
 
-// toBe says which state of an element an operation waits for, if it does.
+// toBe returns the words for the state that an operation waits for, or an empty
+// string.
 func toBe(params *callParams) string {
 	if params.State == "" || params.State == "attached" {
 		return ""

@@ -18,18 +18,18 @@ const (
 	// maxTracePictures bounds the pictures of a trace.
 	maxTracePictures = 1000
 
-	// tracePictureQuality is of their JPEGs, of 100.
+	// tracePictureQuality is the JPEG quality of the pictures, out of 100.
 	tracePictureQuality = 50
 )
 
 // tracer records what Playwright's trace viewer shows: the logs of the script's
-// calls, pictures of pages, and requests. What the calls are comes from the
-// script's side when the trace is written.
+// calls, pictures of pages, and requests. The script's side adds the calls
+// themselves when the trace is written.
 type tracer struct {
 	client   *Client
 	context  *browser.Context
 	pictures bool
-	network  *recorder // also keeps the files; listens only when requests are wanted
+	network  *recorder // keeps the files, too; records requests only if they are wanted
 	began    time.Time
 
 	mu     sync.Mutex // guards what follows; never held across I/O
@@ -37,16 +37,16 @@ type tracer struct {
 	events []traceEvent
 	taken  []attached // pictures
 	shots  map[*browser.Page]bool
-	again  map[*browser.Page]bool // another one is wanted when the one under way is there
+	again  map[*browser.Page]bool // take another picture when the current one is done
 }
 
-// traceEvent is one line of a trace and its moment, in the trace's milliseconds.
+// traceEvent is one line of a trace, with its time in the trace's milliseconds.
 type traceEvent struct {
 	time float64
 	line json.RawMessage
 }
 
-// callLog is a line of what a call did.
+// callLog is a line of a call's log.
 type callLog struct {
 	Type    string  `json:"type"`
 	CallID  string  `json:"callId"`
@@ -71,7 +71,7 @@ type resourceSnapshot struct {
 	Snapshot *harEntry `json:"snapshot"`
 }
 
-// traced is what a trace wants of the parameters of a call.
+// traced holds the parameters of a call that a trace needs.
 type traced struct {
 	Call   string `json:"tracedAs"`
 	Frame  string `json:"frame"`
@@ -79,13 +79,13 @@ type traced struct {
 	Handle string `json:"handle"`
 }
 
-// traceNote is where an operation leaves its log.
+// traceNote gives a trace access to an operation's log.
 type traceNote struct{ progress *progress }
 
 type traceKey struct{}
 
-// traceCall takes a call's name in the trace out of its parameters, and returns
-// what is to be done after the call; nil for one that is not traced.
+// traceCall removes a call's trace name from its parameters, and returns the
+// function to run after the call. That function is nil if the call is not traced.
 func (c *Client) traceCall(ctx context.Context, params json.RawMessage) (context.Context, json.RawMessage, func()) {
 	tracers, named := c.recordings.tracing()
 	if !named {
@@ -115,7 +115,7 @@ func (c *Client) traceCall(ctx context.Context, params json.RawMessage) (context
 	}
 }
 
-// pageOf is the page that a call is about, or nil.
+// pageOf returns the page that a call acts on, or nil.
 func (c *Client) pageOf(call traced) *browser.Page {
 	if p, err := c.page(call.Page); err == nil {
 		return p
@@ -129,7 +129,7 @@ func (c *Client) pageOf(call traced) *browser.Page {
 	return nil
 }
 
-// clock is the moment in the trace's milliseconds.
+// clock returns the present time in the trace's milliseconds.
 func (t *tracer) clock() float64 {
 	return round3(1 + float64(time.Since(t.began))/float64(time.Millisecond))
 }
@@ -153,8 +153,8 @@ func (t *tracer) log(call string, lines []string) {
 	}
 }
 
-// picture takes a picture of a page, soon. Of several that are asked for while one
-// is being taken one more is.
+// picture takes a picture of a page soon. Requests that arrive while a picture is
+// being taken lead to one more picture.
 func (t *tracer) picture(p *browser.Page) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,7 +191,7 @@ func (t *tracer) shoot(ctx context.Context, p *browser.Page) {
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(tracePictureQuality)), OptimizeForSpeed: new(true),
 	})
 	if err != nil || veiled() || !t.network.take(len(image)) {
-		return // it is gone, goes on to another document, or there is no room
+		return // the page is gone or changes its document, or there is no room
 	}
 	size, id, wall := p.Viewport(), t.client.idOf("page", p), time.Now()
 	t.mu.Lock()
@@ -266,12 +266,13 @@ func opWriteTrace(ctx context.Context, c *Client, p *traceWriteParams) (any, err
 	return emptyJSON, write(folder, name, archive)
 }
 
-// traceText is a trace's events in their order, the script's among them.
+// traceText returns a trace's events in order of time, including those of the
+// script.
 func (c *Client) traceText(events []traceEvent, script []json.RawMessage) []byte {
 	for _, line := range script {
 		var at struct{ StartTime, EndTime, Time, MonotonicTime float64 }
 		if json.Unmarshal(line, &at) == nil {
-			events = append(events, traceEvent{at.StartTime + at.EndTime + at.Time + at.MonotonicTime, line}) // each has one of them
+			events = append(events, traceEvent{at.StartTime + at.EndTime + at.Time + at.MonotonicTime, line}) // each event has one of the two times
 		}
 	}
 	slices.SortStableFunc(events, func(a, b traceEvent) int {
@@ -291,14 +292,14 @@ func (c *Client) traceText(events []traceEvent, script []json.RawMessage) []byte
 	return out.Bytes()
 }
 
-// lines are the requests as a trace has them.
+// lines returns the requests as lines of a trace.
 func (r *recorder) lines() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out bytes.Buffer
 	for _, entry := range r.entries {
 		line, err := json.Marshal(resourceSnapshot{"resource-snapshot", entry})
-		if err == nil { // plain values: never fails
+		if err == nil { // plain values never fail to encode
 			out.Write(r.client.options.Hide(line))
 			out.WriteByte('\n')
 		}
@@ -306,7 +307,7 @@ func (r *recorder) lines() []byte {
 	return out.Bytes()
 }
 
-// hide takes out of the files what has become known as secret since they were
+// hide removes secrets from the files that became known only after they were
 // recorded.
 func (r *recorder) hide() {
 	r.mu.Lock()

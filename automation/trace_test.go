@@ -15,8 +15,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestTracesOfVeiledPages checks that a trace has pictures of a page, but none while
-// it shows what nobody may keep.
+// TestTracesOfVeiledPages checks that a trace has pictures of a page, but none
+// from the time when the page shows secrets.
 func TestTracesOfVeiledPages(t *testing.T) {
 	r := newRig(t, func(o *automation.Options) { o.Files = browsertest.Files(t) })
 	var veiled atomic.Bool

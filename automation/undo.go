@@ -9,7 +9,8 @@ import (
 	"takeover/cdp"
 )
 
-// undoList is what a client changed of what outlives it, each with the way back.
+// undoList holds a client's changes that would outlive it, each with a function
+// that reverts it.
 type undoList struct {
 	steps []undoStep
 	known map[any]bool
@@ -20,15 +21,15 @@ type undoStep struct {
 	restore func(context.Context) error
 }
 
-// undo notes how to take back a change to a setting of pages or contexts that
-// the client did not open; Close does it, newest first. key names the
-// setting, comparable: of several changes of one setting only the first counts,
-// since it knows what was there before. restore is to say nothing of what is
-// gone meanwhile. Call it before the change is made.
+// undo records how to revert a change to a setting of pages or contexts that the
+// client did not open. Close reverts the changes, newest first. key identifies
+// the setting and must be comparable: only the first change of a setting is
+// recorded, because it knows the original value. restore should return no error
+// for anything that no longer exists. Call undo before making the change.
 func (c *Client) undo(bc *browser.Context, name string, key any, restore func(context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if slices.Contains(c.own, bc) { // which ends with the client
+	if slices.Contains(c.own, bc) { // the context ends with the client anyway
 		return
 	}
 	type named struct {
@@ -46,7 +47,7 @@ func (c *Client) undo(bc *browser.Context, name string, key any, restore func(co
 	c.undos.steps = append(c.undos.steps, undoStep{name, restore})
 }
 
-// undoAll takes everything back.
+// undoAll reverts all changes.
 func (l undoList) undoAll(a *Automation) {
 	if len(l.steps) == 0 {
 		return
@@ -60,7 +61,8 @@ func (l undoList) undoAll(a *Automation) {
 	}
 }
 
-// vanished says whether an error means that what was asked for is no more.
+// vanished reports whether an error means that the object of a command no longer
+// exists.
 func vanished(err error) bool {
 	for _, known := range []error{
 		browser.ErrBrowserClosed, browser.ErrContextClosed, browser.ErrPageClosed, browser.ErrPageCrashed, cdp.ErrClosed, cdp.ErrDetached,

@@ -8,14 +8,16 @@ import (
 
 // websocketOperations are the operations of this file.
 var websocketOperations = table{
-	// {page|context}: WebSockets that pages make from now on are Playwright's, see opMockWebSockets.
+	// {page|context}: from now on, pages get Playwright's WebSocket, see
+	// opMockWebSockets.
 	"mockWebSockets": op(true, opMockWebSockets),
 }
 
-// eventWebSocket is the kind of event of all that sockets do.
+// eventWebSocket is the kind of all events about web sockets.
 const eventWebSocket = "websocket"
 
-// observeSocket tells the client of a page's web sockets, if it wants to know.
+// observeSocket reports a page's web sockets to the client, if it listens for
+// them.
 func (c *Client) observeSocket(ev browser.Event) {
 	switch ev := ev.(type) {
 	case browser.WebSocketOpened:
@@ -38,9 +40,9 @@ func (c *Client) observeSocket(ev browser.Event) {
 	}
 }
 
-// opMockWebSockets puts Playwright's WebSocket in the place of the page's own,
-// until the client's end. It calls the binding __pwWebSocketBinding, and is spoken to
-// by the function __pwWebSocketDispatch.
+// opMockWebSockets replaces the page's WebSocket by Playwright's until the client
+// ends. That one calls the binding __pwWebSocketBinding, and receives calls
+// through the function __pwWebSocketDispatch.
 func opMockWebSockets(ctx context.Context, c *Client, p *scriptTarget) (any, error) {
 	s, err := scripts()
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"takeover/automation"
 )
 
-// echoes is a site with a document and a web socket that sends back what it is
-// sent.
+// echoes returns a site with a document and a web socket that echoes messages.
 func echoes(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path != "/socket" {
@@ -37,8 +36,9 @@ func echoes(t *testing.T) *httptest.Server {
 	return s
 }
 
-// A document that is left open after a run has real sockets again. What the run
-// answered is closed, and what was passed through goes on.
+// TestMockedWebSocketsEndWithClient checks that a document that stays open after
+// a run has real sockets again. Sockets that the run mocked are closed, and
+// sockets that it passed through continue.
 func TestMockedWebSocketsEndWithClient(t *testing.T) {
 	s := echoes(t)
 	r := newRig(t)
@@ -49,7 +49,7 @@ func TestMockedWebSocketsEndWithClient(t *testing.T) {
 		r.do("expose", params{"page": r.page, "name": "__pwWebSocketBinding"}, &b)
 		r.do("mockWebSockets", params{"page": r.page}, nil)
 	}
-	// open makes a socket under a name, whose word is told to the page's side.
+	// open makes a socket with a name and records its messages in the page.
 	open := func(name, orders string) {
 		t.Helper()
 		r.do("frame.evaluate", params{"isFunction": false, "expression": `(() => {
@@ -88,7 +88,7 @@ func TestMockedWebSocketsEndWithClient(t *testing.T) {
 	r.do("frame.evaluate", params{"expression": "real.send('hello'), window.kept = new Saved(real.url), kept.onopen = () => kept.send('kept'), kept.onmessage = e => kept.told = e.data, 0", "isFunction": false}, nil)
 	until("real.told[1] == 'real hello' && kept.told == 'real kept'")
 
-	mock() // the next run finds nothing of the last one
+	mock() // the next run finds nothing left of the last one
 	open("again", "['ensureOpened']")
 	until("again.told[0] == 'open' && !String(WebSocket).includes('[native code]')")
 }

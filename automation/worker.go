@@ -12,10 +12,10 @@ var workerOperations = table{
 	"worker.evaluateHandle": op(true, opWorkerEvaluateHandle),
 }
 
-// workerInit is a worker as a client learns of it.
+// workerInit describes a worker to a client.
 type workerInit struct {
 	ID      string `json:"id"`
-	Page    string `json:"page,omitempty"` // none for a service worker
+	Page    string `json:"page,omitempty"` // empty for a service worker
 	Context string `json:"context"`
 	URL     string `json:"url"`
 }
@@ -28,7 +28,7 @@ func (c *Client) describeWorker(w *browser.Worker) workerInit {
 	return init
 }
 
-// describeWorkers lists the workers that exist.
+// describeWorkers describes the existing workers.
 func (c *Client) describeWorkers(pages []*browser.Page) []workerInit {
 	list := []workerInit{}
 	for _, p := range pages {

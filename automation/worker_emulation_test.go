@@ -2,7 +2,7 @@ package automation_test
 
 import "testing"
 
-// Workers of a page look as it does.
+// TestEmulationOfWorkers checks that a page's workers have the page's emulation.
 func TestEmulationOfWorkers(t *testing.T) {
 	s := site(t, map[string]string{"/": "<title>t</title>"})
 	r := newRig(t)
@@ -14,7 +14,7 @@ func TestEmulationOfWorkers(t *testing.T) {
 		new Worker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' }))).onmessage = e => f(e.data);
 	})`}, &out)
 	equal(t, "the worker", out.Value.S, "me/1|fr-FR|1\u202f234,5|Asia/Tokyo")
-	// What workers do not know does not hinder their page.
+	// Settings that workers do not support do not affect their page.
 	r.do("page.emulateMedia", params{"colorScheme": "dark"}, nil)
 	r.do("context.setGeolocation", params{"geolocation": params{"latitude": 1, "longitude": 2}}, nil)
 }

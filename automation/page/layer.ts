@@ -220,7 +220,7 @@ export class Layer {
   }
 
   /** Why a selector is none, or an empty text. Whether something is there does not matter. */
-  wrongWith(selector: string): string {
+  selectorError(selector: string): string {
     try {
       this.resolver.tryOut(selector);
       return '';
