@@ -15,15 +15,16 @@ import (
 	"testing"
 )
 
-// module begins the import path of every package of ours.
+// module is the prefix of the import paths of our packages.
 const module = "takeover/"
 
 const (
-	// largeFolder is how many source files a folder may have without a reason in
-	// ARCHITECTURE.md.
+	// largeFolder is the largest number of source files in a folder that
+	// ARCHITECTURE.md need not explain.
 	largeFolder = 40
-	// smallFolder is how many it has when the reason has to go. It is less, so
-	// that a reason does not come and go with each file.
+	// smallFolder is the number of source files at which ARCHITECTURE.md must no
+	// longer list a folder. It is lower than largeFolder, so that a row does not
+	// come and go with each file.
 	smallFolder = 30
 )
 

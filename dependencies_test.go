@@ -17,13 +17,13 @@ var (
 	tableNames = regexp.MustCompile(`(?m)^\| ([^|]+?)(?: \([^|]*\))? \|`)
 )
 
-// shortName is a Go module or package as the README calls it.
+// shortName returns the name that the README uses for a Go module or package.
 func shortName(path string) string {
 	return majorPath.ReplaceAllString(strings.TrimPrefix(path, "github.com/"), "")
 }
 
-// TestDependenciesInReadme compares the README's table of dependencies with
-// what go.mod and package.json ask for.
+// TestDependenciesInReadme compares the README's table of dependencies with the
+// requirements in go.mod and package.json.
 func TestDependenciesInReadme(t *testing.T) {
 	read := func(name string) string {
 		raw, err := os.ReadFile(name)
@@ -32,7 +32,7 @@ func TestDependenciesInReadme(t *testing.T) {
 		}
 		return string(raw)
 	}
-	wanted := map[string]string{} // name: where it is asked for
+	wanted := map[string]string{} // name → file that requires it
 	for _, m := range goRequire.FindAllStringSubmatch(read("go.mod"), -1) {
 		wanted[shortName(m[1])] = "go.mod"
 	}

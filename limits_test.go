@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// limitRows says which constants stand in which row of the limits in
-// docs/scripting.md, by what the row begins with.
+// limitRows maps the beginning of a row in the limits table of docs/scripting.md
+// to the constants in that row.
 var limitRows = map[string]string{
 	"size of the script":               "scripting.DefaultScriptSize",
 	"depth of calls":                   "scripting.DefaultCallDepth",
@@ -50,16 +50,15 @@ var limitRows = map[string]string{
 	"proxies with open connections":    "fetch.maxTransports fetch.maxIdle",
 }
 
-// notLimits are constants with such names that bound nothing a script could have
-// more of.
+// notLimits are constants that are named like limits but do not limit scripts.
 var notLimits = map[string]bool{
-	"automation.maxExpires": true, "fetch.maxExpires": true, // the end of time
+	"automation.maxExpires": true, "fetch.maxExpires": true, // the latest possible time
 	"fetch.maxAttribute": true,                                                                  // as in browsers
-	"automation.maxLost": true, "automation.maxRefusals": true, "automation.maxLogPeriod": true, // of one action's own doing
+	"automation.maxLost": true, "automation.maxRefusals": true, "automation.maxLogPeriod": true, // internal to one action
 }
 
-// TestLimitsInDocs holds the table of limits against the constants, and sees that
-// none is left out.
+// TestLimitsInDocs compares the table of limits with the constants, and checks
+// that none is missing.
 func TestLimitsInDocs(t *testing.T) {
 	raw, err := os.ReadFile("docs/scripting.md")
 	if err != nil {
@@ -99,7 +98,7 @@ func TestLimitsInDocs(t *testing.T) {
 	}
 }
 
-// count and size are a number as the docs write it.
+// count and size format a number as the docs write it.
 func count(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -117,8 +116,7 @@ func size(n int64) string {
 
 var limitName = regexp.MustCompile(`^(max|Max|kept|Default)[A-Z]`)
 
-// constantsOf adds the constants of a package that are named as limits are, and
-// whole numbers.
+// constantsOf adds a package's integer constants that are named like limits.
 func constantsOf(t *testing.T, dir string, values map[string]constant.Value) {
 	t.Helper()
 	paths, err := filepath.Glob(dir + "/*.go")
@@ -144,7 +142,7 @@ func constantsOf(t *testing.T, dir string, values map[string]constant.Value) {
 					continue
 				}
 				value, err := types.Eval(token.NewFileSet(), nil, token.NoPos, types.ExprString(spec.Values[0]))
-				if err == nil && value.Value.Kind() == constant.Int { // others are durations
+				if err == nil && value.Value.Kind() == constant.Int { // other values are durations
 					values[dir+"."+spec.Names[0].Name] = value.Value
 				}
 			}

@@ -17,8 +17,9 @@ import (
 	"testing"
 )
 
-// TestOneWayIn holds that one file outside of package automation has clients carry
-// out operations: everything that acts in a session goes through Session.act.
+// TestOneWayIn checks that only one file outside package automation runs
+// operations of a client: everything that acts in a session goes through
+// Session.act.
 func TestOneWayIn(t *testing.T) {
 	const wayIn, call = "session/actions.go", "(*takeover/automation.Client).Call"
 	if callers := usersOf(t, "takeover/automation", call); !slices.Equal(callers, []string{wayIn}) {
@@ -91,11 +92,11 @@ func usersOf(t *testing.T, pkg, function string) (files []string) {
 	return slices.Compact(files)
 }
 
-// maxSessionFields bounds how much session.Session knows by itself. What belongs
-// together is a part that locks itself.
+// maxSessionFields bounds the fields of session.Session. State that belongs
+// together goes into a part with its own lock.
 const maxSessionFields = 32
 
-// TestSessionFields holds the bound.
+// TestSessionFields checks the bound.
 func TestSessionFields(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "session/session.go", nil, parser.SkipObjectResolution)
 	if err != nil {
