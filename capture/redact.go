@@ -3,6 +3,8 @@ package capture
 import (
 	"cmp"
 	"encoding/json"
+	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,19 +79,22 @@ func (r *Redactor) AddSecret(value string) (remove func()) {
 
 func (r *Redactor) rebuildLocked() {
 	next := r.fixed
-	for _, s := range r.secrets {
-		next.needles = append(next.needles, s.needles...)
-		next.numbers = append(next.numbers, s.numbers...)
-		next.secrets = append(next.secrets, s.values...)
-	}
-	// The longest first, so that no short one leaves a rest of a long one.
-	for _, list := range []*[]string{&next.needles, &next.secrets} {
-		slices.SortFunc(*list, func(a, b string) int {
-			return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
-		})
-		*list = slices.Compact(*list)
-	}
+	next.add(maps.Values(r.secrets))
 	r.current.Store(&next)
+}
+
+// WithoutValues returns a text without some values, in every encoding in which a
+// Redactor finds a registered secret. It leaves values under three bytes.
+func WithoutValues(s string, values []string) string {
+	own := rules{valuesOnly: true}
+	own.add(func(yield func(secret) bool) {
+		for _, v := range values {
+			if len(v) <= len(s) && !yield(newSecret(v)) { // no encoding is shorter than the value
+				return
+			}
+		}
+	})
+	return own.text(s, 0)
 }
 
 // Event redacts an event's URL and data. A picture's bytes are left alone.
@@ -158,6 +163,22 @@ type rules struct {
 	secrets  []string // as they are, longest first
 
 	valuesOnly bool // names and places mean nothing
+}
+
+// add adds secrets to rules that are not in use yet.
+func (r *rules) add(secrets iter.Seq[secret]) {
+	for s := range secrets {
+		r.needles = append(r.needles, s.needles...)
+		r.numbers = append(r.numbers, s.numbers...)
+		r.secrets = append(r.secrets, s.values...)
+	}
+	// The longest first, so that no short one leaves a rest of a long one.
+	for _, list := range []*[]string{&r.needles, &r.secrets} {
+		slices.SortFunc(*list, func(a, b string) int {
+			return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+		})
+		*list = slices.Compact(*list)
+	}
 }
 
 // text redacts a string that may hold anything.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"takeover/automation"
@@ -71,12 +69,15 @@ func (s *Session) noteAction(typ string, data map[string]any) {
 	}
 }
 
-// minEntered is the length of the shortest text that is removed from an error, in
-// bytes, because shorter ones are part of any sentence.
-const minEntered = 3
-
 // maxTarget bounds the target and the error of an operation in its events, in bytes.
 const maxTarget = 500
+
+// maxContents and maxMessage (bytes) bound the search for an operation's contents in
+// its error. Beyond them the error is not told.
+const (
+	maxContents = 1000
+	maxMessage  = 64 << 10
+)
 
 // targetOf describes the target of an operation: a selector, or else an address.
 func targetOf(params json.RawMessage) string {
@@ -95,40 +96,15 @@ func (s *Session) brief(what string) string {
 }
 
 // failureOf describes why an operation failed, without its log, and without the
-// entered texts, which may be secrets.
+// content that it was given, which may be secret.
 func failureOf(err error, params json.RawMessage) string {
 	message := err.Error()
 	if e, ok := errors.AsType[*automation.Error](err); ok {
 		message = e.Message
 	}
-	var given map[string]any
-	_ = json.Unmarshal(params, &given) // bad parameters contain no entered texts
-	for _, name := range []string{"selector", "url", "frame", "page", "handle"} {
-		delete(given, name)
+	contents := automation.Contents(params)
+	if len(contents) > maxContents || len(contents) > 0 && len(message) > maxMessage {
+		return capture.Redacted
 	}
-	entered := textsIn(given, nil)
-	slices.SortFunc(entered, func(a, b string) int { return len(b) - len(a) }) // a short one may be part of a long one
-	for _, secret := range entered {
-		message = strings.ReplaceAll(message, secret, capture.Redacted)
-	}
-	return message
-}
-
-// textsIn appends the texts in a decoded JSON value.
-func textsIn(value any, list []string) []string {
-	switch value := value.(type) {
-	case string:
-		if len(value) >= minEntered {
-			list = append(list, value)
-		}
-	case []any:
-		for _, one := range value {
-			list = textsIn(one, list)
-		}
-	case map[string]any:
-		for _, one := range value {
-			list = textsIn(one, list)
-		}
-	}
-	return list
+	return capture.WithoutValues(message, contents)
 }

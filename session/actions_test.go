@@ -85,18 +85,30 @@ func TestActionsAreTold(t *testing.T) {
 	}
 }
 
-// TestErrorsDoNotTellWhatWasEntered takes the texts that an operation was given out
-// of its error, but not the words of the error itself.
+// TestErrorsDoNotTellWhatWasEntered takes the content that an operation was given
+// out of its error, however the error quotes it, but not the words of the error
+// itself nor the operation's other parameters.
 func TestErrorsDoNotTellWhatWasEntered(t *testing.T) {
 	for _, c := range []struct{ params, err, want string }{
 		{`{"selector":"#a","value":"hunter2"}`, `cannot enter "hunter2" in #a`, `cannot enter "[REDACTED]" in #a`},
 		{`{"options":[{"label":"hunter2"}]}`, `no hunter2`, `no [REDACTED]`},
 		{`{"value":"a"}`, `a fault`, `a fault`},
 		{`not JSON`, `bad parameters`, `bad parameters`},
-		{`{"a":"pass","b":"pass-word","c":"pass-word-long"}`, `no pass-word-long, pass`, `no [REDACTED], [REDACTED]`},
+		{`{"value":"pass","text":"pass-word","key":"pass-word-long"}`, `no pass-word-long, pass`, `no [REDACTED], [REDACTED]`},
+
+		{`{"url":"http://a/","waitUntil":"load","state":"visible"}`, `Download is starting; not visible`, `Download is starting; not visible`},
+		{`{"name":"value","type":"click","button":"left"}`, `no value to click, left`, `no value to click, left`},
+		{`{"value":"say \"hi\"\n<b>"}`, `invalid: {"got":"say \"hi\"\n<b>"}`, `invalid: {"got":"[REDACTED]"}`},
+		{`{"value":"a b&c=d"}`, `no http://x/?q=a%20b%26c%3Dd and a+b%26c%3Dd`, `no http://x/?q=[REDACTED] and [REDACTED]`},
+		{`{"value":"say \"hi\""}`, `<input value="say &#34;hi&#34;">`, `<input value="[REDACTED]">`},
+		{`{"arg":{"value":{"o":[{"k":"name","v":{"s":"hunter2"}},{"k":"none","v":{"v":"undefined"}}],"id":1}}}`,
+			`hunter2: name is undefined`, `[REDACTED]: name is undefined`},
+		{`{"files":[{"name":"a.txt","mimeType":"text/plain","buffer":"aHVudGVyMg=="}]}`,
+			`a.txt (text/plain): hunter2 or aHVudGVyMg==`, `a.txt (text/plain): [REDACTED] or [REDACTED]`},
+		{`{"data":{"text/plain":"hunter2"}}`, `no text/plain hunter2`, `no text/plain [REDACTED]`},
 	} {
 		if got := failureOf(errors.New(c.err), json.RawMessage(c.params)); got != c.want {
-			t.Errorf("%s of %s is told as %s", c.err, c.params, got)
+			t.Errorf("%s of %s is told as %s, want %s", c.err, c.params, got, c.want)
 		}
 	}
 }
