@@ -1,6 +1,6 @@
 // Package background keeps the console output and uncaught errors of pages and
-// workers, in a form for language models: as events of a run, and as Markdown.
-// Package capture feeds it; it knows no browser.
+// workers in a form for language models: as events of a run, and as Markdown.
+// Package capture feeds it. It does not use package browser.
 package background
 
 import (
@@ -71,9 +71,9 @@ func clipMessage(s string) string {
 type kept struct {
 	Event
 	at         time.Time
-	order      uint64 // among all events of the log
+	order      uint64 // position among all events of the log
 	structured bool
-	excess     int // number of dropped events that it stands for
+	excess     int // the number of dropped events that this one stands for
 }
 
 // value returns the event in the form of the API.
@@ -103,8 +103,8 @@ func (k *kept) block() string {
 	return fenced("Text console."+e.Level, e.Message)
 }
 
-// fenced puts a text between fences that are longer than any fence in it, so that
-// a page cannot end its block.
+// fenced puts a text between fences that are longer than any fence inside it, so
+// that a page cannot end its block.
 func fenced(info, content string) string {
 	fence := "```"
 	for strings.Contains(content, fence) {

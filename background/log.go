@@ -11,13 +11,13 @@ const (
 	// maxWritten bounds the Markdown of a log, in bytes; the oldest sections are
 	// dropped first.
 	maxWritten = 256 << 10
-	// maxRealms bounds the realms that are listened to at a time, because a page
-	// may start any number of workers.
+	// maxRealms bounds the realms that are listened to at the same time, because
+	// a page may start any number of workers.
 	maxRealms = 64
 	maxTitles = 1000
 )
 
-// Options configure a Log. The zero value of each field is its default.
+// Options configures a Log. The zero value of each field is its default.
 type Options struct {
 	Hide func(string) string // removes secrets from a text; default: removes nothing
 	Now  func() time.Time    // default time.Now
@@ -29,7 +29,7 @@ type Log struct {
 	options Options
 
 	mu      sync.Mutex        // guards what follows
-	realms  []*Realm          // in the order they began
+	realms  []*Realm          // in order of their start
 	titles  map[string]string // page titles by target
 	window  *Window           // of the current run
 	order   uint64
@@ -54,8 +54,8 @@ func New(o Options) *Log {
 	return &Log{options: o, titles: map[string]string{}}
 }
 
-// Realm adds a realm of a target, whose kind is page or one of the worker kinds.
-// It returns nil when there are too many; nothing is kept of a nil realm.
+// Realm adds a realm to a target, whose kind is page or one of the worker kinds.
+// It returns nil when there are too many realms; a nil realm keeps no events.
 func (l *Log) Realm(target, kind, address string) *Realm {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +87,7 @@ func (l *Log) writeLocked(at time.Time, text string) {
 	at = at.UTC()
 	i := len(l.written)
 	for i > 0 && l.written[i-1].at.After(at) {
-		i-- // one that waited for others began earlier
+		i-- // a section that waited for others may have begun earlier
 	}
 	l.written = slices.Insert(l.written, i, section{at, text})
 	for l.bytes += len(text); l.bytes > maxWritten && len(l.written) > 1; {
@@ -109,8 +109,8 @@ func (l *Log) flushLocked(now time.Time, all bool) {
 	}
 }
 
-// Markdown returns the whole log: the finished sections, and the current run,
-// whose head it gets from the run.
+// Markdown returns the whole log: the finished sections, and the current run. The
+// run supplies the head of its own section.
 func (l *Log) Markdown(running func() Head) string {
 	l.mu.Lock()
 	l.flushLocked(l.options.Now(), false)
@@ -126,8 +126,8 @@ func (l *Log) Markdown(running func() Head) string {
 	return b.String()
 }
 
-// Begin opens the window of a run. Events from now on belong to the run, until
-// End. Only one window is open at a time.
+// Begin opens the window of a run. Events belong to the run until End. Only one
+// window can be open at a time.
 func (l *Log) Begin() *Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()

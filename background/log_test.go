@@ -10,10 +10,10 @@ import (
 	"takeover/background"
 )
 
-// noon is the start of the tests' clock.
+// noon is the time at which the tests' clock starts.
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// testLog is a log whose clock the test sets.
+// testLog is a log whose clock is set by the test.
 type testLog struct {
 	*background.Log
 	now time.Time
@@ -33,7 +33,8 @@ func (l *testLog) console(r *background.Realm, level, message string) {
 
 var ruler = "\n" + strings.Repeat("-", 70) + "\n"
 
-// Compares the Markdown of a run literally, during the run and after it.
+// TestMarkdownOfARun compares the Markdown of a run literally, during the run and
+// after it.
 func TestMarkdownOfARun(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/cart?x=1#y")
@@ -84,8 +85,9 @@ func TestMarkdownOfARun(t *testing.T) {
 	}
 }
 
-// Outside runs, five events or ten seconds make a section. The start of a run and
-// the end of the realm write it at once.
+// TestMarkdownOutsideRuns checks that outside runs, five events or ten seconds
+// make a section, and that the start of a run and the end of the realm write it
+// at once.
 func TestMarkdownOutsideRuns(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/")
@@ -130,8 +132,9 @@ func TestMarkdownOutsideRuns(t *testing.T) {
 	holds("the page is closed")
 }
 
-// Of more than ten events, the first two and the last eight are shown. Of more
-// than fifty, the oldest are dropped, except the first two.
+// TestManyEvents checks that of more than ten events, the first two and the last
+// eight are shown, and that of more than fifty, the oldest are dropped except for
+// the first two.
 func TestManyEvents(t *testing.T) {
 	for _, c := range []struct{ events, shown, omitted, kept int }{
 		{10, 10, 0, 10}, {11, 10, 1, 11}, {15, 10, 5, 15}, {50, 10, 40, 50}, {90, 10, 80, 50},
@@ -157,7 +160,8 @@ func TestManyEvents(t *testing.T) {
 	}
 }
 
-// Events over the rate are counted in one event of the run.
+// TestTooFast checks that events beyond the rate limit are counted in one event
+// of the run.
 func TestTooFast(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/")
@@ -185,7 +189,8 @@ func TestTooFast(t *testing.T) {
 	}
 }
 
-// A count of dropped lines stays behind earlier lines that arrive late.
+// TestTooFastComesBehindWhatCameBefore checks that the count of dropped lines
+// follows earlier lines that arrive late.
 func TestTooFastComesBehindWhatCameBefore(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/")
@@ -205,7 +210,8 @@ func TestTooFastComesBehindWhatCameBefore(t *testing.T) {
 	}
 }
 
-// A page's text cannot end its block, begin another one, or become a heading.
+// TestHostileText checks that a page's text cannot end its block, start another
+// one, or become a heading.
 func TestHostileText(t *testing.T) {
 	l := newLog()
 	page := l.Realm("page", "page", "https://shop.test/")
@@ -221,7 +227,8 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// The log and the number of realms stay bounded, whatever pages do.
+// TestLogIsBounded checks that the log and the number of realms stay bounded,
+// whatever pages do.
 func TestLogIsBounded(t *testing.T) {
 	l := newLog()
 	var realms []*background.Realm

@@ -25,8 +25,8 @@ const (
 	maxName = 120 // bytes of a realm's name
 )
 
-// Realm is a place where scripts run, with a console of its own: a page with its
-// frames, or a worker. Its methods may be called from any goroutine.
+// Realm is a page with its frames, or a worker: something that runs scripts and
+// has a console of its own. Its methods may be called from any goroutine.
 type Realm struct {
 	log    *Log
 	target string
@@ -37,14 +37,14 @@ type Realm struct {
 	loose   []*kept // events outside any run, not written yet
 	run     []*kept // events of the current run
 	cut     int     // number of the run's events that were dropped
-	excess  *kept   // counts dropped events of this run, or of the loose events
+	excess  *kept   // counts dropped events of the current run, or of the loose events
 	second  time.Time
 	inTurn  int // number of events in that second
 	closed  bool
-	closing string // its name after its end, while a run goes on
+	closing string // its name, if it ended during a run
 }
 
-// Moved sets the address of the realm.
+// Moved sets the URL of the realm.
 func (r *Realm) Moved(address string) {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()
@@ -85,7 +85,7 @@ func (r *Realm) dropLocked(now time.Time, n int) {
 	r.putLocked(r.excess)
 }
 
-// Add keeps an event, in the current run or outside.
+// Add keeps an event, in the current run or outside of runs.
 func (r *Realm) Add(e Entry) {
 	l := r.log
 	event := e.event(l.options.Hide)
@@ -94,7 +94,7 @@ func (r *Realm) Add(e Entry) {
 	r.putLocked(&kept{Event: event, at: e.At, structured: e.Structured})
 }
 
-// putLocked keeps an event. A run keeps its first events and its newest ones.
+// putLocked keeps an event. A run keeps its first and its newest events.
 func (r *Realm) putLocked(k *kept) {
 	l := r.log
 	if r.closed {
@@ -125,8 +125,8 @@ func (r *Realm) putLocked(k *kept) {
 	}
 }
 
-// appendLocked appends an event. When events are dropped, earlier ones may still
-// be on their way; the count stays behind them.
+// appendLocked appends an event. Events that precede dropped ones may still
+// arrive, so the count of dropped events always stays last.
 func (r *Realm) appendLocked(list []*kept, k *kept) []*kept {
 	last := len(list) - 1
 	if last < 0 || list[last] != r.excess || !k.at.Before(r.excess.at) {
@@ -145,8 +145,8 @@ func (r *Realm) flushLocked(at time.Time) {
 	r.loose, r.excess = nil, nil
 }
 
-// nameLocked is the title of the page, or its host and path. The text is hostile,
-// so characters with a meaning in Markdown are removed.
+// nameLocked returns the title of the page, or its host and path. The text is
+// hostile, so characters with a meaning in Markdown are removed.
 func (r *Realm) nameLocked() string {
 	if r.closing != "" {
 		return r.closing
@@ -156,7 +156,7 @@ func (r *Realm) nameLocked() string {
 		address = u.Host + u.EscapedPath()
 	}
 	name := r.log.titles[r.target]
-	if name == "" || name == r.url { // the title of a page without a title is its address
+	if name == "" || name == r.url { // Chromium uses the address as the title of an untitled page
 		name = address
 	}
 	name = strings.Join(strings.Fields(strings.Map(plain, r.log.options.Hide(name))), " ")

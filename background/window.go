@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// shownWhole is the largest section that is shown in full. Of a larger one,
-	// the first keptFirst and the last shownLast events are shown.
+	// shownWhole is the largest number of events that a section shows in full. A
+	// larger section shows its first keptFirst and last shownLast events.
 	shownWhole = 10
 	shownLast  = 8
 
 	// maxSections bounds the realms of one run.
 	maxSections = 16
-	// Unnamed is the name of a page about which nothing is known.
+	// Unnamed is the name of a page that has neither title nor URL.
 	Unnamed = "page"
 
 	// maxResult bounds the shown result of a run, in bytes.
@@ -36,11 +36,11 @@ type Window struct {
 
 	// Guarded by the log's lock.
 	ended bool
-	name  string // of the page; set when the run has ended
+	name  string // name of the page; set when the run has ended
 	parts []part // set when the run has ended
 }
 
-// part is the share of one realm in a run.
+// part is the output of one realm in a run.
 type part struct {
 	target string
 	name   string
@@ -50,7 +50,7 @@ type part struct {
 
 // Section is the output of one realm during a run.
 type Section struct {
-	Name   string `json:"name"`   // the realm's, safe for Markdown
+	Name   string `json:"name"`   // the realm's name, safe for Markdown
 	Blocks string `json:"blocks"` // Markdown; empty without output
 }
 
@@ -58,10 +58,10 @@ type Section struct {
 type Head struct {
 	Target   string // the target whose section shows the result
 	At       time.Time
-	Duration time.Duration // so far
+	Duration time.Duration // so far, while the run goes on
 	Running  bool
 	Result   string // JSON
-	Error    string // with its stack; replaces the result
+	Error    string // with its stack; shown instead of the result
 }
 
 // partsLocked returns the realms with output, the run's own first.
@@ -102,7 +102,7 @@ func (w *Window) End(h Head) {
 	l.writeLocked(h.At, Markdown(h, w.sectionsLocked(h)))
 }
 
-// Cancel closes the window of a run that did not begin. Its events become events
+// Cancel closes the window of a run that did not start. Its events become events
 // outside runs.
 func (w *Window) Cancel() {
 	l := w.log
@@ -167,7 +167,7 @@ func (w *Window) sectionsLocked(h Head) []Section {
 	return list
 }
 
-// nameLocked is the name of the run's page.
+// nameLocked returns the name of the run's page.
 func (w *Window) nameLocked(h Head) string {
 	if w.ended {
 		return w.name
@@ -203,7 +203,7 @@ func Markdown(h Head, sections []Section) string {
 	return b.String()
 }
 
-// result is the result of a run as a block.
+// result returns the result of a run as a block.
 func (h *Head) result() string {
 	cut := func(s string) string {
 		if len(s) > maxResult {
