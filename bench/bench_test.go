@@ -22,7 +22,7 @@ func TestRows(t *testing.T) {
 		{row{ours: 0.4, target: atMost(0.5)}, true},
 		{row{ours: 49, target: atLeast(50)}, false},
 		{row{failed: io.EOF, target: atMost(1)}, false},
-		{row{ours: 1, reference: 0, target: atMostTimes(2)}, false}, // nothing to compare with
+		{row{ours: 1, reference: 0, target: atMostTimes(2)}, false}, // no reference to compare with
 	} {
 		if tt.row.ok() != tt.ok {
 			t.Errorf("%+v: ok is %v", tt.row, !tt.ok)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// everything is a capture's configuration with all groups on.
+// everything is the configuration of a capture with all groups on.
 var everything = map[string]any{
 	"console": true, "network": true, "network_response_body": true, "navigation": true, "dom": true, "layout_shifts": true,
 	"screenshots": true, "targets": true, "interactions": true, "computed_events": true,
@@ -22,7 +22,7 @@ func (s *server) capture(ctx context.Context, session string, config map[string]
 	return s.call(ctx, http.MethodPost, "/v1/sessions/"+session+"/events/start", config, nil)
 }
 
-// loadCode loads a page and returns the duration by the page's own clock.
+// loadCode loads a page and returns how long that took by the page's own clock.
 const loadCode = `await page.goto(args.url)
 return await page.evaluate(() => new Promise(done => (function look() {
 	const { loadEventEnd } = performance.getEntriesByType('navigation')[0]
@@ -176,7 +176,7 @@ func (e *env) flood(ctx context.Context, config map[string]any) (f flooded, err 
 	return f, err
 }
 
-// titled reports whether the session's page has that title.
+// titled reports whether the session's page has the given title.
 func (s *server) titled(ctx context.Context, id, title string) (bool, error) {
 	var session struct{ Title string }
 	err := s.call(ctx, http.MethodGet, "/v1/sessions/"+id, nil, &session)

@@ -30,8 +30,8 @@ func (c *clicker) show(p picture) {
 	}
 }
 
-// click clicks and waits for the first picture that shows the change. The time
-// ends with the arrival of the picture; looking at it comes later.
+// click clicks and waits for the first picture that shows the change. The
+// measured time ends when the picture arrives, before it is examined.
 func (c *clicker) click(ctx context.Context) (time.Duration, error) {
 	for len(c.pictures) > 0 {
 		<-c.pictures
@@ -114,7 +114,7 @@ func benchClick(ctx context.Context, e *env) (rows []row, err error) {
 }
 
 // benchSlow measures the same on a slow link during an animation, after the link
-// was busy for a minute.
+// has been busy for a minute.
 func benchSlow(ctx context.Context, e *env) (rows []row, err error) {
 	c := newClicker(nil)
 	v, id, err := e.watched(ctx, e.page+"?animate", viewOptions{dialer: slowLink.dial, show: c.show})

@@ -17,7 +17,7 @@ type env struct {
 	soak     time.Duration
 	server   *server
 	raw      *rawChromium
-	chromium string   // executable of the server's Chromium, for the references
+	chromium string   // path of the server's Chromium, for the references
 	switches []string // its switches
 	page     string
 	stopPage func()
@@ -63,7 +63,8 @@ func (e *env) close() {
 	}
 }
 
-// times is the number of repetitions for a figure with n repetitions.
+// times returns how often to repeat a measurement that normally takes n
+// repetitions.
 func (e *env) times(n int) int {
 	if e.quick {
 		return max(n/10, 2)
@@ -71,7 +72,7 @@ func (e *env) times(n int) int {
 	return n
 }
 
-// lasting is the duration of a measurement that takes d.
+// lasting returns the duration of a measurement that normally takes d.
 func (e *env) lasting(d time.Duration) time.Duration {
 	if e.quick {
 		return d / 10
@@ -79,7 +80,7 @@ func (e *env) lasting(d time.Duration) time.Duration {
 	return d
 }
 
-// watched is a session at url with a viewer in control.
+// watched is a session at url, with a viewer in control.
 func (e *env) watched(ctx context.Context, url string, o viewOptions) (*viewer, string, error) {
 	id, err := e.server.create(ctx, url)
 	if err != nil {
@@ -109,7 +110,7 @@ func (e *env) watched(ctx context.Context, url string, o viewOptions) (*viewer, 
 	return v, id, nil
 }
 
-// rawRate counts the reference's pictures per second for d.
+// rawRate counts the pictures per second of the reference for d.
 func (e *env) rawRate(ctx context.Context, d time.Duration) (float64, error) {
 	c := newCounter()
 	if err := e.raw.open(ctx, e.page+"?animate"); err != nil {
@@ -119,7 +120,7 @@ func (e *env) rawRate(ctx context.Context, d time.Duration) (float64, error) {
 		return 0, err
 	}
 	rate, err := c.rate(ctx, d)
-	// Its page must not cost the other side anything.
+	// Its page must not take processor time from the other side.
 	return rate, errors.Join(err, e.raw.stopCast(ctx), e.raw.open(ctx, "about:blank"))
 }
 
@@ -188,7 +189,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// between is a random duration, so that measurements do not run in step with
+// between returns a random duration, so that measurements do not run in step with
 // Chromium's frames.
 func between(least, most time.Duration) time.Duration {
 	return least + rand.N(most-least) //nolint:gosec // no secret

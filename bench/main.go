@@ -23,11 +23,11 @@ import (
 type bench struct {
 	name  string
 	run   func(ctx context.Context, e *env) ([]row, error)
-	asked bool // measured only when -only names it, because it takes long
+	asked bool // runs only when -only names it, because it takes long
 }
 
-// benches are all groups, in the order of the table. To add one, write a function
-// that returns its rows, and list it here.
+// benches lists all groups in the order of the table. To add one, write a
+// function that returns its rows, and list it here.
 var benches = []bench{
 	{name: "click", run: benchClick},
 	{name: "rate", run: benchRate},
@@ -97,19 +97,20 @@ func run() error {
 	return nil
 }
 
-// groupLimit bounds a group; the longest needs a quarter of it.
+// groupLimit bounds the duration of a group. The longest group needs a quarter of
+// it.
 const groupLimit = 10 * time.Minute
 
 // chosen returns the matching groups. A pattern that matches everything excludes
-// the groups marked asked.
+// the groups that run only on request.
 func chosen(match *regexp.Regexp, all bool) []bench {
 	return slices.DeleteFunc(slices.Clone(benches), func(b bench) bool { return !match.MatchString(b.name) || b.asked && all })
 }
 
-// measure measures the groups one after the other, each for at most limit in
-// addition to its own duration, and reports progress on stderr. A group that
-// fails becomes a row that says so. When ctx ends, measure returns the rows so
-// far with the error.
+// measure runs the groups one after the other, each for at most limit in addition
+// to its own duration, and reports progress on stderr. A group that fails becomes
+// a row that says so. When ctx ends, measure returns the rows so far with the
+// error.
 func measure(ctx context.Context, e *env, groups []bench, limit time.Duration) (rows []row, err error) {
 	for i, b := range groups {
 		fmt.Fprintf(os.Stderr, "measuring %s (%d of %d)\n", b.name, i+1, len(groups))

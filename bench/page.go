@@ -48,8 +48,9 @@ const formPage = `<!doctype html><meta charset=utf-8><title>Sign in</title><styl
 
 const welcomePage = `<!doctype html><meta charset=utf-8><title>Welcome</title><h1>Welcome</h1>`
 
-// manyPath is a page with manyRequests requests, itself included: scripts, style
-// sheets and small pictures, so that other work at the same time counts.
+// manyPath is a page that makes manyRequests requests, including the one for
+// itself: scripts, style sheets and small pictures. It shows what the capture
+// costs when other work is going on.
 const (
 	manyPath     = "many"
 	manyRequests = 200
@@ -82,8 +83,8 @@ var dot = func() []byte {
 	return b.Bytes()
 }()
 
-// floodPath is testPage with a worker that logs as many lines as its query says,
-// from the first press on. At the end its title is floodOver.
+// floodPath is testPage with a worker. From the first press on, the worker logs
+// as many lines as the query asks for. At the end, the page's title is floodOver.
 const (
 	floodPath = "flood"
 	floodOver = "the flood is over"

@@ -12,7 +12,7 @@ import (
 const rateRounds = 3
 
 // viewRate opens viewers of one animated session and returns the pictures per
-// second of each. A stalled one counts 0.
+// second of each. A stalled viewer counts as 0.
 func (e *env) viewRate(ctx context.Context, d time.Duration, viewers []viewOptions) (rates []float64, err error) {
 	id, err := e.server.create(ctx, e.page+"?animate")
 	if err != nil {
@@ -57,7 +57,8 @@ func (e *env) inTurns(ours, reference func() (float64, error)) (float64, float64
 	return median(a), median(b), nil
 }
 
-// benchRate measures the pictures per second of an animation at one viewer.
+// benchRate measures how many pictures per second of an animation reach one
+// viewer.
 func benchRate(ctx context.Context, e *env) ([]row, error) {
 	d := e.lasting(5 * time.Second)
 	ours, raw, err := e.inTurns(

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// unprivileged is the uid of the references' Chromium when root runs the bench,
-// because its sandbox does not work as root.
+// unprivileged is the uid of the reference Chromium when the bench runs as root,
+// because Chromium's sandbox does not work as root.
 const unprivileged = 61999
 
-// rawChromium is the reference: a Chromium on a pipe, driven with the minimum of
+// rawChromium is the reference: a Chromium on a pipe, driven by a minimum of
 // code. One goroutine reads; everything else is inline.
 type rawChromium struct {
 	cmd  *exec.Cmd
@@ -31,7 +31,7 @@ type rawChromium struct {
 
 	session string
 
-	mu      sync.Mutex // guards what follows, and writing
+	mu      sync.Mutex // guards what follows, and writes to the pipe
 	id      int
 	waiting map[int]chan json.RawMessage
 	picture func(arrived time.Time, jpeg []byte)
@@ -207,7 +207,7 @@ func (c *rawChromium) open(ctx context.Context, url string) error {
 	return c.call(ctx, "Runtime.evaluate", map[string]any{"awaitPromise": true, "expression": `new Promise(done => document.readyState == 'complete' ? done() : addEventListener('load', done))`}, nil)
 }
 
-// cast starts the screencast; show gets every picture, on the read loop.
+// cast starts the screencast. show gets every picture, on the read loop.
 func (c *rawChromium) cast(ctx context.Context, show func(time.Time, []byte)) error {
 	c.mu.Lock()
 	c.picture = show

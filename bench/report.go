@@ -17,15 +17,14 @@ import (
 type row struct {
 	what      string
 	ours      float64
-	reference float64 // 0 for none
+	reference float64 // 0 if there is no reference
 	unit      string
 	target    target
 	note      string
-	failed    error // why there is no figure
+	failed    error // why the measurement failed
 }
 
-// target is what a figure must reach: by its ratio to the reference, or by
-// itself.
+// target is the figure to reach: a ratio to the reference, or a value.
 type target struct {
 	ratio bool
 	least bool // the figure must be at least limit; otherwise at most
@@ -66,7 +65,7 @@ func (r row) ok() bool {
 type report struct {
 	rows    []row
 	machine []string
-	busy    float64 // work that waited for a processor before the run, in processors
+	busy    float64 // average number of busy processors before the run
 }
 
 func newReport(ctx context.Context, chromium string, busy float64) *report {
@@ -145,7 +144,7 @@ func (r *report) String() string {
 // measurement.
 const quietLoad = 0.7
 
-// load is the machine's load average over the last minute.
+// load returns the machine's load average over the last minute.
 func load() float64 {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -159,7 +158,8 @@ func load() float64 {
 	return v
 }
 
-// number writes three significant digits, or all digits before the point.
+// number formats a number with three significant digits, or with all digits
+// before the point.
 func number(v float64) string {
 	switch {
 	case v >= 100:
@@ -184,7 +184,8 @@ func cpuModel() string {
 	return runtime.GOARCH
 }
 
-// percentile of durations, in milliseconds; p is between 0 and 1.
+// percentile returns a percentile of durations, in milliseconds; p is between 0
+// and 1.
 func percentile(d []time.Duration, p float64) float64 {
 	if len(d) == 0 {
 		return 0

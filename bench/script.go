@@ -53,8 +53,8 @@ const frameTime = 1000.0 / 60
 // scriptRounds is the number of rounds of each side.
 const scriptRounds = 10
 
-// benchScript measures operations of scripts against the same code run by
-// playwright-core on a Chromium of the same executable, alternately.
+// benchScript compares operations of scripts with the same code run by
+// playwright-core on the same Chromium executable, alternating between the two.
 func benchScript(ctx context.Context, e *env) (rows []row, err error) {
 	ref, err := e.startPlaywright(ctx)
 	if err != nil {
@@ -90,7 +90,8 @@ func benchScript(ctx context.Context, e *env) (rows []row, err error) {
 	return rows, nil
 }
 
-// benchRun measures the start of a run up to its first line, and its worker.
+// benchRun measures the time from the start of a run to its first line, and the
+// memory of its worker.
 func benchRun(ctx context.Context, e *env) (rows []row, err error) {
 	id, err := e.server.create(ctx, "")
 	if err != nil {
@@ -100,7 +101,7 @@ func benchRun(ctx context.Context, e *env) (rows []row, err error) {
 	code := runCode()
 	var started []float64
 	for range e.times(40) {
-		if err := pause(ctx, 500*time.Millisecond); err != nil { // meanwhile the next worker starts
+		if err := pause(ctx, 500*time.Millisecond); err != nil { // the next worker starts during this pause
 			return nil, err
 		}
 		var at float64
@@ -131,7 +132,7 @@ func runCode() string {
 	return b.String()
 }
 
-// workerMemory is the resident memory of a worker that runs a script, in MB.
+// workerMemory returns the resident memory of a worker that runs a script, in MB.
 func (e *env) workerMemory(ctx context.Context, session string) (float64, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
@@ -150,7 +151,7 @@ func (e *env) workerMemory(ctx context.Context, session string) (float64, error)
 			return most, err
 		case <-time.After(50 * time.Millisecond):
 		}
-		for pid, mb := range e.server.workers() { // the next warm one is smaller
+		for pid, mb := range e.server.workers() { // the worker that waits for the next run is smaller
 			if before[pid] > 0 {
 				most = max(most, mb)
 			}
@@ -159,7 +160,7 @@ func (e *env) workerMemory(ctx context.Context, session string) (float64, error)
 }
 
 // workers returns the server's script workers with their resident memory in MB.
-// Memory that they share counts in proportion.
+// Memory that several workers share is divided among them.
 func (s *server) workers() map[int]float64 {
 	found := map[int]float64{}
 	folders, err := filepath.Glob("/proc/[0-9]*")

@@ -140,10 +140,10 @@ func (s *server) release(ctx context.Context, id string) error {
 	return s.call(ctx, http.MethodPost, "/v1/sessions/"+id+"/release", nil, nil)
 }
 
-// cpu is the processor time of the server without its children.
+// cpu returns the processor time of the server without its children.
 func (s *server) cpu() (time.Duration, error) {
-	// proc(5): the fields after the name, which is in brackets and may contain
-	// anything.
+	// The fields after the name (proc(5)). The name is in brackets and may
+	// contain anything.
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
@@ -159,7 +159,7 @@ func (s *server) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * tick, errors.Join(err1, err2)
 }
 
-// memory is the resident memory of the server, in MB.
+// memory returns the resident memory of the server, in MB.
 func (s *server) memory() (float64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
@@ -174,8 +174,8 @@ func (s *server) memory() (float64, error) {
 	return 0, errors.New("cannot read /proc/…/status")
 }
 
-// chromium returns how the server starts its Chromium, so that the reference
-// starts the same way. ok is false when none runs.
+// chromium returns the command line with which the server starts its Chromium, so
+// that the reference starts the same way. ok is false when no Chromium runs.
 func (s *server) chromium() (executable string, switches []string, ok bool) {
 	children, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 
 const (
 	soakSessions = 5
-	soakViewers  = 3 // of each session
+	soakViewers  = 3 // viewers of each session
 	soakSamples  = 60
 
-	// The server counts as at rest soakRest after the last viewer left, so that
-	// everything has closed.
+	// soakRest is the pause after the last viewer has left. By then, everything
+	// has closed.
 	soakRest = 15 * time.Second
 )
 
@@ -72,13 +72,13 @@ func benchSoak(ctx context.Context, e *env) (rows []row, err error) {
 	}, nil
 }
 
-// soak is one server under viewers that come and go.
+// soak is a server whose viewers come and go.
 type soak struct {
 	env      *env
 	server   *server
 	sessions []string
 	views    atomic.Int64 // opened views
-	blind    atomic.Int64 // views that got no picture but should have
+	blind    atomic.Int64 // views that should have got a picture but did not
 }
 
 // watch samples the server while viewers come and go.
@@ -119,8 +119,8 @@ func (s *soak) round(ctx context.Context, d time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// visit is the stay of one viewer: a prompt, distant, slow or stalled one. It
-// hides, clicks and leaves, or its connection breaks.
+// visit is the stay of one viewer, which is prompt, distant, slow or stalled. The
+// viewer hides, clicks and leaves, or its connection breaks.
 func (s *soak) visit(ctx context.Context, session string) error {
 	o := viewOptions{}
 	switch rand.N(6) { //nolint:gosec // no secret
@@ -177,7 +177,8 @@ type sample struct {
 func heapOf(s sample) float64     { return s.heap }
 func residentOf(s sample) float64 { return s.resident }
 
-// The lowest values are closest to live memory, because garbage comes and goes.
+// The lowest values are closest to live memory, because they contain the least
+// garbage.
 func least(samples []sample, of func(sample) float64) float64 {
 	low := 0.0
 	for i, s := range samples {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// benchStart measures the time from session create to first picture, with and
-// without a warm Chromium, against a raw Chromium from start to first picture.
+// benchStart measures the time from creating a session to its first picture, with
+// and without a warm Chromium. The reference is a raw Chromium, from its start to
+// its first picture.
 func benchStart(ctx context.Context, e *env) (rows []row, err error) {
 	cold, err := startServer(ctx, e.binary, "--warm=-1")
 	if err != nil {
@@ -24,8 +25,8 @@ func benchStart(ctx context.Context, e *env) (rows []row, err error) {
 			{&warmTimes, func() (time.Duration, error) { return firstPicture(ctx, e.server) }},
 			{&coldTimes, func() (time.Duration, error) { return firstPicture(ctx, cold) }},
 		} {
-			// The warm one of the last round has to be replaced, and a new
-			// Chromium stays busy for a while.
+			// The warm Chromium of the last round has to be replaced, and a new
+			// one stays busy for a while.
 			if err := pause(ctx, 4*time.Second); err != nil {
 				return nil, err
 			}
@@ -94,14 +95,14 @@ func firstPicture(ctx context.Context, s *server) (took time.Duration, err error
 	return took, nil
 }
 
-// benchMemory measures the server's memory for idle sessions.
+// benchMemory measures how much memory the server uses for idle sessions.
 func benchMemory(ctx context.Context, e *env) (rows []row, err error) {
 	s, err := startServer(ctx, e.binary)
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
-	idle := e.lasting(15 * time.Second) // the garbage collector returns the memory of the start meanwhile
+	idle := e.lasting(15 * time.Second) // meanwhile the garbage collector returns the memory used at the start
 	add := func(n int) (float64, error) {
 		for range n {
 			if _, err := s.create(ctx, e.page); err != nil {

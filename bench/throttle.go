@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// link simulates a line between a viewer and the server: a bandwidth each way, a
-// delay, and a short queue in front, like a router's.
+// link simulates a network link between a viewer and the server: a bandwidth in
+// each direction, a delay, and a short queue in front, as in a router.
 type link struct {
 	bytesPerSec float64
 	oneWay      time.Duration
@@ -21,8 +21,8 @@ var slowLink = link{bytesPerSec: 125_000, oneWay: 50 * time.Millisecond, queueBy
 
 const packet = 1400 // bytes that are sent together
 
-// dial connects to addr through the link. It keeps the kernels' buffers at both
-// ends small, so that the queue is the link's own.
+// dial connects to addr through the link. It keeps the kernel's buffers at both
+// ends small, so that data waits only in the link's own queue.
 func (l link) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	far, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 	if err != nil {
@@ -53,7 +53,7 @@ func (l link) carry(from io.Reader, to io.Writer) {
 			}
 		}
 	})
-	free := time.Now() // when the line is free
+	free := time.Now() // when the link is free again
 	for {
 		data := make([]byte, packet)
 		n, err := from.Read(data)

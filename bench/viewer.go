@@ -18,7 +18,7 @@ import (
 
 const pictureHeader = 28
 
-// picture is a picture that a viewer got.
+// picture is a picture that a viewer received.
 type picture struct {
 	arrived time.Time
 	seq     uint32
@@ -26,10 +26,10 @@ type picture struct {
 	jpeg    []byte
 }
 
-// viewer is the open socket of a viewer.
+// viewer is the open WebSocket of a viewer.
 type viewer struct {
 	conn   *websocket.Conn
-	ctx    context.Context // the life of the connection
+	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
 	loops  sync.WaitGroup
 	wire   atomic.Int64 // received bytes, WebSocket framing included
@@ -42,7 +42,7 @@ type viewer struct {
 	err   error
 }
 
-// viewOptions describe a viewer. The zero value is a prompt one.
+// viewOptions describe a viewer. The zero value is a prompt viewer.
 type viewOptions struct {
 	ackAfter time.Duration // delay of each ack
 	stalled  bool          // sends hello, then neither reads nor acks
@@ -50,7 +50,7 @@ type viewOptions struct {
 	show     func(picture) // gets every picture, on the read loop
 }
 
-// view opens the viewer's socket of a session.
+// view opens a viewer's WebSocket for a session.
 func (s *server) view(ctx context.Context, session string, o viewOptions) (*viewer, error) {
 	v := &viewer{mine: make(chan struct{}), show: o.show}
 	dial := o.dialer
@@ -91,7 +91,7 @@ func (v *viewer) close() {
 	v.loops.Wait()
 }
 
-// onPicture changes the receiver of pictures.
+// onPicture replaces the function that receives pictures.
 func (v *viewer) onPicture(show func(picture)) {
 	v.mu.Lock()
 	v.show = show
