@@ -11,13 +11,14 @@ import (
 	"takeover/cdp"
 )
 
-// activityPatience is how long a page may take to confirm that all that happened in
-// it before is known. A page that shows a dialog does not confirm it at all.
+// activityPatience is how long a page may take to confirm that everything which
+// happened in it so far has been reported. A page that shows a dialog does not
+// confirm it at all.
 const activityPatience = 2 * time.Second
 
-// Activity is what happens in a page, and when something last did.
+// Activity says what is going on in a page, and when something last happened.
 type Activity struct {
-	LoadedAt  time.Time  // when the document's load event was told; zero before that
+	LoadedAt  time.Time  // when the document's load event was reported; zero before that
 	RequestAt time.Time  // when a request last began or ended; zero if there was none
 	UnderWay  []UnderWay // requests that have not ended
 }
@@ -26,14 +27,14 @@ type Activity struct {
 type UnderWay struct {
 	ID       string // Chromium's, the same for every client
 	Target   string // id of the target that sent it: the page's, or an out-of-process frame's
-	LoaderID string // of the document that asked, or that is asked for
-	Kind     string // as Playwright names types of resources
+	LoaderID string // loader of the document that made the request, or that is requested
+	Kind     string // Playwright's name for the type of resource
 	Started  time.Time
 	Answered bool // its response has begun
 }
 
-// Activity returns what happens in the page and its frames, as of a moment after the
-// call began. Event streams, which have no end, are not among the requests.
+// Activity returns what is going on in the page and its frames, at a moment after
+// the call began. Event streams, which have no end, are not among the requests.
 func (p *Page) Activity(ctx context.Context) Activity {
 	p.catchUp(ctx)
 	p.browser.mu.Lock()
@@ -66,7 +67,7 @@ func (p *Page) catchUp(ctx context.Context) {
 	p.browser.mu.Unlock()
 	var all sync.WaitGroup
 	for s := range sessions {
-		all.Go(func() { _, _ = cdp.Call(ctx, s, runtime.GetIsolateID, proto.Empty{}) }) // whatever it answers
+		all.Go(func() { _, _ = cdp.Call(ctx, s, runtime.GetIsolateID, proto.Empty{}) }) // any reply will do
 	}
 	all.Wait()
 }

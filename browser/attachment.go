@@ -51,8 +51,8 @@ type attachment struct {
 	intercepts holding           // the requests that Chromium holds back
 }
 
-// attachedLocked adds a new session. It lets targets run that the model does not
-// need.
+// attachedLocked adds a new session. Targets that the model does not need are
+// resumed and left.
 func (b *Browser) attachedLocked(parent *attachment, e target.EventAttachedToTarget) {
 	s := b.client.Session(cdp.SessionID(e.SessionID))
 	info := e.TargetInfo
@@ -87,8 +87,8 @@ func (b *Browser) leave(parent *attachment, s *cdp.Session) {
 	if parent != nil {
 		on = parent.session
 	}
-	// One command after the other: a worker whose session ends before it runs
-	// waits for ever.
+	// The commands must go one after the other: a worker whose session ends
+	// before it is resumed waits for ever.
 	b.send(post(s, runtime.RunIfWaitingForDebugger, proto.Empty{}, func(proto.Empty, error) {
 		b.send(cdp.Send(on, target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(s.ID())}))
 	}))
@@ -110,7 +110,7 @@ func (a *attachment) setUpLocked() {
 	b.send(cdp.Send(s, runtime.Enable, proto.Empty{}))
 	b.send(cdp.Send(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		WorldName:      b.utilityName,
-		RunImmediately: new(true), // makes the world in existing documents
+		RunImmediately: new(true), // also makes the world in existing documents
 	}))
 	a.sendInitScriptsLocked()
 	a.enableLog()
@@ -142,7 +142,7 @@ func (a *attachment) sendViewport(v Viewport) {
 	}
 }
 
-// send logs a command that could not be sent. The usual reason is the end of the
+// send sends a command and logs if that fails. The usual reason is the end of the
 // session, which has an event of its own.
 func (b *Browser) send(err error) {
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 const (
 	// errAborted is Chromium's text for a navigation that ended without a
 	// document and without an error: it became a download, was answered with 204,
-	// was stopped, or another one began.
+	// was stopped, or was replaced by another one.
 	errAborted = "net::ERR_ABORTED"
 
 	// errFailed is the error of an error page without a known reason.
@@ -29,11 +29,11 @@ type attempt struct {
 	url       string
 	response  *Response
 	errorText string // error of its failed request
-	loading   bool   // the frame was told to load after the navigation began
+	loading   bool   // Chromium reported that the frame is loading after the navigation began
 	ended     bool
 	aborted   bool             // ended, for a reason that is not known yet
 	committed bool             // ended with a document, which may be an error page
-	err       *NavigationError // nil when it brought the requested document
+	err       *NavigationError // nil if the requested document arrived
 }
 
 // attemptLocked returns the navigation of a load, and adds a new one.
@@ -157,7 +157,7 @@ func (a *attachment) startedLoadingLocked(e page.EventFrameStartedLoading) {
 	}
 }
 
-// stoppedLoadingLocked handles that a frame stopped loading. A navigation that
+// stoppedLoadingLocked handles the end of a frame's loading. A navigation that
 // has not ended by then never will, for example because a beforeunload dialog was
 // dismissed.
 func (a *attachment) stoppedLoadingLocked(e page.EventFrameStoppedLoading) {

@@ -31,8 +31,8 @@ const (
 	existingPatience = 5 * time.Second
 )
 
-// Options configure the model and every page. A nil Options and the zero value of
-// each field mean the default.
+// Options configures the model and every page. A nil Options and the zero value
+// of each field mean the default.
 type Options struct {
 	Viewport     *Viewport         // of every page; default: the window's size
 	Density      float64           // device pixels per CSS pixel with which Chromium was started; default 1
@@ -64,7 +64,7 @@ type Browser struct {
 
 	mu            sync.Mutex // guards what follows and everything reachable from it
 	closed        bool
-	telling       bool // the events of a turn are being delivered
+	telling       bool // the events of the current turn are being delivered
 	changed       broadcast
 	events        []Event         // of the current turn
 	signals       []chan struct{} // to close at the end of the turn
@@ -151,7 +151,7 @@ func (b *Browser) start(ctx context.Context) error {
 	return err
 }
 
-// Version is the product and its version, such as "Chrome/156.0.7900.0".
+// Version returns the product and its version, such as "Chrome/156.0.7900.0".
 func (b *Browser) Version() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -222,7 +222,8 @@ func (b *Browser) Page(id target.ID) *Page {
 // Done is closed when the model and its goroutine have ended.
 func (b *Browser) Done() <-chan struct{} { return b.done }
 
-// Close ends the model and detaches its client. The browser and its pages go on.
+// Close ends the model and detaches its client. The browser and its pages stay
+// open.
 func (b *Browser) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

@@ -10,11 +10,11 @@ const (
 	// Playwright uses the same number for page.requests().
 	keptRequests = 100
 
-	// keptRequestBytes bounds the kept requests in bytes. Beyond it the oldest
-	// are dropped with their bodies, whose size pages choose.
+	// keptRequestBytes bounds the kept requests in bytes. Beyond that, the oldest
+	// are dropped with their bodies, because pages choose how large bodies are.
 	keptRequestBytes = 8 << 20
 
-	// maxHead bounds a kept head in bytes; nothing is kept of a larger one.
+	// maxHead bounds a kept head in bytes. Larger heads are not kept.
 	maxHead = 1 << 20
 )
 
@@ -24,21 +24,21 @@ type chain struct {
 	id       string
 	frame    *Frame         // nil for a worker's
 	loader   proto.LoaderID // of the requesting or requested document
-	counts   bool           // it counts as one of the frame's running requests
+	counts   bool           // counts as one of the frame's running requests
 	legs     []*Request
-	sent     []extra // what the network reported for each leg that was sent, in order
+	sent     []extra // the network's report of each leg that was sent, in order
 	received []extra
 
 	preflight bool     // sent by Chromium itself and not reported
-	overrides []Header // with which the first leg was continued
+	overrides []Header // the headers with which the first leg was continued
 	askAgain  bool     // interceptors are asked about the next leg too
-	paused    *pause   // of a leg that was not reported yet
+	paused    *pause   // a pause of a leg that has not been reported yet
 }
 
 // extra is the head of a message as it was on the wire.
 type extra struct {
 	headers jsonv2.Value
-	text    int // bytes of the whole head, 0 when unknown
+	text    int // size of the whole head in bytes; 0 if unknown
 }
 
 func (c *chain) last() *Request {
@@ -63,7 +63,7 @@ func (c *chain) extraIndexLocked(r *Request) int {
 	return n
 }
 
-// sentLocked returns the header of a leg as sent, when it is known.
+// sentLocked returns the headers of a leg as they were sent, if known.
 func (c *chain) sentLocked(r *Request) (jsonv2.Value, bool) {
 	i := c.extraIndexLocked(r)
 	switch {
@@ -75,7 +75,7 @@ func (c *chain) sentLocked(r *Request) (jsonv2.Value, bool) {
 	return nil, false
 }
 
-// receivedLocked returns the head of a leg's response as received, or nil.
+// receivedLocked returns the response head of a leg as received, or nil.
 func (c *chain) receivedLocked(r *Request) *extra {
 	if i := c.extraIndexLocked(r); i < len(c.received) {
 		return &c.received[i]
@@ -83,8 +83,7 @@ func (c *chain) receivedLocked(r *Request) *extra {
 	return nil
 }
 
-// headersTextLocked is the size of the head of a leg's response, or 0 when
-// unknown.
+// headersTextLocked returns the size of a leg's response head, or 0 if unknown.
 func (c *chain) headersTextLocked(r *Request) int {
 	if r.response == nil || !r.response.hasExtra {
 		return 0

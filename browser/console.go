@@ -7,7 +7,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// keptEarly bounds the events kept for a page that is not reported yet.
+// keptEarly bounds the events that are kept for a page before the page is
+// reported.
 const keptEarly = 1000
 
 // Place is a position in a script; line and column start at 0.
@@ -21,11 +22,11 @@ type Place struct {
 // sent while somebody listens; see HearConsole.
 type ConsoleCalled struct {
 	Page   *Page
-	Worker *Worker // owner of the console, or nil; for a service worker, the page is one that nobody knows
+	Worker *Worker // owner of the console, or nil; for a service worker, Page is a page that is never reported
 	World  *World  // nil for a message from Chromium
 	Type   string  // as named in the protocol
 	Args   []*runtime.RemoteObject
-	Text   string // of a message from Chromium
+	Text   string // for a message from Chromium
 	Place  Place
 	At     time.Time
 }
@@ -51,7 +52,7 @@ func (ExceptionThrown) event() {}
 func (BindingCalled) event()   {}
 
 // HearConsole makes the model report consoles and exceptions until stop is
-// called, which may happen once.
+// called. stop must be called at most once.
 func (b *Browser) HearConsole() (stop func()) {
 	b.hearing.Add(1)
 	return func() { b.hearing.Add(-1) }
@@ -59,8 +60,8 @@ func (b *Browser) HearConsole() (stop func()) {
 
 func (b *Browser) hears() bool { return b.hearing.Load() > 0 }
 
-// tellLaterLocked is tellLocked for events that matter even before the page is
-// reported.
+// tellLaterLocked is like tellLocked, for events that matter even before the page
+// is reported.
 func (p *Page) tellLaterLocked(e Event) {
 	switch {
 	case p.told:
@@ -107,7 +108,7 @@ func (a *attachment) exceptionThrownLocked(e runtime.EventExceptionThrown) {
 	a.page.tellLaterLocked(ExceptionThrown{Page: a.page, Err: newScriptError(d), Place: place})
 }
 
-// topFrame is the innermost frame of a stack.
+// topFrame returns the innermost frame of a stack.
 func topFrame(stack *runtime.StackTrace, otherwise Place) Place {
 	if stack == nil || len(stack.CallFrames) == 0 {
 		return otherwise

@@ -32,7 +32,7 @@ type ContextOptions struct {
 	BlockServiceWorkers bool
 }
 
-// over returns the options for a context's pages.
+// over returns the options for the context's pages, given the browser's.
 func (o ContextOptions) over(b Options) Options {
 	if o.Viewport != nil {
 		b.Viewport = o.Viewport
@@ -63,7 +63,7 @@ type Context struct {
 	refusesDownloads bool
 
 	initScripts  []*InitScript
-	origins      []string // of its pages, at most maxOrigins
+	origins      []string // origins that its pages have shown, at most maxOrigins
 	interceptors []*interceptor
 	offline      bool
 	credentials  []Credentials

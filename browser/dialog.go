@@ -47,7 +47,7 @@ func (d *Dialog) Accept(ctx context.Context, text string) error {
 	return d.answer(ctx, page.HandleJavaScriptDialogParams{Accept: true, PromptText: text})
 }
 
-// Dismiss answers with Cancel. The error is ErrDialogClosed when the dialog was
+// Dismiss answers with Cancel. The error is ErrDialogClosed if the dialog was
 // answered before.
 func (d *Dialog) Dismiss(ctx context.Context) error {
 	return d.answer(ctx, page.HandleJavaScriptDialogParams{Accept: false})
@@ -61,7 +61,7 @@ func (d *Dialog) answer(ctx context.Context, params page.HandleJavaScriptDialogP
 	if err == nil {
 		return nil
 	}
-	// Nothing else in the command can be wrong.
+	// No other part of the command can be wrong.
 	if e, ok := errors.AsType[*cdp.Error](err); ok && e.Code == codeInvalidParams || errors.Is(err, cdp.ErrDetached) {
 		return ErrDialogClosed
 	}
@@ -82,7 +82,7 @@ func (a *attachment) dialogClosedLocked(e page.EventJavascriptDialogClosed) {
 	a.page.dialogGoneLocked(e.Result, e.UserInput)
 }
 
-// dialogGoneLocked reports the end of the page's dialog, if one is open.
+// dialogGoneLocked ends the page's dialog, if one is open.
 func (p *Page) dialogGoneLocked(accepted bool, text string) {
 	d := p.dialog
 	if d == nil {

@@ -11,8 +11,9 @@
 // other goroutines read the model through methods, under one mutex, and wait for
 // changes.
 //
-// The order makes two promises. A caller that waits for a state (a commit, a
-// lifecycle, a reply to [World.Call] or [Call]) goes on only after the
-// subscribers got every event that led to it. And nothing changes within
-// [Browser.Do], so a snapshot and a subscription fit together.
+// This order gives two guarantees. A caller that waits for a state (a commit, a
+// lifecycle, a reply to [World.Call] or [Call]) continues only after the
+// subscribers have got every event that led to it. And the model does not change
+// within [Browser.Do], so a snapshot and a subscription made there miss nothing
+// in between.
 package browser

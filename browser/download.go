@@ -44,8 +44,8 @@ func (DownloadBegan) event()      {}
 func (DownloadProgressed) event() {}
 func (DownloadEnded) event()      {}
 
-// Page is the page that started the download. For a popup that shows nothing
-// else, it is the page that opened the popup.
+// Page is the page that started the download. If that is a popup that shows
+// nothing else, Page is the page that opened the popup.
 func (d *Download) Page() *Page { return d.page }
 
 // URL is the address of the download.
@@ -62,7 +62,7 @@ func (d *Download) Path() string {
 	return filepath.Join(d.browser.options.Downloads, filepath.Base(d.guid))
 }
 
-// Cancel ends the download. It does nothing to one that has ended.
+// Cancel ends the download. It does nothing if the download has ended.
 func (d *Download) Cancel(ctx context.Context) error {
 	params := protobrowser.CancelDownloadParams{GUID: d.guid, BrowserContextID: d.page.context.id}
 	_, err := Call(ctx, d.browser, d.browser.client.Browser(), protobrowser.CancelDownload, params)
@@ -72,8 +72,8 @@ func (d *Download) Cancel(ctx context.Context) error {
 	return fmt.Errorf("cancel download: %w", err)
 }
 
-// allowDownloads sets how Chromium handles a context's downloads; empty is the
-// default context.
+// allowDownloads sets how Chromium handles a context's downloads. An empty id
+// means the default context.
 func (b *Browser) allowDownloads(id proto.BrowserContextID, refuse bool) error {
 	if b.options.Downloads == "" {
 		return nil
@@ -96,7 +96,7 @@ func (b *Browser) downloadBeganLocked(e protobrowser.EventDownloadWillBegin) {
 		}
 	}
 	if from == nil {
-		return // of a page that is not in the model
+		return // the download belongs to a page that is not in the model
 	}
 	if from.main.commits == 0 && from.opener != nil { // Chromium closes it
 		from = from.opener

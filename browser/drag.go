@@ -7,14 +7,15 @@ import (
 	"github.com/chromedp/cdproto/input"
 )
 
-// InterceptDrags starts or stops keeping drags in the page from the system.
-// Dragged returns the dragged data, and Input.dispatchDragEvent continues the
-// drag. InterceptDrags does not wait for Chromium.
+// InterceptDrags starts or stops intercepting drags, so that the page's drags do
+// not reach the system. Dragged returns the dragged data, and
+// Input.dispatchDragEvent continues the drag. InterceptDrags does not wait for
+// Chromium.
 func (p *Page) InterceptDrags(on bool) error {
 	p.browser.mu.Lock()
 	p.dragged = nil
 	p.browser.mu.Unlock()
-	// Spelled out, because cdproto leaves out a false.
+	// Spelled out, because cdproto omits a false.
 	err := p.Session().Send(input.SetInterceptDrags.Method, map[string]bool{"enabled": on})
 	if err != nil {
 		return fmt.Errorf("intercept drags: %w", p.explain(err))

@@ -15,8 +15,8 @@ import (
 	"takeover/cdp"
 )
 
-// Media describes a page's surroundings to its style sheets. An empty field
-// leaves Chromium's value.
+// Media describes a page's surroundings to its style sheets. An empty field keeps
+// Chromium's value.
 type Media struct {
 	Media         string // "screen" or "print"
 	ColorScheme   string // prefers-color-scheme: "light", "dark", "no-preference"
@@ -31,7 +31,7 @@ type Geolocation struct {
 	Longitude float64 `json:"longitude"`
 	Accuracy  float64 `json:"accuracy"`
 
-	Unknown bool `json:"-"` // the position is unknown: pages get an error instead of waiting for a machine without a position
+	Unknown bool `json:"-"` // the position is unknown, so pages get an error instead of waiting for a machine that has no position
 }
 
 // params are the parameters of Emulation.setGeolocationOverride.
@@ -42,8 +42,8 @@ func (g *Geolocation) params() any {
 	return g
 }
 
-// blockServiceWorkers runs before a page's own scripts when they may not register
-// service workers.
+// blockServiceWorkers is a script that runs before a page's own scripts and keeps
+// them from registering service workers.
 const blockServiceWorkers = `if (self.ServiceWorkerContainer)
 	ServiceWorkerContainer.prototype.register = async () => { console.warn('Service Worker registration blocked by Playwright'); };`
 
@@ -86,22 +86,22 @@ func (a *attachment) emulateLocked() {
 }
 
 // emulateWorkerLocked applies the options to a worker's session. A worker takes
-// the rest from its page.
+// the other options from its page.
 func (a *attachment) emulateWorkerLocked(o Options) {
 	if o.UserAgent != "" || o.Locale != "" {
 		a.browser.send(a.session.Send(emulation.SetUserAgentOverride.Method, o.agent()))
 	}
 }
 
-// agentOverride holds the parameters of Emulation.setUserAgentOverride; without a
-// user agent only the languages change.
+// agentOverride holds the parameters of Emulation.setUserAgentOverride. Without a
+// user agent, only the languages change.
 type agentOverride struct {
 	UserAgent      string         `json:"userAgent"`
 	AcceptLanguage string         `json:"acceptLanguage,omitempty"`
 	Metadata       *agentMetadata `json:"userAgentMetadata,omitempty"`
 }
 
-// agentMetadata is the content of User-Agent Client Hints.
+// agentMetadata is the metadata of the User-Agent Client Hints.
 type agentMetadata struct {
 	Mobile          bool   `json:"mobile"`
 	Model           string `json:"model"`
@@ -217,7 +217,7 @@ func (b *Browser) tellSessions(ctx context.Context, match func(*attachment) bool
 }
 
 // Reemulate applies the page's emulation again, after another client of the
-// browser had changed it and left.
+// browser has changed it and left.
 func (p *Page) Reemulate(ctx context.Context) error {
 	return p.browser.Do(ctx, func() {
 		p.browser.mu.Lock()
@@ -226,7 +226,7 @@ func (p *Page) Reemulate(ctx context.Context) error {
 			if a.page != p || a.worker != nil {
 				continue
 			}
-			if a.parent == nil { // Chromium would not send on a command that it believes to be in force
+			if a.parent == nil { // Chromium skips a command when it believes that the value is already set
 				p.browser.send(a.session.Send(emulation.ClearDeviceMetricsOverride.Method, proto.Empty{}))
 			}
 			a.emulateLocked()

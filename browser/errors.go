@@ -9,34 +9,35 @@ import (
 )
 
 var (
-	// ErrBrowserClosed is the error of every call on a browser whose connection
-	// ended or whose model was closed.
+	// ErrBrowserClosed is returned by every call on a browser whose connection
+	// has ended or whose model was closed.
 	ErrBrowserClosed = errors.New("browser closed")
 
-	// ErrContextClosed is the error of opening a page in a closed context.
+	// ErrContextClosed is returned when a page is opened in a closed context.
 	ErrContextClosed = errors.New("context closed")
 
-	// ErrPageClosed is the error of every call on a closed page, also when the
+	// ErrPageClosed is returned by every call on a closed page, also when the
 	// page closes during the call.
 	ErrPageClosed = errors.New("page closed")
 
-	// ErrPageCrashed is the error of every call on a page whose renderer died. A
-	// reload revives the page.
+	// ErrPageCrashed is returned by every call on a page whose renderer has died.
+	// A reload revives the page.
 	ErrPageCrashed = errors.New("page crashed")
 
-	// ErrFrameDetached is the error of every call on a frame that was removed
-	// from its page.
+	// ErrFrameDetached is returned by every call on a frame that was removed from
+	// its page.
 	ErrFrameDetached = errors.New("frame detached")
 
-	// ErrContextDestroyed is the error of a call in a world whose document was
-	// replaced. To go on, ask the frame for its new world.
+	// ErrContextDestroyed is returned by a call in a world whose document was
+	// replaced. To continue, get the frame's new world.
 	ErrContextDestroyed = errors.New("execution context destroyed")
 
-	// ErrDialogClosed is the error of answering a dialog that has gone.
+	// ErrDialogClosed is returned when a dialog is answered that is already
+	// closed.
 	ErrDialogClosed = errors.New("dialog closed")
 )
 
-// ClosedError is ErrPageClosed with the reason for which the page was closed.
+// ClosedError is ErrPageClosed, with the reason for closing the page.
 type ClosedError struct{ Reason string }
 
 // Error returns what happened and the reason.
@@ -45,8 +46,7 @@ func (e *ClosedError) Error() string { return ErrPageClosed.Error() + ": " + e.R
 // Unwrap returns ErrPageClosed.
 func (e *ClosedError) Unwrap() error { return ErrPageClosed }
 
-// NavigationError is the error of a navigation that did not bring the requested
-// document.
+// NavigationError says why a navigation did not lead to the requested document.
 type NavigationError struct {
 	// URL is the target of the navigation.
 	URL string
@@ -81,8 +81,8 @@ const (
 	codeInvalidParams   = -32602
 )
 
-// contextGone are Chromium's messages for an execution context that has gone. The
-// protocol has no error code for it.
+// contextGone lists Chromium's messages for an execution context that no longer
+// exists. The protocol has no error code for it.
 var contextGone = []string{
 	"Cannot find context with specified id",
 	"Cannot find default execution context",
@@ -116,15 +116,15 @@ func isContextGone(err error) bool {
 }
 
 // isCommitting reports whether Chromium's browser process refused a command
-// because a document has just begun and the renderer did not report it yet. The
-// protocol has no error code for it.
+// because a new document had started that the renderer had not reported yet. The
+// protocol has no error code for this.
 func isCommitting(err error) bool {
 	e, ok := errors.AsType[*cdp.Error](err)
 	return ok && e.Code == codeServerError && e.Message == "Not attached to an active page"
 }
 
-// isUnpainted reports whether Chromium had no picture of a page, because its new
-// document was not painted yet. The protocol has no error code for it.
+// isUnpainted reports whether Chromium had no picture of a page, because the new
+// document had not been painted yet. The protocol has no error code for this.
 func isUnpainted(err error) bool {
 	e, ok := errors.AsType[*cdp.Error](err)
 	return ok && e.Code == codeServerError && e.Message == "Unable to capture screenshot"

@@ -1,11 +1,11 @@
 package browser
 
-// Event is an event of the model. Subscribers get events in order. The set of
-// types is closed; read them with a type switch that has a default.
+// Event is an event of the model. Subscribers get events in order. Use a type
+// switch with a default case to read them; types may be added.
 type Event interface{ event() }
 
 // PageCreated reports a page that is ready for use: its frame tree, worlds and
-// viewport are set up. Earlier changes are in the page's state, and have no
+// viewport are set up. Earlier changes are part of the page's state, and have no
 // events.
 type PageCreated struct {
 	Page   *Page
@@ -16,7 +16,7 @@ type PageCreated struct {
 // The new page is closed.
 type PageRefused struct{}
 
-// PageClosed reports that a page and all its frames have gone.
+// PageClosed reports that a page and all its frames are gone.
 type PageClosed struct{ Page *Page }
 
 // PageCrashed reports that a page's renderer died. Only a reload or navigation
@@ -51,7 +51,7 @@ type FrameNavigated struct {
 // FrameNavigated.
 type LifecycleChanged struct {
 	Frame          *Frame
-	Added, Removed Lifecycle // sets
+	Added, Removed Lifecycle // sets of stages
 }
 
 // DialogOpened reports a JavaScript dialog, which blocks its page until it is

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// ErrNoExecutable is the error of FindExecutable when the machine has no
-// Chromium.
+// ErrNoExecutable is returned by FindExecutable when the machine has no Chromium.
 var ErrNoExecutable = errors.New("no Chromium found")
 
 // executableNames are the names that distributions give to Chromium and its
@@ -31,9 +30,9 @@ var executablePlaces = []string{
 }
 
 // FindExecutable returns the path of the Chromium to start: the first of the
-// usual names on PATH, or else one of the usual places. When it finds a wrapper
-// script, it returns the program that the script starts, if that is in a usual
-// place, because the script takes time and adds switches.
+// usual names on PATH, or else one of the usual places. If it finds a wrapper
+// script, it returns the program that the script starts, provided that this is in
+// a usual place, because the script takes time and adds switches.
 func FindExecutable() (string, error) {
 	for _, name := range executableNames {
 		path, err := exec.LookPath(name)

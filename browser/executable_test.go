@@ -58,7 +58,8 @@ func TestBehindWrapper(t *testing.T) {
 	}
 }
 
-// A process may call itself anything, also what looks like fields of stat.
+// TestReadStat checks that a process's name may contain anything, even text that
+// looks like fields of stat.
 func TestReadStat(t *testing.T) {
 	self, err := readStat(os.Getpid())
 	if err != nil || self.parent != os.Getppid() || self.startTime == 0 || self.group == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// FileChooserOpened reports that a page asked for files, while file choosers are
-// intercepted and not shown. It is sent only for input elements.
+// FileChooserOpened reports that a page opened a file chooser while file choosers
+// are intercepted and not shown. It is sent only for input elements.
 type FileChooserOpened struct {
 	Frame    *Frame
 	Node     proto.BackendNodeID // the input, in the frame's session
@@ -19,8 +19,8 @@ type FileChooserOpened struct {
 func (FileChooserOpened) event() {}
 
 // InterceptFileChoosers makes the page report file choosers instead of showing
-// them, while at least one caller wants so: each call with true needs a later one
-// with false. It returns when every process of the page obeys.
+// them, while at least one caller wants that: each call with true needs a later
+// one with false. It returns when every process of the page has applied it.
 func (p *Page) InterceptFileChoosers(ctx context.Context, on bool) error {
 	if err := p.browser.callAll(ctx, p.countChoosers(on)); err != nil {
 		return fmt.Errorf("intercept file choosers: %w", p.explain(err))
@@ -28,14 +28,14 @@ func (p *Page) InterceptFileChoosers(ctx context.Context, on bool) error {
 	return nil
 }
 
-// AskFileChoosers is InterceptFileChoosers without waiting.
+// AskFileChoosers is like InterceptFileChoosers, but does not wait.
 func (p *Page) AskFileChoosers(on bool) {
 	for _, call := range p.countChoosers(on) {
 		p.browser.send(call.session.Send(call.method, call.params))
 	}
 }
 
-// countChoosers counts the callers, and returns the commands that are needed now.
+// countChoosers counts the callers, and returns the commands that are now needed.
 func (p *Page) countChoosers(on bool) []sessionCall {
 	b := p.browser
 	b.mu.Lock()

@@ -11,15 +11,16 @@ import (
 	"takeover/cdp"
 )
 
-// FileInput is an input element that asked for files. It is kept until Release,
-// even when it is in no document. All methods may be called from any goroutine.
+// FileInput is an input element that opened a file chooser. It is kept until
+// Release, even if it is not in a document. All methods may be called from any
+// goroutine.
 type FileInput struct {
 	world  *World
 	object runtime.RemoteObjectID
 	accept string
 }
 
-// Input finds the element. Release it.
+// Input finds the element. The caller must release it.
 func (ev FileChooserOpened) Input(ctx context.Context) (*FileInput, error) {
 	w, err := ev.Frame.World(ctx, WorldUtility)
 	if err != nil {
@@ -41,11 +42,11 @@ func (ev FileChooserOpened) Input(ctx context.Context) (*FileInput, error) {
 	return input, nil
 }
 
-// Accept is the element's accept attribute: the preferred kinds of files. It is
-// hostile.
+// Accept returns the element's accept attribute, which names the preferred kinds
+// of files. It is hostile.
 func (i *FileInput) Accept() string { return i.accept }
 
-// Gone is closed when the element's document has gone.
+// Gone is closed when the element's document is gone.
 func (i *FileInput) Gone() <-chan struct{} { return i.world.Destroyed() }
 
 // SetFiles gives the element files of this machine, as if a person had chosen

@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// firstUID and lastUID are the user ids for Chromiums of a server that runs
-	// as root. Each Chromium has its own, so that none can read another's
-	// profile. systemd leaves this range unused (https://systemd.io/UIDS-GIDS/),
-	// and it lies within the 16 bits that containers usually map.
+	// firstUID and lastUID are the range of user ids for Chromiums when the
+	// server runs as root. Each Chromium has its own id, so that none can read
+	// another's profile. systemd leaves this range unused
+	// (https://systemd.io/UIDS-GIDS/), and it lies within the 16 bits that
+	// containers usually map.
 	firstUID, lastUID = 60578, 61183
 
 	// maxTempPath is the longest TMPDIR in which Chromium can create its socket
@@ -25,8 +26,8 @@ const (
 )
 
 // folder is the folder of one Chromium on disk. It contains the record of its
-// process, which Chromium cannot change, and Chromium's own folders: profile,
-// home, tmp.
+// process, which Chromium cannot change, and the folders that Chromium uses:
+// profile, home, tmp.
 type folder struct {
 	dir  string
 	uid  int    // the user under which Chromium runs
@@ -35,16 +36,16 @@ type folder struct {
 
 var uidsGiven atomic.Uint32
 
-// nextUID goes through the range again and again, from a different start in each
-// server.
+// nextUID cycles through the range, from a different start in each server.
 func nextUID() int {
 	return firstUID + (os.Getpid()+int(uidsGiven.Add(1)))%(lastUID-firstUID+1)
 }
 
 func mustDropRoot() bool { return os.Geteuid() == 0 }
 
-// openFolder makes the folder at dir, or opens the existing one with its profile.
-// With drop it belongs to an unprivileged user, who must be able to reach it.
+// openFolder creates the folder at dir, or opens the existing one with its
+// profile. With drop, the folder belongs to an unprivileged user, who must be
+// able to reach it.
 func openFolder(dir string, drop bool) (*folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -77,7 +78,8 @@ func openFolder(dir string, drop bool) (*folder, error) {
 	return f, errors.Join(makeReachable(f.dir), makeReachable(filepath.Dir(f.temp)))
 }
 
-// shortTemp makes a folder for temporary files in another place.
+// shortTemp creates a folder for temporary files whose path is short enough for
+// Chromium's socket.
 func shortTemp() (string, error) {
 	for _, parent := range []string{os.TempDir(), "/tmp"} {
 		dir, err := os.MkdirTemp(parent, "takeover-")
@@ -97,8 +99,8 @@ func (f *folder) files() string     { return filepath.Join(f.dir, "files") }
 func (f *folder) downloads() string { return filepath.Join(f.dir, "downloads") }
 func (f *folder) ownedByRoot() bool { return f.uid == 0 }
 
-// prepare makes what Chromium needs to start, and removes what a killed Chromium
-// left: the lock that names its process, and its temporary files.
+// prepare creates what Chromium needs to start, and removes what a killed
+// Chromium left: the lock with the id of its process, and its temporary files.
 func (f *folder) prepare() error {
 	if err := errors.Join(emptyDir(f.temp), emptyDir(f.downloads())); err != nil {
 		return err
@@ -154,12 +156,13 @@ func ownerOf(info fs.FileInfo) int {
 	return int(info.Sys().(*syscall.Stat_t).Uid) //nolint:forcetypeassert // always so on Linux
 }
 
-// ErrUnreachable is the error of a folder that the unprivileged user of a server
-// that runs as root cannot reach, for example below /root.
+// ErrUnreachable is returned when the server runs as root and the unprivileged
+// user of its Chromium cannot reach the folder, for example because it is below
+// /root.
 var ErrUnreachable = errors.New("an unprivileged Chromium cannot reach this folder")
 
-// makeReachable lets other users pass through dir, which is ours, and through our
-// temporary folders above it. It changes no other folder.
+// makeReachable lets other users pass through dir, which must belong to us, and
+// through our temporary folders above it. It changes no other folder.
 func makeReachable(dir string) error {
 	temp := filepath.Clean(os.TempDir()) + string(filepath.Separator)
 	for at := dir; ; at = filepath.Dir(at) {
@@ -184,8 +187,8 @@ func makeReachable(dir string) error {
 	}
 }
 
-// environment is Chromium's environment. The server's environment contains
-// secrets, so only the variables named here pass.
+// environment returns Chromium's environment. The server's environment contains
+// secrets, so only the variables named here are passed on.
 func (f *folder) environment() []string {
 	env := []string{
 		"HOME=" + f.home(),
@@ -206,8 +209,8 @@ func (f *folder) environment() []string {
 	return env
 }
 
-// attributes start Chromium in a process group of its own, as its user. The
-// kernel kills it when the server is killed.
+// attributes makes Chromium start in a process group of its own, as its user. The
+// kernel kills it when the server dies.
 func (f *folder) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if f.uid != os.Geteuid() {
@@ -216,7 +219,7 @@ func (f *folder) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// emptyTemp removes Chromium's temporary files after its end.
+// emptyTemp removes Chromium's temporary files after Chromium has ended.
 func (f *folder) emptyTemp() error {
 	if filepath.Dir(f.temp) == f.dir {
 		return emptyDir(f.temp)
@@ -224,12 +227,12 @@ func (f *folder) emptyTemp() error {
 	return os.RemoveAll(f.temp)
 }
 
-// remove removes everything.
+// remove removes the folder with its contents.
 func (f *folder) remove() error {
 	return errors.Join(f.emptyTemp(), os.RemoveAll(f.dir))
 }
 
-// emptyDir removes the content of a folder. A folder that does not exist counts
+// emptyDir removes the contents of a folder. A folder that does not exist counts
 // as empty.
 func emptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)

@@ -42,13 +42,13 @@ type Frame struct {
 	inflight  int // number of running requests
 	selfIdle  bool
 	idleTimer *time.Timer
-	idleRound uint64 // tells a current timer from one that was stopped too late
+	idleRound uint64 // distinguishes the current timer from one that was stopped too late
 }
 
 // ID is Chromium's id of the frame.
 func (f *Frame) ID() proto.FrameID { return f.id }
 
-// HasTarget reports whether the frame is the topmost one of a process, so that
+// HasTarget reports whether the frame is the topmost one of its process, so that
 // its id is also the id of a target.
 func (f *Frame) HasTarget() bool {
 	f.page.browser.mu.Lock()
@@ -56,7 +56,7 @@ func (f *Frame) HasTarget() bool {
 	return f.attachment != nil && f.attachment.root == f.id
 }
 
-// rootID is the id of the topmost frame of the process that has the frame.
+// rootID returns the id of the topmost frame in the frame's process.
 func (f *Frame) rootID() proto.FrameID {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
@@ -92,8 +92,9 @@ func (f *Frame) URL() string {
 	return f.url
 }
 
-// FailedURL is the URL that failed to load while the frame shows Chromium's error
-// page (whose own URL is chrome-error://chromewebdata/), and otherwise empty.
+// FailedURL returns the URL that failed to load while the frame shows Chromium's
+// error page (whose own URL is chrome-error://chromewebdata/). Otherwise it is
+// empty.
 func (f *Frame) FailedURL() string {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
@@ -123,21 +124,21 @@ func (f *Frame) Response() *Response {
 }
 
 // Session is the session of the process that has the frame now. Commands about
-// the frame go to it.
+// the frame are sent on it.
 func (f *Frame) Session() *cdp.Session {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.attachment.session
 }
 
-// Detached reports whether the frame or its page has gone.
+// Detached reports whether the frame or its page is gone.
 func (f *Frame) Detached() bool {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.detached
 }
 
-// goneLocked is why calls on the frame fail, or nil.
+// goneLocked returns why calls on the frame fail, or nil.
 func (f *Frame) goneLocked() error {
 	if err := f.page.goneLocked(); err != nil {
 		return err
@@ -148,7 +149,8 @@ func (f *Frame) goneLocked() error {
 	return nil
 }
 
-// explain replaces an error by what has gone, if that is the cause.
+// explain replaces an error by the reason why the frame is gone, if that is the
+// cause.
 func (f *Frame) explain(err error) error {
 	if !errors.Is(err, cdp.ErrDetached) {
 		return err

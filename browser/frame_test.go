@@ -53,7 +53,7 @@ func TestFrames(t *testing.T) {
 	if _, err := one.Navigate(wait(t, "navigate"), "about:blank", browser.NavigateOptions{}); !errors.Is(err, browser.ErrFrameDetached) {
 		t.Errorf("navigated a removed frame: %v", err)
 	}
-	// document.write begins the document again.
+	// document.write starts the document again.
 	must(t, f.WaitForLifecycle(wait(t, "idle"), browser.LifecycleNetworkIdle))
 	r.story()
 	evalMain[any](t, f, "(document.open(), document.write('<title>W</title><img src=/nothing>'), document.close())")
@@ -63,7 +63,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestFramesOfOtherProcesses takes a frame from one process to another and back.
+// TestFramesOfOtherProcesses moves a frame from one process to another and back.
 func TestFramesOfOtherProcesses(t *testing.T) {
 	s := newSite(t, map[string]string{
 		"/a":     `<title>A</title><iframe name=in src="http://localhost:PORT/inner"></iframe>`,
@@ -127,7 +127,7 @@ func TestFramesOfOtherProcesses(t *testing.T) {
 	}
 	open(t, in, s.other("/inner"))
 
-	// A second model, attached when all is there.
+	// A second model, attached when everything exists already.
 	second := attachTo2(t, b, p)
 	if frames := second.Frames(); len(frames) != 3 || frames[1].URL() != s.other("/inner") || frames[2].Parent() != frames[1] {
 		t.Errorf("second model: %d frames", len(frames))

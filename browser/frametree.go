@@ -66,14 +66,14 @@ func (f *Frame) detachChildrenLocked() {
 	}
 }
 
-// frameTreeLocked handles the list of frames that a process has now.
+// frameTreeLocked handles the list of frames that a process now has.
 func (a *attachment) frameTreeLocked(tree *page.FrameTree) {
 	f := a.page.frameLocked(a, tree.Frame.ID, tree.Frame.ParentID)
 	f.attachment = a
 	// The empty document of a new frame has no URL. An event reports the document
 	// that replaces it.
 	if tree.Frame.URL != "" && f.loaderID != tree.Frame.LoaderID {
-		if !f.initial { // otherwise they belong to the document, come from another process, and were added before
+		if !f.initial { // otherwise they belong to the document, which came from another process, and were added before
 			f.detachChildrenLocked()
 		}
 		f.commitLocked(a, tree.Frame, page.NavigationTypeNavigation)
@@ -98,7 +98,7 @@ func (a *attachment) frameDetachedLocked(e page.EventFrameDetached) {
 	}
 }
 
-// frameNavigatedLocked handles a frame's new document.
+// frameNavigatedLocked handles a new document of a frame.
 func (a *attachment) frameNavigatedLocked(e page.EventFrameNavigated) {
 	f := a.page.frameLocked(a, e.Frame.ID, e.Frame.ParentID)
 	f.selfIdle = false // requests that end with the old document do not make it idle
@@ -135,7 +135,7 @@ func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.Navigati
 	f.dropRequestsLocked(doc.LoaderID)
 	f.resetIdleLocked()
 	reached := LifecycleCommit
-	if kind == page.NavigationTypeBackForwardCacheRestore { // it had reached all of them before
+	if kind == page.NavigationTypeBackForwardCacheRestore { // such a document reached all stages before
 		reached |= LifecycleDOMContentLoaded | LifecycleLoad | LifecycleNetworkIdle
 		f.selfIdle = true
 	}

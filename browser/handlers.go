@@ -15,11 +15,11 @@ import (
 	"takeover/cdp"
 )
 
-// handler handles one kind of event. a is the event's attachment, nil for the
-// browser's own session.
+// handler handles one kind of event. The attachment is the one of the event's
+// session, or nil for the browser's own session.
 type handler struct {
 	method string
-	wanted func(*Browser) bool // nil for always
+	wanted func(*Browser) bool // whether to handle the event now; nil for always
 	handle func(b *Browser, a *attachment, ev cdp.Event) error
 }
 
@@ -67,8 +67,8 @@ var handlers = table(
 	heard(on(runtime.ExceptionThrown, (*attachment).exceptionThrownLocked)),
 	heard(on(log.EntryAdded, (*attachment).logEntryLocked)),
 
-	// These use types of our own, because Chromium sends many of these events,
-	// and large ones.
+	// These events use types of our own, because they are frequent and large, and
+	// we need few of their fields.
 	on(proto.Event[requestSent]{Method: network.RequestWillBeSent.Method}, (*attachment).requestSentLocked),
 	on(proto.Event[responseReceived]{Method: network.ResponseReceived.Method}, (*attachment).responseReceivedLocked),
 	on(proto.Event[headReceived]{Method: network.RequestWillBeSentExtraInfo.Method}, (*attachment).headSentLocked),
@@ -106,8 +106,8 @@ func onBrowser[E any](e proto.Event[E], fn func(*Browser, *attachment, E)) handl
 	}}
 }
 
-// heard limits a handler of events that pages may send without end to times when
-// somebody listens.
+// heard limits a handler of events that pages may send without end: it runs only
+// while somebody listens.
 func heard(h handler) handler {
 	h.wanted = (*Browser).hears
 	return h
@@ -136,7 +136,7 @@ func (b *Browser) handleLocked(ev cdp.Event) {
 	}
 	a := b.attachments[ev.Session]
 	if a == nil && ev.Session != b.client.Browser().ID() {
-		return // of a session that has gone
+		return // the event belongs to a session that is gone
 	}
 	if err := h.handle(b, a, ev); err != nil {
 		b.logger.Error("event not understood", "error", err)

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxFaviconURL bounds a kept icon URL in bytes. Longer ones are pictures in
-	// data: URLs, which a tab strip does not need.
+	// maxFaviconURL bounds the URL of a favicon in bytes. Longer URLs are data:
+	// URLs with the picture in them, which a tab strip does not need.
 	maxFaviconURL = 64 << 10
 
 	// maxTitle bounds a kept title in UTF-16 units.
@@ -17,9 +17,10 @@ const (
 )
 
 // headFunction waits until the document's title or icon differs from the given
-// one, and returns both. Of several icons, browsers use the last. Chromium itself
-// reports a title only when a page navigates (Target.targetInfoChanged). The
-// pause bounds the cost of a page that changes its title all the time.
+// one, and returns both. If there are several icons, the last one counts, as in
+// browsers. Chromium itself reports a title only when a page navigates
+// (Target.targetInfoChanged). The pause bounds the cost of a page that changes
+// its title all the time.
 const headFunction = `(title, icon, maxTitle) => new Promise(resolve => {
 	const pause = 50;
 	let timer = 0;
@@ -50,7 +51,7 @@ func (p *Page) watchHeadLocked() {
 	p.askHeadLocked(w, p.headRound)
 }
 
-// askHeadLocked asks for the next change. The answer arrives in a later turn,
+// askHeadLocked asks for the next change. The reply arrives in a later turn,
 // which asks again.
 func (p *Page) askHeadLocked(w *World, round uint64) {
 	params := w.functionCall(CallOptions{
@@ -76,7 +77,7 @@ func (p *Page) askHeadLocked(w *World, round uint64) {
 			p.favicon = ""
 		}
 		p.tellLocked(PageChanged{Page: p})
-		if p.favicon == now[1] { // an icon that is not kept would be reported again at once
+		if p.favicon == now[1] { // an icon that we do not keep would be reported again at once
 			p.askHeadLocked(w, round)
 		}
 	}

@@ -28,7 +28,7 @@ type InitScript struct {
 
 	// Guarded by the browser's lock.
 	ids     map[*attachment]page.ScriptIdentifier
-	asked   int // number of open replies
+	asked   int // number of replies still to come
 	removed bool
 }
 
@@ -38,13 +38,13 @@ func (c *Context) AddInitScript(ctx context.Context, o InitScriptOptions) (*Init
 	return c.browser.addInitScript(ctx, o, &c.initScripts, func(a *attachment) bool { return a.page.context == c })
 }
 
-// AddInitScript adds a script to the page, as Context.AddInitScript does.
+// AddInitScript adds a script to the page. See Context.AddInitScript.
 func (p *Page) AddInitScript(ctx context.Context, o InitScriptOptions) (*InitScript, error) {
 	return p.browser.addInitScript(ctx, o, &p.initScripts, func(a *attachment) bool { return a.page == p })
 }
 
-// AddInitScript adds a script to every page of every context, as
-// Context.AddInitScript does.
+// AddInitScript adds a script to every page of every context. See
+// Context.AddInitScript.
 func (b *Browser) AddInitScript(ctx context.Context, o InitScriptOptions) (*InitScript, error) {
 	return b.addInitScript(ctx, o, &b.initScripts, func(*attachment) bool { return true })
 }
@@ -94,8 +94,8 @@ func (s *InitScript) removeLocked(a *attachment, id page.ScriptIdentifier) {
 	s.browser.send(cdp.Send(a.session, page.RemoveScriptToEvaluateOnNewDocument, page.RemoveScriptToEvaluateOnNewDocumentParams{Identifier: id}))
 }
 
-// Remove ends the script: later documents do not get it. Removing it again is no
-// error.
+// Remove removes the script: later documents do not get it. Removing it twice is
+// not an error.
 func (s *InitScript) Remove() {
 	s.browser.mu.Lock()
 	defer s.browser.mu.Unlock()
@@ -130,7 +130,8 @@ func (a *attachment) initScriptsLocked() [3][]*InitScript {
 	return [...][]*InitScript{a.browser.initScripts, a.page.context.initScripts, a.page.initScripts}
 }
 
-// forgetInitScriptsLocked forgets a session that has ended.
+// forgetInitScriptsLocked removes a session that has ended from the scripts'
+// records.
 func (a *attachment) forgetInitScriptsLocked() {
 	for _, list := range a.initScriptsLocked() {
 		for _, s := range list {

@@ -13,10 +13,10 @@ import (
 	"takeover/cdp"
 )
 
-// Interceptor decides about a request before it is sent. True means that its
-// owner will call Continue, Fulfill or Abort of the request; false leaves the
-// request to other interceptors and finally to the network. It is called on the
-// model's goroutine like a subscriber, after RequestSent.
+// Interceptor decides about a request before it is sent. If it returns true, its
+// owner will call Continue, Fulfill or Abort on the request. If it returns false,
+// other interceptors decide, and finally the request goes to the network. It is
+// called on the model's goroutine like a subscriber, after RequestSent.
 type Interceptor func(*Request) bool
 
 // interceptor is an Interceptor of a page or context.
@@ -36,7 +36,7 @@ type requestPaused struct {
 	NetworkID string          `json:"networkId"`
 	Request   requestData     `json:"request"`
 
-	ResponseStatus  int64    `json:"responseStatusCode"` // 0 for a request that was not sent yet
+	ResponseStatus  int64    `json:"responseStatusCode"` // 0 for a request that has not been sent yet
 	ResponseHeaders []Header `json:"responseHeaders"`
 }
 
@@ -48,7 +48,7 @@ func (a *attachment) requestPausedLocked(e requestPaused) {
 	case e.ResponseStatus != 0:
 		held.answeredLocked(e)
 		return
-	case isFavicon(e.Request.URL): // no document asked for it
+	case isFavicon(e.Request.URL): // no document requested it
 		held.abortLocked(network.ErrorReasonAborted)
 		return
 	case e.NetworkID == "", strings.HasPrefix(e.Request.URL, "data:"):
@@ -69,21 +69,21 @@ func (a *attachment) requestPausedLocked(e requestPaused) {
 	}
 }
 
-// appliesLocked finds the held request. The headers that are known now are more
-// complete.
+// appliesLocked finds the request that a pause belongs to. The headers that are
+// known by now are more complete.
 func (h *pause) appliesLocked(r *Request) {
 	r.pause = h
 	r.headers = keptHead(h.data.Headers)
 	if body := h.data.body(); body != nil {
 		r.postData, r.bodySize = body, len(body)
 	}
-	h.data = requestData{} // the request has it now
+	h.data = requestData{} // the request has this data now
 	r.page.weighLocked(r)
 }
 
-// decideLocked makes the interceptors decide, in the request's place among the
-// turn's events. Like in Playwright, they do not decide about the target of a
-// redirect, unless an Answer asked for it.
+// decideLocked lets the interceptors decide, at the request's place among the
+// turn's events. As in Playwright, they do not decide about the target of a
+// redirect, unless an Answer asked for that.
 func (h *pause) decideLocked(r *Request) {
 	if r.From != nil && !r.chain.askAgain {
 		h.releaseLocked(r.chain.overrides)
@@ -92,8 +92,8 @@ func (h *pause) decideLocked(r *Request) {
 	h.attachment.browser.tellLocked(question{h, r})
 }
 
-// question is an event that asks the interceptors. It is an event only because of
-// its order.
+// question asks the interceptors. It is an event only so that it happens in the
+// right order.
 type question struct {
 	pause   *pause
 	request *Request
@@ -117,8 +117,8 @@ func (q question) ask() {
 	q.pause.releaseLocked(nil)
 }
 
-// answerPreflightLocked allows a cross-origin request when both events about its
-// preflight are known, because an interceptor means to answer the request.
+// answerPreflightLocked allows a cross-origin request once both events about its
+// preflight are known, because an interceptor will answer the request.
 func (a *attachment) answerPreflightLocked(c *chain) {
 	h := c.paused
 	if h == nil {
@@ -154,7 +154,7 @@ func orElse(value, otherwise string) string {
 	return value
 }
 
-// releaseLocked lets a request go to the network.
+// releaseLocked lets a request proceed to the network.
 func (h *pause) releaseLocked(headers []Header) {
 	h.decided = true
 	h.attachment.browser.send(h.attachment.session.Send(fetch.ContinueRequest.Method, continueParams{RequestID: h.id, Headers: headers}))
@@ -165,7 +165,7 @@ func (h *pause) abortLocked(reason network.ErrorReason) {
 	h.attachment.browser.send(cdp.Send(h.attachment.session, fetch.FailRequest, fetch.FailRequestParams{RequestID: h.id, ErrorReason: reason}))
 }
 
-// Overrides replace parts of a request that continues. A nil field leaves its
+// Overrides replaces parts of a request that continues. A nil field leaves its
 // part unchanged.
 type Overrides struct {
 	URL      string
@@ -175,7 +175,7 @@ type Overrides struct {
 }
 
 // continueParams are the parameters of Fetch.continueRequest. cdproto's type
-// would lose an empty body and an empty list.
+// would omit an empty body and an empty list.
 type continueParams struct {
 	RequestID fetch.RequestID `json:"requestId"`
 	URL       string          `json:"url,omitzero"`
@@ -184,8 +184,8 @@ type continueParams struct {
 	Headers   []Header        `json:"headers,omitzero"`
 }
 
-// Continue lets a request go on that an interceptor took. Headers also apply to
-// its redirects.
+// Continue lets an intercepted request proceed. The headers also apply to its
+// redirects.
 func (r *Request) Continue(ctx context.Context, o Overrides) error {
 	unlock := r.page.locked()
 	r.chain.overrides = o.Headers
@@ -195,7 +195,7 @@ func (r *Request) Continue(ctx context.Context, o Overrides) error {
 	})
 }
 
-// Answer is a response for a request.
+// Answer is a response to an intercepted request.
 type Answer struct {
 	Status     int
 	StatusText string
@@ -204,7 +204,7 @@ type Answer struct {
 	AskAgain   bool // interceptors also decide about the target of a redirect
 }
 
-// Fulfill answers a request that an interceptor took.
+// Fulfill answers an intercepted request.
 func (r *Request) Fulfill(ctx context.Context, a Answer) error {
 	unlock := r.page.locked()
 	r.chain.askAgain = a.AskAgain
@@ -216,15 +216,15 @@ func (r *Request) Fulfill(ctx context.Context, a Answer) error {
 	})
 }
 
-// Abort makes a request fail that an interceptor took.
+// Abort makes an intercepted request fail.
 func (r *Request) Abort(ctx context.Context, reason network.ErrorReason) error {
 	return r.decide(ctx, fetch.FailRequest.Method, func(id fetch.RequestID) any {
 		return fetch.FailRequestParams{RequestID: id, ErrorReason: reason}
 	})
 }
 
-// decide sends the decision about a request. It is no error when the request has
-// ended or was decided before, or when its page has gone.
+// decide sends the decision about a request. It is not an error if the request
+// has already ended or been decided, or if its page is gone.
 func (r *Request) decide(ctx context.Context, method string, params func(fetch.RequestID) any) error {
 	unlock := r.page.locked()
 	h := r.pause
@@ -239,19 +239,19 @@ func (r *Request) decide(ctx context.Context, method string, params func(fetch.R
 		return nil
 	}
 	if e, ok := errors.AsType[*cdp.Error](err); ok && strings.HasPrefix(e.Message, "Invalid InterceptionId") {
-		return nil // cancelled, or no interceptor is left
+		return nil // the request was cancelled, or no interceptor is left
 	}
 	return err
 }
 
-// Intercept makes fn decide about the page's requests from now on, until remove
-// is called. It returns when Chromium holds them back.
+// Intercept calls fn for each of the page's requests until remove is called. It
+// returns once Chromium holds requests back.
 func (p *Page) Intercept(ctx context.Context, fn Interceptor) (remove func(context.Context) error, err error) {
 	return p.browser.intercept(ctx, &p.interceptors, fn, func(a *attachment) bool { return a.page == p })
 }
 
-// Intercept makes fn decide about the requests of the context's pages, as
-// Page.Intercept does. It includes the first requests of popups.
+// Intercept is like Page.Intercept, for the requests of all pages of the context,
+// including the first requests of popups.
 func (c *Context) Intercept(ctx context.Context, fn Interceptor) (remove func(context.Context) error, err error) {
 	return c.browser.intercept(ctx, &c.interceptors, fn, c.has)
 }
@@ -277,8 +277,8 @@ func (p *Page) interceptedLocked() bool {
 	return len(p.interceptors)+len(p.context.interceptors) > 0
 }
 
-// updateInterception makes Chromium hold back the requests of exactly those
-// sessions that have interceptors.
+// updateInterception makes Chromium hold back requests in exactly those sessions
+// that have interceptors.
 func (b *Browser) updateInterception(ctx context.Context, of func(*attachment) bool) error {
 	b.mu.Lock()
 	var calls []sessionCall
@@ -303,13 +303,14 @@ type holding int
 
 const (
 	holdNothing   holding = iota
-	holdDocuments         // while somebody logs in
-	holdAnswers           // responses to documents, while somebody declines to log in
+	holdDocuments         // while somebody signs in
+	holdAnswers           // responses to documents, while somebody declines to sign in
 	holdAll
 )
 
-// interceptionLocked returns the commands that bring holding up to date. The
-// cache is off meanwhile, because it would answer before any interceptor decides.
+// interceptionLocked returns the commands that bring holding up to date. While
+// requests are held back, the cache is off, because it would answer before any
+// interceptor decides.
 func (a *attachment) interceptionLocked() []sessionCall {
 	want := holdNothing
 	switch {

@@ -21,13 +21,13 @@ const (
 	// DefaultHeight is the default height of the window in CSS pixels.
 	DefaultHeight = 720
 
-	// StartTimeout bounds the time from a Chromium's start to its first answer.
-	// With a warm disk it takes a quarter of a second, and much more with a cold
-	// disk on a busy machine.
+	// StartTimeout bounds the time from a Chromium's start to its first reply.
+	// With a warm disk it takes a quarter of a second, and with a cold disk on a
+	// busy machine much longer.
 	StartTimeout = 30 * time.Second
 )
 
-// LaunchOptions configure the start of a Chromium. The zero value of each field
+// LaunchOptions configures the start of a Chromium. The zero value of each field
 // except Dir is its default.
 type LaunchOptions struct {
 	ExecPath          string       // the executable; default: FindExecutable
@@ -59,20 +59,19 @@ func (o *LaunchOptions) setExecPath() (err error) {
 	return err
 }
 
-// errSandboxRefused is the error of a start when Chromium cannot set up its
-// sandbox.
+// errSandboxRefused is returned when Chromium cannot set up its sandbox.
 var errSandboxRefused = errors.New("the kernel refuses Chromium's sandbox")
 
 // unsandboxed remembers executables whose sandbox this machine refused, so that
 // the next start does not try again.
 var unsandboxed sync.Map // executable path → struct{}
 
-// Launch starts a Chromium with a debugging pipe and returns when it answers. ctx
-// bounds only the start. With the Dir of a Chromium that has ended, the new one
-// has the same profile.
+// Launch starts a Chromium with a debugging pipe and returns once it responds.
+// ctx bounds only the start. If Dir is the folder of a Chromium that has ended,
+// the new one gets the same profile.
 //
 // The sandbox is on. When the server runs as root, Chromium runs under an
-// unprivileged user id. Where the kernel refuses either of them, Chromium runs
+// unprivileged user id. If the kernel does not permit one of these, Chromium runs
 // without it and a warning is logged; see Process.Sandboxed.
 func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	o = o.withDefaults()
@@ -97,8 +96,8 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	folder, err := openFolder(o.Dir, mustDropRoot())
 	if errors.Is(err, syscall.EPERM) {
-		// Root may lack the right to change owners of files, for example in some
-		// containers.
+		// Root may not be permitted to change the owners of files, for example in
+		// some containers.
 		o.Logger.Warn("Chromium runs as root: its folder cannot be given to another user", "error", err)
 		folder, err = openFolder(o.Dir, false)
 	}
@@ -119,7 +118,7 @@ func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	return p, nil
 }
 
-// start starts one Chromium and waits for its first answer.
+// start starts one Chromium and waits for its first reply.
 func start(ctx context.Context, o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	started := time.Now()
 	if err := folder.prepare(); err != nil {
@@ -135,7 +134,7 @@ func start(ctx context.Context, o LaunchOptions, folder *folder, sandbox bool) (
 		return p, nil
 	}
 	if p.conn.Err() == nil {
-		p.kill() // it runs but does not answer, or the caller gave up
+		p.kill() // it runs but does not respond, or the caller gave up
 		<-p.done
 		return nil, fmt.Errorf("wait for its first answer: %w%s", err, p.stderr.quote())
 	}

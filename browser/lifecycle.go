@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// NetworkIdleTime is how long a frame and the frames within it must have no
-// running request to be idle.
+// NetworkIdleTime is how long a frame and the frames within it must be without
+// running requests to count as idle.
 const NetworkIdleTime = 500 * time.Millisecond
 
 // Lifecycle is a set of stages that a document reaches.
@@ -74,7 +74,7 @@ func (f *Frame) setLifecycleLocked(l Lifecycle) {
 	before := f.lifecycle
 	f.lifecycle = l
 	removed, added := before&^l, l&^before
-	if l == LifecycleCommit && before != 0 { // another document starts from nothing
+	if l == LifecycleCommit && before != 0 { // another document starts without any stage
 		removed, added = before, l
 	}
 	if removed|added != 0 {
@@ -106,7 +106,7 @@ func (a *attachment) lifecycleEventLocked(e page.EventLifecycleEvent) {
 		f.loaderID = e.LoaderID
 	}
 	if e.LoaderID != f.loaderID {
-		return // of a document that has gone, or of the empty one before the first
+		return // of a document that is gone, or of the empty one before the first
 	}
 	switch e.Name {
 	case "DOMContentLoaded":
@@ -129,15 +129,15 @@ func (f *Frame) loadedLocked() {
 	if f != p.main {
 		return
 	}
-	if f.initial { // for example the popup of a javascript: URL: no other document comes
+	if f.initial { // for example the popup of a javascript: URL, where no other document will come
 		f.settleInitialLocked()
 	}
 	p.setLoadingLocked(false)
 	p.watchHeadLocked()
 }
 
-// settleInitialLocked makes the empty document of a new page its first document,
-// because no other one comes.
+// settleInitialLocked turns the empty document of a new page into its first
+// document, because no other one will come.
 func (f *Frame) settleInitialLocked() {
 	f.initial = false
 	f.url = "about:blank"

@@ -14,7 +14,7 @@ import (
 	"takeover/cdp"
 )
 
-// localFile is a file that every Chromium here can read.
+// localFile is a file that every Chromium on this machine can read.
 const localFile = "file:///etc/passwd"
 
 func local(url string) bool {
@@ -22,7 +22,7 @@ func local(url string) bool {
 	return slices.Contains([]string{"file", "chrome", "devtools", "view-source"}, scheme)
 }
 
-// TestLocalDocuments tries every way that a page has to open a document of this
+// TestLocalDocuments tries every way in which a page can open a document of this
 // machine. None may show one.
 func TestLocalDocuments(t *testing.T) {
 	s := newSite(t, map[string]string{"/": "<p>here</p>"})
@@ -51,7 +51,7 @@ func TestLocalDocuments(t *testing.T) {
 				f := p.MainFrame()
 				open(t, f, from)
 				rec.story()
-				// A document that goes away under it is an attempt, too.
+				// The attempt may also end because its document goes away.
 				attempt(t, f, fmt.Sprintf(try, to))
 				attempt(t, f, "await new Promise(done => setTimeout(done, 30))")
 				must(t, b.Do(wait(t, "events"), func() {}))
@@ -84,7 +84,8 @@ func TestLocalDocuments(t *testing.T) {
 	}
 }
 
-// TestLeavesLocalDocuments has Chromium itself told to open what no page can.
+// TestLeavesLocalDocuments makes Chromium itself open local documents, which no
+// page can do.
 func TestLeavesLocalDocuments(t *testing.T) {
 	b := attach(t)
 	p := newPage(t, b)
@@ -97,7 +98,7 @@ func TestLeavesLocalDocuments(t *testing.T) {
 			t.Errorf("%s: shows %s", url, shown)
 		}
 	}
-	// Nor does the history lead back there for longer.
+	// The history does not lead back there permanently, either.
 	rec := record(t, b)
 	history, err := browser.Call(wait(t, "history"), b, p.Session(), page.GetNavigationHistory, proto.Empty{})
 	must(t, err)
@@ -111,7 +112,7 @@ func TestLeavesLocalDocuments(t *testing.T) {
 	}
 }
 
-// attempt runs statements in a page, whatever becomes of them.
+// attempt runs statements in a page and ignores their outcome.
 func attempt(t *testing.T, f *browser.Frame, statements string) {
 	w, err := f.World(wait(t, "world"), browser.WorldMain)
 	if err == nil {
@@ -126,7 +127,7 @@ func redirectTo(url string) http.Handler {
 	})
 }
 
-// pending is the next event that was told already.
+// pending returns the next event that has already been reported.
 func (r *recorder) pending() (browser.Event, bool) {
 	select {
 	case e := <-r.events:

@@ -14,26 +14,26 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// login holds the credentials for a page's documents while the page is loaded
-// again with them.
+// login holds the credentials for a page's documents while the page is reloaded
+// with them.
 type login struct {
-	credentials Credentials // Origin is the server's, also when a proxy asks
+	credentials Credentials // Origin is the server's, even if a proxy asks
 	proxy       bool
-	refused     chan refusal // gets the response that is held back, for DeclineLogin
+	refused     chan refusal // gets the refusal that Chromium holds back, for DeclineLogin
 }
 
-// LogIn loads the page's document again and gives a name and a password to the
+// LogIn loads the page's document again and sends a name and a password to the
 // server that asks for them, or to the proxy if proxy is true. Chromium keeps
-// them for later requests of the page. It returns when the document or another
+// them for later requests of the page. LogIn returns when the document or an
 // error page has loaded.
 //
-// Only during that time does Chromium hold back documents. Holding them back all
-// the time would cost each navigation a round trip.
+// Only during that time does Chromium hold documents back. Doing so all the time
+// would cost each navigation a round trip.
 func (p *Page) LogIn(ctx context.Context, c Credentials, proxy bool) error {
 	return p.answerLogin(ctx, &login{credentials: c, proxy: proxy})
 }
 
-// maxRefusal bounds the shown part of a server's refusal, in bytes.
+// maxRefusal bounds how much of a server's refusal is shown, in bytes.
 const maxRefusal = 1 << 20
 
 // refusal is a response with 401 or 407 that Chromium holds back.
@@ -43,11 +43,12 @@ type refusal struct {
 	headers []Header
 }
 
-// DeclineLogin loads the page's document again and shows what the server or proxy
-// sends to visitors that it refuses. A Chromium without a window would go on
-// showing an empty page, because it waits for an answer to its own dialog. So the
-// response must not look like one that asks for credentials. If the response has no
-// body, Chromium shows an error page of its own, and the error is a *NavigationError.
+// DeclineLogin loads the page's document again and shows the response that the
+// server or proxy sends to visitors without credentials. Without a window,
+// Chromium would keep showing an empty page, because it waits for an answer to
+// its own dialog. So the response must not look like one that asks for
+// credentials. If the response has no body, Chromium shows an error page of its
+// own, and the error is a *NavigationError.
 func (p *Page) DeclineLogin(ctx context.Context) error {
 	l := &login{refused: make(chan refusal, 1)}
 	loaded := make(chan error, 1)
@@ -66,7 +67,8 @@ func (p *Page) DeclineLogin(ctx context.Context) error {
 	}
 }
 
-// showRefusal gives the page a refusal without the parts that make Chromium ask.
+// showRefusal shows the page a refusal, without the headers that make Chromium
+// ask for credentials.
 func (p *Page) showRefusal(ctx context.Context, r refusal) error {
 	var out struct {
 		Stream protoio.StreamHandle `json:"stream"`
@@ -91,22 +93,23 @@ func (p *Page) showRefusal(ctx context.Context, r refusal) error {
 	}, new(proto.Empty)))
 }
 
-// fulfillment is an answer in place of the server's. It gives Chromium an empty body,
-// too: without a body Chromium uses the server's, and fails because that was taken.
+// fulfillment answers in place of the server. It sends even an empty body:
+// without a body, Chromium would use the server's, and fail because that has
+// already been read.
 type fulfillment struct {
 	fetch.FulfillRequestParams
 	Body []byte `json:"body"`
 }
 
-// answeredLocked handles a response that is held back, which only DeclineLogin
-// needs.
+// answeredLocked handles a response that Chromium holds back. Only DeclineLogin
+// needs it.
 func (h *pause) answeredLocked(e requestPaused) {
 	l := h.attachment.page.login
 	if l != nil && l.refused != nil && (e.ResponseStatus == 401 || e.ResponseStatus == 407) {
 		select {
 		case l.refused <- refusal{e.RequestID, e.ResponseStatus, e.ResponseHeaders}:
 			return
-		default: // the response of a frame, after the page's
+		default: // the response of a frame, not of the page
 		}
 	}
 	h.releaseLocked(nil)
@@ -121,7 +124,7 @@ func (p *Page) answerLogin(ctx context.Context, l *login) (err error) {
 			err = fmt.Errorf("log in: %w", e)
 		}
 	}()
-	// The challenge is known before its document has loaded and can be loaded
+	// The challenge is reported before its document has loaded and can be loaded
 	// again.
 	if err := p.browser.await(ctx, func() (bool, error) {
 		at := p.main.newestAttemptLocked()

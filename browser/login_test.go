@@ -11,8 +11,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestDeclineLogin shows what a server says to those it refuses, also when it says
-// nothing.
+// TestDeclineLogin checks that the page shows the server's response to visitors
+// without credentials, even if it is empty.
 func TestDeclineLogin(t *testing.T) {
 	for name, body := range map[string]string{"with a text": "<title>refused</title>", "without a text": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestDeclineLogin(t *testing.T) {
 				t.Fatal("the document came without a password")
 			}
 			err = p.DeclineLogin(wait(t, "decline"))
-			if body == "" { // Chromium then shows a page of its own
+			if body == "" { // Chromium then shows an error page of its own
 				if _, ok := errors.AsType[*browser.NavigationError](err); !ok {
 					t.Errorf("declined: %v", err)
 				}

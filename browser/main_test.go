@@ -7,7 +7,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestMain is the test binary, or, started again by a test, a server to be killed.
+// TestMain runs the tests. When a test starts this binary again, it is a server
+// that the test kills.
 func TestMain(m *testing.M) {
 	if root := os.Getenv(serverRoot); root != "" {
 		serveUntilKilled(root)

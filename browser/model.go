@@ -16,11 +16,11 @@ import (
 
 // Tokens of queue entries that are not events.
 type (
-	// replyToken changes the model by the reply to a posted command, or after a
-	// timer. It runs in a turn and holds the lock.
+	// replyToken changes the model when the reply to a posted command arrives, or
+	// when a timer fires. It runs in a turn and holds the lock.
 	replyToken func(ev cdp.Event)
 
-	// callToken is a reply for a waiting caller. Its channel is buffered.
+	// callToken carries a reply to a waiting caller. Its channel is buffered.
 	callToken chan cdp.Event
 
 	// doToken runs between two turns, without the lock.
@@ -49,8 +49,8 @@ func (b *Browser) run() {
 	}
 }
 
-// turn changes the model and sends its events. Goroutines that wait for a state
-// go on only after the events were sent.
+// turn changes the model and sends the events of the change. Goroutines that wait
+// for a state continue only after the events were sent.
 func (b *Browser) turn(change func()) {
 	b.mu.Lock()
 	change()
@@ -89,8 +89,8 @@ func (b *Browser) settledLocked(signals []chan struct{}) {
 	b.changed.notifyLocked()
 }
 
-// signalLocked closes ch at the end of the turn, after its events were sent, so
-// that waiting goroutines are not ahead of subscribers.
+// signalLocked closes ch at the end of the turn, after the turn's events were
+// sent, so that waiting goroutines do not run ahead of subscribers.
 func (b *Browser) signalLocked(ch chan struct{}) { b.signals = append(b.signals, ch) }
 
 // endLocked wakes all waiting goroutines.
@@ -127,12 +127,12 @@ func (b *Browser) Subscribe(fn func(Event)) (cancel func()) {
 }
 
 // Do runs fn on the model's goroutine, between two events, and returns when fn
-// has run. The model does not change within fn. Do also ensures that subscribers
-// got all events that were received so far. fn must not wait for the model. After
+// has run. The model does not change within fn. Before that, subscribers get all
+// events that were received so far. fn must not wait for the model. If Do returns
 // an error (ErrBrowserClosed or the cause of ctx), fn has not run and will not
 // run.
 func (b *Browser) Do(ctx context.Context, fn func()) error {
-	var taken atomic.Bool // by the model, or by the caller that gave up, whichever was first
+	var taken atomic.Bool // set by the model, or by a caller that gives up, whichever comes first
 	ran := make(chan struct{})
 	b.queue.Put(cdp.Event{Token: doToken(func() {
 		if taken.CompareAndSwap(false, true) {
@@ -180,7 +180,7 @@ func (b *Browser) await(ctx context.Context, ready func() (bool, error)) error {
 	}
 }
 
-// lockTold locks the model when all events of earlier changes were sent. The
+// lockTold locks the model once the events of all earlier changes were sent. The
 // model's own goroutine must not call it.
 func (b *Browser) lockTold() {
 	for {
@@ -213,10 +213,10 @@ func (c *broadcast) notifyLocked() {
 
 // Call is cdp.Call for a session of the model. It returns only after the model
 // has handled everything that Chromium sent before the reply, and subscribers got
-// the events. A navigation that the command caused, and that Chromium reported
-// first, is then known. Besides the errors of cdp.Call it returns ErrPageCrashed
-// and ErrBrowserClosed; cdp.ErrDetached means that the page or the frame has
-// gone.
+// the events. So a navigation that the command caused and Chromium reported
+// before the reply is known by then. Besides the errors of cdp.Call it returns
+// ErrPageCrashed and ErrBrowserClosed; cdp.ErrDetached means that the page or the
+// frame has gone.
 func Call[P, R any](ctx context.Context, b *Browser, s *cdp.Session, c proto.Command[P, R], params P) (R, error) {
 	var res, zero R
 	raw, err := b.call(ctx, s, c.Method, params)
@@ -258,8 +258,8 @@ func (b *Browser) callUnless(
 }
 
 // followRenderer returns when Chromium's browser process has handled everything
-// that the session's renderer has sent so far: the reply comes from the renderer,
-// after that.
+// that the session's renderer has sent so far. This works because the reply comes
+// from the renderer and arrives after that.
 func (b *Browser) followRenderer(ctx context.Context, s *cdp.Session, gone <-chan struct{}, goneErr error) error {
 	_, err := b.callOnce(ctx, s, runtime.Evaluate.Method, runtime.EvaluateParams{Expression: "0"}, gone, goneErr)
 	if _, answered := errors.AsType[*cdp.Error](err); answered {
@@ -274,7 +274,7 @@ func (b *Browser) callOnce(
 	reply := make(callToken, 1)
 	err := s.Post(method, params, reply)
 	if errors.Is(err, cdp.ErrDetached) {
-		// The model may be about to learn it; its answer afterwards is right.
+		// The model may be about to learn of the end; wait until it has.
 		_ = b.await(ctx, func() (bool, error) { return b.attachments[s.ID()] == nil, nil })
 	}
 	if err != nil {
@@ -298,7 +298,7 @@ func (b *Browser) callOnce(
 	}
 }
 
-// explain adds the meaning of a lost connection to an error.
+// explain explains what a lost connection means.
 func explain(err error) error {
 	if errors.Is(err, cdp.ErrClosed) {
 		return fmt.Errorf("%w: %w", ErrBrowserClosed, err)
@@ -306,8 +306,8 @@ func explain(err error) error {
 	return err
 }
 
-// post sends a command without waiting, and later changes the model by its reply,
-// in the reply's place among the events.
+// post sends a command without waiting. change is applied to the model when the
+// reply arrives, in its place among the events.
 func post[P, R any](s *cdp.Session, c proto.Command[P, R], params P, then func(R, error)) error {
 	return s.Post(c.Method, params, replyToken(func(ev cdp.Event) {
 		var res R

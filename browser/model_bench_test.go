@@ -13,7 +13,7 @@ import (
 	"takeover/cdp"
 )
 
-// BenchmarkCall compares a call in a world with the same command, bare.
+// BenchmarkCall compares a call in a world with the bare command.
 func BenchmarkCall(b *testing.B) {
 	f := newPage(b, attach(b)).MainFrame()
 	w, err := f.World(wait(b, "world"), browser.WorldMain)
@@ -35,8 +35,8 @@ func BenchmarkCall(b *testing.B) {
 	})
 }
 
-// BenchmarkNavigate compares a navigation to load with Page.navigate and the
-// load event of a client that does nothing else.
+// BenchmarkNavigate compares a navigation to load with Page.navigate and the load
+// event in a client that does nothing else.
 func BenchmarkNavigate(b *testing.B) {
 	s := newSite(b, map[string]string{"/a": "<title>A</title><p>text</p>"})
 	b.Run("model", func(b *testing.B) {
@@ -54,7 +54,8 @@ func BenchmarkNavigate(b *testing.B) {
 	})
 }
 
-// BenchmarkNewPage compares opening a page that is set up with one that is not.
+// BenchmarkNewPage compares opening a page that is set up with opening a bare
+// one.
 func BenchmarkNewPage(b *testing.B) {
 	m := attach(b)
 	c, err := m.NewContext(b.Context(), browser.ContextOptions{Viewport: &browser.Viewport{Width: 800, Height: 600}})

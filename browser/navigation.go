@@ -14,24 +14,24 @@ import (
 
 // NavigateOptions configure a navigation.
 type NavigateOptions struct {
-	Referrer  string    // sent in full; default: none; unused by Reload, GoBack and GoForward
+	Referrer  string    // sent unchanged; default: none; ignored by Reload, GoBack and GoForward
 	WaitUntil Lifecycle // one stage; default LifecycleLoad
-	NoWait    bool      // return when Chromium was told, without a Navigation; the page shows the result
+	NoWait    bool      // return as soon as Chromium has the command, without a Navigation
 }
 
-// Navigation is a navigation that brought its document.
+// Navigation describes a navigation that led to its document.
 type Navigation struct {
 	LoaderID     proto.LoaderID // unchanged when SameDocument
 	URL          string         // after redirects, with fragment
 	SameDocument bool
-	Response     *Response // nil when nothing was fetched (about:blank, same document, …)
+	Response     *Response // nil if nothing was fetched (about:blank, same document, …)
 }
 
 // Navigate navigates the frame and waits until the new document, or one that
 // replaces it meanwhile, has reached o.WaitUntil. A navigation within the
 // document (another fragment) returns at once. The error is a *NavigationError,
 // ErrFrameDetached, ErrPageClosed, ErrPageCrashed, the cause of ctx, or a
-// *cdp.Error for a text that is no URL.
+// *cdp.Error if url is not a URL.
 func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*Navigation, error) {
 	b := f.page.browser
 	b.mu.Lock()
@@ -40,9 +40,9 @@ func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*N
 	if detached {
 		return nil, f.gone()
 	}
-	// b.call would not do: navigating revives a crashed page. Nor would the
-	// frame's own session, which ends when the new document belongs to another
-	// process.
+	// b.call does not work here, because navigating also revives a crashed page.
+	// Nor does the frame's own session, because it ends when the new document
+	// belongs to another process.
 	params := page.NavigateParams{URL: url, Referrer: o.Referrer, ReferrerPolicy: page.ReferrerPolicyUnsafeURL, FrameID: f.id}
 	if o.NoWait {
 		return nil, f.explain(cdp.Send(f.page.Session(), page.Navigate, params))
@@ -79,7 +79,7 @@ func (f *Frame) abortReason(ctx context.Context, url string, res page.NavigateRe
 	reason := &NavigationError{URL: url, Text: errAborted, Download: res.IsDownload}
 	b := f.page.browser
 	if _, err := Call(ctx, b, f.page.Session(), page.GetNavigationHistory, proto.Empty{}); err != nil {
-		if _, refused := errors.AsType[*cdp.Error](err); !refused { // a refusal is an answer too
+		if _, refused := errors.AsType[*cdp.Error](err); !refused { // an error is a reply, too
 			return f.page.explain(err)
 		}
 	}
@@ -104,7 +104,7 @@ func (f *Frame) waitCommitted(ctx context.Context, id proto.LoaderID, url string
 	until := o.waitUntil()
 	err := f.page.browser.await(ctx, func() (bool, error) {
 		at := f.page.attempts[id]
-		forgotten := known && at == nil // too many others came since
+		forgotten := known && at == nil // it was forgotten, because too many others followed
 		known = at != nil
 		switch {
 		case nav != nil:
@@ -152,7 +152,7 @@ func (f *Frame) waitMoved(ctx context.Context, moves uint64, o NavigateOptions) 
 	return nav, nil
 }
 
-// navigationLocked describes the document that a load brought.
+// navigationLocked describes the document of a load.
 func (f *Frame) navigationLocked(id proto.LoaderID) *Navigation {
 	nav := &Navigation{LoaderID: id, URL: f.url, Response: f.response}
 	if id != f.loaderID { // it was replaced meanwhile
@@ -198,8 +198,8 @@ func (p *Page) traverse(ctx context.Context, delta int64, o NavigateOptions) (*N
 	return p.travel(ctx, o, false, page.NavigateToHistoryEntry.Method, params)
 }
 
-// travel sends a command that makes the main frame navigate without naming the
-// load, and waits for the end of the next navigation.
+// travel sends a command that makes the main frame navigate without a loader id,
+// and waits for the end of the next navigation.
 func (p *Page) travel(ctx context.Context, o NavigateOptions, newDocument bool, method string, params any) (*Navigation, error) {
 	b, f := p.browser, p.main
 	b.mu.Lock()

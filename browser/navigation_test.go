@@ -57,14 +57,14 @@ func TestNavigateWithinDocument(t *testing.T) {
 	b := attach(t)
 	f := newPage(t, b).MainFrame()
 	first := open(t, f, s.URL+"/a")
-	for range 2 { // the second one goes where the frame is already
+	for range 2 { // the second time, the frame is already there
 		nav := open(t, f, s.URL+"/a#there")
 		if !nav.SameDocument || nav.LoaderID != first.LoaderID || nav.URL != s.URL+"/a#there" || f.URL() != nav.URL {
 			t.Errorf("navigation: %+v, frame at %s", nav, f.URL())
 		}
 	}
 	evalMain[any](t, f, "history.pushState(null, '', '/pushed')")
-	if f.URL() != s.URL+"/pushed" { // told before the reply, so known after it
+	if f.URL() != s.URL+"/pushed" { // reported before the reply, so known after it
 		t.Errorf("after pushState the frame is at %s", f.URL())
 	}
 }
@@ -152,7 +152,7 @@ func TestNavigationInterrupted(t *testing.T) {
 	asks := 0
 	slow := func(ctx context.Context) <-chan error {
 		done := make(chan error, 1)
-		asks++ // another URL each time: Chromium's cache lets one request for a URL wait for another
+		asks++ // a different URL each time, because Chromium's cache serializes requests for the same URL
 		url := fmt.Sprintf("%s/slow?%d", s.URL, asks)
 		go func() {
 			_, err := f.Navigate(ctx, url, browser.NavigateOptions{})
@@ -259,7 +259,7 @@ func TestNavigationEvents(t *testing.T) {
 	}
 }
 
-// subsequence reports whether want occurs in got, in order, with gaps.
+// subsequence reports whether want occurs in got, in order, possibly with gaps.
 func subsequence(want, got []string) bool {
 	for _, g := range got {
 		if len(want) > 0 && g == want[0] {
@@ -280,7 +280,7 @@ func TestNetworkIdle(t *testing.T) {
 	open(t, f, s.URL+"/a")
 	<-asked
 	r := record(t, b)
-	// A second page's idleness shows that the time has passed.
+	// When a second page becomes idle, enough time has passed.
 	g := newPage(t, b).MainFrame()
 	open(t, g, s.URL+"/inner")
 	<-asked

@@ -19,8 +19,8 @@ type Credentials struct {
 	Origin             string // such as "https://example.com"; default: any
 }
 
-// SetExtraHeaders replaces the headers that every request of the context's pages
-// carries.
+// SetExtraHeaders replaces the headers that are added to every request of the
+// context's pages.
 func (c *Context) SetExtraHeaders(ctx context.Context, headers map[string]string) error {
 	c.browser.mu.Lock()
 	c.options.ExtraHeaders = maps.Clone(headers)
@@ -71,7 +71,7 @@ func (c *Context) Credentials() []Credentials {
 }
 
 // SetCredentials replaces the credentials for servers that ask for them. The
-// first one that fits is used.
+// first one that matches the origin is used.
 func (c *Context) SetCredentials(ctx context.Context, list []Credentials) error {
 	c.browser.mu.Lock()
 	c.credentials = slices.Clone(list)
@@ -79,7 +79,7 @@ func (c *Context) SetCredentials(ctx context.Context, list []Credentials) error 
 	return c.browser.updateInterception(ctx, c.has)
 }
 
-// callsLocked returns the commands for some of the sessions.
+// callsLocked returns a command for each of the matching sessions.
 func (b *Browser) callsLocked(of func(*attachment) bool, call func(*attachment) sessionCall) []sessionCall {
 	var calls []sessionCall
 	for _, a := range b.attachments {
@@ -90,7 +90,8 @@ func (b *Browser) callsLocked(of func(*attachment) bool, call func(*attachment) 
 	return calls
 }
 
-// setUpNetworkLocked sends a new session the commands for the network's state.
+// setUpNetworkLocked sends a new session the commands that apply the context's
+// network settings.
 func (a *attachment) setUpNetworkLocked() {
 	c := a.page.context
 	a.browser.send(cdp.Send(a.session, network.Enable, network.EnableParams{}))
@@ -122,7 +123,8 @@ func (a *attachment) extraHeadersLocked() sessionCall {
 }
 
 // networkConditions are the parameters of Network.emulateNetworkConditions, which
-// cdproto no longer has. Its replacement does not change navigator.onLine.
+// cdproto no longer has. The command that replaces it does not change
+// navigator.onLine.
 type networkConditions struct {
 	Offline            bool    `json:"offline"`
 	Latency            float64 `json:"latency"`
@@ -149,7 +151,7 @@ type authRequired struct {
 }
 
 // authRequiredLocked answers a server that asks for credentials. Wrong
-// credentials are not tried again.
+// credentials are not sent again.
 func (a *attachment) authRequiredLocked(e authRequired) {
 	p := a.page
 	response := &fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseDefault}

@@ -10,9 +10,10 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// Network idle is computed here from requests, because Chromium's lifecycle event
-// networkIdle looks at one document without its frames, is sent for the old
-// document when a navigation begins, and ignores what a page fetches later.
+// Network idle is computed here from requests. Chromium's lifecycle event
+// networkIdle does not suit: it looks at one document without its frames, it is
+// sent for the old document when a navigation begins, and it ignores what a page
+// fetches later.
 
 // requestSent holds the needed fields of Network.requestWillBeSent.
 type requestSent struct {
@@ -109,14 +110,14 @@ type headReceived struct {
 var documentType = string(network.ResourceTypeDocument)
 
 // isDocument reports whether a request is for a frame's next document. Its id is
-// then that of the load.
+// then also the loader id.
 func (e requestSent) isDocument() bool {
 	return e.Type == documentType && e.RequestID == string(e.LoaderID)
 }
 
 // requestSentLocked handles a request, and each of its redirects. Request ids are
-// unique within the browser, and a document's request may end in another session
-// than the one in which it began, so the page keeps them.
+// unique within the browser. The request of a document may end in another session
+// than it began in, so the page keeps the requests.
 func (a *attachment) requestSentLocked(e requestSent) {
 	p := a.page
 	f := p.frames[e.FrameID]
@@ -127,14 +128,14 @@ func (a *attachment) requestSentLocked(e requestSent) {
 	if f != nil && e.isDocument() {
 		f.attemptLocked(e.LoaderID, e.Request.URL)
 	}
-	if strings.HasPrefix(e.Request.URL, "data:") { // nothing is fetched
+	if strings.HasPrefix(e.Request.URL, "data:") { // data: URLs are not fetched
 		return
 	}
 	c := p.chainLocked(e.RequestID)
 	if len(c.legs) > 0 && e.RedirectResponse == nil || c.preflight {
-		return // two processes reported it
+		return // two processes reported the same request
 	}
-	if e.Initiator.Type == "preflight" { // sent by the network itself
+	if e.Initiator.Type == "preflight" { // the network service itself sent it
 		c.preflight = true
 		a.answerPreflightLocked(c)
 		return
@@ -186,11 +187,12 @@ func (a *attachment) redirectedLocked(from *Request, e requestSent) {
 	a.browser.tellLocked(RequestFinished{Request: from})
 }
 
-// isFavicon reports whether a URL is the tab's icon, which no document asked for.
+// isFavicon reports whether a URL is the default icon of the tab, which no
+// document asked for.
 func isFavicon(url string) bool { return strings.HasSuffix(url, "/favicon.ico") }
 
-// resourceTypes are the types that Playwright names. Chromium's longer name, if
-// any, follows.
+// resourceTypes maps Chromium's types of resources, in lower case, to
+// Playwright's names. Other types are "other".
 var resourceTypes = map[string]string{
 	"cspviolationreport": "cspreport", "document": "document", "stylesheet": "stylesheet", "image": "image", "media": "media",
 	"font": "font", "script": "script", "texttrack": "texttrack", "xhr": "xhr", "fetch": "fetch", "eventsource": "eventsource",
@@ -243,7 +245,7 @@ func (a *attachment) responseLocked(r *Request, d answer, hasExtra bool) *Respon
 }
 
 func (a *attachment) headSentLocked(e headReceived) {
-	c := a.page.chainLocked(e.RequestID) // the event may come before the request's
+	c := a.page.chainLocked(e.RequestID) // the event may arrive before the one that reports the request
 	c.sent = append(c.sent, extra{headers: keptHead(e.Headers)})
 }
 
@@ -262,8 +264,8 @@ func (a *attachment) requestFinishedLocked(e requestEnded) {
 	}
 }
 
-// requestFailedLocked handles a failure. The failure of a document's request ends
-// its navigation, unless Chromium shows an error page instead, which commits
+// requestFailedLocked handles a failure. When the request for a document fails,
+// its navigation ends too, unless Chromium shows an error page, which commits
 // under the same loader id.
 func (a *attachment) requestFailedLocked(e requestEnded) {
 	if r := a.page.requestEndedLocked(e); r != nil {
@@ -290,7 +292,7 @@ func (p *Page) requestEndedLocked(e requestEnded) *Request {
 	}
 	c.doneLocked()
 	r := c.last()
-	if r == nil { // a preflight
+	if r == nil { // for example a preflight
 		delete(p.requests, c.id)
 		return nil
 	}
@@ -305,7 +307,7 @@ func (p *Page) requestEndedLocked(e requestEnded) *Request {
 	return r
 }
 
-// doneLocked removes a chain from the frame's running ones.
+// doneLocked removes a chain from the frame's running requests.
 func (c *chain) doneLocked() {
 	if !c.counts {
 		return
@@ -318,11 +320,11 @@ func (c *chain) doneLocked() {
 }
 
 // dropRequestsLocked forgets the frame's running requests except those of one
-// load, because the end of an old document's requests may never be reported.
+// load, because Chromium may never report the end of an old document's requests.
 func (f *Frame) dropRequestsLocked(except proto.LoaderID) {
 	for id, c := range f.page.requests {
 		if f == f.page.main && len(c.legs) == 0 && c.paused == nil && id != string(except) {
-			delete(f.page.requests, id) // of requests that are not reported
+			delete(f.page.requests, id) // requests that were never reported
 		}
 		if c.counts && c.frame == f && (except == "" || c.loader != except) {
 			c.counts = false

@@ -7,7 +7,8 @@ import (
 	"takeover/browser"
 )
 
-// Nobody who waits may be ahead of the subscribers: what ends is told first.
+// TestEndsAreToldFirst checks that callers who wait for an end continue only
+// after subscribers were told about it.
 func TestEndsAreToldFirst(t *testing.T) {
 	b := attach(t)
 	p := newPage(t, b)

@@ -17,8 +17,8 @@ import (
 // for a moment.
 const crashHandler = "chrome_crashpad"
 
-// becomeSubreaper makes this process the parent of its children's orphans. It
-// then waits for a Chromium's orphans itself. Process 1 may not do so, for
+// becomeSubreaper makes this process the parent of its children's orphans, so
+// that it can wait for a Chromium's orphans itself. Process 1 might not, for
 // example in a container.
 var becomeSubreaper = sync.OnceFunc(func() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // since Linux 3.4
@@ -34,8 +34,8 @@ func waitWithoutReaping(pid int) {
 	}
 }
 
-// reapGroup waits for all members of a killed process group. A member becomes our
-// child before its own parent can be waited for, so none is missed.
+// reapGroup waits for all members of a killed process group. Each becomes our
+// child before its former parent can be waited for, so none is missed.
 func reapGroup(pgid int) {
 	for {
 		_, err := syscall.Wait4(-pgid, nil, 0, nil)
@@ -46,8 +46,8 @@ func reapGroup(pgid int) {
 }
 
 // reapCrashHandlers kills the crash handlers of the Chromium in f and waits for
-// them. A handler that has ended no longer shows which Chromium it served; it is
-// waited for in any case, because nobody else does so.
+// them. A handler that has ended no longer shows which Chromium it belonged to.
+// It is waited for in any case, because nobody else would do so.
 func reapCrashHandlers(f *folder) {
 	for _, pid := range allProcesses() {
 		stat, err := readStat(pid)

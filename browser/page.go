@@ -26,12 +26,12 @@ type Page struct {
 	id         target.ID
 	opener     *Page
 	opened     bool      // by another page, which may be unknown by now
-	since      time.Time // when the browser reported it
+	since      time.Time // when the browser reported the page
 	main       *Frame
 	attachment *attachment
 	closed     chan struct{}
 	printing   atomic.Int32 // number of running PDFs
-	service    *Worker      // owner of these requests; this is then no real page and is never reported
+	service    *Worker      // worker that made these requests; this is then not a real page, and is never reported
 
 	// Guarded by the browser's lock.
 	told       bool // PageCreated was sent
@@ -48,8 +48,8 @@ type Page struct {
 	viewport   Viewport
 	media      Media
 	dialog     *Dialog
-	stayed     *attachment     // where a beforeunload dialog was last dismissed, until the next question
-	dragged    *input.DragData // since InterceptDrags
+	stayed     *attachment     // where a beforeunload dialog was last dismissed, until the next such dialog
+	dragged    *input.DragData // dragged data since InterceptDrags
 	frames     map[proto.FrameID]*Frame
 	lastFrame  int // number of frames so far
 	attempts   map[proto.LoaderID]*attempt
@@ -66,12 +66,13 @@ type Page struct {
 	initScripts  []*InitScript
 	interceptors []*interceptor
 	extraHeaders map[string]string
-	login        *login            // of a person who is logging in now
+	login        *login            // of a person who is signing in now
 	challenged   []fetch.RequestID // requests that got credentials, newest last
 }
 
 // MaxPages bounds the pages of a browser, including those that pages open. Each
-// may be a process, and nothing else stops a page that opens windows without end.
+// may need a process of its own, and nothing else stops a page that opens windows
+// without end.
 const MaxPages = 50
 
 // newPageLocked adds the page of a new session. The page is reported when it is
@@ -112,10 +113,10 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	return p
 }
 
-// readyLocked reports the page when it and its frames in other processes are set
-// up and it shows its first document. A popup begins with an empty document that
-// is not reported, unless no other comes, for example because its navigation
-// became a download.
+// readyLocked reports the page once it is complete: the page and its frames in
+// other processes are set up, and it shows its first document. A popup starts
+// with an empty document. That one is not reported, unless no other document
+// follows, for example because the navigation became a download.
 func (p *Page) readyLocked() {
 	if p.told || p.gone || p.main.initial {
 		return
@@ -160,7 +161,7 @@ func (b *Browser) closePageLocked(p *Page) {
 	}
 	b.pages = slices.DeleteFunc(b.pages, func(o *Page) bool { return o == p })
 	left := slices.ContainsFunc(b.pages, func(o *Page) bool { return o.context == p.context })
-	if !left && !p.context.owned && p.context != b.fallback { // of another client, so only its pages show it
+	if !left && !p.context.owned && p.context != b.fallback { // another client opened the context, so only its pages show that it exists
 		b.contexts = slices.DeleteFunc(b.contexts, func(c *Context) bool { return c == p.context })
 	}
 	p.tellLocked(PageClosed{Page: p})
@@ -262,8 +263,8 @@ func (p *Page) Context() *Context { return p.context }
 // Opener is the page that opened this one, or nil. It may be closed.
 func (p *Page) Opener() *Page { return p.opener }
 
-// Opened returns when the page was opened, and whether another page opened it,
-// even if that page closed before it could become the Opener.
+// Opened returns when the page was opened, and whether another page opened it.
+// The latter may be true although Opener is nil, if that page closed early.
 func (p *Page) Opened() (at time.Time, byPage bool) { return p.since, p.opened }
 
 // MainFrame is the page's top frame. It stays the same for the whole life of the
@@ -330,7 +331,7 @@ func (p *Page) Dialog() *Dialog {
 }
 
 // Close closes the page without running beforeunload handlers, and returns when
-// it has gone. Closing a closed page is no error.
+// it is gone. Closing a closed page is not an error.
 func (p *Page) Close(ctx context.Context) error {
 	p.browser.mu.Lock()
 	p.closing = true
@@ -352,8 +353,8 @@ func (p *Page) Close(ctx context.Context) error {
 	}
 }
 
-// RequestClose closes the page like a person: beforeunload handlers run and may
-// open a dialog. It does not wait for the page to close; see Closed.
+// RequestClose closes the page as a person would: beforeunload handlers run and
+// may open a dialog. It does not wait for the page to close; see Closed.
 func (p *Page) RequestClose(ctx context.Context) error {
 	b := p.browser
 	b.mu.Lock()
@@ -365,8 +366,8 @@ func (p *Page) RequestClose(ctx context.Context) error {
 	}
 	b.mu.Unlock()
 	if stayed != nil {
-		// Until the renderer has passed the refusal on, Chromium still asks about
-		// the last attempt to leave, and drops what comes meanwhile.
+		// Until the renderer has passed the dialog's answer on, Chromium still
+		// asks about the previous attempt to leave, and ignores new ones.
 		if err := b.followRenderer(ctx, stayed.session, crashed, ErrPageCrashed); err != nil && !errors.Is(err, cdp.ErrDetached) {
 			return fmt.Errorf("close page: %w", err)
 		}
@@ -394,14 +395,14 @@ func (p *Page) StopLoading(ctx context.Context) error {
 }
 
 // BringToFront makes the page the visible one of its window. It does not wait for
-// Chromium. It fails only when the page is gone, which PageClosed tells.
+// Chromium. It fails only if the page is gone, which PageClosed reports, too.
 func (p *Page) BringToFront() {
 	_ = cdp.Send(p.Session(), page.BringToFront, proto.Empty{})
 }
 
-// Open begins to load an address. It does not wait for Chromium, so that it may run
-// on the model's goroutine. It fails only when the page is gone, which PageClosed
-// tells.
+// Open starts to load a URL. It does not wait for Chromium, so it may be called
+// on the model's goroutine. It fails only if the page is gone, which PageClosed
+// reports, too.
 func (p *Page) Open(url string) {
 	_ = cdp.Send(p.Session(), page.Navigate, page.NavigateParams{URL: url})
 }

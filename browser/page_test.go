@@ -127,7 +127,7 @@ func TestOddPopups(t *testing.T) {
 		"window.open('about:blank#x')": "about:blank#x",
 		"window.open('/204')":          "about:blank",
 		"window.open('javascript:1')":  "about:blank",
-		"(w => (w.document.write('<p>W'), w.document.close()))(window.open())": s.URL + "/a", // takes its writer's URL
+		"(w => (w.document.write('<p>W'), w.document.close()))(window.open())": s.URL + "/a", // document.write gives the popup its writer's URL
 		"window.open('http://127.0.0.1:1/')":                                   "chrome-error://chromewebdata/",
 	} {
 		evalMain[any](t, p.MainFrame(), "void "+script)
@@ -155,7 +155,7 @@ func TestPageState(t *testing.T) {
 	r := record(t, b)
 	changed := func(what string, is func() bool) {
 		t.Helper()
-		if is() { // told together with something before
+		if is() { // reported together with an earlier event
 			return
 		}
 		next(r, func(e browser.PageChanged) bool { return e.Page == p && is() })
@@ -193,7 +193,7 @@ func TestCloseWithBeforeUnload(t *testing.T) {
 	p := newPage(t, b)
 	f := p.MainFrame()
 	open(t, f, s.URL+"/a")
-	evalMain[int](t, f, "1") // a person has been here
+	evalMain[int](t, f, "1") // give the page user activation
 	r := record(t, b)
 
 	go func() { _, _ = f.Navigate(t.Context(), "about:blank", browser.NavigateOptions{}) }()
@@ -248,7 +248,7 @@ func TestDialogs(t *testing.T) {
 	if d.Type() != "prompt" || d.Message() != "name?" || d.DefaultValue() != "nobody" || d.Page() != p {
 		t.Errorf("dialog: %q %q %q", d.Type(), d.Message(), d.DefaultValue())
 	}
-	// It halts its own page only.
+	// The dialog halts only its own page.
 	if got := evalMain[int](t, other.MainFrame(), "2"); got != 2 {
 		t.Errorf("other page: %d", got)
 	}
@@ -363,7 +363,7 @@ func TestDo(t *testing.T) {
 	if !ran || !errors.Is(err, context.Canceled) {
 		t.Errorf("ran %v, then %v", ran, err)
 	}
-	// What led to a result was told before the result.
+	// Everything that led to a result was reported before the result.
 	var at string
 	cancelSubscription := b.Subscribe(func(e browser.Event) {
 		if n, ok := e.(browser.FrameNavigated); ok && n.Frame == p.MainFrame() {
@@ -383,7 +383,8 @@ func TestDo(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A page that opens windows without end does not take the machine's memory.
+// TestWindowsWithoutEnd checks that a page that opens windows without end does
+// not use up the machine's memory.
 func TestWindowsWithoutEnd(t *testing.T) {
 	s := newSite(t, map[string]string{"/a": "<title>A</title>"})
 	b := attach(t)
@@ -396,7 +397,7 @@ func TestWindowsWithoutEnd(t *testing.T) {
 	})()
 	open(t, p.MainFrame(), s.URL+"/a")
 	evalMain[any](t, p.MainFrame(), "void (window.opened = Array.from({length: 65}, () => window.open('about:blank')))")
-	// The last ones are closed again; the page gets the event as for any other.
+	// The last ones are closed again. The page sees that as for any other window.
 	ctx := wait(t, "windows that are closed")
 	for evalMain[int](t, p.MainFrame(), "opened.filter(w => w && !w.closed).length") > browser.MaxPages-1 && ctx.Err() == nil {
 		evalMain[any](t, p.MainFrame(), "new Promise(requestAnimationFrame)")

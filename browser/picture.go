@@ -13,7 +13,7 @@ import (
 	"takeover/cdp"
 )
 
-// A document that has just begun has no picture yet, and Chromium does not wait
+// A document that has just started has no picture yet, and Chromium does not wait
 // for one. So the picture is requested again when the page has painted.
 const (
 	captureTries  = 5
@@ -21,8 +21,8 @@ const (
 )
 
 // Capture captures a picture of the page and returns the encoded image. The error
-// is ErrContextDestroyed when another document replaces the present one: Chromium
-// then refuses, or never answers.
+// is ErrContextDestroyed when another document replaces the present one, because
+// Chromium then refuses or never answers.
 func (p *Page) Capture(ctx context.Context, params page.CaptureScreenshotParams) ([]byte, error) {
 	for try := 1; ; try++ {
 		image, err := p.captureOnce(ctx, params)
@@ -62,7 +62,7 @@ func (p *Page) captureOnce(ctx context.Context, params page.CaptureScreenshotPar
 	}
 	raw, err := b.callUnless(ctx, p.Session(), page.CaptureScreenshot.Method, params, replaced, ErrContextDestroyed)
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
-		// The renderer may report more than the refusal says.
+		// The renderer may report more than the error says.
 		if e := b.followRenderer(ctx, p.Session(), replaced, ErrContextDestroyed); e != nil {
 			err = e
 		}
@@ -93,7 +93,7 @@ func (p *Page) Replaced() <-chan struct{} {
 	return p.replaced
 }
 
-// replacedLocked wakes goroutines that work on a document that has gone.
+// replacedLocked wakes goroutines that work on a document that is gone.
 func (p *Page) replacedLocked() {
 	p.browser.signalLocked(p.replaced)
 	p.replaced = make(chan struct{})

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// HealthTimeout bounds the answer of a warm Chromium before it is handed out;
-	// a slower one is dropped.
+	// HealthTimeout bounds how long a warm Chromium may take to respond before it
+	// is handed out. A slower one is dropped.
 	HealthTimeout = 2 * time.Second
 
 	// RefillDelay is the pause after a failed start. It doubles with each failure.
@@ -30,10 +30,10 @@ const (
 	MaxRefillDelay = time.Minute
 )
 
-// ErrPoolClosed is the error of Get after Close.
+// ErrPoolClosed is returned by Get after Close.
 var ErrPoolClosed = errors.New("the pool of Chromiums is closed")
 
-// PoolOptions configure a pool.
+// PoolOptions configures a pool.
 type PoolOptions struct {
 	Size   int           // number of warm Chromiums; 0 starts one for each Get
 	Launch LaunchOptions // for all of them; Dir is ignored
@@ -47,11 +47,11 @@ type Pool struct {
 	size   int
 	launch LaunchOptions
 	root   string
-	rooted error // why root cannot be used; the error of Get
+	rooted error // why root cannot be used; Get returns it
 	log    *slog.Logger
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
-	refill chan struct{} // one token: there may be room
+	refill chan struct{} // one token: the pool may have room
 	loop   sync.WaitGroup
 
 	mu   sync.Mutex // guards what follows
@@ -81,18 +81,18 @@ func NewPool(o PoolOptions) *Pool {
 	return p
 }
 
-// learnAgent asks Chromium for its version early, because that takes a fifth of
-// the time of a start.
+// learnAgent asks Chromium for its version in advance, because that takes a fifth
+// of the time of a start.
 func (p *Pool) learnAgent() {
 	if o := p.launch; o.UserAgent == "" && o.setExecPath() == nil {
 		userAgent(p.ctx, o.ExecPath)
 	}
 }
 
-// Get returns a running Chromium. The caller closes it and removes its folder.
-// Empty fields of o take the pool's values. The Chromium is a warm one if there
-// is one and o asks for nothing else than the pool's options; otherwise it is
-// started now. When Dir is empty, the Chromium gets a new folder below Root.
+// Get returns a running Chromium. The caller must close it and remove its folder.
+// Empty fields of o take the pool's values. If o asks for nothing but the pool's
+// options, Get returns a warm Chromium if there is one; otherwise it starts one.
+// If Dir is empty, the Chromium gets a new folder below Root.
 func (p *Pool) Get(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if p.ctx.Err() != nil {
 		return nil, ErrPoolClosed
@@ -116,7 +116,7 @@ func (p *Pool) Get(ctx context.Context, o LaunchOptions) (*Process, error) {
 	return p.start(ctx, o)
 }
 
-// Warm is the number of Chromiums that are ready.
+// Warm returns the number of Chromiums that are ready.
 func (p *Pool) Warm() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +124,7 @@ func (p *Pool) Warm() int {
 }
 
 // Close ends the warm Chromiums and removes their folders, and returns when the
-// pool's goroutines have ended. Chromiums from Get go on.
+// pool's goroutines have ended. Chromiums that Get returned keep running.
 func (p *Pool) Close() error {
 	p.cancel(ErrPoolClosed)
 	p.loop.Wait()
@@ -216,7 +216,7 @@ func (p *Pool) dropWhenDead(b *Process) {
 	}
 }
 
-// take takes the oldest warm one, or returns nil.
+// take takes the oldest warm Chromium, or returns nil.
 func (p *Pool) take() *Process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -305,9 +305,8 @@ func healthy(ctx context.Context, b *Process) bool {
 	return err == nil
 }
 
-// placesOf returns the folders that a pool with this root may use: root itself,
-// and a folder below TMPDIR for the case that an unprivileged user cannot reach
-// root.
+// placesOf returns the folders that a pool with this root may use: root itself
+// and, in case an unprivileged user cannot reach root, a folder below TMPDIR.
 func placesOf(root string) []string {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -317,7 +316,7 @@ func placesOf(root string) []string {
 	return []string{abs, filepath.Join(os.TempDir(), "takeover-"+hex.EncodeToString(sum[:6]))}
 }
 
-// chooseRoot makes the folder for a pool.
+// chooseRoot creates the folder for a pool.
 func chooseRoot(root string) (string, error) {
 	if root == "" {
 		return "", errors.New("a pool of Chromiums needs a folder")
@@ -336,8 +335,7 @@ func chooseRoot(root string) (string, error) {
 	if err := os.Mkdir(places[1], 0o711); err != nil && !errors.Is(err, os.ErrExist) { //nolint:gosec // as above
 		return "", err
 	}
-	// Its name can be guessed, so it must not belong to another user or be a
-	// link.
+	// Other users can guess its name, so it must not belong to them or be a link.
 	if info, err := os.Lstat(places[1]); err != nil || !info.IsDir() || ownerOf(info) != os.Geteuid() {
 		return "", errors.Join(fmt.Errorf("%w: and %s is not ours", ErrUnreachable, places[1]), err)
 	}

@@ -16,7 +16,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// newPool returns a pool whose end is checked to leave nothing in its folder.
+// newPool returns a pool. When the test ends, it checks that the pool leaves
+// nothing in its folder.
 func newPool(t *testing.T, size int, o browser.LaunchOptions) (*browser.Pool, string) {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "chromiums")
@@ -49,8 +50,8 @@ func get(t *testing.T, pool *browser.Pool, o browser.LaunchOptions) *browser.Pro
 	return p
 }
 
-// warmPIDs are the Chromiums below root, which name themselves in their lock:
-// a link to host-pid.
+// warmPIDs returns the process ids of the Chromiums below root. Their lock names
+// them: it is a link to host-pid.
 func warmPIDs(t *testing.T, root string) []int {
 	t.Helper()
 	locks, err := filepath.Glob(filepath.Join(root, "*", "profile", "SingletonLock"))
@@ -143,7 +144,7 @@ func TestPoolDropsDeadAndStopped(t *testing.T) {
 		if pool.Warm() == 0 {
 			return false
 		}
-		pids := warmPIDs(t, root) // the dead one's lock goes with its folder
+		pids := warmPIDs(t, root) // the lock of the dead one is removed with its folder
 		if len(pids) == 1 {
 			stopped = pids[0]
 		}
@@ -185,7 +186,7 @@ func TestPoolKeepsTryingAfterAFailedStart(t *testing.T) {
 func TestPoolClosed(t *testing.T) {
 	pool, root := newPool(t, 2, browser.LaunchOptions{})
 	var all sync.WaitGroup
-	all.Go(func() { // while it fills
+	all.Go(func() { // while the pool fills
 		if err := pool.Close(); err != nil {
 			t.Error(err)
 		}
@@ -199,7 +200,8 @@ func TestPoolClosed(t *testing.T) {
 	}
 }
 
-// A folder below root's own home is out of reach for an unprivileged Chromium.
+// TestPoolRootOutOfReach uses a folder below root's own home, which an
+// unprivileged Chromium cannot reach.
 func TestPoolRootOutOfReach(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only a server that runs as root starts Chromium as another user")
@@ -220,7 +222,7 @@ func TestPoolRootOutOfReach(t *testing.T) {
 	if err := os.Chmod(elsewhere, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("TMPDIR", elsewhere) // so that private is no temporary folder any more
+	t.Setenv("TMPDIR", elsewhere) // so that private is no longer a folder for temporary files
 	_, err = browser.Launch(t.Context(), browser.LaunchOptions{Dir: filepath.Join(private, "one")})
 	if !errors.Is(err, browser.ErrUnreachable) {
 		t.Errorf("got %v", err)
@@ -240,8 +242,9 @@ func TestPoolRootOutOfReach(t *testing.T) {
 	}
 }
 
-// TestPoolOfNoneAsksTheVersion checks that a pool without warm Chromiums has asked
-// the executable's version before the first Get, which would have to wait for it.
+// TestPoolOfNoneAsksTheVersion checks that a pool without warm Chromiums asks the
+// executable for its version before the first Get, which would otherwise have to
+// wait for it.
 func TestPoolOfNoneAsksTheVersion(t *testing.T) {
 	asked := filepath.Join(t.TempDir(), "asked")
 	newPool(t, 0, browser.LaunchOptions{ExecPath: script(t, `echo "$@" >`+asked)})

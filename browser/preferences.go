@@ -15,8 +15,8 @@ var firstPreferences = map[string]any{
 	"profile": map[string]any{
 		"password_manager_enabled":        false,
 		"password_manager_leak_detection": false, // it asks a server about typed passwords
-		// Choosers of devices would be invisible, and pages would wait for them,
-		// so there are no devices to choose.
+		// Device choosers would be invisible, and pages would wait for them, so
+		// pages see no devices.
 		"default_content_setting_values": map[string]any{"usb_guard": 2, "hid_guard": 2, "serial_guard": 2, "bluetooth_guard": 2},
 	},
 	"autofill":  map[string]any{"credit_card_enabled": false, "profile_enabled": false},

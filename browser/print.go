@@ -13,8 +13,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// PrintToPDF prints the page and returns the reply of Page.printToPDF. The page's
-// documents behave as if somebody had called window.print(): see Printing.
+// PrintToPDF prints the page and returns the reply of Page.printToPDF. To the
+// page's documents, it looks as if somebody had called window.print(); see
+// Printing.
 func (p *Page) PrintToPDF(ctx context.Context, params page.PrintToPDFParams) (json.RawMessage, error) {
 	p.printing.Add(1)
 	defer p.printing.Add(-1)
@@ -26,8 +27,8 @@ func (p *Page) PrintToPDF(ctx context.Context, params page.PrintToPDFParams) (js
 // Printing reports whether PrintToPDF is running.
 func (p *Page) Printing() bool { return p.printing.Load() > 0 }
 
-// PDF prints the page as on a person's printer. It is read in parts. Close ends
-// it.
+// PDF prints the page as if on a person's printer. The result is read in parts.
+// Close ends it.
 func (p *Page) PDF(ctx context.Context) (io.ReadCloser, error) {
 	yes := true
 	answer, err := p.PrintToPDF(ctx, page.PrintToPDFParams{
@@ -50,10 +51,10 @@ const streamPart = 256 << 10
 
 // stream reads a stream of Chromium's IO domain.
 type stream struct {
-	ctx    context.Context // of the reader
+	ctx    context.Context // of the reading caller
 	page   *Page
 	handle protoio.StreamHandle
-	part   bytes.Reader // the part that was read from Chromium and not returned yet
+	part   bytes.Reader // the part that was read from Chromium but not yet returned
 	end    bool
 }
 

@@ -20,26 +20,27 @@ import (
 )
 
 const (
-	// CloseGrace is how long a Chromium may take to write its profile and end by
-	// itself before it is killed. It usually takes a tenth of a second.
+	// CloseGrace is how long a Chromium may take to write its profile and exit
+	// before it is killed. It usually takes a tenth of a second.
 	CloseGrace = 5 * time.Second
 
 	// pipeBytes is the requested size of the kernel's buffer for each pipe, so
-	// that a picture or a large reply fits. It is the usual limit of an
-	// unprivileged user (/proc/sys/fs/pipe-max-size); a refusal does no harm.
+	// that a picture or a large reply fits. It is the usual limit for an
+	// unprivileged user (/proc/sys/fs/pipe-max-size). If the kernel refuses it,
+	// the buffer just stays smaller.
 	pipeBytes = 1 << 20
 
-	// stderrGrace is how long to wait for the rest of stderr when a process that
-	// left the group still holds it.
+	// stderrGrace is how long to wait for the end of stderr when a process that
+	// left the group still holds it open.
 	stderrGrace = 200 * time.Millisecond
 )
 
 var (
-	// ErrProcessClosed is the reason of a Process that was ended by Close.
+	// ErrProcessClosed is the reason when Close ended a Process.
 	ErrProcessClosed = errors.New("chromium was closed")
 
-	// ErrProcessDied is the reason of a Process that ended by itself. The error
-	// that wraps it contains the exit status and Chromium's last words.
+	// ErrProcessDied is the reason when a Process ended by itself. The error that
+	// wraps it contains the exit status and the last lines that Chromium wrote.
 	ErrProcessDied = errors.New("chromium died")
 )
 
@@ -61,7 +62,7 @@ type Process struct {
 	err     error
 }
 
-// Conn is the connection to Chromium.
+// Conn returns the connection to Chromium.
 func (p *Process) Conn() *cdp.Conn { return p.conn }
 
 // PID is the id of Chromium's browser process.
@@ -70,8 +71,8 @@ func (p *Process) PID() int { return p.pid }
 // Dir is the folder of the profile, home and temporary files.
 func (p *Process) Dir() string { return p.folder.dir }
 
-// FilesDir is a folder for files of the process's user, who alone writes there;
-// Chromium may read them. A restart does not empty it.
+// FilesDir returns a folder that only the process's user may write to, and from
+// which Chromium may read. A restart does not empty it.
 func (p *Process) FilesDir() string { return p.folder.files() }
 
 // DownloadsDir is the folder for Chromium's downloads. It starts empty.
@@ -85,8 +86,8 @@ func (p *Process) Sandboxed() bool { return p.sandboxed }
 // Dir.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err is why the process ended: nil while it runs, otherwise an error that wraps
-// ErrProcessClosed or ErrProcessDied.
+// Err returns why the process ended: nil while it runs, otherwise an error that
+// wraps ErrProcessClosed or ErrProcessDied.
 func (p *Process) Err() error {
 	select {
 	case <-p.done:
@@ -98,7 +99,7 @@ func (p *Process) Err() error {
 
 // Close asks Chromium to end, so that it writes its profile, kills it after
 // CloseGrace, and returns when everything has ended. It may be called more than
-// once, and after the process died.
+// once, and after the process has died.
 func (p *Process) Close() error {
 	p.close.Do(func() {
 		p.mu.Lock()
@@ -167,7 +168,7 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	growPipe(ourOut)
 	growPipe(ourIn)
 	cmd := exec.Command(o.ExecPath, switches(o, folder, sandbox)...) //nolint:noctx // ctx bounds the start only, the process lives on
-	cmd.ExtraFiles = []*os.File{theirIn, theirOut}                   // fd 3 and 4, as --remote-debugging-pipe has them
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut}                   // fds 3 and 4, as --remote-debugging-pipe expects
 	cmd.Stderr = theirErr
 	cmd.Env = folder.environment()
 	cmd.SysProcAttr = folder.attributes()
@@ -211,7 +212,7 @@ func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) 
 	waitWithoutReaping(p.pid)
 	p.mu.Lock()
 	p.exited = true
-	_ = syscall.Kill(-p.pid, syscall.SIGKILL) // the zombie keeps the group's id ours
+	_ = syscall.Kill(-p.pid, syscall.SIGKILL) // the zombie keeps the group's id from being reused
 	closing := p.closing
 	p.mu.Unlock()
 	close(exited)
@@ -237,8 +238,8 @@ func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) 
 	close(p.done)
 }
 
-// followConn ends a Chromium whose connection ended. A Chromium that was asked to
-// end closes its pipe first, so it gets time.
+// followConn ends a Chromium whose connection has ended. A Chromium that was
+// asked to exit closes its pipe first, so it gets time to finish.
 func (p *Process) followConn(exited <-chan struct{}) {
 	select {
 	case <-exited:

@@ -113,7 +113,7 @@ func TestPageSeesAnOrdinaryWindow(t *testing.T) {
 	want.Outer, want.Screen, want.Ratio = [2]int{900, 600}, [2]int{900, 600}, 2
 	want.Language, want.Agent = "de-DE", "Test/1"
 	want.Visibility, want.Focus, want.HasScrollbar = "visible", true, true
-	want.RTC = false // no address of this machine for the page
+	want.RTC = false // the page must not see an address of this machine
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -174,7 +174,8 @@ func TestCloseFromEverywhere(t *testing.T) {
 	}
 }
 
-// One that hangs is killed when its time is over.
+// TestCloseOfAStoppedOne checks that a Chromium that hangs is killed when its
+// time is up.
 func TestCloseOfAStoppedOne(t *testing.T) {
 	p := browsertest.Launch(t, browser.LaunchOptions{})
 	if err := syscall.Kill(-p.PID(), syscall.SIGSTOP); err != nil {
@@ -191,7 +192,7 @@ func TestCloseOfAStoppedOne(t *testing.T) {
 	}
 }
 
-// A Chromium whose pipe is cut is of no use to anybody.
+// TestLostConnectionEndsIt checks that a Chromium whose pipe is cut is ended.
 func TestLostConnectionEndsIt(t *testing.T) {
 	p := browsertest.Launch(t, browser.LaunchOptions{})
 	if err := p.Conn().Close(); err != nil {
@@ -248,7 +249,7 @@ func TestFolderWithALongPath(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.RemoveDir(); err != nil { // with the folder elsewhere, or TestMain tells
+	if err := p.RemoveDir(); err != nil { // removes the folder even if it is elsewhere; otherwise TestMain reports it
 		t.Fatal(err)
 	}
 }
@@ -315,19 +316,20 @@ func TestStartThatNeverAnswers(t *testing.T) {
 	}
 }
 
-// Without user namespaces Chromium runs unsandboxed, and says so.
+// TestSandboxRefused checks that without user namespaces Chromium runs
+// unsandboxed, and reports that.
 func TestSandboxRefused(t *testing.T) {
 	chromium, err := browser.FindExecutable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In a namespace of its own, with its own limit of further ones: none.
+	// A namespace of its own that permits no further namespaces.
 	refusing := "unshare --user --map-current-user --keep-caps sh -c 'echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"' sh "
 	if out, err := exec.CommandContext(t.Context(), "sh", "-c", refusing+"true").CombinedOutput(); err != nil {
 		t.Skipf("this machine cannot make a place without user namespaces: %v: %s", err, out)
 	}
 	refused := script(t, "exec "+refusing+chromium+` "$@"`)
-	for range 2 { // the second one knows already
+	for range 2 { // the second start already knows
 		p := browsertest.Launch(t, browser.LaunchOptions{ExecPath: refused})
 		if p.Sandboxed() {
 			t.Error("claims to be sandboxed")

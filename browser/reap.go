@@ -16,11 +16,11 @@ import (
 // reapTimeout bounds the wait for the end of a killed process.
 const reapTimeout = 5 * time.Second
 
-// Reap cleans up what a killed server left in root: it kills the Chromiums that
-// still run and removes their folders. It kills a process only if pid and start
-// time match the record, or if it belongs to that process's group and has the
-// same profile. It leaves alone what belongs to a running server, and what has no
-// record of ours. A root that does not exist is clean.
+// Reap cleans up after a killed server: it kills the Chromiums that still run
+// below root and removes their folders. It kills a process only if pid and start
+// time match the record, or if it belongs to that process's group and uses the
+// same profile. It does not touch folders of a running server, or folders without
+// our record. A root that does not exist counts as clean.
 func Reap(root string) error {
 	var errs []error
 	for _, place := range placesOf(root) {
@@ -61,8 +61,8 @@ func reapFolder(dir string) error {
 	return f.remove()
 }
 
-// tempIsOurs reports whether openFolder can have made the recorded folder for
-// temporary files.
+// tempIsOurs reports whether the recorded folder for temporary files can be one
+// that openFolder created.
 func (f *folder) tempIsOurs() bool {
 	return f.temp == filepath.Join(f.dir, "tmp") || strings.HasPrefix(filepath.Base(f.temp), "takeover-")
 }
@@ -102,7 +102,7 @@ func (f *folder) isMember(pid int, chromium identity) bool {
 
 // killMember kills one process and waits for its end.
 func (f *folder) killMember(pid int, chromium identity) error {
-	fd, err := unix.PidfdOpen(pid, 0) // from here on the descriptor names this process, even if its pid is reused
+	fd, err := unix.PidfdOpen(pid, 0) // from here on the descriptor refers to this process, even if its pid is reused
 	if errors.Is(err, unix.ESRCH) {
 		return nil
 	}

@@ -17,11 +17,12 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// serverRoot is the variable that makes the test binary a server with a pool in
-// that folder.
+// serverRoot is an environment variable. If it is set, the test binary is a
+// server with a pool in that folder.
 const serverRoot = "TAKEOVER_TEST_SERVER_ROOT"
 
-// serveUntilKilled starts two Chromiums, says their pids, and waits for SIGKILL.
+// serveUntilKilled starts two Chromiums, prints their pids, and waits for
+// SIGKILL.
 func serveUntilKilled(root string) {
 	pool := browser.NewPool(browser.PoolOptions{Root: root})
 	for range 2 {
@@ -81,7 +82,7 @@ func TestReapAfterTheServerWasKilled(t *testing.T) {
 	}
 }
 
-// disown writes into a record that a server wrote it that no longer lives.
+// disown changes a server's record so that it names a server that no longer runs.
 func disown(t *testing.T, dir string, change func(record map[string]map[string]any)) {
 	t.Helper()
 	file := filepath.Join(dir, "process.json")
@@ -116,7 +117,8 @@ func disown(t *testing.T, dir string, change func(record map[string]map[string]a
 	}
 }
 
-// A Chromium that outlived its server is killed, with all of its group.
+// TestReapKillsTheRecordedOne checks that a Chromium that outlived its server is
+// killed, with its whole group.
 func TestReapKillsTheRecordedOne(t *testing.T) {
 	root := t.TempDir()
 	p := browsertest.Launch(t, browser.LaunchOptions{Dir: filepath.Join(root, "a")})
@@ -133,13 +135,14 @@ func TestReapKillsTheRecordedOne(t *testing.T) {
 	}
 }
 
-// The members of the group are found when their leader is gone already.
+// TestReapKillsWhatTheLeaderLeft checks that the members of the group are found
+// even if their leader is gone.
 func TestReapKillsWhatTheLeaderLeft(t *testing.T) {
 	dir := t.TempDir()
 	group := startSleepers(t, "--user-data-dir="+filepath.Join(dir, "a", "profile"))
 	stranger := startSleepers(t, "--user-data-dir="+filepath.Join(dir, "b", "profile"))
 	writeRecord(t, filepath.Join(dir, "a"), group)
-	writeRecord(t, filepath.Join(dir, "c"), stranger) // not this folder's profile
+	writeRecord(t, filepath.Join(dir, "c"), stranger) // uses another profile
 	if err := group.leader.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +165,7 @@ func TestReapSparesOthers(t *testing.T) {
 	innocent := startSleepers(t, "--some=thing")
 	writeRecord(t, filepath.Join(root, "reused"), innocent)
 	disown(t, filepath.Join(root, "reused"), func(r map[string]map[string]any) {
-		r["chromium"]["startTime"] = r["chromium"]["startTime"].(float64) - 1 // an earlier process had this pid
+		r["chromium"]["startTime"] = r["chromium"]["startTime"].(float64) - 1 // the pid belonged to an earlier process
 	})
 	for _, dir := range []string{"no-record", "half-record"} {
 		if err := os.Mkdir(filepath.Join(root, dir), 0o700); err != nil {
@@ -190,13 +193,13 @@ func TestReapSparesOthers(t *testing.T) {
 	}
 }
 
-// sleepers is a process group of a shell and a child of it.
+// sleepers is a process group that consists of a shell and its child.
 type sleepers struct {
 	leader *exec.Cmd
 	child  int
 }
 
-// startSleepers starts them with arg in both command lines.
+// startSleepers starts the group with arg in both command lines.
 func startSleepers(t *testing.T, arg string) sleepers {
 	t.Helper()
 	leader := exec.Command("sh", "-c", `sh -c 'echo $$; read never' sh "$0" <&3 & wait`, arg)
@@ -218,7 +221,7 @@ func startSleepers(t *testing.T, arg string) sleepers {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = hold.Close() // the child reads the end of file, and its parent's wait is over
+		_ = hold.Close() // the child reads the end of the file, and its parent stops waiting
 		_ = never.Close()
 		_ = leader.Wait()
 		browsertest.WaitGone(t, s.child)
@@ -226,7 +229,7 @@ func startSleepers(t *testing.T, arg string) sleepers {
 	return s
 }
 
-// writeRecord makes a folder like that of a Chromium of a server that is gone.
+// writeRecord creates a folder as a Chromium of a former server leaves it.
 func writeRecord(t *testing.T, dir string, s sleepers) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, "tmp", "org.chromium.Chromium.abcdef"), 0o700); err != nil {

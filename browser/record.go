@@ -15,7 +15,7 @@ import (
 // server. Only the server writes it.
 const recordName = "process.json"
 
-// record is what the next server needs to clean up.
+// record holds what the next server needs in order to clean up.
 type record struct {
 	Server   identity `json:"server"`
 	Chromium identity `json:"chromium,omitzero"` // zero before its start

@@ -15,12 +15,12 @@ import (
 )
 
 var (
-	// ErrRedirectBody is the error of asking for the body of a redirect, which
-	// Chromium does not keep.
+	// ErrRedirectBody is returned for the body of a redirect, which Chromium does
+	// not keep.
 	ErrRedirectBody = errors.New("body of a redirect")
 
-	// ErrNoResponse is the error of waiting for a part of a response when the
-	// request got none.
+	// ErrNoResponse is returned when a caller waits for a part of a response and
+	// the request got none.
 	ErrNoResponse = errors.New("request got no response")
 )
 
@@ -43,7 +43,7 @@ type Request struct {
 	headers    jsonv2.Value // an object
 	postData   []byte       // also nil when it was dropped because of its size
 	bodySize   int          // size of the body in bytes
-	weight     int          // bytes that it counts for among the page's newest requests
+	weight     int          // bytes by which it counts towards keptRequestBytes
 	to         *Request
 	response   *Response
 	ended      bool
@@ -51,7 +51,7 @@ type Request struct {
 	failure    string  // why it failed; empty after success
 	finishedAt float64 // monotonic
 	received   float64 // received bytes of the encoded response
-	pause      *pause  // while interceptors are on
+	pause      *pause  // set while interceptors are on
 }
 
 // Response is the response to a request. All methods may be called from any
@@ -71,9 +71,9 @@ type Response struct {
 	Timing            Timing
 
 	headers  jsonv2.Value
-	hasExtra bool // the headers on the wire are reported too
+	hasExtra bool // the headers on the wire are reported separately
 	base     float64
-	// attachment is the session that has the body. The browser's lock guards it.
+	// attachment is the session that has the body. Guarded by the browser's lock.
 	attachment *attachment
 }
 
@@ -86,7 +86,7 @@ type SecurityDetails struct {
 	ValidTo     float64 `json:"validTo"`
 }
 
-// Timing tells when the parts of a request happened: Start is Unix milliseconds,
+// Timing says when the parts of a request happened. Start is Unix milliseconds;
 // all others are milliseconds since Start, or -1 for parts that did not happen.
 type Timing struct {
 	Start                 float64 `json:"startTime"`
@@ -108,8 +108,8 @@ type Sizes struct {
 // ServiceWorker is the service worker that made the request, or nil.
 func (r *Request) ServiceWorker() *Worker { return r.page.service }
 
-// Page is the request's page. The page of a service worker's request is one that
-// is never reported.
+// Page returns the request's page. For a service worker's request, it is a page
+// that is never reported.
 func (r *Request) Page() *Page { return r.page }
 
 // Frame is the frame that made the request or that it navigates. It is nil for a
@@ -123,15 +123,15 @@ func (r *Request) Headers() []Header {
 	return parseHeaders(r.headers)
 }
 
-// PostData is the body of the request. It is nil without a body, or when newer
-// requests needed its room.
+// PostData returns the body of the request. It is nil if there is no body, or if
+// the body was dropped to make room for newer requests.
 func (r *Request) PostData() []byte {
 	defer r.page.locked()()
 	return r.postData
 }
 
-// Size is about how many bytes the request, the head of its response and the
-// previous requests of its chain use here.
+// Size returns about how many bytes the request uses here, together with the head
+// of its response and the earlier requests of its redirect chain.
 func (r *Request) Size() int {
 	defer r.page.locked()()
 	n := 0
@@ -205,7 +205,8 @@ func (r *Request) WaitFinished(ctx context.Context) (failure string, err error) 
 	return failure, err
 }
 
-// await waits for a state of the request. The page's end is an error.
+// await waits for a state of the request. It returns an error if the page ends
+// first.
 func (r *Request) await(ctx context.Context, ready func() bool) error {
 	return r.page.browser.await(ctx, func() (bool, error) {
 		if ready() {
@@ -321,7 +322,8 @@ func (res *Response) redirect() bool {
 // Started is when the request was sent.
 func (r *Request) Started() time.Time { return time.UnixMicro(int64(r.wall * 1e6)) }
 
-// roundish keeps three decimals, because the rest is noise of the subtraction.
+// roundish keeps three decimals. Further digits are only noise from the
+// subtraction.
 func roundish(ms float64) float64 { return math.Round(ms*1000) / 1000 }
 
 // locked takes the browser's lock and returns the function that releases it.

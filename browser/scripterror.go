@@ -10,9 +10,9 @@ import (
 
 // ScriptError is an exception thrown by a function that was called in a page.
 type ScriptError struct {
-	Name    string // such as "TypeError"; empty when the thrown value is no Error
+	Name    string // such as "TypeError"; empty if the thrown value is not an Error
 	Message string
-	Stack   string // as V8 writes it, with name and message; empty when Name is
+	Stack   string // as V8 writes it, with name and message; empty if Name is empty
 }
 
 // Error returns the name and the message.
@@ -60,7 +60,7 @@ func isErrorName(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " \t\n")
 }
 
-// thrownValue describes a value that is no Error, as String would.
+// thrownValue describes a thrown value that is not an Error, as String would.
 func thrownValue(x *runtime.RemoteObject, text string) string {
 	switch {
 	case x.UnserializableValue != "":
@@ -80,7 +80,7 @@ func thrownValue(x *runtime.RemoteObject, text string) string {
 	return text
 }
 
-// stackText is a stack in V8's form below an error's message.
+// stackText returns a stack in V8's form, below the error's message.
 func stackText(stack *runtime.StackTrace) string {
 	if stack == nil {
 		return ""

@@ -21,8 +21,8 @@ func wait(t testing.TB, what string) context.Context {
 	return browsertest.Context(t, what)
 }
 
-// site is a test's own web site: pages by path. 127.0.0.1 and localhost are two
-// sites to Chromium.
+// site is a test's own web site, with its pages by path. Chromium treats
+// 127.0.0.1 and localhost as two sites.
 type site struct {
 	*httptest.Server
 	mux  *http.ServeMux
@@ -45,10 +45,10 @@ func newSite(t testing.TB, pages map[string]string) *site {
 	return s
 }
 
-// handle adds a page that is more than HTML.
+// handle adds a page that needs more than static HTML.
 func (s *site) handle(path string, fn http.HandlerFunc) { s.mux.HandleFunc(path, fn) }
 
-// hang adds a page that is not answered before open is called, or the test's end.
+// hang adds a page that is answered only when open is called or the test ends.
 func (s *site) hang(t testing.TB, path string) (asked <-chan struct{}, open func()) {
 	gate, came := make(chan struct{}), make(chan struct{}, 8)
 	var once sync.Once
@@ -66,10 +66,10 @@ func (s *site) hang(t testing.TB, path string) (asked <-chan struct{}, open func
 	return came, open
 }
 
-// other is a path's URL on the site under its other name.
+// other returns the URL of a path under the site's other name.
 func (s *site) other(path string) string { return "http://localhost:" + s.port + path }
 
-// attach models the shared Chromium.
+// attach attaches a model to the shared Chromium.
 func attach(t testing.TB) *browser.Browser { return attachTo(t, browsertest.Start(t)) }
 
 func attachTo(t testing.TB, p *browser.Process) *browser.Browser {
@@ -116,7 +116,7 @@ func open(t testing.TB, f *browser.Frame, url string) *browser.Navigation {
 	return nav
 }
 
-// eval calls an expression's function in a world and decodes what it returns.
+// eval calls an expression as a function in a world and decodes the result.
 func eval[T any](t testing.TB, f *browser.Frame, kind browser.Kind, expression string) T {
 	t.Helper()
 	w, err := f.World(wait(t, "world"), kind)
@@ -155,7 +155,8 @@ func record(t testing.TB, b *browser.Browser) *recorder {
 	return r
 }
 
-// next returns the next event of a type that fits, and drops those before it.
+// next returns the next event of the given type that fits, and drops those before
+// it.
 func next[E browser.Event](r *recorder, fits func(E) bool) E {
 	r.t.Helper()
 	var zero E
@@ -172,7 +173,7 @@ func next[E browser.Event](r *recorder, fits func(E) bool) E {
 	}
 }
 
-// story words all events so far, in order.
+// story describes all events so far, in order.
 func (r *recorder) story() []string {
 	var lines []string
 	for {

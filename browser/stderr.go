@@ -41,8 +41,8 @@ func (s *stderrTail) readFrom(r io.Reader) {
 
 func (s *stderrTail) add(line string) {
 	s.log.Debug("chromium", "stderr", line)
-	// Chromium names the source file of a fatal error. Without a system bus it
-	// also complains about that, which is never the reason.
+	// Chromium names the source file of a fatal error. It also complains about a
+	// missing system bus, which is never the reason.
 	if strings.Contains(line, "dbus/") {
 		return
 	}
@@ -59,10 +59,10 @@ func (s *stderrTail) add(line string) {
 }
 
 // sandboxRefused reports whether Chromium gave up because it could not set up its
-// sandbox, by a message of content/browser/zygote_host or of
-// sandbox/linux/services. A probe of our own would not show it: the kernel may
-// allow to Chromium what it refuses to us, and the reverse, because AppArmor
-// profiles go by the executable's path.
+// sandbox. It recognizes messages of content/browser/zygote_host and of
+// sandbox/linux/services. A probe of our own would not tell, because AppArmor
+// profiles depend on the executable's path: the kernel may permit to Chromium
+// what it refuses to us, and the other way round.
 func (s *stderrTail) sandboxRefused() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 // crashes the tab. Docker's default is 64 MiB.
 const minSharedMemory = 1 << 30
 
-// alwaysOn are the switches of every Chromium, with reasons. Names are those of
-// Chromium's *_switches.cc.
+// alwaysOn are the switches that every Chromium gets, with reasons. The names
+// come from Chromium's *_switches.cc.
 var alwaysOn = []string{
 	"--headless", // Chromium itself without a window system, not the old headless shell
 	"--remote-debugging-pipe",
@@ -24,9 +24,9 @@ var alwaysOn = []string{
 	"--disable-backgrounding-occluded-windows",
 	"--disable-renderer-backgrounding",
 	"--disable-ipc-flooding-protection", // scripts that navigate or print a lot are not slowed down
-	"--disable-hang-monitor",            // no dialog about a slow page; whoever watches decides
+	"--disable-hang-monitor",            // no dialog about a slow page; the people who watch decide
 
-	// No messages to anybody, except requests of the page.
+	// No requests to anybody, except those of pages.
 	"--disable-background-networking",
 	"--disable-component-update",
 	"--disable-domain-reliability",
@@ -38,25 +38,26 @@ var alwaysOn = []string{
 	"--disable-quic",                                      // QUIC bypasses an HTTP proxy
 	"--webrtc-ip-handling-policy=disable_non_proxied_udp", // no address of this machine in ICE candidates
 
-	// No interface that a screencast does not show but that takes the focus.
+	// Interface elements that a screencast does not show, but that take the
+	// focus.
 	"--no-first-run",
 	"--no-default-browser-check",
 	"--disable-default-apps",
 	"--disable-extensions",
 	"--disable-component-extensions-with-background-pages",
 	"--disable-search-engine-choice-screen",
-	"--hide-crash-restore-bubble", // after a kill and a restart with the same profile
+	"--hide-crash-restore-bubble", // no bubble after a kill and a restart with the same profile
 	"--disable-infobars",
-	"--disable-prompt-on-repost", // reload of a posted form: no dialog outside the page
+	"--disable-prompt-on-repost", // no dialog outside the page when a posted form is reloaded
 	"--disable-print-preview",    // window.print() would open one
 	"--noerrdialogs",
-	"--disable-blink-features=EyeDropperAPI", // a page would wait for a dropper that nobody sees
+	"--disable-blink-features=EyeDropperAPI", // a page would wait for an eye dropper that nobody sees
 	"--password-store=basic",                 // no desktop keyring to ask
 
-	// Same behaviour everywhere.
+	// The same behaviour on every machine.
 	"--disable-gpu", // software rendering, without the attempts to find another
 	"--force-color-profile=srgb",
-	"--disable-back-forward-cache", // a document that is left is gone, which navigation's life cycle relies on
+	"--disable-back-forward-cache", // a document that was left is gone; the lifecycle of navigations relies on that
 	"--disable-popup-blocking",     // a script's window.open opens a page, as in other automation tools
 	"--allow-pre-commit-input",     // input right after a navigation is not swallowed
 	"--log-level=2",                // stderr: errors only
@@ -64,25 +65,25 @@ var alwaysOn = []string{
 
 // disabledFeatures are names of base::Feature, with reasons.
 var disabledFeatures = []string{
-	"Translate",                             // bubble
+	"Translate",                             // shows a bubble
 	"MediaRouter", "DialMediaRouteProvider", // searches the local network for screens
-	"OptimizationHints", "OptimizationGuideModelDownloading", // downloads
+	"OptimizationHints", "OptimizationGuideModelDownloading", // download data in the background
 	"AutofillServerCommunication",
 	"CertificateTransparencyComponentUpdater",
 	"InterestFeedContentSuggestions",
-	"HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", // http: means http:
+	"HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", // http: URLs stay http:
 	"LensOverlay", "GlobalMediaControls",
-	"PaintHolding",                              // keeps the old picture up after a navigation
-	"PreloadTopChromeWebUI",                     // a renderer for menus that nobody opens
-	"WebUIOmniboxPopup", "WebUIOmniboxAimPopup", // two more, for the address bar's list
+	"PaintHolding",                              // would keep the old picture after a navigation
+	"PreloadTopChromeWebUI",                     // would start a renderer for menus that nobody opens
+	"WebUIOmniboxPopup", "WebUIOmniboxAimPopup", // would start two more, for the address bar's list
 }
 
 // enabledFeatures are names of base::Feature, with reasons.
 var enabledFeatures = []string{
-	"CDPScreenshotNewSurface", // a screenshot copies a surface of its own instead of resizing the page and back
+	"CDPScreenshotNewSurface", // a screenshot uses a surface of its own instead of resizing the page and back
 }
 
-// switches returns Chromium's command line without its name.
+// switches returns Chromium's command line without the executable.
 func switches(o LaunchOptions, f *folder, sandbox bool) []string {
 	args := append([]string(nil), alwaysOn...)
 	args = append(args,

@@ -9,16 +9,17 @@ import (
 	"takeover/cdp"
 )
 
-// TraceVariable is the environment variable that names a file for the messages
-// of all Chromiums; see cdp.Trace. The file is for debugging and holds secrets.
+// TraceVariable is the environment variable that names a file for the protocol
+// messages of all Chromiums; see cdp.Trace. The file is for debugging and
+// contains secrets.
 const TraceVariable = "TAKEOVER_CDP_LOG"
 
-// traces holds the trace of each file: the Chromiums of a process share it. The
-// file stays open until the process ends.
+// traces holds the trace of each file, because the Chromiums of a process share
+// it. The file stays open until the process ends.
 var traces sync.Map // file name → func() (*cdp.Trace, error)
 
 // traced returns a transport that also writes to the file that the environment
-// names. Without one it returns t.
+// names. If it names none, traced returns t.
 func traced(t cdp.Transport, pid int, log *slog.Logger) cdp.Transport {
 	name := os.Getenv(TraceVariable)
 	if name == "" {

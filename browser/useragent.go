@@ -17,18 +17,19 @@ var (
 	// agents remembers the user agent of each executable.
 	agents sync.Map // executable path → string, "" when it printed none
 
-	// askingVersion is held while an executable runs for its version, so that it
-	// runs only once for all callers.
+	// askingVersion is held while an executable runs to print its version, so
+	// that it runs only once for all callers.
 	askingVersion sync.Mutex
 )
 
 // majorVersion matches the output of `chromium --version`.
 var majorVersion = regexp.MustCompile(`\b(\d+)\.\d+\.\d+\.\d+\b`)
 
-// userAgent is the user agent of this Chromium with a window. Without a window
-// Chromium says HeadlessChrome, and many sites refuse that, also to people who
-// sign in. Chromium's reduced form has the major version and the same platform on
-// every Linux. An empty text leaves Chromium's own.
+// userAgent returns the user agent that this Chromium would have with a window.
+// Without a window, Chromium calls itself HeadlessChrome, which many sites
+// refuse, even when a person signs in. Chromium's reduced form has the major
+// version, and the same platform on every Linux. If the result is empty,
+// Chromium's own user agent is used.
 func userAgent(ctx context.Context, execPath string) string {
 	if known, ok := agents.Load(execPath); ok {
 		return known.(string)
@@ -45,11 +46,11 @@ func userAgent(ctx context.Context, execPath string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, execPath, "--version")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with its children
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // also kills its children
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if err != nil {
-		return "" // the start will report what is wrong
+		return "" // the start will report the problem
 	}
 	agent := ""
 	if m := majorVersion.FindSubmatch(out); m != nil {

@@ -9,7 +9,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestUserAgent holds what a page is told to what a Chromium with a window says.
+// TestUserAgent compares the user agent that a page sees with that of a Chromium
+// with a window.
 func TestUserAgent(t *testing.T) {
 	page := browsertest.PageOf(t, browsertest.Launch(t, browser.LaunchOptions{}).Conn())
 	page.HTML("<p>")
@@ -26,8 +27,8 @@ func TestUserAgent(t *testing.T) {
 	}
 }
 
-// TestUserAgentOfASilentExecutable bounds how long an executable may take to say
-// its version: one that never does costs its start a moment, no more.
+// TestUserAgentOfASilentExecutable checks that an executable that never prints
+// its version delays its start only for a moment.
 func TestUserAgentOfASilentExecutable(t *testing.T) {
 	_, err := browser.Launch(t.Context(), browser.LaunchOptions{Dir: t.TempDir(), ExecPath: script(t, `[ "$1" = --version ] && { sleep 1000 & wait; }; exit 5`)})
 	if err == nil || !strings.Contains(err.Error(), "exit status 5") {

@@ -13,13 +13,13 @@ import (
 // the window.
 type Viewport struct {
 	Width, Height     int
-	Screen            Size    // of the screen it is on; default: its own
+	Screen            Size    // size of the screen that the page sees; default: its own
 	DeviceScaleFactor float64 // default 1
 	IsMobile          bool    // meta viewport tag, overlay scrollbars
 	HasTouch          bool
 }
 
-// Size is in CSS pixels.
+// Size is a size in CSS pixels.
 type Size struct{ Width, Height int }
 
 // Viewport returns the viewport that was set, or the zero value.
@@ -52,7 +52,7 @@ func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 }
 
 // deviceMetrics are the parameters of Emulation.setDeviceMetricsOverride.
-// cdproto's type would lose an angle of 0.
+// cdproto's type would omit an angle of 0.
 type deviceMetrics struct {
 	Width             int               `json:"width"`
 	Height            int               `json:"height"`
@@ -68,9 +68,9 @@ type screenOrientation struct {
 	Angle int    `json:"angle"`
 }
 
-// metrics are the parameters for a window with that many device pixels per CSS
-// pixel. Pictures of a cast do not show an emulated density, so a page with the
-// window's density keeps the window's.
+// metrics returns the parameters for a window with the given number of device
+// pixels per CSS pixel. A screencast does not show an emulated density, so a page
+// whose density equals the window's keeps the window's.
 func (v Viewport) metrics(density float64) deviceMetrics {
 	screen := v.Screen
 	if screen == (Size{}) {

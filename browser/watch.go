@@ -12,9 +12,8 @@ import (
 )
 
 // requestedPatience is how long a watch waits for a requested navigation to
-// begin. Most begin within milliseconds. One never begins after its beforeunload
-// dialog was dismissed, or when its URL belongs to another program, and no event
-// says so.
+// begin. Most begin within milliseconds. Some never begin and no event says so:
+// the beforeunload dialog was dismissed, or the URL belongs to another program.
 const requestedPatience = time.Second
 
 // NavigationWatch observes navigations and popups after Page.WatchNavigations.
@@ -23,20 +22,20 @@ type NavigationWatch struct {
 	page *Page
 
 	// Guarded by the browser's lock.
-	expects  bool   // a navigation was asked for or began
-	expired  bool   // it was requested, but did not begin in time
-	moves    uint64 // the main frame's moves at the time of the request
+	expects  bool   // a navigation was requested or has begun
+	expired  bool   // a navigation was requested, but did not begin in time
+	moves    uint64 // the main frame's number of moves at the time of the request
 	failures uint64
 	popups   []*Page
 }
 
-// WatchNavigations begins to note what an action sets off: navigations of the
+// WatchNavigations starts to watch the effects of an action: navigations of the
 // page's main frame, and popups.
 //
-//	watch := page.WatchNavigations()
-//	defer watch.Close()
-//	… click …
-//	err := watch.Wait(ctx)
+// 	watch := page.WatchNavigations()
+// 	defer watch.Close()
+// 	… click …
+// 	err := watch.Wait(ctx)
 func (p *Page) WatchNavigations() *NavigationWatch {
 	w := &NavigationWatch{page: p}
 	p.browser.mu.Lock()
@@ -55,13 +54,14 @@ func (w *NavigationWatch) Close() {
 // Wait waits until every navigation of the main frame that began during the watch
 // has committed, failed or been replaced, and every popup is set up. It then
 // returns nil, whatever the results are. It returns at once when nothing began,
-// or when a dialog blocks the page. One round trip to the page makes sure that
-// all effects of the action are known. The error is ErrPageClosed,
-// ErrPageCrashed, ErrBrowserClosed or the cause of ctx.
+// or when a dialog blocks the page. It makes one round trip to the page, so that
+// it knows all effects of the action. The error is ErrPageClosed, ErrPageCrashed,
+// ErrBrowserClosed or the cause of ctx.
 func (w *NavigationWatch) Wait(ctx context.Context) error {
 	p := w.page
 	known := false
-	// The renderer answers Page.enable after its earlier messages.
+	// The renderer answers Page.enable only after it has sent its earlier
+	// messages.
 	err := p.Session().Post(page.Enable.Method, page.EnableParams{}, replyToken(func(cdp.Event) { known = true }))
 	if err != nil {
 		return p.explain(explain(err))

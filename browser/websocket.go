@@ -53,9 +53,9 @@ type socketEvent struct {
 	URL          string `json:"url"`
 	ErrorMessage string `json:"errorMessage"`
 	Response     struct {
-		Status     int    `json:"status"` // of a handshake
+		Status     int    `json:"status"` // for a handshake
 		StatusText string `json:"statusText"`
-		Opcode     int    `json:"opcode"` // of a frame
+		Opcode     int    `json:"opcode"` // for a frame
 		Data       string `json:"payloadData"`
 	} `json:"response"`
 }
@@ -64,8 +64,8 @@ func (a *attachment) socketCreatedLocked(e socketEvent) {
 	a.page.sockets[e.RequestID] = &WebSocket{page: a.page, url: e.URL}
 }
 
-// socketAskedLocked handles the request of the handshake, with which the
-// connection begins.
+// socketAskedLocked handles the request of the handshake, which opens the
+// connection.
 func (a *attachment) socketAskedLocked(e socketEvent) {
 	if s := a.page.sockets[e.RequestID]; s != nil && !s.told {
 		s.told = true

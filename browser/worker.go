@@ -25,10 +25,10 @@ type Worker struct {
 	closed  chan struct{}
 
 	// Guarded by the browser's lock.
-	requests   *Page       // of a service worker: its requests belong to no page and are kept here
-	attachment *attachment // nil for a service worker that was not used yet
+	requests   *Page       // for a service worker: it holds the requests, which belong to no page
+	attachment *attachment // nil for a service worker that has not been used yet
 	attaching  bool
-	pending    *World // its world before its script has run
+	pending    *World // its world until its script has run
 	loaded     bool   // its script has run
 	world      *World // its world after that
 	told       bool
@@ -80,9 +80,9 @@ func (b *Browser) workersLocked(which func(*Worker) bool) []*Worker {
 	return list
 }
 
-// World is the worker's execution context. A service worker of a context that we
-// did not open is attached at the first call, because an attached one is never
-// stopped. The error is ErrPageClosed when the worker has gone.
+// World returns the worker's execution context. A service worker in a context
+// that we did not open is attached at the first call, because an attached one is
+// never stopped. The error is ErrPageClosed if the worker is gone.
 func (w *Worker) World(ctx context.Context) (*World, error) {
 	b := w.browser
 	var world *World
@@ -110,9 +110,9 @@ func (w *Worker) attachLocked() {
 	})) // an event reports the session
 }
 
-// newServiceSessionLocked handles a session with a service worker, if it is to be
-// kept: one that was asked for, or one of a context that ends with its owner.
-// Such a worker is known from its first line on.
+// newServiceSessionLocked handles a session with a service worker, and keeps it
+// if it was requested, or if the worker's context ends with its owner. In the
+// latter case the worker is known before its first line runs.
 func (b *Browser) newServiceSessionLocked(s *cdp.Session, info *target.Info) bool {
 	w := b.serviceWorkerLocked(info)
 	if w.attachment != nil || !w.attaching && !w.context.owned {
@@ -182,7 +182,7 @@ func (a *attachment) scriptLoadedLocked(inspector.EventWorkerScriptLoaded) {
 
 // readyLocked makes a worker ready for calls once its script has run.
 func (w *Worker) readyLocked() {
-	if w.pending == nil || !w.loaded && w.page != nil { // a service worker is called later than that
+	if w.pending == nil || !w.loaded && w.page != nil { // a service worker may be called only after that
 		return
 	}
 	w.world = w.pending

@@ -21,8 +21,8 @@ const (
 	// WorldMain is the world of the page's own scripts.
 	WorldMain Kind = iota
 
-	// WorldUtility is an isolated world of ours: the same DOM, but globals and
-	// prototypes that the page's scripts cannot touch.
+	// WorldUtility is our own isolated world: it has the same DOM, but globals
+	// and prototypes that the page's scripts cannot touch.
 	WorldUtility
 
 	worldKinds = iota
@@ -52,9 +52,9 @@ type worldValue struct {
 }
 
 // World returns the execution context of the frame's current document. It waits
-// when there is none, and while the frame navigates: Chromium holds commands for
-// a navigating frame back (RenderFrameDevToolsAgentHost suspends its sessions),
-// and afterwards their document may have gone.
+// if there is none, and while the frame navigates, because Chromium then holds
+// back commands for the frame (RenderFrameDevToolsAgentHost suspends its
+// sessions), and their document may be gone afterwards.
 func (f *Frame) World(ctx context.Context, kind Kind) (*World, error) {
 	var w *World
 	err := f.page.browser.await(ctx, func() (bool, error) {
@@ -70,8 +70,8 @@ func (f *Frame) World(ctx context.Context, kind Kind) (*World, error) {
 	return w, nil
 }
 
-// CurrentWorld returns the execution context that World would return without
-// waiting, or nil.
+// CurrentWorld returns the execution context that World would return, or nil if
+// World would wait.
 func (f *Frame) CurrentWorld(kind Kind) *World {
 	f.page.browser.lockTold()
 	defer f.page.browser.mu.Unlock()
@@ -81,7 +81,7 @@ func (f *Frame) CurrentWorld(kind Kind) *World {
 	return f.worlds[kind]
 }
 
-// suspendedLocked reports whether Chromium holds the session's commands back,
+// suspendedLocked reports whether Chromium holds back the session's commands
 // because its topmost frame navigates.
 func (a *attachment) suspendedLocked() bool {
 	root := a.page.frames[a.root]
@@ -103,7 +103,7 @@ func (w *World) Page() *Page {
 // Frame is the frame of the document, or nil for a worker's world.
 func (w *World) Frame() *Frame { return w.frame }
 
-// Kind says whether it is the main or the utility world.
+// Kind returns whether this is the main or the utility world.
 func (w *World) Kind() Kind { return w.kind }
 
 // Session is the session in which ContextID and the world's object ids are valid.
@@ -115,10 +115,10 @@ func (w *World) ContextID() runtime.ExecutionContextID { return w.id }
 // UniqueID is the id of the execution context, which is never reused.
 func (w *World) UniqueID() string { return w.uniqueID }
 
-// Generation counts the worlds of the browser: later worlds have greater numbers.
+// Generation is a number that is higher for worlds that were made later.
 func (w *World) Generation() uint64 { return w.generation }
 
-// Destroyed is closed when the world has gone.
+// Destroyed is closed when the world is gone.
 func (w *World) Destroyed() <-chan struct{} { return w.destroyed }
 
 // CallOptions describe a call of World.Call.
@@ -134,9 +134,9 @@ type CallOptions struct {
 // Call calls a function in the world and returns its result. It costs one round
 // trip, and returns after subscribers got everything that Chromium reported
 // before the result. The error is a *ScriptError when the function threw,
-// ErrContextDestroyed when the document has gone (with ErrPageClosed,
-// ErrPageCrashed or ErrFrameDetached if that is the reason), a *cdp.Error for a
-// refusal, or the cause of ctx.
+// ErrContextDestroyed when the document is gone (with ErrPageClosed,
+// ErrPageCrashed or ErrFrameDetached if that is the reason), a *cdp.Error when
+// Chromium refused the call, or the cause of ctx.
 func (w *World) Call(ctx context.Context, o CallOptions) (*runtime.RemoteObject, error) {
 	params := w.functionCall(o)
 	method := runtime.CallFunctionOn.Method
@@ -155,7 +155,7 @@ func (w *World) Call(ctx context.Context, o CallOptions) (*runtime.RemoteObject,
 }
 
 // functionCall holds the parameters of Runtime.callFunctionOn. cdproto's type
-// would lose empty arguments, because it leaves out a value that is "", [], {} or
+// would lose empty arguments, because it omits values that are "", [], {} or
 // null.
 type functionCall struct {
 	Function        string                 `json:"functionDeclaration"`
@@ -190,16 +190,16 @@ func (w *World) functionCall(o CallOptions) functionCall {
 	return c
 }
 
-// explain replaces an error by the reason why the world has gone, if it has.
+// explain replaces an error by the reason why the world is gone, if it is.
 func (w *World) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, ErrContextDestroyed) {
 		if !isContextGone(err) {
 			return err
 		}
 		err = fmt.Errorf("%w: %w", ErrContextDestroyed, err)
-		if w.frame != nil { // Chromium reports the frame's removal after that refusal
+		if w.frame != nil { // Chromium reports the frame's removal only after it has refused the call
 			p := w.frame.page
-			_, _ = Call(ctx, p.browser, p.Session(), page.Enable, page.EnableParams{}) // what has gone is reported below
+			_, _ = Call(ctx, p.browser, p.Session(), page.Enable, page.EnableParams{}) // the code below reports what is gone
 		}
 	}
 	if gone := w.gone(); gone != nil {
@@ -208,8 +208,8 @@ func (w *World) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// Err is why calls on the world fail: ErrContextDestroyed, or why there will be
-// no other world in its place. It is nil while the world lives.
+// Err returns why calls on the world fail: ErrContextDestroyed, or the reason why
+// no other world will replace it. It is nil while the world exists.
 func (w *World) Err() error {
 	select {
 	case <-w.destroyed:
@@ -222,7 +222,7 @@ func (w *World) Err() error {
 	return ErrContextDestroyed
 }
 
-// gone returns why the world's place has gone, or nil.
+// gone returns why the frame or worker of the world is gone, or nil.
 func (w *World) gone() error {
 	if w.frame != nil {
 		return w.frame.gone()
@@ -236,7 +236,7 @@ func (w *World) gone() error {
 }
 
 // Value returns the value that create makes for key in this world. The first
-// caller creates it while others wait. An error is not kept.
+// caller creates it while others wait. An error is not remembered.
 func (w *World) Value(key any, create func() (any, error)) (any, error) {
 	w.mu.Lock()
 	value := w.values[key]
@@ -272,8 +272,8 @@ type contextData struct {
 	FrameID   proto.FrameID `json:"frameId"`
 }
 
-// worldCreatedLocked handles a new execution context, if it is one of a frame's
-// two. Other clients make worlds too.
+// worldCreatedLocked handles a new execution context, if it is one of the frame's
+// two worlds. Other clients create worlds, too.
 func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) {
 	if a.worker != nil {
 		a.browser.generation++
@@ -308,7 +308,7 @@ func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) 
 	a.worlds[w.uniqueID] = w
 	f.worlds[kind] = w
 	if f == f.page.main && f.lifecycle&LifecycleDOMContentLoaded != 0 {
-		f.page.watchHeadLocked() // of a document that existed before us
+		f.page.watchHeadLocked() // for a document that existed before the model
 	}
 }
 

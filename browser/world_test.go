@@ -31,7 +31,8 @@ func TestWorldCall(t *testing.T) {
 	if string(res.Value) != `{"sum":3}` {
 		t.Errorf("result: %s", res.Value)
 	}
-	// Half of a surrogate pair is no UTF-8, but a string in JavaScript.
+	// Half of a surrogate pair is not valid UTF-8, but valid in a JavaScript
+	// string.
 	res, err = w.Call(wait(t, "call"), browser.CallOptions{Function: "() => '\\udc00'", ByValue: true})
 	must(t, err)
 	if got := string(res.Value); got != `"\udc00"` {
@@ -82,7 +83,7 @@ func TestWorldCallThrows(t *testing.T) {
 			continue
 		}
 		if c.name == "SyntaxError" {
-			continue // V8 words it
+			continue // V8 chooses the wording
 		}
 		if e.Name != c.name || e.Message != c.message || (c.name != "") != (e.Stack != "") {
 			t.Errorf("%s: name %q, message %q, stack %q", c.script, e.Name, e.Message, e.Stack)
@@ -156,7 +157,7 @@ func TestWorldWaitsForNavigation(t *testing.T) {
 	if got := <-title; got != "late" {
 		t.Errorf("title: %q", got)
 	}
-	// One that comes to nothing leaves the world as it is.
+	// A navigation that leads to nothing leaves the world as it is.
 	w, err := f.World(wait(t, "world"), browser.WorldMain)
 	must(t, err)
 	evalMain[any](t, f, "void (location.href = '/204')")

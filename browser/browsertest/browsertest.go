@@ -1,13 +1,13 @@
 // Package browsertest gives tests a real Chromium: one per test binary, started
-// by the first test that asks, and one page in a browser context of its own per
-// test. It also checks that a test binary leaves nothing behind.
+// by the first test that asks, and one page per test, in a browser context of its
+// own. It also checks that a test binary leaves nothing behind.
 //
 // A package's TestMain is
 //
-//	func TestMain(m *testing.M) { browsertest.Main(m) }
+// 	func TestMain(m *testing.M) { browsertest.Main(m) }
 //
-// Tests that use it stand in the external test package (package x_test) when
-// package browser imports theirs.
+// Packages that package browser imports must use it from their external test
+// package (package x_test).
 package browsertest
 
 import (
@@ -33,11 +33,12 @@ var shared struct {
 }
 
 // Main runs the tests of a binary and exits. Temporary files go to a folder of
-// the binary. It exits with 1 also when all tests passed but a goroutine, a
+// the binary. Main exits with 1 if a test fails, and also if a goroutine, a
 // Chromium process or a file in that folder is left over.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Run is Main for a TestMain with more to do: it returns the exit code.
+// Run is like Main, but returns the exit code, for a TestMain that has more to
+// do.
 func Run(m *testing.M) int {
 	root, err := os.MkdirTemp("", "takeover-test-")
 	if err != nil {
@@ -108,7 +109,7 @@ func closeShared() error {
 	return os.RemoveAll(filepath.Join(os.TempDir(), "shared"))
 }
 
-// Patience bounds how long a test waits. An overloaded machine needs a part of
+// Patience bounds how long a test waits. Even a busy machine needs only part of
 // it; only a test that hangs uses all of it.
 const Patience = time.Minute
 

@@ -13,7 +13,8 @@ import (
 	"takeover/cdp"
 )
 
-// TestPage is a page of one test, through CDP, in a browser context of its own.
+// TestPage is one test's page, in a browser context of its own. Tests use it
+// through CDP.
 type TestPage struct {
 	Client  *cdp.Client
 	Session *cdp.Session // of the page; the Page and Runtime domains are enabled
@@ -31,7 +32,7 @@ func Page(t testing.TB) *TestPage {
 	return PageOf(t, Start(t).Conn())
 }
 
-// PageOf is Page for another Chromium than the shared one.
+// PageOf is like Page, but for a Chromium other than the shared one.
 func PageOf(t testing.TB, conn *cdp.Conn) *TestPage {
 	t.Helper()
 	p := &TestPage{t: t, events: cdp.NewQueue(0, nil)}
@@ -60,7 +61,7 @@ func (p *TestPage) close() {
 	defer cancel()
 	select {
 	case <-p.Client.Conn().Done():
-		return // the test ended this Chromium
+		return // the test has ended this Chromium
 	default:
 	}
 	_, err := cdp.Call(ctx, p.Client.Browser(), target.DisposeBrowserContext, target.DisposeBrowserContextParams{BrowserContextID: p.Context})
@@ -112,7 +113,7 @@ func (p *TestPage) Eval(expression string, out any) {
 	}
 }
 
-// Await returns the next event of that method and drops earlier ones.
+// Await returns the next event of the given method and drops earlier ones.
 func (p *TestPage) Await(method string) cdp.Event {
 	p.t.Helper()
 	ctx := Context(p.t, method)

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollInterval is the pause between two checks of a state without events.
+// pollInterval is the pause between two checks of a state that has no events.
 const pollInterval = 5 * time.Millisecond
 
-// Until waits until done returns true, for states without events.
+// Until polls until done returns true, for states that have no events.
 func Until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	ctx := Context(t, what)
@@ -32,7 +32,7 @@ func Until(t testing.TB, what string, done func() bool) {
 	}
 }
 
-// WaitGone waits until a process, ours or not, has ended.
+// WaitGone waits until a process has ended, whether or not it is our child.
 func WaitGone(t testing.TB, pid int) {
 	t.Helper()
 	fd, err := unix.PidfdOpen(pid, 0)
