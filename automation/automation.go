@@ -139,7 +139,7 @@ func (a *Automation) dialogOpened(d *browser.Dialog, clients []*Client) {
 			answer = func(ctx context.Context) error { return d.Accept(ctx, "") }
 		}
 		if err := answer(a.life); err != nil && !errors.Is(err, browser.ErrDialogClosed) && a.life.Err() == nil {
-			a.log.Debug("answer dialog", "err", err)
+			a.log.Debug("answer dialog", "error", err)
 		}
 	})
 }

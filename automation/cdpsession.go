@@ -235,11 +235,11 @@ func (o *ownSessions) close(a *Automation, sessions []*ownSession) {
 		}
 	}
 	if err := o.client.Close(ctx); err != nil && !vanished(err) {
-		a.log.Warn("close a client's sessions", "err", err)
+		a.log.Warn("close a client's sessions", "error", err)
 	}
 	for p := range pages {
 		if err := p.Reemulate(ctx); err != nil && !vanished(err) {
-			a.log.Warn("set a page up again", "err", err)
+			a.log.Warn("set a page up again", "error", err)
 		}
 	}
 }

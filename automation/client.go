@@ -265,7 +265,7 @@ func (c *Client) Close() {
 	for _, bc := range own {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.life), closeTimeout)
 		if err := bc.Close(ctx); err != nil && !errors.Is(err, browser.ErrBrowserClosed) && !errors.Is(err, browser.ErrContextClosed) {
-			a.log.Warn("close a client's context", "err", err)
+			a.log.Warn("close a client's context", "error", err)
 		}
 		cancel()
 	}

@@ -106,7 +106,7 @@ func (a *Automation) keepDownload(ev browser.DownloadEnded, d *download) {
 		file, err := folder.Adopt(ev.Download.Path(), ev.Download.SuggestedName())
 		d.name = file.Name
 		if err != nil {
-			a.log.Warn("keep download", "err", err)
+			a.log.Warn("keep download", "error", err)
 			d.failure = err.Error()
 			if errors.Is(err, files.ErrFull) {
 				d.failure = files.ErrFull.Error()

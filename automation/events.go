@@ -281,7 +281,7 @@ func (c *Client) dropPage(p *browser.Page) {
 func (c *Client) emit(event string, params any) {
 	raw, err := json.Marshal(params)
 	if err != nil {
-		c.automation.log.Error("encode event", "event", event, "err", err)
+		c.automation.log.Error("encode event", "event", event, "error", err)
 		return
 	}
 	c.options.Emit(event, raw)

@@ -56,7 +56,7 @@ func (l undoList) undoAll(a *Automation) {
 	defer cancel()
 	for _, step := range slices.Backward(l.steps) {
 		if err := step.restore(ctx); err != nil && !vanished(err) {
-			a.log.Warn("take back a client's setting", "setting", step.name, "err", err)
+			a.log.Warn("take back a client's setting", "setting", step.name, "error", err)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			s.setAway(true)
 			if err != nil {
-				o.Logger.Warn("NATS is away", "err", err)
+				o.Logger.Warn("NATS is away", "error", err)
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) {

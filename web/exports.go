@@ -74,7 +74,7 @@ func (s *Server) export(c echo.Context, extension, mime string, write func(conte
 		h.Del(echo.HeaderContentDisposition)
 		return err
 	}
-	s.log.Warn("download of events", "session", one.ID(), "err", err)
+	s.log.Warn("download of events", "session", one.ID(), "error", err)
 	panic(http.ErrAbortHandler) // so that the part is not mistaken for the whole
 }
 

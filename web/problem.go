@@ -251,7 +251,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 	requestID := c.Response().Header().Get(echo.HeaderXRequestID)
 	if f.kind == kindInternal {
 		f.detail = "The server's log has the details under request " + requestID + "."
-		s.log.Error("request failed", "path", c.Path(), "request", requestID, "err", f.err)
+		s.log.Error("request failed", "path", c.Path(), "request", requestID, "error", f.err)
 	}
 	if c.Response().Committed {
 		return
@@ -269,7 +269,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 	}
 	p := problem{Type: "/docs#" + f.kind.name, Title: f.kind.title, Status: f.kind.status, Detail: f.detail, Errors: f.fields}
 	if err := s.writeProblem(c, f, p); err != nil {
-		s.log.Debug("write problem", slog.Int("status", p.Status), "err", err)
+		s.log.Debug("write problem", slog.Int("status", p.Status), "error", err)
 	}
 }
 

@@ -125,7 +125,7 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 		case <-s.ctx.Done():
 		}
 		if err := one.Release("its script ended"); err != nil && !errors.Is(err, session.ErrEnded) {
-			s.log.Warn("release after run", "session", one.ID(), "err", err)
+			s.log.Warn("release after run", "session", one.ID(), "error", err)
 		}
 	}()
 	if req.Wait {

@@ -59,7 +59,7 @@ func (s *Server) streaming(c echo.Context, feed func(ctx context.Context, out *s
 	cancel(nil)
 	beat.Wait()
 	if err != nil && ctx.Err() == nil {
-		s.log.Warn("event stream", "path", c.Path(), "err", err)
+		s.log.Warn("event stream", "path", c.Path(), "error", err)
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 	}
 	code := closeCode(err)
 	if code == websocket.StatusInternalError {
-		v.log.Error("viewer's socket", "err", err)
+		v.log.Error("viewer's socket", "error", err)
 		return code, ""
 	}
 	return code, text.Clip(err.Error(), maxCloseReason)

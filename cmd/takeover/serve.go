@@ -128,7 +128,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	if err := static.Check(); err != nil {
-		log.Warn("the pages have no scripts and styles", "err", err)
+		log.Warn("the pages have no scripts and styles", "error", err)
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
