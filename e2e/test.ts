@@ -19,24 +19,37 @@ export interface Server {
 export const test = base.extend<object, { server: Server }>({
   server: [
     async ({}, use, worker) => {
-      const dataDir = mkdtempSync(path.join(tmpdir(), 'takeover-e2e-'));
-      const address = `127.0.0.1:${Number(process.env.E2E_PORT) + worker.parallelIndex}`;
-      const child = spawn(path.join(import.meta.dirname, '../bin/takeover'), [
-        'serve', '--addr', address, '--data-dir', dataDir, '--log-level', 'warn', '--ask-timeout', '5m', '--lease-grace', '10s',
-        '--embed-origins', `http://localhost:${process.env.E2E_EMBED_PORT}`,
-      ], { env: { ...process.env, TAKEOVER_API_KEY: process.env.E2E_KEY }, stdio: ['ignore', 'pipe', 'inherit'] });
+      const own = await serve(Number(process.env.E2E_PORT) + worker.parallelIndex, ['--ask-timeout', '5m', '--lease-grace', '10s']);
       try {
-        await listening(child);
-        await use({ url: `http://${address}`, dataDir });
+        await use(own);
       } finally {
-        await ended(child);
-        rmSync(dataDir, { recursive: true, force: true });
+        await own.close();
       }
     },
     { scope: 'worker', timeout: PATIENCE },
   ],
   baseURL: async ({ server }, use) => use(server.url),
 });
+
+/** Starts a server on a port of this machine, with further flags. */
+export async function serve(port: number, flags: string[]): Promise<Server & { close(): Promise<void> }> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'takeover-e2e-'));
+  const address = `127.0.0.1:${port}`;
+  const child = spawn(path.join(import.meta.dirname, '../bin/takeover'), [
+    'serve', '--addr', address, '--data-dir', dataDir, '--log-level', 'warn', '--embed-origins', `http://localhost:${process.env.E2E_EMBED_PORT}`, ...flags,
+  ], { env: { ...process.env, TAKEOVER_API_KEY: process.env.E2E_KEY }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const close = async (): Promise<void> => {
+    await ended(child);
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    await listening(child);
+  } catch (failed) {
+    await close();
+    throw failed;
+  }
+  return { url: `http://${address}`, dataDir, close };
+}
 
 /** Resolves when the server says that it is ready. */
 async function listening(child: ChildProcess): Promise<void> {

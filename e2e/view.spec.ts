@@ -1,4 +1,4 @@
-import { expect, test, type APIRequestContext, type Page } from './test.js';
+import { expect, serve, test, type APIRequestContext, type Page } from './test.js';
 import { createServer, type Server } from 'node:http';
 import { connect, createServer as createLine, type AddressInfo, type Server as LineServer, type Socket } from 'node:net';
 import { accessible, auth, hasPicture, key, Remote } from './remote.js';
@@ -54,7 +54,8 @@ async function listen(server: Server | LineServer, port = 0): Promise<number> {
 class Line {
   port = 0;
   #silent = false;
-  #sockets = new Set<Socket>();
+  /** The two ends of each connection. */
+  #ends = new Map<Socket, Socket>();
   #server: LineServer | null = null;
 
   constructor(private readonly to: number) {}
@@ -62,12 +63,12 @@ class Line {
   async mend(): Promise<void> {
     this.#server = createLine((near) => {
       const far = connect(this.to, '127.0.0.1');
-      for (const socket of [near, far]) {
-        this.#sockets.add(socket);
+      for (const [socket, other] of [[near, far], [far, near]] as const) {
+        this.#ends.set(socket, other);
         socket.on('error', () => {}).on('close', () => {
           near.destroy();
           far.destroy();
-          this.#sockets.delete(socket);
+          this.#ends.delete(socket);
         });
       }
       if (!this.#silent) near.pipe(far).pipe(near);
@@ -78,7 +79,13 @@ class Line {
   /** From now on nothing comes through; nobody is told. */
   silence(): void {
     this.#silent = true;
-    for (const socket of this.#sockets) socket.unpipe().pause();
+    for (const socket of this.#ends.keys()) socket.unpipe().pause();
+  }
+
+  /** All that was said meanwhile comes through now. */
+  resume(): void {
+    this.#silent = false;
+    for (const [socket, other] of this.#ends) socket.pipe(other);
   }
 
   /** Who connects from now on is heard; what was silent stays so. */
@@ -88,7 +95,7 @@ class Line {
 
   cut(): void {
     this.#server?.close();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#ends.keys()) socket.destroy();
   }
 }
 
@@ -217,6 +224,32 @@ test('what is done while the line is cut is not played back', async ({ page, req
     expect(site.clicks).toBe(clicks);
   } finally {
     line.cut();
+  }
+});
+
+test('a page that took nothing for too long says why it was disconnected, and comes back', async ({ page, request }) => {
+  const own = await serve(Number(process.env.E2E_PORT) + 10_000, ['--stall-timeout', '2s']);
+  const line = new Line(Number(new URL(own.url).port));
+  try {
+    const made = await request.post(`${own.url}/v1/sessions`, { headers: auth(), data: { url: site.address } });
+    await line.mend();
+    await open(page, (await made.json()).id, `http://127.0.0.1:${line.port}`);
+    // Every sentence of the overlay, because this one is gone when the page is connected again.
+    await page.evaluate(() => {
+      const said: string[] = ((window as { said?: string[] }).said = []);
+      const text = document.querySelector('#overlay-text');
+      if (text) new MutationObserver(() => said.push(text.textContent)).observe(text, { childList: true, characterData: true, subtree: true });
+    });
+    line.silence();
+    await expect.poll(async () => (await request.get(`${own.url}/metrics`, { headers: auth() })).text()).toContain('takeover_viewers_dropped_total{reason="stalled"} 1');
+    line.resume();
+    await expect(page.locator('#toasts')).toContainText('Reconnected. This page had received nothing for too long');
+    expect(await page.evaluate(() => (window as { said?: string[] }).said)).toContain('This page received nothing for too long, so the server closed the connection. Reconnecting…');
+    await expect(page.locator('#overlay')).toBeHidden();
+    await expect(page.locator('#connection-words')).toHaveText(/^\d+ ms$/);
+  } finally {
+    line.cut();
+    await own.close();
   }
 });
 

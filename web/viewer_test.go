@@ -354,6 +354,16 @@ func FuzzParseViewerMessage(f *testing.F) {
 	})
 }
 
+func TestStoppingServerTellsViewers(t *testing.T) {
+	s := startServer(t, nil)
+	v := s.join(s.create(nil), nil)
+	s.Close()
+	var end websocket.CloseError
+	if code := v.closed(); !errors.As(v.err, &end) || code != websocket.StatusGoingAway || end.Reason != errStopping.Error() {
+		t.Errorf("the viewer was told %v, want code 1001 and the reason %q", v.err, errStopping)
+	}
+}
+
 func TestCloseCodes(t *testing.T) {
 	for err, want := range map[error]websocket.StatusCode{
 		session.ErrEnded: 1000, links.ErrInvalid: 1008, errStopping: 1001, errStalled: 4008, errors.New("x"): 1011,

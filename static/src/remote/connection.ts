@@ -11,12 +11,14 @@ const SILENCE = 10_000;
 /** WebSocket close codes after which trying again cannot help (RFC 6455, 7.4). */
 const CLOSE_NORMAL = 1000;
 const CLOSE_POLICY = 1008;
+/** The code of a line that broke without a close frame. */
+const CLOSE_ABNORMAL = 1006;
 
-/** The state of the connection; retryAt is Unix time in ms. */
+/** The state of the connection; retryAt is Unix time in ms, and code is the close code with which the last connection ended. */
 export type ConnectionState =
   | { phase: 'connecting' }
   | { phase: 'open' }
-  | { phase: 'waiting'; retryAt: number }
+  | { phase: 'waiting'; retryAt: number; code: number }
   | { phase: 'closed'; cause: 'ended' | 'forbidden' | 'gone' | 'left'; reason: string };
 
 interface ConnectionEvents {
@@ -106,7 +108,7 @@ export class Connection extends Emitter<ConnectionEvents> {
   #ping(): void {
     if (performance.now() - this.#heardAt > SILENCE) {
       this.#drop();
-      this.#lost();
+      this.#lost(CLOSE_ABNORMAL);
       return;
     }
     this.send({ type: 'ping', t: performance.now() });
@@ -127,16 +129,16 @@ export class Connection extends Emitter<ConnectionEvents> {
     if (this.#ended !== null) return this.#finish('ended', this.#ended);
     if (event.code === CLOSE_POLICY) return this.#finish('forbidden', event.reason);
     if (event.code === CLOSE_NORMAL && event.reason) return this.#finish('ended', event.reason);
-    this.#lost();
+    this.#lost(event.code);
   }
 
   /** Connects again after a wait. */
-  #lost(): void {
+  #lost(code: number): void {
     if (this.#openedAt && performance.now() - this.#openedAt > HEALTHY_AFTER) this.#attempt = 0;
     const opened = this.#openedAt > 0;
     this.#openedAt = 0;
     const wait = backoff(this.#attempt++) * (0.8 + 0.4 * Math.random());
-    this.#setState({ phase: 'waiting', retryAt: Date.now() + wait });
+    this.#setState({ phase: 'waiting', retryAt: Date.now() + wait, code });
     this.#retry = window.setTimeout(() => this.#connect(), wait);
     // Scripts cannot see the status code of a refused upgrade, so make a plain request.
     if (!opened) void this.#askWhy();

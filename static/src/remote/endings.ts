@@ -1,4 +1,4 @@
-/** What a person reads over the picture at the end: what happened, and what to do. */
+/** What a person reads over the picture: what happened, and what to do or what happens next. */
 export interface Ending { title: string; text: string }
 
 /** Reasons of the server. Other reasons are free text. */
@@ -18,4 +18,24 @@ export function endingOf(cause: 'ended' | 'gone' | 'forbidden', reason: string, 
   }
   const { title, text } = WHY.get(reason) ?? (reason ? { ...OVER, text: `${OVER.text} Reason: ${reason}.` } : OVER);
   return { title, text: `${text} ${guest ? 'If you need to continue, ask the person who sent you the link for a new one.' : 'You can continue in a new session.'}` };
+}
+
+/** Why the server closed a connection, by its close code (docs/protocol.md, Close codes). The page connects again after each of these. */
+const INTERRUPTIONS = new Map<number, Ending>([
+  [1001, { title: 'The server is stopping', text: 'Reconnecting… The page continues when the server is back, if the session is still there.' }],
+  [1009, { title: 'The server closed the connection', text: 'This page sent more at once than the server takes. Reconnecting…' }],
+  [1011, { title: 'The server closed the connection', text: 'Something went wrong on the server. Reconnecting…' }],
+  [4008, { title: 'Your connection fell behind', text: 'This page received nothing for too long, so the server closed the connection. Reconnecting…' }],
+]);
+
+/** What a person reads while the page waits to connect again. `seen` says that a picture was shown before. */
+export function interruptionOf(code: number, seen: boolean): Ending {
+  return INTERRUPTIONS.get(code) ?? (seen
+    ? { title: 'Connection lost', text: 'Reconnecting…' }
+    : { title: 'The server cannot be reached', text: 'Reconnecting… Check your network if this continues.' });
+}
+
+/** What a person reads once the page is connected again after a disconnection by the server; empty if there is nothing to explain. */
+export function reconnectedAfter(code: number): string {
+  return code === 4008 ? 'Reconnected. This page had received nothing for too long, so the server had closed the connection.' : '';
 }

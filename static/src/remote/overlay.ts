@@ -1,5 +1,6 @@
 import { byId, setText, show } from '../ui/dom.js';
-import { endingOf } from './endings.js';
+import { notice } from '../ui/notices.js';
+import { endingOf, interruptionOf, reconnectedAfter } from './endings.js';
 import type { Live } from './live.js';
 import type { Screen } from './screen.js';
 
@@ -19,6 +20,8 @@ export class Overlay {
   #home = document.querySelector('.topbar a[href="/"]') !== null;
   #browserCrashed = false;
   #said: Words | null = null;
+  /** The close code of the last connection, until the next one is open. */
+  #code = 0;
 
   constructor(private readonly live: Live, private readonly screen: Screen) {
     const update = (): void => this.#update();
@@ -28,6 +31,8 @@ export class Overlay {
     });
     live.on('connection', (state) => {
       if (state.phase !== 'open') this.#browserCrashed = false; // the server reports it again
+      if (state.phase === 'waiting') this.#code = state.code;
+      if (state.phase === 'open') this.#explain();
       update();
     });
     live.on('tabs', update);
@@ -42,8 +47,7 @@ export class Overlay {
     if (state.phase === 'closed') return state.cause === 'left' ? null : { ...endingOf(state.cause, state.reason, !this.#home), final: true };
     if (state.phase !== 'open') {
       if (state.phase === 'connecting') return this.#said; // unchanged until the state is known
-      if (this.screen.hasPicture) return { title: 'Connection lost', text: 'Reconnecting…' };
-      return { title: 'The server cannot be reached', text: 'Reconnecting… Check your network if this continues.' };
+      return interruptionOf(state.code, this.screen.hasPicture);
     }
     if (this.#browserCrashed) return { title: 'The browser crashed', text: 'It restarts with the same profile. Your tabs come back in a few seconds.' };
     if (live.activeTab?.state !== 'crashed') return null;
@@ -51,6 +55,13 @@ export class Overlay {
       ? 'Reload it to continue. Text that was typed but not sent is lost.'
       : 'It comes back when whoever is in control reloads it.';
     return { title: 'This page crashed', text, covers: true };
+  }
+
+  /** Says afterwards why the connection was away: the words over the picture may have been too short to read. */
+  #explain(): void {
+    const why = reconnectedAfter(this.#code);
+    this.#code = 0;
+    if (why) notice(why);
   }
 
   #update(): void {
