@@ -123,6 +123,15 @@ test('a session warns before it ends, takes more time, and leads to a new one', 
   await warning.getByRole('button', { name: '+30 min' }).click();
   await expect(warning).toBeHidden();
   await expect(page.locator('#time-left')).toHaveText('31 min left');
+  // In a narrow window there is no room beside the connection, so it stands below the title.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(page.locator('#time-left')).toBeHidden();
+  await expect(page.locator('#time-left-below')).toBeVisible();
+  await expect(page.locator('#time-left-below')).toHaveText(/^3[01] min left$/);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await accessible(page, 'session on a phone, with time left');
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await expect(page.locator('#time-left-below')).toBeHidden();
   const { timeout } = await (await request.get(`/v1/sessions/${session}`, { headers: auth() })).json();
   expect(timeout).toBe(100_000 + 30 * 60_000);
 
@@ -157,6 +166,11 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   await expect(page.locator('#events-list .event', { hasText: '/demo/login' }).first()).toBeVisible();
   await page.locator('#events-list .event', { hasText: 'said by the page' }).click();
   await expect(page.locator('#events-detail')).toBeVisible();
+  // Nothing more is captured here, so nothing offers it.
+  await page.locator('#events-list .event', { hasText: '/demo/login' }).first().click();
+  await page.getByRole('tab', { name: 'Response' }).click();
+  await expect(page.locator('#events-detail')).toContainText('was not captured: it is no text, or its capture was off.');
+  await expect(page.getByRole('button', { name: 'Capture bodies from now on' })).toHaveCount(0);
   for (const picture of [page.getByAltText('The page when this run failed'), page.getByAltText('What the session showed last')]) {
     await picture.scrollIntoViewIfNeeded();
     await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280);

@@ -23,17 +23,22 @@ export function showTimeLeft(live: Live, mayExtend: boolean): void {
   let life: LifeMessage | null = null;
   /** The time left as the server sent it, and when that was by this page's clock, because the clocks may differ. */
   let heard = 0;
-  const words = byId('time-left');
+  /** Beside the connection, and in narrow windows below the title. */
+  const places = [byId('time-left'), byId('time-left-below')];
   const warning = byId('time-warning');
   const more = byId('time-more');
 
   const update = (): void => {
     const over = live.connection.state.phase === 'closed';
-    show(words, life !== null && !over);
+    for (const words of places) show(words, life !== null && !over);
     if (!life || over) return show(warning, false);
     const left = Date.parse(life.expiresAt) - (life.paused ? heard : Date.now());
-    setText(words, left > 0 ? `${left < LITTLE ? clock(left) : span(left)} left` : 'Time is up');
-    words.title = life.paused ? 'The clock is paused while the session waits for a person.' : `The session ends at ${timeOfDay(Date.parse(life.expiresAt))}.`;
+    const text = left > 0 ? `${left < LITTLE ? clock(left) : span(left)} left` : 'Time is up';
+    const why = life.paused ? 'The clock is paused while the session waits for a person.' : `The session ends at ${timeOfDay(Date.parse(life.expiresAt))}.`;
+    for (const words of places) {
+      setText(words, text);
+      words.title = why;
+    }
     show(warning, !life.paused && left < LITTLE);
     setText(byId('time-warning-words'), left > 0 ? `This session ends in ${clock(left)}.` : 'Time is up. This session ends as soon as nobody uses it.');
     show(more, mayExtend && life.timeout < MOST);

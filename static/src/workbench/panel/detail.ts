@@ -12,6 +12,8 @@ const LONGEST_TEXT = 100_000;
 interface Options {
   host: HTMLElement;
   close(): void;
+  /** The session has ended, so nothing more is captured. */
+  ended(): boolean;
   /** Captures response bodies from now on. */
   captureBodies(): void;
   /** Fills an element with the script's step at a time, if there is one. */
@@ -44,6 +46,11 @@ export class Detail {
     this.#messages = row.messageCount ?? 0;
     this.#draw(row);
     show(this.options.host, true);
+  }
+
+  /** Draws the shown line again, because the session has ended. */
+  redraw(): void {
+    if (this.#row) this.#draw(this.#row);
   }
 
   hide(): void {
@@ -149,6 +156,7 @@ export class Detail {
     if (typeof body === 'string') return textOf(body, str(answer?.data?.mime_type));
     if (!answer) return note('There is no answer yet.');
     if (answer.type === 'network_loading_failed') return note(`There was no answer: ${str(answer.data?.error_text)}`);
+    if (this.options.ended()) return note('What the answer held was not captured: it is no text, or its capture was off.');
     return h('div', {}, note('What the answer held was not captured: it is no text, or its capture is off.'), h('button', { type: 'button', class: 'button', on: { click: () => this.options.captureBodies() } }, 'Capture bodies from now on'));
   }
 }

@@ -50,6 +50,7 @@ export class EventsPanel {
     this.#detail = new Detail({
       host: byId('events-detail'),
       close: () => this.#closeDetail(),
+      ended: () => this.#stopped,
       captureBodies: () => this.#capture.choose('network_response_body', true),
       step: (row, into) => void steps.tell(row.event.ts, into),
     });
@@ -102,6 +103,7 @@ export class EventsPanel {
   stop(): void {
     this.#stopped = true;
     this.#stream?.close();
+    this.#detail.redraw();
   }
 
   #receive(data: string): void {
