@@ -128,6 +128,15 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	return c
 }
 
+// startKey finds in a call's context what OnStart has put there.
+type startKey struct{}
+
+// OnStart returns a context for Call, which calls started when the operation begins:
+// behind the gate, if it writes. An operation that is refused before does not begin.
+func OnStart(ctx context.Context, started func()) context.Context {
+	return context.WithValue(ctx, startKey{}, started)
+}
+
 // Call runs one operation. The error is an *Error; its name is "TimeoutError" if
 // the operation's own timeout ended it.
 func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, error) {
@@ -164,6 +173,9 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 		if err := c.options.Gate(ctx); err != nil {
 			return nil, explain(err, nil)
 		}
+	}
+	if started, ok := ctx.Value(startKey{}).(func()); ok {
+		started()
 	}
 	value, err := c.carryOut(ctx, name, o, params)
 	if err != nil {

@@ -318,8 +318,9 @@ func (m *Monitor) State() (State, Config, Stopped) {
 
 // Add records an event from outside the monitor: of category control
 // (control_changed, takeover_…, run_…, viewer_…), or a caller's own (custom_…).
-// It returns the event as readers get it. The error is ErrEventType, or ErrOff
-// while nothing is captured, which is normal for control events.
+// An event with the id of a capture is recorded in that capture only. Add returns
+// the event as readers get it. The error is ErrEventType, or ErrOff while nothing is
+// captured, which is normal for control events.
 func (m *Monitor) Add(e Event) (Event, error) {
 	if e.Category = CategoryOf(e.Type); e.Category != CategoryControl && e.Category != CategoryCustom {
 		return Event{}, ErrEventType
@@ -329,7 +330,7 @@ func (m *Monitor) Add(e Event) (Event, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed || !m.running || !m.captures(e.Type) {
+	if m.closed || !m.running || !m.captures(e.Type) || e.CaptureSessionID != "" && e.CaptureSessionID != m.id {
 		return Event{}, ErrOff
 	}
 	return m.putLocked(e), nil

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"takeover/automation"
 	"takeover/capture"
 	"takeover/control"
+	"takeover/id"
 	"takeover/text"
 )
 
@@ -24,7 +26,7 @@ type actor struct {
 // pages. End it with leave.
 func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
 	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
-		Gate: func(ctx context.Context) error { return s.gate(ctx, holder) },
+		Gate: func(ctx context.Context) error { return s.admit(ctx, holder) },
 		Veil: s.unveiled, AwaitRest: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown, Emit: emit,
 	})}
 }
@@ -46,27 +48,74 @@ func (s *Session) act(ctx context.Context, by actor, operation string, params js
 	if by.holder == control.Nobody || !s.monitor.CapturesActions() {
 		return by.client.Call(ctx, operation, params)
 	}
-	told := map[string]any{"actor": by.holder.String(), "operation": operation, "target": s.brief(targetOf(params))}
-	s.noteAction(capture.TypeActionStarted, told)
-	started := time.Now()
+	a := &action{session: s, told: map[string]any{
+		"action_id": id.New("act"), "actor": by.holder.String(), "operation": operation, "target": s.brief(targetOf(params)),
+	}}
+	ctx = automation.OnStart(context.WithValue(ctx, actionKey{}, a), a.start)
 	result, err := by.client.Call(ctx, operation, params)
-	told["ok"], told["duration_ms"] = err == nil, msOf(time.Since(started))
-	if err != nil {
-		told["error"] = s.brief(failureOf(err, params))
-	}
-	s.noteAction(capture.TypeActionEnded, told)
+	a.end(err, params)
 	return result, err
 }
 
-// noteAction records an event of an operation. The monitor redacts it.
-func (s *Session) noteAction(typ string, data map[string]any) {
+// action is an operation of a program that events report.
+type action struct {
+	session *Session
+	told    map[string]any // the data of its events
+
+	// Set by start, before the operation is carried out.
+	capture string    // id of the capture that has its beginning; empty for none
+	started time.Time // zero if it never began
+	waited  atomic.Int64
+}
+
+// actionKey finds the action in the context of its operation.
+type actionKey struct{}
+
+// admit waits until a program may change the page, and takes the time from its
+// action's duration.
+func (s *Session) admit(ctx context.Context, program control.Holder) error {
+	began := time.Now()
+	err := s.gate(ctx, program)
+	if a, ok := ctx.Value(actionKey{}).(*action); ok && !a.started.IsZero() {
+		a.waited.Add(int64(time.Since(began)))
+	}
+	return err
+}
+
+// start records that the operation begins.
+func (a *action) start() {
+	a.capture = a.session.noteAction(capture.TypeActionStarted, a.told, "")
+	a.started = time.Now()
+}
+
+// end records the end in the capture that has the beginning.
+func (a *action) end(err error, params json.RawMessage) {
+	if a.capture == "" {
+		return
+	}
+	a.told["ok"], a.told["duration_ms"] = err == nil, msOf(time.Since(a.started)-time.Duration(a.waited.Load()))
+	if err != nil {
+		a.told["error"] = a.session.brief(failureOf(err, params))
+	}
+	a.session.noteAction(capture.TypeActionEnded, a.told, a.capture)
+}
+
+// noteAction records an event of an operation in a capture: one by its id, or else
+// the one that runs. The monitor redacts it. It returns the id of the capture that
+// has the event, or nothing.
+func (s *Session) noteAction(typ string, data map[string]any, in string) string {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {
-		_, err = s.monitor.Add(ev)
+		ev.CaptureSessionID = in
+		ev, err = s.monitor.Add(ev)
 	}
-	if err != nil && !errors.Is(err, capture.ErrOff) {
-		s.log.Error("record event", "type", typ, "error", err)
+	if err != nil {
+		if !errors.Is(err, capture.ErrOff) {
+			s.log.Error("record event", "type", typ, "error", err)
+		}
+		return ""
 	}
+	return ev.CaptureSessionID
 }
 
 // maxTarget bounds the target and the error of an operation in its events, in bytes.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"takeover/automation"
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/control"
@@ -15,6 +17,7 @@ import (
 
 // actionEvent is the data of action_started and action_ended.
 type actionEvent struct {
+	ID                       string `json:"action_id"`
 	Actor, Operation, Target string
 	OK                       *bool
 	Error                    string
@@ -76,6 +79,9 @@ func TestActionsAreTold(t *testing.T) {
 			t.Errorf("%s ended as %+v", operation, to)
 			continue
 		}
+		if from.ID == "" || to.ID != from.ID {
+			t.Errorf("%s began as %q and ended as %q", operation, from.ID, to.ID)
+		}
 		if *to.OK != (want == "") || !strings.Contains(to.Error, want) || want == "" && to.Error != "" {
 			t.Errorf("%s ended as %v %q, want %q", operation, *to.OK, to.Error, want)
 		}
@@ -109,6 +115,162 @@ func TestErrorsDoNotTellWhatWasEntered(t *testing.T) {
 	} {
 		if got := failureOf(errors.New(c.err), json.RawMessage(c.params)); got != c.want {
 			t.Errorf("%s of %s is told as %s, want %s", c.err, c.params, got, c.want)
+		}
+	}
+}
+
+// gatedActor returns a client of a session, with the id of the shown page's frame,
+// and a channel that gets a value each time when the client's gate is asked to wait.
+func gatedActor(t *testing.T, s *Session) (by actor, frame string, asked <-chan struct{}) {
+	t.Helper()
+	eng, err := s.ready()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := make(chan struct{}, 100)
+	holder := control.Client("c")
+	by = actor{holder, eng.auto.NewClient(automation.ClientOptions{Gate: func(ctx context.Context) error {
+		if ctx.Err() == nil {
+			asks <- struct{}{}
+		}
+		return s.admit(ctx, holder)
+	}})}
+	t.Cleanup(func() { s.leave(by) })
+	return by, by.client.FrameID(p.MainFrame()), asks
+}
+
+// actLater carries out an operation in the background.
+func actLater(s *Session, by actor, operation, params string) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.act(context.Background(), by, operation, json.RawMessage(params))
+		done <- err
+	}()
+	return done
+}
+
+// TestActionsBeginBehindTheGate has a client act while a person is in control. The
+// action begins when the person has given control back.
+func TestActionsBeginBehindTheGate(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{Actions: true}); err != nil {
+		t.Fatal(err)
+	}
+	v := join(t, s, RoleControl)
+	v.take()
+	by, frame, asked := gatedActor(t, s)
+	acted := actLater(s, by, "frame.setContent", fmt.Sprintf(`{"frame":%q,"html":"x"}`, frame))
+	waitFor(t, "the gate", asked)
+	if started, _, _ := actionsOf(t, s); len(started) > 0 {
+		t.Errorf("it began while a person was in control: %v", started)
+	}
+	s.control.GiveUp(v.holder())
+	if err := <-acted; err != nil {
+		t.Fatal(err)
+	}
+	if started, ended, _ := actionsOf(t, s); len(started) != 1 || len(ended) != 1 {
+		t.Errorf("it began as %v and ended as %v", started, ended)
+	}
+
+	// An action that never began has no end either.
+	v.take()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.act(ctx, by, "frame.setContent", json.RawMessage(fmt.Sprintf(`{"frame":%q,"html":"y"}`, frame))); err == nil {
+		t.Error("it was carried out beside a person")
+	}
+	if _, ended, _ := actionsOf(t, s); len(ended) != 1 {
+		t.Errorf("what did not begin ended as %v", ended)
+	}
+}
+
+// TestActionsDoNotCountPeople has a person take control while an action waits for
+// its element. That time is no part of the action's duration.
+func TestActionsDoNotCountPeople(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{Actions: true}); err != nil {
+		t.Fatal(err)
+	}
+	v := join(t, s, RoleControl)
+	by, frame, asked := gatedActor(t, s)
+	began := time.Now()
+	acted := actLater(s, by, "frame.click", fmt.Sprintf(`{"frame":%q,"selector":"#late"}`, frame))
+	waitFor(t, "the gate at the beginning", asked)
+	browsertest.Until(t, "the action's beginning", func() bool { started, _, _ := actionsOf(t, s); return len(started) == 1 })
+	v.take()
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, p, `document.body.innerHTML = '<button id=late>x</button>'`)
+	waitFor(t, "the gate before the click", asked)
+	waits := time.Now()
+	for range 100 { // the person works
+		runIn(t, p, `document.title += '.'`)
+	}
+	held := time.Since(waits)
+	s.control.GiveUp(v.holder())
+	if err := <-acted; err != nil {
+		t.Fatal(err)
+	}
+	whole := time.Since(began)
+	_, ended, _ := actionsOf(t, s)
+	if got := ended["frame.click #late"].Duration; got == nil || *got > float64(msOf(whole-held)) {
+		t.Errorf("duration %v ms, of %v in all with %v of a person", *got, whole, held)
+	}
+}
+
+// TestActionsHaveBothEnds starts and stops captures while an action is under way. A
+// capture has its end only if it has its beginning.
+func TestActionsHaveBothEnds(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	start := func(c capture.Config) {
+		t.Helper()
+		if _, err := s.StartCapture(browsertest.Context(t, "start capture"), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := s.activePage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, frame, asked := gatedActor(t, s)
+	for _, c := range []struct {
+		name         string
+		before       bool // whether a capture asks for actions when the action begins
+		meanwhile    func()
+		begins, ends int
+	}{
+		{"a capture that stays", true, func() {}, 1, 1},
+		{"a capture that asks later", false, func() { start(capture.Config{Actions: true}) }, 0, 0},
+		{"another capture", true, func() { s.Monitor().Stop(); start(capture.Config{Actions: true}) }, 1, 0},
+		{"a capture that asks no more", true, func() { start(capture.Config{}) }, 1, 0},
+	} {
+		s.Monitor().Stop()
+		start(capture.Config{Actions: c.before})
+		runIn(t, p, `document.body.innerHTML = ''`)
+		_, _, already := actionsOf(t, s)
+		acted := actLater(s, by, "frame.click", fmt.Sprintf(`{"frame":%q,"selector":"#late"}`, frame))
+		waitFor(t, "the gate", asked)
+		if c.before {
+			browsertest.Until(t, "the beginning", func() bool { _, _, all := actionsOf(t, s); return all != already })
+		}
+		c.meanwhile()
+		runIn(t, p, `document.body.innerHTML = '<button id=late>x</button>'`)
+		if err := <-acted; err != nil {
+			t.Fatal(err)
+		}
+		_, _, all := actionsOf(t, s)
+		told := strings.TrimPrefix(all, already)
+		if begins, ends := strings.Count(told, "{")-strings.Count(told, `"ok"`), strings.Count(told, `"ok"`); begins != c.begins || ends != c.ends {
+			t.Errorf("%s: %d beginnings, %d ends, want %d and %d:\n%s", c.name, begins, ends, c.begins, c.ends, told)
+		}
+		for len(asked) > 0 {
+			<-asked
 		}
 	}
 }
