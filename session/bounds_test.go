@@ -130,6 +130,26 @@ func TestRefusedScript(t *testing.T) {
 	}
 }
 
+// TestNextRunAfterARefusedOne has a refused run listed as ended, and held up before
+// its end is told: the next run may start already.
+func TestNextRunAfterARefusedOne(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s.takeovers.mu.Lock() // the end that is told names the run's takeovers
+	refused := make(chan error)
+	go func() {
+		_, err := s.StartRun(RunOptions{Code: "return " + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000)})
+		refused <- err
+	}()
+	browsertest.Until(t, "the refused run", func() bool { return len(s.Runs()) == 1 && s.Runs()[0].Status().Ended() })
+	if r := s.runs.current(); r != nil {
+		t.Errorf("the run that has ended keeps others from starting: %s", r.ID())
+	}
+	s.takeovers.mu.Unlock()
+	if err := <-refused; err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestEndDuringRestart checks that nothing of a profile stays when a session
 // ends while its browser is being started again.
 func TestEndDuringRestart(t *testing.T) {

@@ -213,7 +213,6 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	if err != nil {
 		defer s.life.work.Done()
 		s.leave(r.actor)
-		defer s.clearRun()
 		return r.refused(err)
 	}
 	r.script = script
@@ -232,6 +231,7 @@ func (r *Run) refused(err error) (*Run, error) {
 	bad, ok := errors.AsType[*scripting.ScriptError](err)
 	if !ok {
 		r.said.Cancel()
+		r.session.clearRun()
 		return nil, err
 	}
 	r.mu.Lock()
@@ -239,8 +239,9 @@ func (r *Run) refused(err error) (*Run, error) {
 	r.info.EndedAt = new(time.Now().UTC())
 	r.info.Error = r.error(bad)
 	r.mu.Unlock()
-	r.session.keepRun(r)
 	r.said.End(r.head())
+	r.session.clearRun() // before anybody who would start the next run learns of the end
+	r.session.keepRun(r)
 	info := r.Info()
 	r.mu.Lock()
 	r.addLocked("end", info)
