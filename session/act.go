@@ -98,8 +98,11 @@ func (v *Viewer) Drop(d Drop, epoch uint64) error {
 	return v.dispatch(epoch, d.Validate, func(at aim) error { return at.input.Drop(d, paths) })
 }
 
-// releaseInput releases everything that is held down, on every page.
+// releaseInput releases everything that is held down, on every page, after the input
+// that was accepted before.
 func (s *Session) releaseInput() {
+	s.inputMu.Lock()
+	defer s.inputMu.Unlock()
 	if eng := s.stage.browser(); eng != nil {
 		eng.live.ReleaseAll()
 	}

@@ -36,9 +36,7 @@ func (s *Session) newControl() *control.Handover {
 // controlChanged reports the new controller to everybody. It releases what the
 // former controller held down before the new one can press anything.
 func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
-	s.inputMu.Lock()
 	s.releaseInput()
-	s.inputMu.Unlock()
 	if !holder.IsPerson() {
 		s.monitor.PersonControls(false)
 	}

@@ -122,6 +122,23 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 	}
 }
 
+// TestNoInputAfterALostConnection has a key arrive on a connection that the person
+// has replaced: it would stay down, because the release is past.
+func TestNoInputAfterALostConnection(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
+	old := join(t, s, RoleControl)
+	old.picture("the page")
+	epoch := old.take()
+	again := comeBack(t, s, old.id+"."+old.secret, RoleControl)
+	key := Key{Event: "down", Key: "k", Code: "KeyK", Text: "k"}
+	if err := old.Key(key, epoch); !errors.Is(err, ErrNotController) {
+		t.Errorf("a key of the old connection gave %v", err)
+	}
+	if err := again.Key(key, epoch); err != nil {
+		t.Errorf("a key of the new connection gave %v", err)
+	}
+}
+
 // TestRefusedReturn has the person on a takeover come back when the places of guests
 // are taken: the takeover waits for somebody again.
 func TestRefusedReturn(t *testing.T) {

@@ -50,6 +50,9 @@ func (v *Viewer) sendInput(epoch uint64, send func(aim) error) error {
 	if err := v.may(); err != nil {
 		return err
 	}
+	if v.ctx.Err() != nil { // it is lost, and nobody would release what it presses
+		return ErrNotController
+	}
 	if err := v.holds(epoch); err != nil {
 		return err
 	}
