@@ -33,15 +33,15 @@ type Realm struct {
 	kind   string // as named in the protocol
 
 	// Guarded by the log's lock.
-	url     string
-	loose   []*kept // events outside any run, not written yet
-	run     []*kept // events of the current run
-	cut     int     // number of the run's events that were dropped
-	excess  *kept   // counts dropped events of the current run, or of the loose events
-	second  time.Time
-	inTurn  int // number of events in that second
-	closed  bool
-	closing string // its name, if it ended during a run
+	url      string
+	loose    []*kept // events outside any run, not written yet
+	run      []*kept // events of the current run
+	cut      int     // number of the run's events that were dropped
+	excess   *kept   // counts dropped events of the current run, or of the loose events
+	second   time.Time
+	inSecond int // number of events in that second
+	closed   bool
+	closing  string // its name, if it ended during a run
 }
 
 // Moved sets the URL of the realm.
@@ -59,10 +59,10 @@ func (r *Realm) Allow() bool {
 	defer l.mu.Unlock()
 	now := l.options.Now()
 	if now.Sub(r.second) >= time.Second || now.Before(r.second) {
-		r.second, r.inTurn = now, 0
+		r.second, r.inSecond = now, 0
 	}
-	if r.inTurn < MaxPerSecond {
-		r.inTurn++
+	if r.inSecond < MaxPerSecond {
+		r.inSecond++
 		return true
 	}
 	r.dropLocked(now, 1)
