@@ -39,9 +39,9 @@ func (e *env) viewRate(ctx context.Context, d time.Duration, viewers []viewOptio
 	return rates, errors.Join(errs...)
 }
 
-// inTurns measures two sides alternately, several times, and returns the median
+// alternate measures two sides alternately, several times, and returns the median
 // of each.
-func (e *env) inTurns(ours, reference func() (float64, error)) (float64, float64, error) {
+func (e *env) alternate(ours, reference func() (float64, error)) (float64, float64, error) {
 	var a, b []float64
 	for range rateRounds {
 		y, err := reference()
@@ -61,7 +61,7 @@ func (e *env) inTurns(ours, reference func() (float64, error)) (float64, float64
 // viewer.
 func benchRate(ctx context.Context, e *env) ([]row, error) {
 	d := e.lasting(5 * time.Second)
-	ours, raw, err := e.inTurns(
+	ours, raw, err := e.alternate(
 		func() (float64, error) {
 			rates, err := e.viewRate(ctx, d, make([]viewOptions, 1))
 			return slices.Min(append(rates, 1e9)), err
@@ -77,7 +77,7 @@ func benchRate(ctx context.Context, e *env) ([]row, error) {
 func benchViewers(ctx context.Context, e *env) ([]row, error) {
 	const viewers = 10
 	d := e.lasting(5 * time.Second)
-	ours, raw, err := e.inTurns(
+	ours, raw, err := e.alternate(
 		func() (float64, error) {
 			rates, err := e.viewRate(ctx, d, make([]viewOptions, viewers))
 			return slices.Min(append(rates, 1e9)), err
@@ -96,7 +96,7 @@ func benchStalled(ctx context.Context, e *env) ([]row, error) {
 		rates, err := e.viewRate(ctx, d, viewers)
 		return slices.Min(append(rates[:min(2, len(rates))], 1e9)), err
 	}
-	ours, without, err := e.inTurns(
+	ours, without, err := e.alternate(
 		func() (float64, error) { return slower([]viewOptions{{}, {}, {stalled: true}}) },
 		func() (float64, error) { return slower(make([]viewOptions, 2)) })
 	if err != nil {
@@ -113,7 +113,7 @@ func benchDistant(ctx context.Context, e *env) ([]row, error) {
 		rates, err := e.viewRate(ctx, d, []viewOptions{o})
 		return slices.Min(append(rates, 1e9)), err
 	}
-	ours, without, err := e.inTurns(
+	ours, without, err := e.alternate(
 		func() (float64, error) { return one(viewOptions{ackAfter: delay}) },
 		func() (float64, error) { return one(viewOptions{}) })
 	if err != nil {
