@@ -22,13 +22,13 @@ const (
 	maxBodyBuffer  = 16 << 20
 	maxBodyBuffers = 64 << 20
 
-	// maxBodiesAtOnce bounds the bodies that are fetched at a time, and so their
-	// memory. maxBodiesWaiting bounds the responses that wait for their bodies.
-	// Further responses are written without.
+	// maxBodiesAtOnce bounds the bodies that are fetched at the same time, and so
+	// their memory. maxBodiesWaiting bounds the responses that wait for their
+	// bodies. Further responses are written without a body.
 	maxBodiesAtOnce  = 16
 	maxBodiesWaiting = 1024
 
-	// bodyDelay is how long fetching a body is put off while its page loads,
+	// bodyDelay is how long fetching a body is postponed while its page loads,
 	// because the page needs the processor more.
 	bodyDelay = time.Second
 
@@ -61,7 +61,7 @@ type waitingBody struct {
 	id   string // of the request
 	e    Event
 	data networkResponseData
-	due  time.Time // when to fetch it although the page still loads
+	due  time.Time // when to fetch it even if the page is still loading
 }
 
 // withBody writes a response when its body has arrived. The body is fetched when
@@ -88,7 +88,7 @@ func (w *watched) loads(loading bool) {
 	w.l.bodiesAt = time.Now()
 }
 
-// tickBodies fetches the bodies that are due, and returns when to look again.
+// tickBodies fetches the bodies that are due, and returns when to check again.
 func (l *link) tickBodies(now time.Time) time.Time {
 	if due(l.bodiesAt, now) {
 		l.askForBodies(now)
@@ -96,8 +96,7 @@ func (l *link) tickBodies(now time.Time) time.Time {
 	return l.bodiesAt
 }
 
-// askForBodies fetches the bodies that are due, as many as may be fetched at a
-// time.
+// askForBodies fetches the bodies that are due, up to the limit.
 func (l *link) askForBodies(now time.Time) {
 	l.bodiesAt = time.Time{}
 	waiting := l.bodies[:0]
@@ -107,7 +106,7 @@ func (l *link) askForBodies(now time.Time) {
 		case !asked:
 			l.bodiesAt = earliest(l.bodiesAt, b.due)
 			waiting = append(waiting, b)
-		case l.fetching == maxBodiesAtOnce: // the next body that arrives looks again
+		case l.fetching == maxBodiesAtOnce: // the next body that arrives checks again
 			waiting = append(waiting, b)
 		default:
 			l.fetching++

@@ -79,7 +79,7 @@ const (
 	TypeEventsDropped          = "events_dropped"
 )
 
-// customPrefix begins the type of every event that callers add.
+// customPrefix is the prefix of the types of events that callers add.
 const customPrefix = "custom_"
 
 // maxTypeBytes bounds a custom event's type.
@@ -109,7 +109,8 @@ var categories = func() map[string]string {
 	return of
 }()
 
-// shapes maps each type to its data, except types whose data others build.
+// shapes maps each type to the struct of its data, except types whose data other
+// packages make.
 var shapes = map[string]any{
 	TypeConsoleLog: consoleLogData{}, TypeConsoleError: consoleErrorData{},
 	TypeNetworkRequest: networkRequestData{}, TypeNetworkResponse: networkResponseData{}, TypeNetworkLoadingFailed: networkFailedData{},
@@ -126,7 +127,7 @@ var shapes = map[string]any{
 	TypeEventsDropped: droppedData{},
 }
 
-// required has the members that the data of each type must have.
+// required lists the members that the data of each type must have.
 var required = func() map[string][]string {
 	of := map[string][]string{}
 	for eventType, shape := range shapes {
@@ -139,14 +140,14 @@ var required = func() map[string][]string {
 	return of
 }()
 
-// dataField is a member of an event's data, by its name in JSON.
+// dataField is a member of an event's data, with its JSON name.
 type dataField struct {
 	name     string
 	optional bool
 }
 
-// fieldsOf returns a struct's members in their order, those of embedded
-// structs included.
+// fieldsOf returns a struct's members in order, including those of embedded
+// structs.
 func fieldsOf(shape reflect.Type) (fields []dataField) {
 	for f := range shape.Fields() {
 		if f.Anonymous {
@@ -181,8 +182,8 @@ func IsCategory(name string) bool {
 	return name == CategoryCustom
 }
 
-// validCustomType reports whether a caller may use this type for its own event:
-// custom_ and then snake_case, at most 64 bytes.
+// validCustomType reports whether a caller may use this type for an event of its
+// own. It must be custom_ followed by snake_case, with at most 64 bytes.
 func validCustomType(eventType string) bool {
 	name, ok := strings.CutPrefix(eventType, customPrefix)
 	if !ok || name == "" || len(eventType) > maxTypeBytes {

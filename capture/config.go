@@ -38,8 +38,8 @@ type Config struct {
 	ScreenshotTriggers  []string `json:"screenshot_triggers"`
 }
 
-// DefaultConfig is the capture of a session that does not choose: what its pages
-// log and request, and where they navigate. All of it is cheap.
+// DefaultConfig captures what is cheap: console output, requests and navigations.
+// Sessions without a configuration of their own use it.
 func DefaultConfig() Config { return Config{Console: true, Network: true, Navigation: true} }
 
 // PanelConfig is the capture that the operator's page starts for its panel.
@@ -47,7 +47,7 @@ func PanelConfig() Config {
 	return Config{Console: true, Network: true, Navigation: true, Targets: true, LayoutShifts: true, Interactions: true, ComputedEvents: true}
 }
 
-// With returns the configuration combined with another one.
+// With returns the union of two configurations.
 func (c Config) With(other Config) Config {
 	on := c.switches() // of this copy
 	for name, also := range other.switches() {
@@ -57,7 +57,7 @@ func (c Config) With(other Config) Config {
 	return c
 }
 
-// switches returns the on-or-off fields by their names.
+// switches returns the boolean fields by their names.
 func (c *Config) switches() map[string]*bool {
 	return map[string]*bool{
 		"console": &c.Console, "network": &c.Network, "network_response_body": &c.NetworkResponseBody,
@@ -67,8 +67,8 @@ func (c *Config) switches() map[string]*bool {
 }
 
 // Normalize returns the effective configuration: with defaults, and with
-// everything that a switch or trigger needs, with a warning for each of those.
-// The error is an *invalid.Error.
+// everything that a switch or trigger needs. It returns a warning for each thing
+// it turned on. The error is an *invalid.Error.
 func (c Config) Normalize() (Config, []string, error) {
 	if c.ScreenshotTriggers == nil {
 		c.ScreenshotTriggers = []string{TriggerError, TriggerNavigationSettled}
@@ -92,7 +92,7 @@ func (c Config) Normalize() (Config, []string, error) {
 	return c, c.turnOnNeeded(), nil
 }
 
-// needs says which switch each trigger of screenshots needs.
+// needs maps each screenshot trigger to the switch that it needs.
 var needs = map[string]string{
 	TriggerError: "console", TriggerPageLoad: "navigation",
 	TriggerNavigationSettled: computedEvents, TriggerScrollSettled: computedEvents,

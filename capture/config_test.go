@@ -10,7 +10,7 @@ import (
 
 func TestConfig(t *testing.T) {
 	for _, c := range []struct {
-		body, wrong string // the field that is wrong, "" for none
+		body, wrong string // the field with an error, or ""
 		warnings    int
 		on          string // a switch that must be on
 	}{
@@ -56,7 +56,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestConfigWith holds that nothing anybody captures is lost by joining.
+// TestConfigWith checks that the union captures everything that either
+// configuration captures.
 func TestConfigWith(t *testing.T) {
 	mine := capture.Config{Console: true}
 	both := mine.With(capture.Config{NetworkResponseBody: true, Network: true, ScreenshotTriggers: []string{capture.TriggerError}})

@@ -11,15 +11,15 @@ import (
 const (
 	// maxConsoleText bounds the text of a console line or error, in bytes.
 	maxConsoleText = 64 << 10
-	// maxConsoleArgs bounds the kept arguments of a call.
+	// maxConsoleArgs bounds how many arguments of a call are kept.
 	maxConsoleArgs = 50
-	// maxStackFrames bounds the kept calls of a stack.
+	// maxStackFrames bounds how many frames of a stack are kept.
 	maxStackFrames = 50
-	// maxContexts bounds what is remembered of a page that makes contexts without
-	// end.
+	// maxContexts bounds how many contexts are remembered of a page that creates
+	// them without end.
 	maxContexts = 10_000
 	// releaseEvery is the number of console objects after which the page may
-	// forget the objects that it keeps for us. They are captured by then.
+	// forget the objects that it keeps for us. By then, they have been captured.
 	releaseEvery = 200
 )
 
@@ -73,7 +73,8 @@ type stackTrace struct {
 	Parent *stackTrace `json:"parent"`
 }
 
-// frames returns the calls, with the asynchronous ones that came before.
+// frames returns the calls of a stack, followed by the asynchronous calls that
+// led to them.
 func (s *stackTrace) frames() []stackFrame {
 	var frames []stackFrame
 	for ; s != nil; s = s.Parent {
@@ -109,7 +110,7 @@ type consoleCall struct {
 func (w *watched) consoleCalled(ev cdp.Event) {
 	listening := w.listens()
 	if !w.m.config.Console && !listening {
-		w.handles++ // an upper bound, because the line is not looked at
+		w.handles++ // an upper bound, because the line is not examined
 		w.releaseHandles()
 		return
 	}
@@ -156,8 +157,7 @@ func (w *watched) consoleCalled(ev cdp.Event) {
 		e.Truncated = e.Truncated || short
 	}
 	data := consoleLogData{Level: level, Text: text, Args: args}
-	// A plain line only needs its position. Calls that ask for a stack get all of
-	// it.
+	// A plain line only needs its position. Calls that log a stack get all of it.
 	if data.StackTrace = p.StackTrace.frames(); level != "warn" && p.Type != "trace" && len(data.StackTrace) > 1 {
 		data.StackTrace = data.StackTrace[:1]
 	}
@@ -175,7 +175,7 @@ type exception struct {
 	Context    int64         `json:"executionContextId"`
 }
 
-// source tells where an error surfaced. V8 marks a rejection only by its text
+// source says where an error surfaced. V8 marks a rejection only in its text
 // (v8/src/inspector/v8-console-message.cc).
 func (d *exception) source() string {
 	if strings.HasPrefix(d.Text, "Uncaught (in promise)") {
@@ -230,7 +230,7 @@ func (w *watched) exceptionThrown(ev cdp.Event) {
 }
 
 // releaseHandles lets the page forget the objects that it logged. Otherwise this
-// session would keep them alive for as long as the page lives.
+// session would keep them in memory until the page closes.
 func (w *watched) releaseHandles() {
 	if w.handles >= releaseEvery {
 		w.handles = 0
@@ -250,7 +250,7 @@ func (w *watched) contextCreated(ev cdp.Event) {
 			ID   int64 `json:"id"`
 			Data struct {
 				FrameID string `json:"frameId"`
-				Type    string `json:"type"` // isolated for a world of another client
+				Type    string `json:"type"` // "isolated" for the world of another client
 			} `json:"auxData"`
 		} `json:"context"`
 	}

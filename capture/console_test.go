@@ -69,7 +69,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Console lines from before the capture are not part of it.
+// TestHistoryIsLeftOut checks that console lines from before a capture are not
+// part of it.
 func TestHistoryIsLeftOut(t *testing.T) {
 	p := browsertest.Page(t)
 	p.Eval(`console.log("before")`, nil)

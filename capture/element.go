@@ -11,16 +11,16 @@ import (
 	"takeover/cdp"
 )
 
-// maxElementLookups bounds the elements that are looked up at a time. Further
-// shifts are written without the names of their elements.
+// maxElementLookups bounds the element lookups that run at the same time. Layout
+// shifts beyond that are written without the names of their elements.
 const maxElementLookups = 64
 
 // elementPatience bounds how long Chromium may take to name the elements of a
 // shift.
 const elementPatience = 2 * time.Second
 
-// withElements writes a layout shift when Chromium has named its elements,
-// because the entries contain only node ids.
+// withElements writes a layout shift once Chromium has named its elements,
+// because the shift itself contains only node ids.
 func (w *watched) withElements(e Event, data layoutShiftData, nodes []int64) {
 	if len(nodes) == 0 || w.l.lookups >= maxElementLookups || w.l.ending {
 		w.m.writeLocked(e, TypeLayoutShift, data)
@@ -49,7 +49,7 @@ func (w *watched) withElements(e Event, data layoutShiftData, nodes []int64) {
 	})
 }
 
-// elementName names an element like a selector: div#id.class.class.
+// elementName names an element in the form of a selector: div#id.class.class.
 func elementName(n *proto.Node) string {
 	if n.NodeName == "#text" {
 		return "#text"

@@ -14,11 +14,11 @@ import (
 	"takeover/text"
 )
 
-// MaxEventBytes bounds one event as JSON. What does not fit is cut, and Truncated
-// is set.
+// MaxEventBytes bounds the size of one event as JSON. Larger events are cut, and
+// Truncated is set.
 const MaxEventBytes = 1_000_000
 
-// ErrEventType is the error of an event type that does not exist, or that only
+// ErrEventType is returned for an event type that does not exist, or that only
 // the monitor may write.
 var ErrEventType = errors.New("not a type of event that can be added")
 
@@ -36,14 +36,14 @@ type Event struct {
 	ParentFrameID    string          `json:"parent_frame_id,omitempty"` // set for events in an iframe
 	URL              string          `json:"url,omitempty"`             // of the document or worker it happened in
 	Data             json.RawMessage `json:"data"`                      // depends on the type; always an object
-	Truncated        bool            `json:"truncated,omitempty"`       // something was cut to keep a limit
+	Truncated        bool            `json:"truncated,omitempty"`       // a part was cut to keep within a limit
 
 	encoded []byte // the whole event as JSON; set by the ring
 }
 
-// NewEvent makes an event of the given type with the present time, for
-// Monitor.Add. data becomes its JSON object; nil means none. The type determines
-// the category.
+// NewEvent returns an event of the given type with the present time, for
+// Monitor.Add. data is encoded as a JSON object; nil means an empty one. The type
+// determines the category.
 func NewEvent(eventType string, data any) (Event, error) {
 	category := CategoryOf(eventType)
 	if category == "" {
@@ -85,7 +85,7 @@ func DecodeEvent(text []byte) (Event, error) {
 	return e, nil
 }
 
-// MarshalJSON returns JSON.
+// MarshalJSON returns the same as JSON.
 func (e Event) MarshalJSON() ([]byte, error) { return e.JSON(), nil }
 
 // appendTail writes everything except the seq, which the ring sets last.
@@ -163,17 +163,17 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// lenient is how mappings read and write JSON. Text from pages may contain
-// anything, lone surrogates included; invalid Unicode becomes U+FFFD. Neither
-// Chromium nor a mapping names a member twice, and checking that would take
-// longer than everything else.
+// lenient are the options with which mappings read and write JSON. Text from
+// pages may contain anything, including lone surrogates; invalid Unicode becomes
+// U+FFFD. Duplicate names are allowed, because neither Chromium nor a mapping
+// writes them, and checking for them would take longer than everything else.
 var lenient = jsonv2.JoinOptions(jsonv2.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 // encode writes the data of a mapping.
 func encode(data any) (json.RawMessage, error) { return jsonv2.Marshal(data, lenient) }
 
-// decode reads a CDP payload into a type of the mapping. Types of cdproto would
-// refuse lone surrogates in page text.
+// decode decodes a CDP payload into a type of the mapping. Types of cdproto would
+// reject lone surrogates in page text.
 func decode(params []byte, v any) error { return jsonv2.Unmarshal(params, v, lenient) }
 
 // cut shortens s to at most limit bytes at a rune boundary, and reports whether

@@ -15,17 +15,17 @@ const (
 	maxDepth = 3
 	// maxMembers bounds the shown members of an object.
 	maxMembers = 100
-	// maxExpansions bounds the questions to the browser about one line.
+	// maxExpansions bounds the requests to the browser for one line.
 	maxExpansions = 30
 )
 
-// expansion shows the objects of one line. V8's previews describe a flat object.
-// Deeper properties are requested one by one, which calls no getter and runs
-// nothing of the page.
+// expansion shows the objects of one line. V8's previews describe flat objects.
+// Deeper properties are requested one by one. Requesting them does not call
+// getters or run any other code of the page.
 type expansion struct {
 	ctx     context.Context
 	session *cdp.Session
-	calls   int // number of questions left
+	calls   int // number of requests left
 }
 
 // structured reports whether a value is an object, an array or a number.
@@ -48,7 +48,8 @@ func opaque(subtype string) bool {
 	return false
 }
 
-// word is a value as part of a line: text unchanged, everything else as JSON.
+// word returns a value as part of a line: text unchanged, everything else as
+// JSON.
 func (x *expansion) word(o *remoteObject) string {
 	if o.Type == "object" && o.Subtype != "null" && !opaque(o.Subtype) {
 		return string(x.append(nil, o, 1, nil))
@@ -56,7 +57,8 @@ func (x *expansion) word(o *remoteObject) string {
 	return o.text(false)
 }
 
-// append writes an object as JSON; above lists the ids of the objects around it.
+// append appends an object as JSON. above lists the ids of the objects that
+// contain it.
 func (x *expansion) append(b []byte, o *remoteObject, depth int, above []string) []byte {
 	switch {
 	case o.Type != "object" || o.Subtype == "null" || opaque(o.Subtype):
@@ -104,8 +106,7 @@ func (x *expansion) append(b []byte, o *remoteObject, depth int, above []string)
 	return append(b, end)
 }
 
-// flat reports whether a preview is complete, without members that are objects
-// themselves.
+// flat reports whether a preview is complete and contains no objects.
 func (p *preview) flat() bool {
 	for i := range p.Properties {
 		q := &p.Properties[i]
@@ -116,7 +117,7 @@ func (p *preview) flat() bool {
 	return true
 }
 
-// member is a property of an object; an accessor has no value.
+// member is a property of an object. An accessor has no value.
 type member struct {
 	name  string
 	value *remoteObject
@@ -160,8 +161,8 @@ func (o *remoteObject) previewEntries() []previewEntry {
 	return o.Preview.Entries
 }
 
-// few reports whether an object with more members than its preview shows has a
-// number that is no flood. Arrays of that size are a flood.
+// few reports whether an object whose preview is incomplete has few enough
+// members to show. Arrays with an incomplete preview have too many.
 func (x *expansion) few(o *remoteObject) bool {
 	if o.Subtype != "" {
 		return false
@@ -170,7 +171,7 @@ func (x *expansion) few(o *remoteObject) bool {
 	return err == nil && n <= 2*maxMembers
 }
 
-// circles returns the members that are one of the objects above them.
+// circles returns the members that are one of the enclosing objects.
 func (x *expansion) circles(members []member, above []string) []bool {
 	circles := make([]bool, len(members))
 	var ids []string
@@ -183,7 +184,7 @@ func (x *expansion) circles(members []member, above []string) []bool {
 	if len(ids) == 0 {
 		return circles
 	}
-	// Only comparisons, which the page cannot have replaced.
+	// Only comparisons, because the page could have replaced any function.
 	found := x.ask(above[0], `function(n, ...all) {
 		let found = "";
 		for (let i = n; i < all.length; i++) for (let k = 0; k < n; k++) if (all[i] === all[k]) { found += (i - n) + " "; break; }
@@ -197,8 +198,8 @@ func (x *expansion) circles(members []member, above []string) []bool {
 	return circles
 }
 
-// ask calls one of our functions, which must have no side effect, on an object.
-// Its first arguments are the numbers, then come the objects.
+// ask calls one of our functions on an object. The function must not have side
+// effects. Its arguments are the numbers, followed by the objects.
 func (x *expansion) ask(on, function string, objects []string, numbers ...int) string {
 	args := []map[string]any{}
 	for _, n := range numbers {
@@ -218,7 +219,7 @@ func (x *expansion) ask(on, function string, objects []string, numbers ...int) s
 	return answer.Result.stringValue()
 }
 
-// call asks the browser, if a question is left.
+// call sends a request to the browser, if any are left.
 func (x *expansion) call(method string, params, answer any) bool {
 	if x.calls == 0 {
 		return false

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxURLBytes is the longest URL an event carries; longer ones are cut.
+	// maxURLBytes is the longest URL in an event. Longer ones are cut.
 	maxURLBytes = 32 << 10
-	// maxIDBytes bounds the ids, which are Chromium's and some 32 bytes long.
+	// maxIDBytes bounds ids. Chromium's ids have about 32 bytes.
 	maxIDBytes = 256
 )
 
 // fit cuts an event to MaxEventBytes. The mappings have limits of their own, so
-// this concerns text that grows by JSON's escapes, and callers' own events.
+// this affects only text that grows through JSON escapes, and events of callers.
 func (e *Event) fit() {
 	for _, id := range []*string{&e.CaptureSessionID, &e.Type, &e.Category, &e.TargetID, &e.CDPSessionID, &e.FrameID, &e.ParentFrameID} {
 		*id, _ = cut(*id, maxIDBytes)
@@ -24,7 +24,7 @@ func (e *Event) fit() {
 	if short, did := cut(e.URL, maxURLBytes); did {
 		e.URL, e.Truncated = short, true
 	}
-	// Every byte outside data is at most six in JSON.
+	// Each byte outside data takes at most six bytes in JSON.
 	const around = 6*(maxURLBytes+7*maxIDBytes) + 512
 	if len(e.Data) <= MaxEventBytes-around || len(e.JSON()) <= MaxEventBytes {
 		return
@@ -33,13 +33,13 @@ func (e *Event) fit() {
 	e.Truncated = true
 }
 
-// shortest is the smallest length to which strings, lists and objects are cut
-// before all members but the required ones are dropped.
+// shortest is the smallest length to which strings, lists and objects are cut. If
+// that is not enough, all members except the required ones are dropped.
 const shortest = 16
 
-// shrink cuts the strings, lists and objects of a JSON object until it fits:
-// the longest ones first, because those made it large. The required members
-// stay. Equal data is cut alike.
+// shrink cuts the strings, lists and objects of a JSON object until it fits. It
+// starts with the longest, because they made the object large. Required members
+// stay. The same data is always cut in the same way.
 func shrink(data json.RawMessage, required []string, limit int) json.RawMessage {
 	var members map[string]any
 	if decode(data, &members) != nil {
@@ -59,13 +59,12 @@ func shrink(data json.RawMessage, required []string, limit int) json.RawMessage 
 	return raw
 }
 
-// encodeSorted is encode with the members of objects in the order of their
-// names.
+// encodeSorted is like encode, but sorts the members of objects by name.
 func encodeSorted(data any) (json.RawMessage, error) {
 	return jsonv2.Marshal(data, lenient, jsonv2.Deterministic(true))
 }
 
-// clip cuts strings to longest bytes, and lists and objects to as many members.
+// clip cuts strings to longest bytes, and lists and objects to longest members.
 func clip(v any, longest int) any {
 	switch v := v.(type) {
 	case string:
@@ -86,9 +85,9 @@ func clip(v any, longest int) any {
 	return v
 }
 
-// clipObject clips an object's members and drops those with names that are too
-// long. If there are too many, the first ones by name stay, behind the ones to
-// keep.
+// clipObject cuts an object's members and drops those with too long names. If
+// there are too many members, it keeps the ones in keep, and then the first by
+// name.
 func clipObject(members map[string]any, keep []string, longest int) {
 	room := longest
 	for _, name := range keep {
@@ -109,8 +108,8 @@ func clipObject(members map[string]any, keep []string, longest int) {
 	}
 }
 
-// shortestKept is the smallest length to which a required member is cut: words
-// stay readable, lists and objects may become empty.
+// shortestKept is the smallest length to which a required member is cut: text
+// stays readable, lists and objects may become empty.
 func shortestKept(value any) int {
 	if _, ok := value.(string); ok {
 		return shortest

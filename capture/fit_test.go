@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestShrinkKeepsRequiredMembers holds that data that was cut to fit still has
-// the members that its type requires, and that equal data is cut alike.
+// TestShrinkKeepsRequiredMembers checks that cut data still has the members that
+// its type requires, and that the same data is cut in the same way.
 func TestShrinkKeepsRequiredMembers(t *testing.T) {
 	const limit = 20_000
 	for eventType := range shapes {
@@ -45,8 +45,8 @@ func TestShrinkKeepsRequiredMembers(t *testing.T) {
 	}
 }
 
-// TestFitOfDeepData holds what is left of an event that no cutting makes small
-// enough: its required members, each as small as can be.
+// TestFitOfDeepData checks an event that cutting alone cannot make small enough:
+// only its required members are left, each as small as possible.
 func TestFitOfDeepData(t *testing.T) {
 	deep := any("fifteen letters")
 	for range 4 {

@@ -13,10 +13,11 @@ import (
 
 const (
 	// maxHARWaiting and maxHARWaitingBytes bound the requests that wait for their
-	// response. Beyond them, the oldest are written without a response.
+	// responses. Beyond that, the oldest are written without a response.
 	maxHARWaiting      = 2048
 	maxHARWaitingBytes = 16 << 20
-	// maxHARPages bounds the pages in a file; entries of later pages name none.
+	// maxHARPages bounds the pages in a file. Entries of later pages name no
+	// page.
 	maxHARPages = 4096
 )
 
@@ -26,20 +27,20 @@ type Range struct{ From, To int64 }
 // Contains reports whether a time is in the range.
 func (r Range) Contains(ts int64) bool { return ts >= r.From && (r.To == 0 || ts <= r.To) }
 
-// HARWriter writes network events as a HAR file while they are read. It writes an
-// entry as soon as its response is known, so a file of any length needs little
+// HARWriter writes network events as a HAR file while it reads them. It writes an
+// entry as soon as the response is known, so that even a long file needs little
 // memory. Only one goroutine may use it at a time.
 type HARWriter struct {
-	w       io.Writer
-	span    Range
-	waiting map[string]*harEntry
-	order   []harTurn // waiting entries, oldest first, and some that no longer wait
-	turn    int
-	bytes   int // of the waiting entries
-	pages   []*har.Page
-	current map[string]*harPage // by target
-	entries int
-	err     error
+	w        io.Writer
+	span     Range
+	waiting  map[string]*harEntry
+	order    []harPosition // entries in the order they began to wait, some of which no longer wait
+	position int
+	bytes    int // of the waiting entries
+	pages    []*har.Page
+	current  map[string]*harPage // by target
+	entries  int
+	err      error
 }
 
 type harPage struct {
@@ -47,10 +48,10 @@ type harPage struct {
 	began int64
 }
 
-// harTurn is a place in the order of waiting entries.
-type harTurn struct {
-	key  string
-	turn int
+// harPosition is an entry's position in the order of waiting entries.
+type harPosition struct {
+	key      string
+	position int
 }
 
 // NewHARWriter begins a file with the requests that were sent in the range.
@@ -63,7 +64,7 @@ func NewHARWriter(w io.Writer, version string, span Range) *HARWriter {
 	return h
 }
 
-// Add handles the next event. An error of the writer is returned from then on.
+// Add handles the next event. Once the writer has failed, Add returns its error.
 func (h *HARWriter) Add(e *Event) error {
 	switch e.Type {
 	case TypeNetworkRequest:
@@ -116,15 +117,15 @@ func (h *HARWriter) write(text []byte) {
 	}
 }
 
-// wait keeps an entry until its response comes.
+// wait keeps an entry until its response arrives.
 func (h *HARWriter) wait(entry *harEntry) {
-	h.turn++
-	entry.turn = h.turn
+	h.position++
+	entry.position = h.position
 	h.waiting[entry.key] = entry
 	h.bytes += entry.weight
-	h.order = append(h.order, harTurn{entry.key, entry.turn})
+	h.order = append(h.order, harPosition{entry.key, entry.position})
 	if len(h.order) > 2*len(h.waiting)+64 {
-		h.order = slices.DeleteFunc(h.order, func(t harTurn) bool { return !h.waits(t) })
+		h.order = slices.DeleteFunc(h.order, func(t harPosition) bool { return !h.waits(t) })
 	}
 	for h.bytes > maxHARWaitingBytes || len(h.waiting) > maxHARWaiting {
 		oldest := h.order[0]
@@ -135,9 +136,9 @@ func (h *HARWriter) wait(entry *harEntry) {
 	}
 }
 
-func (h *HARWriter) waits(t harTurn) bool {
+func (h *HARWriter) waits(t harPosition) bool {
 	entry := h.waiting[t.key]
-	return entry != nil && entry.turn == t.turn
+	return entry != nil && entry.position == t.position
 }
 
 // take removes and returns the waiting entry with a key, or returns nil.
@@ -168,7 +169,7 @@ func (h *HARWriter) put(entry *harEntry) {
 	h.write(append([]byte(separator), text...))
 }
 
-// page begins a page with the request for its document.
+// page adds a page when it sees the request for its document.
 func (h *HARWriter) page(e *Event, url string) {
 	delete(h.current, e.TargetID)
 	if !h.span.Contains(e.TS) || len(h.pages) == maxHARPages {
@@ -182,7 +183,7 @@ func (h *HARWriter) page(e *Event, url string) {
 	h.current[e.TargetID] = &harPage{page, e.TS}
 }
 
-// pageOf is the id of an event's page, or "".
+// pageOf returns the id of an event's page, or "".
 func (h *HARWriter) pageOf(e *Event) string {
 	if page := h.current[e.TargetID]; page != nil {
 		return page.ID
@@ -197,7 +198,7 @@ func requestIDOf(e *Event) string {
 	var data struct {
 		RequestID string `json:"request_id"`
 	}
-	_ = json.Unmarshal(e.Data, &data) // without an id, nothing is found
+	_ = json.Unmarshal(e.Data, &data) // without an id, no entry is found
 	return data.RequestID
 }
 

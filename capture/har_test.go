@@ -120,8 +120,8 @@ func TestHARRange(t *testing.T) {
 	}
 }
 
-// TestHARBounds checks that unanswered requests use bounded memory, and that a
-// request that waits long does not hold back others.
+// TestHARBounds checks that unanswered requests use a bounded amount of memory,
+// and that a request that waits long does not hold up others.
 func TestHARBounds(t *testing.T) {
 	h := NewHARWriter(&bytes.Buffer{}, "1", Range{})
 	first := networkEvent(0, TypeNetworkRequest, networkRequestData{RequestID: "long", Method: "GET", URL: "https://a.test/long"})
@@ -155,7 +155,7 @@ func TestHARBounds(t *testing.T) {
 	}
 }
 
-// TestHARWriterFails checks that writing stops when the reader has gone.
+// TestHARWriterFails checks that writing stops when the reader is gone.
 func TestHARWriterFails(t *testing.T) {
 	gone := errors.New("gone")
 	h := NewHARWriter(writerFunc(func([]byte) (int, error) { return 0, gone }), "1", Range{})

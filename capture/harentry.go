@@ -14,18 +14,18 @@ import (
 // maxHARMessages bounds the messages in the entry of a WebSocket.
 const maxHARMessages = 1000
 
-// harEntry is a request and its response. Names that begin with _ are from
-// Chrome's own files.
+// harEntry is a request and its response. Names that begin with _ follow Chrome's
+// own files.
 type harEntry struct {
 	har.Entry
 	Comment   string       `json:"comment,omitempty"`
 	FromCache bool         `json:"_fromCache,omitempty"`
 	Messages  []harMessage `json:"_webSocketMessages,omitempty"`
 
-	key    string
-	began  int64 // Unix ms
-	weight int   // approximate bytes
-	turn   int   // its place among waiting entries
+	key      string
+	began    int64 // Unix ms
+	weight   int   // approximate bytes
+	position int   // its position among the waiting entries
 }
 
 type harMessage struct {
@@ -35,7 +35,7 @@ type harMessage struct {
 	Data   string  `json:"data"`
 }
 
-// newHAREntry is the entry of a request without a response so far.
+// newHAREntry returns the entry of a request that has no response yet.
 func newHAREntry(e *Event, method, url string, headers map[string]string, requestID string, began int64) *harEntry {
 	list := harHeaders(headers)
 	entry := &harEntry{
@@ -64,7 +64,7 @@ func (h *HARWriter) request(e *Event) {
 	if json.Unmarshal(e.Data, &data) != nil {
 		return
 	}
-	if earlier := h.take(harKey(e, data.RequestID)); earlier != nil { // the request that led here
+	if earlier := h.take(harKey(e, data.RequestID)); earlier != nil { // the request that was redirected here
 		if r := data.RedirectResponse; r != nil {
 			earlier.Response.Status, earlier.Response.StatusText = int(r.Status), r.StatusText
 			earlier.answered(r.Headers)
@@ -189,8 +189,8 @@ func (e *harEntry) answered(headers map[string]string) {
 	}
 }
 
-// timed adds the phases of a request. end is its end, if the phases do not say
-// so.
+// timed adds the phases of a request. end is when the request ended, in case the
+// phases do not say.
 func (e *harEntry) timed(t *timingData, ended int64) {
 	if t == nil || t.Send < 0 {
 		e.took(float64(ended - e.began))
@@ -217,8 +217,8 @@ func named(cookies []har.Cookie) []har.Cookie {
 	return slices.DeleteFunc(cookies, func(c har.Cookie) bool { return c.Name == Redacted })
 }
 
-// harHeaders sorts headers by name; several values of one name stay on separate
-// lines.
+// harHeaders sorts headers by name. Several values of one name stay separate
+// entries.
 func harHeaders(headers map[string]string) []har.Header {
 	list := []har.Header{}
 	for name, values := range headers {
@@ -230,7 +230,7 @@ func harHeaders(headers map[string]string) []har.Header {
 	return list
 }
 
-// marshalHAR writes JSON that people can read: < stays <.
+// marshalHAR writes JSON for people to read: it does not escape <.
 func marshalHAR(value any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

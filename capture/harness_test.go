@@ -16,8 +16,8 @@ import (
 	"takeover/invalid"
 )
 
-// recording is the monitor of one test on the shared Chromium, with a reader of
-// all its events.
+// recording is one test's monitor on the shared Chromium, with a reader of all
+// its events.
 type recording struct {
 	*capture.Monitor
 	t      *testing.T
@@ -47,7 +47,8 @@ func recordOn(t *testing.T, conn *cdp.Conn, config capture.Config) *recording {
 	return r
 }
 
-// await returns the next event of a type that match accepts; nil accepts any.
+// await returns the next event of a type that match accepts. A nil match accepts
+// any event.
 func (r *recording) await(eventType string, match func(e capture.Event, data map[string]any) bool) (capture.Event, map[string]any) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), browsertest.Patience)
@@ -78,7 +79,7 @@ func (r *recording) await(eventType string, match func(e capture.Event, data map
 	}
 }
 
-// none fails if an event of a type has come so far.
+// none fails if an event of the type has arrived so far.
 func (r *recording) none(eventType string) {
 	r.t.Helper()
 	for _, e := range r.seen {

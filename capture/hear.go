@@ -16,14 +16,15 @@ import (
 )
 
 const (
-	// maxHeard is how many lines of one target wait for the background log.
+	// maxHeard bounds the lines of one target that wait for the background log.
 	maxHeard = 2 * background.MaxPerSecond
-	// hearPatience is how long a page may take to say whether it wants to be heard
-	// before its line is kept, and expandPatience how long it may take to answer
-	// questions about the line's objects. A page that is busy does not answer.
+	// hearPatience is how long a page may take to say whether its console is
+	// silenced. After that, the line is kept. expandPatience is how long the page
+	// may take to return the objects in the line. A busy page does not answer.
 	hearPatience   = 600 * time.Millisecond
 	expandPatience = 250 * time.Millisecond
-	// answerPatience is how long Heard waits for pages, settlePatience in all.
+	// answerPatience is how long Heard waits for each page, and settlePatience
+	// how long it waits in all.
 	answerPatience = 100 * time.Millisecond
 	settlePatience = time.Second
 )
@@ -33,12 +34,12 @@ type heard struct {
 	entry    background.Entry
 	console  bool
 	args     []remoteObject // of a console call: its arguments
-	question *question      // of a console: whether the page wants it heard; nil if that was not asked
-	until    time.Time      // when it stops waiting for the answer
+	question *question      // asks whether the page has silenced its console; nil if no question is needed
+	until    time.Time      // when the line stops waiting for the answer
 }
 
-// listen finds the realm of a new target. A frame's realm is that of its page,
-// through whose session it came.
+// listen finds the realm of a new target. A frame shares the realm of its page,
+// through whose session it was attached.
 func (w *watched) listen(by cdp.SessionID) {
 	switch holder := w.l.targets[by]; {
 	case w.m.heard == nil:
@@ -56,8 +57,8 @@ func (w *watched) moved() {
 	}
 }
 
-// deafen ends the realm of a target that is gone, once everything it said is
-// kept.
+// deafen ends the realm of a target that is gone, once all its lines are in the
+// log.
 func (w *watched) deafen() {
 	w.gone = true
 	if !w.hearing {
@@ -73,8 +74,8 @@ func (w *watched) closeRealm() {
 	}
 }
 
-// listens reports whether the next line is for the background log. It counts
-// lines that come too fast.
+// listens reports whether the background log takes another line. It counts lines
+// that arrive too fast.
 func (w *watched) listens() bool {
 	switch {
 	case w.realm == nil:
@@ -104,8 +105,8 @@ func (w *watched) hearConsole(p *consoleCall, level string, asked *question) {
 	w.hear(h)
 }
 
-// hearException takes an error for the background log, but not one from a world
-// of our own.
+// hearException takes an error for the background log, unless it comes from our
+// own world.
 func (w *watched) hearException(d *exception, at float64) {
 	if w.contexts[d.Context].isolated {
 		return
@@ -127,10 +128,10 @@ func (w *watched) hearException(d *exception, at float64) {
 	w.hear(heard{entry: e})
 }
 
-// momentOf reads CDP's Runtime.Timestamp.
+// momentOf converts CDP's Runtime.Timestamp.
 func momentOf(ms float64) time.Time { return time.UnixMicro(int64(ms * 1000)) }
 
-// stackText writes calls as V8 does.
+// stackText formats a stack as V8 does.
 func stackText(calls []stackFrame) string {
 	var b strings.Builder
 	for i, c := range calls {
@@ -146,7 +147,7 @@ func stackText(calls []stackFrame) string {
 	return b.String()
 }
 
-// hear puts a line behind those before it.
+// hear appends a line to those that wait.
 func (w *watched) hear(h heard) {
 	w.heard = append(w.heard, h)
 	if !w.hearing {
@@ -156,8 +157,8 @@ func (w *watched) hear(h heard) {
 	w.passLocked()
 }
 
-// passLocked starts a task that brings lines to the log, if the first one need
-// not wait. It is a task because it may have to ask the page about objects.
+// passLocked starts a task that writes lines to the log, if the first one is
+// ready. It needs a task because it may have to request objects from the page.
 func (w *watched) passLocked() {
 	if w.bringing || w.l.ending || len(w.heard) == 0 || w.waits(&w.heard[0], time.Now()) {
 		return
@@ -166,14 +167,14 @@ func (w *watched) passLocked() {
 	w.l.taskLocked(w.bring)
 }
 
-// waits reports whether a line waits for its page's answer. Without an answer it
-// waits until its time is over, or the page has gone.
+// waits reports whether a line still waits for its page's answer. It stops
+// waiting when its time is up or the page is gone.
 func (w *watched) waits(h *heard, now time.Time) bool {
 	return h.question != nil && !h.question.answered && !w.gone && now.Before(h.until)
 }
 
-// tickHeard lets the first line go when it has waited long enough, and returns
-// when to look again.
+// tickHeard lets the first line pass when it has waited long enough, and returns
+// when to check again.
 func (w *watched) tickHeard(now time.Time) time.Time {
 	if w.bringing || len(w.heard) == 0 {
 		return time.Time{}
@@ -185,8 +186,8 @@ func (w *watched) tickHeard(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// bring takes lines to the background log until there are no more, or the first
-// one waits.
+// bring writes lines to the background log until there are none left, or the
+// first one has to wait.
 func (w *watched) bring() {
 	for {
 		batch, ok := w.nextHeard()
@@ -202,8 +203,8 @@ func (w *watched) bring() {
 	}
 }
 
-// nextHeard returns the lines that need not wait, without those of pages that
-// want to be silent. ok is false at the task's end.
+// nextHeard returns the lines that are ready, without those of silenced pages. ok
+// is false when the task may end.
 func (w *watched) nextHeard() (batch []heard, ok bool) {
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
@@ -229,7 +230,8 @@ func (w *watched) nextHeard() (batch []heard, ok bool) {
 	return nil, false
 }
 
-// say words a line: one value by itself as JSON, several as one text.
+// say turns a line into text: a single value as JSON, several values joined as
+// text.
 func (w *watched) say(h *heard) {
 	ctx, cancel := context.WithTimeout(w.l.ctx, expandPatience)
 	defer cancel()
@@ -247,12 +249,12 @@ func (w *watched) say(h *heard) {
 	h.entry.Message = strings.Join(words, " ")
 }
 
-// heardMark follows the lines up to now in the intake.
+// heardMark marks a position in the intake, behind the lines so far.
 const heardMark = "heard"
 
-// Heard waits until the lines of pages and workers up to now are in the
-// background log. ctx bounds it, and so does a second, because a page may
-// continue or not answer.
+// Heard waits until all lines that pages and workers have logged so far are in
+// the background log. It waits at most until ctx ends, and at most a second,
+// because a page may keep logging or not answer.
 func (m *Monitor) Heard(ctx context.Context) {
 	m.mu.Lock()
 	l := m.link
@@ -280,19 +282,20 @@ func (m *Monitor) Heard(ctx context.Context) {
 	}
 }
 
-// answered waits for an answer of each target, behind which are no events that
-// happened before. One that is busy says nothing new either.
+// answered waits until each target has answered. All earlier events of a target
+// arrive before its answer. A target that is too busy to answer logs nothing new,
+// either.
 func answered(ctx context.Context, sessions []*cdp.Session) {
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, s := range sessions {
-		all.Go(func() { _, _ = cdp.Call(ctx, s, runtime.GetIsolateID, proto.Empty{}) }) // whatever it answers
+		all.Go(func() { _, _ = cdp.Call(ctx, s, runtime.GetIsolateID, proto.Empty{}) }) // any reply will do
 	}
 	all.Wait()
 }
 
-// awaitHeard answers Heard.
+// awaitHeard answers the callers of Heard.
 func (l *link) awaitHeard(settled chan struct{}) {
 	if l.hearings == 0 {
 		close(settled)
@@ -301,7 +304,7 @@ func (l *link) awaitHeard(settled chan struct{}) {
 	l.waiting = append(l.waiting, settled)
 }
 
-// heardLocked notes that a target's lines are in the log.
+// heardLocked records that all lines of a target are in the log.
 func (l *link) heardLocked() {
 	if l.hearings--; l.hearings > 0 {
 		return

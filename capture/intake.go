@@ -11,14 +11,14 @@ import (
 )
 
 // Limits of the queue between the connection's read loop and the monitor. They
-// bound the cost of a page that floods: when it logs faster than its events are
-// mapped, it loses events, and the gap is recorded.
+// bound the cost of a page that logs faster than its events are mapped: it loses
+// events, and the gap is recorded.
 const (
 	DefaultQueueEvents = 8192
 	DefaultQueueBytes  = 16 << 20
 
 	// maxPayload bounds a single event, such as a console line with a giant
-	// string. It is accepted when the queue is empty.
+	// string. An event up to this size is accepted when the queue is empty.
 	maxPayload = 32 << 20
 
 	// keepEvents is the number of events for which an empty queue keeps its
@@ -29,7 +29,8 @@ const (
 // intake is the monitor's cdp.Sink: a queue bounded by count and bytes. A full
 // queue drops a new event and marks the gap. It always keeps events that say
 // which targets, frames and contexts exist, because later events could not be
-// attributed without them, and because a page pays for each of them.
+// attributed without them. A page cannot create these in any number, because each
+// costs it a target, frame or context.
 type intake struct {
 	maxEvents int
 	maxBytes  int
@@ -61,7 +62,7 @@ func (q *intake) Put(ev cdp.Event) {
 		return
 	}
 	ev.Skipped, q.skipped = q.skipped, 0
-	if len(q.events) == cap(q.events) && q.taken > waiting { // instead of growing
+	if len(q.events) == cap(q.events) && q.taken > waiting { // move the events instead of growing
 		n := copy(q.events, q.events[q.taken:])
 		clear(q.events[n:])
 		q.events, q.taken = q.events[:n], 0
@@ -92,7 +93,7 @@ func (q *intake) signal() {
 	}
 }
 
-// take returns the next event. ok is false when none came by the deadline (zero:
+// take returns the next event. ok is false if none arrived by the deadline (zero:
 // no deadline). The error is io.EOF when the queue is closed and empty, or the
 // cause of ctx.
 func (q *intake) take(ctx context.Context, deadline time.Time) (ev cdp.Event, ok bool, err error) {

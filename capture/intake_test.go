@@ -57,8 +57,9 @@ func TestIntakeBoundsBytes(t *testing.T) {
 	}
 }
 
-// Events that are added while others are taken keep their order. The memory of a
-// queue that is never empty does not grow with the number of events.
+// TestIntakeOrder checks that events which are added while others are taken keep
+// their order, and that the memory of a queue that is never empty does not grow
+// with the number of events.
 func TestIntakeOrder(t *testing.T) {
 	q := newIntake(1000, 1<<20)
 	put, taken := 0, 0

@@ -21,7 +21,7 @@ const (
 	interactionWorld   = "__takeover_capture"
 	interactionBinding = "__takeoverCapture" // as in interaction.js
 
-	// interactionsPerSecond bounds the recorded interactions of one type, per
+	// interactionsPerSecond bounds the recorded interactions of each type, per
 	// target.
 	interactionsPerSecond = 20
 )
@@ -61,8 +61,8 @@ func (w *watched) configureInteractions(had, want bool) {
 			return
 		}
 		// The script stays until the target closes. Removing it needs an
-		// identifier, for which the monitor would have to wait while the target
-		// waits for the monitor. Without the binding the script does nothing.
+		// identifier, and the monitor cannot wait for that while the target waits
+		// for the monitor. Without the binding, the script does nothing.
 		w.observed = true
 		w.send(page.AddScriptToEvaluateOnNewDocument.Method, page.AddScriptToEvaluateOnNewDocumentParams{
 			Source: interactionScript, WorldName: interactionWorld, RunImmediately: new(true),

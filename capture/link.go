@@ -18,22 +18,22 @@ const (
 	// detachPatience bounds how long a browser may take to detach the client.
 	detachPatience = 2 * time.Second
 
-	// maxFrames bounds the remembered frames of a page that makes frames without
-	// end.
+	// maxFrames bounds the frames that are remembered of a page that creates them
+	// without end.
 	maxFrames = 20_000
 
-	// slack is how early a timer may fire, so that timers within it fire
-	// together.
+	// slack is how early a timer may fire, so that timers close to each other
+	// fire together.
 	slack = 5 * time.Millisecond
 )
 
-// watchedTypes are the kinds of targets to capture. Chromium's own surfaces
-// (browser_ui, tab, webview …) are missing.
+// watchedTypes are the kinds of targets to capture. Chromium's own interface
+// (browser_ui, tab, webview …) is not among them.
 var watchedTypes = []string{"page", "iframe", "worker", "shared_worker", serviceWorker}
 
 const serviceWorker = "service_worker"
 
-// autoAttach asks for the targets of watchedTypes, paused before their first
+// autoAttach attaches to targets of watchedTypes, paused before their first
 // instruction. Service workers are watched only during a capture, because an
 // attached one is never stopped.
 func autoAttach(services bool) target.SetAutoAttachParams {
@@ -47,15 +47,15 @@ func autoAttach(services bool) target.SetAutoAttachParams {
 	return target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: new(true), Filter: filter}
 }
 
-// link is the attachment to one browser: its client, its targets, and the
-// goroutine that maps their events. The monitor's mutex guards all of it except
-// the intake.
+// link is the monitor's connection to one browser: its client, its targets, and
+// the goroutine that maps their events. The monitor's mutex guards all of it
+// except the intake.
 type link struct {
 	m      *Monitor
 	client *cdp.Client
 	intake *intake
 	cancel context.CancelCauseFunc
-	ctx    context.Context // the life of the link
+	ctx    context.Context // ends with the link
 	loop   sync.WaitGroup  // the mapping goroutine
 	tasks  sync.WaitGroup  // goroutines that wait for replies of the browser
 
@@ -68,16 +68,16 @@ type link struct {
 	targets map[cdp.SessionID]*watched
 	frames  map[string]frame
 	lookups int  // number of elements being looked up
-	ending  bool // no more tasks may start
+	ending  bool // no further tasks may start
 
 	services bool // whether service workers are watched
 
 	hearings int             // number of targets with lines on their way to the background log
-	waiting  []chan struct{} // of callers of Heard
+	waiting  []chan struct{} // of the callers of Heard
 	flooding *background.Realm
 }
 
-// frame holds what events need of a DOM frame.
+// frame holds what events need to know about a DOM frame.
 type frame struct {
 	parent string
 	url    string
@@ -104,10 +104,11 @@ func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
 	return l, nil
 }
 
-// discoveredMark follows the events of existing targets in the intake.
+// discoveredMark marks a position in the intake, behind the events of existing
+// targets.
 const discoveredMark = "discovered"
 
-// watch asks for the targets. Their events wait in the intake until the loop
+// watch attaches to the targets. Their events wait in the intake until the loop
 // runs.
 func (l *link) watch(ctx context.Context) error {
 	l.sendTo(l.client.Browser(), target.SetDiscoverTargets.Method, target.SetDiscoverTargetsParams{Discover: true})
@@ -165,7 +166,7 @@ func (l *link) run() {
 	}
 }
 
-// deafen ends the realms of targets that have gone or are no longer watched.
+// deafen ends the realms of targets that are gone or no longer watched.
 func (l *link) deafen() {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
@@ -192,16 +193,16 @@ func (l *link) close(reason string) {
 	}
 }
 
-// taskLocked runs f beside the mapping. f may wait for the browser, and must end
-// with the link's context.
+// taskLocked runs f concurrently with the mapping. f may wait for the browser,
+// and must end with the link's context.
 func (l *link) taskLocked(f func()) {
 	if !l.ending {
 		l.tasks.Go(f)
 	}
 }
 
-// sendTo sends a command without waiting for its reply. A failure means that the
-// target has gone, which an event reports.
+// sendTo sends a command without waiting for its reply. If it fails, the target
+// is gone, which an event reports.
 func (l *link) sendTo(s *cdp.Session, method string, params any) {
 	if err := s.Send(method, params); err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, cdp.ErrClosed) {
 		l.m.log.Debug("capture command", "method", method, "error", err)
@@ -212,7 +213,7 @@ func (l *link) sendTo(s *cdp.Session, method string, params any) {
 func (l *link) reconfigureLocked() {
 	l.watchServicesLocked(l.m.running)
 	if !l.m.running && l.m.awaited == 0 {
-		// Frames are not followed while nothing is captured.
+		// Frames are not tracked while nothing is captured.
 		clear(l.frames)
 	}
 	for _, w := range l.targets {
@@ -276,7 +277,7 @@ func (l *link) handleLocked(ev cdp.Event) {
 	}
 }
 
-// tickLocked does what is due and returns when to look again; zero means at the
+// tickLocked does what is due and returns when to check again. Zero means at the
 // next event.
 func (l *link) tickLocked(now time.Time) (next time.Time) {
 	for _, w := range l.targets {

@@ -17,9 +17,9 @@ import (
 	"takeover/cdp"
 )
 
-// browserSays is a browser's end of a connection. It sends given messages as fast
-// as they are read, and accepts every command. It measures the cost of handling
-// messages.
+// browserSays is the browser's end of a connection, for measuring the cost of
+// handling messages. It sends given messages as fast as they are read, and
+// accepts every command.
 type browserSays struct {
 	mu    sync.Mutex // guards what follows
 	lines [][]byte
@@ -91,7 +91,8 @@ func (b *browserSays) Close() error {
 	return nil
 }
 
-// A request in Chromium's form; {n} is its number.
+// requestSaid are the messages of a request, in Chromium's form. {n} is its
+// number.
 var requestSaid = []string{
 	`{"method":"Network.requestWillBeSent","params":{"requestId":"26191.{n}","loaderId":"004F8304E164A6E231C667B226D38095","documentURL":"http://127.0.0.1:8080/","request":{"url":"http://127.0.0.1:8080/a{n}.js","method":"GET","headers":{"sec-ch-ua-platform":"\"Linux\"","Referer":"http://127.0.0.1:8080/","User-Agent":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36","sec-ch-ua":"\"Not:A-Brand\";v=\"8\", \"Chromium\";v=\"156\"","sec-ch-ua-mobile":"?0"},"mixedContentType":"none","initialPriority":"High","referrerPolicy":"strict-origin-when-cross-origin","isSameSite":true},"timestamp":58659.561511,"wallTime":1795303525.958829,"initiator":{"type":"parser","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":32},"redirectHasExtraInfo":false,"type":"Script","frameId":"822B12FE236A1BCFDA3EFD2806D8C34D","hasUserGesture":false,"renderBlockingBehavior":"Blocking"},"sessionId":"page"}`,
 	`{"method":"Network.requestWillBeSentExtraInfo","params":{"requestId":"26191.{n}","associatedCookies":[],"headers":{"Accept":"*/*","Accept-Encoding":"gzip, deflate, br, zstd","Accept-Language":"en-US,en;q=0.9","Connection":"keep-alive","Host":"127.0.0.1:8080","Referer":"http://127.0.0.1:8080/","Sec-Fetch-Dest":"script","Sec-Fetch-Mode":"no-cors","Sec-Fetch-Site":"same-origin","User-Agent":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36","sec-ch-ua":"\"Not:A-Brand\";v=\"8\", \"Chromium\";v=\"156\"","sec-ch-ua-mobile":"?0","sec-ch-ua-platform":"\"Linux\""},"connectTiming":{"requestTime":58659.588644},"siteHasCookieInOtherPartition":false},"sessionId":"page"}`,
@@ -101,10 +102,10 @@ var requestSaid = []string{
 	`{"method":"Network.loadingFinished","params":{"requestId":"26191.{n}","timestamp":58659.665094,"encodedDataLength":115},"sessionId":"page"}`,
 }
 
-// A console line in Chromium's form.
+// lineSaid is a console line in Chromium's form.
 const lineSaid = `{"method":"Runtime.consoleAPICalled","params":{"type":"log","args":[{"type":"string","value":"line"},{"type":"number","value":{n},"description":"{n}"},{"type":"string","value":"of a flood"}],"executionContextId":2,"timestamp":1.79530352607109e+15,"stackTrace":{"callFrames":[{"functionName":"some","scriptId":"4","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":97},{"functionName":"","scriptId":"4","url":"http://127.0.0.1:8080/","lineNumber":0,"columnNumber":129}]}},"sessionId":"page"}`
 
-// listener is a monitor that captures everything of a browser's page, and a
+// listener is a monitor that captures everything in a browser's page, and a
 // reader of its events.
 type listener struct {
 	*capture.Monitor
@@ -128,7 +129,7 @@ func listening(t testing.TB) (*browserSays, listener) {
 	return browser, listener{m, m.Ring().Read(0)}
 }
 
-// said repeats the browser's messages n times, with numbers.
+// said repeats the browser's messages n times, numbered.
 func said(texts []string, n int) [][]byte {
 	lines := make([][]byte, 0, n*len(texts))
 	for i := range n {
@@ -139,7 +140,7 @@ func said(texts []string, n int) [][]byte {
 	return lines
 }
 
-// await reads until n events of a type have come.
+// await reads until n events of a type have arrived.
 func await(t testing.TB, reader listener, eventType string, n int) {
 	t.Helper()
 	for n > 0 {
@@ -158,7 +159,7 @@ func await(t testing.TB, reader listener, eventType string, n int) {
 
 func replay(b *testing.B, texts []string, eventType string) {
 	browser, reader := listening(b)
-	const at = 200 // a time of day
+	const at = 200 // requests or lines per round
 	lines := said(texts, at)
 	b.ReportAllocs()
 	before := spent(b)
@@ -169,7 +170,7 @@ func replay(b *testing.B, texts []string, eventType string) {
 	b.ReportMetric(float64((spent(b)-before).Microseconds())/float64(b.N)/at, "cpu-µs/each")
 }
 
-// spent is the processor time that this process has used.
+// spent returns the processor time that this process has used.
 func spent(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -179,19 +180,21 @@ func spent(t testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Measures 200 requests, from Chromium's messages to events at a reader.
+// BenchmarkRequests measures 200 requests, from Chromium's messages to events at
+// a reader.
 func BenchmarkRequests(b *testing.B) { replay(b, requestSaid, capture.TypeNetworkResponse) }
 
-// Measures 200 console lines, from Chromium's messages to events at a reader.
+// BenchmarkLines measures 200 console lines, from Chromium's messages to events
+// at a reader.
 func BenchmarkLines(b *testing.B) { replay(b, []string{lineSaid}, capture.TypeConsoleLog) }
 
-// Bounds what a page that requests or logs much can cost the server. Allocations
-// are most of the cost, and can be counted.
+// TestAllocations bounds the server's cost of a page that sends many requests or
+// logs many lines. Allocations are most of that cost, and can be counted.
 func TestAllocations(t *testing.T) {
 	for _, c := range []struct {
 		name, eventType string
 		texts           []string
-		most            float64 // largest number for one event; the race detector allows a quarter more
+		most            float64 // maximum per event; the race detector allows a quarter more
 	}{
 		{"request", capture.TypeNetworkResponse, requestSaid, 250},
 		{"line", capture.TypeConsoleLog, []string{lineSaid}, 80},
@@ -209,8 +212,9 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// Bodies are not fetched while a page loads, and then all are. A page that does
-// not finish loading, or is left, does not hold them back.
+// TestBodiesWaitForThePage checks that bodies are not fetched while a page loads,
+// and that all are fetched afterwards. A page that never finishes loading, or is
+// left, does not hold them up.
 func TestBodiesWaitForThePage(t *testing.T) {
 	const n = 300
 	texts := slices.Clone(requestSaid)
@@ -257,7 +261,8 @@ func TestBodiesWaitForThePage(t *testing.T) {
 	}
 }
 
-// Stopping a capture while bodies are being fetched still writes the responses.
+// TestStopDoesNotWaitForBodies checks that stopping a capture while bodies are
+// being fetched still writes the responses.
 func TestStopDoesNotWaitForBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		browser, reader := listening(t)

@@ -17,20 +17,20 @@ import (
 )
 
 var (
-	// ErrOff is the error of an event that is added while nothing is captured.
+	// ErrOff is returned for an event that is added while nothing is captured.
 	ErrOff = errors.New("capture is off")
-	// ErrNotReady is the error of Start while no browser is attached. Trying
-	// again soon is worth it.
+	// ErrNotReady is returned by Start while no browser is attached. The caller
+	// may try again soon.
 	ErrNotReady = errors.New("the browser is not ready")
-	// ErrClosed is the error of everything after Close.
+	// ErrClosed is returned by every call after Close.
 	ErrClosed = errors.New("monitor closed")
 )
 
-// Options configure a Monitor. Ring is required; the zero value of each other
+// Options configures a Monitor. Ring is required; the zero value of each other
 // field is its default.
 type Options struct {
 	Ring        *Ring
-	Redactor    *Redactor // default: one without secrets
+	Redactor    *Redactor // default: a redactor without registered secrets
 	QueueEvents int       // default DefaultQueueEvents
 	QueueBytes  int       // default DefaultQueueBytes
 	// Log gets consoles and errors, with or without a capture. Default: none.
@@ -45,8 +45,8 @@ type Monitor struct {
 	ring     *Ring
 	redactor *Redactor
 	log      *slog.Logger
-	queue    RingOptions     // the intake's limits
-	heard    *background.Log // nil for none
+	queue    RingOptions     // limits of the intake
+	heard    *background.Log // nil if there is no background log
 
 	actions atomic.Bool // config.Actions, for CapturesActions
 
@@ -58,21 +58,21 @@ type Monitor struct {
 	failed    bool   // the capture ended because no browser could be attached
 	id        string // capture session id
 	config    Config
-	awaited   int               // number of callers that wait for pages to rest
-	active    Config            // what is followed: for the capture, and to detect rest
+	awaited   int               // number of callers that wait for pages to come to rest
+	active    Config            // what the monitor follows: what the capture and the detection of rest need
 	counts    map[string]uint64 // events by category since Start
 	lost      uint64
 	link      *link     // the attached browser; nil while there is none
-	last      *link     // the latest link; its goroutines are waited for
-	awaySince time.Time // when the last one went away during a capture
-	// Older events are history, which Chromium reports again when a domain is
-	// enabled; Unix ms.
+	last      *link     // the newest link; Attach and Close wait for its goroutines
+	awaySince time.Time // when the last browser went away during a capture
+	// Events before these times are history, which Chromium reports again when a
+	// domain is enabled; Unix ms.
 	consoleSince, shiftsSince float64
 
 	human    bool      // a person is in control
-	humanEnd int64     // until when one was, Unix ms
+	humanEnd int64     // until when a person was in control, Unix ms
 	shooting bool      // a screenshot is being taken
-	shotAt   time.Time // of the latest screenshot
+	shotAt   time.Time // time of the latest screenshot
 }
 
 // NewMonitor returns a monitor that is attached to nothing and off.
@@ -96,16 +96,16 @@ func NewMonitor(o Options) *Monitor {
 	return m
 }
 
-// Ring is where the monitor's events go.
+// Ring returns the ring that the monitor's events go to.
 func (m *Monitor) Ring() *Ring { return m.ring }
 
-// Redactor redacts the monitor's events.
+// Redactor returns the redactor of the monitor's events.
 func (m *Monitor) Redactor() *Redactor { return m.redactor }
 
 // Attach attaches the monitor to a browser with a client of its own, and detaches
 // from the previous browser. A running capture continues under the same capture
-// session id. When Attach returns, the existing pages are watched. It tries once,
-// and may be called again after an error. ctx bounds only the attaching.
+// session id. When Attach returns, the existing pages are watched. It tries only
+// once; callers may call it again after an error. ctx bounds only the attaching.
 func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {
 	m.attaching.Lock()
 	defer m.attaching.Unlock()
@@ -134,7 +134,7 @@ func (m *Monitor) Attach(ctx context.Context, conn *cdp.Conn) error {
 	return nil
 }
 
-// start makes a link the monitor's and begins to map its events.
+// start makes a link the current one and starts to map its events.
 func (m *Monitor) start(l *link) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +147,7 @@ func (m *Monitor) start(l *link) {
 		m.writeLocked(Event{}, TypeMonitorReconnected, reconnectedData{away.Milliseconds()})
 	}
 	m.awaySince = time.Time{}
-	l.reconfigureLocked() // a capture may have been started or stopped since watch
+	l.reconfigureLocked() // a capture may have started or stopped since watch
 	l.loop.Go(l.run)
 }
 
@@ -164,9 +164,9 @@ type failedData struct {
 	Tries  int    `json:"tries"`
 }
 
-// ReconnectFailed ends a running capture with the event
-// monitor_reconnect_failed: its browser went away, and so many tries to attach
-// the next one failed. The state is StateFailed until the next Start or Stop.
+// ReconnectFailed ends a running capture with the event monitor_reconnect_failed,
+// because its browser went away and attaching the next one failed as many times
+// as given. The state is StateFailed until the next Start or Stop.
 func (m *Monitor) ReconnectFailed(reason error, tries int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -178,7 +178,7 @@ func (m *Monitor) ReconnectFailed(reason error, tries int) {
 	m.failed = true
 }
 
-// detached is called by a link whose browser has gone.
+// detached is called by a link whose browser is gone.
 func (m *Monitor) detached(l *link, reason string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -192,15 +192,15 @@ func (m *Monitor) detached(l *link, reason string) {
 	}
 }
 
-// Started is the answer of Start.
+// Started is the result of Start.
 type Started struct {
 	CaptureSessionID string   `json:"capture_session_id"`
-	Config           Config   `json:"config"` // as it runs
+	Config           Config   `json:"config"` // as it is in effect
 	Warnings         []string `json:"warnings"`
 }
 
-// Start begins to capture, or, when a capture is running, gives it another
-// configuration without losing an event and under the same id. The error is a
+// Start starts a capture. If one is running, Start changes its configuration
+// without losing events and without changing its id. The error is an
 // *invalid.Error, ErrNotReady or ErrClosed.
 func (m *Monitor) Start(c Config) (Started, error) {
 	c, warnings, err := c.Normalize()
@@ -242,20 +242,21 @@ func (m *Monitor) configureLocked(c Config) {
 	m.activateLocked()
 }
 
-// CapturesActions reports whether a capture runs that asks for action_started and
-// action_ended. It takes no lock: programs ask it at each of their operations.
+// CapturesActions reports whether a running capture includes action_started and
+// action_ended. It takes no lock, because it is called at every operation of a
+// program.
 func (m *Monitor) CapturesActions() bool { return m.actions.Load() }
 
-// Stopped is the answer of Stop.
+// Stopped is the result of Stop.
 type Stopped struct {
 	CaptureSessionID string            `json:"capture_session_id,omitempty"` // empty if nothing was running
 	Events           uint64            `json:"events"`                       // written since Start
 	ByCategory       map[string]uint64 `json:"by_category"`
-	Dropped          uint64            `json:"dropped"` // lost before the ring
+	Dropped          uint64            `json:"dropped"` // lost before they reached the ring
 }
 
 // Stop ends the capture, if one is running. Events already in the ring stay.
-// After a capture has failed, Stop gives its counts.
+// After a capture has failed, Stop returns its counts.
 func (m *Monitor) Stop() Stopped {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -316,7 +317,7 @@ func (m *Monitor) State() (State, Config, Stopped) {
 	return state, m.config, m.stateLocked()
 }
 
-// Add records an event from outside the monitor: of category control
+// Add records an event from outside the monitor: one of category control
 // (control_changed, takeover_…, run_…, viewer_…), or a caller's own (custom_…).
 // An event with the id of a capture is recorded in that capture only. Add returns
 // the event as readers get it. The error is ErrEventType, or ErrOff while nothing is
@@ -336,10 +337,10 @@ func (m *Monitor) Add(e Event) (Event, error) {
 	return m.putLocked(e), nil
 }
 
-// PersonControls tells the monitor whether a person is in control. Keys that a
-// person may have pressed are never recorded, and no screenshot is taken meanwhile.
-// Call it with true before the person's first input can reach the browser, and with
-// false once no more of that person's input is accepted.
+// PersonControls tells the monitor whether a person is in control. While that is
+// so, no screenshots are taken, and keys that the person may have pressed are
+// never recorded. Call it with true before the person's first input can reach the
+// browser, and with false once no more of that person's input is accepted.
 func (m *Monitor) PersonControls(yes bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -349,15 +350,16 @@ func (m *Monitor) PersonControls(yes bool) {
 	m.human = yes
 }
 
-// typedLate is how long after a person gave control back Chromium may still create
-// the event of a key that the person pressed before.
+// typedLate is how long after a person has given up control Chromium may still
+// create the event of a key that the person pressed before.
 const typedLate = 250 * time.Millisecond
 
-// typedByPerson reports whether a person may have pressed a key whose event was
-// created at a time (Unix ms), however late the page reports the event.
+// typedByPerson reports whether a person may have pressed the key of an event
+// that was created at a time (Unix ms). It does not matter how late the page
+// reports the event.
 func (m *Monitor) typedByPerson(at int64) bool { return m.human || at <= m.humanEnd }
 
-// Close ends the capture and lets go of the browser. It returns when the
+// Close ends the capture and detaches from the browser. It returns when the
 // monitor's goroutines have ended. The ring stays readable.
 func (m *Monitor) Close() error {
 	m.Stop()
@@ -375,8 +377,8 @@ func (m *Monitor) Close() error {
 	return nil
 }
 
-// writeLocked records an event of a mapping if it is captured, because more may
-// be followed than captured.
+// writeLocked records an event of a mapping if it is captured. The monitor may
+// follow more than is captured.
 func (m *Monitor) writeLocked(e Event, eventType string, data any) {
 	if !m.captures(eventType) {
 		return
@@ -391,7 +393,7 @@ func (m *Monitor) writeLocked(e Event, eventType string, data any) {
 	m.putLocked(e)
 }
 
-// putLocked is the one way into the ring.
+// putLocked writes an event to the ring. All events pass here.
 func (m *Monitor) putLocked(e Event) Event {
 	e.CaptureSessionID = m.id
 	if e.TS == 0 {

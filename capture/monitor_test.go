@@ -91,7 +91,7 @@ func TestNewEventRefuses(t *testing.T) {
 	}
 }
 
-// The seed's test: from network to console, while it runs.
+// TestReconfigure switches a running capture from network to console.
 func TestReconfigure(t *testing.T) {
 	r := record(t, capture.Config{Network: true})
 	base := site{pages: map[string]string{"/": `<link rel=icon href=data:,>`}, handlers: map[string]http.HandlerFunc{"/api": func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "1") }}}.start(t)
@@ -117,7 +117,7 @@ func TestReconfigure(t *testing.T) {
 	if requests != 1 {
 		t.Errorf("%d requests were recorded", requests)
 	}
-	// Both together: nothing of what goes on is lost or told twice.
+	// With both groups on, no event is lost or reported twice.
 	p.Eval(`window.n = 0; window.timer = setInterval(() => console.log("tick", n++), 1); 0`, nil)
 	for i := range 20 {
 		if _, err := r.Start(capture.Config{Console: true, Network: i%2 == 0, Navigation: i%3 == 0, Interactions: i%4 == 0}); err != nil {
@@ -188,8 +188,8 @@ func TestPageCrash(t *testing.T) {
 	}
 }
 
-// floodLines is how long the flood is: long enough to fill every buffer many
-// times over; TAKEOVER_FLOOD_LINES makes it longer.
+// floodLines is the number of lines in a flood: enough to fill every buffer many
+// times over. TAKEOVER_FLOOD_LINES makes it larger.
 func floodLines() int {
 	if n, err := strconv.Atoi(os.Getenv("TAKEOVER_FLOOD_LINES")); err == nil {
 		return n
@@ -197,11 +197,12 @@ func floodLines() int {
 	return 50_000
 }
 
-// A page that floods costs bounded memory, and what it cost is said.
+// TestFlood checks that a page that floods uses a bounded amount of memory, and
+// that the lost events are reported.
 func TestFlood(t *testing.T) {
 	lines := floodLines()
 	r := record(t, capture.Config{Console: true})
-	// A client of its own, which keeps nothing of what the page says.
+	// A separate client that discards the page's events.
 	client, err := browsertest.Start(t).Conn().NewClient(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

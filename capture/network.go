@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// maxRequests bounds the running requests per target; the oldest are dropped
+	// maxRequests bounds the running requests per target. The oldest are dropped
 	// first.
 	maxRequests = 4096
-	// maxDataURL bounds the kept part of a data: URL, which may be a whole
+	// maxDataURL bounds how much of a data: URL is kept. It may contain a whole
 	// picture.
 	maxDataURL = 256
 	// quiet is the time without data after which a request with a response counts
-	// as ended, because Chromium reports no end for a fetch whose body nobody
-	// reads.
+	// as ended. Chromium reports no end for a fetch whose body nobody reads.
 	quiet = 2 * time.Second
 	// stale is the age after which a request no longer delays network_idle.
 	stale = 5 * time.Minute
@@ -106,7 +105,7 @@ func (w *watched) requestWillBeSent(ev cdp.Event) {
 		}
 	}
 	if !utf8.ValidString(post) {
-		post, short[2] = "", true // not text
+		post, short[2] = "", true // the body is not text
 	}
 	data.PostData, _ = cut(post, maxPostData)
 	e.Truncated = short[0] || short[1] || short[2] || short[3] || len(data.PostData) < len(post) || p.Request.HasPost && post == ""
@@ -125,13 +124,13 @@ func (w *watched) requestWillBeSent(ev cdp.Event) {
 	}
 	w.requests.add(r)
 	if r.kind == "document" && r.frame == w.target && w.kind == "page" {
-		w.loads(false) // the page is leaving, so bodies may be fetched
+		w.loads(false) // the page is being left, so bodies may be fetched
 	}
 	w.m.writeLocked(e, TypeNetworkRequest, data)
 	w.requestCame(r)
 }
 
-// cutURL bounds a URL. data: URLs have a smaller bound, because they contain
+// cutURL bounds a URL. data: URLs have a smaller bound, because they may contain
 // whole files.
 func cutURL(url string) (string, bool) {
 	if strings.HasPrefix(url, "data:") {
@@ -153,7 +152,7 @@ func (w *watched) requestExtra(ev cdp.Event) {
 		RequestID string     `json:"requestId"`
 		Headers   cdpHeaders `json:"headers"`
 	}
-	// Headers that come after their request was written are useless.
+	// Headers that arrive after their request was written are useless.
 	if !w.m.active.Network || w.requestOf(ev) != nil || decode(ev.Params, &p) != nil {
 		return
 	}
@@ -172,7 +171,7 @@ func (w *watched) responseExtra(ev cdp.Event) {
 		return
 	}
 	r := w.requests.byID[p.RequestID]
-	if r != nil && r.owed > 0 { // of a redirect that was written without them
+	if r != nil && r.owed > 0 { // of a redirect that was written without its headers
 		r.owed--
 		return
 	}
@@ -214,7 +213,7 @@ func (w *watched) responseReceived(ev cdp.Event) {
 		w.silentAt = r.active.Add(quiet)
 	}
 	if r.kind == "eventsource" {
-		w.finish(r) // it never ends
+		w.finish(r) // such a request never ends
 	}
 }
 
@@ -294,7 +293,7 @@ func (w *watched) requestOf(ev cdp.Event) *request {
 	if !w.m.active.Network {
 		return nil
 	}
-	// Chromium writes the id first, and most events need nothing else.
+	// Chromium writes the id first, and most events need nothing more.
 	if rest, ok := bytes.CutPrefix(ev.Params, []byte(`{"requestId":"`)); ok {
 		if id, _, ok := bytes.Cut(rest, []byte(`"`)); ok && bytes.IndexByte(id, '\\') < 0 {
 			return w.requests.byID[string(id)]
@@ -318,7 +317,7 @@ func (w *watched) finish(r *request) {
 		return
 	}
 	r.reported = true
-	var end ending // unknown
+	var end ending // the end is unknown
 	if r.ending != nil {
 		end = *r.ending
 	}

@@ -1,11 +1,11 @@
 package capture
 
-// maxHeaders, maxHeaderName and maxHeaderBytes bound the kept headers of a
-// message.
+// maxHeaders, maxHeaderName and maxHeaderBytes bound the headers that are kept of
+// a message.
 const (
 	maxHeaders     = 256
 	maxHeaderName  = 1 << 10
-	maxHeaderBytes = 16 << 10 // of a value
+	maxHeaderBytes = 16 << 10 // bytes of a value
 )
 
 type networkRequestData struct {
@@ -76,11 +76,11 @@ type cdpResponse struct {
 	EncodedLength float64    `json:"encodedDataLength"`
 }
 
-// cdpHeaders are names and values as JSON. Most headers of a request are reported
-// twice, and only one of the two is decoded. All values are strings.
+// cdpHeaders holds names and values as JSON. Most headers of a request are
+// reported twice, and only one report is decoded. All values are strings.
 type cdpHeaders = jsonValue
 
-// flatHeaders returns headers within the limits, and whether some were cut.
+// flatHeaders returns headers within the limits, and whether any were cut.
 func flatHeaders(h cdpHeaders) (flat map[string]string, short bool) {
 	if len(h) == 0 {
 		return map[string]string{}, false

@@ -93,7 +93,8 @@ func TestNetwork(t *testing.T) {
 	r.none(capture.TypeNavigation)
 }
 
-// Chromium reports no end for a fetch whose body nobody reads.
+// TestUnreadFetchIsReported checks that a fetch whose body nobody reads is
+// reported, although Chromium reports no end for it.
 func TestUnreadFetchIsReported(t *testing.T) {
 	r := record(t, capture.Config{Network: true})
 	base := site{
@@ -203,7 +204,8 @@ func TestSettling(t *testing.T) {
 	if settled.Seq != idle.Seq+1 || settledData["since_navigation_ms"].(float64) < idleData["since_navigation_ms"].(float64) {
 		t.Errorf("settled: %s, idle: %s", settled.JSON(), idle.JSON())
 	}
-	// A shift restarts the wait until it is over; layout_settled comes once.
+	// A layout shift before the wait is over restarts it; layout_settled is sent
+	// once.
 	p.Eval(`document.body.insertAdjacentHTML("afterbegin", "<div style=height:200px></div>"); 0`, nil)
 	_, shift := r.await(capture.TypeLayoutShift, nil)
 	sources, _ := shift["sources"].([]any)

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// maxDialogText bounds the kept part of a dialog's message.
+	// maxDialogText bounds how much of a dialog's message is kept.
 	maxDialogText = 10_000
 	// maxDownloads bounds the running downloads per target.
 	maxDownloads = 256
-	// maxShiftSources bounds the kept elements of a layout shift.
+	// maxShiftSources bounds how many elements of a layout shift are kept.
 	maxShiftSources = 20
 )
 
@@ -32,7 +32,7 @@ func init() {
 	handlers[dom.DocumentUpdated.Method] = (*watched).documentUpdated
 	handlers[inspector.TargetCrashed.Method] = func(w *watched, _ cdp.Event) { w.pageCrashed("", 0) }
 	handlers[performancetimeline.TimelineEventAdded.Method] = (*watched).timelineEvent
-	// Deprecated in the protocol. Its replacement Browser.download… needs
+	// Deprecated in the protocol. The replacement, Browser.download…, needs
 	// Browser.setDownloadBehavior, which would change the settings of other
 	// clients.
 	handlers["Page.downloadWillBegin"] = (*watched).downloadBegins
@@ -101,7 +101,7 @@ func (w *watched) frameDetached(ev cdp.Event) {
 		FrameID string `json:"frameId"`
 		Reason  string `json:"reason"`
 	}
-	// A swapped frame goes on in another process.
+	// A swapped frame lives on in another process.
 	if decode(ev.Params, &p) == nil && p.Reason != "swap" {
 		delete(w.l.frames, p.FrameID)
 	}
@@ -171,7 +171,7 @@ func (w *watched) navigatedWithin(ev cdp.Event) {
 	}
 }
 
-// startedNavigating learns the URL of a target that was just made.
+// startedNavigating records the URL of a target that was just created.
 func (w *watched) startedNavigating(ev cdp.Event) {
 	var p struct {
 		FrameID string `json:"frameId"`
@@ -182,7 +182,7 @@ func (w *watched) startedNavigating(ev cdp.Event) {
 	}
 }
 
-// windowOpen learns the URL of the next window, before the window comes.
+// windowOpen records the URL of the next window before that window appears.
 func (w *watched) windowOpen(ev cdp.Event) {
 	var p struct {
 		URL string `json:"url"`
@@ -307,7 +307,8 @@ func (w *watched) downloadProgress(ev cdp.Event) {
 	w.m.writeLocked(w.event(""), TypeDownloadFinished, downloadFinishedData{p.GUID, d, p.State, int64(p.Received)})
 }
 
-// page returns the page of a frame's target: itself for a page, nil for a worker.
+// page returns the page of a frame's target: the target itself if it is a page,
+// and nil for a worker.
 func (w *watched) page() *watched {
 	if w.kind == "page" {
 		return w
@@ -316,7 +317,7 @@ func (w *watched) page() *watched {
 		return nil
 	}
 	id := w.parent
-	for range 64 { // a bound on nesting, and a guard against circles
+	for range 64 { // bounds the nesting, and guards against cycles
 		f := w.l.frames[id]
 		if f.parent == "" {
 			break

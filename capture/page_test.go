@@ -129,7 +129,7 @@ func TestInteractions(t *testing.T) {
 		t.Helper()
 		params := input.DispatchMouseEventParams{Type: event, X: x, Y: y}
 		if event == "mouseWheel" {
-			params.DeltaX, params.DeltaY = 1, wheel // the type would leave out 0
+			params.DeltaX, params.DeltaY = 1, wheel // cdproto's type would omit 0
 		} else {
 			params.Button, params.ClickCount = "left", 1
 		}
@@ -156,8 +156,8 @@ func TestInteractions(t *testing.T) {
 	if _, data = r.await(capture.TypeInteractionKey, nil); data["key"] != "a" || data["tag"] != "input" || !strings.Contains(data["selector"].(string), `input[name="q"]`) {
 		t.Errorf("got %v", data)
 	}
-	// Keys in fields for passwords and cards are not recorded, nor any key of a
-	// person.
+	// Keys in password and card fields are not recorded, and neither is any key
+	// of a person.
 	click(10, 110)
 	key("b")
 	click(10, 160)

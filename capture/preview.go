@@ -7,12 +7,12 @@ import (
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// jsonValue is a value that is JSON already.
+// jsonValue is a value that is already JSON.
 type jsonValue = jsonv2.Value
 
-// remoteObject is what is used of CDP's Runtime.RemoteObject. Of objects only
-// the preview is read, which V8 makes without calling a getter and without
-// following circles.
+// remoteObject holds the needed fields of CDP's Runtime.RemoteObject. Of an
+// object, only the preview is read. V8 makes it without calling getters and
+// without following cycles.
 type remoteObject struct {
 	Type           string    `json:"type"`
 	Subtype        string    `json:"subtype"`
@@ -34,7 +34,8 @@ type preview struct {
 	Entries     []previewEntry    `json:"entries"`
 }
 
-// previewEntry is CDP's Runtime.EntryPreview: of a map, or without a key of a set.
+// previewEntry is CDP's Runtime.EntryPreview: an entry of a map, or of a set if
+// it has no key.
 type previewEntry struct {
 	Key   *preview `json:"key"`
 	Value *preview `json:"value"`
@@ -49,8 +50,8 @@ type propertyPreview struct {
 	Nested  *preview `json:"valuePreview"`
 }
 
-// json returns the value as JSON: primitives as they are, objects by their
-// preview, the rest as a string in brackets. It tells whether it had to cut.
+// json returns the value as JSON: primitives unchanged, objects by their preview,
+// everything else as a string in brackets. It reports whether anything was cut.
 func (o *remoteObject) json() (jsonValue, bool) {
 	switch {
 	case o.Unserializable != "":
@@ -93,8 +94,8 @@ func functionText(description string) string {
 	return "[Function: " + name + "]"
 }
 
-// text returns the value as a console shows it; nested says whether within
-// something else, where strings have quotes.
+// text returns the value as a console shows it. nested is true inside another
+// value, where strings are quoted.
 func (o *remoteObject) text(nested bool) string {
 	switch {
 	case o.Unserializable != "":
@@ -120,7 +121,7 @@ func (p *preview) isList() bool {
 	return p.Subtype == "array" || p.Subtype == "typedarray"
 }
 
-// text writes a preview as a console does: {a: 1, b: "x", …}.
+// text formats a preview as a console does: {a: 1, b: "x", …}.
 func (p *preview) text() string {
 	var b strings.Builder
 	open, end := "{", "}"
@@ -139,7 +140,7 @@ func (p *preview) text() string {
 	}
 	properties := p.Properties
 	if len(p.Entries) > 0 {
-		properties = nil // a map's or set's size, which the description has
+		properties = nil // the size of a map or set, which the description already contains
 	}
 	for _, q := range properties {
 		comma()
@@ -172,11 +173,12 @@ func (p *preview) text() string {
 	return b.String()
 }
 
-// plain is a property's value where it is no string and no nested preview.
+// plain returns the value of a property that is neither a string nor a nested
+// preview.
 func (q *propertyPreview) plain() string {
 	switch q.Type {
 	case "accessor":
-		return "[Getter]" // never called
+		return "[Getter]" // the getter is not called
 	case "function":
 		return "[Function]"
 	case "undefined":
@@ -242,8 +244,8 @@ func (p *preview) appendEntries(b []byte) ([]byte, bool) {
 	return append(b, ']'), false
 }
 
-// consoleText returns a call's arguments as one line, with the first one's
-// format specifiers filled in (https://console.spec.whatwg.org/#formatter).
+// consoleText returns a call's arguments as one line, with the format specifiers
+// of the first argument filled in (https://console.spec.whatwg.org/#formatter).
 func consoleText(args []remoteObject) (string, bool) {
 	var b strings.Builder
 	if len(args) > 1 && args[0].Type == "string" {
@@ -270,8 +272,8 @@ func consoleText(args []remoteObject) (string, bool) {
 	return cut(b.String(), maxConsoleText)
 }
 
-// formatInto writes format with its specifiers replaced and returns the
-// arguments that are left over.
+// formatInto writes format with its specifiers replaced, and returns the
+// arguments that were not used.
 func formatInto(b *strings.Builder, format string, args []remoteObject) []remoteObject {
 	for {
 		at := strings.IndexByte(format, '%')
@@ -289,7 +291,7 @@ func formatInto(b *strings.Builder, format string, args []remoteObject) []remote
 			b.WriteByte('%')
 			b.WriteByte(verb)
 		default:
-			if verb != 'c' { // c is style
+			if verb != 'c' { // %c styles text and prints nothing
 				b.WriteString(args[0].text(verb == 'o' || verb == 'O'))
 			}
 			args = args[1:]

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Filter chooses events. An event passes when its type is among Types or its
-// category among Categories; an empty Filter passes everything.
+// Filter selects events. An event passes if Types contains its type or Categories
+// its category. An empty Filter passes everything.
 type Filter struct {
 	Types      []string
 	Categories []string
@@ -21,8 +21,8 @@ func (f Filter) Match(e *Event) bool {
 	return slices.Contains(f.Types, e.Type) || slices.Contains(f.Categories, e.Category)
 }
 
-// Reader reads a ring at its own pace. It has no goroutine and needs no closing.
-// Only one goroutine may use it at a time.
+// Reader reads a ring at its own pace. It has no goroutine and need not be
+// closed. Only one goroutine may use it at a time.
 type Reader struct {
 	ring   *Ring
 	since  uint64 // seq of the last read event
@@ -41,11 +41,11 @@ func (rd *Reader) Filter(f Filter) *Reader {
 }
 
 // Since returns the seq up to which the reader has read. Events that the filter
-// holds back count as read.
+// rejects count as read.
 func (rd *Reader) Since() uint64 { return rd.since }
 
-// Missed returns the seq of the newest event that the reader has not read and the
-// ring has dropped, or 0.
+// Missed returns the seq of the newest event that the ring dropped before the
+// reader read it, or 0.
 func (rd *Reader) Missed() uint64 {
 	rd.ring.mu.Lock()
 	defer rd.ring.mu.Unlock()
@@ -55,8 +55,8 @@ func (rd *Reader) Missed() uint64 {
 	return 0
 }
 
-// Skip makes the reader continue after the event with a seq, which its caller got
-// elsewhere.
+// Skip makes the reader continue after the given seq. The caller has got the
+// events up to it elsewhere.
 func (rd *Reader) Skip(seq uint64) { rd.since = max(rd.since, seq) }
 
 // Next waits for the next event. A reader that fell behind first gets one
@@ -76,8 +76,8 @@ func (rd *Reader) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// TryNext returns the next event without waiting. It serves to collect all
-// present events before a flush.
+// TryNext returns the next event without waiting. Use it to collect all available
+// events before a flush.
 func (rd *Reader) TryNext() (Event, bool) {
 	e, changed, err := rd.take(false)
 	return e, err == nil && changed == nil

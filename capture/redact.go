@@ -12,38 +12,37 @@ import (
 	"sync/atomic"
 )
 
-// Redacted stands where a secret was.
+// Redacted replaces a secret.
 const Redacted = "[REDACTED]"
 
 const (
-	// minSecretBytes is the shortest secret that is looked for by value; a
-	// shorter one would redact half of everything.
+	// minSecretBytes is the length of the shortest secret that is searched for by
+	// value. Searching for shorter ones would redact half of everything.
 	minSecretBytes = 3
-	// maxRedactPasses bounds how often a text is gone over until nothing changes
-	// any more; nearly always the second time finds nothing.
+	// maxRedactPasses bounds how often a text is redacted again until it no
+	// longer changes. Nearly always the second pass changes nothing.
 	maxRedactPasses = 4
-	// maxEmbedded is how deep JSON within a string within JSON is followed.
+	// maxEmbedded is how many levels of JSON inside JSON strings are redacted.
 	maxEmbedded = 6
 )
 
-// RedactorOptions adds to what a Redactor knows by itself.
+// RedactorOptions adds to the rules that every Redactor has.
 type RedactorOptions struct {
-	Keys     []string         // further names, of any spelling, whose values are secret
-	Patterns []*regexp.Regexp // what matches is secret; if there is a group, the first group
+	Keys     []string         // further names, in any spelling, whose values are secret
+	Patterns []*regexp.Regexp // matching text is secret; if the pattern has a group, only the first group
 }
 
-// Redactor takes secrets out of events: by the name of the key they stand
-// under, in headers, URLs, forms and JSON at any depth; by value, for the
-// secrets that were registered; and by pattern. It never turns JSON into
-// something that is not JSON, and redacting again changes nothing. All methods
-// may be called from any goroutine.
+// Redactor removes secrets from events. It finds them in three ways: by the name
+// of the key, in headers, URLs, forms and JSON at any depth; by value, for
+// registered secrets; and by pattern. JSON stays valid JSON, and redacting a
+// second time changes nothing. All methods may be called from any goroutine.
 type Redactor struct {
 	current atomic.Pointer[rules]
 
 	mu      sync.Mutex // serialises changes to the secrets
 	secrets map[int]secret
 	nextID  int
-	fixed   rules // what the options gave
+	fixed   rules // the rules from the options
 }
 
 // NewRedactor returns a redactor with no secrets registered yet.
@@ -59,9 +58,9 @@ func NewRedactor(o RedactorOptions) *Redactor {
 	return r
 }
 
-// AddSecret registers a value that must not appear in any event from now on,
-// however it is encoded, and returns what takes it back. Values under three
-// bytes are not looked for.
+// AddSecret registers a value that must not appear in any event from now on, in
+// any encoding. The returned function removes it. Values under three bytes are
+// ignored.
 func (r *Redactor) AddSecret(value string) (remove func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,8 +82,8 @@ func (r *Redactor) rebuildLocked() {
 	r.current.Store(&next)
 }
 
-// WithoutValues returns a text without some values, in every encoding in which a
-// Redactor finds a registered secret. It leaves values under three bytes.
+// WithoutValues removes values from a text, in every encoding in which a Redactor
+// finds a registered secret. It ignores values under three bytes.
 func WithoutValues(s string, values []string) string {
 	own := rules{valuesOnly: true}
 	own.add(func(yield func(secret) bool) {
@@ -97,7 +96,7 @@ func WithoutValues(s string, values []string) string {
 	return own.text(s, 0)
 }
 
-// Event redacts an event's URL and data. A picture's bytes are left alone.
+// Event redacts an event's URL and data. The bytes of a picture stay unchanged.
 func (r *Redactor) Event(e *Event) {
 	rules := r.current.Load()
 	e.URL = rules.text(e.URL, 0)
@@ -110,17 +109,16 @@ func (r *Redactor) Event(e *Event) {
 	}
 }
 
-// Text redacts a text of any kind: a URL, a form's or a JSON body, headers, a
-// line of a log.
+// Text redacts any kind of text: a URL, a form or JSON body, headers, a log line.
 func (r *Redactor) Text(s string) string { return r.current.Load().text(s, 0) }
 
-// Values redacts what was registered, and nothing by its name: for texts that
-// scripts write, in which names are not a sign of anything.
+// Values redacts only registered values and ignores key names. Use it for text
+// that scripts write, where a name says nothing about its value.
 func (r *Redactor) Values(s string) string {
 	return r.current.Load().registered().text(s, 0)
 }
 
-// JSON is Values for a JSON text, which stays one.
+// JSON is like Values, for a JSON text, which stays valid JSON.
 func (r *Redactor) JSON(src []byte) []byte {
 	rules := r.current.Load()
 	if len(rules.needles) == 0 {
@@ -129,11 +127,11 @@ func (r *Redactor) JSON(src []byte) []byte {
 	if out, ok := rules.registered().json(src, 0); ok {
 		return out
 	}
-	return []byte(`"` + Redacted + `"`) // no JSON, which nobody gives
+	return []byte(`"` + Redacted + `"`) // the text is not JSON, which callers do not pass
 }
 
-// Bytes is Values for a file: JSON stays JSON, and anything else, text or not, loses
-// what was registered.
+// Bytes is like Values, for the content of a file. JSON stays valid JSON. In any
+// other content, registered values are removed.
 func (r *Redactor) Bytes(src []byte) []byte {
 	rules := r.current.Load()
 	if len(rules.needles) == 0 {
@@ -148,31 +146,31 @@ func (r *Redactor) Bytes(src []byte) []byte {
 	return []byte(rules.text(string(src), 0))
 }
 
-// registered is the part of the rules that is about values that were registered.
+// registered returns the part of the rules that concerns registered values.
 func (r *rules) registered() *rules {
 	return &rules{needles: r.needles, numbers: r.numbers, secrets: r.secrets, valuesOnly: true}
 }
 
-// rules is what a Redactor knows at one moment. It is not changed once it is
-// in use.
+// rules are the rules of a Redactor at one moment. They do not change once they
+// are in use.
 type rules struct {
-	keys     []string // squeezed
+	keys     []string // in normalized form
 	patterns []*regexp.Regexp
 	needles  []string // the secrets in all their encodings, longest first
-	numbers  []string // the secrets as they would stand in JSON as a number
+	numbers  []string // the secrets as JSON would write them as numbers
 	secrets  []string // as they are, longest first
 
-	valuesOnly bool // names and places mean nothing
+	valuesOnly bool // key names and positions are ignored
 }
 
-// add adds secrets to rules that are not in use yet.
+// add adds secrets to rules that are not yet in use.
 func (r *rules) add(secrets iter.Seq[secret]) {
 	for s := range secrets {
 		r.needles = append(r.needles, s.needles...)
 		r.numbers = append(r.numbers, s.numbers...)
 		r.secrets = append(r.secrets, s.values...)
 	}
-	// The longest first, so that no short one leaves a rest of a long one.
+	// Longest first, so that a short one does not leave a part of a longer one.
 	for _, list := range []*[]string{&r.needles, &r.secrets} {
 		slices.SortFunc(*list, func(a, b string) int {
 			return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
@@ -181,13 +179,13 @@ func (r *rules) add(secrets iter.Seq[secret]) {
 	}
 }
 
-// text redacts a string that may hold anything.
+// text redacts a string of any kind.
 func (r *rules) text(s string, depth int) string {
 	if len(s) < minSecretBytes {
 		return s
 	}
 	if depth > 0 {
-		return r.once(s, depth) // the outermost text is what is gone over again
+		return r.once(s, depth) // only the outermost text is redacted again
 	}
 	for range maxRedactPasses {
 		next := r.once(s, depth)
@@ -214,14 +212,14 @@ func (r *rules) once(s string, depth int) string {
 	return r.scan(r.matches(r.values(s)))
 }
 
-// looksLikeJSON is cheap and says yes to all that json would take as an object
-// or a list.
+// looksLikeJSON is a cheap check. It accepts everything that json would accept as
+// an object or a list.
 func looksLikeJSON(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	return s != "" && (s[0] == '{' || s[0] == '[')
 }
 
-// values takes out the registered secrets.
+// values removes the registered secrets.
 func (r *rules) values(s string) string {
 	if strings.IndexByte(s, '%') >= 0 || strings.IndexByte(s, '+') >= 0 {
 		for _, secret := range r.secrets {
@@ -236,7 +234,7 @@ func (r *rules) values(s string) string {
 	return s
 }
 
-// matches takes out what the configured patterns match.
+// matches removes what the configured patterns match.
 func (r *rules) matches(s string) string {
 	for _, p := range r.patterns {
 		s = between(s, func(part string) string { return replaceMatches(p, part) })
@@ -244,8 +242,8 @@ func (r *rules) matches(s string) string {
 	return s
 }
 
-// between applies f to what stands between marks, so that a mark is never
-// taken for a secret itself.
+// between applies f to the text between marks, so that a mark is never taken for
+// a secret.
 func between(s string, f func(string) string) string {
 	if !strings.Contains(s, Redacted) {
 		return f(s)

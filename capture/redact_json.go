@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// maxRedactDepth is how deep JSON is followed. What nests deeper is taken out
-// as a whole.
+// maxRedactDepth is how many levels of JSON are redacted. Deeper values are
+// removed entirely.
 const maxRedactDepth = 200
 
-// json redacts one JSON value and leaves everything else of it, order and
-// spaces included, as it is. It tells whether src was JSON.
+// json redacts one JSON value and keeps everything else unchanged, including
+// order and spaces. It reports whether src was JSON.
 func (r *rules) json(src []byte, embedded int) ([]byte, bool) {
 	w := jsonRedactor{rules: r, src: src, out: make([]byte, 0, len(src)+32), embedded: embedded}
 	if !w.value(0) {
@@ -23,13 +23,13 @@ func (r *rules) json(src []byte, embedded int) ([]byte, bool) {
 	return w.out, true
 }
 
-// jsonRedactor goes through a JSON text once, copying it.
+// jsonRedactor reads a JSON text once while copying it.
 type jsonRedactor struct {
 	rules    *rules
 	src      []byte
 	at       int
 	out      []byte
-	embedded int // how many strings around src were JSON themselves
+	embedded int // how many enclosing strings of src were JSON themselves
 }
 
 // space copies white space.
@@ -84,7 +84,7 @@ func (w *jsonRedactor) value(depth int) bool {
 	return w.literal()
 }
 
-// put writes a string: as it stood, if redacting did not change it.
+// put writes a string, unchanged if redacting did not change it.
 func (w *jsonRedactor) put(raw []byte, before, after string) {
 	if before == after {
 		w.out = append(w.out, raw...)
@@ -181,8 +181,8 @@ func digits(b []byte) int {
 	return n
 }
 
-// list copies a list. Of a pair of a secret name and a value, as the entries of a map
-// are written, the value is lost.
+// list copies a list. If it is a pair of a secret name and a value, as entries of
+// a map are written, the value is redacted.
 func (w *jsonRedactor) list(depth int) bool {
 	if depth > maxRedactDepth+1 {
 		return w.skip()
@@ -216,8 +216,8 @@ func (w *jsonRedactor) list(depth int) bool {
 	}
 }
 
-// object copies an object. A member with a secret name loses its value, and so
-// does the value of a {"name": …, "value": …} pair whose name is secret.
+// object copies an object. A member with a secret name loses its value. So does a
+// {"name": …, "value": …} pair whose name is secret.
 func (w *jsonRedactor) object(depth int) bool {
 	if depth > maxRedactDepth+1 {
 		return w.skip()
@@ -262,7 +262,7 @@ func (w *jsonRedactor) object(depth int) bool {
 	}
 }
 
-// hide replaces the value at out[from:to] unless it is one that tells nothing.
+// hide replaces the value at out[from:to], unless the value reveals nothing.
 func (w *jsonRedactor) hide(from, to int) {
 	switch string(w.out[from:to]) {
 	case "null", "true", "false", `""`:
@@ -271,14 +271,15 @@ func (w *jsonRedactor) hide(from, to int) {
 	w.out = slices.Replace(w.out, from, to, []byte(`"`+Redacted+`"`)...)
 }
 
-// names tells whether the value at out[from:to] is a string that is a secret name.
+// names reports whether the value at out[from:to] is a string that is a secret
+// name.
 func (w *jsonRedactor) names(from, to int) bool {
 	value := w.out[from:to]
 	return len(value) > 2 && len(value) < maxKeyBytes && value[0] == '"' && w.rules.secretKey(string(value[1:len(value)-1]))
 }
 
-// pairedValue watches an object for the members of a name and value pair, the
-// shape that forms and header lists often have.
+// pairedValue looks for the members of a name and value pair in an object. Forms
+// and header lists often have this form.
 type pairedValue struct {
 	secret   bool
 	from, to int
@@ -299,8 +300,8 @@ func (p *pairedValue) hide(w *jsonRedactor) {
 	}
 }
 
-// skip steps over a value that nests too deep, checking only that its brackets
-// pair up; what it holds is not kept.
+// skip skips a value that nests too deep. It only checks that brackets pair up.
+// The content is removed.
 func (w *jsonRedactor) skip() bool {
 	depth := 0
 	for w.at < len(w.src) {

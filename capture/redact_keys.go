@@ -2,9 +2,8 @@ package capture
 
 import "bytes"
 
-// secretStems are parts of names whose values are secret wherever they stand
-// in the name, spelled without separators: userPassword, X-Api-Key,
-// client_secret[0].
+// secretStems are parts of names, without separators. A name that contains one of
+// them anywhere has a secret value: userPassword, X-Api-Key, client_secret[0].
 var secretStems = []string{
 	"password", "passwd", "passphrase", "passcode", "token", "secret", "credential", "authorization",
 	"cookie", "apikey", "accesskey", "privatekey", "secretkey", "signingkey", "encryptionkey", "sessionid",
@@ -19,18 +18,18 @@ var stemsBy = func() (by [256][]string) {
 	return by
 }()
 
-// secretWords are names that are secret as a whole; within another name they
-// would hit too much.
+// secretWords are secret only as whole names. As parts of names they would match
+// too much.
 var secretWords = map[string]bool{
 	"pass": true, "pwd": true, "psw": true, "pw": true, "auth": true, "xauth": true, "bearer": true, "jwt": true,
 	"otp": true, "totp": true, "pin": true, "sid": true, "sig": true, "signature": true, "cvc": true, "csc": true,
 	"ssn": true, "mfa": true, "twofactor": true, "csrf": true, "xsrf": true, "samlresponse": true, "assertion": true, "hmac": true,
 }
 
-// maxKeyBytes is the longest name that is looked at.
+// maxKeyBytes is the length of the longest name that is checked.
 const maxKeyBytes = 128
 
-// secretKey tells whether what stands under this name is secret.
+// secretKey reports whether the value under this name is secret.
 func (r *rules) secretKey(name string) bool {
 	if r.valuesOnly || len(name) < 2 || len(name) > 4*maxKeyBytes {
 		return false
@@ -57,8 +56,8 @@ func (r *rules) secretKey(name string) bool {
 
 func squeeze(name string) []byte { return appendSqueezed(nil, name) }
 
-// appendSqueezed writes a name's letters and digits in lower case, with
-// percent-encoding undone, and nothing else. Only the last maxKeyBytes count.
+// appendSqueezed writes only a name's letters and digits, in lower case, with
+// percent-encoding undone. Only the last maxKeyBytes count.
 func appendSqueezed(b []byte, name string) []byte {
 	if len(name) > maxKeyBytes {
 		name = name[len(name)-maxKeyBytes:]

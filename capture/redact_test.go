@@ -133,7 +133,7 @@ func TestRedactDeepAndLarge(t *testing.T) {
 
 var threeAndDigits = regexp.MustCompile(`[A-Z]{3}\d+`)
 
-// FuzzRedact holds what a redactor promises: the secret is gone, JSON stays
+// FuzzRedact checks what a redactor guarantees: the secret is gone, JSON stays
 // JSON, and redacting again changes nothing.
 func FuzzRedact(f *testing.F) {
 	for _, seed := range []string{

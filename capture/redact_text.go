@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// maxAuthority is how far a URL's authority is looked for behind its "://".
+// maxAuthority is how many bytes after "://" are searched for a URL's authority.
 const maxAuthority = 512
 
-// maxPlaceDigits is how many digits the number of a line or column has at most.
+// maxPlaceDigits is the largest number of digits in a line or column number.
 const maxPlaceDigits = 7
 
-// scan takes out what stands behind secret names in a text that is not JSON, or
-// no longer: URLs, forms, headers, cut-off JSON, lines of logs.
+// scan redacts values after secret names in text that is not, or no longer, JSON:
+// URLs, forms, headers, truncated JSON, log lines.
 func (r *rules) scan(s string) string {
 	var out []byte
-	done := 0 // s[:done] is in out
+	done := 0 // s[:done] is already in out
 	for i := 0; i < len(s); {
 		at, width := separator(s, i)
 		if at < 0 {
@@ -45,7 +45,8 @@ func (r *rules) scan(s string) string {
 	return string(append(out, s[done:]...))
 }
 
-// separator finds the next :, = or =>, the first two also percent-encoded, and its width.
+// separator finds the next :, = or =>, and its width. The first two may be
+// percent-encoded.
 func separator(s string, from int) (at, width int) {
 	for i := from; i < len(s); i++ {
 		switch s[i] {
@@ -65,8 +66,8 @@ func separator(s string, from int) (at, width int) {
 	return -1, 0
 }
 
-// isPlace tells whether what stands before and behind a colon is a file's name in a
-// path, and a line and a column in it.
+// isPlace reports whether a colon stands between a file name in a path and a line
+// or column number.
 func isPlace(s string, at int, key string) bool {
 	start := at - len(key)
 	if s[at] != ':' || start < 1 || s[start-1] != '/' || s[start:at] != key {
@@ -82,7 +83,7 @@ func isPlace(s string, at int, key string) bool {
 	return column > 0 && column <= maxPlaceDigits && (column == len(rest) || !isKeyByte(rest[column]))
 }
 
-// keyBefore returns the name that ends at at, quotes and spaces stripped.
+// keyBefore returns the name that ends at index at, without quotes and spaces.
 func keyBefore(s string, from, at int) string {
 	end := at
 	for end > from && at-end < 4 && (s[end-1] == ' ' || s[end-1] == '\t') {
@@ -101,7 +102,8 @@ func keyBefore(s string, from, at int) string {
 	if n := strings.LastIndex(s[start:end], Redacted); n >= 0 {
 		start += n + len(Redacted)
 	}
-	// What is percent-encoded and no part of a name ends the name before it.
+	// A percent-encoded character that cannot be part of a name ends the name
+	// before it.
 	for i := end - 3; i >= start; i-- {
 		if s[i] != '%' {
 			continue
@@ -123,12 +125,13 @@ func isKeyByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
 }
 
-// valueAfter returns where the value behind the separator at at begins and ends.
+// valueAfter returns where the value after the separator at index at begins and
+// ends.
 func valueAfter(s string, at, width int, key string) (from, to int) {
 	i := at + width
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\r' || s[i] == '\n') {
 		if s[i] == '\n' && !quotedBefore(s, at) {
-			return i, i // the value is empty: the next line is something else
+			return i, i // the value is empty, and the next line is something else
 		}
 		i++
 	}

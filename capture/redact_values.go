@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// minBase64Core is how much of a secret's base64 must be certain, whatever
-// stands before and after it, for it to be looked for.
+// minBase64Core is the shortest base64 text that is searched for. It contains
+// only those characters of a secret that do not depend on its neighbours.
 const minBase64Core = 6
 
-// secret is a registered value in the forms that are looked for.
+// secret is a registered value in the forms that are searched for.
 type secret struct {
 	needles []string
 	numbers []string // as JSON would write it without quotes
-	values  []string // to be found percent-encoded, which has too many forms
+	values  []string // forms that may be percent-encoded, in too many ways to list
 }
 
 func newSecret(value string) secret {
@@ -26,9 +26,9 @@ func newSecret(value string) secret {
 	return secret{needles(value), []string{strings.TrimSpace(value)}, []string{value}}
 }
 
-// needles returns the forms in which a secret may appear in a text: as it is,
-// as JSON, in a URL or form, as HTML, and in base64, also as a part of what was
-// encoded (as in Basic authentication).
+// needles returns the forms in which a secret may appear in a text: unchanged, as
+// JSON, in a URL or form, as HTML, and in base64, also inside a longer encoded
+// text (as in Basic authentication).
 func needles(secret string) []string {
 	escaped := html.EscapeString(secret)
 	all := []string{secret, escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&apos;").Replace(escaped), strings.ReplaceAll(escaped, "&#39;", "&#x27;")}
@@ -56,20 +56,21 @@ func needles(secret string) []string {
 	return kept
 }
 
-// base64Core returns the characters that a secret has in base64 when it begins
-// shift bytes into a group of three, without those that its neighbours share.
+// base64Core returns a secret's characters in base64 when it begins shift bytes
+// into a group of three. Characters that also depend on the neighbouring bytes
+// are left out.
 func base64Core(encoding *base64.Encoding, secret string, shift int) string {
 	encoded := encoding.EncodeToString(append(make([]byte, shift), secret...))
-	first := (shift*8 + 5) / 6              // the first that holds only the secret's bits
-	last := ((shift + len(secret)) * 8) / 6 // behind the last that does
+	first := (shift*8 + 5) / 6              // the first character that depends only on the secret
+	last := ((shift + len(secret)) * 8) / 6 // behind the last such character
 	if first >= last {
 		return ""
 	}
 	return encoded[first:last]
 }
 
-// replacePercent puts the mark where a secret stands in a text as a URL or a form
-// has it, whichever of its characters are escaped and in whichever case.
+// replacePercent replaces a secret in a URL or form. It does not matter which
+// characters are escaped, or in which case.
 func replacePercent(s, secret string) string {
 	var out strings.Builder
 	done := 0
@@ -90,7 +91,7 @@ func replacePercent(s, secret string) string {
 	return out.String()
 }
 
-// percentEnd returns where a secret ends that begins at at, or -1.
+// percentEnd returns where a secret that begins at index at ends, or -1.
 func percentEnd(s string, at int, secret string) int {
 	for i := range len(secret) {
 		switch {

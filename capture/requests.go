@@ -11,21 +11,21 @@ type request struct {
 
 	started  time.Time // by our clock
 	sent     float64   // by Chromium's monotonic clock, seconds
-	wall     float64   // the same moment, seconds since the epoch
-	active   time.Time // when its response or data last came
+	wall     float64   // the same moment, in seconds since the epoch
+	active   time.Time // when its response or data last arrived
 	size     int64     // bytes of body so far
 	cached   bool
 	response *cdpResponse
-	hasExtra bool    // the headers on the wire come in an event of their own
-	owed     int     // number of redirects whose headers on the wire will come too late
+	hasExtra bool    // the headers on the wire are reported in a separate event
+	owed     int     // number of redirects whose wire headers will arrive too late
 	ending   *ending // it has ended, and waits for those headers
 	reported bool    // its response was written
-	counts   bool    // holds network_idle up
+	counts   bool    // delays network_idle
 }
 
 // ending says how a request ended.
 type ending struct {
-	at          float64 // Chromium's monotonic clock, seconds
+	at          float64 // on Chromium's monotonic clock, seconds
 	transferred int64   // bytes over the wire
 }
 
@@ -35,12 +35,12 @@ type requests struct {
 	order []string // oldest first; some may have gone
 	extra map[string]*extraInfo
 
-	whole bool            // requests from before following began are known too
+	whole bool            // requests from before the following started are known, too
 	over  map[string]bool // until then: those of them that have ended
 }
 
-// extraInfo holds the headers on the wire, which Chromium reports in events of
-// their own, before or after the events of the request.
+// extraInfo holds the headers on the wire. Chromium reports them in separate
+// events, before or after the events of the request.
 type extraInfo struct {
 	request, response []cdpHeaders // one for each hop of a redirect
 }
@@ -67,7 +67,8 @@ func (q *requests) add(r *request) {
 
 func (q *requests) remove(r *request) { delete(q.byID, r.id) }
 
-// ended records the end of a request that may have begun before it was followed.
+// ended records the end of a request. The request may have started before it was
+// followed.
 func (q *requests) ended(id string) {
 	if q.whole {
 		return
@@ -78,7 +79,7 @@ func (q *requests) ended(id string) {
 	q.over[id] = true
 }
 
-// extraOf returns the place of a request's headers on the wire.
+// extraOf returns where to store a request's headers on the wire.
 func (q *requests) extraOf(id string) *extraInfo {
 	extra := q.extra[id]
 	if extra == nil {
@@ -91,8 +92,8 @@ func (q *requests) extraOf(id string) *extraInfo {
 	return extra
 }
 
-// abandonRequests forgets the requests of a target that has gone. It writes those
-// with a response, with what is known.
+// abandonRequests forgets the requests of a target that is gone. It writes those
+// that have a response, as far as it is known.
 func (w *watched) abandonRequests() {
 	for _, id := range w.requests.order {
 		if r := w.requests.byID[id]; r != nil && r.response != nil && w.m.active.Network {
@@ -102,8 +103,9 @@ func (w *watched) abandonRequests() {
 	w.requests = newRequests()
 }
 
-// tickRequests writes the responses of fetches without further data, and of
-// requests whose headers on the wire did not come. It returns when to look again.
+// tickRequests writes the responses of fetches that receive no more data, and of
+// requests whose headers on the wire did not arrive. It returns when to check
+// again.
 func (w *watched) tickRequests(now time.Time) (next time.Time) {
 	if w.silentAt.IsZero() || now.Before(w.silentAt) {
 		return w.silentAt

@@ -9,8 +9,8 @@ import (
 	"takeover/cdp"
 )
 
-// TestHeadersOfTheWireInAnyOrder reports a redirected request in the orders in
-// which Chromium's browser process and the renderer may do so.
+// TestHeadersOfTheWireInAnyOrder reports a redirected request in the different
+// orders in which Chromium's browser process and its renderer may report it.
 func TestHeadersOfTheWireInAnyOrder(t *testing.T) {
 	const (
 		sent      = `{"requestId":"1","request":{"url":"http://a.test/old","method":"GET"},"type":"Script"}`

@@ -12,7 +12,7 @@ import (
 	"takeover/cdp"
 )
 
-// ErrTargetGone is the error of waiting for a page that has gone.
+// ErrTargetGone is returned to callers that wait for a page that is gone.
 var ErrTargetGone = errors.New("the page is gone")
 
 // maxRests bounds the calls that wait for one page to come to rest.
@@ -24,37 +24,37 @@ func init() {
 
 // rest is a call that waits for a page to come to rest.
 type rest struct {
-	asked   bool // everything before the call is known
+	asked   bool // everything that happened before the call is known
 	earlier Earlier
 	done    chan error
 }
 
-// Earlier is what another part knows about a page from before the monitor
-// followed it.
+// Earlier is what another package knows about a page from the time before the
+// monitor followed it.
 type Earlier struct {
-	LoadedAt  time.Time  // when its document was loaded; zero if it is not loaded, or unknown
+	LoadedAt  time.Time  // when its document finished loading; zero if it has not, or if unknown
 	RequestAt time.Time  // when a request last began or ended; zero if there was none
 	UnderWay  []UnderWay // requests that have not ended
 }
 
-// UnderWay is a running request of a page that another part knows.
+// UnderWay is a running request of a page, as another package reports it.
 type UnderWay struct {
 	ID       string
 	Target   string // id of the target that sent it: the page's, or an out-of-process frame's
 	LoaderID string
-	Kind     string // as resource types are called in events
+	Kind     string // resource type, as in events
 	Started  time.Time
 	Answered bool // its response has begun
 }
 
-// restState holds what decides about a page's rest besides its navigation.
+// restState holds what, besides navigation, decides whether a page is at rest.
 type restState struct {
 	waiting     []*rest
 	requestedAt time.Time // when a request last began or ended
-	shiftedAt   time.Time // of the latest layout shift
+	shiftedAt   time.Time // time of the latest layout shift
 }
 
-// activateLocked computes what is followed.
+// activateLocked computes what has to be followed.
 func (m *Monitor) activateLocked() {
 	m.active = m.config
 	if m.awaited > 0 {
@@ -84,8 +84,8 @@ func (m *Monitor) captures(eventType string) bool {
 	return m.running
 }
 
-// follow makes the monitor follow what decides about a page's rest, until stop is
-// called. Events that are not captured stay invisible.
+// follow makes the monitor follow what decides whether a page is at rest, until
+// stop is called. Events that are not captured stay invisible.
 func (m *Monitor) follow() (stop func()) {
 	m.followed(1)
 	return func() { m.followed(-1) }
@@ -107,20 +107,20 @@ func (m *Monitor) followed(by int) {
 	}
 }
 
-// Rest waits until a page has come to rest: its navigation has settled, no request
-// has been pending for 500 ms, and nothing has moved for a second. A page that is
-// at rest is not waited for. It works whether a capture runs or not; without one the
-// page is followed during the call only, and earlier is asked what happened in it
-// before. Requests that began then count like the others; earlier must leave out
-// those that ended before it was called. The error is ErrTargetGone, ErrNotReady, or
-// ctx's cause.
+// Rest waits until a page has come to rest: its navigation has settled, no
+// request has been pending for 500 ms, and nothing has moved for a second. If the
+// page is already at rest, Rest returns at once. It works with or without a
+// capture. Without one, the page is followed only during the call, and earlier
+// reports what happened in it before. Running requests that earlier reports count
+// like others; it must leave out those that ended before it was called. The error
+// is ErrTargetGone, ErrNotReady, or ctx's cause.
 func (m *Monitor) Rest(ctx context.Context, target string, earlier func(context.Context) Earlier) error {
 	defer m.follow()()
 	w, err := m.pageOf(target)
 	if err != nil {
 		return err
 	}
-	w.readFrames(ctx) // events in them are on their way to us from then on
+	w.readFrames(ctx) // from here on, events of the frames reach us
 	r := &rest{earlier: w.learn(ctx, earlier), done: make(chan error, 1)}
 	m.mu.Lock()
 	if w.gone || len(w.settle.waiting) >= maxRests {
@@ -141,9 +141,9 @@ func (m *Monitor) Rest(ctx context.Context, target string, earlier func(context.
 	}
 }
 
-// readFrames learns which frames a page has, so that requests of those in other
-// processes are known as the page's. Until it returns, a process that does not
-// answer may take answerPatience.
+// readFrames finds the frames of a page, so that requests of frames in other
+// processes are attributed to the page. A process that does not answer may delay
+// it by answerPatience.
 func (w *watched) readFrames(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
@@ -152,7 +152,7 @@ func (w *watched) readFrames(ctx context.Context) {
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
 	for _, part := range w.l.targets {
-		if part == w || part.kind == "iframe" { // which page an iframe belongs to may not be known yet
+		if part == w || part.kind == "iframe" { // the page of an iframe may not be known yet
 			all.Go(func() { part.readTree(ctx) })
 		}
 	}
@@ -197,8 +197,8 @@ func (w *watched) addEarlier(list []UnderWay) {
 	}
 }
 
-// adopt makes the waits of a document that was there before it was followed begin
-// when things happened, and not when the monitor learned of them.
+// adopt sets the times of a document that existed before it was followed to when
+// things happened, instead of when the monitor learned of them.
 func (s *settle) adopt(e Earlier) {
 	if !s.adopted || s.settled {
 		return
@@ -218,7 +218,8 @@ func (s *settle) adopt(e Earlier) {
 	}
 }
 
-// restMark follows the earlier events in the intake, for a caller that waits.
+// restMark marks a position in the intake, behind the earlier events, for a
+// caller of Rest.
 const restMark = "rest"
 
 // asked records that everything before a call of Rest is known.
@@ -246,8 +247,8 @@ func (m *Monitor) pageOf(target string) (*watched, error) {
 	return nil, ErrTargetGone
 }
 
-// tickRest ends the waiting calls if the page is at rest, and returns when to
-// look again.
+// tickRest answers the waiting calls if the page is at rest, and returns when to
+// check again.
 func (s *settle) tickRest(now time.Time) time.Time {
 	if len(s.waiting) == 0 || !s.settled {
 		return time.Time{}

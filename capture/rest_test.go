@@ -18,10 +18,11 @@ import (
 	"takeover/cdp"
 )
 
-// nothing is known of a page before it was followed.
+// nothing says that nothing is known of a page from before it was followed.
 func nothing(context.Context) capture.Earlier { return capture.Earlier{} }
 
-// Rest waits for what goes on in a page, without anybody else seeing events of it.
+// TestRest checks that Rest waits for activity in a page, and that nobody else
+// sees events of it.
 func TestRest(t *testing.T) {
 	r := record(t, capture.Config{Console: true})
 	gate := make(chan struct{}, 1)
@@ -36,13 +37,13 @@ func TestRest(t *testing.T) {
 	p := browsertest.Page(t)
 	p.Open(base + "/")
 	ctx := browsertest.Context(t, "rest")
-	// A page that was there before anybody asked.
+	// A page that existed before the first call.
 	rest := func(ctx context.Context) error { return r.Rest(ctx, string(p.ID), nothing) }
 	if err := rest(ctx); err != nil {
 		t.Fatal(err)
 	}
 
-	// What it has asked for, though nothing is waited for.
+	// A request that the page has sent but does not await.
 	p.Eval(`window.answer = ""; fetch("/slow").then(r => r.text()).then(text => { answer = text }); 0`, nil)
 	resting := make(chan error, 1)
 	go func() { resting <- rest(ctx) }()
@@ -60,13 +61,13 @@ func TestRest(t *testing.T) {
 		t.Errorf("the page rests before its answer is there: %q", answer)
 	}
 
-	// What moves.
+	// An animation.
 	began := time.Now()
 	p.Eval(`document.querySelector("#a").style.height = "150px"; new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`, nil)
 	if err := rest(ctx); err != nil || time.Since(began) < time.Second {
 		t.Errorf("rests %v after it moved, %v", time.Since(began), err)
 	}
-	// A navigation begins anew.
+	// A navigation starts the wait again.
 	began = time.Now()
 	p.Open(base + "/?again")
 	if err := rest(ctx); err != nil || time.Since(began) < time.Second {
@@ -93,8 +94,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// What was under way before anybody followed a page counts, unless it ends while
-// that is asked for.
+// TestRestLearnsWhatWasUnderWay checks that a request that started before the
+// page was followed counts, unless it ends while the monitor asks about it.
 func TestRestLearnsWhatWasUnderWay(t *testing.T) {
 	r := record(t, capture.Config{})
 	gate := make(chan struct{})

@@ -12,23 +12,24 @@ const (
 	DefaultRingBytes  = 16 << 20
 )
 
-// RingOptions bounds a Ring. Zero values are the defaults.
+// RingOptions bounds a Ring. Zero values mean the defaults.
 type RingOptions struct {
 	Events   int    // number of kept events; default 4,096
 	Bytes    int    // bytes of kept JSON; default 16 MiB
 	FirstSeq uint64 // number of the first event; default 1. After a restart of the server, the last number plus 1
 }
 
-// Ring keeps a session's latest events and numbers them. Every event goes through
-// it, from the goroutine that records to those that read. Writing never waits for
-// a reader: the oldest event is dropped, and a reader that had not read it gets a
-// mark. All methods may be called from any goroutine.
+// Ring keeps a session's latest events and numbers them. Every event passes
+// through it, from the goroutine that records to those that read. Writing never
+// waits for a reader. When the ring is full, the oldest event is dropped, and
+// readers that had not read it get a mark in its place. All methods may be called
+// from any goroutine.
 type Ring struct {
 	maxEvents int
 	maxBytes  int
 
 	mu      sync.Mutex // guards what follows; held for memory operations only
-	events  []Event    // a circle, grown on demand up to maxEvents
+	events  []Event    // a ring buffer, grown on demand up to maxEvents
 	head    int        // index of the oldest
 	count   int
 	bytes   int
@@ -36,10 +37,10 @@ type Ring struct {
 	evicted uint64        // highest dropped seq, 0 for none
 	changed chan struct{} // closed at the next write; nil while no reader waits
 	closed  bool
-	stats   RingStats // its counters only
+	stats   RingStats // only its counters are used
 }
 
-// RingStats describes a ring and what went through it.
+// RingStats describes a ring and the events that passed through it.
 type RingStats struct {
 	Events  int    // kept now
 	Bytes   int    // of kept JSON
@@ -62,8 +63,8 @@ func NewRing(o RingOptions) *Ring {
 	return &Ring{maxEvents: o.Events, maxBytes: max(o.Bytes, MaxEventBytes), next: first, evicted: first - 1}
 }
 
-// headroom is kept free before an event's encoding for {"seq":…, because the seq
-// is known only when the event enters the ring.
+// headroom is free space in front of an event's encoding for {"seq":…, because
+// the seq is known only when the event enters the ring.
 const headroom = len(`{"seq":,`) + 20
 
 // Write adds an event and returns it with its seq, as readers get it. It encodes
@@ -86,7 +87,7 @@ func (r *Ring) Write(e Event) Event {
 
 // Lose records that count events did not reach the ring. They get numbers, and
 // one events_dropped event with these numbers replaces them. e says where it
-// happened, and needs no type or data.
+// happened; it needs no type and no data.
 func (r *Ring) Lose(e Event, count uint64, why string) {
 	if count == 0 {
 		return
@@ -138,7 +139,7 @@ func (r *Ring) putLocked(e Event, buf []byte) Event {
 	return e
 }
 
-// growLocked doubles the circle, so that a session with few events has a small
+// growLocked doubles the buffer, so that a session with few events has a small
 // one.
 func (r *Ring) growLocked() {
 	larger := make([]Event, min(max(64, 2*len(r.events)), r.maxEvents))
@@ -163,7 +164,7 @@ func (r *Ring) afterLocked(since uint64) int {
 	return low
 }
 
-// Close ends the ring. Readers get the rest, and then io.EOF.
+// Close ends the ring. Readers get the remaining events, and then io.EOF.
 func (r *Ring) Close() {
 	r.mu.Lock()
 	r.closed = true
@@ -175,7 +176,7 @@ func (r *Ring) Close() {
 	}
 }
 
-// Stats returns the figures of the ring.
+// Stats returns the statistics of the ring.
 func (r *Ring) Stats() RingStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,7 +200,7 @@ type Page struct {
 	Events []Event // events after since, oldest first; never nil
 	Next   uint64  // the since of the next page
 	More   bool    // the ring holds more matching events
-	Missed uint64  // count of numbers after since that the ring no longer holds
+	Missed uint64  // how many events after since the ring no longer holds
 }
 
 // Snapshot returns at most limit matching events after since; a limit of 0 means
@@ -227,7 +228,7 @@ func (r *Ring) Snapshot(since uint64, limit int, filter Filter) Page {
 
 // The reasons for dropping events, in events_dropped.
 const (
-	WhyReaderFellBehind = "reader_fell_behind" // this reader was too slow; others may have the events
+	WhyReaderFellBehind = "reader_fell_behind" // this reader was too slow; others may have got the events
 	WhyQueueFull        = "queue_full"         // the browser was faster than the monitor
 	WhyRefused          = "refused"            // the reader's destination refused the events
 )
@@ -239,7 +240,7 @@ type droppedData struct {
 	Why     string `json:"why"`
 }
 
-// Dropped makes the event with which a reader reports events that it could not
+// Dropped returns the event with which a reader reports events that it could not
 // pass on. Its seq is that of the last of them.
 func Dropped(from, to, count uint64, why string) Event {
 	e := dropped(from, to, count, why)
@@ -247,8 +248,8 @@ func Dropped(from, to, count uint64, why string) Event {
 	return e
 }
 
-// dropped makes the event that replaces the events of a range of numbers.
+// dropped returns the event that replaces a range of events.
 func dropped(from, to, count uint64, why string) Event {
-	data, _ := encode(droppedData{Count: count, FromSeq: from, ToSeq: to, Why: why}) // plain values: cannot fail
+	data, _ := encode(droppedData{Count: count, FromSeq: from, ToSeq: to, Why: why}) // plain values never fail to encode
 	return Event{TS: time.Now().UnixMilli(), Type: TypeEventsDropped, Category: CategoryMonitor, Data: data}
 }

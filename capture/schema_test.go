@@ -14,8 +14,8 @@ var (
 	inParens  = regexp.MustCompile(`\([^)]*\)`)
 )
 
-// The docs name each type, its category, and exactly the fields of its data; a
-// question mark stands behind one that may be missing.
+// TestDocsHaveTheSchema checks that the docs name each type, its category, and
+// exactly the fields of its data. A question mark follows an optional field.
 func TestDocsHaveTheSchema(t *testing.T) {
 	docs, err := os.ReadFile("../docs/events.md")
 	if err != nil {
@@ -30,7 +30,7 @@ func TestDocsHaveTheSchema(t *testing.T) {
 		}
 		data, ok := shapes[eventType]
 		if !ok {
-			if category != CategoryControl { // the session's own: TestControlEvents
+			if category != CategoryControl { // TestControlEvents covers the session's own events
 				t.Errorf("%s has no mapping", eventType)
 			}
 			continue
@@ -50,8 +50,8 @@ func TestDocsHaveTheSchema(t *testing.T) {
 	}
 }
 
-// marked are the names of a struct's members in JSON, with a question mark
-// behind those that may be missing.
+// marked returns the JSON names of a struct's members, with a question mark after
+// optional ones.
 func marked(of reflect.Type) (names []string) {
 	for _, m := range fieldsOf(of) {
 		if m.optional {

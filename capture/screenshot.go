@@ -40,8 +40,8 @@ type screenshotData struct {
 }
 
 // triggerLocked takes a screenshot of the page if the configuration has this
-// trigger and the limits allow it. None is taken while a person is in control,
-// because it might show what they type.
+// trigger and the limits permit it. It takes none while a person is in control,
+// because the picture might show what they type.
 func (m *Monitor) triggerLocked(w *watched, trigger string) {
 	if !m.running || !m.config.Screenshots || m.human || m.shooting || !slices.Contains(m.config.ScreenshotTriggers, trigger) ||
 		time.Since(m.shotAt) < shotEvery || w.l.ending {

@@ -42,8 +42,8 @@ func TestScreenshot(t *testing.T) {
 	}
 }
 
-// TestScreenshotTriggers holds that a trigger needs no other switch: it turns
-// on what it is worked out from.
+// TestScreenshotTriggers checks that a trigger needs no other switch: it turns on
+// the events that it depends on.
 func TestScreenshotTriggers(t *testing.T) {
 	base := site{pages: map[string]string{"/": `<link rel=icon href=data:,><body style="height:5000px"><script>
 		addEventListener("load", () => { scrollTo(0, 900); setTimeout(() => { throw new Error("seen") }) })</script>`}}.start(t)

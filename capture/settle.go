@@ -5,34 +5,34 @@ import "time"
 // The times of the computed events.
 const (
 	idleAfter       = 500 * time.Millisecond // without a request
-	countEvery      = 20 * time.Millisecond  // least time from one count of the requests to the next
+	countEvery      = 20 * time.Millisecond  // minimum time between two counts of the requests
 	layoutQuiet     = time.Second            // after page_load or a shift
 	scrollQuiet     = 300 * time.Millisecond // after the last scroll
-	scrollThreshold = 5                      // CSS pixels; less is no scroll
+	scrollThreshold = 5                      // CSS pixels; smaller movements do not count as scrolling
 )
 
 // settle computes when a page has come to rest. It belongs to one page and is
 // guarded by the monitor's mutex. A navigation resets it, so that timers of an
-// older one do not fire.
+// earlier one do not fire.
 type settle struct {
 	w *watched
 
-	since   time.Time // when the navigation was committed; zero: none is followed
+	since   time.Time // when the navigation was committed; zero if no navigation is being followed
 	content bool      // dom_content_loaded
 	idle    bool      // network_idle
 	layout  bool      // layout_settled
 	settled bool
 
-	adopted  bool // it was over before the page was followed, so its events are not reported
+	adopted  bool // the navigation had ended before the page was followed, so its events are not reported
 	informed bool // requestedAt also covers the time before that
 
-	recount  bool      // requests came or went since they were counted, at
-	counted  time.Time // which is not done for each of them
-	countAt  time.Time // when the count changes by itself
+	recount  bool      // requests began or ended since the last count
+	counted  time.Time // when they were last counted; counting at each request would cost too much
+	countAt  time.Time // when the count changes without an event
 	idleAt   time.Time
 	layoutAt time.Time
 	scrollAt time.Time
-	scrolled string // frame that scrolled last
+	scrolled string // the frame that scrolled last
 
 	restState
 }
@@ -49,8 +49,8 @@ func (s *settle) stop() { *s = settle{w: s.w, restState: s.restState} }
 // enabled reports whether computed events are wanted.
 func (s *settle) enabled() bool { return s.w.m.active.ComputedEvents }
 
-// navigated starts a navigation of the main frame. restored says that the page
-// came from the back-forward cache, loaded already.
+// navigated starts a navigation of the main frame. restored means that the page
+// came from the back-forward cache and was already loaded.
 func (s *settle) navigated(loader string, restored bool) {
 	s.stop()
 	if !s.enabled() {
@@ -58,7 +58,7 @@ func (s *settle) navigated(loader string, restored bool) {
 	}
 	s.since = time.Now()
 	s.recount = true
-	// What the document before had asked for does not concern this one.
+	// Requests of the previous document do not concern this one.
 	for _, r := range s.w.requests.byID {
 		if r.loader != loader {
 			r.counts = false
@@ -84,7 +84,7 @@ func (s *settle) pageLoaded() {
 	}
 }
 
-// shifted restarts the wait for a layout at rest.
+// shifted restarts the wait for a stable layout.
 func (s *settle) shifted(at time.Time) {
 	s.shiftedAt = latest(s.shiftedAt, at)
 	if !s.layoutAt.IsZero() {
@@ -120,8 +120,9 @@ func (w *watched) requestCame(r *request) {
 // reported as requests.
 func countsForIdle(kind string) bool { return kind != "EventSource" }
 
-// count counts the requests that hold network_idle up, in the page and its
-// out-of-process frames, and says when that changes by itself.
+// count counts the requests that delay network_idle, in the page and its
+// out-of-process frames. It also returns when that number changes without an
+// event.
 func (s *settle) count(now time.Time) (pending int, changes time.Time) {
 	for _, w := range s.w.l.targets {
 		if w != s.w && (w.kind != "iframe" || w.page() != s.w) {
@@ -149,7 +150,7 @@ func (s *settle) count(now time.Time) (pending int, changes time.Time) {
 	return pending, changes
 }
 
-// tickSettle writes the events that are due and returns when to look again.
+// tickSettle writes the events that are due and returns when to check again.
 func (w *watched) tickSettle(now time.Time) time.Time {
 	if w.settle == nil {
 		return time.Time{}

@@ -7,8 +7,8 @@ import (
 	"takeover/cdp"
 )
 
-// Requests are not counted one by one, and still a request that begins and ends
-// between two counts keeps the network from being idle.
+// TestRequestsAreCountedNowAndThen checks that a request that begins and ends
+// between two counts still keeps the network from being idle.
 func TestRequestsAreCountedNowAndThen(t *testing.T) {
 	m := NewMonitor(Options{Ring: NewRing(RingOptions{})})
 	m.active.ComputedEvents = true

@@ -12,37 +12,38 @@ import (
 	"takeover/cdp"
 )
 
-// silencer is the variable with which a page asks that its console is not heard.
+// silencer is the global variable with which a page asks that its console is
+// ignored.
 const silencer = "__DAEBUG_NO_CONSOLE_CAPTURE"
 
 // silenceMark is the method of the event that carries a page's answer.
 const silenceMark = "silence"
 
-// place is where a console was called: an execution context of a session.
+// place identifies where a console was called: an execution context of a session.
 type place struct {
 	session cdp.SessionID
 	context int64
 }
 
-// question asks a page whether its console is silenced. Its answer counts for
-// every line that came before the answer and after the answer before it.
+// question asks a page whether its console is silenced. The answer applies to
+// every line between the previous answer and this one.
 type question struct {
 	place
 	answered, silent bool // guarded by the monitor's mutex
 }
 
-// asker is the sink of a link's client. It passes events to the intake. Behind
-// a console call it sends a question to the page at once, from the connection's
-// read loop: so Chromium handles the question before it handles what the author
-// of the call sends next, such as a reload. The answer stands in the intake
-// behind the lines that it is about.
+// asker is the sink of a link's client. It passes events to the intake. After a
+// console call, it sends the page a question at once, from the connection's read
+// loop. So Chromium handles the question before anything that the logging program
+// sends next, such as a reload. In the intake, the answer follows the lines that
+// it is about.
 type asker struct {
 	*intake
-	limit *rate.Limiter // lines beyond it are not kept anyway
+	limit *rate.Limiter // lines beyond this rate are dropped in any case
 
 	mu     sync.Mutex // guards what follows; never held while something is sent
 	client *cdp.Client
-	open   map[place]*question // without an answer so far
+	open   map[place]*question // not answered yet
 }
 
 func newAsker(q *intake) *asker {
@@ -52,15 +53,15 @@ func newAsker(q *intake) *asker {
 	}
 }
 
-// ask makes the asker ask by a client from now on.
+// ask sets the client that the asker uses from now on.
 func (a *asker) ask(client *cdp.Client) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.client = client
 }
 
-// Put passes an event to the intake. A console call's event gets the question
-// that counts for it as its token. Put never waits.
+// Put passes an event to the intake. The event of a console call gets the
+// question that applies to it as its token. Put never waits.
 func (a *asker) Put(ev cdp.Event) {
 	if q, ok := ev.Token.(*question); ok {
 		a.pass(q, ev)
@@ -79,7 +80,8 @@ func (a *asker) Put(ev cdp.Event) {
 		return
 	}
 	err := client.Session(q.session).Post(runtime.Evaluate.Method, runtime.EvaluateParams{
-		// The page's own variable, read so that a getter in its place cannot do anything.
+		// Reads the page's own variable in such a way that a getter in its place
+		// cannot do anything.
 		Expression: "globalThis." + silencer + " === true", ContextID: runtime.ExecutionContextID(q.context),
 		ThrowOnSideEffect: new(true), Silent: new(true), ReturnByValue: new(true),
 	}, q)
@@ -88,8 +90,8 @@ func (a *asker) Put(ev cdp.Event) {
 	}
 }
 
-// questionFor returns the question that counts for a console call, and whether
-// it has to be sent. The question is nil if nothing is asked.
+// questionFor returns the question that applies to a console call, and whether it
+// has to be sent. The question is nil if none is needed.
 func (a *asker) questionFor(ev cdp.Event) (client *cdp.Client, q *question, fresh bool) {
 	context, ok := contextOf(ev.Params)
 	if !ok {
@@ -110,8 +112,8 @@ func (a *asker) questionFor(ev cdp.Event) (client *cdp.Client, q *question, fres
 }
 
 // contextOf finds the execution context of a console call without decoding the
-// arguments. Within the texts of a page the quotes are escaped, so they cannot
-// hold the name as it is looked for.
+// arguments. Text of the page cannot contain the searched name, because quotes in
+// it are escaped.
 func contextOf(params []byte) (int64, bool) {
 	const name = `"executionContextId":`
 	at := bytes.LastIndex(params, []byte(name))
@@ -136,8 +138,8 @@ func (a *asker) pass(q *question, ev cdp.Event) {
 	a.intake.Put(ev)
 }
 
-// answeredLocked handles the answer to a question. A page that did not answer
-// wants to be heard.
+// answeredLocked handles the answer to a question. A page that does not answer is
+// not silenced.
 func (l *link) answeredLocked(ev cdp.Event) {
 	q := ev.Token.(*question) //nolint:forcetypeassert // the asker sets nothing else
 	q.answered = true

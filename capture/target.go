@@ -26,7 +26,8 @@ const (
 	// maxPostData is the longest request body that is captured.
 	maxPostData = 256 << 10
 
-	// maxOpened bounds the URLs remembered of windows that never came.
+	// maxOpened bounds how many URLs are remembered of windows that never
+	// appeared.
 	maxOpened = 16
 )
 
@@ -36,14 +37,14 @@ type watched struct {
 	m       *Monitor
 	session *cdp.Session
 	target  string
-	kind    string // of watchedTypes
+	kind    string // one of watchedTypes
 	url     string
 	parent  string // the frame that holds an out-of-process iframe
-	opener  string // target that opened it
+	opener  string // the target that opened it
 
-	announced  bool      // target_created was written, or is not to be
-	announceBy time.Time // when to write it without a URL
-	opened     []string  // URLs of windows this target asked for, oldest first
+	announced  bool      // target_created was written, or must not be
+	announceBy time.Time // when to write it even without a URL
+	opened     []string  // URLs of windows that this target opened, oldest first
 
 	on           domains
 	contexts     map[int64]scriptWorld // by id, while Runtime is enabled
@@ -57,21 +58,21 @@ type watched struct {
 	bursts       map[string]*burst
 	observed     bool // the interaction script is installed
 	crashed      bool
-	loading      bool      // of a page: its document
-	silentAt     time.Time // when to look for fetches that fell silent
+	loading      bool      // for a page: its document is loading
+	silentAt     time.Time // when to look for fetches that receive no more data
 
 	realm   *background.Realm  // the realm of its console, or nil
 	silent  map[int64]struct{} // execution contexts that asked not to be heard
-	heard   []heard            // lines that are not in the background log yet, oldest first
-	hearing bool               // there is something in heard, or on its way
-	// bringing says that a task brings it there.
+	heard   []heard            // lines that are not yet in the background log, oldest first
+	hearing bool               // bringing is set while a task writes them to the log.
+	// a task is writing them to the log
 	bringing bool
 	gone     bool
 
-	followed bool // somebody may wait for it to rest
+	followed bool // a caller may wait for it to come to rest
 
-	shiftedAt      time.Time // of the latest layout shift
-	bufferedShifts int       // shifts that Chromium reported late, when the monitor asked for them
+	shiftedAt      time.Time // time of the latest layout shift
+	bufferedShifts int       // shifts that Chromium had kept and reported when the monitor asked
 }
 
 // domains are the parts of CDP that are enabled on a target.
@@ -174,14 +175,14 @@ type targetDestroyedData struct {
 	Type     string `json:"type"`
 }
 
-// announce writes target_created, once, with the URL that was asked for.
+// announce writes target_created, once, with the requested URL.
 func (w *watched) announce(url string) {
 	if w.announced {
 		return
 	}
 	w.announced = true
 	for _, opener := range w.l.targets {
-		if i := slices.Index(opener.opened, url); i >= 0 { // a window without an opener
+		if i := slices.Index(opener.opened, url); i >= 0 { // the window may have no opener
 			opener.opened = slices.Delete(opener.opened, i, i+1)
 		}
 	}
@@ -243,8 +244,8 @@ func (l *link) detachedTarget(ev cdp.Event) {
 	delete(l.frames, w.target)
 }
 
-// event returns an event that happened in the target, in the given frame or,
-// when that is empty, in its main one.
+// event returns an event of the target, in the given frame or, if that is empty,
+// in the main one.
 func (w *watched) event(frameID string) Event {
 	e := Event{TargetID: w.target, CDPSessionID: string(w.session.ID()), FrameID: frameID, URL: w.url}
 	if frameID == "" && (w.kind == "page" || w.kind == "iframe") {
@@ -260,8 +261,8 @@ func (w *watched) event(frameID string) Event {
 }
 
 // configureLocked enables and disables what the configuration needs. waiting
-// means that the target has not run an instruction yet, and has no frames but its
-// own.
+// means that the target has not executed anything yet, and has only its main
+// frame.
 func (w *watched) configureLocked(waiting bool) {
 	c := w.m.active
 	isPage := w.kind == "page" || w.kind == "iframe"
@@ -324,7 +325,7 @@ func (w *watched) toggle(had, want bool, enable string, params any, disable stri
 
 func (w *watched) send(method string, params any) { w.l.sendTo(w.session, method, params) }
 
-// networkParams keeps bodies in Chromium's memory only when they are wanted.
+// networkParams makes Chromium keep bodies in memory only when they are wanted.
 func networkParams(bodies bool) network.EnableParams {
 	p := network.EnableParams{MaxPostDataSize: new(int64(maxPostData)), MaxTotalBufferSize: new(int64(0)), MaxResourceBufferSize: new(int64(0))}
 	if bodies {
@@ -333,7 +334,7 @@ func networkParams(bodies bool) network.EnableParams {
 	return p
 }
 
-// tickLocked does what is due in the target and returns when to look again.
+// tickLocked does what is due in the target and returns when to check again.
 func (w *watched) tickLocked(now time.Time) time.Time {
 	var next time.Time
 	if !w.announced {
@@ -351,12 +352,12 @@ func (w *watched) tickLocked(now time.Time) time.Time {
 	return next
 }
 
-// learnFrames asks a target that was there before us for its frames.
+// learnFrames requests the frames of a target that existed before.
 func (w *watched) learnFrames() {
 	w.l.taskLocked(func() { w.readTree(w.l.ctx) })
 }
 
-// readTree asks the target for its frames.
+// readTree requests the target's frames.
 func (w *watched) readTree(ctx context.Context) {
 	tree, err := cdp.Call(ctx, w.session, page.GetFrameTree, proto.Empty{})
 	if err != nil {

@@ -27,17 +27,18 @@ type layoutShiftData struct {
 
 type lcpData struct {
 	Time    int64   `json:"time"` // Unix ms
-	Size    float64 `json:"size"` // of the picture, for a picture
+	Size    float64 `json:"size"` // size of the picture, if it is one
 	Element string  `json:"element,omitempty"`
-	URL     string  `json:"url,omitempty"` // of the picture, if it is one
+	URL     string  `json:"url,omitempty"` // URL of the picture, if it is one
 }
 
-// maxBufferedShifts is how many layout shifts of a document Chromium keeps for those
-// who ask later: the first ones.
+// maxBufferedShifts is how many of a document's layout shifts Chromium keeps for
+// observers that start later. It keeps the first ones.
 const maxBufferedShifts = 150
 
-// shifted notes a layout shift, at so many seconds since the epoch. Of one that
-// Chromium had kept, that is when it happened, unless there were too many to tell.
+// shifted records a layout shift at a time in seconds since the epoch. For a
+// shift that Chromium had kept, that is when it happened, unless there were too
+// many to report.
 func (w *watched) shifted(seconds float64, buffered bool) {
 	at := time.Now()
 	if buffered {

@@ -16,9 +16,9 @@ type timingData struct {
 	Total     float64 `json:"total_ms"`
 }
 
-// cdpTiming holds the needed fields of Network.ResourceTiming: RequestTime in
-// seconds of the monotonic clock, the others in milliseconds from there, -1 for
-// what did not happen.
+// cdpTiming holds the needed fields of Network.ResourceTiming. RequestTime is in
+// seconds of the monotonic clock, the others in milliseconds from there, or -1
+// for what did not happen.
 type cdpTiming struct {
 	RequestTime  float64 `json:"requestTime"`
 	DNSStart     float64 `json:"dnsStart"`
@@ -33,8 +33,8 @@ type cdpTiming struct {
 	HeadersEnd   float64 `json:"receiveHeadersEnd"`
 }
 
-// data returns the timing of a request that ended at a time of the monotonic
-// clock, 0 if that is unknown.
+// data returns the timing of a request. end is when it ended on the monotonic
+// clock, or 0 if that is unknown.
 func (t *cdpTiming) data(r *request, ended float64) *timingData {
 	d := &timingData{StartedAt: int64(r.wall * 1000), Blocked: -1, DNS: -1, Connect: -1, SSL: -1, Send: -1, Wait: -1, Receive: -1, Total: -1}
 	if ended > 0 {

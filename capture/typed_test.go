@@ -27,7 +27,7 @@ func (p typing) key(name string) {
 	}
 }
 
-// busy keeps the page's own thread busy for a second, and returns when that has
+// busy keeps the page's main thread busy for a second, and returns when that has
 // begun.
 func (p typing) busy() {
 	p.t.Helper()
@@ -40,7 +40,7 @@ func (p typing) busy() {
 	}
 }
 
-// keys are the recorded events of a key.
+// keys returns the recorded events of a key.
 func (r *recording) keys(name string) (found []string) {
 	page := r.Ring().Snapshot(0, 1000, capture.Filter{Types: []string{capture.TypeInteractionKey}})
 	for _, e := range page.Events {
@@ -51,8 +51,9 @@ func (r *recording) keys(name string) (found []string) {
 	return found
 }
 
-// TestKeysOfPeople goes through the orders in which control changes, captures
-// start and keys are reported: no key of a person is ever recorded.
+// TestKeysOfPeople tries the different orders in which control changes, captures
+// start and keys are reported, and checks that no key of a person is ever
+// recorded.
 func TestKeysOfPeople(t *testing.T) {
 	const page = `<input id=q autofocus><script>
 		window.busy = (ms) => { began(""); for (const end = Date.now() + ms; Date.now() < end;); };
@@ -111,11 +112,11 @@ func TestKeysOfPeople(t *testing.T) {
 				p.Eval(`window.heard.includes("x")`, &heard)
 				return heard
 			})
-			// A program's key is recorded soon afterwards. What the page reported
-			// before it has come by then.
+			// A program's key is recorded soon afterwards. By then, everything
+			// that the page reported before it has arrived.
 			looks := 0
 			browsertest.Until(t, "a program's key", func() bool {
-				if looks++; looks%20 == 1 { // more often than 20 times a second is not recorded
+				if looks++; looks%20 == 1 { // more than 20 keys a second are not recorded
 					p.key("y")
 				}
 				return len(r.keys("y")) > 0

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// maxFramePayload bounds the message of a WebSocket in an event. It is a
-	// multiple of 4, so that cut base64 can still be decoded.
+	// maxFramePayload bounds a WebSocket message in an event. It is a multiple of
+	// 4, so that cut base64 can still be decoded.
 	maxFramePayload = 64 << 10
 	// maxSockets bounds the remembered open sockets, per target.
 	maxSockets = 1024
@@ -36,7 +36,7 @@ type socketFrameData struct {
 	Direction string `json:"direction"` // sent or received
 	Opcode    int64  `json:"opcode"`    // RFC 6455, section 5.2: 1 text, 2 binary
 	Payload   string `json:"payload"`   // text, or base64 of anything else
-	Size      int    `json:"size"`      // of the payload in this form, before it was cut
+	Size      int    `json:"size"`      // length of the payload in this form, before it was cut
 }
 
 type socketCloseData struct {
