@@ -19,8 +19,8 @@ import (
 	"takeover/cdp"
 )
 
-// barePipe does the minimum with a Chromium's pipe: it writes a command and reads
-// up to the next NUL.
+// barePipe does the minimum on Chromium's pipe: it writes a command and reads up
+// to the next NUL.
 type barePipe struct {
 	b       testing.TB
 	in, out *os.File
@@ -29,8 +29,8 @@ type barePipe struct {
 	nextID  int
 }
 
-// startBare starts a Chromium without package browser, which would put a Conn
-// over its pipe.
+// startBare starts a Chromium without package browser, which would put a Conn on
+// top of its pipe.
 func startBare(b testing.TB) *barePipe {
 	b.Helper()
 	path, err := browser.FindExecutable()
@@ -81,7 +81,7 @@ func (p *barePipe) write(method string, params any, session string) error {
 	return err
 }
 
-// call sends a command and reads on to its reply.
+// call sends a command and reads up to its reply.
 func (p *barePipe) call(method string, params, result any) {
 	p.b.Helper()
 	if err := p.write(method, params, p.session); err != nil {
@@ -129,7 +129,8 @@ func (p *barePipe) page() target.ID {
 	}
 }
 
-// lent lends the pipe's reading end to a Conn: Close only ends the Conn's reading.
+// lent lends the pipe's reading end to a Conn: Close ends only the Conn's
+// reading.
 type lent struct{ *os.File }
 
 func (l lent) Close() error { return l.SetReadDeadline(time.Now()) }
@@ -139,7 +140,7 @@ type lentOut struct{ *os.File }
 func (lentOut) Close() error { return nil }
 
 // BenchmarkRoundTrip compares a Runtime.evaluate through a Conn, with its result
-// left as JSON and with its result decoded into cdproto's type, to a bare loop
+// left as JSON and with its result decoded into cdproto's type, with a bare loop
 // that writes the message, reads up to the next NUL and decodes nothing. All of
 // them alternate on the same pipe of the same Chromium.
 func BenchmarkRoundTrip(b *testing.B) {

@@ -20,12 +20,12 @@ type Client struct {
 	id    SessionID // of its browser session; empty for the root client
 	close sync.Once
 
-	mu     sync.Mutex // orders Put and Close of sink, which do not block
+	mu     sync.Mutex // serialises Put and Close of sink, neither of which blocks
 	sink   Sink
 	closed bool
 }
 
-// put hands an event to the sink, unless it is closed.
+// put passes an event to the sink, unless the sink is closed.
 func (cl *Client) put(ev Event) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
@@ -36,7 +36,7 @@ func (cl *Client) put(ev Event) {
 	cl.sink.Put(ev)
 }
 
-// closeSink closes the sink, once, after its last event.
+// closeSink closes the sink once, after its last event.
 func (cl *Client) closeSink() {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
@@ -73,7 +73,7 @@ func (cl *Client) Browser() *Session { return cl.Session(cl.id) }
 // that the session exists.
 func (cl *Client) Session(id SessionID) *Session { return &Session{client: cl, id: id} }
 
-// Attach attaches the client to a target and returns the session, flat.
+// Attach attaches the client to a target and returns the flat session.
 func (cl *Client) Attach(ctx context.Context, id target.ID) (*Session, error) {
 	res, err := Call(ctx, cl.Browser(), target.AttachToTarget, target.AttachToTargetParams{TargetID: id, Flatten: new(true)})
 	if err != nil {
@@ -86,8 +86,8 @@ func (cl *Client) Attach(ctx context.Context, id target.ID) (*Session, error) {
 func (cl *Client) Conn() *Conn { return cl.conn }
 
 // Close detaches the client and all its sessions from the browser and closes its
-// sink. It waits for the browser's answer until ctx ends. It does nothing when
-// the client was closed before or the connection has ended.
+// sink. It waits for the browser's reply until ctx ends. It does nothing if the
+// client is already closed or the connection has ended.
 func (cl *Client) Close(ctx context.Context) (err error) {
 	cl.close.Do(func() { err = cl.detach(ctx) })
 	return err
@@ -102,7 +102,7 @@ func (cl *Client) detach(ctx context.Context) error {
 		call.finish(reply{err: ErrDetached})
 	}
 	cl.closeSink()
-	if err != nil && !errors.Is(err, ErrClosed) { // the connection's end detached it
+	if err != nil && !errors.Is(err, ErrClosed) { // the end of the connection has detached it
 		return fmt.Errorf("detach client: %w", err)
 	}
 	return nil
@@ -121,10 +121,10 @@ func (s *Session) ID() SessionID { return s.id }
 // Client is the client the session belongs to.
 func (s *Session) Client() *Client { return s.client }
 
-// Call sends a command, waits for the reply and decodes it into result, which
-// may be nil. params is a cdproto value, a json.RawMessage or nil. The error is
-// an *Error when Chromium refused, ErrDetached, ErrClosed, or ctx's cause.
-// Prefer the function Call, which is typed.
+// Call sends a command, waits for the reply and decodes it into result, which may
+// be nil. params is a cdproto value, a json.RawMessage or nil. The error is an
+// *Error when Chromium refused the command, ErrDetached, ErrClosed, or ctx's
+// cause. Prefer the function Call, which is typed.
 func (s *Session) Call(ctx context.Context, method string, params, result any) error {
 	raw, err := s.client.conn.call(ctx, s.id, method, params)
 	if err != nil || result == nil {
@@ -153,8 +153,8 @@ func (s *Session) Send(method string, params any) error {
 // Post sends a command without waiting. The reply arrives at the client's sink as
 // an Event with the token, which must not be nil, in order with other events.
 // This lets one goroutine own a state that depends on replies and events. When
-// Post returns an error, no reply arrives. Otherwise exactly one does, unless the
-// sink is closed before.
+// Post returns an error, no reply arrives. Otherwise exactly one reply arrives,
+// unless the sink is closed first.
 func (s *Session) Post(method string, params, token any) error {
 	_, err := s.client.conn.send(s.id, method, params, &call{
 		session: s.id,

@@ -12,15 +12,15 @@ import (
 	"github.com/chromedp/cdproto/target"
 )
 
-// SessionID names a CDP session, an attachment of one client to one target.
-// The empty id is the connection's own root session.
+// SessionID names a CDP session: the attachment of one client to one target. The
+// empty id is the connection's own root session.
 type SessionID string
 
 // Conn is one connection to a browser. All methods may be called from any
 // goroutine.
 type Conn struct {
 	transport Transport
-	try       tryWriter // the transport, if it can try to write
+	try       tryWriter // the transport, if it has TryWrite
 	nextID    atomic.Int64
 	root      *Client
 	done      chan struct{} // closed when both loops ended
@@ -31,17 +31,17 @@ type Conn struct {
 	ending   bool
 	pending  map[int64]*call
 	sessions map[SessionID]*route
-	writing  bool // a goroutine writes; it set this, and no other goroutine may write
-	left     bool // TryWrite left something
+	writing  bool // a goroutine is writing; no other may write until it has cleared this
+	left     bool // TryWrite left part of a message
 	outgoing [][]byte
 	queued   int // bytes in outgoing
 }
 
-// call is a command with a receiver for its reply.
+// call is a command that waits for its reply.
 type call struct {
 	session SessionID
-	reply   chan reply // to the waiting caller; buffered, so that the read loop never blocks
-	posted  *posted    // instead of reply: the client's sink takes it
+	reply   chan reply // the waiting caller receives here; buffered, so that the read loop never blocks
+	posted  *posted    // used instead of reply: the client's sink gets the reply
 }
 
 // posted is a command of Session.Post, whose reply becomes an Event.
@@ -51,8 +51,8 @@ type posted struct {
 	token  any
 }
 
-// finish hands the reply over. The read loop calls it, or the goroutine that ends
-// the connection or the client; neither may hold the connection's lock.
+// finish delivers the reply. It is called by the read loop, or by the goroutine
+// that ends the connection or the client. Neither may hold the connection's lock.
 func (cl *call) finish(r reply) {
 	if cl.posted == nil {
 		cl.reply <- r
@@ -72,7 +72,7 @@ type reply struct {
 	err    error
 }
 
-// route says which client owns a session, and under which session it was attached.
+// route says which client owns a session, and to which session it was attached.
 type route struct {
 	client *Client
 	parent SessionID
@@ -105,17 +105,18 @@ func NewConn(t Transport) *Conn {
 	return c
 }
 
-// Done is closed when the connection has ended and its goroutines with it.
+// Done is closed when the connection and its goroutines have ended.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err is why the connection ended, or nil while it is open. It wraps ErrClosed.
+// Err returns why the connection ended, or nil while it is open. It wraps
+// ErrClosed.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// Close ends the connection: calls under way return ErrClosed, every client's
+// Close ends the connection: running calls return ErrClosed, and every client's
 // sink is closed. It returns when the connection's goroutines have ended.
 func (c *Conn) Close() error {
 	c.end(nil)
@@ -178,7 +179,8 @@ func (c *Conn) readLoop() error {
 	}
 }
 
-// answer hands a reply to the caller that waits for it. Commands of Send have no such caller.
+// answer passes a reply to the caller that waits for it. Commands sent with Send
+// have no such caller.
 func (c *Conn) answer(env envelope) {
 	c.mu.Lock()
 	call := c.pending[env.id]
@@ -201,7 +203,7 @@ func (c *Conn) answer(env envelope) {
 	call.finish(reply{result: append(json.RawMessage(nil), env.result...)})
 }
 
-// dispatch hands an event to the sink of its session's client. It also follows
+// dispatch passes an event to the sink of its session's client. It also tracks
 // attaching and detaching, so that a session's first event already finds its
 // client.
 func (c *Conn) dispatch(env envelope) {
@@ -232,8 +234,8 @@ func (c *Conn) dispatch(env envelope) {
 	}
 }
 
-// forgetLocked drops a session and those attached under it, and returns the calls
-// that will never be answered.
+// forgetLocked removes a session and all sessions attached below it, and returns
+// the calls that will never be answered.
 func (c *Conn) forgetLocked(id SessionID) (failed []*call) {
 	if id == "" || c.sessions[id] == nil {
 		return nil

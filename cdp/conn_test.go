@@ -50,7 +50,8 @@ func evaluate(t *testing.T, s *cdp.Session, expression string) string {
 	return string(res.Result.Value)
 }
 
-// forever makes a call that Chromium never answers, and sends its error to the channel.
+// forever makes a call that Chromium never answers. Its error goes to the
+// returned channel.
 func forever(ctx context.Context, s *cdp.Session) <-chan error {
 	failed := make(chan error, 1)
 	go func() {
@@ -81,7 +82,7 @@ func TestClientsDoNotSeeEachOther(t *testing.T) {
 			break
 		}
 	}
-	evaluate(t, quiet, "1") // after this, all earlier events were delivered
+	evaluate(t, quiet, "1") // after this, all earlier events have been delivered
 	unheard.Close()
 	for {
 		ev, err := unheard.Next(t.Context())
@@ -178,7 +179,7 @@ func TestDetachFailsPendingCalls(t *testing.T) {
 	other, _, _ := newClient(t, conn, page.ID)
 
 	pending := forever(t.Context(), session)
-	evaluate(t, session, "1") // Chromium answers in order: the call before is under way
+	evaluate(t, session, "1") // Chromium replies in order, so the earlier call is running
 	if err := client.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestDetachFailsPendingCalls(t *testing.T) {
 	}
 	if err := <-pending; !errors.Is(err, cdp.ErrDetached) {
 		var refused *cdp.Error
-		if !errors.As(err, &refused) { // Chromium may answer just before
+		if !errors.As(err, &refused) { // Chromium may have replied just before
 			t.Errorf("page closed: %v", err)
 		}
 	}
@@ -278,7 +279,7 @@ func TestSendKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// hugeBytes is far more than a pipe and our buffers hold.
+// hugeBytes is far more than a pipe and our buffers can hold.
 const hugeBytes = 24 << 20
 
 func TestHugeMessages(t *testing.T) {
@@ -286,7 +287,7 @@ func TestHugeMessages(t *testing.T) {
 	testHugeMessages(t, session)
 }
 
-// testHugeMessages sends a huge message in both directions beside small ones.
+// testHugeMessages sends a huge message in each direction, among small ones.
 func testHugeMessages(t *testing.T, session *cdp.Session) {
 	t.Helper()
 	var small sync.WaitGroup

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// envelope is the outside of one message. Its slices point into the message.
+// envelope holds the top-level members of one message. Its slices point into the
+// message.
 type envelope struct {
 	id        int64 // 0 for an event: ids start at 1
 	method    []byte
@@ -18,12 +19,12 @@ type envelope struct {
 
 var errEnvelope = errors.New("malformed message")
 
-// maxNesting bounds how deep a payload may nest before the message is refused.
+// maxNesting bounds how deep a payload may nest. Deeper messages are refused.
 const maxNesting = 10_000
 
-// parseEnvelope finds the members of the top-level object and leaves their
-// values alone: a picture of 200 KB inside params is stepped over, not decoded.
-// Chromium writes sessionId after params, so params cannot simply be left unread.
+// parseEnvelope finds the members of the top-level object and skips their values:
+// a picture of 200 KB inside params is not decoded. Chromium writes sessionId
+// after params, so the rest of the message cannot simply be left unread.
 func parseEnvelope(msg []byte) (envelope, error) {
 	var env envelope
 	i := skipSpace(msg, 0)
@@ -100,7 +101,7 @@ func (env *envelope) set(key, value []byte) error {
 }
 
 // unquote removes the quotes of a name. Method names and session ids contain no
-// escapes; one that did would match nothing later.
+// escapes; a name with an escape would simply match nothing later.
 func unquote(value []byte) []byte {
 	if len(value) < 2 || value[0] != '"' {
 		return nil
@@ -136,7 +137,7 @@ func skipString(b []byte, i int) int {
 }
 
 // skipValue returns the index after the value that starts at i, or -1. It checks
-// that brackets pair up, but not that the text between them is JSON: that is
+// that brackets pair up, but not that the text in between is JSON. That is
 // checked when the payload is decoded.
 func skipValue(b []byte, i int) int {
 	if i >= len(b) {

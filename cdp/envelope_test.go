@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// seeds are messages as Chromium sends them, and what comes near them.
+// seeds are messages as Chromium sends them, and similar texts.
 var seeds = []string{
 	`{"id":1,"result":{}}`,
 	`{"id":7,"result":{"result":{"type":"string","value":"a\"}b"}},"sessionId":"A1B2"}`,
@@ -33,7 +33,7 @@ func FuzzEnvelope(f *testing.F) {
 		env, err := parseEnvelope(msg)
 		var members map[string]json.RawMessage
 		if json.Unmarshal(msg, &members) != nil || members == nil || hasEscapedKey(msg) {
-			return // not an object, or not JSON: it is enough to have come back
+			return // for text that is not a JSON object, it is enough that parsing ends
 		}
 		if id, ok := members["id"]; ok && string(id) != "null" {
 			want, idErr := strconv.ParseInt(string(id), 10, 64)
@@ -78,12 +78,12 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-// hasEscapedKey reports whether a backslash stands anywhere: encoding/json
-// reads "\u0069d" as a name, we do not, and Chromium never writes it.
+// hasEscapedKey reports whether the message contains a backslash. encoding/json
+// reads "\u0069d" as a name, our parser does not, and Chromium never writes it.
 func hasEscapedKey(msg []byte) bool { return bytes.Contains(msg, []byte(`\u`)) }
 
-// hasOtherID reports whether the message names its id more than once: an
-// earlier one that is no number is refused, though encoding/json passes over it.
+// hasOtherID reports whether the message has more than one id. Our parser refuses
+// an earlier id that is not a number, although encoding/json ignores it.
 func hasOtherID(msg []byte) bool { return bytes.Count(msg, []byte(`"id"`)) > 1 }
 
 func TestEnvelopeRefuses(t *testing.T) {
@@ -98,7 +98,7 @@ func TestEnvelopeRefuses(t *testing.T) {
 	}
 }
 
-// A picture in an event is stepped over, not looked at byte by byte.
+// BenchmarkEnvelope parses an event with a picture, which the parser skips.
 func BenchmarkEnvelope(b *testing.B) {
 	picture := `{"method":"Page.screencastFrame","params":{"data":"` + strings.Repeat("A", 200<<10) + `","metadata":{"deviceWidth":1280},"sessionId":3},"sessionId":"A1B2"}`
 	for _, m := range []struct{ name, msg string }{{"picture", picture}, {"reply", seeds[1]}} {

@@ -6,25 +6,25 @@ import (
 )
 
 var (
-	// ErrClosed is the error of every call on a connection that has ended. It
-	// wraps the reason where one is known.
+	// ErrClosed is returned by every call on a connection that has ended. It
+	// wraps the reason, if known.
 	ErrClosed = errors.New("connection closed")
 
-	// ErrDetached is the error of a call on a session that was detached or whose
+	// ErrDetached is returned by a call on a session that was detached or whose
 	// target is gone, also when this happens during the call.
 	ErrDetached = errors.New("session detached")
 
-	// ErrBacklog is the error of a call when Chromium reads so slowly that more
+	// ErrBacklog is returned by a call when Chromium reads so slowly that more
 	// than MaxQueuedBytes wait to be written.
 	ErrBacklog = errors.New("too much waits to be written to the browser")
 
-	// ErrMessageTooLarge is the error of a call with more than MaxMessageBytes.
-	// When the browser sends such a message, the connection ends, because the
-	// start of the next message can no longer be found.
+	// ErrMessageTooLarge is returned by a call with more than MaxMessageBytes. If
+	// the browser sends such a message, the connection ends, because the start of
+	// the next message cannot be found.
 	ErrMessageTooLarge = errors.New("message too large")
 )
 
-// Error is Chromium's answer to a command it refused.
+// Error is Chromium's reply to a command that it refused.
 type Error struct {
 	Method  string // the command, such as "Page.navigate"
 	Code    int64  // JSON-RPC 2.0 code, such as -32000 (server error) or -32601 (unknown method)

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// Event is one event of a session, its payload not yet decoded.
+// Event is one event of a session. Its payload is not decoded yet.
 type Event struct {
 	Session SessionID
 	Method  string // such as "Page.frameNavigated"
 	Params  []byte // JSON; valid until Release
 
-	// Token is nil, except for a reply to a command of Session.Post: then it is
-	// the token of that command, Method is the command's method, Params its
-	// result, and Err is set when Chromium refused it or its session is gone.
+	// Token is set only for a reply to a command of Session.Post. It is then the
+	// token of that command. Method is the command's method and Params its
+	// result. Err is set if Chromium refused the command or its session is gone.
 	Token any
 	Err   error
 
@@ -43,7 +43,7 @@ func newEvent(env envelope) Event {
 	return ev
 }
 
-// Release gives the memory of a large payload back to a pool. It is optional: the
+// Release returns the memory of a large payload to a pool. It is optional: the
 // garbage collector frees events that are not released. Do not use Params
 // afterwards.
 func (e *Event) Release() {
@@ -53,16 +53,17 @@ func (e *Event) Release() {
 	e.buf, e.Params = nil, nil
 }
 
-// Sink takes a client's events, in the order Chromium sent them. Put is called
-// on the connection's read loop and must not wait for anything: no channel, no
-// I/O, no call on the connection other than Send. Close is called once, after
-// the last Put of a connection that ended, or when the client is closed.
+// Sink takes a client's events, in the order Chromium sent them. Put is called on
+// the connection's read loop. It must not wait for anything: it may not block on
+// a channel, do I/O, or make a call on the connection other than Send. Close is
+// called once, after the last Put of a connection that ended, or when the client
+// is closed.
 type Sink interface {
 	Put(Event)
 	Close()
 }
 
-// SinkFunc is a Sink that needs no closing.
+// SinkFunc is a Sink that does not need Close.
 type SinkFunc func(Event)
 
 // Put calls f.
@@ -84,7 +85,7 @@ type Queue struct {
 	pass  func(Event) bool
 
 	mu      sync.Mutex // guards what follows
-	idle    bool       // Next waits: its caller has dealt with all earlier events
+	idle    bool       // Next is waiting, so its caller has handled all earlier events
 	events  []Event
 	skipped uint64
 	closed  bool
@@ -100,9 +101,9 @@ func NewQueue(limit int, keep func(Event) bool) *Queue {
 
 // Pass makes Put call f, on the connection's read loop, with each reply that
 // arrives while the queue is empty and Next waits. When f returns true, the reply
-// does not enter the queue. This saves such a reply the way through another
-// goroutine, and still no reply overtakes an event. f must not block. Call Pass
-// before the first Put.
+// does not enter the queue. Such a reply need not pass through another goroutine,
+// and still it never overtakes an event. f must not block. Call Pass before the
+// first Put.
 func (q *Queue) Pass(f func(Event) bool) { q.pass = f }
 
 // Put adds an event. It never blocks.

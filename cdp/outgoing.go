@@ -8,11 +8,13 @@ import (
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// maxDirect is the largest message, in bytes, that the sender writes itself.
+// maxDirect is the size, in bytes, of the largest message that the sending
+// goroutine writes itself.
 const maxDirect = 16 << 10
 
-// send writes a command at once if that does not block, and otherwise queues it
-// for the writing goroutine. waiting is nil when nothing waits for the reply.
+// send writes a command at once if that does not block. Otherwise it queues the
+// command for the writing goroutine. waiting is nil if nobody waits for the
+// reply.
 func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int64, error) {
 	body, err := marshalParams(params)
 	if err != nil {
@@ -30,8 +32,8 @@ func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int
 	return n, err
 }
 
-// enqueue registers a command and queues it, or tells the caller to write it:
-// then no other goroutine writes until release.
+// enqueue registers a command and queues it, or tells the caller to write it. In
+// the latter case, no other goroutine writes until release.
 func (c *Conn) enqueue(n int64, id SessionID, msg []byte, waiting *call) (direct bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,8 +60,9 @@ func (c *Conn) enqueue(n int64, id SessionID, msg []byte, waiting *call) (direct
 	return false, nil
 }
 
-// release ends the caller's turn to write. The writing goroutine takes the rest
-// of its message and the commands that were queued meanwhile.
+// release ends the caller's permission to write. The writing goroutine then
+// writes the rest of the caller's message, and the commands that were queued
+// meanwhile.
 func (c *Conn) release(left bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +90,7 @@ func (c *Conn) writeLoop(stop <-chan struct{}) {
 		}
 		c.mu.Lock()
 		if c.writing {
-			c.mu.Unlock() // release will wake us
+			c.mu.Unlock() // release will wake this goroutine
 			continue
 		}
 		batch := c.outgoing

@@ -13,10 +13,10 @@ import (
 	"takeover/cdp"
 )
 
-// TestPost expects replies in order with events.
+// TestPost checks that replies arrive in order with events.
 func TestPost(t *testing.T) {
 	p := browsertest.Page(t)
-	q := cdp.NewQueue(1, nil) // a full queue keeps replies
+	q := cdp.NewQueue(1, nil) // a full queue still keeps replies
 	client, err := p.Client.Conn().NewClient(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestPost(t *testing.T) {
 	if e, ok := errors.AsType[*cdp.Error](refused.Err); !ok || e.Method != "Page.nothing" || refused.Token != "refused" {
 		t.Errorf("refusal: %v", refused.Err)
 	}
-	// The end of a session answers its open commands.
+	// The end of a session answers its pending commands.
 	must(s.Post(runtime.Evaluate.Method, runtime.EvaluateParams{Expression: "new Promise(() => {})", AwaitPromise: new(true)}, "never"))
 	if _, err := cdp.Call(ctx, client.Browser(), target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(s.ID())}); err != nil {
 		t.Fatal(err)

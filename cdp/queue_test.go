@@ -97,7 +97,7 @@ func TestQueueWaits(t *testing.T) {
 	}
 }
 
-// A reply that Pass takes does not overtake an event.
+// TestQueuePass checks that a reply that Pass takes does not overtake an event.
 func TestQueuePass(t *testing.T) {
 	const n = 10_000
 	q := cdp.NewQueue(0, nil)

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// maxTraced is how many bytes of a message a trace keeps. Pictures and the
-// bodies of responses are longer.
+// maxTraced is the largest message, in bytes, that a trace contains in full.
+// Pictures and response bodies are usually larger.
 const maxTraced = 16 << 10
 
 // Trace writes the messages of connections as JSON lines: {time, browser, to,
-// message} for one that is written whole, {time, browser, to, bytes, start} for a
-// longer one. It is for debugging: it holds cookies, page contents and the values
+// message} for a message in full, {time, browser, to, bytes, start} for a longer
+// one. It is for debugging: it contains cookies, page contents and the values
 // that scripts fill in. Only the parameters of Input commands are left out,
 // because they are what people type.
 //
-// It may be used by any number of connections at once.
+// Any number of connections may use a Trace at the same time.
 type Trace struct {
 	mu  sync.Mutex // guards what follows
 	out io.Writer
 }
 
-// NewTrace returns a trace that writes to out, a whole line with each call. It
+// NewTrace returns a trace that writes to out, one whole line per call. It
 // ignores errors of out.
 func NewTrace(out io.Writer) *Trace { return &Trace{out: out} }
 
@@ -55,14 +55,14 @@ func (tr *Trace) write(browser, to string, msg []byte) {
 	}
 	text, err := json.Marshal(line)
 	if err != nil {
-		return // it has no values that cannot be written
+		return // all its values can be encoded
 	}
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	_, _ = tr.out.Write(append(text, '\n'))
 }
 
-// withoutInput replaces the parameters of a command of the Input domain.
+// withoutInput removes the parameters from a command of the Input domain.
 func withoutInput(msg []byte) json.RawMessage {
 	if !bytes.Contains(msg, []byte(`"Input.`)) {
 		return msg
@@ -79,7 +79,7 @@ func withoutInput(msg []byte) json.RawMessage {
 	return without
 }
 
-// tracedTransport is a transport that a trace listens to.
+// tracedTransport is a transport whose messages are traced.
 type tracedTransport struct {
 	Transport
 	trace   *Trace
@@ -95,13 +95,13 @@ func (t *tracedTransport) Read() ([]byte, error) {
 }
 
 func (t *tracedTransport) Write(msg []byte) error {
-	if len(msg) > 0 { // else it sends what TryWrite left
+	if len(msg) > 0 { // otherwise it sends what TryWrite left
 		t.trace.write(t.browser, "chromium", msg)
 	}
 	return t.Transport.Write(msg)
 }
 
-// tracedTryWriter is a tracedTransport of a transport that can try to write.
+// tracedTryWriter is a tracedTransport whose transport has TryWrite.
 type tracedTryWriter struct {
 	*tracedTransport
 	try tryWriter

@@ -10,7 +10,7 @@ import (
 	"takeover/cdp"
 )
 
-// scripted is a transport that gives the messages of a list and takes all.
+// scripted is a transport that reads messages from a list and accepts all writes.
 type scripted struct{ messages []string }
 
 func (s *scripted) Read() ([]byte, error) {
@@ -84,7 +84,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTracedChromium gives the commands and replies of a real connection.
+// TestTracedChromium traces the commands and replies of a real connection.
 func TestTracedChromium(t *testing.T) {
 	var out strings.Builder
 	ours, theirs := io.Pipe()

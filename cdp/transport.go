@@ -14,12 +14,13 @@ const (
 	// Chromium itself refuses larger ones on its pipe (256 MiB).
 	MaxMessageBytes = 256 << 20
 
-	// MaxQueuedBytes bounds the bytes that wait for a browser that does not read.
+	// MaxQueuedBytes bounds the bytes that wait while the browser does not read.
 	MaxQueuedBytes = 512 << 20
 
 	pipeBuffer = 256 << 10
 
-	// keepBuffer is the largest buffer that is kept for the next long message.
+	// keepBuffer is the size of the largest buffer that is kept for the next long
+	// message.
 	keepBuffer = 1 << 20
 )
 
@@ -33,8 +34,8 @@ type Transport interface {
 	Close() error
 }
 
-// tryWriter is a Transport that can also write without blocking, which saves a
-// command the way through the writing goroutine. TryWrite and Write are never
+// tryWriter is a Transport that can also write without blocking. Then a command
+// need not pass through the writing goroutine. TryWrite and Write are never
 // called at the same time.
 type tryWriter interface {
 	// TryWrite writes as much of a message as it can without blocking, and
@@ -103,7 +104,7 @@ func (p *pipe) TryWrite(msg []byte) bool {
 	return len(p.rest) == 0
 }
 
-// hold makes msg and its NUL the next bytes to write.
+// hold sets msg and its NUL as the next bytes to write.
 func (p *pipe) hold(msg []byte) {
 	if cap(p.send) > keepBuffer {
 		p.send = nil

@@ -14,7 +14,7 @@ import (
 	"takeover/cdp"
 )
 
-// ends returns a connection over two pipes and the browser's ends of them.
+// ends returns a connection over two pipes, and the browser's ends of the pipes.
 func ends(t *testing.T) (conn *cdp.Conn, commands, replies *os.File) {
 	t.Helper()
 	commands, ourOut, err := os.Pipe()
@@ -34,8 +34,9 @@ func ends(t *testing.T) (conn *cdp.Conn, commands, replies *os.File) {
 	return conn, commands, replies
 }
 
-// A browser that stops reading for a while gets every command whole and in the
-// order of its sender, and nobody who sends has to wait.
+// TestSlowReaderGetsWholeMessages checks that a browser that stops reading for a
+// while gets every command whole and in its sender's order, and that senders do
+// not have to wait.
 func TestSlowReaderGetsWholeMessages(t *testing.T) {
 	const senders, each = 4, 60
 	conn, commands, _ := ends(t)
@@ -50,7 +51,7 @@ func TestSlowReaderGetsWholeMessages(t *testing.T) {
 			}
 		})
 	}
-	all.Wait() // some 3.5 MB are sent, and nobody has read
+	all.Wait() // about 3.5 MB are sent, and nothing has been read
 	var next [senders]int
 	in := bufio.NewReader(commands)
 	for range senders * each {
@@ -99,7 +100,8 @@ func TestBrokenBrowser(t *testing.T) {
 	}
 }
 
-// What no command asked for changes nothing.
+// TestStrayMessages checks that replies and events that nobody expects are
+// ignored.
 func TestStrayMessages(t *testing.T) {
 	conn, commands, replies := ends(t)
 	go func() {
@@ -117,7 +119,7 @@ func TestStrayMessages(t *testing.T) {
 	}
 }
 
-// counting is a Sink that tells of a Put behind its Close and a second Close.
+// counting is a Sink that reports a Put after Close, and a second Close.
 type counting struct {
 	t      *testing.T
 	mu     sync.Mutex
