@@ -25,7 +25,7 @@ const (
 	// content.
 	MaxTextBytes = 512 << 10
 
-	// MaxImageBytes bounds a written image.
+	// MaxImageBytes bounds an image that is put on the clipboard.
 	MaxImageBytes = 16 << 20
 
 	// address is the address of the page. It is https because navigator.clipboard
@@ -37,15 +37,15 @@ const (
 	heard = "heard"
 )
 
-// script is the script of the page.
+// script is the source of the page's script.
 //
 //go:embed page.js
 var script string
 
-// ErrTooLong is passed to the callback for text over MaxTextBytes.
+// ErrTooLong is passed to the callback for text longer than MaxTextBytes.
 var ErrTooLong = fmt.Errorf("the copied text is longer than %d bytes", MaxTextBytes)
 
-// ErrRefused is the error for content that the browser refuses, such as an image
+// ErrRefused is returned for content that the browser refuses, such as an image
 // that cannot be decoded.
 var ErrRefused = errors.New("the browser refused it")
 
@@ -64,17 +64,18 @@ type Clipboard struct {
 	work    sync.WaitGroup
 }
 
-// heardCopy is the message of the page.
+// heardCopy is a message from the page.
 type heardCopy struct {
 	Text    string `json:"text"`
 	TooLong bool   `json:"tooLong"`
 }
 
-// Open makes the page. It calls attached with the page's session before any event
-// of that session arrives; pass those events to HandleEvent. It calls copied, on
-// a goroutine of the Clipboard, with the text that is on the clipboard already,
-// and whenever a page of this Chromium puts text there. SetText and SetImage
-// cause no call. When texts come fast, only the newest is reported.
+// Open creates the page. It calls attached with the page's session before the
+// first event of that session arrives; pass those events to HandleEvent. It calls
+// copied, on a goroutine of the Clipboard, with the text that is already on the
+// clipboard, and then whenever a page of this Chromium puts text there. SetText
+// and SetImage do not cause a call. When texts arrive in quick succession, only
+// the newest is reported.
 func Open(ctx context.Context, client *cdp.Client, attached func(*Clipboard), copied func(text string, err error)) (*Clipboard, error) {
 	c := &Clipboard{copied: copied, news: make(chan heardCopy, 1), there: make(chan struct{}), done: make(chan struct{})}
 	if err := c.open(ctx, client, attached); err != nil {
@@ -92,7 +93,7 @@ func (c *Clipboard) open(ctx context.Context, client *cdp.Client, attached func(
 		return err
 	}
 	c.context = own.BrowserContextID
-	// A hidden target is no page for scripts, tabs or capture.
+	// A hidden target does not appear as a page in scripts, tabs or captures.
 	made, err := cdp.Call(ctx, browser, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", BrowserContextID: c.context, Hidden: new(true)})
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func (c *Clipboard) open(ctx context.Context, client *cdp.Client, attached func(
 	if err := c.navigate(ctx); err != nil {
 		return err
 	}
-	// A renderer other than before shows the document and would not know the
+	// The document is in another renderer than before, which does not know the
 	// binding.
 	if _, err := cdp.Call(ctx, c.session, runtime.AddBinding, runtime.AddBindingParams{Name: heard}); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (c *Clipboard) open(ctx context.Context, client *cdp.Client, attached func(
 }
 
 // navigate returns when the page's document has loaded. Page.navigate itself
-// answers earlier.
+// returns earlier.
 func (c *Clipboard) navigate(ctx context.Context) error {
 	if _, err := cdp.Call(ctx, c.session, page.Enable, page.EnableParams{}); err != nil {
 		return err
@@ -172,13 +173,13 @@ func (c *Clipboard) HandleEvent(ev cdp.Event) {
 		case <-c.news:
 		default:
 		}
-		c.news <- said // only this goroutine sends
+		c.news <- said // only this goroutine sends, so this does not block
 	}
 }
 
 // answer answers the request for the page itself, and refuses everything else.
 func (c *Clipboard) answer(id fetch.RequestID) {
-	// An error means that the page is gone; Open and write notice that.
+	// An error means that the page is gone, which Open and write will notice.
 	_ = cdp.Send(c.session, fetch.FulfillRequest, fetch.FulfillRequestParams{
 		RequestID: id, ResponseCode: 200, ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "text/html"}},
 		Body: []byte("<!doctype html>"),
@@ -234,7 +235,7 @@ func (c *Clipboard) evaluate(ctx context.Context, expression string) error {
 	if err != nil {
 		return err
 	}
-	if res.ExceptionDetails != nil { // without the text of the exception, which may contain what was written
+	if res.ExceptionDetails != nil { // without the text of the exception, which may contain the written content
 		return ErrRefused
 	}
 	return nil
@@ -249,7 +250,7 @@ func (c *Clipboard) Close() {
 	c.dispose(c.session.Client())
 }
 
-// dispose closes the context with the page. The end of the client does so too.
+// dispose closes the page's context. The end of the client would close it, too.
 func (c *Clipboard) dispose(client *cdp.Client) {
 	if c.context != "" {
 		_ = cdp.Send(client.Browser(), target.DisposeBrowserContext, target.DisposeBrowserContextParams{BrowserContextID: c.context})

@@ -31,7 +31,8 @@ addEventListener('paste', e => log.push(['paste', e.isTrusted, e.clipboardData.g
 addEventListener('input', e => log.push(['input', e.inputType].join(' ')))
 </script>`
 
-// opened is a page, the clipboard of its browser, and the texts that it reported.
+// opened is a page, the clipboard of its browser, and the texts that were
+// reported.
 type opened struct {
 	*browsertest.TestPage
 	t         *testing.T
@@ -177,8 +178,8 @@ func TestCopiesAreHeard(t *testing.T) {
 	p.click(210)
 	p.hears("by a command")
 
-	// Text that the test writes itself is not reported, nor is what a password
-	// field withholds.
+	// Neither text that the test writes itself nor the content of a password
+	// field is reported.
 	p.must(nil, p.clipboard.SetText(ctx, "ours"))
 	p.Eval(`secret.focus(); secret.select()`, nil)
 	p.shortcut("C")
