@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// Defaults of how control passes between people.
+// Defaults for passing control between people.
 const (
-	// DefaultAskTimeout is how long a person in control has to refuse another
-	// person who asks for it.
+	// DefaultAskTimeout is how long a person in control has to refuse when
+	// somebody else asks for it.
 	DefaultAskTimeout = 5 * time.Second
-	// DefaultGrace is how long a person keeps control after the connection broke.
+	// DefaultGrace is how long a person keeps control after their connection
+	// breaks.
 	DefaultGrace = 30 * time.Second
 
 	// askPause is how long a person who was refused must wait before asking again.
@@ -21,33 +22,35 @@ const (
 )
 
 var (
-	// ErrNotController is the error of input from a person who is not in control.
+	// ErrNotController is returned for input from a person who is not in control.
 	ErrNotController = errors.New("you are not in control")
-	// ErrAsked is the error of asking for control while somebody else does.
+	// ErrAsked is returned when a person asks for control while another person is
+	// already asking.
 	ErrAsked = errors.New("somebody else is asking for control")
-	// ErrKept is the error of asking for control soon after a refusal.
+	// ErrKept is returned when a person asks for control again soon after a
+	// refusal.
 	ErrKept = errors.New("the person in control keeps it for now")
 )
 
-// Options are what a Handover works with. All functions are required. They are
-// called without a lock held, but for Before.
+// Options are the functions and times of a Handover. All functions are required.
+// Except for Before, they are called without a lock held.
 type Options struct {
 	AskTimeout time.Duration // default DefaultAskTimeout
 	Grace      time.Duration // default DefaultGrace
 
-	Before  func(to Holder)      // as NewLease has it
-	Changed func(Holder, uint64) // as NewLease has it
+	Before  func(to Holder)      // see NewLease
+	Changed func(Holder, uint64) // see NewLease
 
-	MayHold func(person Holder) bool // whether a person is there and may act
-	Held    func(person Holder)      // a person got control, before MayHold is asked again
-	Asked   func()                   // a person asks for control, or does no longer
-	Gone    func(person Holder)      // a person did not come back in time, and is not in control
+	MayHold func(person Holder) bool // whether a person is present and may take control
+	Held    func(person Holder)      // a person got control; called before MayHold is checked again
+	Asked   func()                   // a person asks for control, or stops asking
+	Gone    func(person Holder)      // a person did not return in time, and is not in control
 }
 
-// Handover is a lease that passes between people: a person who wants control asks
-// the one who has it, who yields after a moment; a person whose connection broke
-// keeps a seat, and control with it, for a while. All methods may be called from any
-// goroutine. End it with Close.
+// Handover is a lease that passes between people. A person who wants control asks
+// the one who has it, who yields after a moment. A person whose connection broke
+// keeps a seat, and with it control, for a while. All methods may be called from
+// any goroutine. End it with Close.
 type Handover struct {
 	*Lease
 	o Options
@@ -63,19 +66,19 @@ type Handover struct {
 	refused map[Holder]time.Time // when a person may ask again
 }
 
-// ask is a person's question to the one in control.
+// ask is the question of one person to the person in control.
 type ask struct {
 	by, of Holder
 	until  time.Time
-	over   chan struct{} // closed when it is settled
+	over   chan struct{} // closed when it is answered
 }
 
-// seat is the place of a person whose view ended while they worked. It is kept for
-// when they are back.
+// seat is kept for a person whose view ended while they were working, until they
+// return.
 type seat struct {
 	role, secret string
-	holding      bool          // control stays theirs meanwhile
-	taken        chan struct{} // closed when the person is back
+	holding      bool          // the person keeps control meanwhile
+	taken        chan struct{} // closed when the person has returned
 }
 
 // New returns a handover with a free lease.
@@ -95,8 +98,8 @@ func New(o Options) *Handover {
 	return h
 }
 
-// Close ends what waits, without giving control to anybody. It returns when the
-// goroutines have ended.
+// Close ends all questions and seats, and gives control to nobody. It returns
+// when the goroutines have ended.
 func (h *Handover) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -105,16 +108,16 @@ func (h *Handover) Close() {
 	h.work.Wait()
 }
 
-// Standing is who has control, and who wants it.
+// Standing says who has control, and who wants it.
 type Standing struct {
 	Holder Holder
 	Epoch  uint64
 	Away   bool      // the holder's connection broke
-	Asks   Holder    // asks the holder for control; Nobody if nobody does
+	Asks   Holder    // who asks the holder for control; Nobody if nobody does
 	Until  time.Time // when the holder yields to Asks
 }
 
-// Standing returns the present one.
+// Standing returns the present standing.
 func (h *Handover) Standing() Standing {
 	holder, epoch, _ := h.State()
 	st := Standing{Holder: holder, Epoch: epoch}
@@ -127,16 +130,16 @@ func (h *Handover) Standing() Standing {
 	return st
 }
 
-// Take gives a person control: at once while no other person has it. Otherwise
-// that person is asked, and yields after AskTimeout. The error is ErrAsked, ErrKept,
-// or ErrNotController for a person who may not act.
+// Take gives a person control: at once if no other person has it. Otherwise it
+// asks that person, who yields after AskTimeout. The error is ErrAsked, ErrKept,
+// or ErrNotController for a person who may not take control.
 func (h *Handover) Take(by Holder) error {
 	free := func(from Holder) bool { return !from.IsPerson() }
 	if h.hand(by, free) {
 		return nil
 	}
 	holder := h.Holder()
-	if !holder.IsPerson() { // a person gave it up just now
+	if !holder.IsPerson() { // the other person has just given it up
 		if !h.hand(by, free) {
 			return ErrNotController
 		}
@@ -160,8 +163,8 @@ func (h *Handover) Take(by Holder) error {
 	return nil
 }
 
-// question opens a question to the holder. It returns nil when by has asked it
-// before.
+// question opens a question to the holder. It returns nil if by is already
+// asking.
 func (h *Handover) question(by, holder Holder) (*ask, error) {
 	now := time.Now()
 	h.mu.Lock()
@@ -178,8 +181,8 @@ func (h *Handover) question(by, holder Holder) (*ask, error) {
 	return h.ask, nil
 }
 
-// GiveUp ends a person's control: the person who asks for it gets it, or the lease
-// is free.
+// GiveUp ends a person's control. The person who asks for it gets it; otherwise
+// the lease becomes free.
 func (h *Handover) GiveUp(person Holder) {
 	h.mu.Lock()
 	a := h.ask
@@ -189,8 +192,8 @@ func (h *Handover) GiveUp(person Holder) {
 	}
 }
 
-// Keep refuses the person who asks the holder for control, and returns them. It
-// returns Nobody when nobody asks.
+// Keep refuses the person who asks the holder for control, and returns that
+// person, or Nobody if nobody asks.
 func (h *Handover) Keep(holder Holder) (asked Holder) {
 	now := time.Now()
 	h.mu.Lock()
@@ -211,14 +214,14 @@ func (h *Handover) Keep(holder Holder) (asked Holder) {
 	return a.by
 }
 
-// Withdraw takes back the question of a person who leaves.
+// Withdraw withdraws the question of a person who leaves.
 func (h *Handover) Withdraw(person Holder) {
 	if h.settle(func(a *ask) bool { return a.by == person }) {
 		h.o.Asked()
 	}
 }
 
-// yield hands the lease to the person who asked, and reports whether it did.
+// yield gives the lease to the person who asked, and reports whether it did.
 func (h *Handover) yield(a *ask) bool {
 	if !h.settle(func(open *ask) bool { return open == a }) {
 		return false
@@ -230,21 +233,21 @@ func (h *Handover) yield(a *ask) bool {
 	return false
 }
 
-// hand gives a person the lease, and reports whether the person has it now.
+// hand gives a person the lease, and reports whether the person now has it.
 func (h *Handover) hand(to Holder, allowed func(from Holder) bool) bool {
 	if !h.o.MayHold(to) || !h.Give(to, allowed) {
 		return false
 	}
 	h.o.Held(to)
-	if !h.o.MayHold(to) { // left meanwhile
+	if !h.o.MayHold(to) { // the person has left meanwhile
 		h.Release(to)
 		return false
 	}
 	return true
 }
 
-// settle ends the open question if which accepts it; nil accepts any. It reports
-// whether there was one.
+// settle ends the open question if which accepts it. A nil which accepts any. It
+// reports whether it ended one.
 func (h *Handover) settle(which func(*ask) bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -260,8 +263,9 @@ func (h *Handover) settleLocked() {
 	h.ask = nil
 }
 
-// Away keeps a seat for a person whose view ended, for Grace or until Resume. With
-// holding, as when the connection broke, control stays theirs meanwhile.
+// Away keeps a seat for a person whose view ended, for Grace or until Resume. If
+// holding is true, because the connection broke, the person keeps control
+// meanwhile.
 func (h *Handover) Away(person Holder, role, secret string, holding bool) {
 	kept := &seat{role: role, secret: secret, holding: holding, taken: make(chan struct{})}
 	h.mu.Lock()
@@ -279,7 +283,7 @@ func (h *Handover) Away(person Holder, role, secret string, holding bool) {
 	})
 }
 
-// giveAway ends the control of a person who did not come back in time.
+// giveAway ends the control of a person who did not return in time.
 func (h *Handover) giveAway(person Holder, kept *seat) {
 	h.mu.Lock()
 	late := h.seats[person] == kept
@@ -293,7 +297,7 @@ func (h *Handover) giveAway(person Holder, kept *seat) {
 	}
 }
 
-// Resume gives a person their seat back. It reports false when there is no seat
+// Resume gives a person their seat back. It returns false if there is no seat
 // with this role and secret.
 func (h *Handover) Resume(person Holder, role, secret string) bool {
 	h.mu.Lock()
@@ -307,12 +311,13 @@ func (h *Handover) Resume(person Holder, role, secret string) bool {
 	return true
 }
 
-// Reclaim gives control to a person who is back, if nobody took it meanwhile.
+// Reclaim gives control back to a person who has returned, if nobody took it
+// meanwhile.
 func (h *Handover) Reclaim(person Holder) {
 	h.hand(person, func(from Holder) bool { return from == Nobody })
 }
 
-// Seat returns the role of a person who is away and whose control is kept.
+// Seat returns the role of a person who is away but keeps control.
 func (h *Handover) Seat(person Holder) (role string, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -323,7 +328,7 @@ func (h *Handover) Seat(person Holder) (role string, ok bool) {
 	return kept.role, true
 }
 
-// AnyAway reports whether anybody is away whose control is kept.
+// AnyAway reports whether any person is away but keeps control.
 func (h *Handover) AnyAway() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -335,7 +340,7 @@ func (h *Handover) AnyAway() bool {
 	return false
 }
 
-// seatLocked returns the seat of a person whose control is kept, or nil.
+// seatLocked returns the seat of a person who keeps control, or nil.
 func (h *Handover) seatLocked(person Holder) *seat {
 	if kept := h.seats[person]; kept != nil && kept.holding {
 		return kept
@@ -343,7 +348,7 @@ func (h *Handover) seatLocked(person Holder) *seat {
 	return nil
 }
 
-// spawn runs fn on a goroutine that Close waits for. After Close fn is not run.
+// spawn runs fn on a goroutine that Close waits for. After Close, fn is not run.
 func (h *Handover) spawn(fn func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// people are those of a test: who is there and may act, and what they are told.
+// people are the people of a test: who is present and may take control, and what
+// they are told.
 type people struct {
 	*Handover
 	t *testing.T
 
 	mu   sync.Mutex // guards what follows
 	here map[Holder]bool
-	gone int // times that somebody did not come back
+	gone int // how often a person did not return
 }
 
-// meet returns a handover between people who are all there.
+// meet returns a handover between people who are all present.
 func meet(t *testing.T, names ...string) (*people, []Holder) {
 	p := &people{t: t, here: map[Holder]bool{}}
 	var list []Holder
@@ -58,7 +59,8 @@ func (p *people) stands(when string, want Standing) {
 	}
 }
 
-// TestAskingForControl has one person ask another, who gives at once or refuses.
+// TestAskingForControl lets one person ask another, who agrees at once or
+// refuses.
 func TestAskingForControl(t *testing.T) {
 	p, list := meet(t, "a", "b", "c")
 	first, second, third := list[0], list[1], list[2]
@@ -69,9 +71,9 @@ func TestAskingForControl(t *testing.T) {
 		t.Errorf("the holder has %s to answer", until)
 	}
 	p.take(third, ErrAsked)
-	p.take(second, nil) // again: nothing new
+	p.take(second, nil) // asking again changes nothing
 
-	// No.
+	// The answer is no.
 	if asked := p.Keep(third); asked != Nobody {
 		t.Errorf("who was not asked refused %s", asked)
 	}
@@ -84,7 +86,7 @@ func TestAskingForControl(t *testing.T) {
 	p.take(second, ErrKept)
 	p.stands("refused", Standing{Holder: first})
 
-	// Yes, at once.
+	// The answer is yes.
 	p.take(third, nil)
 	p.GiveUp(first)
 	p.stands("given", Standing{Holder: third})
@@ -102,7 +104,7 @@ func TestAskingForControl(t *testing.T) {
 	p.stands("still free", Standing{})
 }
 
-// TestSilenceYieldsControl has a person ask another, who says nothing.
+// TestSilenceYieldsControl lets a person ask another, who does not answer.
 func TestSilenceYieldsControl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, list := meet(t, "a", "b")
@@ -115,7 +117,7 @@ func TestSilenceYieldsControl(t *testing.T) {
 	})
 }
 
-// TestARefusalEnds has a refused person ask again in time.
+// TestARefusalEnds lets a refused person ask again after the pause.
 func TestARefusalEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, list := meet(t, "a", "b")
@@ -129,7 +131,8 @@ func TestARefusalEnds(t *testing.T) {
 	})
 }
 
-// TestAQuestionEndsWithControl has a program get the lease while a person is asked.
+// TestAQuestionEndsWithControl gives a program the lease while a person is being
+// asked.
 func TestAQuestionEndsWithControl(t *testing.T) {
 	p, list := meet(t, "a", "b")
 	p.take(list[0], nil)
@@ -167,7 +170,7 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 	}
 }
 
-// TestLostControlIsFreeInTheEnd has one person come back in time, and another not.
+// TestLostControlIsFreeInTheEnd lets one person return in time, and another not.
 func TestLostControlIsFreeInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, list := meet(t, "a")
@@ -194,7 +197,7 @@ func TestLostControlIsFreeInTheEnd(t *testing.T) {
 	})
 }
 
-// TestASeatWithoutControl has a person leave who worked, and come back.
+// TestASeatWithoutControl lets a person leave after working, and return.
 func TestASeatWithoutControl(t *testing.T) {
 	p, list := meet(t, "a", "b")
 	a, b := list[0], list[1]
@@ -216,12 +219,13 @@ func TestASeatWithoutControl(t *testing.T) {
 	p.stands("back after another person took control", Standing{Holder: b})
 }
 
-// TestCloseEndsWhatWaits ends a session while a person is asked and another is away.
+// TestCloseEndsWhatWaits ends a session while one person is being asked and
+// another is away.
 func TestCloseEndsWhatWaits(t *testing.T) {
 	p, list := meet(t, "a", "b")
 	p.take(list[0], nil)
 	p.Away(list[0], "control", "word", true)
 	p.take(list[1], nil)
-	p.Close() // returns at once, though both have a minute
+	p.Close() // returns at once, although both have a minute left
 	p.stands("closed", Standing{Holder: list[0], Away: true, Asks: list[1]})
 }

@@ -1,5 +1,6 @@
-// Package control says who may act in a session: it holds the control lease, and
-// passes it between people. It knows nothing of browsers, pages or sockets.
+// Package control decides who may act in a session: it keeps the control lease,
+// and passes it between people. It knows nothing about browsers, pages or
+// sockets.
 package control
 
 import (
@@ -7,14 +8,14 @@ import (
 	"strings"
 )
 
-// Kind is what sort of party a holder is.
+// Kind is the kind of a holder.
 type Kind uint8
 
 // The kinds of holders.
 const (
 	KindNobody Kind = iota
 	KindPerson      // a viewer
-	KindScript      // the run that is under way
+	KindScript      // the script of the current run
 	KindClient      // a program that drives the session from outside
 )
 
@@ -22,13 +23,13 @@ const (
 // compared. On the wire a holder is its String.
 type Holder struct {
 	Kind Kind
-	ID   string // of a person the viewer's id, of a client its own; empty for a script
+	ID   string // a viewer's id for a person, the client's id for a client, empty for a script
 }
 
 var (
-	// Nobody holds a lease that is free.
+	// Nobody is the holder of a free lease.
 	Nobody = Holder{}
-	// Script is the run that is under way: a session has one at a time.
+	// Script is the current run. A session has at most one at a time.
 	Script = Holder{Kind: KindScript}
 )
 
@@ -48,8 +49,8 @@ func (h Holder) IsProgram() bool { return h.Kind == KindScript || h.Kind == Kind
 // The wire form of holders.
 const (
 	wireScript = "script"
-	wirePerson = "viewer:" // and the id
-	wireClient = "client:" // and the id
+	wirePerson = "viewer:" // followed by the id
+	wireClient = "client:" // followed by the id
 )
 
 // String returns the wire form: "" for nobody, "script", "viewer:<id>" or
@@ -67,7 +68,7 @@ func (h Holder) String() string {
 	}
 }
 
-// Parse reads the wire form. It reports false for a text that names no holder,
+// Parse parses the wire form. It returns false for a text that names no holder,
 // such as "api".
 func Parse(text string) (Holder, bool) {
 	if text == "" {
@@ -88,8 +89,8 @@ func Parse(text string) (Holder, bool) {
 // MarshalText returns the wire form.
 func (h Holder) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalText reads the wire form. It returns an error for a text that names no
-// holder.
+// UnmarshalText parses the wire form. It returns an error for a text that names
+// no holder.
 func (h *Holder) UnmarshalText(raw []byte) error {
 	read, ok := Parse(string(raw))
 	if !ok {

@@ -7,30 +7,31 @@ import (
 
 // Lease says whose input reaches a session's browser. A person excludes everybody
 // else. Programs share: while no person holds the lease, several may act, and the
-// first of them is named as the holder. Each change of the holder raises the epoch.
-// All methods may be called from any goroutine.
+// first of them is the holder. Each change of the holder raises the epoch. All
+// methods may be called from any goroutine.
 type Lease struct {
-	before func(to Holder)      // called under the lock, before anybody sees the change
+	before func(to Holder)      // called under the lock, before the change is visible
 	notify func(Holder, uint64) // called outside the lock, in order of epochs
 
 	calls sync.Mutex // orders the calls of notify; taken before mu
 
 	mu       sync.Mutex // guards what follows
 	holder   Holder
-	programs []Holder // that act, in the order they came; none while a person holds the lease
+	programs []Holder // programs that act, in order of their arrival; empty while a person holds the lease
 	epoch    uint64
 	changed  chan struct{} // closed and replaced at each change of the holder
 }
 
-// NewLease returns a free lease with epoch 1. Before a change of the holder can be
-// seen, the lease calls before, which must not block or call the lease. After the
-// change it calls changed with the new holder and epoch, in order.
+// NewLease returns a free lease with epoch 1. Before a change of the holder
+// becomes visible, the lease calls before, which must not block or call the
+// lease. After the change, it calls changed with the new holder and epoch, in
+// order.
 func NewLease(before func(to Holder), changed func(Holder, uint64)) *Lease {
 	return &Lease{before: before, notify: changed, epoch: 1, changed: make(chan struct{})}
 }
 
-// State returns the holder, the epoch, and a channel that is closed when the holder
-// changes next.
+// State returns the holder, the epoch, and a channel that is closed at the next
+// change of the holder.
 func (l *Lease) State() (Holder, uint64, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,22 +45,22 @@ func (l *Lease) Holder() Holder {
 	return l.holder
 }
 
-// Check reports whether h is the holder, and whether epoch is the present one.
+// Check reports whether h is the holder, and epoch the present epoch.
 func (l *Lease) Check(h Holder, epoch uint64) (holds, current bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.holder == h, l.epoch == epoch
 }
 
-// Give hands the lease to a holder if allowed accepts the current one. It reports
-// whether the new holder has the lease now.
+// Give gives the lease to a holder if allowed accepts the present one. It reports
+// whether the new holder now has the lease.
 func (l *Lease) Give(to Holder, allowed func(from Holder) bool) bool {
 	return l.change(func() (Holder, bool) { return to, l.holder == to || allowed(l.holder) })
 }
 
-// Share lets a program act beside others. It reports false while a person holds the
-// lease; State's channel tells when that is over. The program counts as acting until
-// Release, or until a person takes the lease.
+// Share lets a program act alongside others. It returns false while a person
+// holds the lease; State's channel tells when that may have ended. The program
+// keeps sharing the lease until Release, or until a person takes the lease.
 func (l *Lease) Share(program Holder) bool {
 	l.mu.Lock()
 	acts := slices.Contains(l.programs, program)
@@ -76,8 +77,8 @@ func (l *Lease) Share(program Holder) bool {
 	})
 }
 
-// Release ends that h holds the lease or acts. When it was the holder, the lease
-// goes to the next program that acts, or is free.
+// Release removes h from those who act. If h was the holder, the lease passes to
+// the next acting program, or becomes free.
 func (l *Lease) Release(h Holder) {
 	l.change(func() (Holder, bool) {
 		l.programs = slices.DeleteFunc(l.programs, func(p Holder) bool { return p == h })
@@ -91,8 +92,8 @@ func (l *Lease) Release(h Holder) {
 	})
 }
 
-// change makes the holder what choose returns, unless choose reports false, which
-// change returns. choose runs under the lock.
+// change sets the holder that choose returns, and returns true. If choose returns
+// false, change does nothing and returns false. choose runs under the lock.
 func (l *Lease) change(choose func() (Holder, bool)) bool {
 	l.calls.Lock()
 	defer l.calls.Unlock()

@@ -12,7 +12,7 @@ type change struct {
 	epoch  uint64
 }
 
-// watched returns a lease, and the changes that it tells.
+// watched returns a lease, and the changes that it reports.
 func watched() (*Lease, *[]change) {
 	var told []change
 	return NewLease(func(Holder) {}, func(h Holder, epoch uint64) { told = append(told, change{h, epoch}) }), &told
@@ -64,7 +64,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestProgramsShare has several programs act while no person holds the lease.
+// TestProgramsShare lets several programs act while no person holds the lease.
 func TestProgramsShare(t *testing.T) {
 	first, second, person := Client("a"), Client("b"), Person("p")
 	l, told := watched()
@@ -79,7 +79,7 @@ func TestProgramsShare(t *testing.T) {
 		t.Fatalf("programs that join changed the holder: %v", *told)
 	}
 
-	// The lease names the next program when the first one stops.
+	// When the first program stops, the next one becomes the holder.
 	l.Release(first)
 	if l.Holder() != Script {
 		t.Errorf("the holder is %q after another program stopped", l.Holder())
@@ -89,7 +89,7 @@ func TestProgramsShare(t *testing.T) {
 		t.Errorf("the holder is %q after the first program stopped", l.Holder())
 	}
 
-	// A person excludes all of them. Afterwards none acts until it asks again.
+	// A person excludes all programs. Afterwards, none acts until it asks again.
 	if !l.Share(Script) || !l.Give(person, always) {
 		t.Fatal("a person could not take the lease")
 	}
@@ -121,8 +121,8 @@ func TestProgramsShare(t *testing.T) {
 	}
 }
 
-// TestBeforeTheChangeIsSeen holds that what is done before a change is done when
-// anybody sees it.
+// TestBeforeTheChangeIsSeen checks that before has run when anybody sees the
+// change.
 func TestBeforeTheChangeIsSeen(t *testing.T) {
 	var prepared atomic.Bool
 	l := NewLease(func(to Holder) { prepared.Store(to.IsPerson()) }, func(Holder, uint64) {})
@@ -139,7 +139,7 @@ func TestBeforeTheChangeIsSeen(t *testing.T) {
 	}
 }
 
-// TestWireForm reads and writes holders as clients know them.
+// TestWireForm reads and writes holders in their wire form.
 func TestWireForm(t *testing.T) {
 	for text, want := range map[string]Holder{"": Nobody, "script": Script, "viewer:v_1": Person("v_1"), "client:c": Client("c")} {
 		raw, err := json.Marshal(want)
