@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// sessions is the number of files that run at a time, each in a session of
-	// its own.
+	// sessions is the number of files that run at the same time, each in a
+	// session of its own.
 	sessions = 2
 	// fileTime bounds the run of one file.
 	fileTime = 4 * time.Minute
@@ -33,7 +33,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
-		worker.Main(scripting.Bundles()) // a worker that a run started; does not return
+		worker.Main(scripting.Bundles()) // runs the worker of a script; does not return
 	}
 	code := browsertest.Run(m)
 	if code == 0 {
@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestConformance runs every file of cases in a session, and compares the results
-// with the list of known gaps: each failing case must be on it, and no passing
-// one.
+// with the list of known gaps: every failing case must be on it, and no passing
+// case may be.
 func TestConformance(t *testing.T) {
 	gaps := readGaps(t, "gaps.txt")
 	files, err := filepath.Glob("*.spec.ts")
@@ -122,7 +122,7 @@ func runFile(t *testing.T, m *session.Manager, name, base string) []session.RunT
 	}
 	defer func() { _ = s.Release("") }() // the session may have ended by itself; its run says so
 	r, err := s.StartRun(session.RunOptions{
-		// At the end, so that line numbers stay the same.
+		// Appended at the end, so that line numbers stay the same.
 		Code:     fmt.Sprintf("%s\ntest.use({ baseURL: %q });\ntest.describe.configure({ timeout: %d });\n", code, base, testTime.Milliseconds()),
 		Filename: name, Timeout: fileTime,
 	})

@@ -1,5 +1,5 @@
-// Package site is the site that the conformance cases visit: minimal pages, and
-// routes that report what arrived.
+// Package site is the web site that the conformance cases visit: minimal pages,
+// and routes that return what the server received.
 package site
 
 import (
@@ -101,7 +101,7 @@ func Handler() http.Handler {
 		write(w, "image/png", pixel)
 	})
 	mux.HandleFunc("/drop", func(http.ResponseWriter, *http.Request) {
-		panic(http.ErrAbortHandler) // closes the connection without an answer
+		panic(http.ErrAbortHandler) // closes the connection without a response
 	})
 	return http.MaxBytesHandler(mux, maxBody)
 }
