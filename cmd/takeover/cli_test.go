@@ -13,16 +13,16 @@ import (
 	"takeover/automation"
 )
 
-// TestWrongCalls has calls that somebody makes who has only read the help, and what
-// tells them what to do.
+// TestWrongCalls makes the mistakes of somebody who has only read the help, and
+// checks that the error says what to do.
 func TestWrongCalls(t *testing.T) {
 	t.Setenv("TAKEOVER_API_KEY", "key")
 	t.Setenv("TAKEOVER_URL", "")
 	file := script(t, "return 1")
 	for _, c := range []struct {
-		call string // words; FILE is a script
+		call string // arguments; FILE is a script
 		code int
-		want string // in what it prints
+		want string // part of the output
 	}{
 		{"frobnicate", 2, "Try: takeover --help"},
 		{"run", 2, "Try: takeover run --help"},
@@ -193,7 +193,7 @@ return await d.path()`
 	if code != 0 || !strings.Contains(stderr, "stays open; takeover sessions release "+session) {
 		t.Fatalf("--keep: %d, %q", code, stderr)
 	}
-	// What was there before the run is not the run's.
+	// Files from before the run do not belong to the run.
 	if code, _, _ := command(t, "return 1", "run", "-", "--session", session, "--download", "none"); code != 0 {
 		t.Errorf("run in a session: %d", code)
 	}

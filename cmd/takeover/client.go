@@ -18,19 +18,19 @@ import (
 	"time"
 )
 
-// maxEvent bounds a line of an event stream, in bytes: a run's end holds its
-// result and its logs.
+// maxEvent bounds a line of an event stream, in bytes. The end of a run contains
+// its result and its logs.
 const maxEvent = 32 << 20
 
 // client calls a server's API.
 type client struct {
 	base string
 	key  string
-	from string // where the key comes from, in words
+	from string // where the key comes from, for error messages
 	http *http.Client
 }
 
-// problem is an error answer of the API.
+// problem is an error response of the API.
 type problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
@@ -44,8 +44,8 @@ func (p *problem) Error() string {
 	return fmt.Sprintf("%s: %s", p.Title, p.Detail)
 }
 
-// client makes a client of the flags. Without a key it looks where the server
-// finds its own.
+// client returns a client for the flags. Without a key, it uses the one of a
+// server on this machine.
 func (c *cli) client() (*client, error) {
 	base, err := serverURL(c.Server)
 	if err != nil {
@@ -72,13 +72,14 @@ func (c *cli) client() (*client, error) {
 	return &client{base: base, key: key, from: from, http: &http.Client{}}, nil
 }
 
-// keyFile is where a server keeps its key, in its data directory.
+// keyFile returns the file in which a server keeps its key, in its data
+// directory.
 const keyFile = "api-key"
 
-// defaultServer is where serve listens unless it is told otherwise.
+// defaultServer is the address that serve listens on by default.
 const defaultServer = "http://127.0.0.1:8080"
 
-// serverURL is a server's address as it was given, with http:// if it has no scheme.
+// serverURL returns a server's address with http:// in front if it has no scheme.
 func serverURL(given string) (string, error) {
 	text := cmp.Or(strings.TrimSpace(given), defaultServer)
 	if !strings.Contains(text, "://") {
@@ -91,7 +92,7 @@ func serverURL(given string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-// call sends in as JSON and decodes the answer into out; either may be nil.
+// call sends in as JSON and decodes the response into out. Either may be nil.
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
 	resp, err := c.do(ctx, method, path, in)
 	if err != nil {
@@ -104,7 +105,7 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 	return decode(resp.Body, out)
 }
 
-// decode reads an answer's JSON.
+// decode decodes a JSON response.
 func decode(body io.Reader, out any) error {
 	if err := json.NewDecoder(body).Decode(out); err != nil {
 		return fmt.Errorf("read answer: %w", err)
@@ -112,7 +113,7 @@ func decode(body io.Reader, out any) error {
 	return nil
 }
 
-// do sends a request and turns an error answer into a *problem.
+// do sends a request and turns an error response into a *problem.
 func (c *client) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
@@ -132,7 +133,7 @@ func (c *client) do(ctx context.Context, method, path string, in any) (*http.Res
 	return c.send(req)
 }
 
-// send adds the key to a request, sends it, and turns an error answer into a
+// send adds the key to a request, sends it, and turns an error response into a
 // *problem.
 func (c *client) send(req *http.Request) (*http.Response, error) {
 	req.Header.Set("Authorization", "Bearer "+c.key)
@@ -160,12 +161,12 @@ func (c *client) send(req *http.Request) (*http.Response, error) {
 		p.Title = "the server does not take this key"
 		p.Detail = fmt.Sprintf("it comes from %s. The server's own is TAKEOVER_API_KEY where it runs, or in the file %s of its data directory; give it with --key or TAKEOVER_API_KEY", c.from, keyFile)
 	default:
-		_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(p) // else the status says it
+		_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(p) // without a JSON body, the status has to do
 	}
 	return nil, p
 }
 
-// stream reads server-sent events until the stream ends or yield says so.
+// stream reads server-sent events until the stream ends or yield returns false.
 func (c *client) stream(ctx context.Context, path string, yield func(event string, data []byte) (more bool, err error)) error {
 	resp, err := c.do(ctx, http.MethodGet, path, nil)
 	if err != nil {
@@ -192,7 +193,7 @@ func (c *client) stream(ctx context.Context, path string, yield func(event strin
 	return errors.New("the stream ended early")
 }
 
-// What the commands read of the API's answers.
+// The parts of the API's responses that the commands use.
 type (
 	sessionInfo struct {
 		ID               string    `json:"id"`

@@ -8,12 +8,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completionCommand prints a shell's completion.
+// completionCommand prints a shell's completion script.
 type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish. For bash: source <(takeover completion bash). For zsh the same, after compinit. For fish: takeover completion fish | source"`
 }
 
-// Run prints the completion.
+// Run prints the completion script.
 func (c *completionCommand) Run(parsed *kong.Context, std streams) error {
 	nodes := commandsOf(parsed.Model.Node)
 	switch c.Shell {
@@ -25,15 +25,15 @@ func (c *completionCommand) Run(parsed *kong.Context, std streams) error {
 	return posix(std.out, nodes, bashParts)
 }
 
-// subcommand is a command with what may follow it.
+// subcommand is a command with the words that may follow it.
 type subcommand struct {
-	path  string   // with spaces; empty for the program itself
-	names []string // of its subcommands
+	path  string   // separated by spaces; empty for the program itself
+	names []string // names of its subcommands
 	flags []*kong.Flag
-	helps map[string]string // of the subcommands
+	helps map[string]string // help of the subcommands
 }
 
-// commandsOf is a command and all below it.
+// commandsOf returns a command and all commands below it.
 func commandsOf(n *kong.Node) []subcommand {
 	one := subcommand{helps: map[string]string{}}
 	for p := n; p.Parent != nil; p = p.Parent {
@@ -74,7 +74,7 @@ func (c subcommand) flagNames(all []subcommand) []string {
 	return names
 }
 
-// shellParts are how bash and zsh say the same.
+// shellParts are the parts in which the scripts for bash and zsh differ.
 type shellParts struct{ head, before, flags, names, tail string }
 
 var bashParts = shellParts{
@@ -93,8 +93,9 @@ var zshParts = shellParts{
 	tail:   "}\ncompdef _takeover takeover\n",
 }
 
-// posix prints a function that finds the command among the words before the cursor
-// and offers what may follow it. Where nothing is offered, files are.
+// posix prints a function that finds the command among the words before the
+// cursor, and offers the words that may follow. If there are none, it offers
+// files.
 func posix(w io.Writer, all []subcommand, p shellParts) error {
 	var b strings.Builder
 	b.WriteString(p.head)

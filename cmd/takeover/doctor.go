@@ -21,14 +21,14 @@ import (
 const (
 	// launchTime is how long Chromium may take to start.
 	launchTime = 30 * time.Second
-	// healthTime is how long the server may take to say that it is there.
+	// healthTime is how long the server may take to answer the health check.
 	healthTime = 2 * time.Second
-	// wantedDisk and wantedShm are what a few sessions need, in bytes.
+	// wantedDisk and wantedShm are the sizes, in bytes, that a few sessions need.
 	wantedDisk = 1 << 30
 	wantedShm  = 64 << 20
 )
 
-// doctorCommand checks a machine.
+// doctorCommand checks whether this machine is ready for the server.
 type doctorCommand struct {
 	Addr     string `help:"Address that the server would listen on." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
 	DataDir  string `help:"The server's data directory." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
@@ -53,7 +53,7 @@ func (f finding) as(status, fix string) finding {
 	return f
 }
 
-// Run makes every check and fails if one of them did.
+// Run makes every check and fails if one of them failed.
 func (d *doctorCommand) Run(ctx context.Context, c *cli, std streams) error {
 	var findings []finding
 	if d.Health {
@@ -85,7 +85,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *cli, std streams) error {
 	return nil
 }
 
-// health asks a server that runs whether it answers.
+// health asks a running server whether it is ready.
 func health(ctx context.Context, server string) finding {
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
@@ -112,7 +112,7 @@ func health(ctx context.Context, server string) finding {
 	return good("health", "%s answers", server)
 }
 
-// chromium starts one, as a session would.
+// chromium starts Chromium as a session would.
 func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	dir, err := os.MkdirTemp("", "takeover-doctor-")
 	if err != nil {
@@ -142,11 +142,11 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	return []finding{good("chromium", "started in %s", took), sandbox}
 }
 
-// installChromium is what to do where there is none.
+// installChromium is the advice when Chromium is missing.
 const installChromium = "Install it: apt-get install chromium. Or name another with --chromium or TAKEOVER_CHROMIUM; without both it is found on PATH."
 
-// findChromium says whether there is a program where path says, or on PATH where it says
-// nothing, that could be Chromium.
+// findChromium returns an error unless a program that could be Chromium is at
+// path, or on PATH if path is empty.
 func findChromium(path string) error {
 	if path == "" {
 		_, err := browser.FindExecutable()
@@ -158,11 +158,11 @@ func findChromium(path string) error {
 	return nil
 }
 
-// fonts looks for fonts that have the characters of most pages.
+// fonts looks for fonts with the characters of most pages.
 func fonts() finding {
 	found := map[string]bool{}
 	for _, root := range []string{"/usr/share/fonts", "/usr/local/share/fonts"} {
-		_ = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error { // a folder that is not there has no fonts
+		_ = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error { // a folder that does not exist has no fonts
 			name := strings.ToLower(filepath.Base(path))
 			found["any"] = found["any"] || err == nil && (strings.HasSuffix(name, ".ttf") || strings.HasSuffix(name, ".otf") || strings.HasSuffix(name, ".ttc"))
 			found["CJK"] = found["CJK"] || strings.Contains(name, "cjk") || strings.Contains(name, "wqy") || strings.Contains(name, "unifont")

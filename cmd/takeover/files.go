@@ -48,7 +48,7 @@ type fileInfo struct {
 
 func (f fileInfo) String() string { return fmt.Sprintf("%s (%s)", printable(f.Name), bytesOf(f.Size)) }
 
-// bytesOf is a number of bytes as people write it.
+// bytesOf formats a number of bytes for people.
 func bytesOf(n int64) string {
 	switch {
 	case n >= 1<<20:
@@ -86,7 +86,7 @@ func (c *client) files(ctx context.Context, session string) ([]fileInfo, error) 
 	}
 }
 
-// fetch writes a session's file to where.
+// fetch writes a session's file to a writer.
 func (c *client) fetch(ctx context.Context, session, name string, where io.Writer) error {
 	resp, err := c.do(ctx, http.MethodGet, filesPath(session, name), nil)
 	if err != nil {
@@ -99,8 +99,8 @@ func (c *client) fetch(ctx context.Context, session, name string, where io.Write
 	return nil
 }
 
-// fetchInto writes a session's file to a file of its name in a folder that it does
-// not get out of.
+// fetchInto saves a session's file under its name in a folder. The name cannot
+// lead out of the folder.
 func (c *client) fetchInto(ctx context.Context, session, name string, dir *os.Root, flag int) (err error) {
 	file, err := dir.OpenFile(filepath.Base(name), os.O_WRONLY|os.O_CREATE|flag, 0o644)
 	if err != nil {
@@ -144,7 +144,7 @@ func (f *filesGet) Run(ctx context.Context, c *cli, std streams) error {
 	if f.Output == "-" {
 		return api.fetch(ctx, f.Session, f.Name, std.out)
 	}
-	// Of a name that is not ours nothing is replaced.
+	// If the name was chosen by the session, do not replace existing files.
 	path, flag := f.Output, os.O_TRUNC
 	if path == "" {
 		path, flag = filepath.Base(f.Name), os.O_EXCL

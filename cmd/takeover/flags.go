@@ -10,7 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// duration reads the value of a flag that is a time: a number alone is seconds.
+// duration parses the value of a flag that is a duration. A number without a unit
+// means seconds.
 func duration(ctx *kong.DecodeContext, target reflect.Value) error {
 	var text string
 	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
@@ -30,7 +31,7 @@ func duration(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// foreign are the flags of all commands that one has no use for.
+// foreign lists, for each command, the global flags that it does not use.
 var foreign = map[string][]string{
 	"serve":      {"server", "key", "json"},
 	"version":    {"server", "key"},
@@ -39,7 +40,7 @@ var foreign = map[string][]string{
 	"completion": {"server", "key", "json"},
 }
 
-// commandOf is the name of the command that was chosen; empty for none.
+// commandOf returns the name of the chosen command, or "".
 func commandOf(ctx *kong.Context) string {
 	for _, step := range ctx.Path {
 		if step.Command != nil {
@@ -49,7 +50,7 @@ func commandOf(ctx *kong.Context) string {
 	return ""
 }
 
-// printHelp prints help without the flags that the command has no use for.
+// printHelp prints help without the flags that the command does not use.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	command := commandOf(ctx)
 	for _, flag := range ctx.Model.Flags {
@@ -60,13 +61,13 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	}
 	for _, node := range ctx.Model.Children {
 		if len(node.Children) > 0 {
-			node.Aliases = nil // they would stand in the name of each command below it
+			node.Aliases = nil // they would otherwise appear in the name of each command below it
 		}
 	}
 	return kong.DefaultHelpPrinter(options, ctx)
 }
 
-// misplaced is the error of a flag that the command has no use for.
+// misplaced returns the error for a flag that the command does not use.
 func misplaced(ctx *kong.Context) error {
 	command := commandOf(ctx)
 	for _, step := range ctx.Path {

@@ -11,7 +11,7 @@ import (
 
 type licensesCommand struct{}
 
-// Run prints the licence of the program and of what is part of it.
+// Run prints the licences of the program and of the parts that it contains.
 func (licensesCommand) Run(std streams) error {
 	notices := automation.Notices()
 	if notices == "" {

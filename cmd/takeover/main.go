@@ -1,5 +1,5 @@
-// Command takeover is the server and its command line: serve runs the server,
-// the other commands talk to one that runs.
+// Command takeover is the server and its command line: serve runs the server, and
+// the other commands talk to a running server.
 package main
 
 import (
@@ -20,8 +20,8 @@ import (
 	"takeover/scripting/worker"
 )
 
-// Exit codes: exitFailed is for what was tried and did not succeed, exitUsage
-// for what was not understood, exitInterrupted for what Ctrl-C ended.
+// Exit codes: exitFailed means that the command failed, exitUsage that the
+// command line is wrong, and exitInterrupted that Ctrl-C ended the command.
 const (
 	exitOK          = 0
 	exitFailed      = 1
@@ -33,7 +33,7 @@ const about = `A remote browser that scripts drive and people take over.
 
 Exit codes: 0 when it went well, 1 when what was tried failed, 2 for a call that was not understood, 130 when it was interrupted.`
 
-// cli is every command and the flags that all of them have.
+// cli holds all commands, and the flags that they share.
 type cli struct {
 	Server  string      `help:"Address of the server that the other commands talk to." default:"${server}" env:"TAKEOVER_URL" group:"Connection"`
 	Key     string      `help:"API key; by default the first of TAKEOVER_API_KEY, or the one kept in the data directory." placeholder:"KEY" group:"Connection"`
@@ -54,13 +54,13 @@ type cli struct {
 	ScriptWorker struct{} `cmd:"" hidden:"" help:"What the server starts for each run."`
 }
 
-// streams are what a command reads and writes.
+// streams are the standard streams of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// exitError ends the program with a code of its own. Its text, if any, is
+// exitError ends the program with the given exit code. Its text, if any, is
 // printed.
 type exitError struct {
 	code int
@@ -80,12 +80,13 @@ func usage(format string, args ...any) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
-// workerCommand is the hidden subcommand that the server starts for each run.
+// workerCommand is the hidden subcommand that runs a script; the server starts
+// one for each run.
 const workerCommand = "script-worker"
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == workerCommand {
-		worker.Main(scripting.Bundles()) // before anything else: a run waits for it; does not return
+		worker.Main(scripting.Bundles()) // first, because a run waits for it; does not return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -94,7 +95,7 @@ func main() {
 	os.Exit(code)
 }
 
-// realMain is main without the process around it.
+// realMain is main without the effects on the process.
 func realMain(ctx context.Context, args []string, std streams) int {
 	var c cli
 	exited := -1
@@ -109,7 +110,7 @@ func realMain(ctx context.Context, args []string, std streams) int {
 	if len(args) > 0 && args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	if len(args) == 0 { // what there is says more than what was missing
+	if len(args) == 0 { // a list of the commands helps more than an error about a missing one
 		_, _ = parser.Parse([]string{"--help"})
 		return exitUsage
 	}
@@ -141,7 +142,7 @@ func realMain(ctx context.Context, args []string, std streams) int {
 	return report(err, std)
 }
 
-// report prints why a command failed, and gives its exit code.
+// report prints why a command failed, and returns its exit code.
 func report(err error, std streams) int {
 	if err == nil {
 		return exitOK

@@ -19,7 +19,7 @@ import (
 	"takeover/scripting/worker"
 )
 
-// TestMain is the test binary, the worker of a script that a test runs, or the
+// TestMain runs the tests, or the worker of a script that a test runs, or the
 // server in a process of its own.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(browsertest.Run(m))
 }
 
-// output is what a command writes, to be read while it writes.
+// output collects what a command writes, and can be read during that time.
 type output struct {
 	mu      sync.Mutex // guards what follows
 	buf     bytes.Buffer
@@ -55,7 +55,7 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// find waits until a pattern is in the output and returns its first group.
+// find waits until the output matches a pattern, and returns its first group.
 func (o *output) find(t *testing.T, pattern string) string {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -83,7 +83,7 @@ func command(t *testing.T, in string, args ...string) (code int, out, errs strin
 	return code, stdout.String(), stderr.String()
 }
 
-// serve starts the server and returns its address and what it printed.
+// serve starts the server and returns its address and its output.
 func serve(t *testing.T, args ...string) (base string, out *output, stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -275,7 +275,7 @@ func TestServeRefusesPublicAddressWithoutKey(t *testing.T) {
 
 func TestDoctorHealth(t *testing.T) {
 	t.Setenv("TAKEOVER_API_KEY", "key")
-	base, _, stop := serve(t, "--data-dir", t.TempDir(), "--events-bytes", "20000000000", "--keep-bytes", "2000000000") // more than the store has room for by default
+	base, _, stop := serve(t, "--data-dir", t.TempDir(), "--events-bytes", "20000000000", "--keep-bytes", "2000000000") // more than the default size of the store
 	if code, stdout, _ := command(t, "", "--server", base, "doctor", "--health"); code != 0 || strings.Count(stdout, "\n") != 1 {
 		t.Errorf("a server that runs: %d, %s", code, stdout)
 	}

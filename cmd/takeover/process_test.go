@@ -24,7 +24,7 @@ type serverProcess struct {
 	process *exec.Cmd
 }
 
-// startProcess starts the server and returns when it answers.
+// startProcess starts the server and returns when it responds.
 func startProcess(t *testing.T, dir string) *serverProcess {
 	t.Helper()
 	out, errs := newOutput(), newOutput()
@@ -35,7 +35,7 @@ func startProcess(t *testing.T, dir string) *serverProcess {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt) // a killed one is gone
+		_ = cmd.Process.Signal(os.Interrupt) // fails if the process was killed
 		_ = cmd.Wait()
 		if t.Failed() {
 			t.Log(errs.String())
@@ -45,13 +45,13 @@ func startProcess(t *testing.T, dir string) *serverProcess {
 	return &serverProcess{client: &client{base: base, key: "key", http: http.DefaultClient}, process: cmd}
 }
 
-// kill ends the process as an operating system without memory would.
+// kill ends the process as the kernel does when memory runs out.
 func (p *serverProcess) kill(t *testing.T) {
 	t.Helper()
 	if err := p.process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = p.process.Wait() // says that it was killed
+	_ = p.process.Wait() // reports that it was killed
 }
 
 func (p *serverProcess) do(t *testing.T, method, path string, body, answer any) {
@@ -61,7 +61,8 @@ func (p *serverProcess) do(t *testing.T, method, path string, body, answer any) 
 	}
 }
 
-// stream reads the seqs of a stream of events until enough says so, or its end.
+// stream reads the seqs of an event stream until enough returns true or the
+// stream ends.
 func (p *serverProcess) stream(ctx context.Context, t *testing.T, path, last string, enough func(n int) bool) (seqs []uint64) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+path, nil)
@@ -89,7 +90,7 @@ func (p *serverProcess) stream(ctx context.Context, t *testing.T, path, last str
 		if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 			data = text
 		}
-		if lines.Text() == "" && data != "" { // only then has it come: a kill may cut one in the middle
+		if lines.Text() == "" && data != "" { // only now is the event complete: a kill may cut one in the middle
 			var event struct {
 				Seq  uint64
 				Type string
@@ -106,7 +107,7 @@ func (p *serverProcess) stream(ctx context.Context, t *testing.T, path, last str
 	return seqs
 }
 
-// contiguous fails the test unless the numbers rise by one from first on.
+// contiguous fails the test unless the numbers rise by one, starting at first.
 func contiguous(t *testing.T, what string, seqs []uint64, first uint64) {
 	t.Helper()
 	for i, seq := range seqs {
@@ -116,9 +117,9 @@ func contiguous(t *testing.T, what string, seqs []uint64, first uint64) {
 	}
 }
 
-// The server is killed while a page writes to its console and somebody reads. After
-// a restart every event that was read is there once, and the stream goes on behind
-// any of them without gap or repeat.
+// TestKilledInAStreamOfEvents kills the server while a page logs and a client
+// reads its events. After a restart, every event that was read exists once, and a
+// stream that continues after any of them has no gaps and no repetitions.
 func TestKilledInAStreamOfEvents(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -143,7 +144,7 @@ func TestKilledInAStreamOfEvents(t *testing.T) {
 		if n == enough {
 			before.kill(t)
 		}
-		return false // what was on its way comes too
+		return false // reads the events that were on their way, too
 	})
 	if len(read) < enough {
 		t.Fatalf("the stream broke after %d events", len(read))
@@ -192,8 +193,8 @@ func TestKilledInAStreamOfEvents(t *testing.T) {
 	}
 }
 
-// Events go to S2 when the environment says so; the token is in no log, whatever S2
-// answers.
+// TestS2FromTheEnvironment checks that events go to S2 if the environment says
+// so, and that no log contains the token, whatever S2 replies.
 func TestS2FromTheEnvironment(t *testing.T) {
 	asked := make(chan *http.Request, 100)
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,11 +10,11 @@ import (
 	"takeover/web"
 )
 
-// publicURL is what links for people begin with: the configured address, else
-// the one under which a trusted proxy was asked, else the listen address.
+// publicURL is the base of links for people: the configured address, or else the
+// one that a trusted proxy reported, or else the listen address.
 type publicURL struct {
 	given, base string
-	server      atomic.Pointer[web.Server] // nil until it is made
+	server      atomic.Pointer[web.Server] // nil until the server exists
 }
 
 // current returns the address without a slash at the end.
@@ -26,7 +26,7 @@ func (p *publicURL) current() string {
 	return strings.TrimSuffix(cmp.Or(p.given, seen, p.base), "/")
 }
 
-// parseProxies reads the addresses and networks of --trusted-proxies.
+// parseProxies parses the addresses and networks of --trusted-proxies.
 func parseProxies(given []string) (proxies []netip.Prefix, err error) {
 	for _, text := range given {
 		text = strings.TrimSpace(text)

@@ -9,12 +9,12 @@ import (
 	"takeover/capture"
 )
 
-// minRedactKey is the shortest name for --redact-keys, in letters and digits. A
-// shorter one would be part of nearly every name.
+// minRedactKey is the minimum length of a name in --redact-keys, in letters and
+// digits. A shorter name would be part of nearly every name.
 const minRedactKey = 2
 
-// parseRedaction reads --redact-keys and --redact-patterns. A pattern may hold
-// several, one per line.
+// parseRedaction parses --redact-keys and --redact-patterns. One value may hold
+// several patterns, one per line.
 func parseRedaction(keys, patterns []string) (o capture.RedactorOptions, err error) {
 	for _, key := range keys {
 		if len(notInNames.ReplaceAllString(key, "")) < minRedactKey {
@@ -38,5 +38,5 @@ func parseRedaction(keys, patterns []string) (o capture.RedactorOptions, err err
 	return o, nil
 }
 
-// notInNames matches what does not count when names are compared.
+// notInNames matches characters that are ignored when names are compared.
 var notInNames = regexp.MustCompile("[^A-Za-z0-9]+")

@@ -27,8 +27,8 @@ func TestParseRedaction(t *testing.T) {
 	}
 }
 
-// TestServeNamesWrongSettings holds that a setting that cannot be read stops the
-// start, with an error that names the setting.
+// TestServeNamesWrongSettings checks that an invalid setting prevents the start,
+// and that the error names the setting.
 func TestServeNamesWrongSettings(t *testing.T) {
 	for setting, value := range map[string]string{
 		"--redact-keys": "x", "--redact-patterns": "(", "--trusted-proxies": "10.0.0.0/99", "--allowed-origins": "*",

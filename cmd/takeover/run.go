@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// watchEvery is how often --watch looks at the file.
+// watchEvery is the interval at which --watch checks the file.
 const watchEvery = 300 * time.Millisecond
 
-// beginTime is how long the server may take to begin with a run.
+// beginTime is how long the server may take to start a run.
 const beginTime = time.Minute
 
 // cleanUpTime is how long cancelling and releasing may take at the end.
@@ -36,13 +36,13 @@ type runCommand struct {
 	Watch    bool            `help:"Run again in the same session whenever the file changes."`
 }
 
-// Help is what run's own help says besides its flags.
+// Help returns additional text for the help of run.
 func (*runCommand) Help() string {
 	return "Prints the script's logs, and the link when it asks for a person, to standard error, and the result as JSON to standard output, nothing for one that is null or undefined. " +
 		"Exit code 0 when it succeeded, 1 when it failed, 2 for a wrong call, 130 when it was interrupted."
 }
 
-// runner is one call of the command.
+// runner is one execution of the command.
 type runner struct {
 	*runCommand
 	client  *client
@@ -50,10 +50,10 @@ type runner struct {
 	std     streams
 	session string
 	code    string     // of the run that goes on
-	had     []fileInfo // the session's files before it
+	had     []fileInfo // the session's files from before the run
 }
 
-// Run runs the script once, or again and again.
+// Run runs the script once, or again at each change with --watch.
 func (r *runCommand) Run(ctx context.Context, c *cli, std streams) (err error) {
 	if r.Session != "" && r.URL != "" {
 		return usage("--url is for a new session; leave out --session")
@@ -98,7 +98,7 @@ func (r *runCommand) Run(ctx context.Context, c *cli, std streams) (err error) {
 	return run.once(ctx, code)
 }
 
-// isTerminal says whether a person types what is read.
+// isTerminal reports whether a person types the input.
 func isTerminal(in io.Reader) bool {
 	file, ok := in.(*os.File)
 	if !ok {
@@ -136,19 +136,19 @@ func (r *runner) release(ctx context.Context) error {
 	defer cancel()
 	err := r.client.call(ctx, "POST", "/v1/sessions/"+r.session+"/release", nil, nil)
 	if p := (*problem)(nil); errors.As(err, &p) && p.Status == 410 {
-		return nil // it had ended before
+		return nil // the run has already ended
 	}
 	return err
 }
 
-// say writes what is for the person at the terminal, beside the result.
+// say prints a message for the person at the terminal, separate from the result.
 func (r *runner) say(format string, args ...any) {
 	if !r.json {
 		fmt.Fprintf(r.std.err, format+"\n", args...)
 	}
 }
 
-// watch runs the script, and again at each change of its file, until ctx ends.
+// watch runs the script, and again after each change of its file, until ctx ends.
 func (r *runner) watch(ctx context.Context, code string) error {
 	for {
 		err := r.once(ctx, code)
@@ -165,7 +165,7 @@ func (r *runner) watch(ctx context.Context, code string) error {
 	}
 }
 
-// changed waits until the file holds something else.
+// changed waits until the content of the file is different.
 func (r *runner) changed(ctx context.Context, code string) (string, error) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -175,13 +175,13 @@ func (r *runner) changed(ctx context.Context, code string) (string, error) {
 			return "", context.Cause(ctx)
 		case <-tick.C:
 		}
-		if now, err := r.read(nil); err == nil && now != code && now != "" { // editors replace files: it may be away for a moment
+		if now, err := r.read(nil); err == nil && now != code && now != "" { // editors replace files, so the file may be missing for a moment
 			return now, nil
 		}
 	}
 }
 
-// once runs the script and prints what comes of it.
+// once runs the script and prints the outcome.
 func (r *runner) once(ctx context.Context, code string) error {
 	body := map[string]any{"code": code, "timeout": r.Timeout.Milliseconds()}
 	if r.Script != "-" {
@@ -227,15 +227,16 @@ func (r *runner) once(ctx context.Context, code string) error {
 	return errors.Join(r.finish(run), r.collect(ctx))
 }
 
-// begin starts the run. It waits for the answer even if ctx ends meanwhile: the run
-// is to be known, to be cancelled.
+// begin starts the run. It waits for the response even if ctx ends meanwhile,
+// because it needs the run's id to cancel it.
 func (r *runner) begin(ctx context.Context, base string, body any) (run runInfo, err error) {
 	begin, done := context.WithTimeout(context.WithoutCancel(ctx), beginTime)
 	defer done()
 	return run, r.client.call(begin, "POST", base+"/scripts", body, &run)
 }
 
-// lookAtFiles remembers what files a session has that others use as well.
+// lookAtFiles remembers which files a session had before the run, if others use
+// the session, too.
 func (r *runner) lookAtFiles(ctx context.Context) (err error) {
 	if r.Session != "" && r.Download != "" {
 		r.had, err = r.client.files(ctx, r.session)
@@ -243,7 +244,8 @@ func (r *runner) lookAtFiles(ctx context.Context) (err error) {
 	return err
 }
 
-// collect fetches the files that the run left, or says that they go.
+// collect downloads the files that the run left, or warns that they will be
+// deleted.
 func (r *runner) collect(ctx context.Context) error {
 	goes := r.Session == "" && !r.Keep && !r.Watch
 	if r.Download == "" && !goes || ctx.Err() != nil {
@@ -267,7 +269,7 @@ func (r *runner) collect(ctx context.Context) error {
 	return nil
 }
 
-// list names files, as many as one cares to read.
+// list joins the names of files, up to a readable number.
 func list(files []fileInfo) string {
 	const most = 10
 	var names []string
@@ -281,7 +283,7 @@ func list(files []fileInfo) string {
 	return strings.Join(names, ", ")
 }
 
-// download fetches files to the folder that was given for them.
+// download saves files to the folder given for them.
 func (r *runner) download(ctx context.Context, files []fileInfo) error {
 	if err := os.MkdirAll(r.Download, 0o755); err != nil { //nolint:gosec // the person's own folder
 		return err
@@ -300,8 +302,8 @@ func (r *runner) download(ctx context.Context, files []fileInfo) error {
 	return nil
 }
 
-// takeover prints the link for a person, the first time it is asked for one.
-// The link works for whoever gets it, as long as the takeover is open.
+// takeover prints the link for a person, once per takeover. Whoever has the link
+// can use it while the takeover is open.
 func (r *runner) takeover(data []byte, asked map[string]bool) error {
 	var t takeoverInfo
 	if err := json.Unmarshal(data, &t); err != nil {
@@ -318,19 +320,19 @@ func (r *runner) takeover(data []byte, asked map[string]bool) error {
 	return nil
 }
 
-// endings say how a takeover ended.
+// endings describe how a takeover ended.
 var endings = map[string]string{
 	"done": "the person is done; the script goes on", "failed": "the person could not do it", "expired": "nobody came in time", "cancelled": "nobody is asked any more",
 }
 
-// cancel stops a run that nobody waits for any more.
+// cancel cancels a run that nobody waits for any more.
 func (r *runner) cancel(ctx context.Context, path string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
 	defer cancel()
-	_ = r.client.call(ctx, "POST", path+"/cancel", nil, nil) // the release that follows ends it too
+	_ = r.client.call(ctx, "POST", path+"/cancel", nil, nil) // releasing the session will end the run, too
 }
 
-// finish prints the result, or why there is none.
+// finish prints the result, or the error.
 func (r *runner) finish(run runInfo) error {
 	if len(run.Tests) > 0 {
 		return r.finishTests(run)
@@ -347,7 +349,8 @@ func (r *runner) finish(run runInfo) error {
 	return &exitError{code: exitFailed, err: errors.New(r.words(run.Error))}
 }
 
-// words is an error with where in the script it is, and the lines around.
+// words returns an error with its position in the script, and the lines around
+// it.
 func (r *runner) words(e *runError) string {
 	if e.Line == 0 {
 		return fmt.Sprintf("%s: %s", e.Name, printable(e.Message))

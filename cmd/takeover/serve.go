@@ -29,12 +29,12 @@ import (
 const (
 	// readyTimeout is how long the server may take until /readyz answers 200.
 	readyTimeout = time.Minute
-	// closeTimeout is how long sessions may take to end once the server stops.
+	// closeTimeout is how long sessions may take to end when the server stops.
 	closeTimeout = 20 * time.Second
 )
 
-// serveCommand is the server's configuration. Zero leaves a default to the
-// package that holds the limit.
+// serveCommand is the server's configuration. A zero value means the default of
+// the package that enforces the limit.
 type serveCommand struct {
 	Addr      string `help:"Address to listen on. A public one needs TAKEOVER_API_KEY." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
 	DataDir   string `help:"Folder for keys, profiles, saved scripts, events and what has ended." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`

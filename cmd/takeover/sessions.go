@@ -178,7 +178,7 @@ func (t *takeoversCommand) Run(ctx context.Context, c *cli, std streams) error {
 		if err != nil {
 			return err
 		}
-		// One that was claimed between the two calls is in both answers.
+		// A takeover that was claimed between the two calls is in both responses.
 		list = slices.DeleteFunc(list, func(a takeoverInfo) bool {
 			return slices.ContainsFunc(found, func(b takeoverInfo) bool { return a.ID == b.ID })
 		})
@@ -240,7 +240,7 @@ func orDash(s string) string {
 	return s
 }
 
-// printable takes out of a page's text what could steer a terminal.
+// printable removes characters from a page's text that could control a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// What is shown of a script around an error: lines before and after it, and
-// characters of a line.
+// How much of a script is shown around an error: lines before and after it, and
+// characters per line.
 const (
 	linesBefore = 2
 	linesAfter  = 1
 	maxShown    = 160
 )
 
-// around shows the lines of a script around a place, with a mark below it; nothing
-// if there is no such place.
+// around returns the lines of a script around a position, with a mark below it.
+// It returns nothing if the position does not exist.
 func around(code string, line, column int) string {
 	lines := strings.Split(strings.ReplaceAll(code, "\r\n", "\n"), "\n")
 	if line < 1 || line > len(lines) {
@@ -23,7 +23,7 @@ func around(code string, line, column int) string {
 	var b strings.Builder
 	last := min(line+linesAfter, len(lines))
 	if last > line && lines[last-1] == "" {
-		last-- // what is behind the last newline is no line
+		last-- // the empty text after the last newline is not a line
 	}
 	width := len(fmt.Sprint(last))
 	for n := max(1, line-linesBefore); n <= last; n++ {

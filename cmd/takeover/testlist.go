@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// testMarks are how the list shows what came of a test.
+// testMarks are the marks for the outcomes of tests.
 var testMarks = map[string]string{"passed": "✓", "failed": "✗", "skipped": "–"}
 
-// test prints a test of the script's as it ends.
+// test prints the outcome of one of the script's tests.
 func (r *runner) test(data []byte) error {
 	var t testInfo
 	if err := json.Unmarshal(data, &t); err != nil {
@@ -30,8 +30,8 @@ func (r *runner) test(data []byte) error {
 	return nil
 }
 
-// finishTests prints how many tests there were of each kind. Tests that failed
-// have told why.
+// finishTests prints how many tests had each outcome. Failed tests have already
+// printed their errors.
 func (r *runner) finishTests(run runInfo) error {
 	counts := map[string]int{}
 	for _, t := range run.Tests {

@@ -19,7 +19,7 @@ import (
 // release is the version of a release; make sets it.
 var release = ""
 
-// version is the release, or the commit that was built.
+// version is the version of the release, or the commit that was built.
 func version() string {
 	if release != "" {
 		return release
@@ -43,7 +43,7 @@ func version() string {
 	return "dev-" + commit + dirty
 }
 
-// chromiumTime is how long Chromium may take to say its version.
+// chromiumTime is how long Chromium may take to print its version.
 const chromiumTime = 10 * time.Second
 
 type versionCommand struct{}
@@ -63,8 +63,8 @@ func (versionCommand) Run(ctx context.Context, c *cli, std streams) error {
 	return err
 }
 
-// chromiumVersion is what the Chromium that serve would start says of itself, and
-// where it is; both are empty without one.
+// chromiumVersion returns the version and the path of the Chromium that serve
+// would start. Both are empty if there is none.
 func chromiumVersion(ctx context.Context) (found, path string) {
 	path = os.Getenv("TAKEOVER_CHROMIUM")
 	if path == "" {
@@ -83,7 +83,7 @@ func chromiumVersion(ctx context.Context) (found, path string) {
 	return strings.TrimSpace(printable(line)), path
 }
 
-// versionFlag is --version, the same as the command.
+// versionFlag is --version. It does the same as the command.
 type versionFlag bool
 
 // BeforeReset prints the version and ends the program.

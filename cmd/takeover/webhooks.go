@@ -12,15 +12,16 @@ import (
 	"takeover/webhook"
 )
 
-// webhookSecretFile is where the server keeps the secret it signs with, in its
-// data directory, unless TAKEOVER_WEBHOOK_SECRET is set.
+// webhookSecretFile is the file in the data directory with the secret that signs
+// webhooks, unless TAKEOVER_WEBHOOK_SECRET is set.
 const webhookSecretFile = "webhook-secret"
 
-// webhookTime is how long the last webhooks may take to arrive once the server
-// stops. The others are sent after its next start.
+// webhookTime is how long the server, when it stops, waits for the last webhooks
+// to be delivered. The others are sent after its next start.
 const webhookTime = 3 * time.Second
 
-// webhooks starts their sender, or is nil where no address is configured.
+// webhooks starts the sender of webhooks. It returns nil if no address is
+// configured.
 func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, log *slog.Logger) (*webhook.Sender, error) {
 	if len(s.Webhooks) == 0 {
 		return nil, nil //nolint:nilnil // there is none, and that is no error
