@@ -40,14 +40,14 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 		}
 		p := s.identify(req, r.kind != plain)
 		c.Set(principalKey, p)
-		if p.operator() {
-			s.noteProxy(req)
-		}
 		if err := s.checkOrigin(req, r, p); err != nil {
 			return err
 		}
 		if err := s.authorize(c, r, p); err != nil {
 			return err
+		}
+		if p.kind == signedIn && r.method == http.MethodGet && wantsHTML(req) { // a page, not a call of one
+			s.noteProxy(req)
 		}
 		if r.kind == plain && !r.slow {
 			_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(writeTime)) // a test's recorder has none

@@ -266,9 +266,10 @@ func (s *Server) publicURL() string {
 // https reports whether people reach the server over TLS.
 func (s *Server) https() bool { return strings.HasPrefix(s.publicURL(), "https://") }
 
-// SeenURL is the address under which a trusted proxy was last asked by somebody
-// with a key, without a slash at the end. It is empty before, and unless
-// Config.ProxiedURLs is set.
+// SeenURL is the address under which a trusted proxy was last asked by an operator
+// who signed in or opened a page, without a slash at the end. Programs may use
+// another address than people. It is empty before, and unless Config.ProxiedURLs is
+// set.
 func (s *Server) SeenURL() string {
 	if u := s.seen.Load(); u != nil {
 		return *u

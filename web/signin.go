@@ -148,6 +148,7 @@ func (s *Server) signIn(c echo.Context, e *keyEntry, next string) error {
 
 func (s *Server) setSignIn(c echo.Context, e *keyEntry) {
 	value, expires := s.signer.sign(e)
+	s.noteProxy(c.Request())
 	s.log.Info("signed in", "key", e.id, "from", peerOf(c.Request()))
 	c.SetCookie(newCookie(c.Request(), signInCookie, value, expires, s.https()))
 }
