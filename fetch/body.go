@@ -78,11 +78,11 @@ func decodeWords(err error) string {
 	return err.Error()
 }
 
-// errBodies says that the bodies being read are too large together.
+// errBodies is returned when the bodies being read are too large together.
 var errBodies = errors.New("too many bytes of bodies")
 
-// counted adds the bytes that it reads to a total with other readers, up to a
-// bound.
+// counted adds the bytes that it reads to a total that it shares with other
+// readers, up to a limit.
 type counted struct {
 	from io.Reader
 	all  *atomic.Int64
@@ -90,7 +90,7 @@ type counted struct {
 	own  int64
 }
 
-// Read reads while the total stays under the bound.
+// Read reads while the total stays within the limit.
 func (c *counted) Read(b []byte) (int, error) {
 	n, err := c.from.Read(b)
 	c.own += int64(n)
@@ -100,10 +100,10 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// done takes the reader's bytes off the total.
+// done subtracts the reader's bytes from the total.
 func (c *counted) done() { c.all.Add(-c.own) }
 
-// wire tells errors of the connection from errors of the decompression.
+// wire distinguishes errors of the connection from errors of decompression.
 type wire struct {
 	from io.Reader
 	err  error

@@ -11,7 +11,8 @@ import (
 	"takeover/fetch"
 )
 
-// All bodies being read share one bound, and give their room back.
+// TestBodiesTogether checks that all bodies being read share one limit, and free
+// their share when done.
 func TestBodiesTogether(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{
 		"/large": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20+1)) },
@@ -28,7 +29,7 @@ func TestBodiesTogether(t *testing.T) {
 	}
 }
 
-// Requests beyond the limit wait for their turn.
+// TestRequestsTogether checks that requests beyond the limit wait.
 func TestRequestsTogether(t *testing.T) {
 	var now, most atomic.Int32
 	s := server(t, map[string]http.HandlerFunc{"/": func(http.ResponseWriter, *http.Request) {
@@ -52,7 +53,7 @@ func TestRequestsTogether(t *testing.T) {
 	}
 }
 
-// A cookie that no browser would accept is not kept.
+// TestLargeCookie checks that a cookie that no browser would accept is not kept.
 func TestLargeCookie(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, _ *http.Request) {
 		for _, n := range []int{4095, 4096} {
@@ -70,7 +71,8 @@ func TestLargeCookie(t *testing.T) {
 	}
 }
 
-// Neither are attributes that no browser accepts, or more cookies than the limit.
+// TestCookiesOfMuch checks that attributes that no browser accepts are dropped,
+// and that the number of cookies is limited.
 func TestCookiesOfMuch(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{
 		"/path": func(w http.ResponseWriter, _ *http.Request) {

@@ -12,17 +12,18 @@ import (
 
 const (
 	// DefaultMaxRedirects is the number of redirects to follow when a request
-	// names none. Playwright uses the same number.
+	// does not set one. Playwright uses the same number.
 	DefaultMaxRedirects = 20
 
 	// DefaultMaxBody bounds a response's body, decompressed, in bytes.
 	DefaultMaxBody = 64 << 20
 
-	// DefaultMaxBodies bounds the bodies, in bytes, that a client reads at a time.
+	// DefaultMaxBodies bounds the bodies, in bytes, that a client reads at the
+	// same time.
 	DefaultMaxBodies = 128 << 20
 
-	// DefaultMaxRequests bounds the requests of a client that run at a time;
-	// others wait for their turn.
+	// DefaultMaxRequests bounds the requests of a client that run at the same
+	// time. Others wait.
 	DefaultMaxRequests = 64
 
 	// maxHead bounds a response's status line and headers, in bytes.
@@ -34,8 +35,8 @@ const (
 	// connectTimeout bounds one attempt to connect, for requests without a timeout.
 	connectTimeout = 30 * time.Second
 
-	// maxTransports bounds the kinds of connections to keep. Each proxy is a kind
-	// of its own, and so are direct connections.
+	// maxTransports bounds the kinds of connections that are kept. Direct
+	// connections are one kind, and each proxy is another.
 	maxTransports = 32
 
 	// maxIdle bounds the idle connections of each kind.
@@ -59,7 +60,7 @@ type Options struct {
 // from any goroutine.
 type Client struct {
 	options Options
-	turns   chan struct{} // held by each request under way
+	slots   chan struct{} // one token per running request
 	reading atomic.Int64  // bytes of the bodies being read
 
 	mu         sync.Mutex // guards what follows; never held across I/O
@@ -75,10 +76,11 @@ func NewClient(o Options) *Client {
 	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
 	o.MaxBodies = cmp.Or(o.MaxBodies, DefaultMaxBodies)
 	o.MaxRequests = cmp.Or(o.MaxRequests, DefaultMaxRequests)
-	return &Client{options: o, turns: make(chan struct{}, o.MaxRequests), transports: map[transportKey]*http.Transport{}}
+	return &Client{options: o, slots: make(chan struct{}, o.MaxRequests), transports: map[transportKey]*http.Transport{}}
 }
 
-// Close closes idle connections. Running requests go on until their context ends.
+// Close closes idle connections. Running requests continue until their context
+// ends.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -110,7 +112,7 @@ type Credentials struct {
 	Username string `json:"username"`
 	Password string `json:"password"`
 	Origin   string `json:"origin"` // the only origin that gets them; default: any
-	Always   bool   `json:"always"` // send them with the first request already
+	Always   bool   `json:"always"` // send them with the first request, without waiting for a challenge
 }
 
 // Proxy is a proxy server for requests.
@@ -120,7 +122,7 @@ type Proxy struct {
 	Password string
 	Bypass   []string // domains to reach directly; ".a.b" and "a.b" mean a.b and everything below it
 
-	// Trusted says that the operator chose the proxy, so the policy is not asked
+	// Trusted means that the operator chose the proxy, so the policy is not asked
 	// about its address.
 	Trusted bool
 }
@@ -169,8 +171,8 @@ type Security struct {
 	ValidTo     int64  `json:"validTo,omitempty"`
 }
 
-// Timing tells when the parts of the last request happened: milliseconds since
-// StartTime, which is Unix milliseconds; -1 for parts that did not happen.
+// Timing says when the parts of the last request happened, in milliseconds since
+// StartTime, or -1 for parts that did not happen. StartTime is Unix milliseconds.
 type Timing struct {
 	StartTime             float64 `json:"startTime"`
 	DomainLookupStart     float64 `json:"domainLookupStart"`

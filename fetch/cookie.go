@@ -36,7 +36,7 @@ type Cookie struct {
 	PartitionKey string  `json:"partitionKey,omitempty"`
 }
 
-// Matches reports whether a request to the URL sends the cookie.
+// Matches reports whether a request to the URL carries the cookie.
 func (c *Cookie) Matches(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
 	if !DomainMatches(host, c.Domain) {
@@ -93,7 +93,7 @@ func (c *Cookie) expired(now time.Time) bool {
 	return c.Expires != -1 && c.Expires <= float64(now.UnixMilli())/1000
 }
 
-// setCookies reads the Set-Cookie lines of a response from u. It drops cookies
+// setCookies parses the Set-Cookie lines of a response from u. It drops cookies
 // for other hosts.
 func setCookies(u *url.URL, lines []string, now time.Time) []Cookie {
 	host := strings.ToLower(u.Hostname())
@@ -126,8 +126,8 @@ func defaultPath(u *url.URL) string {
 	return "/"
 }
 
-// parseSetCookie reads one Set-Cookie line (RFC 6265, 5.2); false for an empty
-// one.
+// parseSetCookie parses one Set-Cookie line (RFC 6265, 5.2). It returns false for
+// an empty one.
 func parseSetCookie(line string, now time.Time) (Cookie, bool) {
 	first, rest, _ := strings.Cut(line, ";")
 	name, value, ok := strings.Cut(first, "=")
@@ -187,7 +187,7 @@ func expiry(t time.Time) float64 {
 	return min(max(float64(t.UnixMilli())/1000, 0), maxExpires)
 }
 
-// dateLayouts are date formats that servers use besides those of HTTP.
+// dateLayouts are date formats that servers use in addition to those of HTTP.
 var dateLayouts = []string{
 	"Mon, 02-Jan-2006 15:04:05 MST", "Mon, 2 Jan 2006 15:04:05 MST", "Mon, 2-Jan-2006 15:04:05 MST",
 	"Mon Jan 2 2006 15:04:05 MST-0700", "2 Jan 2006 15:04:05 MST", time.RFC3339,

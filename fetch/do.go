@@ -22,16 +22,17 @@ import (
 // firstBackoff is the pause before the first retry; it doubles with each retry.
 const firstBackoff = 250 * time.Millisecond
 
-// Do makes a request and everything that follows from it: redirects, an answer to
-// a challenge, retries after a reset. Errors have the words of Playwright and
-// Node. The cause of ctx and errors of the policy stay as they are.
+// Do makes a request and follows up on the response: it follows redirects,
+// answers a challenge, and retries after a reset. Errors have Playwright's and
+// Node's wording. The cause of ctx and errors of the policy are returned
+// unchanged.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	if r.Log == nil {
 		r.Log = func(string) {}
 	}
 	select {
-	case c.turns <- struct{}{}:
-		defer func() { <-c.turns }()
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -59,7 +60,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	}
 }
 
-// chain follows redirects and answers a challenge, once.
+// chain follows redirects, and answers a challenge once.
 func (c *Client) chain(ctx context.Context, r Request) (*Response, error) {
 	r.Headers = slices.Clone(r.Headers)
 	ownCookies := has(r.Headers, "cookie")
@@ -104,7 +105,7 @@ func (c *Client) chain(ctx context.Context, r Request) (*Response, error) {
 			return res.Response, nil
 		}
 		if res.body != nil {
-			_ = res.body.Close() // its body is not needed
+			_ = res.body.Close() // the body is not needed
 		}
 	}
 }
@@ -117,7 +118,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// follow turns r into the request that a redirect asks for.
+// follow changes r into the request that a redirect leads to.
 func (r *Request) follow(status int, location string) error {
 	to, err := ParseURL(r.URL, location)
 	if err != nil {
@@ -196,7 +197,7 @@ func (c *Client) allowed(u *url.URL) error {
 	return c.options.CheckURL(u)
 }
 
-// answer is a response, with its body until somebody reads it.
+// answer is a response whose body has not been read yet.
 type answer struct {
 	*Response
 	body io.Closer
@@ -211,8 +212,8 @@ func (a *answer) get(name string) string {
 	return ""
 }
 
-// once makes one request and reads the response, unless it is a redirect or a
-// challenge. lines are its Set-Cookie headers.
+// once makes one request. It reads the response unless that is a redirect or a
+// challenge. lines are the response's Set-Cookie headers.
 func (c *Client) once(ctx context.Context, r Request) (*answer, []string, error) {
 	h := &hop{url: r.URL, start: time.Now()}
 	req, err := h.request(ctx, r)
@@ -248,7 +249,7 @@ func (c *Client) once(ctx context.Context, r Request) (*answer, []string, error)
 	return out, lines, nil
 }
 
-// roundTrip sends a request on a kept connection, or on a new one when the policy
+// roundTrip sends a request on an idle connection, or on a new one if the policy
 // must check each request.
 func (c *Client) roundTrip(req *http.Request, r Request) (*http.Response, error) {
 	key := transportKey{proxy: proxyFor(r.Proxy, r.URL), insecure: r.IgnoreHTTPSErrors}
@@ -271,7 +272,7 @@ func (c *Client) roundTrip(req *http.Request, r Request) (*http.Response, error)
 
 // request converts a request to net/http's form.
 func (h *hop) request(ctx context.Context, r Request) (*http.Request, error) {
-	if !httpguts.ValidHeaderFieldName(r.Method) { // methods and header names are both tokens
+	if !httpguts.ValidHeaderFieldName(r.Method) { // the method and header names must both be tokens
 		return nil, &Error{Text: fmt.Sprintf("Method must be a valid HTTP token [%q]", r.Method)}
 	}
 	ctx = httptrace.WithClientTrace(context.WithValue(ctx, hopKey{}, h), h.trace())
@@ -307,7 +308,7 @@ func (h *hop) request(ctx context.Context, r Request) (*http.Request, error) {
 	return req, nil
 }
 
-// response reads the head of an answer.
+// response reads the head of a response.
 func (h *hop) response(res *http.Response) *Response {
 	out := &Response{Status: res.StatusCode, Security: h.security(), Timing: h.timing()}
 	_, out.StatusText, _ = strings.Cut(res.Status, " ")

@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// ErrClosed is the error of requests after Close.
+// ErrClosed is returned by requests after Close.
 var ErrClosed = errors.New("request context disposed")
 
-// Error is the failure of a request, in Playwright's words.
+// Error is a failed request, with Playwright's wording.
 type Error struct {
 	Text  string
 	cause error
@@ -27,13 +27,14 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the underlying error, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// abortedError says that the connection ended in the middle of a body.
+// abortedError is returned when the connection ended in the middle of a body.
 type abortedError struct{ cause error }
 
 func (e abortedError) Error() string { return "aborted" }
 func (e abortedError) Unwrap() error { return e.cause }
 
-// inWords puts a network error into words. It returns the cause of ctx unchanged.
+// inWords describes a network error in words. It returns the cause of ctx
+// unchanged.
 func inWords(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -61,7 +62,7 @@ func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// connectErrors are the connection failures with a name.
+// connectErrors maps connection failures to their names.
 var connectErrors = []struct {
 	errno syscall.Errno
 	name  string
@@ -70,7 +71,7 @@ var connectErrors = []struct {
 	{syscall.ETIMEDOUT, "ETIMEDOUT"}, {syscall.EADDRNOTAVAIL, "EADDRNOTAVAIL"},
 }
 
-// plainWords is Node's text for a network error.
+// plainWords returns Node's text for a network error.
 func plainWords(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Text
@@ -94,7 +95,7 @@ func plainWords(err error) string {
 			return fmt.Sprintf("connect ETIMEDOUT %s", e.Addr)
 		}
 		var number syscall.Errno
-		if !errors.As(e, &number) { // an error of the policy
+		if !errors.As(e, &number) { // otherwise it is an error of the policy
 			return e.Err.Error()
 		}
 	}
@@ -110,7 +111,7 @@ func plainWords(err error) string {
 	return err.Error()
 }
 
-// tlsWords is OpenSSL's text for a refused certificate or handshake, or empty.
+// tlsWords returns OpenSSL's text for a rejected certificate or handshake, or "".
 func tlsWords(err error) string {
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Sprintf("Hostname/IP does not match certificate's altnames: Host: %s. is not in the cert's altnames", e.Host)

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is a site with a handler per path.
+// server returns a site with a handler per path.
 func server(t *testing.T, handlers map[string]http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -51,7 +51,7 @@ func get(t *testing.T, address string) fetch.Request {
 	return fetch.Request{URL: u, Method: "GET", MaxRedirects: fetch.DefaultMaxRedirects}
 }
 
-// echo answers with the request that it got.
+// echo responds with the request that it got.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	_, _ = fmt.Fprintf(w, "%s %s host=%s type=%s auth=%s cookie=%s body=%s",
@@ -205,7 +205,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Headers keep their order and spelling.
+// TestHeaders checks that headers keep their order and spelling.
 func TestHeaders(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["x-LOWER"] = []string{"1", "2"}
@@ -258,8 +258,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// The policy is asked about every hop, and about the address that a name resolves
-// to.
+// TestPolicy checks that the policy is asked about every hop, and about the
+// address that a name resolves to.
 func TestPolicy(t *testing.T) {
 	s := server(t, map[string]http.HandlerFunc{
 		"/demo":   echo,

@@ -56,15 +56,14 @@ func (c *headConn) Read(b []byte) (int, error) {
 	}
 }
 
-// interim reports whether a head is an interim one, before the actual response:
-// 100 Continue or 103 Early Hints.
+// interim reports whether a head belongs to an interim response that precedes the
+// actual one: 100 Continue or 103 Early Hints.
 func interim(head []byte) bool {
 	_, rest, ok := bytes.Cut(head, []byte(" "))
 	return ok && len(rest) > 0 && rest[0] == '1'
 }
 
-// headers returns the lines of the head unchanged, or nil when they are not
-// known.
+// headers returns the lines of the head unchanged, or nil if they are not known.
 func (c *headConn) headers() []Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()

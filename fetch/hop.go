@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// hop is one request in a chain of redirects, as seen by its connection.
+// hop is one request in a chain of redirects, seen from its connection.
 type hop struct {
 	url *url.URL
 
@@ -124,7 +124,7 @@ func (h *hop) security() *Security {
 	return s
 }
 
-// protocolName is the name of a TLS version in OpenSSL and Node.
+// protocolName returns the name that OpenSSL and Node use for a TLS version.
 func protocolName(version uint16) string {
 	switch version {
 	case tls.VersionTLS13:

@@ -29,7 +29,7 @@ func (m *Memory) Cookies(_ context.Context, u *url.URL) ([]Cookie, error) {
 	return slices.DeleteFunc(m.All(), func(c Cookie) bool { return !c.Matches(u) }), nil
 }
 
-// SetCookies keeps cookies. An expired cookie removes the kept one of the same
+// SetCookies keeps cookies. An expired cookie removes the stored one of the same
 // name, domain and path.
 func (m *Memory) SetCookies(_ context.Context, cookies []Cookie) error {
 	m.mu.Lock()

@@ -19,8 +19,8 @@ type transportKey struct {
 	once     bool // each connection serves one request only
 }
 
-// errOnce says that the policy does not allow an address for every path, so each
-// request is checked by itself, on a new connection.
+// errOnce means that the policy does not allow an address for every path, so each
+// request is checked separately, on a new connection.
 var errOnce = errors.New("this address is not reached by kept connections")
 
 // hopKey is the key of the *hop in a request's context.
@@ -117,8 +117,8 @@ func hostOf(address string) string {
 	return host
 }
 
-// checkDial asks the policy about an IP address before connecting to it. A kept
-// connection may serve any later request to the same host, so the address must be
+// checkDial asks the policy about an IP address before connecting to it. A
+// connection may later serve any request to the same host, so the address must be
 // allowed for every path.
 func (c *Client) checkDial(ctx context.Context, once bool, address string) error {
 	h, ok := ctx.Value(hopKey{}).(*hop)

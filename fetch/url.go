@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// errURL is the error of a text that no browser takes for a URL.
+// errURL is returned for a text that no browser accepts as a URL.
 var errURL = errors.New("Invalid URL") //nolint:staticcheck // these are Node's words
 
 // breaks are characters that browsers remove from a URL.
 var breaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
-// ParseURL reads a URL nearly as browsers do. A relative URL is resolved against
+// ParseURL parses a URL almost as browsers do. A relative URL is resolved against
 // base, which may be nil. The fragment is dropped.
 func ParseURL(base *url.URL, text string) (*url.URL, error) {
 	text = breaks.Replace(strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }))
@@ -43,8 +43,8 @@ func parse(base *url.URL, text string) (*url.URL, error) {
 	return url.Parse(text)
 }
 
-// escapePercents escapes percent signs that begin no escape. Go refuses them, and
-// browsers send them unchanged.
+// escapePercents escapes percent signs that do not begin an escape. Go refuses
+// them, and browsers send them unchanged.
 func escapePercents(path string) string {
 	if !strings.Contains(path, "%") {
 		return path

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// Add makes a file from r without replacing another. An existing file with the
-// same name and content stays as it is; when the content differs, the new file
-// gets a number in its name.
+// Add writes r to a new file, without replacing another. If a file of that name
+// has the same content, it stays and no file is written. If its content differs,
+// the new file gets a number in its name.
 func (f *Folder) Add(suggested string, r io.Reader) (File, error) {
 	f.mu.Lock()
 	f.parts++
-	part := fmt.Sprintf(".part-%d", f.parts) // no file name begins like this
+	part := fmt.Sprintf(".part-%d", f.parts) // no safe file name begins like this
 	f.mu.Unlock()
 	size, err := f.fill(part, r)
 	if err != nil {

@@ -26,11 +26,11 @@ const (
 )
 
 var (
-	// ErrFull is the error of a file beyond the limits.
+	// ErrFull is returned for a file beyond the limits.
 	ErrFull = errors.New("the session's files have reached their limit")
-	// ErrName is the error of an impossible file name.
+	// ErrName is returned for an impossible file name.
 	ErrName = errors.New("not a name of a file")
-	// ErrNotFound is the error of an unknown file name.
+	// ErrNotFound is returned for an unknown file name.
 	ErrNotFound = fmt.Errorf("no such file: %w", fs.ErrNotExist)
 )
 
@@ -55,12 +55,12 @@ type Folder struct {
 	root   *os.Root
 	limits Limits
 	owner  int           // user id that gets the files; -1 for none
-	turn   chan struct{} // held while a file is put in its place
+	lock   chan struct{} // held while a file is moved to its place
 
 	mu    sync.Mutex // guards what follows; never held across I/O
 	count int
 	bytes int64
-	parts int // numbers files being written
+	parts int // number of the last file being written
 }
 
 // Open opens an existing folder. End it with Close.
@@ -75,7 +75,7 @@ func Open(dir string, limits Limits) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open files: %w", err)
 	}
-	f := &Folder{dir: dir, root: root, limits: limits, owner: -1, turn: make(chan struct{}, 1)}
+	f := &Folder{dir: dir, root: root, limits: limits, owner: -1, lock: make(chan struct{}, 1)}
 	if info, err := root.Stat("."); err == nil && os.Geteuid() == 0 {
 		f.owner = int(info.Sys().(*syscall.Stat_t).Uid) //nolint:forcetypeassert // always so on Linux
 	}
@@ -90,7 +90,7 @@ func Open(dir string, limits Limits) (*Folder, error) {
 	return f, nil
 }
 
-// Close releases the folder; its files stay.
+// Close releases the folder. Its files stay.
 func (f *Folder) Close() error { return f.root.Close() }
 
 // List returns all files, sorted by name.
@@ -164,21 +164,21 @@ func (f *Folder) Path(name string) (string, error) {
 	return filepath.Join(f.dir, name), nil
 }
 
-// Write makes a file from r and replaces one of the same name.
+// Write writes r to a file, and replaces one of the same name.
 func (f *Folder) Write(name string, r io.Reader) (File, error) {
 	if name == "" || Safe(name) != name {
 		return File{}, fmt.Errorf("%w: %q", ErrName, name)
 	}
 	f.mu.Lock()
 	f.parts++
-	part := fmt.Sprintf(".part-%d", f.parts) // no file name begins like this
+	part := fmt.Sprintf(".part-%d", f.parts) // no safe file name begins like this
 	f.mu.Unlock()
 	size, err := f.fill(part, r)
 	if err != nil {
 		return File{}, fmt.Errorf("write %q: %w", name, err)
 	}
-	f.turn <- struct{}{}
-	defer func() { <-f.turn }()
+	f.lock <- struct{}{}
+	defer func() { <-f.lock }()
 	old, statErr := f.Stat(name)
 	if statErr != nil && !f.take(1, 0) {
 		f.drop(part, size)
@@ -241,7 +241,7 @@ func (f *Folder) take(count int, bytes int64) bool {
 	return true
 }
 
-// Room is the number of bytes that may be added.
+// Room returns the number of bytes that may still be added.
 func (f *Folder) Room() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -251,8 +251,8 @@ func (f *Folder) Room() int64 {
 	return f.limits.Bytes - f.bytes
 }
 
-// Adopt moves a file of the same file system into the folder. Its name is like
-// the suggested one and differs from all others.
+// Adopt moves a file of the same file system into the folder. Its new name is the
+// suggested one, changed if that is unsafe or taken.
 func (f *Folder) Adopt(path, suggested string) (File, error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -288,7 +288,7 @@ func (f *Folder) link(path, suggested string) (string, error) {
 	}
 }
 
-// Copy copies a file, and replaces one of the new name.
+// Copy copies a file. It replaces a file that already has the new name.
 func (f *Folder) Copy(from, to string) (File, error) {
 	if from == to {
 		return f.Stat(from)
@@ -303,8 +303,8 @@ func (f *Folder) Copy(from, to string) (File, error) {
 
 // Remove removes a file.
 func (f *Folder) Remove(name string) error {
-	f.turn <- struct{}{}
-	defer func() { <-f.turn }()
+	f.lock <- struct{}{}
+	defer func() { <-f.lock }()
 	info, err := f.Stat(name)
 	if err != nil {
 		return err

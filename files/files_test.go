@@ -144,7 +144,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce lets many writers share the room.
+// TestManyAtOnce lets many writers share the available space.
 func TestManyAtOnce(t *testing.T) {
 	f := open(t, Limits{Bytes: 1000})
 	var wg sync.WaitGroup

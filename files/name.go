@@ -14,8 +14,8 @@ const maxName = 200
 const forbidden = `/\:*?"<>|`
 
 // Safe turns any text, such as a server's suggestion for a download, into a file
-// name. The name is empty when no character of the text can stay. A safe name
-// stays as it is.
+// name. The name is empty if all characters have to be removed. A name that is
+// already safe does not change.
 func Safe(name string) string {
 	name = strings.ToValidUTF8(name, "_")
 	name = strings.Map(func(r rune) rune {
@@ -40,7 +40,7 @@ func Safe(name string) string {
 }
 
 // Name returns the file name that a script's path means: the last part of the
-// path, because there are no folders. It is empty for a path that ends in no
+// path, because there are no folders. It is empty if the path ends without a
 // name.
 func Name(path string) string {
 	path = strings.ReplaceAll(path, `\`, "/")

@@ -20,7 +20,7 @@ type Header struct {
 	Value string `json:"value"`
 }
 
-// Program names the program that wrote the file, or the browser.
+// Program identifies the program that wrote the file, or the browser.
 type Program struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -33,7 +33,7 @@ type PageTimings struct {
 	OnLoad        float64 `json:"onLoad"`
 }
 
-// Page is a document, to which entries belong.
+// Page is a document that entries belong to.
 type Page struct {
 	Started string      `json:"startedDateTime"`
 	ID      string      `json:"id"`
@@ -125,7 +125,8 @@ type Cookie struct {
 	SameSite string `json:"sameSite,omitempty"`
 }
 
-// PlainHTTP is the version when there was no response, or none was given.
+// PlainHTTP is the HTTP version to use when there was no response, or the version
+// is unknown.
 const PlainHTTP = "HTTP/1.1"
 
 // HTTPVersion converts Chromium's name of a protocol to the form of a status
@@ -143,8 +144,8 @@ func HTTPVersion(protocol string) string {
 // Time formats a time as JavaScript does.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// URL converts an address to the form of RFC 3986, on which readers of HAR files
-// insist. It percent-encodes characters that Chromium leaves alone, and marks
+// URL converts an address to the form of RFC 3986, which readers of HAR files
+// require. It percent-encodes characters that Chromium leaves alone, and marks
 // like [REDACTED].
 func URL(raw string) string {
 	const allowed = "-._~:/?#@!$&'()*+,;="

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// New returns an id of a kind: the kind, an underscore and 96 random bits in hex,
-// such as "run_0f3c…".
+// New returns a random id of a kind: the kind, an underscore and 96 random bits
+// in hex, such as "run_0f3c…".
 func New(kind string) string {
 	b := make([]byte, 12)
 	_, _ = rand.Read(b) // crypto/rand never fails

@@ -10,20 +10,20 @@ import (
 	"takeover/cdp"
 )
 
-// maxHeldKeys bounds the keys held down at a time; it is more than a person's
-// fingers.
+// maxHeldKeys bounds the keys that are held down at the same time. It is more
+// than a person's fingers.
 const maxHeldKeys = 32
 
 // Dispatcher sends input to one page. Its methods may be called from any
 // goroutine and send in the order of the calls. They never wait for Chromium: an
-// error means that the page's session or the connection has gone. Validate a
+// error means that the page's session or the connection is gone. Validate a
 // message before passing it to a method.
 type Dispatcher struct {
 	session *cdp.Session
 
 	mu        sync.Mutex // guards what follows; Send only queues
 	x, y      float64    // position of the mouse
-	moved     bool       // the page knows that position
+	moved     bool       // the page knows this position
 	held      int        // mouse buttons, as bits of MouseEvent.buttons
 	keys      []pressedKey
 	fingers   []finger
@@ -32,15 +32,16 @@ type Dispatcher struct {
 
 // pressedKey is a key that is down.
 type pressedKey struct {
-	id  string // its code, or its name where it has none
+	id  string // its code, or its name if it has no code
 	key Key
 }
 
 // New returns the dispatcher for the page that s is attached to.
 func New(s *cdp.Session) *Dispatcher { return &Dispatcher{session: s} }
 
-// Key sends a key that went down or up. It drops the release of a key that the
-// page never saw pressed. Beyond maxHeldKeys, it releases the first key.
+// Key sends a key that went down or up. It drops the release of a key whose press
+// the page never saw. When more than maxHeldKeys are down, it releases the one
+// pressed first.
 func (d *Dispatcher) Key(k Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,7 +71,7 @@ func (d *Dispatcher) Key(k Key) error {
 	return cdp.Send(d.session, cdpinput.DispatchKeyEvent, keyParams(k))
 }
 
-// Text enters text at once. It replaces a composition.
+// Text enters a whole text. It replaces a composition.
 func (d *Dispatcher) Text(t Text) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,7 +107,7 @@ func (d *Dispatcher) ReleaseAll() error {
 		errs = append(errs, d.composeLocked(Compose{}))
 	}
 	errs = append(errs, d.releaseButtonsLocked(d.held, d.heldModifiersLocked()))
-	for len(d.keys) > 0 { // the last key first
+	for len(d.keys) > 0 { // last pressed first
 		errs = append(errs, d.releaseKeyLocked(len(d.keys)-1))
 	}
 	return errors.Join(errs...)

@@ -7,7 +7,7 @@ import (
 	"takeover/invalid"
 )
 
-// MaxDropFiles bounds the files that are dropped or chosen at once.
+// MaxDropFiles bounds the files in one drop or one choice.
 const MaxDropFiles = 100
 
 // Drop is a drop of files on the page.
@@ -18,7 +18,7 @@ type Drop struct {
 	Modifiers int      `json:"modifiers"`
 }
 
-// Validate returns a *invalid.Error for the first field that is wrong.
+// Validate returns an *invalid.Error for the first field that is wrong.
 func (d Drop) Validate() error {
 	if err := finite("x", d.X, maxCoordinate); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (d Drop) Validate() error {
 // copyOperation is Chromium's bit for a drag that copies.
 const copyOperation = 1
 
-// Drop drags files of this machine to a place of the page and drops them there.
+// Drop drags files of this machine to a point of the page and drops them there.
 func (d *Dispatcher) Drop(drop Drop, paths []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,8 +13,8 @@ const (
 )
 
 // Edit presses and releases the shortcut of a command: Control and a letter. It
-// leaves Control alone if it is down already. The page gets the key events like a
-// person's, and may handle them itself.
+// does not press Control if that is already down. The page gets the same key
+// events as from a person, and may handle them itself.
 func (d *Dispatcher) Edit(c Command) error {
 	d.mu.Lock()
 	held := d.heldModifiersLocked()&ModCtrl != 0

@@ -37,12 +37,12 @@ func click(x, y float64, button string, bit, count int) []any {
 	}
 }
 
-// fidelity lists, for each thing that a person does, the events that a page gets
-// in a desktop Chromium, and the resulting state. Lines are those of recorder.
+// fidelity lists what a person may do, the events that a page gets in a desktop
+// Chromium, and the resulting state. The lines are those of recorder.
 var fidelity = []struct {
 	name string
 	page string // script that prepares the page
-	do   []any  // messages, slices of them, until
+	do   []any  // messages, slices of them, or until
 	want []string
 	// Expected value and selection of the field, focused element, and scroll
 	// position.
@@ -199,8 +199,8 @@ var fidelity = []struct {
 		want:  []string{`beforeinput insertText "👩‍👧"`, `input insertText "👩‍👧"`, `beforeinput insertText "漢字"`, `input insertText "漢字"`},
 		state: `["👩‍👧漢字",7,7,"field",0]`,
 	}, {
-		// compositionend is the one event that Blink dispatches untrusted, also
-		// for a local input method.
+		// Blink dispatches compositionend as an untrusted event, also for a local
+		// input method.
 		name: "input method", page: `field.focus()`,
 		do: []any{press("Process", "KeyN", 0), Compose{"n", 1, 1}, Compose{"に", 1, 1}, Compose{"にほん", 3, 3}, Text{"日本"}},
 		want: []string{
@@ -338,8 +338,8 @@ func TestFidelity(t *testing.T) {
 	}
 }
 
-// state returns the page's state when it is the expected one, or after 60 frames,
-// because scrolling takes some.
+// state returns the page's state once it is the expected one, or after 60 frames
+// at the latest, because scrolling takes several frames.
 func (p *testPage) state(want string) string {
 	p.Helper()
 	quoted, err := json.Marshal(want)
@@ -351,7 +351,7 @@ func (p *testPage) state(want string) string {
 	return state
 }
 
-// all carries out a list of messages, lists and until.
+// all executes a list of messages, lists and until.
 func (p *testPage) all(list []any) {
 	p.Helper()
 	for _, item := range list {
@@ -432,7 +432,7 @@ func TestHeldKeysAreBounded(t *testing.T) {
 	p := openRecorder(t)
 	p.Eval(`field.focus()`, nil)
 	const more = 3
-	for i := range maxHeldKeys - 1 + more { // settle presses a key as well
+	for i := range maxHeldKeys - 1 + more { // settle presses a key, too
 		if err := p.dispatcher.Key(Key{Event: "down", Key: "F9", Code: fmt.Sprintf("Invented%d", i)}); err != nil {
 			t.Fatal(err)
 		}

@@ -30,8 +30,8 @@ func keyParams(k Key) cdpinput.DispatchKeyEventParams {
 	if p.Key == "" || p.Key == "Unidentified" {
 		p.Key = typed(known, k.Modifiers&ModShift != 0)
 	}
-	// isKeypad marks keys of the keypad, because a location of 3 reaches the page
-	// as 0.
+	// IsKeypad says that the key is on the keypad, because a location of 3
+	// reaches the page as 0.
 	switch {
 	case known.Keypad || k.Location == 3:
 		p.IsKeypad = new(true)
@@ -43,9 +43,9 @@ func keyParams(k Key) cdpinput.DispatchKeyEventParams {
 	if k.Event == "up" {
 		return p
 	}
-	// A page gets the same events from keyDown without a text as from rawKeyDown.
-	// But Chromium's own shortcuts (DevTools, the source view, another window)
-	// react only to rawKeyDown, and a viewer should not reach them.
+	// keyDown without a text causes the same events in the page as rawKeyDown.
+	// But rawKeyDown also triggers Chromium's own shortcuts (DevTools, the source
+	// view, another window), which a viewer should not reach.
 	p.Type = cdpinput.DispatchKeyEventTypeKeyDown
 	if ofChromium(k) {
 		p.Type = cdpinput.DispatchKeyEventTypeRawKeyDown
@@ -80,8 +80,9 @@ func ofChromium(k Key) bool {
 	return false
 }
 
-// describe finds the pressed key: by its place on the keyboard, or, when the
-// viewer's layout differs from the US one, by its meaning in that layout.
+// describe identifies the pressed key by its position on the keyboard. If the
+// viewer's layout differs from the US one, describe identifies it by its meaning
+// in that layout.
 func describe(k Key) keys.Key {
 	known, placed := keys.ByCode(k.Code)
 	if k.Key == "Process" || k.Key == "AltGraph" {
@@ -103,7 +104,7 @@ func describe(k Key) keys.Key {
 		return known
 	}
 	if len(k.Key) != 1 {
-		// A key with a changed function, such as CapsLock as Control.
+		// A key with a changed function, such as CapsLock used as Control.
 		if named, ok := keys.ByName(k.Key); ok && known.Name != k.Key {
 			named.Location = known.Location
 			return named
@@ -126,7 +127,7 @@ func describe(k Key) keys.Key {
 	return known
 }
 
-// typed is the key's KeyboardEvent.key in the US layout.
+// typed returns the key's KeyboardEvent.key in the US layout.
 func typed(k keys.Key, shift bool) string {
 	switch {
 	case k.Name != "":
@@ -137,9 +138,9 @@ func typed(k keys.Key, shift bool) string {
 	return k.Plain
 }
 
-// textOf is the text that the press enters: the viewer's text if it can be
-// entered, or else the key itself if it is a character and no modifier makes it a
-// shortcut.
+// textOf returns the text that the press enters: the viewer's text if it can be
+// entered. Otherwise it is the key itself, if that is a character and no modifier
+// makes it a shortcut.
 func textOf(k Key, key string) string {
 	if isPrintable(k.Text) {
 		return k.Text
@@ -165,8 +166,8 @@ func isPrintable(s string) bool {
 	return s != ""
 }
 
-// isOneCharacter tells a key that types from a named one: names are ASCII words,
-// and a character may consist of several code points.
+// isOneCharacter distinguishes a key that types from a named one. Names are ASCII
+// words, and a character may consist of several code points.
 func isOneCharacter(key string) bool {
 	r, size := utf8.DecodeRuneInString(key)
 	return size == len(key) || r >= utf8.RuneSelf

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
-// recorder is a page that logs every input event, in order and in words.
+// recorder is the script of a page that logs every input event in order.
 const recorder = `<!doctype html><meta charset=utf-8><body style="margin:0;font:16px monospace">
 <textarea id=field style="position:absolute;left:0;top:0;width:400px;height:100px;padding:0;border:0;margin:0;resize:none"></textarea>
 <input id=second style="position:absolute;left:0;top:110px;width:200px">
@@ -97,9 +97,9 @@ func (p *testPage) do(message any) {
 	}
 }
 
-// settle waits until the page has handled everything that was sent: a last key
-// comes after it, and two frames later the events that come with frames have
-// arrived too.
+// settle waits until the page has handled everything that was sent. It presses
+// one more key, which the page handles last. Two frames later, the events that
+// are tied to frames have arrived, too.
 func (p *testPage) settle() []string {
 	p.Helper()
 	p.do(Key{Event: "down", Key: "F24", Code: "F24"})

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// MaxTextBytes bounds text that is entered at once, such as a paste.
+	// MaxTextBytes bounds a text that is entered at once, such as a paste.
 	MaxTextBytes = 512 << 10
 
 	// MaxComposeBytes bounds the text of an input method's composition.
@@ -19,7 +19,7 @@ const (
 	// MaxKeyBytes bounds the names and the text of one key.
 	MaxKeyBytes = 64
 
-	// MaxTouchPoints bounds the fingers that touch at a time.
+	// MaxTouchPoints bounds the fingers that touch at the same time.
 	MaxTouchPoints = 16
 
 	maxCoordinate  = 1 << 20 // CSS pixels, in both directions
@@ -45,13 +45,13 @@ type Mouse struct {
 	Y          float64 `json:"y"`
 	Button     string  `json:"button"` // none left middle right back forward; the one that changed
 	Buttons    int     `json:"buttons"`
-	ClickCount int     `json:"clickCount"` // of down and up: 2 for the second press of a double click
+	ClickCount int     `json:"clickCount"` // for down and up: 2 for the second press of a double click
 	Modifiers  int     `json:"modifiers"`
 	DeltaX     float64 `json:"deltaX"` // CSS pixels, positive to the right
 	DeltaY     float64 `json:"deltaY"` // CSS pixels, positive down
 }
 
-// Validate returns a *invalid.Error for the first field that is wrong.
+// Validate returns an *invalid.Error for the first field that is wrong.
 func (m Mouse) Validate() error {
 	switch m.Event {
 	case "move", "down", "up", "wheel":
@@ -97,7 +97,7 @@ type Key struct {
 	Text      string `json:"text"`
 }
 
-// Validate returns a *invalid.Error for the first field that is wrong.
+// Validate returns an *invalid.Error for the first field that is wrong.
 func (k Key) Validate() error {
 	if k.Event != "down" && k.Event != "up" {
 		return invalid.Field("event", "must be down or up")
@@ -121,7 +121,7 @@ type Text struct {
 	Text string `json:"text"`
 }
 
-// Validate returns a *invalid.Error if the text is invalid.
+// Validate returns an *invalid.Error if the text is invalid.
 func (t Text) Validate() error {
 	if t.Text == "" {
 		return invalid.Field("text", "must not be empty")
@@ -137,7 +137,7 @@ type Compose struct {
 	End   int    `json:"end"`   // UTF-16 units
 }
 
-// Validate returns a *invalid.Error for the first field that is wrong.
+// Validate returns an *invalid.Error for the first field that is wrong.
 func (c Compose) Validate() error {
 	if err := validText("text", c.Text, MaxComposeBytes); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (c Compose) Validate() error {
 }
 
 // Touch is a change of fingers. Points are the changed ones, as in the DOM's
-// TouchEvent.changedTouches; points that did not change do no harm. A cancel
+// TouchEvent.changedTouches. Points that did not change are permitted. A cancel
 // cancels all fingers.
 type Touch struct {
 	Event     string       `json:"event"` // start move end cancel
@@ -171,7 +171,7 @@ type TouchPoint struct {
 	Force   float64 `json:"force"` // 0 to 1
 }
 
-// Validate returns a *invalid.Error for the first field that is wrong.
+// Validate returns an *invalid.Error for the first field that is wrong.
 func (t Touch) Validate() error {
 	switch t.Event {
 	case "start", "move", "end", "cancel":

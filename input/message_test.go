@@ -124,7 +124,7 @@ func TestLayout(t *testing.T) {
 		{Key{Event: "down", Key: "Enter", Code: "NumpadEnter", Text: "\n"}, 0x0D, "Enter", "\r", 0, true},
 		{Key{Event: "down", Key: "c", Code: "KeyC", Modifiers: ModCtrl, Text: "\x03"}, 'C', "c", "", 0, false},
 		{Key{Event: "down", Key: "ß", Code: "Minus"}, 0xBD, "ß", "ß", 0, false},
-		{Key{Event: "down", Key: "Q̈", Code: "KeyQ"}, 'Q', "Q̈", "", 0, false}, // no key gives two characters unless it says so
+		{Key{Event: "down", Key: "Q̈", Code: "KeyQ"}, 'Q', "Q̈", "", 0, false}, // no key types two characters unless it says so
 		{Key{Event: "down", Key: "SoftLeft"}, 0, "SoftLeft", "", 0, false},
 	} {
 		p := keyParams(tt.key)

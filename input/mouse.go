@@ -11,12 +11,12 @@ const allButtons = 31
 // buttonBits are the bits of MouseEvent.buttons (UI Events, 5.3.1).
 var buttonBits = map[string]int{"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
 
-// buttonOrder says which button a move names when several are held: with the left
-// one, it is a drag with the left one.
+// buttonOrder says which button a movement reports when several are held. If the
+// left one is among them, the movement is a drag with it.
 var buttonOrder = []string{"left", "middle", "right", "back", "forward"}
 
 // wheelParams are the parameters of Input.dispatchMouseEvent for a wheel.
-// Chromium needs both deltas, even 0, which the type of cdproto leaves out.
+// Chromium needs both deltas, even 0, which cdproto's type would omit.
 type wheelParams struct {
 	Type        cdpinput.DispatchMouseEventType        `json:"type"`
 	X           float64                                `json:"x"`
@@ -28,9 +28,9 @@ type wheelParams struct {
 	PointerType cdpinput.DispatchMouseEventPointerType `json:"pointerType"`
 }
 
-// Mouse sends a mouse event. It first releases buttons that are not in m.Buttons
-// although their release never came. It ignores buttons that the page never saw
-// pressed, and drops their release.
+// Mouse sends a mouse event. If a button is held but missing in m.Buttons, its
+// release was lost, and Mouse releases it first. It ignores buttons that the page
+// never saw pressed, and their release.
 func (d *Dispatcher) Mouse(m Mouse) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,7 +49,7 @@ func (d *Dispatcher) Mouse(m Mouse) error {
 	}
 	switch m.Event {
 	case "down":
-		if elsewhere { // a mouse moves to a place before it presses there
+		if elsewhere { // a mouse moves to a point before it presses there
 			if err := d.moveLocked(m.Modifiers); err != nil {
 				return err
 			}

@@ -19,15 +19,15 @@ var touchKinds = map[string]cdpinput.DispatchTouchEventType{
 	"end":   cdpinput.DispatchTouchEventTypeTouchEnd,
 }
 
-// Touch sends a change of fingers. It ignores the move and the end of a finger
-// that the page never saw, and the start of one that is down already.
+// Touch sends a change of fingers. It ignores the movement and the end of a
+// finger that the page never saw, and the start of a finger that is already down.
 func (d *Dispatcher) Touch(t Touch) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if t.Event == "cancel" {
 		return d.cancelTouchLocked(t.Modifiers)
 	}
-	// Chromium leaves fingers unchanged that an event does not list.
+	// Chromium keeps fingers unchanged that an event does not list.
 	changed := make([]*cdpinput.TouchPoint, 0, len(t.Points))
 	for _, p := range t.Points {
 		at := d.fingerLocked(p.ID)

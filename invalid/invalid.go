@@ -12,7 +12,7 @@ type FieldError struct {
 	Error string `json:"error"` // such as "must be a finite number"
 }
 
-// Error is the error of an input with wrong fields. Fields holds at least one.
+// Error is the error for an input with wrong fields. Fields holds at least one.
 type Error struct{ Fields []FieldError }
 
 // Error lists the fields and what is wrong with each.
@@ -24,7 +24,7 @@ func (e *Error) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Field returns the error of an input with one wrong field.
+// Field returns the error for an input with one wrong field.
 func Field(field, format string, args ...any) *Error {
 	return &Error{Fields: []FieldError{{Field: field, Error: fmt.Sprintf(format, args...)}}}
 }

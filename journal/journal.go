@@ -33,17 +33,17 @@ type Journal struct {
 
 	mu        sync.Mutex  // guards what follows
 	recorders []*recorder // none before Start
-	waited    bool        // no recorder may start any more
+	waited    bool        // no further recorder may start
 }
 
-// New returns a Journal that reads, and copies nothing before Start.
+// New returns a Journal for reading. It copies nothing until Start.
 func New(o Options) *Journal {
 	return &Journal{session: o.Session, ring: o.Ring, events: o.Events, s2: o.S2, log: o.Logger}
 }
 
-// Start copies the session's events from now on, until the ring is closed and read,
-// or 5 s after the end of session. Only the first call has an effect, and none after
-// Wait.
+// Start copies the session's events from now on, until the ring is closed and
+// read, or until 5 s after the session's context ends. Only the first call has an
+// effect. A call after Wait has none.
 func (j *Journal) Start(session context.Context) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -65,8 +65,8 @@ func (j *Journal) recordLocked(session context.Context, to sink, p *progress, lo
 	go r.run(session, j.ring.Read(0))
 }
 
-// Wait returns when all events are copied, or the time for that is over. Close the
-// ring before.
+// Wait returns when all events are copied, or the time for that is over. Close
+// the ring before calling it.
 func (j *Journal) Wait() {
 	j.mu.Lock()
 	j.waited = true
@@ -77,16 +77,16 @@ func (j *Journal) Wait() {
 	}
 }
 
-// Restore tells a Journal that was not started which event is the newest in the
-// durable stream.
+// Restore sets the newest event in the durable stream, for a Journal that is not
+// started.
 func (j *Journal) Restore(last uint64) { j.progress.set(last, false) }
 
 // historyBatch is how many events a Reader takes from the durable stream at a time.
 const historyBatch = 256
 
-// history reads events from the durable stream: those after since and up to until
-// that match the filter, at most limit. read is the seq of the last event that it
-// looked at.
+// history reads events from the durable stream: at most limit events after since,
+// up to and including until, that match the filter. read is the seq of the last
+// event that it examined.
 func (j *Journal) history(ctx context.Context, since, until uint64, limit int, filter capture.Filter) (list []capture.Event, read uint64, err error) {
 	read = since
 	if j.events == nil || j.progress.last() <= since {
@@ -113,8 +113,8 @@ func (j *Journal) history(ctx context.Context, since, until uint64, limit int, f
 	return list, read, errors.Join(err, broken)
 }
 
-// Events returns at most limit events after since that match the filter: first from
-// the durable stream those that the ring no longer holds, then from the ring.
+// Events returns at most limit events after since that match the filter. It reads
+// the durable stream for those that the ring no longer holds, and then the ring.
 func (j *Journal) Events(ctx context.Context, since uint64, limit int, filter capture.Filter) (capture.Page, error) {
 	ring := j.ring
 	page := ring.Snapshot(since, limit, filter)
@@ -128,7 +128,7 @@ func (j *Journal) Events(ctx context.Context, since uint64, limit int, filter ca
 		if err != nil {
 			return capture.Page{}, err
 		}
-		if read == all.Next { // the stream has no more of them
+		if read == all.Next { // the stream has no more of these events
 			if all.Next == since {
 				return page, nil
 			}

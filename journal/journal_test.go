@@ -17,7 +17,7 @@ import (
 	"takeover/store"
 )
 
-// keeper is a NATS server outside of the process's own, which can go and come back.
+// keeper is a NATS server outside of this process. It can stop and start again.
 type keeper struct {
 	t    *testing.T
 	dir  string
@@ -43,7 +43,8 @@ func (k *keeper) stop() {
 	k.ns.WaitForShutdown()
 }
 
-// recorded is a journal under test: its ring, its stream, and what ends its session.
+// recorded is a journal under test, with its ring, its stream, and a way to end
+// its session.
 type recorded struct {
 	*Journal
 	ring   *capture.Ring
@@ -51,7 +52,7 @@ type recorded struct {
 	cancel context.CancelFunc
 }
 
-// end ends the session as package journal does it.
+// end ends the session as package session does.
 func (r *recorded) end() {
 	r.cancel()
 	r.ring.Close()
@@ -83,7 +84,7 @@ func record(t *testing.T, o store.Options, s2 *store.S2) *recorded {
 	return r
 }
 
-// tell adds n events, numbered from first on.
+// tell adds n events, numbered from first.
 func tell(t *testing.T, s *recorded, first, n int) {
 	t.Helper()
 	for i := first; i < first+n; i++ {
@@ -95,7 +96,7 @@ func tell(t *testing.T, s *recorded, first, n int) {
 	}
 }
 
-// untilKept waits until the stream has all that the ring was given.
+// untilKept waits until the stream has all events that the ring got.
 func untilKept(t *testing.T, s *recorded) {
 	t.Helper()
 	untilKeptBy(t, s, &s.progress)
@@ -119,7 +120,7 @@ func untilKeptBy(t *testing.T, s *recorded, k *progress) {
 
 var own = capture.Filter{Types: []string{"custom_n"}}
 
-// readAll reads all events of the test's own with pages of limit.
+// readAll reads all of the test's own events, in pages of limit.
 func readAll(t *testing.T, s *recorded, limit int) (list []capture.Event) {
 	t.Helper()
 	for since := uint64(0); ; {
@@ -150,12 +151,13 @@ func inOrder(t *testing.T, list []capture.Event, n int) {
 	}
 }
 
-// What the ring has no room for is read from the durable stream: in pages, by a
-// reader from the beginning, and when the session has ended.
+// TestEventsPastTheRing checks that events that no longer fit the ring are read
+// from the durable stream: in pages, by a reader from the beginning, and after
+// the session has ended.
 func TestEventsPastTheRing(t *testing.T) {
 	const n = capture.DefaultRingEvents + 1500
 	s := record(t, store.Options{Dir: t.TempDir()}, nil)
-	for i := 0; i < n; i += 500 { // no faster than the stream takes them
+	for i := 0; i < n; i += 500 { // only as fast as the stream stores them
 		tell(t, s, i, min(500, n-i))
 		untilKept(t, s)
 	}
@@ -182,7 +184,8 @@ func TestEventsPastTheRing(t *testing.T) {
 	}
 }
 
-// What a careful reader gave is in the durable stream.
+// TestCarefulReader checks that each event from a careful reader is in the
+// durable stream.
 func TestCarefulReader(t *testing.T) {
 	s := record(t, store.Options{Dir: t.TempDir()}, nil)
 	reader := s.Read(0, own).Careful()
@@ -206,8 +209,8 @@ func TestCarefulReader(t *testing.T) {
 	}
 }
 
-// While the stream is away capture goes on, and what it missed is caught up from
-// the ring: each event once.
+// TestEventsWhileTheStreamIsAway checks that capture continues while the stream
+// is away, and that missed events are later copied from the ring, each once.
 func TestEventsWhileTheStreamIsAway(t *testing.T) {
 	k := &keeper{t: t, dir: t.TempDir()}
 	k.start()
@@ -232,7 +235,7 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 	if got := s.ring.Last(); got != before+1000 {
 		t.Errorf("the ring has %d, want %d", got, before+1000)
 	}
-	next(false, 1000) // nobody waits for a stream that is away
+	next(false, 1000) // readers do not wait for a stream that is away
 	k.start()
 	untilKept(t, s)
 	tell(t, s, 0, 1)
@@ -255,7 +258,8 @@ func TestEventsWhileTheStreamIsAway(t *testing.T) {
 	}
 }
 
-// A session ends in time though nothing can be kept.
+// TestEndWithoutTheStream checks that a session ends in time even if nothing can
+// be stored.
 func TestEndWithoutTheStream(t *testing.T) {
 	k := &keeper{t: t, dir: t.TempDir()}
 	k.start()

@@ -9,7 +9,7 @@ import (
 type progress struct {
 	mu      sync.Mutex         // guards what follows
 	upTo    uint64             // seq of the newest event that is stored
-	on      bool               // the next event will be stored soon: a recorder runs, and its sink answers
+	on      bool               // the next event will be stored soon, because a recorder runs and its sink responds
 	changed chan struct{}      // closed at the next change; nil while nobody waits
 	waiting int                // how many callers of wait there are
 	flush   context.CancelFunc // ends the batch that the recorder collects; nil for none
@@ -22,7 +22,8 @@ func (p *progress) last() uint64 {
 	return p.upTo
 }
 
-// set notes the newest event that is stored, and whether the next ones will be soon.
+// set records the newest event that is stored, and whether the next ones will be
+// stored soon.
 func (p *progress) set(upTo uint64, on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,8 +34,8 @@ func (p *progress) set(upTo uint64, on bool) {
 	}
 }
 
-// state reports whether an event is stored and whether it will be soon, with a
-// channel that is closed when the answer changes.
+// state reports whether an event is stored and whether it will be soon. The
+// channel is closed when that changes.
 func (p *progress) state(seq uint64) (kept, soon bool, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,8 +45,9 @@ func (p *progress) state(seq uint64) (kept, soon bool, changed <-chan struct{}) 
 	return p.upTo >= seq, p.on, p.changed
 }
 
-// wait returns true when an event is stored, and false when that will not happen
-// soon. While somebody waits, the recorder does not wait for more events of a batch.
+// wait waits until an event is stored. It returns false if that will not happen
+// soon. While somebody waits, the recorder does not wait for more events of a
+// batch.
 func (p *progress) wait(ctx context.Context, seq uint64) (bool, error) {
 	kept, soon, changed := p.state(seq)
 	if kept || !soon {
@@ -74,8 +76,8 @@ func (p *progress) wait(ctx context.Context, seq uint64) (bool, error) {
 	}
 }
 
-// batching notes how to end the batch that the recorder collects; nil after its end.
-// It ends the batch at once while somebody waits.
+// batching sets the function that ends the batch which the recorder collects, or
+// nil after its end. While somebody waits, it ends the batch at once.
 func (p *progress) batching(flush context.CancelFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

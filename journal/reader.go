@@ -8,9 +8,9 @@ import (
 	"takeover/capture"
 )
 
-// Reader reads a session's events at its own pace: first from the durable stream
-// those that the ring no longer holds, then from the ring. It is for one goroutine
-// at a time.
+// Reader reads a session's events at its own pace. It reads the durable stream
+// for events that the ring no longer holds, and then the ring. Only one goroutine
+// may use it at a time.
 type Reader struct {
 	journal *Journal
 	ring    *capture.Reader
@@ -27,21 +27,21 @@ func (j *Journal) Read(since uint64, filter capture.Filter) *Reader {
 	return &Reader{journal: j, ring: j.ring.Read(since).Filter(filter), filter: filter}
 }
 
-// Careful makes the reader return stored events: after the process was killed, its
-// caller finds each event that it got, and all events before. Only while the durable
-// stream is away does the reader return events that are not stored; Kept tells. It
+// Careful makes the reader return only events that are stored, so that they and
+// all events before them survive the death of the process. While the durable
+// stream is away, it also returns events that are not stored; see Kept. It
 // returns the reader.
 func (r *Reader) Careful() *Reader {
 	r.careful = r.journal.events != nil
 	return r
 }
 
-// Kept reports whether the last event of a careful reader is stored, so that another
-// reader that begins behind it misses nothing.
+// Kept reports whether the last event of a careful reader is stored. If so,
+// another reader that starts after it misses nothing.
 func (r *Reader) Kept() bool { return r.kept || !r.careful }
 
-// Next waits for the next event. The error is io.EOF after the last event of an ended
-// session, the stream's, or ctx's cause.
+// Next waits for the next event. The error is io.EOF after the last event of an
+// ended session, an error of the stream, or ctx's cause.
 func (r *Reader) Next(ctx context.Context) (capture.Event, error) {
 	if r.held == nil {
 		e, err := r.read(ctx)
@@ -70,7 +70,7 @@ func (r *Reader) read(ctx context.Context) (capture.Event, error) {
 		if err != nil {
 			return capture.Event{}, err
 		}
-		if read == r.ring.Since() { // the event is lost, and the ring returns the mark of that
+		if read == r.ring.Since() { // the event is lost, and the ring returns a mark for it
 			return r.ring.Next(ctx)
 		}
 		r.ring.Skip(read)
@@ -79,7 +79,7 @@ func (r *Reader) read(ctx context.Context) (capture.Event, error) {
 	return r.take(), nil
 }
 
-// TryNext returns the next event if there is one already.
+// TryNext returns the next event if it is already available.
 func (r *Reader) TryNext() (capture.Event, bool) {
 	if !r.careful {
 		return r.tryRead()
@@ -105,7 +105,7 @@ func (r *Reader) tryRead() (capture.Event, bool) {
 		return r.take(), true
 	}
 	if r.journal.events != nil && r.ring.Missed() > 0 {
-		return capture.Event{}, false // Next reads it
+		return capture.Event{}, false // Next will read it
 	}
 	return r.ring.TryNext()
 }
@@ -116,8 +116,8 @@ func (r *Reader) take() capture.Event {
 	return e
 }
 
-// Each calls each with all events up to the present one, oldest first, and reads them
-// a few at a time. It ends with each's error.
+// Each calls each with all events up to the present one, oldest first. It reads
+// only a few at a time. It stops when each returns an error, and returns that.
 func (j *Journal) Each(ctx context.Context, each func(*capture.Event) error) error {
 	last := j.ring.Last()
 	reader := j.Read(0, capture.Filter{})

@@ -13,19 +13,19 @@ import (
 
 // Limits of copying events to a sink.
 const (
-	batchEvents = 50                     // the most events of a batch
-	batchBytes  = 4 << 20                // a batch ends with the event that reaches this size
+	batchEvents = 50                     // maximum number of events in a batch
+	batchBytes  = 4 << 20                // an event that reaches this size ends its batch
 	batchTime   = 100 * time.Millisecond // how long a batch waits for more events
 
 	minRetry    = 250 * time.Millisecond // first pause while the sink is away; doubles
 	maxRetry    = 5 * time.Second
-	sinkTimeout = 10 * time.Second // for one answer of a sink
-	endGrace    = 5 * time.Second  // how long the recorder goes on after the session's end
+	sinkTimeout = 10 * time.Second // for one reply of a sink
+	endGrace    = 5 * time.Second  // how long the recorder continues after the session's end
 )
 
-// sink stores events: JetStream's durable stream, or S2. Append returns how many of
-// the records it stored, counted from the first; Last returns the number of the
-// session's newest event that the sink knows of; Away reports whether the sink
+// sink stores events: JetStream's durable stream, or S2. Append returns how many
+// of the records it stored, counted from the first. Last returns the number of
+// the session's newest event that the sink knows. Away reports whether the sink
 // cannot be reached, with a channel that is closed when that changes.
 type sink interface {
 	Append(ctx context.Context, session string, records []store.Record) (kept int, err error)
@@ -42,9 +42,9 @@ type recorder struct {
 	done     chan struct{} // closed when run has returned
 }
 
-// run copies events until the ring is closed and read, or until endGrace after the
-// session's end. While the sink is away the ring holds the events; for events that
-// the ring had to drop, run copies the ring's mark.
+// run copies events until the ring is closed and read, or until endGrace after
+// the session's end. While the sink is away, the events wait in the ring. If the
+// ring had to drop some, run copies the ring's mark for them.
 func (r *recorder) run(session context.Context, reader *capture.Reader) {
 	defer close(r.done)
 	defer r.progress.set(0, false)
@@ -64,7 +64,7 @@ func (r *recorder) run(session context.Context, reader *capture.Reader) {
 }
 
 // nextBatch waits for an event and returns it with the events that follow within
-// batchTime. The batch ends early when somebody waits for it to be stored.
+// batchTime. The batch ends early if somebody waits for it to be stored.
 func (r *recorder) nextBatch(ctx context.Context, reader *capture.Reader) (batch []store.Record, err error) {
 	e, err := reader.Next(ctx)
 	if err != nil {
@@ -93,13 +93,13 @@ func recordOf(e capture.Event) store.Record {
 	return store.Record{Seq: e.Seq, TS: e.TS, Capture: e.CaptureSessionID, Category: e.Category, JSON: e.JSON()}
 }
 
-// keep stores a batch, with as many attempts as it takes. It reports false when ctx
-// ended before.
+// keep stores a batch, retrying as often as necessary. It returns false if ctx
+// ends first.
 func (r *recorder) keep(ctx context.Context, batch []store.Record) bool {
 	newest := batch[len(batch)-1].Seq
 	for pause := minRetry; ; pause = min(2*pause, maxRetry) {
 		var err error
-		if pause > minRetry { // a part of the batch may be there already
+		if pause > minRetry { // part of the batch may already be stored
 			batch, err = r.missing(ctx, batch)
 		}
 		if err == nil {
@@ -136,7 +136,8 @@ func (r *recorder) missing(ctx context.Context, batch []store.Record) ([]store.R
 	return batch, err
 }
 
-// pause waits for a time, or until the sink is back. It reports false when ctx ended.
+// pause waits for a time, or until the sink is back. It returns false if ctx ends
+// first.
 func (r *recorder) pause(ctx context.Context, pause time.Duration) bool {
 	away, changed := r.sink.Away()
 	if !away {

@@ -13,15 +13,15 @@ import (
 	"takeover/store"
 )
 
-// s2Server keeps what is appended, while it is not away.
+// s2Server stores what is appended, unless it is away.
 type s2Server struct {
 	*httptest.Server
 	mu      sync.Mutex // guards what follows
 	away    bool
 	once    sync.Once
-	asked   chan struct{} // closed by once, when it was asked while away
+	asked   chan struct{} // closed by once, at the first request while away
 	records []capture.Event
-	largest int // records of a batch
+	largest int // largest number of records in a batch
 }
 
 func startS2(t *testing.T) (*s2Server, *store.S2) {
@@ -64,8 +64,9 @@ func (s *s2Server) setAway(away bool) {
 	s.away = away
 }
 
-// Events go to S2 too. While it is away capture goes on and the durable stream keeps
-// all; what the ring has no room for is told to S2 as dropped.
+// TestS2Reader checks that events go to S2, too. While S2 is away, capture
+// continues and the durable stream keeps all events. Events that no longer fit
+// the ring are reported to S2 as dropped.
 func TestS2Reader(t *testing.T) {
 	s2, to := startS2(t)
 	s := record(t, store.Options{Dir: t.TempDir()}, to)
@@ -82,13 +83,13 @@ func TestS2Reader(t *testing.T) {
 		t.Fatal("S2 was not asked")
 	}
 	const n = capture.DefaultRingEvents + 600
-	for i := 201; i < n; i += 500 { // no faster than the durable stream takes them
+	for i := 201; i < n; i += 500 { // only as fast as the durable stream stores them
 		tell(t, s, i, min(500, n-i))
 		untilKept(t, s)
 	}
 	inOrder(t, readAll(t, s, 1000), n)
 	s2.setAway(false)
-	s.end() // waits for the last of them
+	s.end() // waits until the last of them is stored
 	s2.mu.Lock()
 	defer s2.mu.Unlock()
 	next, missed := uint64(1), 0

@@ -1,5 +1,5 @@
-// Package keys knows the keys of a keyboard with the US layout: what each types, is
-// called and is numbered.
+// Package keys describes the keys of a keyboard with the US layout: what each key
+// types, its names and its numbers.
 package keys
 
 import (
@@ -8,20 +8,21 @@ import (
 	"strconv"
 )
 
-// Key is a key. One that types has the two texts it types; another has a name.
+// Key is a key. A key that types has the two texts that it types; any other key
+// has a name.
 type Key struct {
-	Code           string // KeyboardEvent.code: where the key lies
+	Code           string // KeyboardEvent.code: the position of the key
 	KeyCode        int64  // KeyboardEvent.keyCode, a Windows virtual key code
-	Name           string // KeyboardEvent.key of a key that types nothing
+	Name           string // KeyboardEvent.key, for a key that types nothing
 	Plain, Shift   string // what it types, without and with Shift
 	Keypad         bool
-	Location       int    // 1 left, 2 right of two keys with one name; else 0
-	Navigation     string // KeyboardEvent.key of a key of the keypad without NumLock, if that differs
-	NavigationCode int64  // KeyboardEvent.keyCode then
-	Rare           bool   // usual US keyboards lack it
+	Location       int    // 1 left or 2 right, for two keys with the same name; otherwise 0
+	Navigation     string // KeyboardEvent.key of a keypad key without NumLock, if that differs
+	NavigationCode int64  // KeyboardEvent.keyCode of a keypad key without NumLock
+	Rare           bool   // missing on most US keyboards
 }
 
-// Process is the key code of a press that an input method took.
+// Process is the key code of a press that an input method handled.
 const Process = 0xE5
 
 // ByCode finds a key by its KeyboardEvent.code.
@@ -30,14 +31,14 @@ func ByCode(code string) (Key, bool) {
 	return k, ok
 }
 
-// ByName finds a key that types nothing by its KeyboardEvent.key. Keyboards that know
-// no codes, such as a phone's, name keys so.
+// ByName finds a key that types nothing by its KeyboardEvent.key. Keyboards
+// without codes, such as a phone's, identify keys in this way.
 func ByName(name string) (Key, bool) {
 	k, ok := byName[name]
 	return k, ok
 }
 
-// All gives the keys that have a code, in no order.
+// All returns the keys that have a code, in no particular order.
 func All() iter.Seq[Key] { return maps.Values(byCode) }
 
 var (
@@ -45,9 +46,9 @@ var (
 	byName = named(byCode)
 )
 
-// codes are the keys by KeyboardEvent.code, but for letters, digits and function keys
-// (UI Events KeyboardEvent code Values; the key codes are those of Windows, winuser.h,
-// which Chromium uses on every system).
+// codes maps KeyboardEvent.code to keys, except for letters, digits and function
+// keys (UI Events KeyboardEvent code Values). The key codes are those of Windows
+// (winuser.h), which Chromium uses on every system.
 var codes = map[string]Key{
 	"Backquote":    {KeyCode: 0xC0, Plain: "`", Shift: "~"},
 	"Minus":        {KeyCode: 0xBD, Plain: "-", Shift: "_"},

@@ -1,4 +1,4 @@
-// Package links makes, checks and ends the share links of sessions.
+// Package links creates, checks and ends the share links of sessions.
 package links
 
 import (
@@ -16,11 +16,11 @@ import (
 	"takeover/invalid"
 )
 
-// Role says what the visitors by a link may do.
+// Role says what visitors with a link may do.
 type Role string
 
-// The roles: view sees, takeover answers a takeover and controls meanwhile,
-// control may take control at any time.
+// The roles: view may watch; takeover may answer a takeover, and control the
+// session meanwhile; control may take control at any time.
 const (
 	RoleView     Role = "view"
 	RoleTakeover Role = "takeover"
@@ -28,12 +28,13 @@ const (
 )
 
 var (
-	// ErrInvalid is the error of a link that is unknown, expired, used up or revoked.
-	// An Error says which.
+	// ErrInvalid is returned for a link that is unknown, expired, used up or
+	// revoked. An Error says which.
 	ErrInvalid = errors.New("this link is not valid any more")
-	// ErrNotFound is the error of an id that names no open link of the session.
+	// ErrNotFound is returned for an id that names no open link of the session.
 	ErrNotFound = errors.New("not found")
-	// ErrTooMany is the error of one link more than a session may have.
+	// ErrTooMany is returned when a session already has as many links as it may
+	// have.
 	ErrTooMany = errors.New("too many")
 )
 
@@ -42,27 +43,27 @@ const (
 	maxLife     = 30 * 24 * time.Hour
 	maxUses     = 1000
 	maxOpen     = 100 // links of one session
-	keptVisits  = 50  // uses remembered of one link
-	keptDead    = 50  // links of one session remembered after they ended
+	keptVisits  = 50  // number of uses remembered of one link
+	keptDead    = 50  // number of ended links remembered of one session
 )
 
-// State says whether a share link opens anything, and why not.
+// State says whether a share link still opens the session, and if not, why.
 type State string
 
-// The states of a link. A used-up link opens nothing more; the people who came by
-// it may stay until it expires.
+// The states of a link. A used-up link admits nobody else; visitors who used it
+// may stay until it expires.
 const (
 	Open    State = "open"
 	UsedUp  State = "used up"
 	Expired State = "expired"
 	Revoked State = "revoked"
-	Ended   State = "ended" // with its session
+	Ended   State = "ended" // ended with its session
 )
 
-// Error says why a link opens nothing. It is an ErrInvalid.
+// Error says why a link no longer opens the session. It wraps ErrInvalid.
 type Error struct{ State State }
 
-// Error tells the person who followed the link why it opens nothing.
+// Error returns a message for the person who followed the link.
 func (e *Error) Error() string {
 	switch e.State {
 	case UsedUp:
@@ -78,15 +79,15 @@ func (e *Error) Error() string {
 	}
 }
 
-// Unwrap makes it an ErrInvalid.
+// Unwrap returns ErrInvalid.
 func (e *Error) Unwrap() error { return ErrInvalid }
 
 // Options says what a share link allows.
 type Options struct {
 	Role      Role
 	ExpiresIn time.Duration // default one hour
-	MaxUses   int           // times its secret may be traded; 0: as often as wanted
-	Takeover  string        // the takeover it leads to, or empty for the session
+	MaxUses   int           // how often the link may be used; 0 for no limit
+	Takeover  string        // the takeover that it leads to, or empty for the session
 	CreatedBy string
 }
 
@@ -106,21 +107,20 @@ type Info struct {
 	Visits    []Visit    `json:"visits"` // the last 50 uses, oldest first
 }
 
-// Visit is one use of a link: somebody traded its secret, and may have become a
-// viewer.
+// Visit is one use of a link. The visitor may have become a viewer.
 type Visit struct {
 	Number int       `json:"number"` // from 1
 	At     time.Time `json:"at"`
 	From   string    `json:"from"`             // the network it came from, not the address
-	Viewer string    `json:"viewer,omitempty"` // the last one
-	Here   bool      `json:"here"`             // that viewer looks at the session now
+	Viewer string    `json:"viewer,omitempty"` // the last viewer of this visit
+	Here   bool      `json:"here"`             // whether that viewer is in the session now
 }
 
-// Grant is what a redeemed link gives.
+// Grant is what a visitor gets for a link's secret.
 type Grant struct {
 	SessionID string    `json:"sessionId"`
 	LinkID    string    `json:"linkId"`
-	Visit     int       `json:"visit"` // the number of the use it came of
+	Visit     int       `json:"visit"` // the number of the visit
 	Takeover  string    `json:"takeover,omitempty"`
 	Role      Role      `json:"role"`
 	Expires   time.Time `json:"expires"`
@@ -146,28 +146,29 @@ func (l *link) stateAt(now time.Time) State {
 	return Open
 }
 
-// dead reports whether the link has expired or ended: nobody may come or stay by it.
+// dead reports whether the link has expired or ended, so that nobody may enter or
+// stay with it.
 func (l *link) dead(now time.Time) bool { return l.EndedAt != nil || now.After(l.ExpiresAt) }
 
-// Registry holds the share links of all sessions. It finds them by their id and by
-// the hash of their secret, and remembers ended ones for a while. All methods may
+// Registry holds the share links of all sessions. It finds a link by its id or by
+// the hash of its secret, and remembers ended links for a while. All methods may
 // be called from any goroutine.
 type Registry struct {
-	archive *archive.Archive // nil for none
+	archive *archive.Archive // nil if links are not archived
 
 	mu     sync.Mutex // guards what follows
 	byHash map[[sha256.Size]byte]*link
 	byID   map[string]*link
 }
 
-// New returns an empty registry. It writes its links to an archive, unless that is
-// nil.
+// New returns an empty registry. It writes its links to the archive, unless that
+// is nil.
 func New(a *archive.Archive) *Registry {
 	return &Registry{archive: a, byHash: map[[sha256.Size]byte]*link{}, byID: map[string]*link{}}
 }
 
-// Create makes a link of a session and its secret: 256 random bits, base64url. The
-// error is an *invalid.Error or ErrTooMany.
+// Create creates a link to a session and returns it with its secret: 256 random
+// bits as base64url. The error is an *invalid.Error or ErrTooMany.
 func (r *Registry) Create(session string, o Options) (Info, string, error) {
 	if o.ExpiresIn == 0 {
 		o.ExpiresIn = defaultLife
@@ -203,8 +204,8 @@ func (r *Registry) Create(session string, o Options) (Info, string, error) {
 	return one.at(now), secret, nil
 }
 
-// makeRoomLocked forgets the oldest dead links of a session beyond those kept,
-// and reports whether it may have one more.
+// makeRoomLocked forgets a session's oldest dead links beyond those that are
+// kept. It reports whether the session may have one more link.
 func (r *Registry) makeRoomLocked(session string, now time.Time) bool {
 	all := r.ofLocked(session)
 	dead := 0
@@ -225,9 +226,9 @@ func (r *Registry) dropLocked(one *link) {
 	r.archive.Drop(key(one))
 }
 
-// Redeem trades a secret for a grant. from is the network of the caller, for the
-// list of visits. The error is ErrInvalid for an unknown secret, which takes the
-// same time for all of them, and an *Error for one that was right once.
+// Redeem exchanges a secret for a grant. from is the network of the caller, for
+// the list of visits. The error is ErrInvalid for an unknown secret, and an
+// *Error for one that was valid once. All unknown secrets take the same time.
 func (r *Registry) Redeem(secret, from string) (Grant, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -248,7 +249,8 @@ func (r *Registry) Redeem(secret, from string) (Grant, error) {
 	return Grant{SessionID: one.SessionID, LinkID: one.ID, Visit: one.Uses, Takeover: one.Takeover, Role: one.Role, Expires: one.ExpiresAt}, nil
 }
 
-// Check returns nil while a grant holds, else ErrInvalid or an *Error.
+// Check returns nil while a grant is valid, and otherwise ErrInvalid or an
+// *Error.
 func (r *Registry) Check(g Grant) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -263,7 +265,7 @@ func (r *Registry) Check(g Grant) error {
 }
 
 // Over returns a channel that is closed when the grant's link is revoked or its
-// session ends. It tells nothing of the link's expiry: ask Check.
+// session ends. It is not closed when the link expires: use Check for that.
 func (r *Registry) Over(g Grant) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -275,7 +277,7 @@ func (r *Registry) Over(g Grant) <-chan struct{} {
 	return gone
 }
 
-// Joined notes which viewer came by a grant.
+// Joined records which viewer used a grant.
 func (r *Registry) Joined(g Grant, viewer string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -291,7 +293,7 @@ func (r *Registry) Joined(g Grant, viewer string) {
 	r.archiveLocked(one)
 }
 
-// List returns a session's links, oldest first. Visit.Here is for the caller to set.
+// List returns a session's links, oldest first. The caller sets Visit.Here.
 func (r *Registry) List(session string) []Info {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -303,7 +305,7 @@ func (r *Registry) List(session string) []Info {
 	return list
 }
 
-// at returns a copy of the link, with its state at a time.
+// at returns a copy of the link with its state at a time.
 func (l *link) at(now time.Time) Info {
 	c := l.Info
 	c.State = l.stateAt(now)
@@ -370,7 +372,7 @@ func (r *Registry) Forget(session string) {
 // person's page can still say that it is done.
 const settledLife = 2 * time.Minute
 
-// Settle lets the links of an ended takeover expire soon.
+// Settle makes the links of an ended takeover expire soon.
 func (r *Registry) Settle(takeover string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -393,7 +395,7 @@ func key(l *link) archive.Key {
 	return archive.Key{Kind: archive.Links, Session: l.SessionID, ID: l.ID}
 }
 
-// archiveLocked writes the link's present state soon.
+// archiveLocked soon writes the link's present state.
 func (r *Registry) archiveLocked(l *link) {
 	r.archive.Later(key(l), func(ctx context.Context) (int, error) {
 		r.mu.Lock()
@@ -404,8 +406,8 @@ func (r *Registry) archiveLocked(l *link) {
 	})
 }
 
-// Restore reads the archived links of the sessions that known names. Call it before
-// the archive starts.
+// Restore reads the archived links of those sessions that known accepts. Call it
+// before the archive starts.
 func (r *Registry) Restore(ctx context.Context, known func(session string) bool) error {
 	return archive.Read(ctx, r.archive, archive.Links, func(k archive.Key, rec record) (int, error) {
 		if known(k.Session) {

@@ -79,8 +79,8 @@ func isError(err error, state State) bool {
 	return errors.As(err, &why) && why.State == state && errors.Is(err, ErrInvalid)
 }
 
-// TestLinksSayWhyTheyAreOver goes through what a link can come to, and how many
-// of those that are over are remembered.
+// TestLinksSayWhyTheyAreOver checks the reasons why a link may end, and how many
+// ended links are remembered.
 func TestLinksSayWhyTheyAreOver(t *testing.T) {
 	l := New(nil)
 	create := func(session string, o Options) (Info, string) {

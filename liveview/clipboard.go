@@ -13,8 +13,8 @@ import (
 // openTimeout bounds opening the clipboard.
 const openTimeout = 10 * time.Second
 
-// Clipboard is the clipboard of one Chromium. It is opened at its first use, because
-// it costs a process. All methods may be called from any goroutine.
+// Clipboard is the clipboard of one Chromium. It is opened when it is first used,
+// because it needs a process. All methods may be called from any goroutine.
 type Clipboard struct {
 	client *cdp.Client
 	copied func(string, error)
@@ -33,7 +33,7 @@ type opened struct {
 	err  error
 
 	mu       sync.Mutex
-	attached *clipboard.Clipboard // takes events; set before it
+	attached *clipboard.Clipboard // gets events; set before done is closed
 }
 
 func newClipboard(client *cdp.Client, copied func(string, error)) *Clipboard {
@@ -42,7 +42,8 @@ func newClipboard(client *cdp.Client, copied func(string, error)) *Clipboard {
 	return c
 }
 
-// Want opens the clipboard without waiting for it, so that copies are noticed.
+// Want starts to open the clipboard, so that copies are noticed, and does not
+// wait for it.
 func (c *Clipboard) Want() { c.want() }
 
 func (c *Clipboard) want() *opened {
@@ -75,7 +76,8 @@ func (c *Clipboard) forget(o *opened) {
 	}
 }
 
-// Paste is content for the clipboard: an image, else a text. The zero value is none.
+// Paste is content for the clipboard: an image or, without one, a text. The zero
+// value is nothing.
 type Paste struct {
 	Wanted bool
 	Text   string
@@ -103,15 +105,15 @@ func (c *Clipboard) Prepare(ctx context.Context, p Paste) error {
 	} else {
 		err = o.it.SetText(ctx, p.Text)
 	}
-	if err != nil && !errors.Is(err, clipboard.ErrRefused) { // its page is gone
+	if err != nil && !errors.Is(err, clipboard.ErrRefused) { // the clipboard's page is gone
 		c.forget(o)
 		o.it.Close()
 	}
 	return err
 }
 
-// handle takes an event of the clipboard's page, and reports whether it did. It runs
-// on the connection's read loop.
+// handle passes an event to the clipboard if it belongs to the clipboard's page,
+// and reports whether it does. It runs on the connection's read loop.
 func (c *Clipboard) handle(ev cdp.Event) bool {
 	c.mu.Lock()
 	o := c.current
@@ -135,7 +137,7 @@ func (o *opened) attach(it *clipboard.Clipboard) {
 	o.attached = it
 }
 
-// close closes the clipboard and waits for what is under way.
+// close closes the clipboard and waits for running operations.
 func (c *Clipboard) close() {
 	c.cancel()
 	c.work.Wait()

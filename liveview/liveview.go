@@ -1,5 +1,6 @@
-// Package liveview shows the pages of a Chromium and acts in them: for each watched
-// page a cast and an input dispatcher, and one clipboard for alv.
+// Package liveview shows the pages of a Chromium and sends them input. It has a
+// cast and an input dispatcher for each watched page, and one clipboard for all
+// of them.
 package liveview
 
 import (
@@ -21,20 +22,20 @@ import (
 // closeTimeout is how long Chromium may take to detach the client.
 const closeTimeout = 5 * time.Second
 
-// ErrClosed is the error of methods after Close.
+// ErrClosed is returned by methods after Close.
 var ErrClosed = errors.New("the live view is closed")
 
 // Options configures a View. Counter and Logger are required.
 type Options struct {
 	Counter       *screencast.Counter          // numbers the pictures of all casts
-	Width, Height int                          // of pages in CSS pixels, until their pictures tell
+	Width, Height int                          // page size in CSS pixels, until the first picture shows it
 	Density       float64                      // pixels that Chromium draws per CSS pixel
-	Copied        func(text string, err error) // is called with what a page copies; must not block
+	Copied        func(text string, err error) // called with what a page copies; must not block
 	Logger        *slog.Logger
 }
 
-// View is a client of its own on a Chromium. All methods may be called from any
-// goroutine.
+// View shows the pages of one Chromium, with a CDP client of its own. All methods
+// may be called from any goroutine.
 type View struct {
 	client  *cdp.Client
 	options Options
@@ -97,8 +98,8 @@ func (v *View) handle(ev cdp.Event) {
 	}
 }
 
-// Page returns the live view of a page with its number as a tab. It attaches to the
-// page at the first calv.
+// Page returns the live view of a page. tab is the page's number as a tab. Page
+// attaches to the page at the first call.
 func (v *View) Page(ctx context.Context, of *browser.Page, tab uint32) (*Page, error) {
 	id := of.ID()
 	v.mu.Lock()
@@ -135,7 +136,7 @@ func (v *View) attach(ctx context.Context, p *attachment, of *browser.Page, tab 
 	if err != nil {
 		p.err = fmt.Errorf("watch page: %w", err)
 		v.mu.Lock()
-		delete(v.pages, id) // the next one tries again
+		delete(v.pages, id) // the next call tries again
 		v.mu.Unlock()
 		return
 	}
@@ -155,7 +156,8 @@ func (v *View) attach(ctx context.Context, p *attachment, of *browser.Page, tab 
 	}
 }
 
-// Attached returns the live view of a page, or nil if Page did not attach to it yet.
+// Attached returns the live view of a page, or nil if Page has not attached to it
+// yet.
 func (v *View) Attached(id target.ID) *Page {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -195,7 +197,7 @@ func (v *View) Close() {
 	v.clipboard.close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_ = v.client.Close(ctx) // the browser may be gone, and is about to be
+	_ = v.client.Close(ctx) // the browser may be gone, or about to go
 }
 
 // ReleaseAll releases all keys, buttons and fingers that are down, on every page.

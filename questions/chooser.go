@@ -17,11 +17,12 @@ const (
 	maxAccept = 1000
 	// inputPatience is how long a page may take to say which element asks for files.
 	inputPatience = 5 * time.Second
-	// interceptPatience is how long pages may take to say that they will ask.
+	// interceptPatience is how long pages may take to confirm that they will ask.
 	interceptPatience = 300 * time.Millisecond
 )
 
-// ChooserMessage is an input element that wants files, or, with Closed, no more.
+// ChooserMessage describes an input element that asks for files. With Closed, the
+// question has ended.
 type ChooserMessage struct {
 	Type     string `json:"type"` // chooser
 	ID       string `json:"id"`
@@ -32,18 +33,18 @@ type ChooserMessage struct {
 }
 
 // Choosers are the input elements that ask people for files. Pages ask while a
-// person is in control: scripts that listen see to it themselves, and others find
-// what Chromium does without a window, which is to choose nothing.
+// person is in control. Scripts that listen for file choosers handle them alone.
+// For other scripts, Chromium without a window chooses nothing.
 type Choosers struct {
 	open *register
 
 	mu      sync.Mutex // guards what follows
 	scripts Scripts
-	asked   bool                   // a person is in control, or is about to be
-	pages   map[*browser.Page]bool // the pages of the browser, and whether they were told to ask
+	asked   bool                   // a person is in control, or will be soon
+	pages   map[*browser.Page]bool // the pages of the browser, and whether they intercept file choosers
 }
 
-// chooser is what a question keeps of an element.
+// chooser is the chooser's part of a question.
 type chooser struct {
 	input    *browser.FileInput
 	multiple bool
@@ -77,9 +78,9 @@ func (c *Choosers) browserDied() {
 	clear(c.pages)
 }
 
-// Intercept makes all pages ask for files. Call it before a person gets control:
-// the page's process has to know before the person clicks. A page that stands still
-// does not hold that up for long.
+// Intercept makes all pages ask for files. Call it before a person gets control,
+// because the page's process must know before the person clicks. A page that does
+// not respond delays it only briefly.
 func (c *Choosers) Intercept() {
 	ctx, cancel := context.WithTimeout(c.open.ctx, interceptPatience)
 	defer cancel()
@@ -94,14 +95,15 @@ func (c *Choosers) Intercept() {
 	asked.Wait()
 }
 
-// onControlChanged makes pages ask while a person is in control, without waiting.
+// onControlChanged makes pages ask while a person is in control. It does not
+// wait.
 func (c *Choosers) onControlChanged(person bool) {
 	for _, p := range c.mark(person) {
 		p.AskFileChoosers(person)
 	}
 }
 
-// mark returns the pages that have to be told.
+// mark returns the pages whose setting has to change.
 func (c *Choosers) mark(asked bool) []*browser.Page {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +118,7 @@ func (c *Choosers) mark(asked bool) []*browser.Page {
 	return pages
 }
 
-// opened asks people for files, unless a script does it.
+// opened asks people for files, unless a script handles that.
 func (c *Choosers) opened(ev browser.FileChooserOpened) {
 	c.mu.Lock()
 	asked, scripts := c.asked, c.scripts
@@ -135,7 +137,7 @@ func (c *Choosers) ask(ev browser.FileChooserOpened) {
 		return
 	}
 	page := ev.Frame.Page()
-	c.open.dropIf(func(q *question) bool { return isAbout[*chooser](q) && q.page == page }) // a person answers one at a time
+	c.open.dropIf(func(q *question) bool { return isAbout[*chooser](q) && q.page == page }) // a page has only one open chooser at a time
 	id := id.New("fc")
 	c.open.add(&question{
 		id: id, page: page, to: Acting, about: &chooser{input, ev.Multiple},
@@ -155,8 +157,8 @@ func (c *Choosers) ask(ev browser.FileChooserOpened) {
 	})
 }
 
-// Answer gives an element its files, which are paths of this machine, or cancels
-// with none. The error is an *invalid.Error or the browser's.
+// Answer gives an element its files, which are paths on this machine, or cancels
+// if there are none. The error is an *invalid.Error or the browser's.
 func (c *Choosers) Answer(ctx context.Context, id string, paths []string) error {
 	q := c.open.find(func(q *question) bool { return q.id == id && isAbout[*chooser](q) })
 	switch {
@@ -165,7 +167,7 @@ func (c *Choosers) Answer(ctx context.Context, id string, paths []string) error 
 	case len(paths) > 1 && !q.about.(*chooser).multiple:
 		return invalid.Field("files", "must be one file")
 	}
-	if q = c.open.take(id, isAbout[*chooser]); q == nil { // answered meanwhile
+	if q = c.open.take(id, isAbout[*chooser]); q == nil { // somebody else has answered meanwhile
 		return invalid.Field("id", "there is no such file chooser")
 	}
 	input := q.about.(*chooser).input

@@ -11,11 +11,12 @@ import (
 	"takeover/text"
 )
 
-// maxDialogText bounds what a page can make every viewer receive, and what a person
-// can answer, in bytes.
+// maxDialogText bounds, in bytes, the text of a dialog that viewers receive, and
+// the answer of a person.
 const maxDialogText = 10_000
 
-// DialogMessage is a dialog that wants an answer, or, with Closed, no more.
+// DialogMessage describes a dialog that waits for an answer. With Closed, the
+// question has ended.
 type DialogMessage struct {
 	Type         string `json:"type"` // dialog
 	ID           string `json:"id"`
@@ -35,15 +36,15 @@ type Dialogs struct {
 	latest decision
 }
 
-// decision is what ForPerson decided of a dialog.
+// decision is what ForPerson decided about a dialog.
 type decision struct {
 	dialog *browser.Dialog
 	person bool
 }
 
 // ForPerson decides whether a person answers a dialog that opens while a script
-// drives the browser: yes if the script does not listen for dialogs and a person is
-// in control. Automation calls it before Handle gets the dialog.
+// drives the browser. It returns true if the script does not listen for dialogs
+// and a person is in control. Automation calls it before Handle gets the dialog.
 func (d *Dialogs) ForPerson(dialog *browser.Dialog, scriptAnswers bool) bool {
 	person := !scriptAnswers && d.open.host.Control() == Person && d.open.host.Answerable()
 	d.mu.Lock()
@@ -52,7 +53,7 @@ func (d *Dialogs) ForPerson(dialog *browser.Dialog, scriptAnswers bool) bool {
 	return person
 }
 
-// opened asks the viewers, unless automation answers.
+// opened asks the viewers, unless the automation answers.
 func (d *Dialogs) opened(dialog *browser.Dialog) {
 	d.mu.Lock()
 	automated := d.latest.dialog == dialog && !d.latest.person
@@ -72,14 +73,14 @@ func (d *Dialogs) opened(dialog *browser.Dialog) {
 	})
 }
 
-// closed takes a dialog back that was answered elsewhere or has vanished with its
-// document. Chromium tells so for all of them.
+// closed withdraws a dialog that was answered elsewhere or has vanished with its
+// document. Chromium reports all of these.
 func (d *Dialogs) closed(dialog *browser.Dialog) {
 	d.open.dropIf(func(q *question) bool { return q.about == dialog })
 }
 
-// Answer answers a dialog; text is what a prompt returns. It does not wait for the
-// page. The error is an *invalid.Error.
+// Answer answers a dialog. text is the return value of a prompt. It does not wait
+// for the page. The error is an *invalid.Error.
 func (d *Dialogs) Answer(id string, accept bool, text string) error {
 	if len(text) > maxDialogText {
 		return invalid.Field("text", "must be at most %d bytes", maxDialogText)
@@ -104,7 +105,8 @@ func (d *Dialogs) Answer(id string, accept bool, text string) error {
 	return nil
 }
 
-// ignoreClosed leaves out that a dialog has vanished before its answer came.
+// ignoreClosed ignores the error of a dialog that vanished before its answer
+// arrived.
 func ignoreClosed(err error) error {
 	if errors.Is(err, browser.ErrDialogClosed) {
 		return nil

@@ -14,17 +14,19 @@ import (
 )
 
 const (
-	// maxPermissions is how many refusals are open at once.
+	// maxPermissions bounds the refused permissions that are open at the same
+	// time.
 	maxPermissions = 20
-	// maxAllowed is how many permissions people may give the sites of a session.
+	// maxAllowed bounds the permissions that people may give the sites of a
+	// session.
 	maxAllowed = 200
 )
 
-// ErrAllowed is the error of one permission more than people may give.
+// ErrAllowed is returned when people have already given maxAllowed permissions.
 var ErrAllowed = fmt.Errorf("the sites of a session have at most %d", maxAllowed)
 
-// PermissionMessage is what a page asked for and was refused, or, with Closed, no
-// more to be decided.
+// PermissionMessage describes a permission that a page asked for and was refused.
+// With Closed, it can no longer be granted.
 type PermissionMessage struct {
 	Type   string `json:"type"` // permission
 	ID     string `json:"id"`
@@ -33,23 +35,23 @@ type PermissionMessage struct {
 	Closed bool   `json:"closed,omitempty"`
 }
 
-// Place is where pages believe to be, in degrees and meters.
+// Place is the position that pages see, in degrees and meters.
 type Place = browser.Geolocation
 
-// Permissions are what pages asked for and did not get, and what people allowed. No
-// page waits for them: a Chromium without a window refuses at once. People may allow
-// afterwards, and the page is loaded again.
+// Permissions are the permissions that pages were refused, and those that people
+// allowed. No page waits for them, because a Chromium without a window refuses at
+// once. When people allow one later, the page is loaded again.
 type Permissions struct {
 	open  *register
 	shown func() (*browser.Page, context.Context)
 
 	mu      sync.Mutex // guards what follows
-	browser Browser    // the present one; its fields are nil before the first
+	browser Browser    // the present browser; its fields are nil before the first
 	allowed []permission
-	place   *Place // what pages that may know it are told; nil before
+	place   *Place // the position for pages that may know it; nil before
 }
 
-// permission is something that a site may do or not.
+// permission is a named permission of a site.
 type permission struct{ origin, name string }
 
 func (p *Permissions) attach(b Browser) {
@@ -58,15 +60,16 @@ func (p *Permissions) attach(b Browser) {
 	p.browser = b
 }
 
-// Refused takes in that a page was refused something. It returns at once, and may
-// run on the model's goroutine.
+// Refused handles a refusal. It returns at once, and may run on the model's
+// goroutine.
 func (p *Permissions) Refused(r *widget.Refusal) {
 	p.mu.Lock()
 	scripts := p.browser.Scripts
 	p.mu.Unlock()
 	page := r.Page()
 	origin := browser.Origin(page.URL())
-	// While a script says what its pages may, Chromium refuses the rest, asked for or not.
+	// If a script has granted permissions, Chromium refuses all others, even
+	// before a page asks.
 	if origin == "" || scripts == nil || scripts.GrantsPermissions() {
 		return
 	}
@@ -83,8 +86,8 @@ func (p *Permissions) Refused(r *widget.Refusal) {
 	})
 }
 
-// ask tells people of a refusal, once for each site. The page that viewers see is
-// the one to be loaded again.
+// ask tells people about a refusal, once per site. It names the page that viewers
+// see, because that page will be loaded again.
 func (p *Permissions) ask(page *browser.Page, wanted permission) {
 	same := func(q *question) bool {
 		return q.about == wanted && q.page.Context() == page.Context()
@@ -97,7 +100,7 @@ func (p *Permissions) ask(page *browser.Page, wanted permission) {
 		closed:  PermissionMessage{Type: "permission", ID: id, Closed: true},
 		stays:   func(url string) bool { return browser.Origin(url) == wanted.origin },
 	}
-	p.mu.Lock() // of two pages of a site, one asks
+	p.mu.Lock() // if two pages of a site are refused, only one asks
 	known := p.open.find(same)
 	added := known == nil && p.open.count(isAbout[permission]) < maxPermissions && p.open.insert(q)
 	p.mu.Unlock()
@@ -109,10 +112,10 @@ func (p *Permissions) ask(page *browser.Page, wanted permission) {
 	}
 }
 
-// Answer decides a refusal: with allow the site may from now on, and the page is
-// loaded again so that it asks once more. place, for geolocation, is where all pages
-// that may know it believe to be; without one they hear that nobody knows. The error
-// is an *invalid.Error, ErrAllowed or the browser's.
+// Answer answers a refusal. With allow, the site gets the permission, and the
+// page is loaded again so that it asks once more. place, for geolocation, becomes
+// the position of all pages that may know it; without it, they get an error. The
+// error is an *invalid.Error, ErrAllowed or the browser's.
 func (p *Permissions) Answer(ctx context.Context, id string, allow bool, place *Place) error {
 	if err := checkPlace(place); err != nil {
 		return err
@@ -143,7 +146,7 @@ func (p *Permissions) Answer(ctx context.Context, id string, allow bool, place *
 		return nil
 	}
 	if _, err := page.Reload(ctx, browser.NavigateOptions{NoWait: true}); err != nil {
-		p.open.log.Debug("reload for a permission", "error", err) // the page itself shows how it went
+		p.open.log.Debug("reload for a permission", "error", err) // the page itself shows the outcome
 	}
 	return nil
 }
@@ -162,7 +165,7 @@ func checkPlace(place *Place) error {
 	return nil
 }
 
-// setPlace says where pages are; nil leaves what is known.
+// setPlace sets the position of pages; nil keeps the present one.
 func (p *Permissions) setPlace(ctx context.Context, bc *browser.Context, place *Place) error {
 	if place == nil {
 		if bc.Options().Geolocation != nil {
@@ -176,8 +179,8 @@ func (p *Permissions) setPlace(ctx context.Context, bc *browser.Context, place *
 	return bc.SetGeolocation(ctx, place)
 }
 
-// keep remembers what is allowed for the next browser, and returns the automation of
-// the present one. It reports false when too much is allowed.
+// keep remembers a permission for the next browser, and returns the automation of
+// the present one. It returns false if there are too many permissions.
 func (p *Permissions) keep(allowed permission) (Scripts, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,8 +193,8 @@ func (p *Permissions) keep(allowed permission) (Scripts, bool) {
 	return p.browser.Scripts, true
 }
 
-// AllowAgain gives the sites of a new browser what people allowed before the last
-// one died.
+// AllowAgain gives the sites of a new browser the permissions that people allowed
+// before the last one died.
 func (p *Permissions) AllowAgain(ctx context.Context) error {
 	p.mu.Lock()
 	b, allowed, place := p.browser, slices.Clone(p.allowed), p.place

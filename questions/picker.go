@@ -11,8 +11,8 @@ import (
 	"takeover/widget"
 )
 
-// SelectMessage is something that Chromium would open over the page for a field,
-// for viewers to draw, or, with Closed, no more.
+// SelectMessage describes a popup that Chromium would open over the page for a
+// field, so that viewers can draw it. With Closed, the picker has ended.
 type SelectMessage struct {
 	Type string `json:"type"` // select
 	ID   string `json:"id"`
@@ -20,17 +20,18 @@ type SelectMessage struct {
 	Closed bool `json:"closed,omitempty"`
 }
 
-// Pickers are what Chromium opens over fields of the page that is shown. While a
-// person has control, viewers draw it instead. At most one is open.
+// Pickers are the popups that Chromium opens for fields of the page that is
+// shown. While a person has control, viewers draw them instead. At most one is
+// open.
 type Pickers struct {
 	open  *register
 	shown func() (*browser.Page, context.Context)
 
 	mu     sync.Mutex // guards what follows
 	desk   *widget.Desk
-	next   *widget.Picker // the newest one that has opened and was not taken over yet
-	taking bool           // a goroutine takes over
-	ended  *widget.Picker // the last one that was answered or left: it never opens again
+	next   *widget.Picker // the newest picker that has opened and was not taken over yet
+	taking bool           // a goroutine is taking over
+	ended  *widget.Picker // the last picker that was answered or left; it never opens again
 }
 
 func (p *Pickers) attach(d *widget.Desk) {
@@ -39,9 +40,9 @@ func (p *Pickers) attach(d *widget.Desk) {
 	p.desk = d
 }
 
-// Opened takes over what has opened for a field of the page that is shown, if a
-// person has control. A script's is left to the script. It runs on the model's
-// goroutine.
+// Opened takes over a picker of the page that is shown, if a person has control.
+// While a script has control, it leaves the picker to the script. It runs on the
+// model's goroutine.
 func (p *Pickers) Opened(k *widget.Picker) {
 	if p.open.host.Control() != Person {
 		return
@@ -59,7 +60,7 @@ func (p *Pickers) Opened(k *widget.Picker) {
 	}
 }
 
-// Gone takes in that the focus has left a field. It runs on the model's goroutine.
+// Gone handles that the focus has left a field. It runs on the model's goroutine.
 func (p *Pickers) Gone(k *widget.Picker) {
 	p.mu.Lock()
 	p.ended = k
@@ -67,7 +68,7 @@ func (p *Pickers) Gone(k *widget.Picker) {
 	p.open.dropIf(func(q *question) bool { return isPicker(q) && q.about.(*widget.Picker).Same(k) })
 }
 
-// take takes over what has opened, the newest, one after the other.
+// take takes over the newest picker that has opened, until there are no more.
 func (p *Pickers) take() {
 	for {
 		page, place := p.shown()
@@ -97,8 +98,8 @@ func (p *Pickers) take() {
 	}
 }
 
-// show has viewers draw what a page has opened. A new description of the same field
-// keeps its id.
+// show makes viewers draw a picker. A new description of the same field keeps the
+// id.
 func (p *Pickers) show(place context.Context, k *widget.Picker, d *widget.Description) {
 	same := func(q *question) bool { return isPicker(q) && q.about.(*widget.Picker).Same(k) }
 	p.open.dropIf(func(q *question) bool { return isPicker(q) && !same(q) })
@@ -120,13 +121,14 @@ func (p *Pickers) show(place context.Context, k *widget.Picker, d *widget.Descri
 		return
 	}
 	p.open.ask(q)
-	if p.open.host.Control() != Person { // control has passed on meanwhile
+	if p.open.host.Control() != Person { // control has changed hands meanwhile
 		p.open.dropIf(same)
 	}
 }
 
-// onControlChanged makes a page tell again what is open in it when a person takes
-// control: what a script left open takes the person's keys.
+// onControlChanged makes the shown page report its open picker again when a
+// person takes control. A picker that a script left open would otherwise swallow
+// the person's keys.
 func (p *Pickers) onControlChanged(person bool) {
 	page, _ := p.shown()
 	p.mu.Lock()
@@ -137,8 +139,8 @@ func (p *Pickers) onControlChanged(person bool) {
 	}
 }
 
-// Answer sets a field to values of its options, or to the one value; with nil it
-// sets nothing. The error is an *invalid.Error or the browser's.
+// Answer sets a field to the values of the chosen options, or to the one value.
+// With nil, it sets nothing. The error is an *invalid.Error or the browser's.
 func (p *Pickers) Answer(ctx context.Context, id string, values []string) error {
 	if len(values) > widget.MaxOptions {
 		return invalid.Field("values", "must be at most %d", widget.MaxOptions)
@@ -159,8 +161,8 @@ func (p *Pickers) Answer(ctx context.Context, id string, values []string) error 
 	}
 }
 
-// end takes the open picker of an id for the caller, who answers it. It returns nil
-// when there is none.
+// end takes the open picker with an id for the caller, who answers it. It returns
+// nil if there is none.
 func (p *Pickers) end(id string) *widget.Picker {
 	p.mu.Lock()
 	q := p.open.find(func(q *question) bool { return q.id == id && isPicker(q) })

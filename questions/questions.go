@@ -9,21 +9,21 @@ import (
 	"takeover/widget"
 )
 
-// maxAddress bounds the addresses in messages, in bytes: a page must not make every
-// viewer receive more.
+// maxAddress bounds the addresses in messages, in bytes, because every viewer
+// receives them and pages choose their length.
 const maxAddress = 500
 
 // Host is the session whose pages ask.
 type Host interface {
-	// Tell sends the viewers of an audience a message. It calls message for each of them
-	// when it is their turn, so that nobody hears of an older state after a newer one;
-	// nil means that there is nothing to send. Messages of one slot replace each other
-	// while they wait; those of the empty slot do not.
+	// Tell sends the viewers of an audience a message. It calls message for each
+	// viewer at the moment of sending, so that nobody gets an older state after a
+	// newer one. If message returns nil, nothing is sent. A waiting message is
+	// replaced by a newer one of the same slot, unless the slot is empty.
 	Tell(to Audience, slot string, message func() any)
-	// Answerable reports whether somebody is there who may answer, or is about to be
-	// back.
+	// Answerable reports whether somebody who may answer is present, or will soon
+	// be back.
 	Answerable() bool
-	// Control says who controls the browser now.
+	// Control returns who controls the browser now.
 	Control() Control
 }
 
@@ -33,7 +33,7 @@ type Audience int
 // The audiences.
 const (
 	Seeing Audience = iota // the viewers who may see the page
-	Acting                 // those of them who may act
+	Acting                 // viewers who also may act
 )
 
 // Control says which sort of party controls a browser.
@@ -46,43 +46,46 @@ const (
 	Program // a script or a client
 )
 
-// Scripts is the automation of a browser: its scripts come before people in what
-// they listen for, and people's grants come after theirs.
+// Scripts is the automation of a browser. Scripts take precedence over people in
+// what they listen for, and people's grants are added to those of scripts.
 type Scripts interface {
 	// HearsFileChoosers reports whether a script listens for a page's file choosers.
 	HearsFileChoosers(*browser.Page) bool
-	// GrantsPermissions reports whether a script says what its pages may.
+	// GrantsPermissions reports whether a script decides about its pages'
+	// permissions.
 	GrantsPermissions() bool
-	// Allow lets a site of a context have a permission, whatever scripts grant.
+	// Allow gives a site of a context a permission, whatever scripts grant.
 	Allow(ctx context.Context, bc *browser.Context, origin, name string) error
 }
 
-// Options are what Questions need. Host and Logger must be set.
+// Options are the functions that Questions needs. Host and Logger are required.
 type Options struct {
 	Host Host
-	// Shown returns the page that viewers see and a context that ends when another
-	// page takes its place; nil for no page.
+	// Shown returns the page that viewers see, and a context that ends when
+	// another page takes its place. It returns nil if no page is shown.
 	Shown func() (*browser.Page, context.Context)
 	// Proxy is the address of the proxy that the browser uses, or empty.
 	Proxy string
-	// Secret is called with what a person gives a server as a password, before the
-	// browser gets it.
+	// Secret is called with the password that a person gives to a server, before
+	// the browser gets it.
 	Secret func(values ...string)
-	// Answered is called before a page gets a person's answer to a dialog: the person
-	// wants what the page opens then.
+	// Answered is called before a page gets a person's answer to a dialog. What
+	// the page opens after that is what the person wants.
 	Answered func(*browser.Page)
 	Logger   *slog.Logger
 }
 
-// Browser is a running Chromium with what follows its pages.
+// Browser is a running Chromium, with the automation and the widgets of its
+// pages.
 type Browser struct {
 	Model   *browser.Browser
 	Desk    *widget.Desk
 	Scripts Scripts
 }
 
-// Questions is what the pages of a session ask people. All methods may be called
-// from any goroutine, but never while one of the host's locks is held.
+// Questions are the questions that the pages of a session ask people. All methods
+// may be called from any goroutine, but never while one of the host's locks is
+// held.
 type Questions struct {
 	Dialogs     *Dialogs
 	Choosers    *Choosers
@@ -93,8 +96,8 @@ type Questions struct {
 	open *register
 }
 
-// New returns the questions of a session that lasts as long as ctx. Attach a browser
-// to them, pass its events to Handle, and end them with Close.
+// New returns the questions of a session that lasts as long as ctx. Call Attach
+// with a browser, pass its events to Handle, and call Close at the end.
 func New(ctx context.Context, o Options) *Questions {
 	open := newRegister(ctx, o.Host, o.Logger)
 	return &Questions{
@@ -107,7 +110,7 @@ func New(ctx context.Context, o Options) *Questions {
 	}
 }
 
-// Attach takes in a browser, the first one or the successor of one that died.
+// Attach sets the browser: the first one, or the successor of one that died.
 func (q *Questions) Attach(b Browser) {
 	q.Choosers.attach(b.Scripts)
 	q.Permissions.attach(b)
@@ -124,25 +127,25 @@ func (q *Questions) BrowserDied() {
 // must have ended.
 func (q *Questions) Close() { q.open.close() }
 
-// PageOpened takes in a page that viewers may see.
+// PageOpened handles a new page that viewers may see.
 func (q *Questions) PageOpened(p *browser.Page) { q.Choosers.pageOpened(p) }
 
-// ControlChanged takes in that somebody else controls the browser, and whether that
-// is a person.
+// ControlChanged handles a change of control. person says whether a person now
+// has it.
 func (q *Questions) ControlChanged(person bool) {
 	q.open.controlChanged()
 	q.Choosers.onControlChanged(person)
 	q.Pickers.onControlChanged(person)
 }
 
-// Abandoned takes in that nobody is left who may answer.
+// Abandoned handles that nobody who may answer is left.
 func (q *Questions) Abandoned() { q.open.abandoned() }
 
-// Messages returns what is asked now, oldest first, for a viewer who joins and may
-// see the page. mayAct says whether the viewer's role allows to act.
+// Messages returns the open questions, oldest first, for a viewer who joins and
+// may see the page. mayAct says whether the viewer's role permits acting.
 func (q *Questions) Messages(mayAct bool) []any { return q.open.messages(mayAct) }
 
-// Handle follows the browser's events. It runs on the model's goroutine.
+// Handle handles the browser's events. It runs on the model's goroutine.
 func (q *Questions) Handle(ev browser.Event) {
 	switch ev := ev.(type) {
 	case browser.DialogOpened:
@@ -163,8 +166,9 @@ func (q *Questions) Handle(ev browser.Event) {
 	}
 }
 
-// navigated ends what the document asked that a page has left. An error page stands
-// for a document that did not come, so that the page has left nothing yet.
+// navigated ends the questions of a document that the page has left. An error
+// page stands for a document that did not arrive, so that the page has not left
+// anything yet.
 func (q *Questions) navigated(ev browser.FrameNavigated) {
 	page := ev.Frame.Page()
 	errorPage := strings.HasPrefix(ev.URL, "chrome-error:")

@@ -20,33 +20,34 @@ type question struct {
 	page    *browser.Page // guarded by the register: a permission's page may change
 	to      Audience
 	slot    string // see Host.Tell
-	message any    // asks the viewers; guarded by the register: a picker's may change
-	closed  any    // takes the question back
-	about   any    // what the kind keeps of the question
+	message any    // asks the viewers; guarded by the register: a picker's message may change
+	closed  any    // withdraws the question
+	about   any    // the kind's own part of the question
 
-	// stays reports whether the page still asks when it shows another address.
-	// It is nil when the kind knows the end of the document by itself.
+	// stays reports whether the page still asks after its address has changed. It
+	// is nil for kinds that notice the end of the document themselves.
 	stays    func(url string) bool
-	document <-chan struct{} // closed when the document is gone; nil when the kind is told otherwise
+	document <-chan struct{} // closed when the document is gone; nil for kinds that notice it in another way
 	place    <-chan struct{} // closed when the page is no longer shown; nil for questions that do not depend on that
-	personal bool            // ends when control changes hands
+	personal bool            // belongs to the person in control, and ends when control changes hands
 
-	refuse func(context.Context) error // gives the page a no; nil when no page waits
-	letGo  func()                      // runs when the question ends without an answer or a no; may be nil
+	refuse func(context.Context) error // gives the page a negative answer; nil if no page waits
+	letGo  func()                      // runs when the question ends without any answer; may be nil
 
-	over chan struct{} // closed when the question is not open any more
+	over chan struct{} // closed when the question has ended
 }
 
-// register holds the open questions of a session and ends them by the one rule of
-// this package. It locks itself, and never calls the host while it is locked.
+// register holds the open questions of a session, and implements the rule of this
+// package about their end. It has its own lock, and never calls the host while
+// that is held.
 type register struct {
-	ctx  context.Context // the session's life
+	ctx  context.Context // ends with the session
 	host Host
 	log  *slog.Logger
 
 	mu     sync.Mutex // guards what follows
 	open   []*question
-	sealed bool // the session is over: nothing is added, nothing is begun
+	sealed bool // the session is over: nothing is added or started
 	work   sync.WaitGroup
 }
 
@@ -54,16 +55,16 @@ func newRegister(ctx context.Context, host Host, log *slog.Logger) *register {
 	return &register{ctx: ctx, host: host, log: log}
 }
 
-// add asks the viewers. A question that a page waits for is refused at once when
-// nobody is there who may answer.
+// add asks the viewers. If a page waits and nobody who may answer is present, it
+// refuses the question at once.
 func (r *register) add(q *question) {
 	if r.insert(q) {
 		r.ask(q)
 	}
 }
 
-// insert opens a question without telling anybody. It reports false, and lets go of
-// the question, when the session is over.
+// insert opens a question without telling anybody. If the session is over, it
+// returns false and lets go of the question.
 func (r *register) insert(q *question) bool {
 	q.over = make(chan struct{})
 	r.mu.Lock()
@@ -78,7 +79,8 @@ func (r *register) insert(q *question) bool {
 	return !sealed
 }
 
-// ask tells the viewers of a question that was inserted, and watches for its end.
+// ask tells the viewers about a question that was inserted, and watches for its
+// end.
 func (r *register) ask(q *question) {
 	if q.refuse != nil && !r.host.Answerable() {
 		if r.remove(q) {
@@ -105,7 +107,7 @@ func (r *register) watch(q *question) {
 	r.dropIf(func(o *question) bool { return o == q })
 }
 
-// change gives an open question another message and tells the viewers.
+// change replaces the message of an open question and tells the viewers.
 func (r *register) change(q *question, message any) {
 	r.mu.Lock()
 	q.message = message
@@ -113,8 +115,8 @@ func (r *register) change(q *question, message any) {
 	r.tell(q)
 }
 
-// tell sends the message of a question to the viewers if the question is still open
-// when it is their turn. So no viewer hears of a question after its end.
+// tell sends the message of a question to each viewer, if the question is still
+// open at that moment. So no viewer gets a question after its end.
 func (r *register) tell(q *question) {
 	r.host.Tell(q.to, q.slot, func() any {
 		r.mu.Lock()
@@ -149,7 +151,7 @@ func (r *register) count(match func(*question) bool) int {
 	return n
 }
 
-// movePage makes a question one of another page.
+// movePage moves a question to another page.
 func (r *register) movePage(q *question, page *browser.Page) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,9 +160,9 @@ func (r *register) movePage(q *question, page *browser.Page) {
 	}
 }
 
-// take ends the open question of an id for the caller, who answers it, and takes it
-// back from the viewers. It returns nil when no question of that id and kind is
-// open: of two answers one gets it.
+// take ends the open question with an id for the caller, who answers it, and
+// withdraws it from the viewers. It returns nil if there is no open question of
+// that id and kind. So if there are two answers, only one succeeds.
 func (r *register) take(id string, kind func(*question) bool) *question {
 	q := r.find(func(q *question) bool { return q.id == id && kind(q) })
 	if q == nil || !r.remove(q) {
@@ -175,8 +177,7 @@ func (r *register) drop(page *browser.Page) {
 	r.dropIf(func(q *question) bool { return q.page == page })
 }
 
-// moved ends the questions of a page that do not stay with the address that the
-// page shows now.
+// moved ends the questions of a page that do not survive a change of its address.
 func (r *register) moved(page *browser.Page, url string) {
 	r.dropIf(func(q *question) bool { return q.page == page && q.stays != nil && !q.stays(url) })
 }
@@ -189,8 +190,8 @@ func (r *register) controlChanged() {
 // dropAll ends all questions, because the browser died.
 func (r *register) dropAll() { r.dropIf(func(*question) bool { return true }) }
 
-// dropIf ends the questions that match accepts and takes them back from the
-// viewers. match runs under the lock.
+// dropIf ends the questions that match accepts and withdraws them from the
+// viewers. match is called under the lock.
 func (r *register) dropIf(match func(*question) bool) {
 	for _, q := range r.removeIf(match) {
 		r.takeBack(q)
@@ -198,8 +199,8 @@ func (r *register) dropIf(match func(*question) bool) {
 	}
 }
 
-// abandoned gives a no to every page that waits, because nobody is left who may
-// answer.
+// abandoned gives every waiting page a negative answer, because nobody who may
+// answer is left.
 func (r *register) abandoned() {
 	for _, q := range r.removeIf(func(q *question) bool { return q.refuse != nil }) {
 		r.takeBack(q)
@@ -207,8 +208,8 @@ func (r *register) abandoned() {
 	}
 }
 
-// messages returns what the open questions ask, oldest first. A viewer who may not
-// act gets only those that are for everybody who sees the page.
+// messages returns the messages of the open questions, oldest first. A viewer who
+// may not act gets only those for everybody who sees the page.
 func (r *register) messages(mayAct bool) []any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -221,8 +222,8 @@ func (r *register) messages(mayAct bool) []any {
 	return list
 }
 
-// close ends everything and waits for the goroutines. The viewers are not told:
-// they hear of the session's end.
+// close ends all questions and waits for the goroutines. It does not tell the
+// viewers, because they learn that the session has ended.
 func (r *register) close() {
 	r.mu.Lock()
 	r.sealed = true
@@ -233,7 +234,8 @@ func (r *register) close() {
 	r.work.Wait()
 }
 
-// spawn runs fn on a goroutine that close waits for. It does nothing after close.
+// spawn runs fn on a goroutine that close waits for. After close, it does
+// nothing.
 func (r *register) spawn(fn func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -260,12 +262,12 @@ func (r *register) removeIf(match func(*question) bool) (removed []*question) {
 	return removed
 }
 
-// takeBack tells the viewers that a question is not open any more.
+// takeBack tells the viewers that a question is no longer open.
 func (r *register) takeBack(q *question) {
 	r.host.Tell(q.to, q.slot, func() any { return q.closed })
 }
 
-// refuse gives the page of a removed question a no.
+// refuse gives the page of a removed question a negative answer.
 func (r *register) refuse(q *question) {
 	r.spawn(func() {
 		ctx, cancel := context.WithTimeout(r.ctx, answerTimeout)
@@ -282,7 +284,7 @@ func (q *question) release() {
 	}
 }
 
-// isAbout reports whether a question keeps a T, which tells its kind.
+// isAbout reports whether a question is about a T, which identifies its kind.
 func isAbout[T any](q *question) bool {
 	_, ok := q.about.(T)
 	return ok

@@ -13,9 +13,10 @@ import (
 	"takeover/browser"
 )
 
-// room is a session for the tests of this package: it keeps what viewers are told.
+// room is the host for the tests of this package. It records what viewers are
+// told.
 type room struct {
-	deserted atomic.Bool // nobody is there who may answer
+	deserted atomic.Bool // nobody who may answer is present
 	control  atomic.Int32
 
 	mu   sync.Mutex // guards what follows
@@ -47,13 +48,14 @@ func (r *room) said() ([]any, <-chan struct{}) {
 	return slices.Clone(r.told), r.more
 }
 
-// example is a question of a test, and what became of it.
+// example is a test's question that counts how it ended.
 type example struct {
 	*question
 	refused, released chan struct{}
 }
 
-// newExample makes a question whose page waits, and which stays on pages of /stays.
+// newExample returns a question whose page waits, and which survives a change to
+// an address below /stays.
 func newExample(id string, page *browser.Page) *example {
 	e := &example{refused: make(chan struct{}), released: make(chan struct{})}
 	e.question = &question{
@@ -74,7 +76,7 @@ func openRegister(t *testing.T, host Host) *register {
 	return r
 }
 
-// TestRegisterEndsQuestions goes through everything that may end a question.
+// TestRegisterEndsQuestions tries everything that may end a question.
 func TestRegisterEndsQuestions(t *testing.T) {
 	type end int
 	const (
@@ -134,7 +136,7 @@ func TestRegisterEndsQuestions(t *testing.T) {
 				if isClosed(q.released) || isClosed(q.refused) {
 					t.Error("the register answered as well")
 				}
-			default: // the other outcomes have returned
+			default: // the other outcomes have been counted
 			}
 			if r.take("asked", isAbout[string]) != nil {
 				t.Error("a question was taken after its end")
@@ -186,8 +188,9 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// TestRegisterWithoutPeople refuses at once what a page waits for, tells nobody, and
-// keeps the rest for the next person.
+// TestRegisterWithoutPeople checks that without people, a question that a page
+// waits for is refused at once and nobody is told, and that the others are kept
+// for the next person.
 func TestRegisterWithoutPeople(t *testing.T) {
 	h := newRoom()
 	h.deserted.Store(true)
@@ -205,7 +208,8 @@ func TestRegisterWithoutPeople(t *testing.T) {
 	}
 }
 
-// TestRegisterGivesOneAnswer lets many answer a question: one of them gets it.
+// TestRegisterGivesOneAnswer answers a question many times at once: only one
+// answer succeeds.
 func TestRegisterGivesOneAnswer(t *testing.T) {
 	r := openRegister(t, newRoom())
 	r.add(newExample("asked", new(browser.Page)).question)
@@ -238,8 +242,8 @@ func (l *lateHost) Tell(to Audience, slot string, message func() any) {
 	l.room.Tell(to, slot, message)
 }
 
-// TestRegisterTellsNoEndedQuestion ends a question while viewers are about to be
-// asked: they hear of its end only.
+// TestRegisterTellsNoEndedQuestion ends a question just before viewers are asked:
+// they are told only of its end.
 func TestRegisterTellsNoEndedQuestion(t *testing.T) {
 	h := &lateHost{room: newRoom()}
 	r := openRegister(t, h)
@@ -250,8 +254,8 @@ func TestRegisterTellsNoEndedQuestion(t *testing.T) {
 	}
 }
 
-// TestRegisterLists gives viewers who join what is open, in order and as their role
-// allows.
+// TestRegisterLists checks that viewers who join get the open questions, in order
+// and as their role permits.
 func TestRegisterLists(t *testing.T) {
 	r := openRegister(t, newRoom())
 	for i := range 4 {
@@ -270,14 +274,14 @@ func TestRegisterLists(t *testing.T) {
 	}
 }
 
-// TestRegisterEnds ends everything with the session: viewers hear nothing, and
-// nothing begins any more.
+// TestRegisterEnds checks that all questions end with the session, that viewers
+// are told nothing, and that no question starts afterwards.
 func TestRegisterEnds(t *testing.T) {
 	h := newRoom()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := newRegister(ctx, h, slog.New(slog.DiscardHandler))
 	before, after := newExample("before", new(browser.Page)), newExample("after", new(browser.Page))
-	before.document = make(chan struct{}) // watched
+	before.document = make(chan struct{}) // so that it is watched
 	r.add(before.question)
 	cancel()
 	r.close()
@@ -290,7 +294,8 @@ func TestRegisterEnds(t *testing.T) {
 	}
 }
 
-// TestRegisterLogsRefusals has a page that cannot be given its no.
+// TestRegisterLogsRefusals refuses a question, and the page does not take the
+// answer.
 func TestRegisterLogsRefusals(t *testing.T) {
 	h := newRoom()
 	logged := make(logs, 1)
@@ -305,7 +310,7 @@ func TestRegisterLogsRefusals(t *testing.T) {
 	r.close()
 }
 
-// logs is a log's handler that keeps messages.
+// logs is a log handler that records messages.
 type logs chan string
 
 func (l logs) Enabled(context.Context, slog.Level) bool { return true }

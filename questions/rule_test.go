@@ -25,14 +25,14 @@ import (
 	"takeover/widget"
 )
 
-// rig is a Chromium whose pages ask the people of a room.
+// rig is a Chromium whose pages ask the people in a room.
 type rig struct {
 	*room
 	t      *testing.T
 	proc   *browser.Process
 	model  *browser.Browser
 	asked  *Questions
-	url    string             // of a site whose pages ask, except for /quiet
+	url    string             // of a site whose pages ask questions, except for /quiet
 	finish context.CancelFunc // ends the session
 
 	mu    sync.Mutex // guards what follows
@@ -103,7 +103,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// asking opens a page in a context of its own and makes it ask.
+// asking opens a page in a browser context of its own and makes it ask.
 func (r *rig) asking(ask func(*rig, *browser.Page)) (*browser.Page, told) {
 	r.t.Helper()
 	ctx := browsertest.Context(r.t, "open a page that asks")
@@ -123,7 +123,7 @@ func (r *rig) asking(ask func(*rig, *browser.Page)) (*browser.Page, told) {
 	return p, r.await("the question", func(m told) bool { return !m.Closed })
 }
 
-// told is what all messages about questions have in common.
+// told has the common fields of all messages about questions.
 type told struct {
 	Type   string `json:"type"`
 	ID     string `json:"id"`
@@ -167,7 +167,8 @@ func (r *rig) await(what string, match func(told) bool) told {
 	}
 }
 
-// ended waits until a question was taken back, and holds that viewers heard so once.
+// ended waits until a question was withdrawn, and checks that viewers were told
+// exactly once.
 func (r *rig) ended(asked told) {
 	r.t.Helper()
 	r.await("the end of "+asked.Type, func(m told) bool { return m.Closed && m.ID == asked.ID })
@@ -190,18 +191,18 @@ func (r *rig) isOpen(asked told) bool {
 	return r.asked.open.find(func(q *question) bool { return q.id == asked.ID }) != nil
 }
 
-// run runs an expression in a page as if a person caused it, without waiting.
+// run runs an expression in a page with user activation, and does not wait.
 func run(r *rig, p *browser.Page, expression string) {
 	r.t.Helper()
 	params := runtime.EvaluateParams{Expression: "void (" + expression + ")", UserGesture: new(true)}
 	must(r.t, cdp.Send(p.Session(), runtime.Evaluate, params))
 }
 
-// kinds are all kinds of questions: how a page asks one and how a person answers it.
+// kinds lists all kinds of questions: how a page asks, and how a person answers.
 var kinds = map[string]struct {
 	ask    func(*rig, *browser.Page)
 	answer func(ctx context.Context, q *Questions, id string) error
-	waits  bool // the page stands still, or its element waits, until there is an answer
+	waits  bool // until there is an answer, the page is blocked or its element waits
 	own    bool // belongs to the person in control
 }{
 	"dialog": {
@@ -245,7 +246,7 @@ var kinds = map[string]struct {
 	},
 }
 
-// TestOneRule has every kind of question meet everything that may end it.
+// TestOneRule combines every kind of question with everything that may end it.
 func TestOneRule(t *testing.T) {
 	r := start(t)
 	for name, kind := range kinds {
@@ -301,7 +302,7 @@ func TestOneRule(t *testing.T) {
 	}
 }
 
-// TestBrowserDies has every kind of question open while the browser dies.
+// TestBrowserDies lets the browser die while a question of every kind is open.
 func TestBrowserDies(t *testing.T) {
 	r := start(t)
 	all := r.askAll()
@@ -317,8 +318,8 @@ func TestBrowserDies(t *testing.T) {
 	}
 }
 
-// TestSessionEnds has every kind of question open while the session ends: the viewers
-// hear of the session's end only, and of no question after it.
+// TestSessionEnds ends the session while a question of every kind is open. The
+// viewers are told only that the session has ended, and no question after that.
 func TestSessionEnds(t *testing.T) {
 	r := start(t)
 	all := r.askAll()
@@ -339,7 +340,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// askAll has a page of its own ask each kind of question.
+// askAll makes one page ask each kind of question.
 func (r *rig) askAll() []told {
 	r.t.Helper()
 	var all []told

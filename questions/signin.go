@@ -15,37 +15,38 @@ import (
 )
 
 const (
-	// maxRealm bounds what a server can make viewers read, in bytes.
+	// maxRealm bounds how much of a server's text viewers receive, in bytes.
 	maxRealm = 200
 	// maxCredential bounds a name or a password, in bytes.
 	maxCredential = 1000
 )
 
-// AuthMessage is a server that asks who is there, or, with Closed, no more.
+// AuthMessage describes a server or proxy that asks for a name and a password.
+// With Closed, the question has ended.
 type AuthMessage struct {
 	Type   string `json:"type"` // auth
 	ID     string `json:"id"`
-	Origin string `json:"origin,omitempty"` // of the server; a proxy's host and port
-	Realm  string `json:"realm,omitempty"`  // the server's words
+	Origin string `json:"origin,omitempty"` // origin of the server, or host and port of the proxy
+	Realm  string `json:"realm,omitempty"`  // the text that the server sends
 	Proxy  bool   `json:"proxy,omitempty"`
 	Again  bool   `json:"again,omitempty"` // the last answer was wrong
 	Closed bool   `json:"closed,omitempty"`
 }
 
 // SignIns are the servers and proxies that ask people for a name and a password
-// (HTTP authentication). No page waits for them: it shows Chromium's own error, and
-// an answer loads the document again.
+// (HTTP authentication). No page waits for an answer: the page shows Chromium's
+// own error, and the answer loads the document again.
 type SignIns struct {
 	open   *register
 	proxy  string // the address of the browser's proxy
 	secret func(values ...string)
 
 	mu       sync.Mutex               // guards what follows
-	tried    map[*browser.Page]string // the origin that a page is signing in to just now
-	declined map[*browser.Page]string // the origin that a page is declining just now
+	tried    map[*browser.Page]string // the origin that a page is now signing in to
+	declined map[*browser.Page]string // the origin whose sign-in a page is now declining
 }
 
-// signIn is what a question keeps of a document that a server refused.
+// signIn is the sign-in's part of a question: a document that a server refused.
 type signIn struct {
 	url    string // of the document
 	origin string // of its server
@@ -56,10 +57,10 @@ func newSignIns(open *register, proxy string, secret func(...string)) *SignIns {
 	return &SignIns{open: open, proxy: proxy, secret: secret, tried: map[*browser.Page]string{}, declined: map[*browser.Page]string{}}
 }
 
-// responded asks people for a name and a password when the answer to a document
-// wants them. Nothing has to be held back for that, and what scripts set with
-// httpCredentials was tried before. Any other answer ends what was asked for the
-// document before.
+// responded asks people for a name and a password if the response to a document
+// requests them. By then, the credentials that scripts set with httpCredentials
+// have been tried. Responses need not be held back for this. Any other response
+// ends the question about the document before.
 func (s *SignIns) responded(r *browser.Response) {
 	if !r.Request.Navigation {
 		return
@@ -98,7 +99,8 @@ func (s *SignIns) responded(r *browser.Response) {
 	})
 }
 
-// read reads a refusal. It reports false when a name and a password do not answer it.
+// read parses a refusal. It returns false if a name and a password would not
+// help.
 func (s *SignIns) read(r *browser.Response) (*signIn, AuthMessage, bool) {
 	proxy := r.Status == http.StatusProxyAuthRequired
 	header := "WWW-Authenticate"
@@ -124,10 +126,10 @@ func (s *SignIns) drop(page *browser.Page) {
 	s.open.dropIf(func(q *question) bool { return isAbout[*signIn](q) && q.page == page })
 }
 
-// Answer loads the document again: with accept it signs in, otherwise the page shows
-// what the server says to those it refuses. Nothing but Chromium keeps the name and
-// the password. The error is an *invalid.Error; how the server answers is seen in the
-// page, and a wrong password makes another question.
+// Answer loads the document again. With accept it signs in; otherwise the page
+// shows what the server sends to visitors without credentials. Only Chromium
+// keeps the name and the password. The error is an *invalid.Error. The page shows
+// how the server responds, and a wrong password leads to another question.
 func (s *SignIns) Answer(ctx context.Context, id string, accept bool, username, password string) error {
 	if len(username) > maxCredential {
 		return invalid.Field("username", "must be at most %d bytes", maxCredential)
@@ -152,13 +154,13 @@ func (s *SignIns) Answer(ctx context.Context, id string, accept bool, username, 
 		err = page.DeclineLogin(ctx)
 	}
 	if err != nil {
-		s.open.log.Debug("sign in", "error", err) // the page shows it
+		s.open.log.Debug("sign in", "error", err) // the page shows the error
 	}
 	return nil
 }
 
-// note keeps the origin that a page's answer is on its way to, until the returned
-// function runs.
+// note records the origin of an answer that is on its way to a page, until the
+// returned function is called.
 func (s *SignIns) note(answered map[*browser.Page]string, page *browser.Page, origin string) (forget func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +172,7 @@ func (s *SignIns) note(answered map[*browser.Page]string, page *browser.Page, or
 	}
 }
 
-// headersOf returns all of an answer's headers of a name. Chromium joins them.
+// headersOf returns all values of a header in a response. Chromium joins them.
 func headersOf(r *browser.Response, name string) []string {
 	var values []string
 	for _, h := range r.Headers() {
@@ -181,7 +183,7 @@ func headersOf(r *browser.Response, name string) []string {
 	return values
 }
 
-// hostOf returns what people may know of a proxy's address.
+// hostOf returns the part of a proxy's address that people may see.
 func hostOf(proxy string) string {
 	u, err := url.Parse(proxy)
 	if err != nil {
@@ -190,8 +192,8 @@ func hostOf(proxy string) string {
 	return u.Host
 }
 
-// realmOf reads a challenge (RFC 9110, 11.6.1). It reports whether a name and a
-// password answer the challenge, and for what.
+// realmOf parses a challenge (RFC 9110, 11.6.1). It reports whether a name and a
+// password answer the challenge, and its realm.
 func realmOf(challenges []string) (realm string, ok bool) {
 	for _, c := range challenges {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(c), " ")

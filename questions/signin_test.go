@@ -2,7 +2,7 @@ package questions
 
 import "testing"
 
-// TestRealm reads challenges of servers.
+// TestRealm parses challenges of servers.
 func TestRealm(t *testing.T) {
 	for challenge, want := range map[string]string{
 		`Basic realm="a b"`: "a b", `digest qop="auth", Realm="r"`: "r", `Basic`: "", `Basic realm="open`: "open", `Bearer realm="x"`: "-", `Negotiate`: "-", ``: "-",

@@ -1,10 +1,11 @@
 // Package rawio reads and writes pipes and sockets with bare system calls.
 //
-// The Go runtime assumes that every system call may block. When the program was
-// idle before, it wakes a thread that watches the call. For a small message on a
-// ready pipe, which takes a microsecond to read or write, waking that thread is
-// the largest cost. A non-blocking pipe needs no watching, so this package calls
-// the system directly, and uses the runtime only when it has to wait.
+// The Go runtime assumes that every system call may block. If the program was
+// idle before, the runtime wakes a thread that watches the call. For a small
+// message on a ready pipe, which takes a microsecond to read or write, waking
+// that thread is the largest cost. A non-blocking pipe needs no watching, so this
+// package calls the system directly, and uses the runtime only when it has to
+// wait.
 package rawio
 
 import (
@@ -38,7 +39,7 @@ func (r *Reader) Read(b []byte) (int, error) {
 	})
 	switch {
 	case err != nil:
-		return r.r.Read(b) // gives the error of package os
+		return r.r.Read(b) // returns the error that package os defines
 	case errno != 0:
 		return 0, errno
 	case n == 0:
@@ -58,8 +59,8 @@ type Writer struct {
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w, pipe: nonblocking(w)} }
 
 // Try writes as much as it can without blocking and returns the number of bytes.
-// The number is also short for a broken pipe; the next Write then returns the
-// error.
+// If the pipe is broken, it returns a smaller number, and the next Write returns
+// the error.
 func (w *Writer) Try(b []byte) (n int) {
 	if w.pipe == nil || len(b) == 0 {
 		return 0
@@ -71,7 +72,7 @@ func (w *Writer) Try(b []byte) (n int) {
 	return n
 }
 
-// Write writes all of b, and waits until there is room for it.
+// Write writes all of b, waiting for room as necessary.
 func (w *Writer) Write(b []byte) (int, error) {
 	n := w.Try(b)
 	if n == len(b) {

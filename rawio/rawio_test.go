@@ -21,7 +21,7 @@ func open(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// A reader that waits gets later bytes, and then the end.
+// TestReadWaits checks that a waiting reader gets later bytes, and then the end.
 func TestReadWaits(t *testing.T) {
 	r, w := open(t)
 	got := make(chan []byte)
@@ -45,11 +45,12 @@ func TestReadWaits(t *testing.T) {
 	}
 }
 
-// Try writes what the pipe has room for; Write waits until the rest fits.
+// TestWriteWaits checks that Try writes what fits into the pipe, and that Write
+// waits until the rest fits.
 func TestWriteWaits(t *testing.T) {
 	r, w := open(t)
 	out := rawio.NewWriter(w)
-	want := bytes.Repeat([]byte("0123456789abcdef"), 32<<10) // more than a pipe holds
+	want := bytes.Repeat([]byte("0123456789abcdef"), 32<<10) // more than fits into a pipe
 	n := out.Try(want)
 	if n == 0 || n == len(want) {
 		t.Fatalf("%d bytes went at once", n)
@@ -71,7 +72,8 @@ func TestWriteWaits(t *testing.T) {
 	}
 }
 
-// Closing a pipe ends a waiting read; writing to a pipe without a reader is an error.
+// TestClosed checks that closing a pipe ends a waiting read, and that writing to
+// a pipe without a reader is an error.
 func TestClosed(t *testing.T) {
 	r, w := open(t)
 	ended := make(chan error)
@@ -94,8 +96,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// A file in blocking mode never gets a bare system call, which would hold up the
-// scheduler.
+// TestBlocking checks that a file in blocking mode never gets a bare system call,
+// which would block the scheduler.
 func TestBlocking(t *testing.T) {
 	r, w := open(t)
 	_ = w.Fd() // sets the mode
@@ -110,7 +112,7 @@ func TestBlocking(t *testing.T) {
 	}
 }
 
-// The reader obeys a deadline of the file.
+// TestDeadline checks that the reader obeys a deadline of the file.
 func TestDeadline(t *testing.T) {
 	r, _ := open(t)
 	if err := r.SetReadDeadline(time.Now()); err != nil {

@@ -1,4 +1,5 @@
-// Package savedscripts keeps scripts under a name, to run them again.
+// Package savedscripts stores scripts under a name, so that they can be run
+// again.
 package savedscripts
 
 import (
@@ -20,20 +21,21 @@ import (
 const (
 	maxScripts = 500
 	maxName    = 100 // runes
-	// maxSize is the most bytes a saved script may take as JSON: an external
-	// NATS takes messages up to 1 MiB by default.
+	// maxSize is the maximum size of a saved script as JSON, in bytes. An
+	// external NATS accepts messages up to 1 MiB by default.
 	maxSize = 1_000_000
 )
 
 var (
-	// ErrNotFound is the error for an id that names no script.
+	// ErrNotFound is returned for an id of no script.
 	ErrNotFound = errors.New("not found")
-	// ErrNoStore is the error of all methods on a server without a store.
+	// ErrNoStore is returned by all methods on a server without a store.
 	ErrNoStore = errors.New("this server keeps nothing")
-	// ErrChanged is the error of a change to a script that somebody else changed
-	// meanwhile.
+	// ErrChanged is returned for a change to a script that somebody else has
+	// changed meanwhile.
 	ErrChanged = errors.New("somebody else changed it meanwhile")
-	// ErrTooMany is the error of one script more than a server keeps.
+	// ErrTooMany is returned when the server already has as many scripts as it
+	// may keep.
 	ErrTooMany = errors.New("too many")
 )
 
@@ -42,12 +44,12 @@ type Script struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Code      string          `json:"code"`
-	Args      json.RawMessage `json:"args"` // the default of a run's args, as JSON; null for none
+	Args      json.RawMessage `json:"args"` // default for a run's args, as JSON; null for none
 	CreatedAt time.Time       `json:"createdAt"`
 	UpdatedAt time.Time       `json:"updatedAt"`
 }
 
-// Filename returns the script's name as a run shows it in positions.
+// Filename returns the script's name as error positions show it.
 func (s Script) Filename() string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '.' {
@@ -61,7 +63,7 @@ func (s Script) Filename() string {
 	return name + ".ts"
 }
 
-// Change says what to change in a script; nil leaves a field as it is.
+// Change says what to change in a script. A nil field stays unchanged.
 type Change struct {
 	Name *string
 	Code *string
@@ -93,18 +95,18 @@ func (c Change) apply(s *Script) error {
 	return nil
 }
 
-// StoreBytes is how many bytes a store needs for the scripts.
+// StoreBytes is how many bytes of storage the scripts need.
 const StoreBytes = store.DefaultBucketSize
 
 // Scripts are the saved scripts of a server. All methods may be called from any
 // goroutine.
 type Scripts struct{ store *store.Store }
 
-// New returns the scripts that a store keeps. With a nil store, all methods return
+// New returns the scripts in a store. With a nil store, all methods return
 // ErrNoStore.
 func New(s *store.Store) *Scripts { return &Scripts{s} }
 
-// bucket opens the bucket of the scripts.
+// bucket opens the scripts' bucket.
 func (l *Scripts) bucket(ctx context.Context) (*store.Bucket, error) {
 	if l.store == nil {
 		return nil, ErrNoStore
