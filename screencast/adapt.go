@@ -2,9 +2,9 @@ package screencast
 
 import "time"
 
-// levels are the steps in which pictures become cheaper for a slow line, best
-// first. Most of the saving comes from size: on pages with little text, quality
-// saves nearly nothing.
+// levels are the steps by which pictures become cheaper for a slow line, best
+// first. Most of the saving comes from the size: on pages with little text, lower
+// quality saves almost nothing.
 var levels = []struct {
 	quality int     // of the JPEG
 	size    float64 // of the side, relative to what the viewers need
@@ -18,15 +18,15 @@ var levels = []struct {
 
 const (
 	// assessEvery is how long viewers are watched before they are judged, and
-	// assessPictures how many pictures that needs. When a page makes fewer in
-	// assessLimit, watching starts again.
+	// assessPictures the number of pictures needed for that. If a page makes
+	// fewer in assessLimit, watching starts again.
 	assessEvery    = 500 * time.Millisecond
 	assessPictures = 8
 	assessLimit    = 4 * time.Second
 
-	// A viewer is behind when it gets less than behindShare of the pictures while
-	// a queue was seen on its line, and far behind below farBehindShare. It keeps
-	// up from keepsUpShare on. Between these, nothing changes.
+	// A viewer is behind when it gets less than behindShare of the pictures and a
+	// queue was seen on its line. Below farBehindShare it is far behind. From
+	// keepsUpShare on it keeps up. In between, nothing changes.
 	farBehindShare = 0.35
 	behindShare    = 0.8
 	keepsUpShare   = 0.95
@@ -38,10 +38,10 @@ const (
 	raiseAfterMax = 2 * time.Minute
 	raiseTrial    = 10 * time.Second
 
-	// lowerEvery is how long a lower level runs before it is judged. When
-	// pictures became smaller than muchSmaller, and fewer bytes and no more
-	// pictures arrive, then the line is not the bottleneck but a machine.
-	// Pictures then return to their old quality for futileFor.
+	// lowerEvery is how long a lower level runs before it is judged. If pictures
+	// became smaller than muchSmaller, and still fewer bytes and no more pictures
+	// arrive, then the bottleneck is not the line but a machine. Pictures then
+	// return to their old quality for futileFor.
 	lowerEvery  = time.Second
 	muchSmaller = 0.8
 	futileFor   = 30 * time.Second
@@ -64,7 +64,7 @@ type adapter struct {
 
 	from        fare // figures of the fastest viewer before the level was lowered
 	fromLevel   int
-	futileUntil time.Time // until then lowering the level is useless
+	futileUntil time.Time // until then, lowering the level does not help
 }
 
 // fare holds the figures of a viewer in one period.
@@ -74,8 +74,8 @@ type fare struct {
 	bytes    float64 // per second
 }
 
-// futile reports whether smaller pictures did not help. On a full line they
-// would: it would be full again, with more of them.
+// futile reports whether smaller pictures did not help. If the line were the
+// bottleneck, they would help: the line would be full again, with more pictures.
 func (f fare) futile(before fare) bool {
 	if f.pictures == 0 || before.pictures == 0 || before.bytes == 0 {
 		return false
@@ -84,8 +84,8 @@ func (f fare) futile(before fare) bool {
 	return size < muchSmaller && f.bytes/before.bytes < (1+size)/2
 }
 
-// verdict is the state of the fastest viewer, worst first. A viewer that cannot
-// be judged yet may be fast, so pictures stay as they are.
+// verdict is the state of the fastest viewer, worst first. If the viewer cannot
+// be judged yet, it may be fast, so pictures stay as they are.
 type verdict int
 
 const (
@@ -96,7 +96,7 @@ const (
 	keepsUp
 )
 
-// judge takes the verdict on the fastest viewer and reports whether the level
+// judge applies the verdict on the fastest viewer and reports whether the level
 // changed.
 func (a *adapter) judge(f fare, now time.Time) bool {
 	before := a.level
@@ -117,7 +117,7 @@ func (a *adapter) judge(f fare, now time.Time) bool {
 			a.raised, a.goodFrom = true, now
 		}
 		if a.raised && a.level == before && now.Sub(a.since) > max(raiseTrial, a.patience) {
-			a.raised, a.patience = false, raiseAfter // the raised level lasts
+			a.raised, a.patience = false, raiseAfter // the higher level works
 		}
 	}
 	if a.level != before {
@@ -158,8 +158,8 @@ type period struct {
 	offered int // pictures made in the period
 }
 
-// assessLocked judges the viewers at the end of a period, and returns when to
-// look again; zero while no pictures come.
+// assessLocked judges the viewers at the end of a period. It returns when to
+// check again, or zero while no pictures arrive.
 func (c *Cast) assessLocked(now time.Time) (again time.Time) {
 	if c.period.offered == 0 {
 		c.beginPeriodLocked(now)
@@ -189,8 +189,8 @@ func (c *Cast) beginPeriodLocked(now time.Time) {
 	}
 }
 
-// fastestLocked is the verdict on the fastest viewer. Slow viewers do not count,
-// so they do not make pictures worse for others.
+// fastestLocked returns the verdict on the fastest viewer. Slow viewers do not
+// count, so that they do not make pictures worse for others.
 func (c *Cast) fastestLocked(now time.Time) fare {
 	best := fare{verdict: unknown}
 	seen := false
@@ -227,8 +227,8 @@ func (s *Subscription) faredLocked(p period, now time.Time) verdict {
 	return farBehind
 }
 
-// reshapeDueLocked reports whether Chromium should make pictures of another shape
-// now.
+// reshapeDueLocked reports whether Chromium should now make pictures of another
+// shape.
 func (c *Cast) reshapeDueLocked(now time.Time) bool {
 	return c.wanted != c.shape && c.newest != nil && now.Sub(c.changedAt) < reshapeWhile && now.Sub(c.shapedAt) >= reshapeEvery
 }

@@ -113,13 +113,13 @@ func TestShapeFollowsViewers(t *testing.T) {
 	}
 }
 
-// line simulates a line to a viewer with a bandwidth in bytes per second.
+// line simulates a viewer's network line with a bandwidth in bytes per second.
 type line struct {
 	bytesPerSec float64
 	trip        time.Duration
 
 	mu   sync.Mutex // guards free
-	free time.Time  // when the line is free
+	free time.Time  // when the line is free again
 }
 
 func (l *line) pass(size int, then func()) {
@@ -130,8 +130,8 @@ func (l *line) pass(size int, then func()) {
 }
 
 // TestSlowLineGetsSmallerPictures expects smaller pictures for a slow line,
-// unchanged ones when a fast viewer is beside it, and no false changes of a page
-// at rest in either case.
+// unchanged pictures when a fast viewer is connected as well, and in both cases
+// no false changes while the page is at rest.
 func TestSlowLineGetsSmallerPictures(t *testing.T) {
 	p := openPage(t, Options{})
 	p.show(animation)
@@ -166,7 +166,7 @@ func TestSlowLineGetsSmallerPictures(t *testing.T) {
 
 	fast := p.cast.Join(View{Width: testWidth, Height: testHeight})
 	look(fast, nil, full)
-	go func() { // the slow viewer goes on
+	go func() { // the slow viewer continues
 		for {
 			f, err := slow.Next(t.Context())
 			if err != nil {
@@ -176,8 +176,8 @@ func TestSlowLineGetsSmallerPictures(t *testing.T) {
 			f.Release()
 		}
 	}()
-	// The slow viewer is judged by then. On a starved machine the fast one may
-	// seem slow for a while.
+	// By then the slow viewer has been judged. On a busy machine, the fast one
+	// may seem slow for a while.
 	end := time.Now().Add(3 * assessEvery)
 	look(fast, nil, func(f *Frame) bool { return full(f) && time.Now().After(end) })
 	p.show(settled)

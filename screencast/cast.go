@@ -19,11 +19,11 @@ import (
 const DefaultQuality = 60
 
 // disorder is how far two pictures may arrive out of order: Chromium encodes them
-// in parallel, and a later one may finish first. A larger step back means that
-// the clock was set.
+// in parallel, and a later one may finish first. If a picture is older than that,
+// the clock was set back.
 const disorder = time.Second
 
-// Options configure a cast. The zero value of each field is its default.
+// Options configures a cast. The zero value of each field is its default.
 type Options struct {
 	Tab     uint32   // the tab's number in the wire header
 	Counter *Counter // numbers the pictures; default: a counter of this cast
@@ -40,13 +40,13 @@ type Options struct {
 	// change.
 	NoStills bool
 
-	// Page, if set, answers what the cast's own session does not tell.
+	// Page, if set, provides what the cast's own session does not report.
 	Page Page
 
 	Logger *slog.Logger // default: discard
 }
 
-// Page is the page of a cast, as its driver knows it.
+// Page is the page of a cast, as package browser knows it.
 type Page interface {
 	// Replaced returns a channel that is closed when another document replaces
 	// the present one.
@@ -55,9 +55,9 @@ type Page interface {
 	Reemulate(ctx context.Context) error
 }
 
-// Counter numbers pictures. Casts that share a Counter share its numbers, so a
-// viewer that moves from one page to another sees rising numbers. The zero value
-// is ready for use by any goroutine.
+// Counter numbers pictures. Casts that share a Counter share its numbers, so that
+// the numbers rise even when a viewer moves from one page to another. The zero
+// value is ready for use by any goroutine.
 type Counter struct{ n atomic.Uint32 }
 
 func (c *Counter) add(step uint32) uint32 { return c.n.Add(step) }
@@ -69,35 +69,35 @@ type Cast struct {
 	options Options
 	log     *slog.Logger
 
-	ctx     context.Context // the life of the cast
+	ctx     context.Context // ends with the cast
 	cancel  context.CancelFunc
 	loops   sync.WaitGroup
 	demand  chan struct{} // one token: viewers, visibility or pictures changed
 	arrived chan struct{} // one token: waiting holds a picture
 
 	lastCast *Frame       // the newest moving picture; owned by decodeLoop
-	lastLuma *image.YCbCr // of lastCast, once it was needed; owned by decodeLoop
-	echoLuma *image.YCbCr // of the same page as a capture left it; owned by decodeLoop
+	lastLuma *image.YCbCr // decoded from lastCast on demand; owned by decodeLoop
+	echoLuma *image.YCbCr // the same page as drawn after a capture; owned by decodeLoop
 
 	mu         sync.Mutex // guards what follows; never held across I/O
 	err        error      // why the cast ended
 	viewers    map[*Subscription]struct{}
 	casting    bool // Chromium was told to start casting
-	hidden     bool // Chromium says that the page is not visible
+	hidden     bool // Chromium reports that the page is not visible
 	newest     *Frame
-	beneath    *Frame    // the moving picture that the newest, a still, replaced
-	capturedAt time.Time // of the newest picture that arrived
-	waiting    arrival   // the newest picture that is not decoded yet
-	pictures   uint64    // moving pictures since the start
+	beneath    *Frame    // the moving picture that was replaced by the newest picture, a still
+	capturedAt time.Time // capture time of the newest picture that arrived
+	waiting    arrival   // the newest picture, not decoded yet
+	pictures   uint64    // number of moving pictures since the start
 	changedAt  time.Time // when a picture last differed from the previous one
 	still      stillState
 
-	width, height int   // of the page, in CSS pixels; 0 while unknown
-	wanted, shape shape // the shape that pictures should have, and the one that Chromium was told
+	width, height int   // size of the page in CSS pixels; 0 while unknown
+	wanted, shape shape // the shape that pictures should have, and the one that Chromium uses
 	shapedAt      time.Time
 	adapter       adapter
 	period        period
-	attended      bool // controlLoop will look again without a signal
+	attended      bool // controlLoop will check again without a signal
 }
 
 // arrival is a picture as Chromium sent it.
@@ -107,8 +107,8 @@ type arrival struct {
 	superseded uint32 // number of pictures that were replaced before they were decoded
 }
 
-// New returns the cast of the page to which s is attached. It does nothing until
-// a viewer joins. The owner of s passes the session's events to HandleEvent.
+// New returns a cast of the page that s is attached to. It does nothing until a
+// viewer joins. The owner of s passes the session's events to HandleEvent.
 func New(s *cdp.Session, o Options) *Cast {
 	if o.Density == 0 {
 		o.Density = 1
@@ -136,8 +136,8 @@ func New(s *cdp.Session, o Options) *Cast {
 }
 
 // Join adds a viewer, and starts the cast for the first one. A viewer that joins
-// later gets the newest picture at once, and starts without the slow viewers'
-// reductions.
+// later gets the newest picture at once, and starts at full quality, not at the
+// reduced quality for slow viewers.
 func (c *Cast) Join(v View) *Subscription {
 	now := time.Now()
 	s := &Subscription{cast: c, wake: make(chan struct{}, 1), pace: newPacer(), since: now, shown: now}
@@ -151,7 +151,7 @@ func (c *Cast) Join(v View) *Subscription {
 	return s
 }
 
-// Viewers is the number of viewers, including hidden ones.
+// Viewers returns the number of viewers, including hidden ones.
 func (c *Cast) Viewers() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,7 +238,8 @@ func (c *Cast) arrive(ev cdp.Event) {
 	}
 	c.mu.Unlock()
 
-	// An error means that the connection ended; controlLoop notices that too.
+	// An error means that the connection has ended, which controlLoop notices,
+	// too.
 	_ = cdp.Send(c.session, page.ScreencastFrameAck, page.ScreencastFrameAckParams{SessionID: parsed.ack})
 	old.Release()
 	if !drop {
@@ -299,7 +300,7 @@ func (c *Cast) show(frame *Frame, superseded uint32) {
 	repeated := asked && last.ViewportWidth == frame.ViewportWidth && last.ViewportHeight == frame.ViewportHeight && bytes.Equal(last.Data(), frame.Data())
 	echo = asked && !repeated && echo && looksLike(last, frame)
 	if echo {
-		c.echoLuma = brightness(frame.Data()) // the next picture may be drawn like this one
+		c.echoLuma = brightness(frame.Data()) // the next picture may be drawn in this way
 	}
 	blinked := still && !repeated && !echo && c.blinked(frame)
 	c.mu.Lock()

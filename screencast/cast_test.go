@@ -101,8 +101,8 @@ func TestNobodyWatchesNothingIsCast(t *testing.T) {
 }
 
 // TestHiddenViewer expects that a hidden viewer gets nothing and does not count
-// as watching, and that it gets the newest picture at once when it is visible
-// again.
+// as watching, and that it gets the newest picture at once when it becomes
+// visible again.
 func TestHiddenViewer(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
@@ -146,7 +146,7 @@ func TestNewestWins(t *testing.T) {
 	third := make(chan *Frame, 1)
 	ctx := browsertest.Context(t, "the third picture")
 	go func() {
-		f, _ := s.Next(ctx) // nil when none comes
+		f, _ := s.Next(ctx) // nil if none arrives
 		third <- f
 	}()
 	s.Ack(second.Seq + 100) // never sent
@@ -236,7 +236,7 @@ func TestRate(t *testing.T) {
 				came := want
 				want = min(want, 2*float64(tt.max))
 				least, most = 0.8*want, want+3
-				if came < 2*want { // on a busy machine pictures come in groups, and each group shows one
+				if came < 2*want { // on a busy machine pictures arrive in groups, and only one of each group is shown
 					least = 0.5 * want
 				}
 			}
@@ -251,7 +251,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestNavigationAndResize(t *testing.T) {
-	p := openPage(t, Options{}) // stills find what the cast missed
+	p := openPage(t, Options{}) // stills show what the cast missed
 	p.show(settled)
 	s := p.cast.Join(View{})
 	defer s.Close()

@@ -22,7 +22,7 @@ const (
 	startRetryMax = time.Second
 )
 
-// controlLoop alone starts and stops the cast and captures pictures.
+// controlLoop starts and stops the cast and captures pictures. Nothing else does.
 func (c *Cast) controlLoop() {
 	defer c.stop()
 	timer := time.NewTimer(0)
@@ -44,7 +44,7 @@ func (c *Cast) controlLoop() {
 		c.attended = false // later changes signal again
 		c.mu.Unlock()
 
-		var again time.Time // when to look again
+		var again time.Time // when to check again
 		switch {
 		case !wanted && started:
 			c.stop()
@@ -85,7 +85,7 @@ func (c *Cast) controlLoop() {
 }
 
 // attend makes the first picture or a sharp still of a running cast, if it is
-// due, and returns when to look again.
+// due, and returns when to check again.
 func (c *Cast) attend(primeAt *time.Time) (again time.Time, err error) {
 	now := time.Now()
 	c.mu.Lock()
@@ -107,8 +107,8 @@ func (c *Cast) attend(primeAt *time.Time) (again time.Time, err error) {
 	return again, err
 }
 
-// reshapes stops the cast when Chromium should make pictures of another shape,
-// because an active cast cannot be changed. The picture of the next start comes
+// reshapes stops the cast if Chromium should make pictures of another shape,
+// because a running cast cannot be changed. The picture of the next start arrives
 // within about 10 ms, so nobody sees the gap.
 func (c *Cast) reshapes() bool {
 	c.mu.Lock()
@@ -134,11 +134,11 @@ func (c *Cast) start() error {
 		MaxWidth:  int64(shape.width),
 		MaxHeight: int64(shape.height),
 		// Any other value could lose the last change before the page comes to
-		// rest, because Chromium counts pictures and drops the others. Viewers
-		// limit their own rates.
+		// rest, because Chromium counts pictures and drops some. Viewers limit
+		// their own rates.
 		EveryNthFrame: 1,
-		// Without it, Chromium loses a picture that is made while three are
-		// unacknowledged. If that is the last one, viewers keep an old state.
+		// Without it, Chromium drops a picture that is made while three are
+		// unacknowledged. If that is the last one, viewers keep an old picture.
 		SendLastFrame: new(true),
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *Cast) prime() error {
 	frame.ViewportHeight = viewportOf(frame.Height, int(metrics.CSSLayoutViewport.ClientHeight))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.newest != nil || !c.casting { // the cast was faster
+	if c.newest != nil || !c.casting { // the cast has produced one meanwhile
 		frame.Release()
 		return nil
 	}

@@ -3,10 +3,10 @@
 // A [Cast] belongs to one page. It starts when the first viewer joins and stops
 // when the last one leaves. It acknowledges every picture to Chromium at once, so
 // that Chromium never waits for a viewer. Each viewer has a [Subscription]. It
-// hands out the newest picture when the viewer's acknowledgements show that the
+// returns the newest picture when the viewer's acknowledgements show that the
 // picture would arrive without queueing. A slow viewer skips pictures and delays
 // nobody.
 //
-// A [Frame] holds a picture in the form in which it is sent to viewers, after its
+// A [Frame] holds a picture in the form that is sent to viewers, behind its
 // header, so that sending copies nothing.
 package screencast

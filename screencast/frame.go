@@ -31,19 +31,20 @@ const (
 
 var errNotJPEG = errors.New("not a JPEG image")
 
-// Frame is one picture. It never changes and may be shared between goroutines.
-// The receiver of a frame from Subscription.Next calls Release when it is done.
+// Frame is one picture. It never changes and may be shared between goroutines. A
+// caller of Subscription.Next must call Release when it no longer needs the
+// frame.
 type Frame struct {
 	Seq        uint32 // rises by one with each captured picture
 	Format     Format
-	Sharp      bool // a still of high quality, taken because nothing moved
+	Sharp      bool // a still of high quality, captured because nothing moved
 	CapturedAt time.Time
 
-	Width, Height                 int // of the image, in pixels
-	ViewportWidth, ViewportHeight int // of the page, in CSS pixels
+	Width, Height                 int // size of the image, in pixels
+	ViewportWidth, ViewportHeight int // size of the page, in CSS pixels
 
-	// OffsetTop and PageScale describe Chromium's visual viewport: CSS pixels
-	// above the page, and the pinch zoom.
+	// OffsetTop and PageScale describe Chromium's visual viewport: the height
+	// above the page in CSS pixels, and the pinch zoom.
 	OffsetTop, PageScale float64
 
 	message []byte // header and image
@@ -51,12 +52,13 @@ type Frame struct {
 	refs    atomic.Int32
 }
 
-// Data is the encoded image. It is valid until Release and must not be changed.
+// Data returns the encoded image. It is valid until Release and must not be
+// changed.
 func (f *Frame) Data() []byte { return f.message[HeaderBytes:] }
 
-// Message is the whole binary message for a viewer, header and image, with the
-// tab number from the cast's options. It is valid until Release and must not be
-// changed.
+// Message returns the whole binary message for a viewer: the header with the tab
+// number from the cast's options, and the image. It is valid until Release and
+// must not be changed.
 func (f *Frame) Message() []byte { return f.message }
 
 // AppendHeader appends the wire header of the picture, with a tab number, to dst.
@@ -80,7 +82,7 @@ func clampUint16(n int) uint16 {
 	return uint16(min(max(n, 0), 1<<16-1))
 }
 
-// density is the number of pixels per CSS pixel, rounded up.
+// density returns the number of pixels per CSS pixel, rounded up.
 func (f *Frame) density() int {
 	return max((f.Width+f.ViewportWidth-1)/max(f.ViewportWidth, 1), 1)
 }
@@ -126,7 +128,8 @@ func decodeFrame(encoded []byte) (*Frame, error) {
 	return f, nil
 }
 
-// seal writes the header before the image. After that the frame does not change.
+// seal writes the header in front of the image. After that the frame does not
+// change.
 func (f *Frame) seal(tab uint32) { f.AppendHeader(f.message[:0], tab) }
 
 // jpegSize reads the size from the frame header of a JPEG image (ITU-T T.81,

@@ -11,20 +11,21 @@ const (
 	// compared.
 	likenessBlock = 8
 	// likenessLimit is the largest difference of such a mean, out of 255, between
-	// two drawings of the same page. The largest measured one was 11, at the
-	// edges of scroll bars and in small text. A typed letter makes 20 or more.
+	// two drawings of the same page. The largest measured difference was 11, at
+	// the edges of scroll bars and in small text. A typed letter makes 20 or
+	// more.
 	likenessLimit = 13
 
 	// A caret is a line of at most caretWidth by caretHeight CSS pixels. Its
 	// blinking changes the brightness by more than caretContrast; JPEG artefacts
-	// beside it stay below. A typed letter moves the caret by 3 pixels or more.
+	// near it change it less. A typed letter moves the caret by 3 pixels or more.
 	caretWidth    = 2
 	caretHeight   = 96
 	caretContrast = 64
 )
 
-// caretOnly reports whether two pictures with that many pixels per CSS pixel
-// differ only by a blinking caret.
+// caretOnly reports whether two pictures differ only by a blinking caret. density
+// is their number of pixels per CSS pixel.
 func caretOnly(a, b *image.YCbCr, density int) bool {
 	if a == nil || b == nil || a.Rect != b.Rect {
 		return false
@@ -48,9 +49,9 @@ func caretOnly(a, b *image.YCbCr, density int) bool {
 	return !changed.Empty()
 }
 
-// looksLike reports whether two pictures show the same page. Text and edges
-// differ slightly after Chromium has drawn the page at another scale. Pictures
-// that cannot be compared are not alike.
+// looksLike reports whether two pictures show the same page. Text and edges may
+// differ slightly after Chromium has drawn the page at another scale. If the
+// pictures cannot be compared, it returns false.
 func looksLike(a, b *Frame) bool {
 	if a.Width != b.Width || a.Height != b.Height || a.ViewportWidth != b.ViewportWidth || a.ViewportHeight != b.ViewportHeight {
 		return false
@@ -70,7 +71,7 @@ func looksLike(a, b *Frame) bool {
 	return true
 }
 
-// brightness decodes the luma of a JPEG. It is nil for other formats.
+// brightness decodes the luma of a JPEG. It returns nil for other formats.
 func brightness(data []byte) *image.YCbCr {
 	decoded, err := jpeg.Decode(bytes.NewReader(data))
 	if err != nil {

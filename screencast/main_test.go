@@ -19,10 +19,10 @@ func TestMain(m *testing.M) { browsertest.Main(m) }
 type testPage struct {
 	*browsertest.TestPage
 	*testing.T
-	client  *cdp.Client // of the live view
+	client  *cdp.Client // the client of the live view
 	session *cdp.Session
 	cast    *Cast
-	sent    atomic.Int64 // pictures that Chromium sent
+	sent    atomic.Int64 // number of pictures that Chromium sent
 }
 
 const (
@@ -75,7 +75,7 @@ func (p *testPage) resize(width, height int64) {
 	p.Helper()
 	ratio := 1.0
 	if p.cast.options.Density > 1 {
-		ratio = 0 // as Chromium was started
+		ratio = 0 // Chromium's own density
 	}
 	_, err := cdp.Call(p.T.Context(), p.Session, emulation.SetDeviceMetricsOverride,
 		emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: ratio})
@@ -91,7 +91,7 @@ func (p *testPage) show(html string) {
 	p.Eval(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))`, nil)
 }
 
-// next returns the next picture and fails the test if none comes.
+// next returns the next picture. It fails the test if none arrives.
 func (p *testPage) next(s *Subscription) *Frame {
 	p.Helper()
 	ctx := browsertest.Context(p.T, "a picture")
@@ -102,7 +102,7 @@ func (p *testPage) next(s *Subscription) *Frame {
 	return f
 }
 
-// animation paints a different picture in every frame.
+// animation is a page that paints a different picture in every frame.
 const animation = `<body style="margin:0;font:40px monospace"><div id=box style="position:absolute;width:200px;height:200px;background:#36c"></div>
 <div id=count style="position:absolute;top:300px;left:40px"></div><script>let k = 0; (function paint() { k++
 box.style.left = k * 7 % 600 + 'px'; count.textContent = k; requestAnimationFrame(paint) })()

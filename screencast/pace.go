@@ -7,32 +7,34 @@ import (
 
 const (
 	// FullRate is the number of pictures per second that pacing tries to reach.
-	// Chromium's headless compositor makes no more.
+	// It is the most that Chromium's headless compositor makes.
 	FullRate = 60
 
-	// MaxInFlight bounds the pictures that were sent to a viewer and not
-	// acknowledged. At FullRate that is a round trip of half a second.
+	// MaxInFlight bounds the pictures that were sent to a viewer but not
+	// acknowledged. At FullRate it covers a round trip of half a second.
 	MaxInFlight = 32
 
-	// QueueDelay is how far a round trip may rise above its minimum before it
-	// means that pictures queue on the way.
+	// QueueDelay is how far a round trip may rise above its minimum. A larger
+	// rise means that pictures queue on the way.
 	QueueDelay = 50 * time.Millisecond
 
 	// StallTimeout is how long a viewer may leave pictures unacknowledged.
 	StallTimeout = 30 * time.Second
 
-	// minimumLife is how long a minimum round trip stays valid without being seen
-	// again. After that, pictures are sent one at a time until it is measured
-	// again, because a queue of our own hides the true minimum.
+	// minimumLife is how long the minimum round trip stays valid without being
+	// measured again. After that, pictures are sent one at a time until it is
+	// measured again, because a queue that we cause ourselves hides the true
+	// minimum.
 	minimumLife   = 10 * time.Second
 	probePictures = 3
 
-	// ceilingLife is how long a window that caused a queue is not tried again.
+	// ceilingLife is how long to wait before trying again a window that has
+	// caused a queue.
 	ceilingLife = 5 * time.Second
 
-	// A still is much larger than a moving picture. When a still takes a viewer
-	// stillPatience longer, that viewer gets none for a while, because the next
-	// change would have to wait for it.
+	// A still is much larger than a moving picture. If a still takes
+	// stillPatience longer to reach a viewer, that viewer gets no stills for a
+	// while, because the next change would have to wait behind them.
 	stillPatience = 400 * time.Millisecond
 	noStillsFor   = time.Minute
 
@@ -50,8 +52,8 @@ type pacer struct {
 	seenAt  time.Time     // when a round trip was last near the minimum
 	probes  int           // number of pictures still to send one at a time
 
-	ceiling       int       // the widest window without a queue
-	ceilingUntil  time.Time // when a wider one may be tried again
+	ceiling       int       // the largest window without a queue
+	ceilingUntil  time.Time // when a larger window may be tried again
 	settled       bool      // a queue was seen, so the window grows once per round trip
 	adjustedAt    time.Time // when the window changed; earlier pictures say nothing about it
 	noStillsUntil time.Time
@@ -87,8 +89,8 @@ func (p *pacer) sent(seq uint32, sharp bool, now time.Time) {
 	p.flight = append(p.flight, departure{seq: seq, at: now, alone: len(p.flight) == 0, sharp: sharp})
 }
 
-// acked records that a viewer has all pictures up to seq. It reports whether that
-// was new.
+// acked records that a viewer has all pictures up to seq. It returns false if
+// that was already known.
 func (p *pacer) acked(seq uint32, now time.Time) bool {
 	n := 0
 	for n < len(p.flight) && int32(seq-p.flight[n].seq) >= 0 {
@@ -156,7 +158,7 @@ func (p *pacer) measure(d departure, now time.Time) {
 	}
 }
 
-// queuedSince reports whether pictures have queued since t.
+// queuedSince reports whether a queue of pictures was seen since t.
 func (p *pacer) queuedSince(t time.Time) bool { return p.queuedAt.After(t) }
 
 // probedSince reports whether pictures were sent one at a time since t.
@@ -169,8 +171,8 @@ func (p *pacer) lift(factor float64) {
 	p.window = min(max(int(float64(p.window)*factor), 1), MaxInFlight)
 }
 
-// stallsAt is when the viewer counts as stalled; zero while no picture is in
-// flight.
+// stallsAt returns when the viewer will count as stalled, or zero while no
+// picture is in flight.
 func (p *pacer) stallsAt() time.Time {
 	if len(p.flight) == 0 {
 		return time.Time{}

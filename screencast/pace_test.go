@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// link simulates a line to a viewer. Pictures are made at FullRate and pass the
-// line one after the other, at its bandwidth.
+// link simulates a viewer's network line. Pictures are made at FullRate and pass
+// the line one after the other, at its bandwidth.
 type link struct {
 	trip        func(at time.Duration) time.Duration // round trip time, without transmission
 	bytesPerSec float64
@@ -27,7 +27,7 @@ func (l link) run(d time.Duration) simulated {
 		res   simulated
 		p     = newPacer()
 		start = time.Unix(1e9, 0)
-		free  time.Duration // when the line is free
+		free  time.Duration // when the line is free again
 		acks  []struct {
 			at  time.Duration
 			seq uint32
@@ -42,7 +42,7 @@ func (l link) run(d time.Duration) simulated {
 			p.acked(acks[0].seq, start.Add(acks[0].at))
 			acks = acks[1:]
 		}
-		fresh := uint32(at * FullRate / time.Second) // the newest picture's number
+		fresh := uint32(at * FullRate / time.Second) // the number of the newest picture
 		if fresh == seq || !p.ready() {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// MaxPictureBytes is the largest accepted base64 text of one picture.
+// MaxPictureBytes is the size of the largest accepted picture as base64 text.
 const MaxPictureBytes = 64 << 20
 
 var errEvent = errors.New("malformed screencast event")
@@ -31,7 +31,8 @@ type metadata struct {
 	Timestamp       float64 `json:"timestamp"`    // seconds since the epoch
 }
 
-// time is when Chromium captured the picture, or now when Chromium does not say.
+// time returns when Chromium captured the picture, or the present time if
+// Chromium does not say.
 func (m metadata) time() time.Time {
 	if !(m.Timestamp > 0) || m.Timestamp > math.MaxInt64/1e6 {
 		return time.Now()
@@ -40,8 +41,8 @@ func (m metadata) time() time.Time {
 }
 
 // parseEvent finds the members of the payload without decoding the picture, which
-// is nearly all of it. Base64 contains no quote and no backslash, so it ends at
-// the next quote.
+// makes up nearly all of it. Base64 contains no quotes and no backslashes, so it
+// ends at the next quote.
 func parseEvent(params []byte) (castEvent, error) {
 	var ev castEvent
 	b := bytes.TrimLeft(params, " \t\r\n")
@@ -76,7 +77,7 @@ func parseEvent(params []byte) (castEvent, error) {
 	return ev, nil
 }
 
-// take reads the value at the start of b and returns what follows it.
+// take returns the value at the start of b and the remaining text.
 func (ev *castEvent) take(key string, b []byte) ([]byte, error) {
 	switch key {
 	case "data":
@@ -98,7 +99,7 @@ func (ev *castEvent) take(key string, b []byte) ([]byte, error) {
 		ev.ack = n
 		return b[end:], nil
 	}
-	// The rest is small; the standard decoder finds where a value ends.
+	// Other values are small; the standard decoder finds where they end.
 	d := json.NewDecoder(bytes.NewReader(b))
 	var value any
 	if key == "metadata" {

@@ -41,7 +41,7 @@ func TestParseEvent(t *testing.T) {
 }
 
 // FuzzParseEvent compares the fast path with the standard decoder: a payload that
-// is valid for both means the same to both.
+// both accept must mean the same to both.
 func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte(`{"data":"aaaa","metadata":{"deviceWidth":1,"timestamp":1e9},"sessionId":1}`))
 	f.Add([]byte(`{"sessionId":-1,"data":"aa==","x":{"data":[1,"]"]}}`))
@@ -77,7 +77,7 @@ func TestJPEGSize(t *testing.T) {
 	if w, h, err := jpegSize(b.Bytes()); err != nil || w != 321 || h != 123 {
 		t.Error(w, h, err)
 	}
-	for n := range 40 { // cut in the middle of segments
+	for n := range 40 { // truncated in the middle of segments
 		if _, _, err := jpegSize(b.Bytes()[:n]); err == nil {
 			t.Errorf("%d bytes were enough", n)
 		}

@@ -25,9 +25,10 @@ const (
 	// StillQuality is the JPEG quality of a still.
 	StillQuality = 90
 
-	// A page that changes a little all the time, for example with a blinking
-	// caret, would get a still between any two changes. The minimum time between
-	// stills doubles each time a still does not last, up to stillPauseMax.
+	// A page that changes a little all the time, for example because of a
+	// blinking caret, would get a still between any two changes. The minimum time
+	// between stills doubles each time a still is soon outdated, up to
+	// stillPauseMax.
 	stillPause    = time.Second
 	stillPauseMax = 16 * time.Second
 
@@ -38,31 +39,31 @@ const (
 
 // stillState is the state of a cast's stills, guarded by cast.mu.
 type stillState struct {
-	done      time.Time // changedAt of the state that has its still
+	done      time.Time // changedAt of the page state whose still was taken
 	takenAt   time.Time
 	pause     time.Duration
-	echoFrom  time.Time // from here to echoUntil the cast may show the page enlarged,
-	echoUntil time.Time // or drawn again after that
+	echoFrom  time.Time // from echoFrom to echoUntil, the cast may show the page enlarged,
+	echoUntil time.Time // or draw it again
 	wide      float64   // width of the enlarged page in CSS pixels
 	sum       [sha256.Size]byte
-	doubt     bool // a picture was taken for an echo and may have been a small change: look again
-	sure      bool // the second look was done
+	doubt     bool // a picture was taken for an echo but may have been a small change, so another still checks that
+	sure      bool // the second still was taken
 	taking    bool // a still is being captured
 }
 
 // hides reports whether a moving picture only shows the page enlarged. A capture
-// at twice the size lays the page out larger for a moment.
+// at twice the size lays out the page larger for a moment.
 func (s *stillState) hides(m metadata) bool {
 	return !s.echoUntil.IsZero() && time.Now().Before(s.echoUntil) && math.Abs(m.DeviceWidth-s.wide) < 2
 }
 
-// echoes reports whether a moving picture that looks like the previous one can be
-// the effect of a capture at twice the size on an unchanged page.
+// echoes reports whether a moving picture that looks like the previous one may be
+// an effect of a capture at twice the size, although the page has not changed.
 func (s *stillState) echoes(at time.Time) bool {
 	return !s.echoFrom.IsZero() && !at.Before(s.echoFrom) && at.Before(s.echoUntil)
 }
 
-// attendStill captures a still when it is due, and returns when to look again.
+// attendStill captures a still when it is due, and returns when to check again.
 func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	c.mu.Lock()
 	state := c.changedAt
@@ -100,7 +101,7 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 		c.still.echoUntil = taken.Add(stillEcho)
 	}
 	switch {
-	case checking: // says nothing about how long stills last
+	case checking: // this says nothing about how long stills stay valid
 	case taken.Sub(c.still.takenAt) < c.still.pause+2*StillAfter+stillPause:
 		c.still.pause = min(c.still.pause*2, stillPauseMax)
 	default:
@@ -150,20 +151,21 @@ func (c *Cast) captureStill(width, height int, scale float64) (*Frame, error) {
 	return frame, nil
 }
 
-// errResized is why a still was dropped: the size of the newest moving picture
-// differs from the page's. On a busy machine, Chromium 156 can lose the picture
-// after a change of size; the capture has made it send another one.
+// errResized means that a still was dropped because the page's size differs from
+// that of the newest moving picture. On a busy machine, Chromium 156 can lose the
+// picture after a change of size. The capture has made it send another one.
 var errResized = errors.New("the page has another size than its newest picture")
 
-// fills reports whether a page of that size in CSS pixels, without scroll bars,
-// fills a picture.
+// fills reports whether a page of the given size in CSS pixels, without scroll
+// bars, fills a picture.
 func fills(page float64, picture int) bool {
 	const rounding = 2
 	return page < float64(picture+rounding) && page > float64(picture-widestScrollbar-rounding)
 }
 
-// errReplaced is why a picture was dropped: Chromium refuses it, never answers,
-// or returns one of the previous document.
+// errReplaced means that a picture was dropped because the document was replaced.
+// Chromium then refuses the capture, never answers it, or returns a picture of
+// the previous document.
 var errReplaced = errors.New("another document took the page's place")
 
 func (c *Cast) screenshot(params page.CaptureScreenshotParams) (result json.RawMessage, err error) {
@@ -188,8 +190,8 @@ func (c *Cast) screenshot(params page.CaptureScreenshotParams) (result json.RawM
 	return result, err
 }
 
-// restore undoes what Chromium did for a failed enlarged picture. Chromium may
-// leave the page enlarged, and later documents too.
+// restore undoes the effects of a failed enlarged capture. Chromium may leave the
+// page enlarged, and later documents, too.
 func (c *Cast) restore() {
 	_ = cdp.Send(c.session, emulation.ClearDeviceMetricsOverride, proto.Empty{}) // fails only when the page is gone
 	if c.options.Page == nil {

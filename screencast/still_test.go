@@ -49,7 +49,8 @@ func TestSharpStill(t *testing.T) {
 			moving.Release()
 			still.Release()
 
-			// The echo of the capture is no change, so nothing more comes.
+			// The echo of the capture is not a change, so no other picture
+			// arrives.
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
 			if f, err := s.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -64,7 +65,7 @@ func TestSharpStill(t *testing.T) {
 				t.Errorf("the page noticed: %+v", page)
 			}
 
-			// A change shows at once, and then gets a still of its own.
+			// A change is shown at once, and then gets its own still.
 			p.Eval(`document.body.style.background = '#0a0'`, nil)
 			changed := p.next(s)
 			s.Ack(changed.Seq)
@@ -81,7 +82,7 @@ func TestSharpStill(t *testing.T) {
 func TestPrimedWhenTheCastGivesNothing(t *testing.T) {
 	p := openPage(t, Options{NoStills: true, Tab: 3})
 	p.show(settled + `<div style="height:3000px">`)
-	deaf := New(p.session, Options{Tab: 3}) // gets no events
+	deaf := New(p.session, Options{Tab: 3}) // receives no events
 	defer deaf.Close()
 	s := deaf.Join(View{})
 	defer s.Close()
@@ -93,8 +94,8 @@ func TestPrimedWhenTheCastGivesNothing(t *testing.T) {
 }
 
 // TestBlinkingCaret checks that the caret of a focused field, which is painted
-// twice a second, does not replace a still, and that typed text shows. A capture
-// at twice the size may redraw the page just when the caret blinks.
+// twice a second, does not replace a still, and that typed text is shown. A
+// capture at twice the size may draw the page again just when the caret blinks.
 func TestBlinkingCaret(t *testing.T) {
 	const blinks = 10
 	for _, tt := range []struct {

@@ -7,33 +7,33 @@ import (
 )
 
 var (
-	// ErrStalled is the error for a viewer that left pictures unacknowledged for
+	// ErrStalled is returned for a viewer that left pictures unacknowledged for
 	// StallTimeout.
 	ErrStalled = errors.New("viewer stalled: pictures were not acknowledged")
 
-	// ErrClosed is the error of a closed subscription or cast.
+	// ErrClosed is returned for a closed subscription or cast.
 	ErrClosed = errors.New("cast closed")
 )
 
-// Subscription is one viewer's place at a cast. Only one goroutine may call Next;
-// the other methods may be called from any.
+// Subscription is one viewer's subscription to a cast. Only one goroutine may
+// call Next; the other methods may be called from any.
 type Subscription struct {
 	cast *Cast
-	wake chan struct{} // one token: look again
+	wake chan struct{} // one token: check again
 
 	// The fields below are guarded by cast.mu.
 	pace       pacer
-	interval   time.Duration // between pictures at the viewer's rate; 0 for no limit
+	interval   time.Duration // pause between pictures at the viewer's rate; 0 for no limit
 	due        time.Time     // when the next picture may be sent at that rate
 	lastSeq    uint32
-	any        bool // lastSeq is valid
+	any        bool // whether lastSeq is valid
 	view       View
 	shown      time.Time // since when the viewer is visible
 	taken      int       // pictures in the cast's period, and their bytes
 	takenBytes int
 	closed     bool
 	totals     totals
-	since      time.Time // of the totals
+	since      time.Time // start of the totals
 }
 
 type totals struct {
@@ -54,9 +54,9 @@ type Stats struct {
 }
 
 // Next waits for a picture that is newer than the last one and may be sent now.
-// The first one comes at once if the cast has one. The caller releases it. The
-// error is ErrStalled, ErrClosed, the reason of the cast's end, or the cause of
-// ctx.
+// The first one is returned at once if the cast has one. The caller must release
+// it. The error is ErrStalled, ErrClosed, the reason why the cast ended, or the
+// cause of ctx.
 func (s *Subscription) Next(ctx context.Context) (*Frame, error) {
 	timer := time.NewTimer(StallTimeout)
 	defer timer.Stop()
@@ -79,8 +79,8 @@ func (s *Subscription) Next(ctx context.Context) (*Frame, error) {
 	}
 }
 
-// take returns the newest picture if it may be sent now, or how long to wait
-// before looking again; 0 means until a signal.
+// take returns the newest picture if it may be sent now. Otherwise it returns how
+// long to wait before checking again; 0 means until a signal.
 func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, err error) {
 	c := s.cast
 	c.mu.Lock()
@@ -117,9 +117,9 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 	return frame, 0, nil
 }
 
-// nextLocked returns the picture that the viewer should get next, or nil if it
-// has it. A viewer that gets no stills for a while gets the moving picture that
-// a still replaced.
+// nextLocked returns the picture that the viewer should get next, or nil if the
+// viewer has the newest one. A viewer that gets no stills for a while gets the
+// moving picture that a still replaced.
 func (s *Subscription) nextLocked(now time.Time) *Frame {
 	next := s.cast.newest
 	if next != nil && next.Sharp && s.any && now.Before(s.pace.noStillsUntil) {

@@ -30,9 +30,9 @@ func taken(t *testing.T, s *Subscription, now time.Time) uint32 {
 	return f.Seq
 }
 
-// TestHeldBackStillHidesNoPicture holds that a viewer on a slow line, who gets
-// no stills for a while, gets the moving picture that a still replaced before
-// it could be sent.
+// TestHeldBackStillHidesNoPicture checks a viewer on a slow line that gets no
+// stills for a while: it gets the moving picture that a still replaced before it
+// was sent.
 func TestHeldBackStillHidesNoPicture(t *testing.T) {
 	now := time.Now()
 	join := func() (*Cast, *Subscription) {
@@ -43,7 +43,8 @@ func TestHeldBackStillHidesNoPicture(t *testing.T) {
 		}
 		return c, s
 	}
-	// The line is busy with the first picture while the page changes and rests.
+	// While the page changes and comes to rest, the line is busy with the first
+	// picture.
 	c, slow := join()
 	slow.pace.window = 1
 	moving := published(c, false)
@@ -63,7 +64,8 @@ func TestHeldBackStillHidesNoPicture(t *testing.T) {
 	if got := taken(t, slow, now); got != 0 {
 		t.Errorf("picture %d was given although stills are held back", got)
 	}
-	// Another still changes nothing; when stills may go again, the newest goes.
+	// Another still changes nothing. Once stills may be sent again, the newest is
+	// sent.
 	newer := published(c, true)
 	if got := taken(t, slow, now); got != 0 {
 		t.Errorf("picture %d was given although stills are held back", got)
@@ -71,7 +73,7 @@ func TestHeldBackStillHidesNoPicture(t *testing.T) {
 	if got := taken(t, slow, now.Add(2*time.Minute)); got != newer || newer != still+1 {
 		t.Errorf("picture %d was given, want the newest still, %d", got, newer)
 	}
-	// What moves next replaces both.
+	// The next moving picture replaces both.
 	slow.Ack(newer)
 	slow.pace.noStillsUntil = now.Add(time.Hour)
 	last := published(c, false)
@@ -79,7 +81,7 @@ func TestHeldBackStillHidesNoPicture(t *testing.T) {
 		t.Errorf("picture %d was given, want the one that moved, %d", got, last)
 	}
 
-	// Without a moving picture that was missed there is nothing to give.
+	// If no moving picture was missed, there is nothing to send.
 	c, seen := join()
 	seen.Ack(1)
 	seen.pace.noStillsUntil = now.Add(time.Minute)

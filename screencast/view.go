@@ -6,8 +6,9 @@ import (
 )
 
 const (
-	// sizeStep divides the page's size. Pictures come only in these sizes, so
-	// that resizing a window does not restart the cast all the time.
+	// sizeStep is the step, as a fraction of the page's size, in which the size
+	// of pictures changes. So resizing a window does not keep restarting the
+	// cast.
 	sizeStep = 8
 
 	// leastSize is the smallest picture for a small window or a slow line, as a
@@ -16,7 +17,7 @@ const (
 )
 
 // View describes how a viewer shows a page. The zero value is a viewer about whom
-// nothing is known: it gets pictures of the page's own size at full rate.
+// nothing is known, who gets pictures of the page's own size at the full rate.
 type View struct {
 	// Width and Height are the size of the whole page on the viewer's screen in
 	// CSS pixels; 0 when unknown.
@@ -57,14 +58,14 @@ func (s *Subscription) SetView(v View) {
 	c.kick()
 }
 
-// shape describes the pictures that Chromium shall make.
+// shape describes the pictures that Chromium should make.
 type shape struct {
 	quality       int
 	width, height int // upper bounds in pixels; 0 for the page's own size
 }
 
-// reconsiderLocked computes the wanted shape again after viewers, the page's size
-// or the level changed.
+// reconsiderLocked computes the wanted shape again after a change of the viewers,
+// the page's size or the level.
 func (c *Cast) reconsiderLocked() {
 	need := 0.0
 	for s := range c.viewers {

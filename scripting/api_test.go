@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Locators become selectors in Playwright's own words.
+// TestSelectors checks that locators become Playwright's selectors.
 func TestSelectors(t *testing.T) {
 	p := newPool(t, Limits{})
 	cases := []struct{ code, want string }{
@@ -58,7 +58,7 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
-// Methods become operations with the parameters that the server knows.
+// TestOperations checks that methods become operations with the right parameters.
 func TestOperations(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, c := range []struct{ code, op, want string }{
@@ -153,7 +153,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// emitter runs a script, and events when it logs a word.
+// emitter runs a script, and sends events when the script logs a given word.
 type emitter struct {
 	*world
 	run    chan *Run
@@ -180,7 +180,7 @@ func runWithEvents(t *testing.T, p *Pool, w *world, code string, events map[stri
 	return r.Wait()
 }
 
-// Pages, frames and URLs follow the server's events.
+// TestMirror checks that pages, frames and URLs follow the server's events.
 func TestMirror(t *testing.T) {
 	p := newPool(t, Limits{})
 	res := runWithEvents(t, p, newWorld(), `
@@ -291,7 +291,8 @@ func TestTakeoverOutcomes(t *testing.T) {
 	}
 }
 
-// A condition that the script watches ends the takeover.
+// TestTakeoverUntil checks that a condition that the script watches ends the
+// takeover.
 func TestTakeoverUntil(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, code := range []string{

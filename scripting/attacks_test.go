@@ -15,8 +15,9 @@ import (
 	"takeover/scripting/worker"
 )
 
-// Every place of the language, and of our own code, where a script can get
-// stuck: each ends by the limit on time without yielding.
+// TestEndlessLoops tries every construct of the language, and of our own code, in
+// which a script can get stuck: the limit on time without yielding ends each of
+// them.
 func TestEndlessLoops(t *testing.T) {
 	p := newPool(t, tight())
 	for name, code := range map[string]string{
@@ -59,8 +60,8 @@ func TestEndlessLoops(t *testing.T) {
 	}
 }
 
-// What takes memory, processor or stack without end: the worker dies of it, or
-// the script is refused it.
+// TestBombs uses up memory, processor time or stack without end: either the
+// worker dies, or the script gets an error.
 func TestBombs(t *testing.T) {
 	limits := tight()
 	limits.TurnTime = time.Second
@@ -129,7 +130,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// heapInUse is what this process holds after a collection, in bytes.
+// heapInUse returns how many bytes this process holds after a garbage collection.
 func heapInUse() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -137,7 +138,8 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// While scripts do their worst, others do not notice.
+// TestOthersGoOn checks that scripts that attack their workers do not disturb
+// others.
 func TestOthersGoOn(t *testing.T) {
 	p := newPool(t, tight())
 	var bad sync.WaitGroup
@@ -153,8 +155,8 @@ func TestOthersGoOn(t *testing.T) {
 	bad.Wait()
 }
 
-// A script that replaces what the language has hurts itself only, and where it
-// does not replace what its own calls are made of, not even that.
+// TestPollutedLanguage replaces built-ins of the language: a script can break
+// only its own calls, and even those work unless it replaces what they depend on.
 func TestPollutedLanguage(t *testing.T) {
 	p := newPool(t, Limits{})
 	use := `
@@ -179,7 +181,8 @@ func TestPollutedLanguage(t *testing.T) {
 	}
 }
 
-// There is no way from the script to the functions that the API is made of.
+// TestHostIsOutOfReach checks that a script cannot reach the functions that
+// implement the API.
 func TestHostIsOutOfReach(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, code := range []string{
@@ -201,7 +204,8 @@ func TestHostIsOutOfReach(t *testing.T) {
 	}
 }
 
-// Files of the machine, by every name that goja could be made to look for one.
+// TestNoFiles tries to read files of the machine, by every name that goja might
+// resolve.
 func TestNoFiles(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, code := range []string{
@@ -217,10 +221,11 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
-// A run can be cancelled whatever its worker is at, the first moments included.
+// TestCancelEarly checks that a run can be cancelled at any moment, even at its
+// start.
 func TestCancelEarly(t *testing.T) {
 	p := newPool(t, Limits{})
-	slow := "return 1" + strings.Repeat("+1", 400_000) // to transpile
+	slow := "return 1" + strings.Repeat("+1", 400_000) // slow to transpile
 	for _, delay := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond} {
 		w := newWorld()
 		r, err := p.Start(t.Context(), Script{Code: slow + ";\nfor (;;);"}, w, w)
@@ -246,7 +251,8 @@ func TestCancelEarly(t *testing.T) {
 	}
 }
 
-// Operations of a run that has ended are told so, and waited for.
+// TestOperationsEndWithTheRun checks that a run that ends cancels its operations
+// and waits for them.
 func TestOperationsEndWithTheRun(t *testing.T) {
 	p := newPool(t, Limits{})
 	w := newWorld()
@@ -272,13 +278,13 @@ func TestOperationsEndWithTheRun(t *testing.T) {
 	}
 }
 
-// Fifty runs at once, each with its own worker: all work, none is big, and
-// their memory is returned.
+// TestFiftyRuns runs fifty scripts at once, each with its own worker: all
+// succeed, none uses much memory, and their memory is returned.
 func TestFiftyRuns(t *testing.T) {
 	const runs = 50
 	p := newPool(t, Limits{})
 	var wg sync.WaitGroup
-	var here sync.WaitGroup // have begun
+	var here sync.WaitGroup // counts runs that have started
 	here.Add(runs)
 	release := make(chan struct{})
 	pids := make([]int, runs)
@@ -319,11 +325,11 @@ func TestFiftyRuns(t *testing.T) {
 	}
 }
 
-// workerBudget is what a run may cost in bytes of memory of its own.
+// workerBudget is how many bytes of memory of its own a run may use.
 const workerBudget = 25_000_000
 
-// proportional is the memory of a process, what it shares divided among those
-// who share it.
+// proportional returns the memory of a process. Memory that it shares with others
+// is divided among them.
 func proportional(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))

@@ -22,8 +22,8 @@ func BenchmarkCall(b *testing.B) {
 	b.ReportMetric(us, "µs/call")
 }
 
-// BenchmarkStart measures what a warm worker needs until the first line of a
-// script of 2 KB has run, and how big it is then.
+// BenchmarkStart measures the time until a warm worker has run the first line of
+// a script of 2 KB, and its memory at that moment.
 func BenchmarkStart(b *testing.B) {
 	p := newPool(b, Limits{})
 	code := startScript()
@@ -60,7 +60,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(float64(own)/(1<<20), "own-MB/worker")
 }
 
-// startScript is a script of 2 KB that calls an operation first.
+// startScript is a script of 2 KB whose first line calls an operation.
 func startScript() string {
 	code := "await page.title();\n"
 	for i := range 32 {
@@ -81,7 +81,8 @@ func (p *Pool) warmed(tb testing.TB) {
 	}
 }
 
-// peekReady waits for the first frame of a worker; false if it died before.
+// peekReady waits for the first frame of a worker. It returns false if the worker
+// dies first.
 func (p *process) peekReady() bool {
 	_, err := p.in.Peek(1)
 	return err == nil

@@ -11,10 +11,10 @@ type clock struct {
 
 	mu      sync.Mutex // guards what follows
 	limit   time.Duration
-	elapsed time.Duration // before since
-	since   time.Time     // when it was last started; zero while it is stopped
-	paused  time.Duration // of the pauses before the present one
-	stood   time.Time     // when the present pause began; zero while there is none
+	elapsed time.Duration // time measured before since
+	since   time.Time     // when the clock was last started; zero while it is stopped
+	paused  time.Duration // length of the earlier pauses
+	stood   time.Time     // when the present pause began; zero if there is none
 	pauses  int
 	timer   *time.Timer
 }
@@ -89,5 +89,5 @@ func (c *clock) stop() {
 	}
 	c.endPauseLocked()
 	c.timer.Stop()
-	c.pauses++ // a late resume must not start it again
+	c.pauses++ // so that a late resume does not start the clock again
 }

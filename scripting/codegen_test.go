@@ -7,7 +7,8 @@ import (
 	"takeover/scripting"
 )
 
-// What `playwright codegen` of the pinned version prints, for each target.
+// TestCodegen runs what `playwright codegen` of the pinned version prints for
+// each target.
 func TestCodegen(t *testing.T) {
 	const actions = `
   await page.goto('URL/');

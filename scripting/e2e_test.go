@@ -17,7 +17,7 @@ import (
 	"takeover/scripting/workertest"
 )
 
-// site is the pages that the scripts below visit.
+// site serves the pages that the scripts below visit.
 var site = map[string]string{
 	"/": `<title>Start</title><h1>Welcome</h1><a href="/form">To the form</a><iframe name="inner" src="/inner"></iframe>
 		<button onclick="window.open('/popup')">Open</button>`,
@@ -31,7 +31,7 @@ var site = map[string]string{
 		<ul><li>one</li><li>two</li><li>three</li></ul>`,
 }
 
-// logs collects what a run says.
+// logs collects the log lines of a run.
 type logs struct {
 	mu    sync.Mutex
 	lines []string
@@ -67,7 +67,7 @@ func runIn(t *testing.T, code string) scripting.Result {
 	return runOn(t, http.HandlerFunc(serveSite), code, &logs{})
 }
 
-// runWith does and tells a log of it.
+// runWith is like runIn, and also returns the log.
 func runWith(t *testing.T, code string, l *logs) scripting.Result {
 	t.Helper()
 	return runOn(t, http.HandlerFunc(serveSite), code, l)

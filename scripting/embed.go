@@ -9,8 +9,9 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Bundles is the script API as the npm step has built it, for a worker: api.js, and
-// the folders extras and locales. It is empty when that step was not run.
+// Bundles returns the script API for a worker, as the npm step has built it:
+// api.js, and the folders extras and locales. It is empty if that step was not
+// run.
 func Bundles() fs.FS {
 	bundles, err := fs.Sub(dist, "dist")
 	if err != nil {
@@ -19,7 +20,7 @@ func Bundles() fs.FS {
 	return bundles
 }
 
-// built tells whether this binary holds the script API.
+// built reports whether this binary contains the script API.
 var built = sync.OnceValue(func() bool {
 	_, err := fs.Stat(dist, "dist/api.js")
 	return err == nil

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is equal in the sense of toEqual, toStrictEqual and toMatchObject: 1 and 0,
-// or E where the matcher refuses its arguments.
+// TestEquality checks values under toEqual, toStrictEqual and toMatchObject: 1
+// means equal, 0 not equal, and E that the matcher refuses its arguments.
 func TestEquality(t *testing.T) {
 	p := newPool(t, Limits{})
 	cases := []struct{ name, a, b, want string }{
@@ -87,7 +87,7 @@ func TestEquality(t *testing.T) {
 	}
 }
 
-// What asymmetric matchers match.
+// TestAsymmetric checks which values asymmetric matchers match.
 func TestAsymmetric(t *testing.T) {
 	p := newPool(t, Limits{})
 	for code, want := range map[string]string{

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Matchers that a script brings along.
+// TestExpectExtend checks matchers that a script defines.
 func TestExpectExtend(t *testing.T) {
 	got := lines(t, `
 		const { mergeExpects } = require('@playwright/test');

@@ -11,12 +11,12 @@ import (
 	"takeover/scripting"
 )
 
-// expectation is one entry of a table in testdata/expect: code, and how the error
-// reads that it throws, or "passes". A page's content may stand before it.
+// expectation is one entry of a table in testdata/expect: code, and the text of
+// the error that it throws, or "passes". The content of a page may precede it.
 type expectation struct{ html, code, want string }
 
-// expectations reads a table: "# " begins a page's content, "= " is code, and what
-// follows is the error, whose name stands before it unless it is Error.
+// expectations reads a table. "# " begins a page's content and "= " begins code.
+// The error follows, with its name in front unless that is Error.
 func expectations(t *testing.T, name string) []expectation {
 	t.Helper()
 	data, err := os.ReadFile("testdata/expect/" + name)
@@ -44,19 +44,19 @@ func expectations(t *testing.T, name string) []expectation {
 }
 
 var (
-	// How often it was tried depends on the machine.
+	// How often the expectation was tried depends on the machine.
 	tries = regexp.MustCompile(`(?m)^ +(?:\d+ × |- )locator resolved to .*\n(?: +- unexpected value "(?s:.*?)"\n)?`)
-	// Where it was thrown depends on what else the script has.
+	// Where it was thrown depends on the rest of the script.
 	places = regexp.MustCompile(`(?m)(?:^\s+at .*(?:\n|$))+`)
 )
 
-// told is an error's text without what is not the same each time.
+// told returns an error's text without the parts that vary.
 func told(message string) string {
 	message = tries.ReplaceAllString(message, "")
 	return strings.TrimRight(places.ReplaceAllString(message, "      at …\n"), " \n")
 }
 
-// Errors of expectations read as Playwright's do.
+// TestExpectationTexts checks that errors of expectations read like Playwright's.
 func TestExpectationTexts(t *testing.T) {
 	for _, name := range []string{"values.txt", "page.txt"} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,8 @@ func lines(t *testing.T, code string) string {
 	return told(got)
 }
 
-// A script goes on after a soft expectation, and fails at its end.
+// TestExpectSoft checks that a script continues after a soft expectation, and
+// fails at its end.
 func TestExpectSoft(t *testing.T) {
 	for _, tt := range []struct {
 		name, code, want string
@@ -165,7 +166,8 @@ Received: 3
 	}
 }
 
-// toBeOK says how the response was fetched, and what it says if that is text.
+// TestExpectOK checks that the error of toBeOK says how the response was fetched,
+// and quotes its body if that is text.
 func TestExpectOK(t *testing.T) {
 	got := lines(t, `
 		const ok = await request.get(args.url + '/'), missing = await request.get(args.url + '/missing');
@@ -188,7 +190,8 @@ something else: Error: toBeOK can be only used with APIResponse object, was call
 	}
 }
 
-// The log of an expectation says what was seen at each try.
+// TestExpectLog checks that the log of an expectation says what was seen at each
+// attempt.
 func TestExpectLog(t *testing.T) {
 	res := runIn(t, "await page.setContent('<p class=a>x</p>');\nawait expect(page.locator('p')).toHaveText('y', { timeout: 1000 });")
 	seen := regexp.MustCompile(`\n    \d+ × locator resolved to <p class="a">x</p>\n {6,8}- unexpected value "x"\n$`)
@@ -197,8 +200,8 @@ func TestExpectLog(t *testing.T) {
 	}
 }
 
-// An error is where the expectation stands in the code, through functions that
-// wait.
+// TestExpectPlace checks that an error has the position of the expectation in the
+// code, even through async functions.
 func TestExpectPlace(t *testing.T) {
 	for _, tt := range []struct {
 		name, code   string
@@ -220,7 +223,8 @@ func TestExpectPlace(t *testing.T) {
 	}
 }
 
-// In a test file, soft errors are the test's, and all of them.
+// TestExpectSoftInTests checks that in a test file, all soft errors are reported
+// with their test.
 func TestExpectSoftInTests(t *testing.T) {
 	l := &logs{}
 	res := runWith(t, `import { test, expect } from '@playwright/test';

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// What is tried again until it holds.
+// TestExpectPoll checks expectations that are retried until they are met.
 func TestExpectPoll(t *testing.T) {
 	got := lines(t, `
 		let n = 0;
@@ -89,7 +89,7 @@ Call Log:
 	}
 }
 
-// An expectation ends with its signal.
+// TestExpectSignal checks that an expectation ends when its signal is aborted.
 func TestExpectSignal(t *testing.T) {
 	got := lines(t, `
 		await page.setContent('<p>x</p>');
@@ -121,7 +121,8 @@ unused: "passes"`
 	}
 }
 
-// An expectation that waits when its test's time is over says how things stand.
+// TestExpectInTestTimeout checks the error of an expectation that is still
+// waiting when its test's time is up.
 func TestExpectInTestTimeout(t *testing.T) {
 	l := &logs{}
 	runWith(t, `import { test, expect } from '@playwright/test';
@@ -144,7 +145,8 @@ func TestExpectInTestTimeout(t *testing.T) {
 	}
 }
 
-// What ends an expectation is said in its place.
+// TestExpectEnds checks that an error that ends an expectation has the position
+// of that expectation.
 func TestExpectEnds(t *testing.T) {
 	got := lines(t, `
 		const other = await context.newPage();

@@ -17,8 +17,9 @@ import (
 	"takeover/scripting/workertest"
 )
 
-// Fifty runs at once, each in a context of its own: none sees another's pages,
-// cookies or storage, and one that misbehaves is felt by none.
+// TestFiftyContexts starts fifty runs at once, each in a context of its own: none
+// sees another's pages, cookies or storage, and a run that misbehaves does not
+// disturb others.
 func TestFiftyContexts(t *testing.T) {
 	const runs = 50
 	server := httptest.NewServer(http.HandlerFunc(serveSite))

@@ -8,10 +8,10 @@ import (
 	"takeover/scripting"
 )
 
-// TestGlobs holds the dialect of globs to ../urlglob/globs.json, which says what
-// playwright-core 1.65 was seen to match by the same script.
+// TestGlobs compares the dialect of globs with ../urlglob/globs.json, which
+// records what playwright-core 1.65 matched with the same script.
 func TestGlobs(t *testing.T) {
-	const base = "http://a.test/dir/page?z" // of the cases that have one
+	const base = "http://a.test/dir/page?z" // base URL of the cases that have one
 	list, err := os.ReadFile("../urlglob/globs.json")
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,9 @@ package scripting_test
 
 import "testing"
 
-// harPrelude gives scripts store(name, text), which makes a file of the session as
-// a download does, and recorded(method, path, status, text, more), an entry of a HAR.
+// harPrelude gives scripts two functions: store(name, text) creates a session
+// file as a download would, and recorded(method, path, status, text, more)
+// returns an entry of a HAR.
 const harPrelude = `
 	const store = async (name, text) => {
 		const [download] = await Promise.all([page.waitForEvent('download'), page.evaluate(text => {
@@ -111,8 +112,9 @@ func TestRouteFromHAR(t *testing.T) {
 	runNetwork(t, list)
 }
 
-// recordPrelude gives scripts read(name), a HAR of the session's files, and
-// visit(context), which makes requests of all kinds there.
+// recordPrelude gives scripts two functions: read(name) reads a HAR from the
+// session's files, and visit(context) makes requests of all kinds in that
+// context.
 const recordPrelude = `
 	const read = async name => {
 		const p = await browser.newPage();

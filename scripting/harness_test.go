@@ -12,8 +12,8 @@ import (
 	"takeover/scripting/workertest"
 )
 
-// world answers operations as a browser with one empty page would. It is the
-// outside of this package in its tests.
+// world answers operations like a browser with one empty page. For these tests,
+// it stands for everything outside this package.
 type world struct {
 	handlers map[string]func(ctx context.Context, params json.RawMessage) (any, error)
 
@@ -33,7 +33,7 @@ func newWorld() *world {
 	return &world{handlers: map[string]func(context.Context, json.RawMessage) (any, error){}}
 }
 
-// answer makes an operation answer always the same.
+// answer sets a fixed answer for an operation.
 func (w *world) answer(op string, value any) *world {
 	w.handlers[op] = func(context.Context, json.RawMessage) (any, error) { return value, nil }
 	return w
@@ -75,7 +75,7 @@ func (w *world) Test(t Test) {
 	w.tests = append(w.tests, t)
 }
 
-// logged is the text of all log lines.
+// logged returns the text of all log lines.
 func (w *world) logged() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *world) logged() string {
 	return b.String()
 }
 
-// last gives the parameters of the last call of an operation.
+// last returns the parameters of the last call of an operation.
 func (w *world) last(t *testing.T, op string) map[string]any {
 	t.Helper()
 	w.mu.Lock()
@@ -114,7 +114,7 @@ func (e *namedError) Error() string               { return e.message }
 func (e *namedError) ErrorName() string           { return e.name }
 func (e *namedError) ErrorFields() map[string]any { return e.fields }
 
-// newPool makes a pool that the test's end closes.
+// newPool returns a pool that is closed when the test ends.
 func newPool(t testing.TB, limits Limits) *Pool {
 	t.Helper()
 	if !built() {
@@ -129,7 +129,7 @@ func newPool(t testing.TB, limits Limits) *Pool {
 	return p
 }
 
-// shared is a pool with default limits for tests that need no others.
+// run runs a script and waits for its result.
 func run(t testing.TB, p *Pool, w *world, code string) Result {
 	t.Helper()
 	r, err := p.Start(t.Context(), Script{Code: code, Filename: "script.ts"}, w, w)
@@ -143,7 +143,7 @@ func run(t testing.TB, p *Pool, w *world, code string) Result {
 	return r.Wait()
 }
 
-// mustSucceed runs a script and gives what it returned.
+// mustSucceed runs a script that must succeed and returns its result.
 func mustSucceed(t testing.TB, p *Pool, w *world, code string) string {
 	t.Helper()
 	res := run(t, p, w, code)

@@ -17,11 +17,12 @@ import (
 	"takeover/scripting/wire"
 )
 
-// HostileSubcommand starts a process that speaks to the server as a worker
-// whose script has taken it over might. Its argument says how.
+// HostileSubcommand starts a process that talks to the server like a worker that
+// its script has taken over. The argument says how it attacks.
 const HostileSubcommand = "script-worker-hostile"
 
-// hostile is what such a process does once it was given its script.
+// hostile maps each attack to what the process does after it has received its
+// script.
 var hostile = map[string]func(out *wire.Writer, raw *os.File){
 	"noise":         func(_ *wire.Writer, raw *os.File) { write(raw, bytes.Repeat([]byte{0xee}, 1<<20)) },
 	"huge frame":    func(_ *wire.Writer, raw *os.File) { write(raw, head(1<<32-1, wire.KindLog, 0)) },
@@ -102,7 +103,7 @@ func Hostile(how string) {
 
 func write(f *os.File, b []byte) {
 	if _, err := f.Write(b); err != nil {
-		os.Exit(0) // the server has had enough
+		os.Exit(0) // the server has closed the pipe
 	}
 }
 
@@ -112,8 +113,8 @@ func send(out *wire.Writer, f wire.Frame) {
 	}
 }
 
-// head is the beginning of a frame that says it is so long: at least the 11 bytes of
-// its kind, its id and its name's length.
+// head returns the beginning of a frame that claims the given length, which is at
+// least the 11 bytes of kind, id and length of the name.
 func head(size uint32, k wire.Kind, name uint16) []byte {
 	b := binary.BigEndian.AppendUint32(nil, size)
 	b = append(b, byte(k))
@@ -121,8 +122,8 @@ func head(size uint32, k wire.Kind, name uint16) []byte {
 	return binary.BigEndian.AppendUint16(b, name)
 }
 
-// Whatever a worker says, the run ends, what is kept of it is bounded, and the
-// server goes on.
+// TestHostileWorker checks that whatever a worker sends, the run ends, the data
+// that is kept of it is bounded, and the server keeps working.
 func TestHostileWorker(t *testing.T) {
 	if !built() {
 		t.Skip("the script API is not built: run make generate")
@@ -181,7 +182,8 @@ func TestHostileWorker(t *testing.T) {
 	}
 }
 
-// A worker's last words and steps are outside input.
+// FuzzReports reads results and steps, which are outside input, as any worker
+// might send them.
 func FuzzReports(f *testing.F) {
 	f.Add([]byte(`{"status":"failed","error":{"name":"E","message":"m","line":-1},"value":1}`))
 	f.Add([]byte(`{"title":"t","startedAt":1e18,"duration":1e308,"line":-9}`))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestConsolePrintsAsNodeDoes compares with testdata/inspect.json, which holds what
-// util.format of Node 20 makes of arguments.
+// TestConsolePrintsAsNodeDoes compares with testdata/inspect.json, which contains
+// the output of util.format of Node 20.
 func TestConsolePrintsAsNodeDoes(t *testing.T) {
 	raw, err := os.ReadFile("testdata/inspect.json")
 	if err != nil {

@@ -2,7 +2,7 @@ package scripting
 
 import "testing"
 
-// Expressions of Intl, with what ICU makes of them.
+// TestIntl compares expressions of Intl with the results of ICU.
 func TestIntl(t *testing.T) {
 	p := newPool(t, Limits{})
 	const moment = `const d = new Date(Date.UTC(2024, 2, 5, 15, 4, 9, 123)); return `
@@ -54,7 +54,8 @@ func TestIntl(t *testing.T) {
 	}
 }
 
-// What a script names reaches no file and no other part of the host.
+// TestIntlNames checks that a locale name from a script cannot reach a file or
+// another part of the host.
 func TestIntlNames(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, code := range []string{

@@ -2,8 +2,9 @@ package scripting
 
 import "testing"
 
-// Features of the language as operators paste them: what goja has, what is
-// lowered for it (source/transpile.go), and what the API adds (api/node/polyfills.ts).
+// TestModernLanguage checks features of the language that operators use: what
+// goja has, what is lowered for it (source/transpile.go), and what the API adds
+// (api/node/polyfills.ts).
 func TestModernLanguage(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, c := range []struct{ name, code, want string }{
@@ -66,7 +67,7 @@ func TestModernLanguage(t *testing.T) {
 	}
 }
 
-// What scripts find as globals, as Node and the web have it.
+// TestGlobals checks the globals of scripts, as in Node and on the web.
 func TestGlobals(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, c := range []struct{ name, code, want string }{
@@ -111,7 +112,8 @@ func TestGlobals(t *testing.T) {
 	}
 }
 
-// Errors tell where they come from, and what stands behind them.
+// TestErrorStacks checks that errors say where they were thrown and what caused
+// them.
 func TestErrorStacks(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, c := range []struct{ name, code, stack string }{

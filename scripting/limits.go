@@ -26,10 +26,10 @@ const (
 	DefaultUnderWay     = 64 << 20
 )
 
-// Limits bound what one run may use. Zero fields get their defaults.
+// Limits bounds what one run may use. Zero fields get their defaults.
 type Limits = wire.Limits
 
-// withDefaults fills in the defaults of the fields that are zero.
+// withDefaults returns the limits with defaults for the fields that are zero.
 func withDefaults(l Limits) Limits {
 	l.ScriptSize = cmp.Or(l.ScriptSize, DefaultScriptSize)
 	l.RunTime = cmp.Or(l.RunTime, DefaultRunTime)

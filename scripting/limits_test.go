@@ -16,13 +16,13 @@ import (
 	"takeover/scripting/worker"
 )
 
-// tight are limits that an attack reaches soon.
+// tight are low limits that an attack reaches soon.
 func tight() Limits {
 	return Limits{TurnTime: 300 * time.Millisecond, KillDelay: 300 * time.Millisecond, RunTime: time.Minute}
 }
 
-// Every limit of the table, attacked; and after each attack the pool runs the
-// next script as if nothing had been.
+// TestLimits attacks every limit of the table. After each attack, the pool runs
+// the next script normally.
 func TestLimits(t *testing.T) {
 	small := tight()
 	small.Pending, small.TurnTime = 100, time.Minute

@@ -10,11 +10,12 @@ import (
 	"takeover/scripting/worker"
 )
 
-// startBudget is what the best of some starts may take: three times the target,
-// for machines that do other things as well.
+// startBudget is how long the fastest of several starts may take: three times the
+// target, because machines may be busy.
 const startBudget = 45 * time.Millisecond
 
-// From Start until the first operation of a script of 2 KB arrives.
+// TestStartTime measures from Start until the first operation of a script of 2 KB
+// arrives.
 func TestStartTime(t *testing.T) {
 	p := newPool(t, Limits{})
 	best := time.Hour
@@ -42,9 +43,9 @@ func TestStartTime(t *testing.T) {
 	}
 }
 
-// ownBudget is what a worker that is ready may have of its own, in bytes. Its
-// heap is two thirds of that, and was larger by half when nothing was collected
-// between compiling one bundle and the next.
+// ownBudget is how many bytes of its own a ready worker may use. Two thirds of
+// that are its heap, which was half as large again when no garbage was collected
+// between compiling the bundles.
 const ownBudget = 13_500_000
 
 func TestWorkerMemory(t *testing.T) {
@@ -66,7 +67,7 @@ func TestWorkerMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkWorker measures what a worker costs until it is ready for a script.
+// BenchmarkWorker measures the cost of a worker until it is ready for a script.
 func BenchmarkWorker(b *testing.B) {
 	var cpu time.Duration
 	var own int64

@@ -9,7 +9,7 @@ import (
 	"takeover/scripting/worker"
 )
 
-// TestMain makes the test binary its own worker, as the server's binary is.
+// TestMain lets the test binary be its own worker, like the server's binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles())

@@ -13,8 +13,8 @@ import (
 	"takeover/scripting"
 )
 
-// netSite answers what the scripts below ask for. It is one site under the name
-// 127.0.0.1 and another as localhost.
+// netSite serves the requests of the scripts below. It is one site as 127.0.0.1
+// and another as localhost.
 func netSite(t *testing.T) *httptest.Server {
 	t.Helper()
 	page := func(html string) http.HandlerFunc {
@@ -84,11 +84,11 @@ func netSite(t *testing.T) *httptest.Server {
 	return s
 }
 
-// netCase is a script that returns lines, and what it must return.
+// netCase is a script that returns lines, and the expected lines.
 type netCase struct{ name, code, want string }
 
-// runNetwork runs scripts with args.url, the site, and args.other, the same as another
-// site, and get(url), which fetches in the page.
+// runNetwork runs scripts with args.url, the site; args.other, the same server as
+// another site; and get(url), which fetches in the page.
 func runNetwork(t *testing.T, cases []netCase) {
 	t.Helper()
 	s := netSite(t)

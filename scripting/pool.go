@@ -10,19 +10,19 @@ import (
 	"takeover/scripting/wire"
 )
 
-// Subcommand is the hidden subcommand that a worker is started with.
+// Subcommand is the hidden subcommand that starts a worker.
 const Subcommand = "script-worker"
 
-// DefaultUID is the uid that workers get when the server runs as root: nobody.
+// DefaultUID is the user id of workers when the server runs as root: nobody.
 const DefaultUID = 65534
 
-// PoolOptions say how workers are started. The zero value of each field is its
+// PoolOptions says how workers are started. The zero value of each field is its
 // default.
 type PoolOptions struct {
 	Executable []string     // command of a worker; default this binary with Subcommand
 	Limits     Limits       // of each run
 	Cold       bool         // keep no worker warm
-	UID        int          // of workers when the server is root; default DefaultUID
+	UID        int          // user id of workers when the server runs as root; default DefaultUID
 	Logger     *slog.Logger // default: discard
 }
 
@@ -34,12 +34,12 @@ type Pool struct {
 	cancel context.CancelCauseFunc
 
 	mu     sync.Mutex // guards what follows
-	warm   *process   // with the API loaded, or loading it
+	warm   *process   // has the API loaded, or is loading it
 	closed bool
-	wg     sync.WaitGroup // of runs and starting workers; Add only while not closed
+	wg     sync.WaitGroup // runs and starting workers; Add only while not closed
 }
 
-// NewPool makes a pool and begins to warm its first worker.
+// NewPool returns a pool and starts its first worker.
 func NewPool(o PoolOptions) *Pool {
 	if len(o.Executable) == 0 {
 		o.Executable = []string{"/proc/self/exe", Subcommand}
@@ -57,7 +57,7 @@ func NewPool(o PoolOptions) *Pool {
 	return p
 }
 
-// Limits are the limits of the pool's runs, defaults filled in.
+// Limits returns the limits of the pool's runs, with defaults filled in.
 func (p *Pool) Limits() Limits { return p.o.Limits }
 
 // Start begins a run. It ends with the script, with ctx, with Cancel or with
@@ -99,7 +99,7 @@ func (p *Pool) Start(ctx context.Context, s Script, ops Operations, sink Sink) (
 		defer p.wg.Done()
 		var next sync.WaitGroup
 		next.Go(func() {
-			<-r.begun // not before: starting a worker would slow the run's own start down
+			<-r.begun // not earlier, because starting a worker would delay the start of this run
 			p.warmUp()
 		})
 		r.supervise()

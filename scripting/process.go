@@ -16,8 +16,8 @@ import (
 	"takeover/scripting/wire"
 )
 
-// stderrKept is the number of bytes kept of a worker's stderr: the first ones, in
-// which the Go runtime says why it died.
+// stderrKept is how many bytes are kept of a worker's stderr. These are the first
+// ones, in which the Go runtime says why it died.
 const stderrKept = 8 << 10
 
 // process is one worker process and the pipes to it.
@@ -28,14 +28,14 @@ type process struct {
 	stdout io.Closer     // under in
 	stderr *headBuffer
 
-	ended chan struct{} // closed once the process is reaped
+	ended chan struct{} // closed once the process has been waited for
 	wg    sync.WaitGroup
 }
 
 // startProcess starts a worker and sends it its limits.
 func startProcess(command []string, setup wire.Setup) (*process, error) {
 	cmd := exec.Command(command[0], command[1:]...) //nolint:noctx // it ends with its run, by stop
-	cmd.Env = []string{}                            // nil would be the server's
+	cmd.Env = []string{}                            // nil would mean the server's environment
 	cmd.Dir = "/"
 	cmd.SysProcAttr = workerAttributes()
 	keepFiles()
@@ -77,7 +77,7 @@ func startProcess(command []string, setup wire.Setup) (*process, error) {
 	return p, nil
 }
 
-// kill ends the process at once, with whatever it started.
+// kill ends the process, and everything that it started, at once.
 func (p *process) kill() {
 	select {
 	case <-p.ended: // another process may have its id by now
@@ -94,7 +94,7 @@ func (p *process) close() {
 	_ = p.stdout.Close()
 }
 
-// alive reports whether the process has not been reaped yet.
+// alive reports whether the process has not been waited for yet.
 func (p *process) alive() bool {
 	select {
 	case <-p.ended:
@@ -104,8 +104,9 @@ func (p *process) alive() bool {
 	}
 }
 
-// resident returns the process's resident memory in bytes; 0 if it is gone. own is
-// the part that it does not share with other processes, as it shares the binary's text.
+// resident returns the process's resident memory in bytes, or 0 if it is gone.
+// own is the part that it does not share with other processes; they share, for
+// example, the code of the binary.
 func (p *process) resident() (resident, own int64) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/statm")
 	if err != nil {

@@ -8,18 +8,19 @@ import (
 	"takeover/scripting/wire"
 )
 
-// maxDirect is the largest frame that the pusher itself writes.
+// maxDirect is the size of the largest frame that its sender writes directly.
 const maxDirect = 16 << 10
 
-// frameQueue sends frames to a worker in the order they were pushed, and never makes
-// the sender wait. When more than limit bytes are waiting, the worker does not read
-// any more and the queue is full for good. A sender writes its frame itself if the
-// pipe has room for it, which saves waking the goroutine of run.
+// frameQueue sends frames to a worker in the order they were pushed, and never
+// makes the sender wait. When more than limit bytes are waiting, the worker has
+// stopped reading, and the queue stays full for good. If the pipe has room for a
+// frame, the sender writes it directly, so that the goroutine of run need not
+// wake up.
 type frameQueue struct {
 	pipe  io.Closer // under w
 	w     *rawio.Writer
 	limit int
-	wake  chan struct{} // holds one token when there is something to do
+	wake  chan struct{} // one token: there is something to do
 
 	mu      sync.Mutex // guards what follows
 	waiting []wire.Frame
@@ -28,7 +29,7 @@ type frameQueue struct {
 	closed  bool
 	full    bool
 
-	memory []byte // of rest
+	memory []byte // memory for rest
 	rest   []byte // the part of its frame that a sender could not write
 }
 
@@ -61,13 +62,13 @@ func (q *frameQueue) push(f wire.Frame) bool {
 	return ok
 }
 
-// tryWrite writes as much of a frame as goes without waiting.
+// tryWrite writes as much of a frame as possible without waiting.
 func (q *frameQueue) tryWrite(f wire.Frame) {
 	q.memory = f.Append(q.memory[:0])
-	q.rest = q.memory[q.w.Try(q.memory):] // run meets the error if the pipe is broken
+	q.rest = q.memory[q.w.Try(q.memory):] // if the pipe is broken, run will get the error
 }
 
-// release ends a turn to write.
+// release lets other senders write again.
 func (q *frameQueue) release() {
 	q.mu.Lock()
 	q.writing = false
@@ -92,7 +93,7 @@ func (q *frameQueue) run() {
 		q.writing = true
 		q.mu.Unlock()
 		if closed || q.send(w, rest, frames) != nil {
-			break // the worker is gone; its reader meets the same error
+			break // the worker is gone; its reader gets the same error
 		}
 		q.release()
 	}
@@ -120,7 +121,7 @@ func (q *frameQueue) send(w *wire.Writer, rest []byte, frames []wire.Frame) erro
 	return nil
 }
 
-// close ends run. Frames that wait are dropped.
+// close ends run. Waiting frames are dropped.
 func (q *frameQueue) close() {
 	q.mu.Lock()
 	q.closed = true

@@ -8,9 +8,9 @@ import (
 	"takeover/scripting/wire"
 )
 
-// This file reads what a worker reports. A script may have taken its worker over, so
-// nothing in a report is trusted: it is bounded, and reports that our workers never
-// send are refused.
+// This file reads what a worker reports. A script may have taken over its worker,
+// so nothing in a report is trusted: its size is limited, and reports that our
+// workers never send are refused.
 
 // endings are the statuses that a worker may report.
 var endings = map[string]bool{StatusSucceeded: true, StatusFailed: true, StatusTimeout: true}
@@ -43,7 +43,7 @@ func boundError(e *ScriptError) {
 	e.Line, e.Column = max(e.Line, 0), max(e.Column, 0)
 }
 
-// readStep reads a step. The time that it began must be one that JSON can express.
+// readStep reads a step. Its start time must be one that JSON can express.
 func readStep(payload []byte) (Step, bool) {
 	var s wire.Step
 	if json.Unmarshal(payload, &s) != nil {
@@ -79,5 +79,5 @@ func milliseconds(ms float64) time.Duration {
 	return time.Duration(min(max(ms, 0), math.MaxInt32) * float64(time.Millisecond))
 }
 
-// latest is after every time that a step can have.
+// latest is after the start of any possible step.
 var latest = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)

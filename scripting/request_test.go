@@ -12,7 +12,7 @@ import (
 	"takeover/scripting"
 )
 
-// apiSite answers requests with what they were.
+// apiSite answers each request with a description of it.
 func apiSite() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,8 @@ func apiSite() http.Handler {
 	return mux
 }
 
-// evaluates runs cases, each an expression with its value as JSON, in one script.
+// evaluates runs cases in one script. Each is an expression with its value as
+// JSON.
 func evaluates(t *testing.T, handler http.Handler, setup string, cases [][2]string) {
 	t.Helper()
 	var code strings.Builder

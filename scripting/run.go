@@ -13,7 +13,7 @@ import (
 	"takeover/scripting/wire"
 )
 
-// memoryPeriod is the time between two looks at a worker's resident memory.
+// memoryPeriod is the time between two checks of a worker's resident memory.
 const memoryPeriod = 20 * time.Millisecond
 
 // The reasons to end a run's worker.
@@ -36,23 +36,24 @@ type Run struct {
 	clock  *clock
 	script Script
 
-	ctx    context.Context // of the run's operations; its cause is why it ended
+	ctx    context.Context // context of the run's operations; its cause says why it ended
 	cancel context.CancelCauseFunc
-	stuck  chan struct{}  // gets one token when the worker reports that it is stuck
-	calls  sync.WaitGroup // operations under way
+	stuck  chan struct{}  // gets a token when the worker reports that it is stuck
+	calls  sync.WaitGroup // running operations
 
 	mu       sync.Mutex // guards what follows
 	pending  map[uint64]context.CancelCauseFunc
 	underWay int // bytes of the parameters of pending operations
 
-	// Owned by the goroutine that reads the worker's frames, until it ended.
+	// Owned by the goroutine that reads the worker's frames, until that has
+	// ended.
 	end       *wire.Result
 	logBytes  int
 	steps     int
 	tests     int
 	truncated bool
 
-	begun  chan struct{} // closed when the worker has begun with the script, or has ended
+	begun  chan struct{} // closed when the worker has started the script, or has ended
 	done   chan struct{}
 	result Result // set before done is closed
 }
@@ -88,7 +89,8 @@ func (r *Run) Emit(event string, params json.RawMessage) {
 	r.push(wire.Frame{Kind: wire.KindEvent, Name: event, Payload: params})
 }
 
-// Pause stops the run's clock, as while a person has taken over. Pauses nest.
+// Pause stops the run's clock, for example while a person has taken over. Pauses
+// nest.
 func (r *Run) Pause() { r.clock.pause() }
 
 // Resume ends one Pause.
@@ -98,8 +100,8 @@ func (r *Run) Resume() { r.clock.resume() }
 // was paused.
 func (r *Run) Times() (ran, paused time.Duration) { return r.clock.read() }
 
-// Cancel ends the run at once, whatever the script is doing. The result names cause;
-// nil says only that the run was cancelled.
+// Cancel ends the run at once, whatever the script is doing. The result gives
+// cause as the reason. With nil, it only says that the run was cancelled.
 func (r *Run) Cancel(cause error) {
 	if cause == nil {
 		cause = context.Canceled
@@ -124,7 +126,8 @@ func (r *Run) supervise() {
 		r.read()
 	}()
 	r.watch(reading)
-	// The worker is dead and its last frames are read: no operation begins from here on.
+	// The worker is dead and its last frames are read: no operation can start any
+	// more.
 	r.proc.kill()
 	<-reading
 	cause := context.Cause(r.ctx)
@@ -141,7 +144,7 @@ func (r *Run) supervise() {
 func (r *Run) watch(reading <-chan struct{}) {
 	memory := time.NewTicker(memoryPeriod)
 	defer memory.Stop()
-	var grace <-chan time.Time // ends when an interrupt must have helped
+	var grace <-chan time.Time // fires when an interrupt should have taken effect
 	var reason error
 	for {
 		select {
@@ -221,7 +224,7 @@ func (r *Run) read() {
 	}
 }
 
-// begin starts an operation, unless too many are under way.
+// begin starts an operation, unless too many are running.
 func (r *Run) begin(f wire.Frame) bool {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	r.mu.Lock()
@@ -245,7 +248,7 @@ func (r *Run) begin(f wire.Frame) bool {
 		aborted, _ := errors.AsType[abortedError](context.Cause(ctx))
 		cancel(nil)
 		if r.ctx.Err() != nil {
-			return // the run and its script are over: this error is not the reason
+			return // the run and its script are over, so this error does not matter
 		}
 		if err != nil {
 			r.push(wire.Frame{Kind: wire.KindFailure, ID: f.ID, Payload: encodeError(aborted.explain(err))})
@@ -256,24 +259,24 @@ func (r *Run) begin(f wire.Frame) bool {
 	return true
 }
 
-// abort makes an operation fail, because the script does not wait for it any more.
+// abort makes an operation fail because the script no longer waits for it.
 func (r *Run) abort(f wire.Frame) {
 	r.mu.Lock()
 	cancel := r.pending[f.ID]
 	r.mu.Unlock()
-	if cancel != nil { // it may just have ended
+	if cancel != nil { // it may have just ended
 		cancel(abortedError(f.Name))
 	}
 }
 
-// abortedError is the reason why the script does not wait for an operation any more;
-// empty if it still waits.
+// abortedError returns the reason why the script no longer waits for an
+// operation, or "" if it still waits.
 type abortedError string
 
 func (e abortedError) Error() string { return string(e) }
 
-// explain returns the error of an aborted operation. It leaves out what the operation
-// was doing, and keeps a log that follows the reason.
+// explain returns the error of an aborted operation. It omits what the operation
+// was doing, but keeps a log that follows the reason.
 func (e abortedError) explain(err error) error {
 	if e == "" {
 		return err
@@ -286,7 +289,8 @@ func (e abortedError) explain(err error) error {
 	return e
 }
 
-// push sends a frame to the worker, and ends the run if the worker does not read.
+// push sends a frame to the worker. If the worker does not read, push ends the
+// run.
 func (r *Run) push(f wire.Frame) {
 	if !r.proc.out.push(f) && r.proc.alive() && r.ctx.Err() == nil {
 		r.cancel(errBacklog)
@@ -328,8 +332,8 @@ func (r *Run) test(f wire.Frame) {
 	r.sink.Test(t)
 }
 
-// conclude returns how the run ended. cause is the reason why it was ended; nil if it
-// ended by itself.
+// conclude returns the result of the run. cause is the reason why it was ended,
+// or nil if it ended by itself.
 func (r *Run) conclude(cause error) Result {
 	res := Result{Value: json.RawMessage("null"), Truncated: r.truncated}
 	fail := func(status, name, message string) Result {
@@ -364,8 +368,8 @@ func (r *Run) conclude(cause error) Result {
 
 const outOfMemory = "out of memory"
 
-// concludeDeath returns why a worker died that was not killed. The Go runtime gives
-// the reason on stderr only.
+// concludeDeath returns why a worker died without being killed. Only stderr has
+// the Go runtime's reason.
 func (r *Run) concludeDeath(fail func(status, name, message string) Result) Result {
 	text := r.proc.stderr.String()
 	switch {
@@ -380,7 +384,7 @@ func (r *Run) concludeDeath(fail func(status, name, message string) Result) Resu
 	return fail(StatusFailed, "Error", strings.TrimSuffix(fmt.Sprintf("the script worker died (%v): %s", r.proc.cmd.ProcessState, line), ": "))
 }
 
-// encodeError encodes an operation's error as the script sees it.
+// encodeError encodes an operation's error for the script.
 func encodeError(err error) []byte {
 	e := wire.Failure{Name: "Error", Message: err.Error()}
 	var named interface{ ErrorName() string }

@@ -212,7 +212,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// signalSink tells of the first log line.
+// signalSink signals the first log line.
 type signalSink struct {
 	*world
 	seen chan struct{}
@@ -244,8 +244,8 @@ func TestPoolCloseEndsRuns(t *testing.T) {
 	}
 }
 
-// The clock of a run stands while a person has taken over; runclock_test.go has
-// that its time is not up meanwhile.
+// TestClock checks that the clock of a run stops while a person has taken over.
+// runclock_test.go checks that the time limit does not pass meanwhile.
 func TestClock(t *testing.T) {
 	p := newPool(t, Limits{})
 	w := newWorld()
@@ -258,7 +258,7 @@ func TestClock(t *testing.T) {
 		defer r.Resume()
 		ran, _ := r.Times()
 		paused := time.Now()
-		for time.Since(paused) < 20*time.Millisecond { // the time is what is measured
+		for time.Since(paused) < 20*time.Millisecond { // the measured time
 			runtime.Gosched()
 		}
 		if later, _ := r.Times(); later != ran {

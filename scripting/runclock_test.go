@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The time of a run is not up while its clock stands, however long that is.
+// TestClockStands checks that the time limit of a run does not pass while its
+// clock is stopped, however long that takes.
 func TestClockStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock(2 * time.Second)

@@ -11,32 +11,33 @@ import (
 
 // Errors of [Pool.Start].
 var (
-	// ErrNotBuilt is the error of a binary without the script API.
+	// ErrNotBuilt is returned by a binary without the script API.
 	ErrNotBuilt = errors.New("the script API is not built into this binary: run `make generate`")
-	// ErrTooLarge is the error of a source longer than Limits.ScriptSize.
+	// ErrTooLarge is returned for a source longer than Limits.ScriptSize.
 	ErrTooLarge = errors.New("script is too large")
-	// ErrPoolClosed is the error of a pool that was closed.
+	// ErrPoolClosed is returned after the pool was closed.
 	ErrPoolClosed = errors.New("script pool is closed")
 )
 
-// Script is what an operator pasted.
+// Script is a script to run.
 type Script struct {
 	Code     string
 	Filename string          // its name in errors; default script.ts
-	Args     json.RawMessage // the script's args; default {}
-	Timeout  time.Duration   // run time, at most and by default Limits.RunTime
+	Args     json.RawMessage // the value of args in the script; default {}
+	Timeout  time.Duration   // limit on the run time; by default and at most Limits.RunTime
 }
 
-// Operations carries out the operations that the API calls. Many goroutines may call
-// Call at once; ctx ends with the run. An error may have the methods
-// ErrorName() string and ErrorFields() map[string]any, which name the
-// JavaScript error that the script gets and its further properties.
+// Operations executes the operations that the API calls. Call may be called from
+// many goroutines at once; its ctx ends with the run. An error may have the
+// methods ErrorName() string and ErrorFields() map[string]any. They give the name
+// and the further properties of the JavaScript error that the script gets.
 type Operations interface {
 	Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error)
 }
 
-// Sink receives a run's reports while it goes on, in order, from one goroutine.
-// Its methods should return soon: the run's worker waits for them.
+// Sink receives a run's reports in order, while the run goes on, from one
+// goroutine. Its methods should return soon, because the run's worker waits for
+// them.
 type Sink interface {
 	Log(Log)
 	Step(Step)
@@ -50,24 +51,24 @@ type Log struct {
 	Time  time.Time
 }
 
-// Step is one call of the API by the script, once it has ended.
+// Step is one call of the API by the script. It is reported when it has ended.
 type Step struct {
-	Title     string // as a person would write it: locator.click(getByRole('button'))
+	Title     string // in readable form: locator.click(getByRole('button'))
 	StartedAt time.Time
 	Duration  time.Duration
 	Err       string // empty if it succeeded
-	Line      int    // in the code as pasted, from 1; 0 if unknown
+	Line      int    // line in the original code, from 1; 0 if unknown
 }
 
-// Test is one test of a Playwright Test file, once it has ended.
+// Test is one test of a Playwright Test file. It is reported when it has ended.
 type Test struct {
-	Title    string // the titles of its groups and its own, joined by " › "
+	Title    string // titles of the enclosing groups and of the test, joined by " › "
 	Status   string // passed, failed or skipped
 	Duration time.Duration
 	Err      *ScriptError // nil unless it failed
 }
 
-// How a run ended.
+// How a run may end.
 const (
 	StatusSucceeded = wire.StatusSucceeded
 	StatusFailed    = wire.StatusFailed
@@ -75,15 +76,15 @@ const (
 	StatusTimeout   = wire.StatusTimeout
 )
 
-// Result is how a run ended and what came of it.
+// Result says how a run ended, and contains its output.
 type Result struct {
 	Status    string
-	Value     json.RawMessage // what the script returned; null if nothing
+	Value     json.RawMessage // what the script returned; null if it returned nothing
 	Err       *ScriptError    // nil if it succeeded
-	Duration  time.Duration   // of the run's clock, without pauses
-	Paused    time.Duration   // of its pauses
-	Truncated bool            // the value, a log or a step was cut or left out
+	Duration  time.Duration   // by the run's clock, without pauses
+	Paused    time.Duration   // length of the pauses
+	Truncated bool            // the value, a log or a step was truncated or omitted
 }
 
-// ScriptError is an error of a script, in terms of the code as pasted.
+// ScriptError is an error of a script, with positions in the original code.
 type ScriptError = wire.ScriptError

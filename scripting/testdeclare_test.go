@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Steps of tests are steps of the run; making fixtures is none.
+// TestStepsOfTests checks that steps of tests are steps of the run, and that
+// setting up fixtures is not.
 func TestStepsOfTests(t *testing.T) {
 	w := newWorld().answer("browser.newContext", map[string]string{"context": "context@2"}).answer("frame.title", map[string]string{"value": "T"})
 	run(t, newPool(t, Limits{}), w, testHead+`
@@ -25,7 +26,8 @@ test('one', async ({ context }) => {
 	}
 }
 
-// A file that cannot be run as it is says so before its first test.
+// TestRunnerRefuses checks that a file that cannot be run fails before its first
+// test.
 func TestRunnerRefuses(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, c := range []struct {
@@ -60,7 +62,8 @@ func TestRunnerRefuses(t *testing.T) {
 	}
 }
 
-// A file may take longer than a script may take without yielding.
+// TestLongFile checks that a file may take longer than a script may run without
+// yielding.
 func TestLongFile(t *testing.T) {
 	w := newWorld()
 	res := run(t, newPool(t, Limits{TurnTime: time.Second}), w, testHead+`
@@ -71,7 +74,7 @@ for (let i = 0; i < 4; i++)
 	}
 }
 
-// While tests run, none can be declared.
+// TestDeclaringTooLate checks that tests cannot be declared while tests run.
 func TestDeclaringTooLate(t *testing.T) {
 	w := newWorld()
 	run(t, newPool(t, Limits{}), w, testHead+`

@@ -8,8 +8,8 @@ import (
 	"takeover/scripting"
 )
 
-// outcome is what came of a test file: a line a test, its first error's first
-// line and where that is behind it.
+// outcome returns the results of a test file: a line for each test, with the
+// first line of its first error and its position.
 func outcome(l *logs) string {
 	var b strings.Builder
 	for _, t := range l.tests {
@@ -25,7 +25,7 @@ func outcome(l *logs) string {
 
 var duration = regexp.MustCompile(`\b\d+ms`)
 
-// text is a text of several lines without what indents them in the source.
+// text removes the source's indentation from a text of several lines.
 func text(s string) string {
 	return strings.TrimPrefix(strings.ReplaceAll(s, "\n\t\t\t", "\n"), "\n")
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// told is what a test file logged and what came of its tests, in order of each.
+// told collects the log lines and the test results of a test file, each in order.
 func (w *world) told() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

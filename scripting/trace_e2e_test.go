@@ -16,7 +16,8 @@ import (
 	"takeover/scripting"
 )
 
-// tracePrelude gives scripts bytesOf(name): a file of the session in base64.
+// tracePrelude gives scripts bytesOf(name), which returns a session file as
+// base64.
 const tracePrelude = `
 	const bytesOf = async name => {
 		const p = await browser.newPage();
@@ -31,7 +32,7 @@ const tracePrelude = `
 	};
 `
 
-// traces runs a script that returns traces and gives the files in each.
+// traces runs a script that returns traces, and returns the files in each.
 func traces(t *testing.T, code string) (archives [][]byte, entries []map[string]string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -67,7 +68,7 @@ func traces(t *testing.T, code string) (archives [][]byte, entries []map[string]
 	return archives, entries
 }
 
-// events are the lines of a trace's file.
+// events returns the lines of a trace's file.
 func events(t *testing.T, text string) []map[string]any {
 	t.Helper()
 	var list []map[string]any
@@ -151,7 +152,7 @@ func TestTrace(t *testing.T) {
 	t.Run("Playwright reads it", func(t *testing.T) { playwrightReads(t, archives[0]) })
 }
 
-// playwrightReads looks at a trace with Playwright's own reader.
+// playwrightReads reads a trace with Playwright's own reader.
 func playwrightReads(t *testing.T, archive []byte) {
 	cli, err := filepath.Abs("../node_modules/playwright-core/cli.js")
 	if err != nil {

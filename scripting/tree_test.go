@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the page gets of a function is what was written.
+// TestFunctionText checks that a function reaches the page as it was written.
 func TestFunctionText(t *testing.T) {
 	p := newPool(t, Limits{})
 	functions := []string{
@@ -22,7 +22,8 @@ func TestFunctionText(t *testing.T) {
 	if err := json.Unmarshal([]byte(mustSucceed(t, p, newWorld(), code)), &got); err != nil {
 		t.Fatal(err)
 	}
-	// esbuild drops brackets that change nothing and indents: compared without either.
+	// esbuild removes redundant brackets and indents the code, so both are
+	// ignored here.
 	plain := strings.NewReplacer(" ", "", "\n", "", "(", "", ")", "", ";", "").Replace
 	for i, want := range functions {
 		if plain(got[i]) != plain(want) || strings.Count(got[i], "(") != strings.Count(got[i], ")") {

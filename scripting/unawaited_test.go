@@ -12,7 +12,7 @@ func TestUnawaitedCallsAreTold(t *testing.T) {
 	p := newPool(t, Limits{})
 	for _, c := range []struct {
 		name, code string
-		want       []string // the lines of the log that tell of it
+		want       []string // the log lines about it
 	}{
 		{"a click", "\npage.click('#x');\nawait page.title()", []string{"page.click was not awaited (script.ts:2:6): put await before it"}},
 		{"several, once a line", "for (const x of '123') page.click(x); page.fill('#y', 'z')", []string{"page.click was not awaited (script.ts:1:29): ", "page.fill was not awaited (script.ts:1:44)"}},

@@ -7,8 +7,8 @@ import (
 	"takeover/capture"
 )
 
-// Handler returns a log handler that redacts the texts and values of each record
-// before the next handler gets it.
+// Handler returns a log handler that redacts the message and the values of each
+// record before it passes the record to the next handler.
 func Handler(next slog.Handler, r *capture.Redactor) slog.Handler { return handler{next, r} }
 
 // handler redacts the records of a log.
@@ -17,7 +17,7 @@ type handler struct {
 	redactor *capture.Redactor
 }
 
-// Handle redacts a record's text and values.
+// Handle redacts a record's message and values.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	clean := slog.NewRecord(r.Time, r.Level, h.redactor.Values(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
@@ -27,7 +27,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, clean)
 }
 
-// WithAttrs keeps attributes, redacted as they are known now.
+// WithAttrs keeps attributes, redacted with the secrets known at that time.
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	clean := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {

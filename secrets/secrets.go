@@ -14,28 +14,28 @@ import (
 
 // Limits of what a Secrets remembers.
 const (
-	minSecret    = 3   // bytes, as the redactor has it
-	maxSecrets   = 64  // a session's; the oldest go first
-	maxDrafts    = 64  // of what is being typed
-	minDraft     = 4   // bytes of a beginning that is worth it: a shorter one is everywhere
+	minSecret    = 3   // bytes, as in the redactor
+	maxSecrets   = 64  // of a session; the oldest are dropped first
+	maxDrafts    = 64  // drafts of the secret being typed
+	minDraft     = 4   // bytes of the shortest draft that is registered; shorter ones would match everywhere
 	maxTypedText = 512 // characters; nobody types a longer password
 )
 
-// Secrets tells a redactor what people of one session type into secret fields. It
-// learns that twice: from their keys, before the page gets them, so that a page that
-// logs them at once reveals nothing; and from what the page says its fields hold
-// (package widget), which is also right after corrections. All methods may be
-// called from any goroutine.
+// Secrets tells a redactor what the people in one session type into secret
+// fields. It learns this in two ways: from their keys, before the page gets them,
+// so that even a page that logs them at once reveals nothing; and from the
+// contents of the fields that the page reports (package widget), which is right
+// also after corrections. All methods may be called from any goroutine.
 type Secrets struct {
 	redactor *capture.Redactor
 
 	mu      sync.Mutex // guards what follows
-	typed   []rune     // the keys since the person came to this field
-	kind    string     // of that field
-	moved   bool       // they pressed somewhere since
-	told    string     // what the field held when it changed last
+	typed   []rune     // the keys since the person entered this field
+	kind    string     // kind of that field
+	moved   bool       // the person has pressed somewhere since
+	told    string     // the content of the field at its last change
 	kept    []registered
-	drafts  []registered  // what the field held before, forgotten when the person leaves
+	drafts  []registered  // earlier contents of the field, forgotten when the person leaves it
 	changed chan struct{} // closed and replaced when the focus or control moved
 }
 
@@ -44,17 +44,17 @@ type registered struct {
 	remove func()
 }
 
-// New returns a Secrets that knows none yet.
+// New returns a Secrets that knows no secrets yet.
 func New(r *capture.Redactor) *Secrets {
 	return &Secrets{redactor: r, changed: make(chan struct{})}
 }
 
-// Key learns a key or a text that a person sends to a secret field of a kind, one of
-// widget.Kinds. Call it before the page gets the key.
+// Key records a key or a text that a person sends to a secret field. kind is one
+// of widget.Kinds. Call it before the page gets the key.
 func (c *Secrets) Key(k input.Key, kind string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if kind != c.kind || c.moved && kind != "otp" { // a code's digits may each have a field of their own
+	if kind != c.kind || c.moved && kind != "otp" { // each digit of a code may have a field of its own
 		c.settleLocked()
 	}
 	c.kind, c.moved = kind, false
@@ -70,7 +70,7 @@ func (c *Secrets) Key(k input.Key, kind string) {
 	}
 }
 
-// Holds learns what a secret field holds after a change.
+// Holds records the content of a secret field after a change.
 func (c *Secrets) Holds(value string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +78,7 @@ func (c *Secrets) Holds(value string) {
 	c.draftLocked(value)
 }
 
-// Given learns the user name and password that a person gave to a server.
+// Given records the user name and password that a person gave to a server.
 func (c *Secrets) Given(values ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,8 +87,8 @@ func (c *Secrets) Given(values ...string) {
 	}
 }
 
-// Elsewhere notes that the person presses somewhere else: maybe on a button that
-// submits the secret.
+// Elsewhere records that the person presses elsewhere in the page, perhaps on a
+// button that submits the secret.
 func (c *Secrets) Elsewhere() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,8 +96,8 @@ func (c *Secrets) Elsewhere() {
 	c.moved = true
 }
 
-// FocusChanged notes that the focus or the caret of a page moved. With left, the
-// shown page has no focus in a secret field any more.
+// FocusChanged records that the focus or the caret of a page moved. left means
+// that the focus of the shown page is no longer in a secret field.
 func (c *Secrets) FocusChanged(left bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +107,7 @@ func (c *Secrets) FocusChanged(left bool) {
 	c.tellLocked()
 }
 
-// ControlChanged notes that control went to a person or away from one.
+// ControlChanged records that a person got or lost control.
 func (c *Secrets) ControlChanged(person bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +133,7 @@ func (c *Secrets) tellLocked() {
 	c.changed = make(chan struct{})
 }
 
-// settleLocked keeps the typed text for good: the next key begins another secret.
+// settleLocked keeps the typed text for good. The next key begins another secret.
 func (c *Secrets) settleLocked() {
 	c.keepLocked()
 	c.typed, c.told = nil, ""
@@ -155,7 +155,8 @@ func (c *Secrets) draftLocked(value string) {
 	}
 }
 
-// register tells the redactor one value more, and forgets the oldest of too many.
+// register adds a value to the redactor, and removes the oldest if there are too
+// many.
 func (c *Secrets) register(list []registered, value string, most int) []registered {
 	if len(value) < minSecret || slices.ContainsFunc(list, func(r registered) bool { return r.value == value }) {
 		return list
@@ -167,7 +168,7 @@ func (c *Secrets) register(list []registered, value string, most int) []register
 	return append(list, registered{value, c.redactor.AddSecret(value)})
 }
 
-// forms returns a value as it was typed, and as a site may keep it: the numbers of
+// forms returns a value as it was typed, and as a site may store it: numbers of
 // cards and codes without spaces and hyphens.
 func forms(value string) []string {
 	bare := strings.Map(func(r rune) rune {
