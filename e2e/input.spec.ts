@@ -70,6 +70,93 @@ async function hasClipboard(page: Page, text: string): Promise<void> {
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(text);
 }
 
+/** The way of a viewer's request for control, on which it can be held up. */
+interface Way {
+  /** Holds up the next request; resolves when it is there. */
+  hold(): Promise<void>;
+  /** Lets the request go on to the server. */
+  go(): void;
+  /** Sends the page the newest message about control again, as if it had been on its way. */
+  repeat(): void;
+}
+
+/** Stands between a page that is opened later and the server. */
+async function onTheWay(page: Page): Promise<Way> {
+  let told: string | Buffer = '';
+  let arrived: (() => void) | null = null;
+  let go = (): void => {};
+  let repeat = (): void => {};
+  await page.routeWebSocket(/\/view/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      if (!arrived || !/"type":"control","action":"take"/.test(String(message))) return server.send(message);
+      arrived();
+      arrived = null;
+      go = () => server.send(message);
+    });
+    server.onMessage((message) => {
+      if (typeof message === 'string' && message.includes('"type":"control"')) told = message;
+      socket.send(message);
+    });
+    repeat = () => socket.send(told);
+  });
+  return { hold: () => new Promise<void>((resolve) => (arrived = resolve)), go: () => go(), repeat: () => repeat() };
+}
+
+/** More than a person types before an answer. */
+const SENTENCE = 'what is typed at once, before the answer comes, is not lost';
+
+test('what is typed before control is granted arrives in order', async ({ page, request }) => {
+  const way = await onTheWay(page);
+  const { remote, look } = await open(page, request);
+  const held = way.hold();
+  await remote.click({ x: 50, y: 50 });
+  await held;
+  way.repeat(); // says that nobody is in control, and no more
+  for (let x = 100; x < 400; x += 4) await page.mouse.move(x, 300); // a hand rarely rests
+  await page.keyboard.type(SENTENCE);
+  await expect(page.locator('#control-words')).toHaveText('Nobody in control');
+  way.go();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await page.keyboard.type('!');
+  const { value, told } = await look();
+  expect(value).toBe(`${SENTENCE}!`);
+  expect(told.filter((line) => /^(mousedown|mouseup|click)/.test(line))).toEqual(['mousedown 0 1 1', 'mouseup 0 0 1', 'click 0 0 1']);
+});
+
+test('what is typed before control is refused, or too long before it comes, is thrown away', async ({ page, request, browser }) => {
+  await page.clock.install();
+  const way = await onTheWay(page);
+  const { session, remote, look } = await open(page, request);
+
+  // The answer comes when nobody expects it any more.
+  let held = way.hold();
+  await remote.click({ x: 50, y: 50 });
+  await page.keyboard.type('late');
+  await held;
+  await page.clock.fastForward(8_000);
+  way.go();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  expect(await look()).toEqual({ value: '', told: [] });
+
+  // Another person was faster, and gives control later.
+  held = way.hold();
+  await remote.click({ x: 50, y: 50 });
+  await page.keyboard.type('refused');
+  await held;
+  const other = await browser.newPage();
+  await signIn(other);
+  await other.goto(`/sessions/${session}`);
+  await hasPicture(other);
+  await other.getByRole('button', { name: 'Take control' }).click();
+  await expect(page.locator('#control-words')).toHaveText('Another person is in control');
+  way.go();
+  await other.locator('#asked-give').click();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  expect(await look()).toEqual({ value: '', told: [] });
+  await other.close();
+});
+
 test('what is copied on either side is pasted on the other', async ({ page, request }) => {
   const { remote, look } = await open(page, request);
   const setClipboard = (text: string): Promise<void> => page.evaluate((t) => navigator.clipboard.writeText(t), text);

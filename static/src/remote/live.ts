@@ -4,9 +4,9 @@ import { Resume } from './resume.js';
 import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, LifeMessage, MenuMessage, PermissionMessage, Picture, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 
 /** How long (ms) input waits for control that the person requested by using the page. After that, the person no longer expects it. */
-const CONTROL_WAIT = 1_500;
-/** The number of waiting inputs. */
-const QUEUE_MAX = 64;
+const CONTROL_WAIT = 5_000;
+/** The number of waiting inputs: more than hands can make in that time. */
+const QUEUE_MAX = 2_000;
 
 /** Who controls the session, from this viewer's point of view. */
 export type Party = 'me' | 'person' | 'script' | 'agent' | 'nobody';
@@ -135,7 +135,21 @@ export class Live extends Emitter<LiveEvents> {
     }
     const asks = message.type !== 'mouse' || message.event === 'down' || message.event === 'wheel';
     if (this.party === 'nobody' && this.mayControl && asks) this.#ask();
-    if (this.#waits && this.#queue.length < QUEUE_MAX) this.#queue.push(message);
+    if (this.#waits) this.#keep(message);
+  }
+
+  /** Keeps an input until control comes. Of moves in a row only the last one counts. */
+  #keep(message: InputMessage): void {
+    const last = this.#queue.at(-1);
+    if (isMove(message) && last && isMove(last)) this.#queue.pop();
+    this.#queue.push(message);
+    if (this.#queue.length > QUEUE_MAX) this.#giveUp(); // a part of it would leave keys pressed
+  }
+
+  /** Throws away what waits for control. */
+  #giveUp(): void {
+    this.#queue = [];
+    this.#asked = 0;
   }
 
   /** Navigates, and takes control first when it is free. */
@@ -250,6 +264,7 @@ export class Live extends Emitter<LiveEvents> {
   /** The server first names the bad message, then says why. */
   #complain(text: string): void {
     const [, kind = '', why = text] = /^(\w+): (.*)$/s.exec(text) ?? [];
+    if (kind === 'control') this.#giveUp();
     // The screen shows who is in control; other refusals are shown in words.
     if (QUIET.has(kind)) return;
     this.emit('trouble', { kind, why: why.charAt(0).toUpperCase() + why.slice(1) });
@@ -262,12 +277,16 @@ export class Live extends Emitter<LiveEvents> {
     this.away = away;
     this.asked = asked ?? null;
     const queue = mine && this.#waits ? this.#queue : [];
-    this.#queue = [];
-    this.#asked = 0;
+    // While nobody or a program has control, the request is still on its way: this message is older.
+    if (mine || this.party === 'person' || this.connection.state.phase !== 'open') this.#giveUp();
     for (const message of queue) this.connection.sendInput(message, epoch);
     this.emit('control', this.party);
     this.emit('asked', this.asked);
   }
+}
+
+function isMove(message: InputMessage): boolean {
+  return message.type === 'mouse' && message.event === 'move';
 }
 
 /** Messages whose refusal needs no words. */
