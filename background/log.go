@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"takeover/limits"
 )
 
 const (
@@ -21,6 +23,8 @@ const (
 type Options struct {
 	Hide func(string) string // removes secrets from a text; default: removes nothing
 	Now  func() time.Time    // default time.Now
+	// Limits counts dropped lines. Default: they are not counted.
+	Limits *limits.Hits
 }
 
 // Log is the background log of one session, in memory only. All methods may be
@@ -60,6 +64,7 @@ func (l *Log) Realm(target, kind, address string) *Realm {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.realms) >= maxRealms {
+		l.options.Limits.Add(limits.ConsoleRealms, 1)
 		return nil
 	}
 	r := &Realm{log: l, target: target, kind: kind, url: address}
@@ -91,6 +96,7 @@ func (l *Log) writeLocked(at time.Time, text string) {
 	}
 	l.written = slices.Insert(l.written, i, section{at, text})
 	for l.bytes += len(text); l.bytes > maxWritten && len(l.written) > 1; {
+		l.options.Limits.Add(limits.ConsoleKept, 1)
 		l.bytes -= len(l.written[0].text)
 		l.written = slices.Delete(l.written, 0, 1)
 	}

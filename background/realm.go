@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"takeover/limits"
 	"takeover/text"
 )
 
@@ -65,6 +66,7 @@ func (r *Realm) Allow() bool {
 		r.inSecond++
 		return true
 	}
+	l.options.Limits.Add(limits.ConsoleRate, 1)
 	r.dropLocked(now, 1)
 	return false
 }
@@ -110,6 +112,7 @@ func (r *Realm) putLocked(k *kept) {
 			}
 			r.run = slices.Delete(r.run, oldest, oldest+1)
 			r.cut++
+			l.options.Limits.Add(limits.ConsoleKept, 1)
 		}
 		r.run = r.appendLocked(r.run, k)
 		return

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"takeover/limits"
 	"takeover/text"
 )
 
@@ -88,6 +89,7 @@ func (w *Window) End(h Head) {
 	}
 	w.parts = w.partsLocked()
 	if len(w.parts) > maxSections {
+		l.options.Limits.Add(limits.ConsoleKept, uint64(len(w.parts)-maxSections))
 		w.parts = w.parts[:maxSections]
 	}
 	for _, r := range slices.Clone(l.realms) {

@@ -254,7 +254,7 @@ func (w *watched) contextCreated(ev cdp.Event) {
 			} `json:"auxData"`
 		} `json:"context"`
 	}
-	if decode(ev.Params, &p) == nil && p.Context.Data.FrameID != "" && len(w.contexts) < maxContexts {
+	if decode(ev.Params, &p) == nil && p.Context.Data.FrameID != "" && w.m.fits(len(w.contexts), maxContexts) {
 		w.contexts[p.Context.ID] = scriptWorld{frame: p.Context.Data.FrameID, isolated: p.Context.Data.Type == "isolated"}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"takeover/background"
 	"takeover/cdp"
+	"takeover/limits"
 )
 
 const (
@@ -81,6 +82,7 @@ func (w *watched) listens() bool {
 	case w.realm == nil:
 		return false
 	case len(w.heard) >= maxHeard:
+		w.m.limits.Add(limits.ConsoleRate, 1)
 		w.realm.Dropped(1)
 	case w.realm.Allow():
 		return true

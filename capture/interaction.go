@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/cdp"
+	"takeover/limits"
 )
 
 // interactionScript reports interactions through a binding. Both live in an
@@ -149,5 +150,9 @@ func (w *watched) mayReport(eventType string, now time.Time) bool {
 		*b = burst{start: now}
 	}
 	b.count++
-	return b.count <= interactionsPerSecond
+	if b.count > interactionsPerSecond {
+		w.m.limits.Add(limits.CaptureInteraction, 1)
+		return false
+	}
+	return true
 }

@@ -12,6 +12,7 @@ import (
 
 	"takeover/background"
 	"takeover/cdp"
+	"takeover/limits"
 )
 
 const (
@@ -242,6 +243,7 @@ func (l *link) watchServicesLocked(watch bool) {
 
 // handleLocked maps one event.
 func (l *link) handleLocked(ev cdp.Event) {
+	l.m.limits.Add(limits.CaptureQueue, ev.Skipped)
 	if ev.Skipped > 0 && l.m.running {
 		l.m.lost += ev.Skipped
 		l.m.counts[CategoryMonitor]++
@@ -290,7 +292,7 @@ func (l *link) tickLocked(now time.Time) (next time.Time) {
 
 // setFrameLocked remembers a frame.
 func (l *link) setFrameLocked(id string, f frame) {
-	if _, known := l.frames[id]; known || len(l.frames) < maxFrames {
+	if _, known := l.frames[id]; known || l.m.fits(len(l.frames), maxFrames) {
 		l.frames[id] = f
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"takeover/background"
 	"takeover/cdp"
+	"takeover/limits"
 )
 
 var (
@@ -36,6 +37,8 @@ type Options struct {
 	// Log gets consoles and errors, with or without a capture. Default: none.
 	Log    *background.Log
 	Logger *slog.Logger
+	// Limits counts what is dropped. Default: it is not counted.
+	Limits *limits.Hits
 }
 
 // Monitor watches one session's browser and writes its events to the ring. It
@@ -47,6 +50,7 @@ type Monitor struct {
 	log      *slog.Logger
 	queue    RingOptions     // limits of the intake
 	heard    *background.Log // nil if there is no background log
+	limits   *limits.Hits    // nil if nothing is counted
 
 	actions atomic.Bool // config.Actions, for CapturesActions
 
@@ -78,7 +82,7 @@ type Monitor struct {
 // NewMonitor returns a monitor that is attached to nothing and off.
 func NewMonitor(o Options) *Monitor {
 	m := &Monitor{
-		ring: o.Ring, redactor: o.Redactor, log: o.Logger, heard: o.Log,
+		ring: o.Ring, redactor: o.Redactor, log: o.Logger, heard: o.Log, limits: o.Limits,
 		queue: RingOptions{Events: o.QueueEvents, Bytes: o.QueueBytes},
 	}
 	if m.redactor == nil {
@@ -94,6 +98,16 @@ func NewMonitor(o Options) *Monitor {
 		m.queue.Bytes = DefaultQueueBytes
 	}
 	return m
+}
+
+// fits reports whether a table of n things that a page makes may grow, and counts
+// a thing that it has no room for.
+func (m *Monitor) fits(n, most int) bool {
+	if n < most {
+		return true
+	}
+	m.limits.Add(limits.CaptureTables, 1)
+	return false
 }
 
 // Ring returns the ring that the monitor's events go to.

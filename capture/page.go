@@ -280,7 +280,7 @@ func (w *watched) downloadBegins(ev cdp.Event) {
 		URL      string `json:"url"`
 		Filename string `json:"suggestedFilename"`
 	}
-	if !w.pageEvents() || decode(ev.Params, &p) != nil || len(w.downloads) >= maxDownloads {
+	if !w.pageEvents() || decode(ev.Params, &p) != nil || !w.m.fits(len(w.downloads), maxDownloads) {
 		return
 	}
 	d := download{}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"slices"
+
+	"takeover/limits"
 )
 
 // Filter selects events. An event passes if Types contains its type or Categories
@@ -94,6 +96,7 @@ func (rd *Reader) take(wait bool) (Event, <-chan struct{}, error) {
 	if r.evicted > rd.since {
 		mark := dropped(rd.since+1, r.evicted, r.evicted-rd.since, WhyReaderFellBehind)
 		mark.Seq = r.evicted
+		r.limits.Add(limits.EventsMemory, r.evicted-rd.since)
 		if r.count > 0 {
 			mark.CaptureSessionID = r.events[r.head].CaptureSessionID
 		}

@@ -3,6 +3,8 @@ package capture
 import (
 	"slices"
 	"time"
+
+	"takeover/limits"
 )
 
 // request is a running request.
@@ -37,6 +39,8 @@ type requests struct {
 
 	whole bool            // requests from before the following started are known, too
 	over  map[string]bool // until then: those of them that have ended
+
+	limits *limits.Hits
 }
 
 // extraInfo holds the headers on the wire. Chromium reports them in separate
@@ -45,8 +49,8 @@ type extraInfo struct {
 	request, response []cdpHeaders // one for each hop of a redirect
 }
 
-func newRequests() requests {
-	return requests{byID: map[string]*request{}, extra: map[string]*extraInfo{}}
+func newRequests(hits *limits.Hits) requests {
+	return requests{limits: hits, byID: map[string]*request{}, extra: map[string]*extraInfo{}}
 }
 
 func (q *requests) add(r *request) {
@@ -55,6 +59,7 @@ func (q *requests) add(r *request) {
 	}
 	q.byID[r.id] = r
 	for len(q.byID) > maxRequests {
+		q.limits.Add(limits.CaptureTables, 1)
 		oldest := q.order[0]
 		q.order = q.order[1:]
 		delete(q.byID, oldest)
@@ -100,7 +105,7 @@ func (w *watched) abandonRequests() {
 			w.finish(r)
 		}
 	}
-	w.requests = newRequests()
+	w.requests = newRequests(w.m.limits)
 }
 
 // tickRequests writes the responses of fetches that receive no more data, and of

@@ -70,7 +70,7 @@ func TestHeadersOfTheWireInAnyOrder(t *testing.T) {
 			m := NewMonitor(Options{Ring: ring})
 			m.running, m.config, m.counts = true, Config{Network: true}, map[string]uint64{}
 			m.activateLocked()
-			w := &watched{l: &link{m: m}, m: m, session: (&cdp.Client{}).Session("s"), kind: "worker", requests: newRequests()}
+			w := &watched{l: &link{m: m}, m: m, session: (&cdp.Client{}).Session("s"), kind: "worker", requests: newRequests(nil)}
 			for _, s := range tt.steps {
 				s.tell(w, cdp.Event{Params: []byte(s.params)})
 			}

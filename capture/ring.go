@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"takeover/limits"
 )
 
 // The default limits of a Ring.
@@ -17,6 +19,9 @@ type RingOptions struct {
 	Events   int    // number of kept events; default 4,096
 	Bytes    int    // bytes of kept JSON; default 16 MiB
 	FirstSeq uint64 // number of the first event; default 1. After a restart of the server, the last number plus 1
+	// Limits counts events that were cut, or missed by a reader. Default: they are
+	// not counted.
+	Limits *limits.Hits
 }
 
 // Ring keeps a session's latest events and numbers them. Every event passes
@@ -27,6 +32,7 @@ type RingOptions struct {
 type Ring struct {
 	maxEvents int
 	maxBytes  int
+	limits    *limits.Hits
 
 	mu      sync.Mutex // guards what follows; held for memory operations only
 	events  []Event    // a ring buffer, grown on demand up to maxEvents
@@ -60,7 +66,7 @@ func NewRing(o RingOptions) *Ring {
 		o.Bytes = DefaultRingBytes
 	}
 	first := max(o.FirstSeq, 1)
-	return &Ring{maxEvents: o.Events, maxBytes: max(o.Bytes, MaxEventBytes), next: first, evicted: first - 1}
+	return &Ring{maxEvents: o.Events, maxBytes: max(o.Bytes, MaxEventBytes), limits: o.Limits, next: first, evicted: first - 1}
 }
 
 // headroom is free space in front of an event's encoding for {"seq":…, because
@@ -71,7 +77,9 @@ const headroom = len(`{"seq":,`) + 20
 // the event once for all readers and does not keep its Data. After Close it does
 // nothing and returns no event.
 func (r *Ring) Write(e Event) Event {
-	e.fit()
+	if e.fit(); e.Truncated {
+		r.limits.Add(limits.CaptureCut, 1)
+	}
 	buf := make([]byte, headroom, headroom+len(e.Data)+len(e.URL)+384)
 	buf = e.appendTail(buf)
 	r.mu.Lock()

@@ -12,7 +12,7 @@ import (
 func TestRequestsAreCountedNowAndThen(t *testing.T) {
 	m := NewMonitor(Options{Ring: NewRing(RingOptions{})})
 	m.active.ComputedEvents = true
-	w := &watched{m: m, kind: "page", target: "page", session: new(cdp.Client).Session("page"), requests: newRequests()}
+	w := &watched{m: m, kind: "page", target: "page", session: new(cdp.Client).Session("page"), requests: newRequests(nil)}
 	w.l = &link{m: m, targets: map[cdp.SessionID]*watched{"page": w}, frames: map[string]frame{}}
 	w.settle = newSettle(w)
 	w.settle.navigated("loader", false)

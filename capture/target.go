@@ -105,7 +105,7 @@ func (l *link) attached(ev cdp.Event) {
 	w := &watched{
 		l: l, m: l.m, session: session, target: info.TargetID, kind: info.Type, url: info.URL,
 		parent: info.ParentFrameID, opener: info.OpenerID,
-		contexts: map[int64]scriptWorld{}, silent: map[int64]struct{}{}, requests: newRequests(), sockets: map[string]string{}, socketErrors: map[string]string{}, downloads: map[string]download{}, bursts: map[string]*burst{},
+		contexts: map[int64]scriptWorld{}, silent: map[int64]struct{}{}, requests: newRequests(l.m.limits), sockets: map[string]string{}, socketErrors: map[string]string{}, downloads: map[string]download{}, bursts: map[string]*burst{},
 	}
 	if !slices.Contains(watchedTypes, info.Type) {
 		l.sendTo(session, runtime.RunIfWaitingForDebugger.Method, proto.Empty{})
@@ -293,7 +293,7 @@ func (w *watched) configureLocked(waiting bool) {
 	}
 	if had.network && !want.network {
 		w.send(network.Disable.Method, proto.Empty{})
-		w.requests = newRequests()
+		w.requests = newRequests(w.m.limits)
 	}
 	w.toggle(had.dom, want.dom, dom.Enable.Method, dom.EnableParams{}, dom.Disable.Method)
 	if want.shifts && !had.shifts {

@@ -60,7 +60,7 @@ type socketEvent struct {
 
 func (w *watched) socketCreated(ev cdp.Event) {
 	var p socketEvent
-	if w.m.active.Network && decode(ev.Params, &p) == nil && len(w.sockets) < maxSockets {
+	if w.m.active.Network && decode(ev.Params, &p) == nil && w.m.fits(len(w.sockets), maxSockets) {
 		w.sockets[p.RequestID], _ = cutURL(p.URL)
 	}
 }
@@ -92,7 +92,7 @@ func (w *watched) socketFrame(ev cdp.Event, direction string) {
 
 func (w *watched) socketFailed(ev cdp.Event) {
 	var p socketEvent
-	if w.m.active.Network && decode(ev.Params, &p) == nil && len(w.socketErrors) < maxSockets {
+	if w.m.active.Network && decode(ev.Params, &p) == nil && w.m.fits(len(w.socketErrors), maxSockets) {
 		w.socketErrors[p.RequestID], _ = cut(p.Error, 1024)
 	}
 }

@@ -38,6 +38,8 @@ var (
 type Limits struct {
 	Count int   // number of files; default 1,000
 	Bytes int64 // bytes of all files; default 512 MiB
+	// Full is called when a file was refused. Default: nothing is.
+	Full func()
 }
 
 // File describes a file without its content.
@@ -70,6 +72,9 @@ func Open(dir string, limits Limits) (*Folder, error) {
 	}
 	if limits.Bytes == 0 {
 		limits.Bytes = DefaultBytes
+	}
+	if limits.Full == nil {
+		limits.Full = func() {}
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -175,6 +180,9 @@ func (f *Folder) Write(name string, r io.Reader) (File, error) {
 	f.mu.Unlock()
 	size, err := f.fill(part, r)
 	if err != nil {
+		if errors.Is(err, ErrFull) {
+			f.limits.Full()
+		}
 		return File{}, fmt.Errorf("write %q: %w", name, err)
 	}
 	f.lock <- struct{}{}
@@ -182,6 +190,7 @@ func (f *Folder) Write(name string, r io.Reader) (File, error) {
 	old, statErr := f.Stat(name)
 	if statErr != nil && !f.take(1, 0) {
 		f.drop(part, size)
+		f.limits.Full()
 		return File{}, fmt.Errorf("write %q: %w", name, ErrFull)
 	}
 	if err := f.root.Rename(part, name); err != nil {
@@ -259,6 +268,7 @@ func (f *Folder) Adopt(path, suggested string) (File, error) {
 		return File{}, errors.Join(ErrNotFound, err)
 	}
 	if !f.take(1, info.Size()) {
+		f.limits.Full()
 		return File{}, errors.Join(ErrFull, os.Remove(path))
 	}
 	name, err := f.link(path, suggested)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"takeover/capture"
+	"takeover/limits"
 	"takeover/store"
 )
 
@@ -19,6 +20,7 @@ type Options struct {
 	Events  *store.Events // the durable stream; nil for none
 	S2      *store.S2     // also gets the events; nil for none
 	Logger  *slog.Logger
+	Limits  *limits.Hits // counts refused events; default: nothing
 }
 
 // Journal is one session's events: those in the ring and those in the durable
@@ -26,6 +28,7 @@ type Options struct {
 type Journal struct {
 	session  string
 	ring     *capture.Ring
+	limits   *limits.Hits
 	events   *store.Events // nil for none
 	s2       *store.S2     // nil for none
 	log      *slog.Logger
@@ -38,7 +41,7 @@ type Journal struct {
 
 // New returns a Journal for reading. It copies nothing until Start.
 func New(o Options) *Journal {
-	return &Journal{session: o.Session, ring: o.Ring, events: o.Events, s2: o.S2, log: o.Logger}
+	return &Journal{session: o.Session, ring: o.Ring, events: o.Events, s2: o.S2, limits: o.Limits, log: o.Logger}
 }
 
 // Start copies the session's events from now on, until the ring is closed and
@@ -59,7 +62,7 @@ func (j *Journal) Start(session context.Context) {
 }
 
 func (j *Journal) recordLocked(session context.Context, to sink, p *progress, log *slog.Logger) {
-	r := &recorder{session: j.session, sink: to, progress: p, log: log, done: make(chan struct{})}
+	r := &recorder{session: j.session, sink: to, progress: p, limits: j.limits, log: log, done: make(chan struct{})}
 	j.recorders = append(j.recorders, r)
 	p.set(0, true)
 	go r.run(session, j.ring.Read(0))

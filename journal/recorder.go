@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"takeover/capture"
+	"takeover/limits"
 	"takeover/store"
 )
 
@@ -38,6 +39,7 @@ type recorder struct {
 	session  string
 	sink     sink
 	progress *progress
+	limits   *limits.Hits
 	log      *slog.Logger
 	done     chan struct{} // closed when run has returned
 }
@@ -114,6 +116,7 @@ func (r *recorder) keep(ctx context.Context, batch []store.Record) bool {
 		r.progress.set(0, false)
 		if errors.Is(err, store.ErrRefused) && len(batch) > 0 {
 			r.log.Error("events are refused", "error", err)
+			r.limits.Add(limits.EventsRefused, uint64(len(batch)))
 			batch = []store.Record{recordOf(capture.Dropped(batch[0].Seq, newest, uint64(len(batch)), capture.WhyRefused))}
 			if kept, err := r.append(ctx, batch); err == nil && kept == 1 {
 				r.progress.set(newest, true)

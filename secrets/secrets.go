@@ -10,6 +10,7 @@ import (
 
 	"takeover/capture"
 	"takeover/input"
+	"takeover/limits"
 )
 
 // Limits of what a Secrets remembers.
@@ -28,6 +29,7 @@ const (
 // also after corrections. All methods may be called from any goroutine.
 type Secrets struct {
 	redactor *capture.Redactor
+	limits   *limits.Hits
 
 	mu      sync.Mutex // guards what follows
 	typed   []rune     // the keys since the person entered this field
@@ -44,9 +46,10 @@ type registered struct {
 	remove func()
 }
 
-// New returns a Secrets that knows no secrets yet.
-func New(r *capture.Redactor) *Secrets {
-	return &Secrets{redactor: r, changed: make(chan struct{})}
+// New returns a Secrets that knows no secrets yet. hits counts the secrets that it
+// forgets; nil counts nothing.
+func New(r *capture.Redactor, hits *limits.Hits) *Secrets {
+	return &Secrets{redactor: r, limits: hits, changed: make(chan struct{})}
 }
 
 // Key records a key or a text that a person sends to a secret field. kind is one
@@ -162,6 +165,7 @@ func (c *Secrets) register(list []registered, value string, most int) []register
 		return list
 	}
 	if len(list) >= most {
+		c.limits.Add(limits.Secrets, 1)
 		list[0].remove()
 		list = slices.Delete(list, 0, 1)
 	}

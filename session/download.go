@@ -8,6 +8,7 @@ import (
 	"takeover/files"
 	"takeover/id"
 	"takeover/invalid"
+	"takeover/limits"
 	"takeover/text"
 )
 
@@ -44,7 +45,10 @@ func (s *Session) downloadBegan(d *browser.Download) {
 
 // addDownload remembers a download and tells the viewers.
 func (s *Session) addDownload(k *knownDownload) {
-	message := s.transfers.add(k)
+	message, forgot := s.transfers.add(k)
+	if forgot {
+		s.hit(limits.Downloads)
+	}
 	s.tellActors(message.slot(), message)
 }
 

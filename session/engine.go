@@ -9,6 +9,7 @@ import (
 	"takeover/automation"
 	"takeover/browser"
 	"takeover/capture"
+	"takeover/limits"
 	"takeover/liveview"
 	"takeover/questions"
 	"takeover/widget"
@@ -58,6 +59,7 @@ func (s *Session) supervise() error {
 			deaths = deaths[1:]
 		}
 		if len(deaths) >= maxRestarts {
+			s.hit(limits.Restarts)
 			s.monitor.ReconnectFailed(reason, len(deaths))
 			return fmt.Errorf("browser died %d times within a minute, last: %w", len(deaths), reason)
 		}

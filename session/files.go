@@ -7,6 +7,7 @@ import (
 	"takeover/files"
 	"takeover/input"
 	"takeover/invalid"
+	"takeover/limits"
 )
 
 // maxChosen is how many files may be chosen at once.
@@ -32,7 +33,9 @@ func (s *Session) openFiles(p *browser.Process) error {
 	if s.transfers.files() != nil {
 		return nil
 	}
-	folder, err := files.Open(p.FilesDir(), s.services.opts.Files)
+	bounds := s.services.opts.Files
+	bounds.Full = func() { s.hit(limits.Files) }
+	folder, err := files.Open(p.FilesDir(), bounds)
 	if err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
@@ -66,6 +69,7 @@ func (s *Session) AdmitGuestFile() (int64, error) {
 		return 0, err
 	}
 	if err := s.transfers.admitGuestFile(); err != nil {
+		s.hit(limits.GuestFiles)
 		return 0, err
 	}
 	return folder.Room() / guestShare, nil

@@ -15,6 +15,7 @@ import (
 
 	"takeover/archive"
 	"takeover/browser"
+	"takeover/limits"
 	"takeover/links"
 	"takeover/scripting"
 	"takeover/store"
@@ -77,6 +78,9 @@ type Stats struct {
 // With a store, it contains the sessions of earlier processes. End it with Close.
 func NewManager(o Options) (*Manager, error) {
 	o.setDefaults()
+	if o.Limits == nil {
+		o.Limits = limits.New()
+	}
 	if o.Dir == "" {
 		return nil, errors.New("session: a data directory is required")
 	}
@@ -303,6 +307,9 @@ func (m *Manager) Close(ctx context.Context) error {
 	m.archive.Close()
 	return errors.Join(m.scripts.Close(), m.browsers.Close())
 }
+
+// Limits counts how often limits are reached.
+func (m *Manager) Limits() *limits.Hits { return m.opts.Limits }
 
 func (m *Manager) liveLocked() int {
 	n := 0

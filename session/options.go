@@ -12,6 +12,7 @@ import (
 	"takeover/control"
 	"takeover/files"
 	"takeover/invalid"
+	"takeover/limits"
 	"takeover/store"
 )
 
@@ -65,6 +66,7 @@ type Options struct {
 	Events          store.EventsOptions     // bounds of the kept events
 	S2              *store.S2               // also gets the events; default: none
 	Redaction       capture.RedactorOptions // further secrets to remove from events and logs; default: none
+	Limits          *limits.Hits            // counts how often limits are reached; default: one of its own
 	Keep            KeepOptions             // bounds of the kept ended sessions
 	Capture         bool                    // capture.DefaultConfig and pictures for sessions that do not choose; default: neither
 	Notify          func(Notice)            // gets news for others than viewers; must not block; default: none

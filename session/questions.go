@@ -7,6 +7,7 @@ import (
 
 	"takeover/browser"
 	"takeover/control"
+	"takeover/limits"
 	"takeover/questions"
 )
 
@@ -145,6 +146,7 @@ func (v *Viewer) Permission(ctx context.Context, id string, allow bool, place *P
 	}
 	err := v.session.questions.Permissions.Answer(ctx, id, allow, place)
 	if errors.Is(err, questions.ErrAllowed) {
+		v.session.hit(limits.Permissions)
 		return fmt.Errorf("%w permissions: %w", ErrTooMany, err)
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"takeover/control"
 	"takeover/id"
 	"takeover/invalid"
+	"takeover/limits"
 	"takeover/scripting"
 )
 
@@ -171,6 +172,7 @@ func (r *Run) addLocked(typ string, data any) {
 	r.archive()
 	if len(r.events) >= maxRunEvents && typ != "end" {
 		r.info.Truncated = true
+		r.session.hit(limits.RunEvents)
 		return
 	}
 	r.events = append(r.events, RunEvent{Type: typ, Data: data})
@@ -340,6 +342,7 @@ func (k runSink) Step(st scripting.Step) {
 	step := RunStep{Title: k.run.hide(st.Title), StartedAt: st.StartedAt.UTC(), DurationMS: float64(st.Duration.Microseconds()) / 1000, Error: k.run.hide(st.Err), Line: st.Line}
 	if len(k.run.info.Steps) >= maxRunEvents {
 		k.run.info.Truncated = true
+		k.run.session.hit(limits.RunEvents)
 		return
 	}
 	k.run.info.Steps = append(k.run.info.Steps, step)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"takeover/limits"
 )
 
 // runs are a session's runs.
@@ -93,6 +95,7 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 func (s *Session) keepRun(r *Run) {
 	r.archive()
 	if dropped := s.runs.add(r); dropped != nil {
+		s.hit(limits.Runs)
 		s.services.archive.Drop(dropped.key())
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"takeover/control"
 	"takeover/invalid"
 	"takeover/journal"
+	"takeover/limits"
 	"takeover/questions"
 	"takeover/screencast"
 	"takeover/secrets"
@@ -70,11 +71,13 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 		s.metadata = map[string]any{}
 	}
 	redactor := capture.NewRedactor(shared.opts.Redaction)
-	s.secrets = secrets.New(redactor)
+	s.secrets = secrets.New(redactor, shared.opts.Limits)
 	s.log = slog.New(secrets.Handler(shared.opts.Logger.Handler(), redactor)).With("session", s.id)
-	s.said = background.New(background.Options{Hide: redactor.Text})
-	s.monitor = capture.NewMonitor(capture.Options{Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq}), Redactor: redactor, Log: s.said, Logger: s.log})
-	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: shared.events, S2: shared.opts.S2, Logger: s.log})
+	s.said = background.New(background.Options{Hide: redactor.Text, Limits: shared.opts.Limits})
+	s.monitor = capture.NewMonitor(capture.Options{
+		Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq, Limits: shared.opts.Limits}), Redactor: redactor, Log: s.said, Logger: s.log, Limits: shared.opts.Limits,
+	})
+	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: shared.events, S2: shared.opts.S2, Logger: s.log, Limits: shared.opts.Limits})
 	var cancel context.CancelCauseFunc
 	s.ctx, cancel = context.WithCancelCause(context.Background())
 	s.life = newLife(now, o.Timeout, cancel)
@@ -86,6 +89,9 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 
 // ID is the session's id, a UUID.
 func (s *Session) ID() string { return s.id }
+
+// hit counts that a limit was reached.
+func (s *Session) hit(limit limits.Name) { s.services.opts.Limits.Add(limit, 1) }
 
 // Monitor captures the browser's events. StartCapture starts it.
 func (s *Session) Monitor() *capture.Monitor { return s.monitor }

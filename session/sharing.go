@@ -1,6 +1,11 @@
 package session
 
-import "takeover/links"
+import (
+	"errors"
+
+	"takeover/limits"
+	"takeover/links"
+)
 
 // Role says what a viewer may do. A share link gives its visitors a role.
 type Role = links.Role
@@ -18,7 +23,11 @@ func (s *Session) CreateLink(o links.Options) (links.Info, string, error) {
 	if err := s.life.alive(); err != nil {
 		return links.Info{}, "", err
 	}
-	return s.services.links.Create(s.id, o)
+	info, secret, err := s.services.links.Create(s.id, o)
+	if errors.Is(err, links.ErrTooMany) {
+		s.hit(limits.Links)
+	}
+	return info, secret, err
 }
 
 // Links returns the session's share links, oldest first, and marks visitors who

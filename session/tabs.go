@@ -7,6 +7,7 @@ import (
 
 	"takeover/browser"
 	"takeover/invalid"
+	"takeover/limits"
 )
 
 // onModelEvent follows the browser's pages. It runs on the model's goroutine.
@@ -85,6 +86,7 @@ const refusedPause = 10 * time.Second
 
 // tabRefused tells viewers who may act that a page wanted one tab too many.
 func (s *Session) tabRefused() {
+	s.hit(limits.Tabs)
 	if s.stage.refuse(time.Now()) {
 		s.tellActors("", ErrorMessage{Type: "error", Message: fmt.Sprintf("tabs: this page wanted another tab, but there are %d: close one", maxTabs)})
 	}
@@ -164,6 +166,7 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 func (s *Session) openTab(ctx context.Context, eng *engine) (*browser.Page, error) {
 	done, ok := s.stage.opening()
 	if !ok {
+		s.hit(limits.Tabs)
 		return nil, fmt.Errorf("%w tabs: a session has at most %d", ErrTooMany, maxTabs)
 	}
 	defer done()

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 
 	"takeover/control"
+	"takeover/limits"
 )
 
 // takeovers are a session's takeovers. At most one is open, the newest.
@@ -95,6 +96,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 		return nil, err
 	}
 	if oldest != nil {
+		s.hit(limits.Takeovers)
 		s.services.archive.Drop(oldest.key())
 	}
 	t.addLink()

@@ -88,14 +88,14 @@ func (t *transfers) admitGuestFile() error {
 }
 
 // add remembers a download, and forgets the oldest when there are too many. It
-// returns the download's message.
-func (t *transfers) add(k *knownDownload) DownloadMessage {
+// returns the download's message, and whether it forgot one.
+func (t *transfers) add(k *knownDownload) (message DownloadMessage, forgot bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.downloads = append(t.downloads, k); len(t.downloads) > maxDownloads {
-		t.downloads = slices.Delete(t.downloads, 0, 1)
+		t.downloads, forgot = slices.Delete(t.downloads, 0, 1), true
 	}
-	return k.message
+	return k.message, forgot
 }
 
 // change changes a download's message and returns it.

@@ -10,6 +10,7 @@ import (
 	"takeover/control"
 	"takeover/id"
 	"takeover/invalid"
+	"takeover/limits"
 	"takeover/links"
 	"takeover/screencast"
 )
@@ -109,10 +110,12 @@ func (s *Session) welcome(v *Viewer) error {
 	}
 	if len(s.viewers) >= maxViewers {
 		s.mu.Unlock()
+		s.hit(limits.Viewers)
 		return fmt.Errorf("%w viewers: a session has at most %d", ErrTooMany, maxViewers)
 	}
 	if v.guest && s.guestsLocked() >= maxGuests {
 		s.mu.Unlock()
+		s.hit(limits.Guests)
 		return fmt.Errorf("%w viewers by links: a session has at most %d", ErrTooMany, maxGuests)
 	}
 	s.viewers[v] = struct{}{}
@@ -368,6 +371,7 @@ func (v *Viewer) end(reason string) {
 // send queues a message. A viewer that does not read is disconnected.
 func (v *Viewer) send(slot string, message any) {
 	if !v.out.put(slot, message) {
+		v.session.hit(limits.ViewerOutbox)
 		v.session.log.Warn("viewer does not read", "viewer", v.id)
 		v.out.close()
 		v.cancel()

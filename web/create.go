@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/text/language"
 
+	"takeover/limits"
 	"takeover/session"
 )
 
@@ -209,7 +210,7 @@ func (s *Server) create(c echo.Context, req *createRequest) (*session.Session, e
 	created, err := s.manager.Create(c.Request().Context(), opts)
 	if err != nil {
 		if asFailure(err).kind == kindFull {
-			s.metrics.limitHit("sessions")
+			s.limitHit(limits.Sessions)
 		}
 		return nil, err
 	}

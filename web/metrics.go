@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"takeover/limits"
 	"takeover/session"
 )
 
@@ -21,7 +22,6 @@ type metrics struct {
 	requests  *prometheus.HistogramVec
 	inFlight  prometheus.Gauge
 	creates   prometheus.Histogram
-	limits    *prometheus.CounterVec
 	streams   prometheus.Gauge
 	messages  *prometheus.CounterVec
 	malformed prometheus.Counter
@@ -42,7 +42,6 @@ func newMetrics(manager *session.Manager) *metrics {
 		creates: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "takeover_session_create_seconds", Help: "Time from a create to a browser that is there.", Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}),
-		limits:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_limit_hits_total", Help: "How often a limit was reached."}, []string{"limit"}),
 		streams:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "takeover_streams", Help: "Event streams that are open."}),
 		messages:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_viewer_messages_total", Help: "Messages from viewers by type."}, []string{"type"}),
 		malformed: prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_viewer_messages_malformed_total", Help: "Messages from viewers that were answered with an error."}),
@@ -54,7 +53,7 @@ func newMetrics(manager *session.Manager) *metrics {
 		}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_viewers_dropped_total", Help: "Viewers that were dropped, by reason."}, []string{"reason"}),
 	}
-	reg.MustRegister(m.requests, m.inFlight, m.creates, m.limits, m.streams, m.messages, m.malformed, m.pictures, m.bytes, m.skipped, m.acks, m.dropped,
+	reg.MustRegister(m.requests, m.inFlight, m.creates, m.streams, m.messages, m.malformed, m.pictures, m.bytes, m.skipped, m.acks, m.dropped,
 		&statsCollector{manager: manager}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 	return m
@@ -76,8 +75,6 @@ func (m *metrics) request(method, route string, status int, took time.Duration) 
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-func (m *metrics) limitHit(name string) { m.limits.WithLabelValues(name).Inc() }
-
 // statsCollector reads the manager's figures at each request.
 type statsCollector struct{ manager *session.Manager }
 
@@ -92,12 +89,13 @@ var (
 	descRejected  = prometheus.NewDesc("takeover_input_rejected_total", "Inputs of somebody who is not in control.", nil, nil)
 	descRuns      = prometheus.NewDesc("takeover_runs_total", "Runs that ended, by outcome.", []string{"status"}, nil)
 	descTakeovers = prometheus.NewDesc("takeover_takeovers_total", "Takeovers that ended, by outcome.", []string{"state"}, nil)
+	descLimits    = prometheus.NewDesc("takeover_limit_hits_total", "How often a limit was reached.", []string{"limit"}, nil)
 	descWaiting   = prometheus.NewDesc("takeover_takeovers_open", "Takeovers that wait for their end.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descSessions, descMax, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descWaiting} {
+	for _, d := range []*prometheus.Desc{descSessions, descMax, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descLimits, descWaiting} {
 		out <- d
 	}
 }
@@ -128,6 +126,9 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	for state, n := range st.Takeovers {
 		counter(descTakeovers, n, string(state))
+	}
+	for _, name := range limits.Names {
+		counter(descLimits, c.manager.Limits().Count(name), string(name))
 	}
 	open := 0
 	for _, t := range c.manager.Takeovers("") {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"takeover/limits"
 )
 
 // limiterPeers bounds the remembered callers. Beyond it, callers with the
@@ -17,7 +19,7 @@ const limiterPeers = 4096
 // limiter is a token bucket for each caller. It is safe for use from any
 // goroutine.
 type limiter struct {
-	name  string // of the limit, for its metric
+	name  limits.Name
 	rate  rate.Limit
 	burst int
 
@@ -25,7 +27,7 @@ type limiter struct {
 	peers map[string]*rate.Limiter
 }
 
-func newLimiter(name string, every time.Duration, burst int) *limiter {
+func newLimiter(name limits.Name, every time.Duration, burst int) *limiter {
 	return &limiter{name: name, rate: rate.Every(every), burst: burst, peers: map[string]*rate.Limiter{}}
 }
 
@@ -78,10 +80,10 @@ func (l *limiter) forgetLocked() {
 
 // tooMany is the answer for a caller who must wait.
 func (s *Server) tooMany(l *limiter, wait time.Duration) error {
-	s.metrics.limitHit(l.name)
+	s.limitHit(l.name)
 	return &failure{
 		kind:       kindTooMany,
-		detail:     "The limit " + l.name + " was reached; try again in " + wait.Round(time.Second).String() + ".",
+		detail:     "The limit " + string(l.name) + " was reached; try again in " + wait.Round(time.Second).String() + ".",
 		retryAfter: max(wait, time.Second),
 	}
 }

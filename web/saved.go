@@ -2,10 +2,12 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/limits"
 	"takeover/savedscripts"
 	"takeover/web/views"
 )
@@ -43,6 +45,9 @@ func (s *Server) saveScript(c echo.Context) error {
 		return err
 	}
 	saved, err := s.scripts.Save(c.Request().Context(), change)
+	if errors.Is(err, savedscripts.ErrTooMany) {
+		s.limitHit(limits.SavedScripts)
+	}
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/limits"
 	"takeover/savedscripts"
 	"takeover/session"
 	"takeover/web/demo"
@@ -160,9 +161,9 @@ func New(cfg Config) (*Server, error) {
 	cfg.setDefaults()
 	s := &Server{
 		cfg: cfg, manager: cfg.Manager, scripts: cmp.Or(cfg.Scripts, savedscripts.New(nil)), keys: cfg.Keys, log: cfg.Logger,
-		signer: newSigner(cfg.Keys), grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(),
-		creates: newLimiter("creates", time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
-		signIns: newLimiter("sign-ins", time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
+		signer: newSigner(cfg.Keys), grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(cfg.Manager.Limits()),
+		creates: newLimiter(limits.Creates, time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
+		signIns: newLimiter(limits.SignIns, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
 		metrics: newMetrics(cfg.Manager),
 	}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
@@ -227,6 +228,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	return err
 }
+
+// limitHit counts that a limit was reached.
+func (s *Server) limitHit(name limits.Name) { s.manager.Limits().Add(name, 1) }
 
 // Drain makes /readyz and creates answer 503, so that nobody new comes.
 func (s *Server) Drain() { s.draining.Store(true) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/limits"
 	"takeover/web/views"
 )
 
@@ -26,6 +27,8 @@ const (
 // signInCodes are the one-time codes of sign-in links. A link contains a code and
 // not the key, so that a terminal's scrollback or a log does not reveal the key.
 type signInCodes struct {
+	limits *limits.Hits
+
 	mu    sync.Mutex // guards codes
 	codes map[[sha256.Size]byte]signInCode
 }
@@ -35,8 +38,8 @@ type signInCode struct {
 	expires time.Time
 }
 
-func newSignInCodes() *signInCodes {
-	return &signInCodes{codes: map[[sha256.Size]byte]signInCode{}}
+func newSignInCodes(hits *limits.Hits) *signInCodes {
+	return &signInCodes{limits: hits, codes: map[[sha256.Size]byte]signInCode{}}
 }
 
 func (s *signInCodes) create(e *keyEntry) string {
@@ -44,6 +47,7 @@ func (s *signInCodes) create(e *keyEntry) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.codes) >= maxCodes {
+		s.limits.Add(limits.SignInLinks, 1)
 		clear(s.codes)
 	}
 	s.codes[sha256.Sum256([]byte(code))] = signInCode{entry: e, expires: time.Now().Add(codeTime)}

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"takeover/limits"
 )
 
 const (
@@ -56,6 +59,9 @@ func (s *Server) streaming(c echo.Context, feed func(ctx context.Context, out *s
 	var beat sync.WaitGroup
 	beat.Go(func() { out.beat(ctx, cancel) })
 	err := feed(ctx, out)
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(context.Cause(ctx), os.ErrDeadlineExceeded) {
+		s.limitHit(limits.Stalls)
+	}
 	cancel(nil)
 	beat.Wait()
 	if err != nil && ctx.Err() == nil {
@@ -121,7 +127,7 @@ func (o *sse) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 			return
 		}
 		if err := o.comment("beat"); err != nil {
-			cancel(errStalled)
+			cancel(fmt.Errorf("%w: %w", errStalled, err))
 			return
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"takeover/limits"
 	"takeover/links"
 	"takeover/screencast"
 	"takeover/session"
@@ -46,6 +47,8 @@ var (
 	errViewerLeft = errors.New("the viewer left")
 	// errViewerLost is why a view ends when the socket broke.
 	errViewerLost = errors.New("the viewer's connection broke")
+	// errUnread is why a view ends when the viewer left too many messages unread.
+	errUnread = fmt.Errorf("%w: too many messages wait", errStalled)
 )
 
 // viewerSocket is the connection of one viewer. run writes messages,
@@ -155,9 +158,14 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 		return websocket.StatusNormalClosure, text.Clip(ended.Reason, maxCloseReason)
 	case errors.Is(err, errViewerLeft), errors.Is(err, errViewerLost):
 		return websocket.StatusNormalClosure, ""
-	case errors.Is(err, screencast.ErrStalled), errors.Is(err, errStalled):
-		v.server.metrics.dropped.WithLabelValues("stalled").Inc()
-		return closeStalled, "stalled"
+	case errors.Is(err, screencast.ErrStalled):
+		v.server.limitHit(limits.Pictures)
+		return v.stalled()
+	case errors.Is(err, errUnread): // the session has counted it
+		return v.stalled()
+	case errors.Is(err, errStalled):
+		v.server.limitHit(limits.Stalls)
+		return v.stalled()
 	}
 	if errors.Is(err, links.ErrInvalid) {
 		return websocket.StatusPolicyViolation, text.Clip(sentence(err.Error()), maxCloseReason)
@@ -168,6 +176,12 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 		return code, ""
 	}
 	return code, text.Clip(err.Error(), maxCloseReason)
+}
+
+// stalled counts a viewer that is dropped, and returns its close code and reason.
+func (v *viewerSocket) stalled() (websocket.StatusCode, string) {
+	v.server.metrics.dropped.WithLabelValues("stalled").Inc()
+	return closeStalled, "stalled"
 }
 
 // read reads messages until the socket ends.
@@ -224,7 +238,7 @@ func (v *viewerSocket) pace(limit *rate.Limiter, size int) error {
 	if limit.AllowN(time.Now(), cost) {
 		return nil
 	}
-	v.server.metrics.limitHit("viewer-messages")
+	v.server.limitHit(limits.ViewerMessages)
 	return limit.WaitN(v.ctx, cost)
 }
 
@@ -238,7 +252,7 @@ func (v *viewerSocket) carryOut(m parsed) {
 		select {
 		case v.acts <- m:
 		default:
-			v.server.metrics.limitHit("viewer-acts")
+			v.server.limitHit(limits.ViewerActs)
 			v.complain(fmt.Errorf("%s: too much is under way", m.kind))
 		}
 	default:

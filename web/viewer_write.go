@@ -62,7 +62,7 @@ func (v *viewerSocket) run() error {
 // message sends a message of the session. The socket ends after the last one.
 func (v *viewerSocket) message(m any, open bool) error {
 	if !open { // the outbox was closed early, because the viewer did not read
-		return errStalled
+		return errUnread
 	}
 	if err := v.writeJSON(v.censor(m)); err != nil {
 		return err

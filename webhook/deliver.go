@@ -15,6 +15,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"takeover/limits"
 	"takeover/text"
 )
 
@@ -139,6 +140,7 @@ func (s *Sender) bury(r *record) {
 	}
 	s.mu.Unlock()
 	if oldest != nil {
+		s.limits.Add(limits.WebhookDead, 1)
 		s.log.Error("a dead webhook delivery is forgotten: too many are kept", "delivery", oldest.ID, "type", oldest.Type)
 		s.remove(oldest)
 	}
@@ -182,7 +184,7 @@ func withoutAddress(err error) error {
 }
 
 // body is the JSON that an endpoint gets for an event.
-func body(e Event, slack bool) json.RawMessage {
+func (s *Sender) body(e Event, slack bool) json.RawMessage {
 	if slack {
 		line := escapeSlack(e.Text)
 		if e.Link != "" {
@@ -201,6 +203,7 @@ func body(e Event, slack bool) json.RawMessage {
 		return whole
 	}
 	envelope.Data, envelope.Truncated = nil, true
+	s.limits.Add(limits.WebhookBody, 1)
 	return encode(envelope)
 }
 

@@ -19,6 +19,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"takeover/limits"
 	"takeover/store"
 )
 
@@ -138,6 +139,7 @@ type Options struct {
 	Backoff   []time.Duration // default Backoff
 	UserAgent string
 	Logger    *slog.Logger // default: discard
+	Limits    *limits.Hits // counts what is refused, forgotten or cut; default: nothing
 }
 
 // Sender delivers events to endpoints. Its methods may be called from any
@@ -150,6 +152,7 @@ type Sender struct {
 	backoff   []time.Duration
 	userAgent string
 	log       *slog.Logger
+	limits    *limits.Hits
 	queues    []*queue
 	work      sync.WaitGroup
 	wakeSaver chan struct{}      // one slot
@@ -186,7 +189,7 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 	}
 	s := &Sender{
 		wakeSaver: make(chan struct{}, 1), stopping: make(chan struct{}),
-		bucket: bucket, server: o.Server, signer: signer, backoff: o.Backoff, userAgent: cmp.Or(o.UserAgent, "takeover"), log: o.Logger,
+		bucket: bucket, server: o.Server, signer: signer, backoff: o.Backoff, userAgent: cmp.Or(o.UserAgent, "takeover"), log: o.Logger, limits: o.Limits,
 		client: &http.Client{
 			Timeout: requestTimeout,
 			// The operator did not configure the target of a redirect.
@@ -260,7 +263,7 @@ func (s *Sender) Send(e Event) {
 				ID: message + "." + q.endpoint.ID, Message: message, Endpoint: q.endpoint.ID,
 				Type: e.Type, State: Pending, CreatedAt: e.Time, NextAt: e.Time,
 			},
-			Body: body(e, q.endpoint.Slack),
+			Body: s.body(e, q.endpoint.Slack),
 		}
 		if !s.accept(q, r) {
 			s.log.Error("a webhook is lost: too many wait for the endpoint", "endpoint", q.endpoint.Name(), "type", e.Type)
@@ -271,6 +274,7 @@ func (s *Sender) Send(e Event) {
 // accept queues a delivery that is not in the store yet.
 func (s *Sender) accept(q *queue, r *record) bool {
 	if !q.add(r) {
+		s.limits.Add(limits.WebhookQueue, 1)
 		return false
 	}
 	s.mu.Lock()

@@ -18,6 +18,7 @@ import (
 
 	"takeover/archive"
 	"takeover/files"
+	"takeover/limits"
 	"takeover/savedscripts"
 	"takeover/session"
 	"takeover/static"
@@ -144,13 +145,14 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	hooks, err := s.webhooks(ctx, kept, log)
+	hits := limits.New()
+	hooks, err := s.webhooks(ctx, kept, hits, log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	options := s.options(kept, hooks, log)
-	options.S2 = second
+	options.S2, options.Limits = second, hits
 	options.PublicURL, options.Redaction = public.current, redaction
 	options.CheckURL = web.AddressGuard(ln.Addr().String(), public.current)
 	manager, err := session.NewManager(options)

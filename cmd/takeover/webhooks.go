@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"takeover/limits"
 	"takeover/store"
 	"takeover/web"
 	"takeover/webhook"
@@ -22,7 +23,7 @@ const webhookTime = 3 * time.Second
 
 // webhooks starts the sender of webhooks. It returns nil if no address is
 // configured.
-func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, log *slog.Logger) (*webhook.Sender, error) {
+func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, hits *limits.Hits, log *slog.Logger) (*webhook.Sender, error) {
 	if len(s.Webhooks) == 0 {
 		return nil, nil //nolint:nilnil // there is none, and that is no error
 	}
@@ -30,7 +31,7 @@ func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, log *slo
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
-	o := webhook.Options{Store: kept, Server: server, Secret: os.Getenv("TAKEOVER_WEBHOOK_SECRET"), UserAgent: "takeover/" + version(), Logger: log}
+	o := webhook.Options{Store: kept, Server: server, Secret: os.Getenv("TAKEOVER_WEBHOOK_SECRET"), UserAgent: "takeover/" + version(), Logger: log, Limits: hits}
 	for i, address := range s.Webhooks {
 		e, err := webhook.ParseEndpoint(address)
 		if err != nil {

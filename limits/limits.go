@@ -1,0 +1,86 @@
+// Package limits counts how often the limits of the server are reached.
+//
+// A bound that drops, refuses or cuts something while the server runs has a name
+// here. /metrics shows the counts as takeover_limit_hits_total{limit="…"}, and
+// docs/limits.md lists the bounds with their names.
+package limits
+
+import "sync/atomic"
+
+// Name is the name of a limit in /metrics.
+type Name string
+
+// The limits that are counted.
+const (
+	Sessions           Name = "sessions"             // creates refused by a full server
+	Creates            Name = "creates"              // creates refused because their caller makes too many
+	SignIns            Name = "sign-ins"             // wrong keys of a caller who tried too many
+	Viewers            Name = "viewers"              // viewers refused by a session
+	Guests             Name = "guests"               // viewers with links refused by a session
+	Links              Name = "links"                // links refused by a session
+	Tabs               Name = "tabs"                 // tabs refused to people and to pages
+	Files              Name = "files"                // files refused by a session
+	GuestFiles         Name = "guest-files"          // files refused to people with links
+	Restarts           Name = "restarts"             // sessions ended because Chromium died too often
+	Runs               Name = "runs"                 // runs of a session forgotten for newer ones
+	RunEvents          Name = "run-events"           // steps and log lines of a run left out
+	Takeovers          Name = "takeovers"            // takeovers of a session forgotten for newer ones
+	Downloads          Name = "downloads"            // downloads that later viewers are not told about
+	Permissions        Name = "permissions"          // permissions that people could not give
+	SignInLinks        Name = "sign-in-links"        // times that all open sign-in links were dropped
+	Secrets            Name = "secrets"              // typed secrets forgotten for newer ones
+	ViewerMessages     Name = "viewer-messages"      // messages of viewers that were read late
+	ViewerActs         Name = "viewer-acts"          // slow messages of viewers refused
+	ViewerOutbox       Name = "viewer-outbox"        // viewers dropped because they do not read
+	Pictures           Name = "pictures"             // viewers dropped because they acknowledge no pictures
+	Stalls             Name = "stalls"               // viewers and readers dropped because they take nothing
+	CaptureQueue       Name = "capture-queue"        // browser events dropped before they became events
+	CaptureCut         Name = "capture-cut"          // events with a part cut off
+	CaptureInteraction Name = "capture-interactions" // interactions of pages dropped
+	CaptureTables      Name = "capture-tables"       // frames, contexts, requests, sockets and downloads not followed
+	EventsMemory       Name = "events-memory"        // events that a reader missed because memory was full
+	EventsRefused      Name = "events-refused"       // events refused by the durable stream or S2
+	ConsoleRate        Name = "console-rate"         // lines dropped from the background log
+	ConsoleRealms      Name = "console-realms"       // pages and workers that the background log does not listen to
+	ConsoleKept        Name = "console-kept"         // lines and sections left out of the background log
+	SavedScripts       Name = "saved-scripts"        // saved scripts refused
+	WebhookQueue       Name = "webhook-queue"        // webhooks refused because too many wait
+	WebhookDead        Name = "webhook-dead"         // failed webhooks forgotten for newer ones
+	WebhookBody        Name = "webhook-body"         // webhooks sent without their data
+)
+
+// Names lists every limit, in the order of /metrics.
+var Names = []Name{
+	Sessions, Creates, SignIns, Viewers, Guests, Links, Tabs, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets,
+	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
+	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
+	SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
+}
+
+// Hits counts the hits of every limit. A nil Hits counts nothing. Its methods may
+// be called from any goroutine.
+type Hits struct{ counts map[Name]*atomic.Uint64 }
+
+// New returns Hits in which every limit has been reached 0 times.
+func New() *Hits {
+	h := &Hits{counts: make(map[Name]*atomic.Uint64, len(Names))}
+	for _, name := range Names {
+		h.counts[name] = new(atomic.Uint64)
+	}
+	return h
+}
+
+// Add counts n hits of a limit.
+func (h *Hits) Add(name Name, n uint64) {
+	if h != nil {
+		h.counts[name].Add(n)
+	}
+}
+
+// Count returns how often a limit was reached.
+func (h *Hits) Count(name Name) uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.counts[name].Load()
+}
