@@ -17,6 +17,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/cdp"
+	"takeover/limits"
 )
 
 // saidBy runs a script that must succeed, and returns its background events and log.
@@ -266,6 +267,10 @@ func TestBackgroundFlood(t *testing.T) {
 	}
 	if dropped != 1 || len(info.BackgroundEvents) != background.MaxKept {
 		t.Errorf("%d of %d tell what was dropped: %+v", dropped, len(info.BackgroundEvents), info.BackgroundEvents)
+	}
+	// What the message counts is in /metrics, too.
+	if rate, queue := m.Limits().Count(limits.ConsoleRate), m.Limits().Count(limits.CaptureQueue); rate == 0 || rate+queue > lines {
+		t.Errorf("%d lines were too fast and %d did not fit the queue, of %d", rate, queue, lines)
 	}
 	t.Logf("heap %d → at most %d MB", before.HeapInuse>>20, peak>>20)
 }

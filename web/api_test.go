@@ -150,7 +150,7 @@ func TestFullServerSaysWhen(t *testing.T) {
 		t.Errorf("readyz: %d", got.status)
 	}
 	metrics := string(s.do(request{method: "GET", path: "/metrics"}).body)
-	for _, line := range []string{`takeover_limit_hits_total{limit="sessions"} 1`, `takeover_sessions{status="live"} 0`, `takeover_sessions_max 1`, `takeover_sessions_created_total 1`} {
+	for _, line := range []string{`takeover_limit_hits_total{limit="sessions"} 1`, `takeover_limit_hits_total{limit="capture-queue"} 0`, `takeover_sessions{status="live"} 0`, `takeover_sessions_max 1`, `takeover_sessions_created_total 1`} {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("metrics lack %s", line)
 		}
