@@ -9,6 +9,7 @@ import (
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/cdp"
 )
@@ -97,6 +98,13 @@ func (p *Page) Replaced() <-chan struct{} {
 func (p *Page) replacedLocked() {
 	p.browser.signalLocked(p.replaced)
 	p.replaced = make(chan struct{})
+}
+
+// Responds reports whether the page responds before ctx ends. A page in the middle of
+// a long script does not, nor one behind a dialog, and neither can be pictured.
+func (p *Page) Responds(ctx context.Context) bool {
+	_, err := cdp.Call(ctx, p.Session(), runtime.GetIsolateID, proto.Empty{}) // any reply will do
+	return err == nil || ctx.Err() == nil                                     // an error is a response
 }
 
 // ContentSize returns the size of the whole document in CSS pixels.

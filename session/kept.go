@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	respondTimeout     = 300 * time.Millisecond // for a page to show that it can be pictured
 	keptPictureTimeout = 2 * time.Second
 	keptPictureQuality = 60 // of the JPEG
 )
@@ -60,8 +61,8 @@ func (r *Run) keepPicture(status RunStatus) {
 	}
 }
 
-// pictureToKeep captures the active page. It returns nil when that takes too long
-// or the page shows a secret.
+// pictureToKeep captures the active page. It returns nil when the page does not
+// respond soon, the picture takes too long, or the page shows a secret.
 func (s *Session) pictureToKeep() []byte {
 	p, err := s.activePage()
 	if err != nil || p.Crashed() {
@@ -69,6 +70,11 @@ func (s *Session) pictureToKeep() []byte {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), keptPictureTimeout)
 	defer cancel()
+	soon, cancelSoon := context.WithTimeout(ctx, respondTimeout)
+	defer cancelSoon()
+	if !p.Responds(soon) {
+		return nil
+	}
 	image, err := s.screenshot(ctx, p, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(keptPictureQuality)), OptimizeForSpeed: new(true),
 	})

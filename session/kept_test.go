@@ -78,6 +78,40 @@ func picturesOf(t *testing.T, s *Session) {
 	}
 }
 
+// TestFailuresAreToldSoon has scripts fail in pages that can be pictured, or not. The
+// end of the run does not wait long for a picture that cannot be taken.
+func TestFailuresAreToldSoon(t *testing.T) {
+	for name, c := range map[string]struct {
+		code    string
+		picture bool
+	}{
+		"a page that responds": {``, true},
+		"a page that is stuck": {`for (;;) {}`, false},
+		"a page that asks":     {`confirm('really?')`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := create(t, startManager(t, Options{WarmBrowsers: -1, Capture: true}), CreateOptions{URL: site(t)})
+			v := join(t, s, RoleControl)
+			v.picture("the page")
+			r := startRun(t, s, `
+				page.on('dialog', () => {});
+				const begins = page.waitForEvent('console');
+				await page.evaluate(() => { setTimeout(() => { console.log('begins'); `+c.code+` }) });
+				await begins;
+				console.log('now');
+				throw new Error('it broke')`)
+			info := endOf(t, r)
+			took := info.EndedAt.Sub(info.Logs[0].TS)
+			if took >= keptPictureTimeout { // the patience with a page that responds
+				t.Errorf("told %v after it failed", took)
+			}
+			if r.HasPicture() != c.picture {
+				t.Errorf("picture: %v", r.HasPicture())
+			}
+		})
+	}
+}
+
 // TestNothingIsCapturedUnlessWanted creates a session that chooses to have no
 // capture on a server that captures, and the other way round.
 func TestNothingIsCapturedUnlessWanted(t *testing.T) {
