@@ -10,8 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"takeover/background"
+	"takeover/limits"
 )
 
 // limitRows maps the beginning of a row in the limits table of docs/scripting.md
@@ -114,7 +119,134 @@ func size(n int64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-var limitName = regexp.MustCompile(`^(max|Max|kept|Default)[A-Z]`)
+var limitName = regexp.MustCompile(`^(max|Max|kept|Default)[A-Z]|Limit$|Rate$|Burst$|PerSecond$`)
+
+// internalBounds are constants with such names in the packages of docs/limits.md
+// that nobody meets as a limit, by why.
+var internalBounds = map[string][]string{
+	"a choice, not a bound": {
+		"browser.DefaultWidth", "browser.DefaultHeight", "session.DefaultWidth", "session.DefaultHeight", "screencast.DefaultQuality", "screencast.FullRate",
+		"screencast.likenessLimit", "session.keptPictureQuality", "scripting.DefaultUID", "background.keptFirst",
+	},
+	"how often or at which size work is done; nothing is lost": {
+		"capture.maxBodiesAtOnce", "cdp.maxDirect", "scripting.maxDirect", "web.maxStreamBatch", "capture.maxBufferedShifts", "capture.maxOpened",
+	},
+	"protects against what Chromium, the worker or the store never send": {
+		"browser.maxTempPath", "cdp.maxNesting", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "capture.maxShotPixels", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
+		"browser.keptEarly", "capture.maxPlaceDigits", "web.drainLimit",
+	},
+	"how far redaction looks; what lies beyond is removed as a whole": {
+		"capture.maxRedactPasses", "capture.maxEmbedded", "capture.maxRedactDepth", "capture.maxKeyBytes", "capture.maxAuthority", "secrets.maxTypedText",
+	},
+	"shortens what is shown of a text, not the text": {
+		"background.MaxMessage", "background.maxStack", "background.maxTitles", "background.maxName", "background.maxResult", "browser.maxFaviconURL", "browser.maxTitle",
+		"browser.maxRefusal", "capture.maxDataURL", "capture.maxStackFrames", "capture.maxElementLookups", "capture.maxDepth", "capture.maxMembers", "capture.maxExpansions",
+		"cdp.maxTraced", "questions.maxAccept", "questions.maxAddress", "questions.maxRealm", "session.maxTarget", "session.maxTitle", "web.maxFailure", "web.maxCloseReason",
+		"widget.maxLabel", "widget.maxValue",
+	},
+	"Playwright's own bookkeeping, in docs/scripting.md": {"browser.keptAttempts", "browser.maxHead"},
+}
+
+// boundPackages are the packages whose bounds docs/limits.md lists.
+var boundPackages = []string{
+	"archive", "background", "browser", "capture", "cdp", "clipboard", "control", "input", "journal", "links", "liveview", "questions", "savedscripts", "screencast",
+	"scripting", "scripting/wire", "secrets", "session", "store", "web", "webhook", "widget",
+}
+
+var (
+	boundConstant = regexp.MustCompile("`([a-z/]+\\.[A-Za-z]+)`")
+	countedAs     = regexp.MustCompile("^`([a-z_-]+)`$")
+	metricName    = regexp.MustCompile(`"(takeover_[a-z_]+)"`)
+)
+
+// TestBoundsInDocs checks that every bound is in docs/limits.md with its value and
+// a figure that exists, and that every limit that is counted is there.
+func TestBoundsInDocs(t *testing.T) {
+	raw, err := os.ReadFile("docs/limits.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile("web/metrics.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures := map[string]bool{}
+	for _, m := range metricName.FindAllStringSubmatch(string(code), -1) {
+		figures[m[1]] = true
+	}
+	for _, name := range limits.Names {
+		figures[string(name)] = true
+	}
+	values := map[string]constant.Value{}
+	for _, dir := range boundPackages {
+		constantsOf(t, dir, values)
+	}
+	known, counted := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(string(raw)) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| bound |") {
+			continue
+		}
+		if len(cells) != 4 {
+			t.Errorf("a row with %d columns, want 4: %s", len(cells), line)
+			continue
+		}
+		figure := strings.TrimSuffix(cells[3], " |")
+		if m := countedAs.FindStringSubmatch(figure); m != nil && figures[m[1]] {
+			counted[m[1]] = true
+		} else if figure != "–" {
+			t.Errorf("no figure %s: %s", figure, line)
+		}
+		for _, m := range boundConstant.FindAllStringSubmatch(cells[0], -1) {
+			known[m[1]] = true
+			value := values[m[1]]
+			if value == nil {
+				t.Errorf("there is no constant %s", m[1])
+				continue
+			}
+			if n, ok := constant.Int64Val(value); !ok || !saysNumber(cells[1], n) {
+				t.Errorf("the row of %s does not say %s or %s: %s", m[1], count(n), size(n), cells[1])
+			}
+		}
+	}
+	for _, name := range limits.Names {
+		if !counted[string(name)] {
+			t.Errorf("the limit %q is counted, and has no row in docs/limits.md", name)
+		}
+	}
+	for _, constants := range internalBounds {
+		for _, name := range constants {
+			if values[name] == nil || known[name] {
+				t.Errorf("%s does not exist, or has a row", name)
+			}
+			known[name] = true
+		}
+	}
+	for _, constants := range limitRows {
+		for name := range strings.FieldsSeq(constants) {
+			known[name] = true
+		}
+	}
+	for name := range values {
+		if !known[name] {
+			t.Errorf("%s has no row in docs/limits.md. A bound that drops, refuses or cuts something needs a name in package limits, too", name)
+		}
+	}
+}
+
+// saysNumber reports whether one of the numbers in a cell is n.
+func saysNumber(cell string, n int64) bool {
+	wanted := []string{count(n), size(n)}
+	if n >= 1<<30 && n%(1<<30) == 0 {
+		wanted = append(wanted, fmt.Sprintf("%d GiB", n>>30))
+	}
+	for _, number := range strings.Split(cell, ", ") {
+		if slices.Contains(wanted, number) {
+			return true
+		}
+	}
+	return false
+}
 
 // constantsOf adds a package's integer constants that are named like limits.
 func constantsOf(t *testing.T, dir string, values map[string]constant.Value) {
@@ -138,12 +270,18 @@ func constantsOf(t *testing.T, dir string, values map[string]constant.Value) {
 			}
 			for _, s := range group.Specs {
 				spec, ok := s.(*ast.ValueSpec)
-				if !ok || len(spec.Values) != 1 || !limitName.MatchString(spec.Names[0].Name) {
+				if !ok || len(spec.Values) != len(spec.Names) {
 					continue
 				}
-				value, err := types.Eval(token.NewFileSet(), nil, token.NoPos, types.ExprString(spec.Values[0]))
-				if err == nil && value.Value.Kind() == constant.Int { // other values are durations
-					values[dir+"."+spec.Names[0].Name] = value.Value
+				for i, name := range spec.Names {
+					if !limitName.MatchString(name.Name) {
+						continue
+					}
+					expression := strings.ReplaceAll(types.ExprString(spec.Values[i]), "background.MaxPerSecond", strconv.Itoa(background.MaxPerSecond))
+					value, err := types.Eval(token.NewFileSet(), nil, token.NoPos, expression)
+					if err == nil && value.Value.Kind() == constant.Int { // other values are durations
+						values[dir+"."+name.Name] = value.Value
+					}
 				}
 			}
 		}

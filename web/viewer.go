@@ -191,6 +191,9 @@ func (v *viewerSocket) read() {
 	for {
 		kind, raw, err := v.conn.Read(context.Background()) // run closes the socket
 		if err != nil {
+			if errors.Is(err, websocket.ErrMessageTooBig) {
+				v.server.metrics.malformed.Inc()
+			}
 			v.cancel(leftOrLost(err))
 			return
 		}

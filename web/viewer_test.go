@@ -251,6 +251,9 @@ func TestViewerSurvivesBadMessages(t *testing.T) {
 	if code := v.closed(); code != websocket.StatusMessageTooBig && code != -1 {
 		t.Errorf("close code %d after a huge message, want 1009", code)
 	}
+	if metrics := string(s.do(request{method: "GET", path: "/metrics"}).body); !strings.Contains(metrics, fmt.Sprintf("takeover_viewer_messages_malformed_total %d\n", len(bad)+2)) {
+		t.Error("not every bad message is counted")
+	}
 	other.send(map[string]any{"type": "ping", "t": 1})
 	other.wait("pong on the other socket", func(m map[string]any) bool { return m["type"] == "pong" })
 }
