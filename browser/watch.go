@@ -32,10 +32,10 @@ type NavigationWatch struct {
 // WatchNavigations starts to watch the effects of an action: navigations of the
 // page's main frame, and popups.
 //
-// 	watch := page.WatchNavigations()
-// 	defer watch.Close()
-// 	… click …
-// 	err := watch.Wait(ctx)
+//	watch := page.WatchNavigations()
+//	defer watch.Close()
+//	… click …
+//	err := watch.Wait(ctx)
 func (p *Page) WatchNavigations() *NavigationWatch {
 	w := &NavigationWatch{page: p}
 	p.browser.mu.Lock()

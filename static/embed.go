@@ -1,10 +1,10 @@
 // Package static holds the scripts, the stylesheet and the pictures of the web
 // pages: their sources in src, and the built form, which npm writes to dist and
-// which is embedded here. With the build tag dev they are read from the disk
-// instead, each time anew, so that `make dev` need not build the program again.
+// which is embedded here. With the build tag dev they are read from disk each
+// time, so that `make dev` need not build the program again.
 //
-// Go compiles without the npm step. Built reports whether that step was done.
-// Without it, Asset returns an empty string, and the pages say what is missing.
+// Go compiles without the npm step. Built reports whether it was run. Without it,
+// Asset returns an empty string, and the pages say what is missing.
 package static
 
 import (
@@ -21,14 +21,14 @@ const Prefix = "/static/"
 // asset, and the imports of each script.
 const manifestName = "manifest.json"
 
-// ErrNotBuilt means that the npm step was not done before Go was compiled.
+// ErrNotBuilt means that the npm step was not run before Go was compiled.
 var ErrNotBuilt = errors.New("web assets are not built: run `make generate`")
 
 // Built reports whether the assets exist.
 func Built() bool { return Check() == nil }
 
 // Check returns nil when the assets exist, ErrNotBuilt when the npm step was not
-// done, and another error when the assets cannot be read.
+// run, and another error when the assets cannot be read.
 func Check() error {
 	_, err := manifest()
 	return err
@@ -50,8 +50,8 @@ func Asset(name string) string {
 }
 
 // Imports returns the URL paths of the scripts that the script with the given
-// plain name imports. A page that names them lets the browser fetch all of them
-// at once.
+// plain name imports. If a page lists them, the browser can fetch all of them at
+// once.
 func Imports(name string) []string {
 	m, err := manifest()
 	if err != nil {

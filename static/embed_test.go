@@ -24,8 +24,8 @@ func TestReadManifestBroken(t *testing.T) {
 	}
 }
 
-// TestAssets checks the built assets or, in a tree without the npm step, that all
-// three functions agree about that.
+// TestAssets checks the built assets. In a tree without the npm step, it checks
+// that all three functions report that.
 func TestAssets(t *testing.T) {
 	pages := []string{"takeover.css", "theme.js", "sessions.js", "session.js", "takeover.js", "locked.js", "login.js", "settings.js", "icon.svg", "icon-waiting.svg"}
 	if !Built() {

@@ -14,8 +14,8 @@ import (
 const blobPart = 900_000
 
 // Blobs is a table of large values by name. A value may be larger than a message,
-// and is replaced as a whole. Methods may be called from any goroutine, but only
-// one at a time may change the same value.
+// and is replaced as a whole. Methods may be called from any goroutine, but no
+// two may change the same value at the same time.
 //
 // It uses a Bucket and not JetStream's object store, because the client of the
 // object store may leave a goroutine behind for each written value.
@@ -33,9 +33,9 @@ func (h blobHead) partKey(name string, i int) string {
 	return name + "." + h.Version + "." + strconv.Itoa(i)
 }
 
-// Blobs opens the table of that name, and creates it when it does not exist.
-// Names consist of letters, digits, "-" and "_". The parts of a value that was
-// never written completely stay for o.Age.
+// Blobs opens the table of that name, and creates it if it does not exist. Names
+// consist of letters, digits, "-" and "_". If writing a value was interrupted,
+// its parts are kept for o.Age.
 func (s *Store) Blobs(ctx context.Context, name string, o BucketOptions) (*Blobs, error) {
 	bucket, err := s.Bucket(ctx, name, o)
 	if err != nil {

@@ -21,8 +21,8 @@ const DefaultBucketSize = 256 << 20
 
 // BucketOptions bounds a bucket. The zero value of each field is its default.
 type BucketOptions struct {
-	Bytes int64         // of all values; further ones are refused; default DefaultBucketSize
-	Age   time.Duration // values that did not change for so long are removed; default: never
+	Bytes int64         // size of all values; more are refused; default DefaultBucketSize
+	Age   time.Duration // values that have not changed for this long are removed; default: never
 }
 
 func (o BucketOptions) bytes() int64 { return cmp.Or(o.Bytes, DefaultBucketSize) }
@@ -39,7 +39,7 @@ type Entry struct {
 // letters, digits, "-", "_", "=", "." and "/".
 type Bucket struct{ kv jetstream.KeyValue }
 
-// Bucket opens the bucket of that name, and creates it when it does not exist.
+// Bucket opens the bucket of that name, and creates it if it does not exist.
 // Names consist of letters, digits, "-" and "_".
 func (s *Store) Bucket(ctx context.Context, name string, o BucketOptions) (*Bucket, error) {
 	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
@@ -83,7 +83,7 @@ func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uin
 	return next, nil
 }
 
-// Set sets a key, whatever its revision is.
+// Set sets a key, whatever its revision.
 func (b *Bucket) Set(ctx context.Context, key string, value []byte) error {
 	if _, err := b.kv.Put(ctx, key, value); err != nil {
 		return fmt.Errorf("write %s: %w", key, err)

@@ -12,12 +12,13 @@ import (
 	"takeover/store"
 )
 
-// cutter forwards connections to a server. After limit bytes to the server it loses
-// what comes, closes its connections, and forwards without a limit from then on.
+// cutter forwards connections to a server. After limit bytes to the server, it
+// drops what follows and closes its connections. From then on it forwards without
+// a limit.
 type cutter struct {
 	net.Listener
 	mu    sync.Mutex
-	limit int // 0 for none
+	limit int // 0 means no limit
 	conns []net.Conn
 	wg    sync.WaitGroup
 }
@@ -69,7 +70,7 @@ func (c *cutter) forward(out, in net.Conn) {
 	}
 }
 
-// spent counts n bytes and, at the limit, cuts.
+// spent counts n bytes, and cuts the connections at the limit.
 func (c *cutter) spent(n int) bool {
 	c.mu.Lock()
 	if c.limit == 0 || c.limit > n {
@@ -92,8 +93,8 @@ func (c *cutter) cut() {
 	c.conns = nil
 }
 
-// Of events whose connection breaks, the first are kept and none behind a lost one:
-// what Last says is the whole truth.
+// TestAppendOverACut breaks the connection while events are appended: the first
+// events are stored, none after a lost one is, and Last returns the right number.
 func TestAppendOverACut(t *testing.T) {
 	c := newCutter(t, strings.TrimPrefix(external(t), "nats://"))
 	s := open(t, store.Options{URL: "nats://" + c.Addr().String()})
@@ -112,7 +113,7 @@ func TestAppendOverACut(t *testing.T) {
 	for away, changed := s.Away(); away; away, changed = s.Away() {
 		<-changed
 	}
-	// The connection for events comes back by itself, and takes one again.
+	// The connection for events reconnects by itself, and accepts events again.
 	var err error
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		if _, err = e.Append(t.Context(), "two", list[:1]); err == nil {
@@ -139,7 +140,7 @@ func TestAppendOverACut(t *testing.T) {
 	}
 }
 
-// gap is the number before the first that is missing.
+// gap returns the number before the first missing one.
 func gap(list []uint64) (n uint64) {
 	for _, seq := range list {
 		if seq != n+1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Default bounds of the stream of events.
+// Default limits of the stream of events.
 const (
 	DefaultEventsBytes = 2 << 30
 	DefaultEventsAge   = 7 * 24 * time.Hour
@@ -30,12 +30,12 @@ const (
 	// duplicatesFor is how long NATS remembers the ids of events, in memory. It
 	// is short because a page that logs without end makes tens of thousands of
 	// events a second. It only has to cover events that were on their way when
-	// Last was asked: after an error, callers ask Last before they add events
+	// Last was called: after an error, callers call Last before they add events
 	// again.
 	duplicatesFor = time.Second
 )
 
-// EventsOptions bounds the kept events. The oldest are removed first. The zero
+// EventsOptions limits the stored events. The oldest are removed first. The zero
 // value of each field is its default.
 type EventsOptions struct {
 	Bytes int64         // default DefaultEventsBytes
@@ -46,13 +46,13 @@ type EventsOptions struct {
 type Record struct {
 	Seq      uint64 // rising within a session
 	TS       int64  // Unix milliseconds; not read back
-	Capture  string // the capture it belongs to; with Seq it names the event
+	Capture  string // the capture that it belongs to; together with Seq it identifies the event
 	Category string
-	JSON     []byte // the event; not to be changed
+	JSON     []byte // the event; must not be changed
 }
 
 // id identifies the event for NATS, which drops a second event with the same id.
-// An event without a capture gets the id of its session.
+// If an event has no capture, its session's id is used.
 func (r Record) id(session string) string {
 	return cmp.Or(r.Capture, session) + ":" + strconv.FormatUint(r.Seq, 10)
 }
@@ -65,10 +65,10 @@ type Events struct {
 	stream jetstream.Stream
 }
 
-// Events opens the stream, and creates it when it does not exist. Its files are
-// not compressed: NATS writes a plain block and, when the block is full, reads
-// all of it again to compress it. In a flood of events that takes a sixth of the
-// time, and memory.
+// Events opens the stream, and creates it if it does not exist. Its files are not
+// compressed, because NATS writes a plain block and, when the block is full,
+// reads all of it again to compress it. In a flood of events, that would take a
+// sixth of the time, and memory.
 func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 	stream, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: eventsStream, Subjects: []string{eventsPrefix + ">"},
@@ -91,11 +91,11 @@ func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 // subject is the NATS subject of a session's events of one category, or of all categories for "*".
 func subject(session, category string) string { return eventsPrefix + session + "." + category }
 
-// Append adds events of one session, in order, and returns the number of kept
-// events when all of them are kept or one failed. After an error more of them may
-// be kept; Last gives the newest. When the connection breaks, the error is
-// ErrAway at once. Session and categories consist of letters, digits, "-" and
-// "_".
+// Append adds events of one session, in order. It returns the number of stored
+// events when all are stored or one has failed. After an error, more of them may
+// have been stored; Last returns the newest. When the connection breaks, the
+// error is ErrAway at once. Session and categories consist of letters, digits,
+// "-" and "_".
 func (e *Events) Append(ctx context.Context, session string, records []Record) (kept int, err error) {
 	away, changed := e.store.Away()
 	if away {
@@ -125,10 +125,10 @@ func (e *Events) Append(ctx context.Context, session string, records []Record) (
 	return len(records), nil
 }
 
-// Away is Store.Away.
+// Away is the same as Store.Away.
 func (e *Events) Away() (bool, <-chan struct{}) { return e.store.Away() }
 
-// Last returns the number of a session's newest kept event, or 0.
+// Last returns the number of a session's newest stored event, or 0.
 func (e *Events) Last(ctx context.Context, session string) (uint64, error) {
 	m, err := e.stream.GetLastMsgForSubject(ctx, subject(session, "*"))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -167,7 +167,7 @@ func (e *Events) Read(ctx context.Context, session string, since uint64, visit f
 			if err != nil {
 				return err
 			}
-			if seq <= since { // kept twice, because an acknowledgement was lost
+			if seq <= since { // stored twice, because an acknowledgement was lost
 				continue
 			}
 			since = seq
@@ -189,7 +189,7 @@ func (e *Events) Read(ctx context.Context, session string, since uint64, visit f
 }
 
 // find returns the position in the stream of the session's first event after
-// number since, or 0. It searches by halves, because numbers rise with positions.
+// number since, or 0. It uses binary search, because numbers rise with positions.
 func (e *Events) find(ctx context.Context, session string, since uint64) (uint64, error) {
 	info, err := e.stream.Info(ctx)
 	if err != nil {
@@ -224,7 +224,7 @@ func (e *Events) find(ctx context.Context, session string, since uint64) (uint64
 	return first + uint64(n), nil
 }
 
-// seqOf reads an event's number from its id.
+// seqOf parses an event's number from its id.
 func seqOf(h nats.Header) (uint64, error) {
 	id := h.Get(jetstream.MsgIDHeader)
 	seq, err := strconv.ParseUint(id[strings.LastIndexByte(id, ':')+1:], 10, 64)

@@ -24,7 +24,7 @@ func events(t *testing.T, s *store.Store, o store.EventsOptions) *store.Events {
 	return e
 }
 
-// add appends the events of the numbers from one to another.
+// add appends the events with the numbers in a range.
 func add(t *testing.T, e *store.Events, session string, from, to uint64) {
 	t.Helper()
 	var list []store.Record
@@ -65,7 +65,7 @@ func TestEvents(t *testing.T) {
 			if got := numbers(t, e, "one", 0, 10); got != nil {
 				t.Errorf("read %v of nothing", got)
 			}
-			for from := uint64(1); from < 600; from += 50 { // two sessions, mixed
+			for from := uint64(1); from < 600; from += 50 { // two sessions, interleaved
 				add(t, e, "one", from, from+49)
 				add(t, e, "other", 2*from, 2*from+20)
 			}
@@ -94,7 +94,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Events survive a restart, up to the limit.
+// TestEventsStay checks that events survive a restart, up to the limit.
 func TestEventsStay(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, store.Options{Dir: dir})
@@ -114,8 +114,8 @@ func TestEventsStay(t *testing.T) {
 	}
 }
 
-// TestEventsRememberedBriefly bounds the memory in which NATS remembers ids of
-// events. With its default of two minutes, a page that logs without end would
+// TestEventsRememberedBriefly bounds the memory that NATS uses for the ids of
+// events. With NATS's default of two minutes, a page that logs without end would
 // fill hundreds of megabytes.
 func TestEventsRememberedBriefly(t *testing.T) {
 	url := external(t)
@@ -138,7 +138,8 @@ func TestEventsRememberedBriefly(t *testing.T) {
 	}
 }
 
-// The stream keeps to its bound of bytes and removes the oldest events first.
+// TestEventsRetention checks that the stream stays within its size and removes
+// the oldest events first.
 func TestEventsRetention(t *testing.T) {
 	url := external(t)
 	conn, err := nats.Connect(url)
@@ -188,7 +189,8 @@ func TestEventsRetention(t *testing.T) {
 	}
 }
 
-// Events over the age limit are gone after a restart at the latest.
+// TestEventsAge checks that events over the age limit are gone after a restart at
+// the latest.
 func TestEventsAge(t *testing.T) {
 	const age = 200 * time.Millisecond
 	dir := t.TempDir()
@@ -213,7 +215,8 @@ func TestEventsAge(t *testing.T) {
 	}
 }
 
-// A stream from an older version gets today's settings.
+// TestEventsOfAnOlderStream checks that a stream from an older version gets the
+// present settings.
 func TestEventsOfAnOlderStream(t *testing.T) {
 	url := external(t)
 	nc, err := nats.Connect(url)
@@ -247,17 +250,17 @@ func TestEventsOfAnOlderStream(t *testing.T) {
 	}
 }
 
-// Bounds the memory that an event allocates on its way into the stream, NATS
-// included, at thousands of events per second.
+// TestAppendAllocatesLittle bounds the memory that is allocated for each event on
+// its way into the stream, including NATS, at thousands of events per second.
 func TestAppendAllocatesLittle(t *testing.T) {
-	const maxBytes, maxAllocations = 8 << 10, 60 // of an event of half a kilobyte
+	const maxBytes, maxAllocations = 8 << 10, 60 // for an event of half a kilobyte
 	e := events(t, open(t, store.Options{Dir: t.TempDir()}), store.EventsOptions{})
 	list := make([]store.Record, 50)
 	text := []byte(`{"text":"` + strings.Repeat("x", 500) + `"}`)
 	var before, after runtime.MemStats
 	const rounds = 100
 	for round := range rounds {
-		if round == rounds/10 { // one-time allocations are over
+		if round == rounds/10 { // one-time allocations are done
 			runtime.ReadMemStats(&before)
 		}
 		for i := range list {

@@ -17,13 +17,13 @@ import (
 // Limits of one request, from S2's documentation of "append records".
 const (
 	s2MaxRecords = 1000
-	s2MaxBytes   = 1 << 20 // metered: see metered
+	s2MaxBytes   = 1 << 20 // see metered
 
-	s2Timeout   = 10 * time.Second // for one answer
-	s2MaxAnswer = 64 << 10         // bytes read of it
+	s2Timeout   = 10 * time.Second // for one response
+	s2MaxAnswer = 64 << 10         // bytes read of a response
 )
 
-// ErrRefused is the error of records that S2 will never take.
+// ErrRefused is returned for records that S2 will never accept.
 var ErrRefused = errors.New("S2 refuses the records")
 
 // S2Options names a stream at s2.dev. Token, Basin and Stream are required.
@@ -31,13 +31,13 @@ type S2Options struct {
 	Token    string // an access token that may append
 	Basin    string
 	Stream   string // must exist, unless the basin creates streams at the first append
-	Endpoint string // default: S2's endpoint of the basin; another endpoint gets the basin in a header
+	Endpoint string // default: the basin's endpoint at S2; any other endpoint gets the basin in a header
 }
 
 // S2 appends events to a stream at s2.dev, over REST. Its methods may be called from
 // any goroutine. End it with Close.
 type S2 struct {
-	token, basin string // basin is empty when the endpoint's address names it
+	token, basin string // basin is empty if the endpoint's address contains it
 	url          string
 	client       *http.Client
 }
@@ -94,7 +94,7 @@ type s2Ack struct {
 	}
 }
 
-// metered is the size of a record as S2 counts it, in bytes.
+// metered returns the size of a record as S2 counts it, in bytes.
 func (r s2Record) metered() int {
 	n := 8 + 2*len(r.Headers) + len(r.Body)
 	for _, h := range r.Headers {
@@ -104,8 +104,9 @@ func (r s2Record) metered() int {
 }
 
 // Append adds events of one session, in order, and returns the number of events
-// that S2 confirmed. When an answer is lost, S2 may have more of them, and a
-// retry stores them twice. The error is ErrRefused when a retry would not help.
+// that S2 confirmed. When a response is lost, S2 may have stored more of them,
+// and a retry stores them twice. The error is ErrRefused when a retry would not
+// help.
 func (s *S2) Append(ctx context.Context, session string, records []Record) (kept int, err error) {
 	var input s2Input
 	bytes := 0
@@ -130,10 +131,10 @@ func (s *S2) Append(ctx context.Context, session string, records []Record) (kept
 	return len(records), nil
 }
 
-// Last is always 0: S2 cannot be asked about one session.
+// Last always returns 0, because S2 cannot report the events of one session.
 func (s *S2) Last(context.Context, string) (uint64, error) { return 0, nil }
 
-// Away is always false: only a request shows whether S2 answers.
+// Away always returns false, because only a request shows whether S2 responds.
 func (s *S2) Away() (bool, <-chan struct{}) { return false, nil }
 
 // post appends one batch. S2 accepts a batch as a whole or not at all.
@@ -171,10 +172,10 @@ func (s *S2) post(ctx context.Context, input s2Input) error {
 	return nil
 }
 
-// refusal is the error for an answer, with the token removed from it.
+// refusal returns the error for a response, with the token removed from it.
 func (s *S2) refusal(status int, answer []byte) error {
 	var problem struct{ Code, Message string }
-	_ = json.Unmarshal(answer, &problem) // an unreadable answer leaves it empty
+	_ = json.Unmarshal(answer, &problem) // stays empty if the response is unreadable
 	text := strings.ReplaceAll(fmt.Sprintf("%d %s %.200s", status, problem.Code, problem.Message), s.token, "[REDACTED]")
 	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity {
 		return fmt.Errorf("append to S2: %w: %s", ErrRefused, text)

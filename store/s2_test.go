@@ -16,10 +16,11 @@ import (
 	"takeover/store"
 )
 
-// s2Stream behaves like a stream at S2, by the documentation of "append records".
+// s2Stream behaves like a stream at S2, according to the documentation of "append
+// records".
 type s2Stream struct {
 	t       *testing.T
-	answers []int // status codes of the next answers; after them, 200
+	answers []int // status codes of the next responses; after them, 200
 	batches [][]string
 	next    uint64
 }
@@ -111,7 +112,7 @@ func s2Records(n, size int) (list []store.Record) {
 	return list
 }
 
-// Events arrive in order, in batches as large as S2 accepts.
+// TestS2 checks that events arrive in order, in batches as large as S2 accepts.
 func TestS2(t *testing.T) {
 	for name, c := range map[string]struct{ n, size, batches int }{
 		"few": {3, 10, 1}, "many": {2500, 10, 3}, "large": {5, 400_000, 3}, "the largest": {2, 999_900, 2}, "none": {0, 0, 0},
@@ -135,8 +136,9 @@ func TestS2(t *testing.T) {
 	}
 }
 
-// Errors tell how many records arrived and whether a retry can help. They never
-// contain the token, and no other server gets it.
+// TestS2Refusals checks that errors say how many records arrived and whether a
+// retry can help, that they never contain the token, and that no other server
+// gets it.
 func TestS2Refusals(t *testing.T) {
 	for _, c := range []struct {
 		status  int

@@ -13,8 +13,9 @@ import (
 // serverIDFile is the file in the data directory that holds the server's id.
 const serverIDFile = "server-id"
 
-// ServerID reads the server's id from its data directory, and makes one at the first
-// start. Each server writes under its id, because several may share one NATS.
+// ServerID reads the server's id from its data directory, or creates one at the
+// first start. Each server writes under its id, because several may share one
+// NATS.
 func ServerID(dir string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -21,23 +21,23 @@ const (
 	// DefaultMaxMemory bounds what the embedded server keeps in memory streams.
 	DefaultMaxMemory = 64 << 20
 
-	// OpenTimeout bounds the start of the embedded server, and then opening and
-	// reading its tables and streams.
+	// OpenTimeout bounds the start of the embedded server, and then the time for
+	// opening and reading its tables and streams.
 	OpenTimeout = 20 * time.Second
 
-	// syncInterval is how often files are written through to the disk. A failure
-	// of the machine may lose that much; a killed process loses nothing, because
-	// the kernel has its writes.
+	// syncInterval is how often files are flushed to disk. If the machine fails,
+	// changes within that time may be lost. If only the process is killed,
+	// nothing is lost, because the kernel has its writes.
 	syncInterval = 5 * time.Second
-	// maxPayload is the largest message of the embedded server; an external one
-	// has its own limit, 1 MiB by default.
+	// maxPayload is the largest message of the embedded server. An external
+	// server has its own limit, 1 MiB by default.
 	maxPayload = 8 << 20
 )
 
 // Options configures a Store. The zero value of each field is its default.
 type Options struct {
 	Dir       string       // the embedded server's folder; required without URL
-	URL       string       // of an external server, "nats://host:4222,…"; default: embedded
+	URL       string       // URL of an external server, "nats://host:4222,…"; default: embedded
 	MaxStore  int64        // bytes on disk of the embedded server; default DefaultMaxStore
 	MaxMemory int64        // bytes in memory streams of the embedded server; default DefaultMaxMemory
 	Logger    *slog.Logger // default: discard
@@ -49,14 +49,14 @@ type Store struct {
 	embedded *server.Server // nil for an external server
 	conn     *nats.Conn
 	js       jetstream.JetStream
-	ordered  *nats.Conn // for events; it sends nothing late, see connectOrdered
+	ordered  *nats.Conn // for events; it does not send late messages, see connectOrdered
 
 	mu      sync.Mutex // guards what follows
 	away    bool
 	changed chan struct{} // closed and replaced when away changes
 }
 
-// ErrAway is the error of a call while the external server is not connected.
+// ErrAway is returned while the external server is not connected.
 var ErrAway = errors.New("NATS is away")
 
 // Away reports whether the connection to an external server is broken, and
@@ -76,8 +76,8 @@ func (s *Store) setAway(away bool) {
 	s.changed = make(chan struct{})
 }
 
-// Open starts the embedded server, or connects to the external one, and
-// returns when it answers.
+// Open starts the embedded server, or connects to the external one, and returns
+// once it responds.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -118,11 +118,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// connectOrdered opens the connection for messages that are sent before the ones
-// before them are acknowledged. A connection that breaks loses what was on its way;
-// by default the client still sends later what it was given since, and the stream
-// would get those messages without the lost ones. This connection refuses messages
-// while it is broken instead.
+// connectOrdered opens the connection for messages that are sent before earlier
+// ones are acknowledged. When a connection breaks, messages on their way are
+// lost. By default, the client would later send messages that were passed to it
+// since, and the stream would get those but not the lost ones. So this connection
+// refuses messages while it is broken.
 func (s *Store) connectOrdered(url string) (err error) {
 	opts := []nats.Option{nats.Name("takeover events"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.ReconnectBufSize(-1)}
 	if s.embedded != nil {
@@ -137,7 +137,7 @@ func (s *Store) embed(o Options) error {
 	if o.Dir == "" {
 		return errors.New("open store: a folder is required")
 	}
-	// Its files are as private as the keys next to them.
+	// Its files are private, like the keys beside them.
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
@@ -182,8 +182,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// natsLog writes the embedded server's log into ours: warnings and errors as
-// such, the rest at level debug.
+// natsLog writes the embedded server's log to ours: warnings and errors as such,
+// everything else at level debug.
 type natsLog struct{ log *slog.Logger }
 
 func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }

@@ -153,7 +153,7 @@ func TestBlobs(t *testing.T) {
 			if _, err := b.Get(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("get of nothing: %v", err)
 			}
-			for _, size := range []int{0, 1, 10 << 20, 3 << 20} { // a value over the limit of a message, then a shorter one
+			for _, size := range []int{0, 1, 10 << 20, 3 << 20} { // a value larger than a message, and then a shorter one
 				want := strings.Repeat("x", size)
 				if err := b.Set(ctx, "a.b", []byte(want)); err != nil {
 					t.Fatal(err)

@@ -14,7 +14,7 @@ func TestClip(t *testing.T) {
 	}{
 		{"", 0, ""}, {"abc", 3, "abc"}, {"abc", 2, "ab"}, {"abc", 0, ""},
 		{"aé", 3, "aé"}, {"aé", 2, "a"}, {"é", 1, ""}, {"😀😀", 7, "😀"},
-		{"a\x80\x80\x80b", 3, ""}, // invalid UTF-8: nothing stays that may be part of a cut character
+		{"a\x80\x80\x80b", 3, ""}, // invalid UTF-8: nothing is kept that may be part of a cut character
 	} {
 		if got := text.Clip(c.s, c.n); got != c.want {
 			t.Errorf("Clip(%q, %d) = %q, want %q", c.s, c.n, got, c.want)

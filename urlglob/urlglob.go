@@ -1,10 +1,10 @@
-// Package urlglob matches URLs with globs, in Playwright's grammar: * is any run of
-// characters without a slash, ** any run at all, and between slashes also nothing;
-// {a,b} is either of the two. ? and [ ] stand for themselves, and \ makes the next
-// character one that does. A glob is for the whole URL.
+// Package urlglob matches URLs against globs, with Playwright's syntax: * matches
+// any text without a slash; ** matches any text, and between slashes also
+// nothing; {a,b} matches either a or b. ? and [ ] are literal, and \ makes the
+// next character literal. A glob must match the whole URL.
 //
-// Scripts match URLs by the same grammar in scripting/api/net/urls.ts. globs.json says
-// for both what matches.
+// Scripts match URLs with the same syntax in scripting/api/net/urls.ts.
+// globs.json has test cases for both.
 package urlglob
 
 import (
@@ -23,8 +23,8 @@ type Pattern struct {
 	regexp *regexp.Regexp
 }
 
-// Compile reads a glob. A relative one is taken from base, unless that is empty. The
-// error says what is wrong with the braces.
+// Compile parses a glob. A relative one is resolved against base, unless that is
+// empty. The error says what is wrong with the braces.
 func Compile(glob, base string) (*Pattern, error) {
 	text, err := expression(absolute(glob, base))
 	if err != nil {
@@ -37,13 +37,13 @@ func Compile(glob, base string) (*Pattern, error) {
 	return &Pattern{glob: glob, regexp: re}, nil
 }
 
-// Match reports whether a URL, written as browsers write it, matches.
+// Match reports whether a URL, in the form that browsers use, matches.
 func (p *Pattern) Match(url string) bool { return url == p.glob || p.regexp.MatchString(url) }
 
-// special are the characters that a regular expression takes for something else.
+// special are the characters with a meaning in regular expressions.
 const special = `$^+.*()|\?{}[]`
 
-// expression is a glob as a regular expression for the whole of a URL.
+// expression converts a glob to a regular expression for a whole URL.
 func expression(glob string) (string, error) {
 	var b strings.Builder
 	literal := func(c byte) {
@@ -100,13 +100,13 @@ func invalid(glob, why string) error {
 }
 
 var (
-	opaque  = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*:([^/]|$)`) // of URLs that have no host, such as data:
+	opaque  = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*:([^/]|$)`) // URLs without a host, such as data:
 	standIn = regexp.MustCompile(`glob(\d+)part`)
 )
 
-// absolute writes a glob as browsers write URLs: whole, the host in lower case,
-// without dots and the usual port. Each part that is not plain text has a stand-in
-// meanwhile.
+// absolute rewrites a glob to the form in which browsers write URLs: absolute,
+// with the host in lower case, without dots in the path and without the default
+// port. During that, placeholders stand for parts that are not plain text.
 func absolute(glob, base string) string {
 	if strings.HasPrefix(glob, "*") || opaque.MatchString(glob) {
 		return glob
@@ -159,7 +159,8 @@ func absolute(glob, base string) string {
 // defaultPorts are the ports that browsers leave out.
 var defaultPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443"}
 
-// href is a URL as browsers write it; ok is false for what is no whole URL.
+// href returns a URL as browsers write it. ok is false if the text is not an
+// absolute URL.
 func href(text, base string) (whole string, ok bool) {
 	from, err := url.Parse(base)
 	if err != nil {

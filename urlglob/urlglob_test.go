@@ -8,7 +8,7 @@ import (
 	"takeover/urlglob"
 )
 
-// TestGlobs holds the matcher to globs.json, by which scripts are tested as well
+// TestGlobs tests the matcher with globs.json, which also tests scripts
 // (scripting/globs_e2e_test.go).
 func TestGlobs(t *testing.T) {
 	data, err := os.ReadFile("globs.json")

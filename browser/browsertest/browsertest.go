@@ -4,7 +4,7 @@
 //
 // A package's TestMain is
 //
-// 	func TestMain(m *testing.M) { browsertest.Main(m) }
+//	func TestMain(m *testing.M) { browsertest.Main(m) }
 //
 // Packages that package browser imports must use it from their external test
 // package (package x_test).

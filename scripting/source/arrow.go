@@ -1,13 +1,13 @@
 package source
 
-// ArrowEnd returns the offset at which the arrow function that starts at start ends. Its
-// body must be an expression, which ends before the first token outside of brackets that
-// cannot continue it.
+// ArrowEnd returns the offset at which the arrow function that starts at start
+// ends. Its body must be an expression. The expression ends before the first
+// token outside of brackets that cannot continue it.
 func ArrowEnd(code string, start int) int {
 	s := scanner{src: code, pos: start}
 	end := start
-	body := false   // the arrow has been passed
-	conditions := 0 // ? that wait for their :
+	body := false   // whether the arrow has been passed
+	conditions := 0 // number of ? that wait for their :
 	for {
 		before := s.prev
 		t, ok := s.next()
@@ -40,7 +40,7 @@ func ArrowEnd(code string, start int) int {
 			}
 		}
 		if t.depth == 0 && t.kind == tokenQuoted && code[t.start] == '}' {
-			return end // the function stands in a template
+			return end // the function is inside a template
 		}
 		end = t.end
 	}

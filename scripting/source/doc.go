@@ -1,4 +1,4 @@
-// Package source reads the code of scripts: it bounds the nesting of brackets,
-// takes imports out, and turns what people paste into JavaScript that goja
-// understands. It does not run anything and does not know goja.
+// Package source reads the code of scripts: it limits the nesting of brackets,
+// extracts imports, and turns the code into JavaScript that goja understands. It
+// runs nothing and does not use goja.
 package source

@@ -7,10 +7,11 @@ import (
 	"takeover/scripting/wire"
 )
 
-// extractImports takes import and export declarations out of a script, which has to
-// become the body of a function. It returns their declarations as a line of code for
-// before the body; in the body blanks replace them, so that positions stay. It refuses
-// imports of unknown modules, also by require() or import().
+// extractImports removes import and export declarations from a script, which has
+// to become the body of a function. It returns equivalent declarations as one
+// line of code to put before the body. In the body, spaces replace them, so that
+// positions stay the same. It refuses imports of unknown modules, also by
+// require() or import().
 func extractImports(code string) (declarations, body string, refused *wire.ScriptError) {
 	x := extractor{scanner: scanner{src: code}, body: []byte(code)}
 	for {
@@ -47,7 +48,7 @@ type extractor struct {
 	refused      *wire.ScriptError
 }
 
-// ahead returns a copy of the scanner, to look ahead with.
+// ahead returns a copy of the scanner for looking ahead.
 func (x *extractor) ahead() scanner {
 	s := x.scanner
 	s.stack = append([]byte(nil), s.stack...)
@@ -83,8 +84,8 @@ func (x *extractor) check(t token) (name string) {
 	return name
 }
 
-// callAt checks a call of require or import that has a literal module name. Other calls
-// are checked when they run.
+// callAt checks a call of require or import with a literal module name. Other
+// calls are checked when they run.
 func (x *extractor) callAt() {
 	if t, ok := x.peek(); !ok || x.text(t) != "(" {
 		return
@@ -100,8 +101,8 @@ func (x *extractor) callAt() {
 	}
 }
 
-// exportAt removes the word export from a declaration, and removes export lists: scripts
-// are not imported.
+// exportAt removes the word export from a declaration, and removes export lists,
+// because nothing imports a script.
 func (x *extractor) exportAt(export token) {
 	if export.depth > 0 {
 		return
@@ -124,20 +125,20 @@ func (x *extractor) exportAt(export token) {
 		x.next()
 		x.blank(export.start, t.end)
 		if !x.isNamed() {
-			copy(x.body[t.start:], "void") // the expression may begin like a declaration
+			copy(x.body[t.start:], "void") // the expression may look like the start of a declaration
 		}
 	case "{", "*":
 		x.exportList(export, true)
 	}
 }
 
-// exportList blanks the list or star behind the word export, with its module. With check
-// it checks the module.
+// exportList blanks the list or star after the word export, and its module. With
+// check, it checks the module.
 func (x *extractor) exportList(export token, check bool) {
 	for {
 		t, ok := x.next()
 		if !ok {
-			return // not closed: the parser will say so
+			return // not closed, which the parser will report
 		}
 		if t.kind == tokenString {
 			if check {
@@ -190,16 +191,16 @@ func (x *extractor) importAt(start token) {
 		return
 	}
 	if start.depth > 0 {
-		return // a syntax error, which the parser words better
+		return // a syntax error, for which the parser has better words
 	}
 	clause := x.clause()
 	switch {
-	case clause.equals: // import x = require('y'): TypeScript's own
+	case clause.equals: // TypeScript's import x = require('y')
 		x.blank(start.start, start.end)
 		copy(x.body[start.start:], "const ")
 		return
 	case clause.module.kind == 0:
-		return // not closed: the parser will say so
+		return // not closed, which the parser will report
 	}
 	x.blank(start.start, x.pos)
 	if clause.typeOnly || clause.onlyTypes() {
@@ -224,12 +225,12 @@ func (x *extractor) declare(c importClause, module string) {
 	}
 }
 
-// importClause is the part between import and the module's name.
+// importClause is the part of a declaration between import and the module's name.
 type importClause struct {
 	defaultName, namespace string
 	names                  []importName
 	typeOnly, equals       bool
-	types                  bool // some names were types and are left out
+	types                  bool // some names were types and were left out
 	module                 token
 }
 
@@ -240,7 +241,7 @@ func (c importClause) onlyTypes() bool {
 	return c.types && len(c.names) == 0 && c.defaultName == "" && c.namespace == ""
 }
 
-// clause reads an import declaration after the word import, up to and with the
+// clause reads an import declaration after the word import, including the
 // module's name and a semicolon.
 func (x *extractor) clause() importClause {
 	var c importClause
@@ -277,14 +278,14 @@ func (x *extractor) clause() importClause {
 }
 
 // isTypeModifier reports whether the word type that was just read is TypeScript's
-// modifier and not a name: neither from nor a comma follows.
+// modifier and not a name. It is a name if from or a comma follows.
 func (x *extractor) isTypeModifier() bool {
 	t, ok := x.peek()
 	text := x.text(t)
 	return ok && text != "from" && text != "," && text != "="
 }
 
-// names reads the names of an import up to the closing bracket. It leaves types out;
+// names reads the names of an import up to the closing bracket. It omits types;
 // types reports whether there were any.
 func (x *extractor) names() (list []importName, types bool) {
 	var words []string

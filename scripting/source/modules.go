@@ -8,7 +8,7 @@ import (
 // modules are the modules that scripts may import.
 var modules = map[string]bool{"playwright": true, "playwright-core": true, "@playwright/test": true, "playwright/test": true}
 
-// What scripts use in place of modules.
+// Advice on what to use instead of modules.
 const (
 	insteadOfFiles    = "for files, give setInputFiles(), saveAs() or path: the name of one of the session's files"
 	insteadOfMachine  = "scripts have no machine to reach; pass values as args"
@@ -16,8 +16,8 @@ const (
 	insteadOfOthers   = "a script is one file: bring along what it needs"
 )
 
-// instead has what scripts use in place of a module, by the module's name without the
-// prefix node: and up to the first slash.
+// instead maps a module's name, without the prefix node: and anything after a
+// slash, to the advice on what to use instead.
 var instead = map[string]string{
 	"fs":            insteadOfFiles,
 	"path":          "the session's files have names and no folders; join texts with + or `${}`",
@@ -43,8 +43,8 @@ var instead = map[string]string{
 	"dotenv":        insteadOfMachine,
 }
 
-// CannotImport returns the words of a module's refusal. where is the place in words;
-// empty if it is unknown.
+// CannotImport returns the error message for a refused module. where describes
+// the position, or is empty if it is unknown.
 func CannotImport(name, where string) string {
 	base, _, _ := strings.Cut(strings.TrimPrefix(name, "node:"), "/")
 	use, ok := instead[base]

@@ -8,7 +8,8 @@ import (
 	"takeover/scripting/wire"
 )
 
-// tokenKind is the kind of a token, as precise as finding imports and brackets needs.
+// tokenKind is the kind of a token, as precise as needed for finding imports and
+// brackets.
 type tokenKind byte
 
 const (
@@ -22,7 +23,7 @@ const (
 type token struct {
 	kind       tokenKind
 	start, end int // bytes
-	depth      int // brackets around it
+	depth      int // number of enclosing brackets
 }
 
 // scanner splits a script into tokens, in linear time and constant stack. It knows just
@@ -33,7 +34,7 @@ type scanner struct {
 	pos   int
 	prev  token
 	stack []byte // open brackets: ( [ { and $ for a template's ${
-	ifs   []bool // for each ( of stack: whether a keyword's condition is in it
+	ifs   []bool // for each ( in stack: whether it holds a keyword's condition
 	wasIf bool   // the last ) closed a keyword's condition
 }
 
@@ -166,8 +167,8 @@ func (s *scanner) skipTemplate() {
 	s.pos = min(s.pos, len(s.src))
 }
 
-// regexpMayStart reports whether a slash here begins a regular expression and not a
-// division, judged by the tokens before it.
+// regexpMayStart reports whether a slash here begins a regular expression, and
+// not a division, judging by the tokens before it.
 func (s *scanner) regexpMayStart() bool {
 	switch s.prev.kind {
 	case 0:
@@ -191,8 +192,8 @@ func (s *scanner) regexpMayStart() bool {
 	}
 }
 
-// skipRegexp skips a regular expression. It reports false and skips nothing if the
-// expression does not end in this line.
+// skipRegexp skips a regular expression. If the expression does not end in this
+// line, it skips nothing and returns false.
 func (s *scanner) skipRegexp() bool {
 	class := false
 	for i := s.pos + 1; i < len(s.src); i++ {
@@ -222,8 +223,8 @@ func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '#' || c == '@' || c >= 0x80
 }
 
-// CheckNesting refuses code with more brackets within brackets than limit: the
-// parsers descend once for each.
+// CheckNesting refuses code whose brackets nest deeper than limit, because the
+// parsers recurse once per level.
 func CheckNesting(code string, limit int) *wire.ScriptError {
 	s := scanner{src: code}
 	for {
@@ -239,8 +240,8 @@ func CheckNesting(code string, limit int) *wire.ScriptError {
 	}
 }
 
-// BracketEnd returns the offset behind the bracket that closes the one at the beginning
-// of code; the end of code if it is never closed.
+// BracketEnd returns the offset after the bracket that closes the one at the
+// beginning of code, or the end of code if it is never closed.
 func BracketEnd(code string) int {
 	s := scanner{src: code}
 	for {
@@ -254,8 +255,8 @@ func BracketEnd(code string) int {
 	}
 }
 
-// lineColumn returns the line and column, from 1, of a byte of code; columns count
-// characters.
+// lineColumn returns the line and column, from 1, of an offset in code. Columns
+// count characters.
 func lineColumn(code string, offset int) (line, column int) {
 	before := code[:offset]
 	start := strings.LastIndexByte(before, '\n') + 1

@@ -10,9 +10,9 @@ import (
 	"takeover/scripting/wire"
 )
 
-// lowered are the features that goja lacks and that esbuild rewrites. Everything else
-// stays as it is written: lower targets put helpers into functions, and functions go to
-// the page as text.
+// lowered are the features that goja lacks and that esbuild rewrites. Everything
+// else stays as it is written, because lower targets put helpers into functions,
+// and functions are sent to the page as text.
 var lowered = map[string]bool{
 	"async-generator":                 false,
 	"for-await":                       false,
@@ -20,27 +20,27 @@ var lowered = map[string]bool{
 	"decorators":                      false,
 	"dynamic-import":                  false,
 	"import-meta":                     false,
-	"regexp-match-indices":            false, // to new RegExp, which the API's own takes
+	"regexp-match-indices":            false, // otherwise rewritten to new RegExp, but the API's own RegExp supports it
 	"regexp-set-notation":             false,
-	"regexp-sticky-and-unicode-flags": false, // the same; esbuild overlooks properties in classes
+	"regexp-sticky-and-unicode-flags": false, // likewise; and esbuild overlooks properties in classes
 }
 
-// MainName is the name of the function that has the script as its body.
+// MainName is the name of the function whose body is the script.
 const MainName = "__takeover_main"
 
-// opening is the line before a script's body. It is a line of its own, so that
-// columns stay as they are; shiftSourceMap takes it away again.
+// opening is the line before a script's body. It is a separate line, so that
+// columns stay the same; shiftSourceMap removes it again.
 const opening = "(async function " + MainName + "() {"
 
-// Program is a script in JavaScript that goja understands.
+// Program is a script as JavaScript that goja understands.
 type Program struct {
 	Code    string // its value is an async function whose body is the script
-	Map     []byte // the source map to the code as pasted
-	Helpers string // what the code begins with: functions that stand in for rewritten syntax
+	Map     []byte // source map to the original code
+	Helpers string // the beginning of the code: functions that replace rewritten syntax
 }
 
-// Transpile turns a script into a program. Positions in errors are those of the
-// code as pasted.
+// Transpile turns a script into a program. Positions in errors refer to the
+// original code.
 func Transpile(code, filename string) (Program, *wire.ScriptError) {
 	declarations, body, refused := extractImports(code)
 	if refused != nil {
@@ -50,7 +50,7 @@ func Transpile(code, filename string) (Program, *wire.ScriptError) {
 	source := opening + declarations + "\n" + body + "\n})"
 	result := transform(source, filename, api.LoaderTS)
 	if len(result.Errors) > 0 {
-		// A few programs are JavaScript and not TypeScript.
+		// A few programs are valid as JavaScript but not as TypeScript.
 		if js := transform(source, filename, api.LoaderJS); len(js.Errors) == 0 {
 			result = js
 		} else {
@@ -76,16 +76,17 @@ func transform(source, filename string, loader api.Loader) api.TransformResult {
 	})
 }
 
-// base64Digits are the digits of the numbers in a source map. The lowest bit of
-// a number is its sign, and bit 5 of a digit tells that there is another one.
+// base64Digits are the digits of the numbers in a source map. The lowest bit of a
+// number is its sign, and bit 5 of a digit means that another digit follows.
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 // shiftSourceMap moves a source map one source line up and all columns one to the
-// right: maps count columns from 0, but goja looks columns up that it counts from 1, and
-// returns a map's columns unchanged. Source positions are relative to the segment
-// before, so changing the first one is enough, which belongs to the opening line: its
-// third field (the line) from 0 to -1, its fourth (a small column) to one more.
-// Generated columns begin anew in each line.
+// right. The reason for the columns: maps count them from 0, but goja looks up
+// columns that it counts from 1, and returns the map's columns unchanged. Source
+// positions are relative to the previous segment, so it is enough to change the
+// first one, which belongs to the opening line: its third field (the line) from 0
+// to -1, and its fourth (a small column) to one more. Generated columns start
+// again in each line.
 func shiftSourceMap(m []byte) []byte {
 	const key = `"mappings": "`
 	head, rest, ok := strings.Cut(string(m), key)
@@ -118,8 +119,8 @@ func shiftSourceMap(m []byte) []byte {
 	return []byte(b.String())
 }
 
-// decodeNumber reads the first number of a source map's line, which is not negative,
-// and returns how many digits it has.
+// decodeNumber reads the first number of a source map's line, which is not
+// negative, and returns the number and how many digits it has.
 func decodeNumber(text string) (n, length int) {
 	for shift := 0; length < len(text); shift += 5 {
 		digit := strings.IndexByte(base64Digits, text[length])
@@ -132,7 +133,7 @@ func decodeNumber(text string) (n, length int) {
 	return n >> 1, length
 }
 
-// writeNumber writes a number that is not negative in the digits of source maps.
+// writeNumber writes a non-negative number with the digits of source maps.
 func writeNumber(b *strings.Builder, n int) {
 	for n <<= 1; n >= 32; n >>= 5 {
 		b.WriteByte(base64Digits[n&31|32])
@@ -140,13 +141,13 @@ func writeNumber(b *strings.Builder, n int) {
 	b.WriteByte(base64Digits[n])
 }
 
-// syntaxError returns an esbuild message in terms of the code as pasted.
+// syntaxError converts an esbuild message to positions in the original code.
 func syntaxError(m api.Message, code, filename string) *wire.ScriptError {
 	e := &wire.ScriptError{Name: "SyntaxError", Message: m.Text}
 	if m.Location != nil {
 		line := m.Location.Line - 1
 		column := utf8.RuneCountInString(m.Location.LineText[:min(m.Location.Column, len(m.Location.LineText))]) + 1
-		if last := strings.Count(code, "\n") + 1; line > last { // the closing line: the code ends too early
+		if last := strings.Count(code, "\n") + 1; line > last { // the line after the script: the code ends too early
 			line, column = lineColumn(code, len(code))
 			e.Message = "Unexpected end of the script"
 		}

@@ -8,39 +8,39 @@ import (
 	"takeover/text"
 )
 
-// Setup tells a new worker what it may use.
+// Setup says what a new worker may use.
 type Setup struct {
 	Limits Limits `json:"limits"`
-	UID    int    `json:"uid"` // to become; 0 stays
+	UID    int    `json:"uid"` // user id to switch to; 0 keeps the present one
 }
 
-// Limits bound what one run may use.
+// Limits bounds what one run may use.
 type Limits struct {
 	ScriptSize   int           // bytes of source
 	RunTime      time.Duration // of the run's clock, which takeovers stop
 	TurnTime     time.Duration // without yielding to the event loop
-	KillDelay    time.Duration // from an interrupt that did not help to the worker's end
+	KillDelay    time.Duration // from an interrupt without effect to the worker's end
 	CallDepth    int           // nested calls
 	Memory       int64         // resident bytes of the worker
 	AddressSpace int64         // RLIMIT_AS of the worker in bytes
 	ResultSize   int           // bytes of the result's JSON
-	LogSize      int           // bytes of all log lines, each with LineCost more
-	Pending      int           // timers, and operations under way: so many each
-	Nesting      int           // brackets within brackets in the source
-	Steps        int           // reported steps; further ones are dropped
-	Tests        int           // reported tests; further ones are dropped
+	LogSize      int           // bytes of all log lines, each of which counts LineCost more
+	Pending      int           // timers and running operations, this many of each
+	Nesting      int           // depth of brackets in the source
+	Steps        int           // reported steps; more are dropped
+	Tests        int           // reported tests; more are dropped
 	Backlog      int           // bytes on their way to the worker
-	UnderWay     int           // bytes of the parameters of all operations under way
+	UnderWay     int           // bytes of the parameters of all running operations
 }
 
-// Script is a script on its way to the worker.
+// Script is a script for a worker.
 type Script struct {
 	Code     string          `json:"code"`
 	Filename string          `json:"filename"`
 	Args     json.RawMessage `json:"args,omitempty"`
 }
 
-// How a run ended.
+// How a run may end.
 const (
 	StatusSucceeded = "succeeded"
 	StatusFailed    = "failed"
@@ -48,7 +48,7 @@ const (
 	StatusTimeout   = "timeout"
 )
 
-// Result is how the script ended, as its worker saw it.
+// Result says how the script ended, as seen by its worker.
 type Result struct {
 	Status    string          `json:"status"`
 	Value     json.RawMessage `json:"value,omitempty"`
@@ -56,7 +56,7 @@ type Result struct {
 	Truncated bool            `json:"truncated,omitempty"`
 }
 
-// ScriptError is an error of a script, in terms of the code as pasted.
+// ScriptError is an error of a script, with positions in the original code.
 type ScriptError struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
@@ -65,7 +65,7 @@ type ScriptError struct {
 	Column  int    `json:"column,omitempty"` // from 1; 0 if unknown
 }
 
-// Error is the name and the message, with the position if it is known.
+// Error returns the name and the message, with the position if it is known.
 func (e *ScriptError) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("%s: %s", e.Name, e.Message)
@@ -73,15 +73,15 @@ func (e *ScriptError) Error() string {
 	return fmt.Sprintf("%s: %s (line %d, column %d)", e.Name, e.Message, e.Line, e.Column)
 }
 
-// Failure is an operation's error on its way to the script.
+// Failure is an operation's error, for the script.
 type Failure struct {
 	Name    string         `json:"name"`
 	Message string         `json:"message"`
 	Fields  map[string]any `json:"fields,omitempty"`
 }
 
-// Step is one call of the API by the script, once it has ended. Times are
-// milliseconds.
+// Step is one call of the API by the script, reported when it has ended. Times
+// are in milliseconds.
 type Step struct {
 	Title     string  `json:"title"`
 	StartedAt float64 `json:"startedAt"` // since the Unix epoch
@@ -90,7 +90,8 @@ type Step struct {
 	Line      int     `json:"line,omitempty"`
 }
 
-// Test is one test of a test file, once it has ended. The duration is milliseconds.
+// Test is one test of a test file, reported when it has ended. The duration is in
+// milliseconds.
 type Test struct {
 	Title    string       `json:"title"`
 	Status   string       `json:"status"`
@@ -98,8 +99,8 @@ type Test struct {
 	Err      *ScriptError `json:"error,omitempty"`
 }
 
-// Bounds of the small things that a worker reports. The worker cuts what is longer,
-// and so does the server, which does not trust it.
+// Limits on texts that a worker reports. The worker cuts longer ones, and so does
+// the server, which does not trust the worker.
 const (
 	LineCost      = 64       // bytes that a log line counts beyond its text
 	MaxStepTitle  = 4 << 10  // bytes of a step's title
@@ -109,7 +110,7 @@ const (
 	MaxResultTail = 1 << 20  // bytes of a worker's last frame beyond its result
 )
 
-// Clip cuts a text that is longer than most bytes and marks the cut.
+// Clip cuts a text that is longer than most bytes, and marks the cut.
 func Clip(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -1,5 +1,5 @@
-// Package wire is the protocol between the server and a script's worker: frames over a
-// pair of pipes, and what the frames carry.
+// Package wire is the protocol between the server and a script's worker: frames
+// over a pair of pipes, and their payloads.
 package wire
 
 import (
@@ -23,7 +23,7 @@ const (
 	KindAnswer                    // id; payload the operation's result
 	KindFailure                   // id; payload Failure
 	KindEvent                     // name; payload the event's parameters
-	KindInterrupt                 // name is why: stop, and say where it was
+	KindInterrupt                 // name is the reason: stop, and report the position
 
 	// From a worker to the server.
 	KindReady // the API is loaded
@@ -31,22 +31,23 @@ const (
 	KindLog   // name is the level; payload the text
 	KindStep  // payload Step
 	KindTest  // payload Test
-	KindAbort // id of a call that is to fail; name is why
+	KindAbort // id of a call that must fail; name is the reason
 	KindStuck // the script did not yield in time and was interrupted
 	KindEnd   // payload Result; the last frame
 )
 
-// maxFrame bounds one frame, pictures of long pages included.
+// maxFrame is the size of the largest frame. It has room for a picture of a long
+// page.
 const maxFrame = 128 << 20
 
 const frameHeader = 1 + 8 + 2 // kind, id, length of the name
 
-// ErrSize is the error of a frame that is larger than frames may be.
+// ErrSize is returned for a frame that is too large.
 var ErrSize = errors.New("frame is too large")
 
-// Frame is one message between server and worker. On the wire: the length of
-// the rest as 4 bytes, the kind, 8 bytes id, 2 bytes length of the name, the
-// name, the payload; big-endian.
+// Frame is one message between server and worker. On the wire: 4 bytes with the
+// length of what follows, the kind, 8 bytes of id, 2 bytes with the length of the
+// name, the name, and the payload. Numbers are big-endian.
 type Frame struct {
 	Kind    Kind
 	ID      uint64
@@ -73,7 +74,7 @@ func (f Frame) Append(b []byte) []byte { return append(f.appendHead(b), f.Payloa
 type Writer struct {
 	mu   sync.Mutex // guards w and head
 	w    *bufio.Writer
-	head [64]byte // memory of a frame's beginning
+	head [64]byte // buffer for the beginning of a frame
 }
 
 // NewWriter returns a writer of frames to w. It has a buffer of its own.
@@ -104,7 +105,7 @@ func (w *Writer) Flush() error {
 	return w.w.Flush()
 }
 
-// Read reads one frame. The error is io.EOF at the end of the stream, also in the
+// Read reads one frame. The error is io.EOF at the end of the stream, even in the
 // middle of a frame, and ErrSize for a frame that is too large.
 func Read(r *bufio.Reader) (Frame, error) {
 	var head [4 + frameHeader]byte
@@ -134,8 +135,8 @@ func Read(r *bufio.Reader) (Frame, error) {
 	}, nil
 }
 
-// readBytes reads n bytes. It takes memory for many bytes as they come, and not because
-// a frame says that it is large.
+// readBytes reads n bytes. It allocates memory as the bytes arrive, because the
+// length that a frame claims cannot be trusted.
 func readBytes(r io.Reader, n int) ([]byte, error) {
 	const trusted = 1 << 20
 	if n <= trusted {

@@ -27,7 +27,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// A worker may have been taken over by its script: what it sends is hostile.
+// FuzzReadFrame reads hostile frames, because a script may have taken over its
+// worker.
 func FuzzReadFrame(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 11, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0})

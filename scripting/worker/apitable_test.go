@@ -21,15 +21,15 @@ import (
 
 var update = flag.Bool("update", false, "write the API table into docs")
 
-// What the table is made of, and where it goes.
+// The sources of the table, and its file.
 const (
 	tableFile    = "../../docs/api-table.md"
 	libraryTypes = "../../node_modules/playwright-core/types/types.d.ts"
 	testTypes    = "../../node_modules/playwright/types/test.d.ts"
 )
 
-// tableClasses are Playwright's classes in the order of the table, and the
-// expressions that give one of ours where a script has one at hand.
+// tableClasses are Playwright's classes in the order of the table, with an
+// expression that yields an instance in our API.
 var tableClasses = []struct{ name, instance string }{
 	{"Page", "page"}, {"Frame", "page.mainFrame()"}, {"Locator", "page.locator('a')"}, {"FrameLocator", "page.frameLocator('a')"},
 	{"BrowserContext", "context"}, {"Browser", "browser"}, {"BrowserType", "playwright.chromium"},
@@ -44,7 +44,7 @@ var tableClasses = []struct{ name, instance string }{
 	{"SnapshotAssertions", "expect(1)"}, {"Expect", "expect"}, {"AsymmetricMatchers", "expect"}, {"TestType", "runner.test"},
 }
 
-// classRefused are whole classes of Playwright's that make no sense here.
+// classRefused are whole classes of Playwright that make no sense here.
 var classRefused = []struct{ names, instead string }{
 	{"Android, AndroidDevice, AndroidInput, AndroidSocket, AndroidWebView", "sessions run Chromium on a desktop; `newContext({ ...devices['Pixel 7'] })` emulates a phone"},
 	{"Electron, ElectronApplication", "sessions run Chromium"},
@@ -53,13 +53,13 @@ var classRefused = []struct{ names, instead string }{
 	{"Debugger, Credentials, WebMCP, Logger", "see the member that would give one"},
 }
 
-// ownMembers are what scripts have besides Playwright's API.
+// ownMembers are members that scripts have in addition to Playwright's API.
 var ownMembers = [][2]string{
 	{"page.waitForSettled({ timeout? })", "waits until the page has come to rest: loaded, no request for 500 ms, nothing moved for 1 s"},
 	{"requestTakeover(reason, { timeout?, until?, note? })", "hands the browser to a person and waits until they are done"},
 }
 
-// apiText is the bundle of the API; empty when it is not built.
+// apiText returns the bundle of the API, or an empty text if it is not built.
 func apiText() string {
 	text, err := fs.ReadFile(scripting.Bundles(), "api.js")
 	if err != nil {
@@ -68,7 +68,7 @@ func apiText() string {
 	return string(text)
 }
 
-// TestAPITable holds docs/api-table.md to what the API has: it compares the
+// TestAPITable checks that docs/api-table.md agrees with the API. It compares the
 // classes, as a worker loads them, with Playwright's published types.
 func TestAPITable(t *testing.T) {
 	if apiText() == "" {
@@ -102,7 +102,7 @@ func TestAPITable(t *testing.T) {
 	}
 }
 
-// member is a member of a class, or an event of it.
+// member is a method, a property or an event of a class.
 type member struct {
 	name  string
 	event bool
@@ -114,8 +114,8 @@ var (
 	eventStart  = regexp.MustCompile(`^  on\(event: '(\w+)'`)
 )
 
-// publishedMembers reads the classes of a file of types, which is laid out by a
-// program and so can be read by lines.
+// publishedMembers reads the classes from a file of types. A program has
+// formatted that file, so it can be read line by line.
 func publishedMembers(text string, into map[string][]member) {
 	class := ""
 	var members []member
@@ -147,12 +147,12 @@ func publishedMembers(text string, into map[string][]member) {
 	}
 }
 
-// state of a member: "" for there, "missing", or why it is refused.
+// state of a member: "" if it exists, "missing", or the reason why it is refused.
 type state string
 
 const missing state = "missing"
 
-// probe asks the API, inside a worker's runtime, for a class's members.
+// probe asks the API, inside a worker's runtime, for the members of a class.
 const probe = `(async (name, instance, members) => {
 	const out = {};
 	const class_ = classes[name];
@@ -177,7 +177,7 @@ const probe = `(async (name, instance, members) => {
 	return JSON.stringify(out);
 })`
 
-// reflectAPI tells the state of each member, by class and name.
+// reflectAPI returns the state of each member, by class and name.
 func reflectAPI(t *testing.T, types map[string][]member) map[string]map[string]state {
 	t.Helper()
 	var sent bytes.Buffer
@@ -198,7 +198,7 @@ func reflectAPI(t *testing.T, types map[string][]member) map[string]map[string]s
 	if _, err := w.run(goja.Undefined(), eval("() => new Promise(() => {})"), w.vm.ToValue("null")); err != nil {
 		t.Fatal(err)
 	}
-	for id := range w.host.calls { // init
+	for id := range w.host.calls { // the init operation
 		w.host.settle(id, "", workertest.InitAnswer)
 	}
 	eval("var playwright = require('playwright'), runner = require('@playwright/test')")
@@ -294,8 +294,8 @@ func kindOf(s state) int {
 
 var quoted = regexp.MustCompile(`["'](\w+)["']`)
 
-// emittedEvents are the words in quotes of the API's code: an event that is
-// emitted is among them.
+// emittedEvents returns the quoted words in the API's code. An event that the API
+// emits is among them.
 func emittedEvents() map[string]bool {
 	events := map[string]bool{}
 	for _, m := range quoted.FindAllStringSubmatch(apiText(), -1) {

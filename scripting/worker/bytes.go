@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// encode returns a string's UTF-8 as an ArrayBuffer.
+// encode returns a string as UTF-8 in an ArrayBuffer.
 func (h *host) encode(c goja.FunctionCall) goja.Value {
 	text := strings.ToValidUTF8(c.Argument(0).String(), "\uFFFD")
 	return h.w.vm.ToValue(h.w.vm.NewArrayBuffer([]byte(text)))
@@ -23,7 +23,7 @@ func (h *host) decode(c goja.FunctionCall) goja.Value {
 		if c.Argument(3).ToBoolean() {
 			panic(h.w.vm.NewTypeError("The encoded data was not valid for encoding utf-8"))
 		}
-		return h.w.vm.ToValue(string([]rune(string(data)))) // each bad byte becomes U+FFFD
+		return h.w.vm.ToValue(string([]rune(string(data)))) // each invalid byte becomes U+FFFD
 	}
 	return h.w.vm.ToValue(string(data))
 }

@@ -12,9 +12,9 @@ import (
 	"takeover/scripting/wire"
 )
 
-// transpile turns a script into a program whose value is an async function that is
-// the script's body. helpers is what the program begins with: functions that stand
-// in for rewritten syntax.
+// transpile turns a script into a program whose value is an async function with
+// the script as its body. helpers is the beginning of the program: functions that
+// replace rewritten syntax.
 func transpile(code, filename string) (program *goja.Program, helpers string, refused *wire.ScriptError) {
 	js, refused := source.Transpile(code, filename)
 	if refused != nil {
@@ -27,7 +27,7 @@ func transpile(code, filename string) (program *goja.Program, helpers string, re
 	return program, js.Helpers, nil
 }
 
-// compile compiles a script. goja does not look at source maps that the code itself
+// compile compiles a script. goja must not load source maps that the code itself
 // names.
 func compile(name string, js source.Program) (*goja.Program, error) {
 	tree, err := goja.Parse(name, js.Code, parser.WithDisableSourceMaps)

@@ -13,18 +13,18 @@ import (
 	"takeover/scripting/wire"
 )
 
-// workerThreads is the number of threads that run Go code in a worker: a script needs
-// one, and more would only wake each other at each call. Setting it also stops the
-// runtime from watching the files of its cgroup.
+// workerThreads is the number of threads that run Go code in a worker. A script
+// needs one; more would only wake each other at each call. Setting the number
+// also stops the runtime from watching the files of its cgroup.
 const workerThreads = 1
 
-// confine takes everything from the worker that it does not need: memory and
+// confine removes everything from the worker that it does not need: memory and
 // processor time beyond its limits, privileges, files, network, and all system
-// calls except those that the Go runtime needs. Protections that the kernel does not
-// offer are left out, except for seccomp, which must be there.
+// calls except those that the Go runtime needs. Protections that the kernel does
+// not support are skipped, except for seccomp, which is required.
 func confine(setup wire.Setup) error {
 	runtime.GOMAXPROCS(workerThreads)
-	runtime.LockOSThread() // no_new_privs belongs to a thread, and the filter is set on the same one
+	runtime.LockOSThread() // no_new_privs belongs to a thread, and the filter is set on the same thread
 	defer runtime.UnlockOSThread()
 	if err := limitResources(setup.Limits); err != nil {
 		return err
@@ -34,7 +34,8 @@ func confine(setup wire.Setup) error {
 			return err
 		}
 	}
-	// A change of credentials clears the signal that the parent's death sends.
+	// A change of credentials clears the signal that the kernel sends when the
+	// parent dies.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("set parent death signal: %w", err)
 	}
@@ -49,8 +50,8 @@ func confine(setup wire.Setup) error {
 }
 
 func limitResources(l wire.Limits) error {
-	// A run's clock stops during takeovers, processor time does not pass then
-	// either; twice the run time leaves room for what the runtime does in between.
+	// A run's clock stops during takeovers, and the worker uses no processor time
+	// then. Twice the run time leaves room for what the runtime does otherwise.
 	cpu := uint64(2*l.RunTime.Seconds()) + 30
 	limits := []struct {
 		what  int
@@ -74,7 +75,7 @@ func limitResources(l wire.Limits) error {
 	return nil
 }
 
-// dropRoot makes the process an unprivileged user, in all its threads.
+// dropRoot switches the process to an unprivileged user, in all its threads.
 func dropRoot(uid int) error {
 	if err := syscall.Setgroups(nil); err != nil {
 		return fmt.Errorf("drop groups: %w", err)
@@ -88,10 +89,10 @@ func dropRoot(uid int) error {
 	return nil
 }
 
-// denyFiles takes the file system and TCP away with Landlock, where the kernel has it.
-// It is a second wall behind the filter of system calls. Landlock holds for a thread and
-// those it starts, so every thread has to ask for it. The C threads of the race detector
-// cannot.
+// denyFiles denies access to the file system and TCP with Landlock, if the kernel
+// supports it. It is a second wall behind the filter of system calls. Landlock
+// applies to a thread and the threads that it starts, so every thread has to
+// request it. The C threads of the race detector cannot.
 func denyFiles() error {
 	if RaceEnabled {
 		return nil
@@ -100,7 +101,7 @@ func denyFiles() error {
 	if errno != 0 {
 		return nil
 	}
-	attr := unix.LandlockRulesetAttr{Handled_access_fs: unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1} // all of version 1
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1} // all access rights of version 1
 	size := unsafe.Sizeof(attr.Handled_access_fs)
 	if version >= 4 {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
@@ -124,7 +125,7 @@ func denyFiles() error {
 // and network makes, and refuses all others with EPERM, in all threads.
 func filterSystemCalls() error {
 	const dataNumber, dataArch = 0, 4 // offsets in struct seccomp_data
-	const dataArg0, dataArg1 = 16, 24 // their low halves, on little-endian machines
+	const dataArg0, dataArg1 = 16, 24 // the low halves of the arguments, on little-endian machines
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
@@ -145,7 +146,8 @@ func filterSystemCalls() error {
 		program = append(program, jump(unix.BPF_JEQ, number, 0, 1), give(unix.SECCOMP_RET_ALLOW))
 	}
 	program = append(program,
-		// clone3 hides its flags from filters; "not there" makes callers use clone.
+		// A filter cannot see the flags of clone3. ENOSYS makes callers use
+		// clone.
 		jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), give(uint32(unix.SECCOMP_RET_ERRNO)|uint32(unix.ENOSYS)),
 		// clone may start threads, but no processes.
 		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4),

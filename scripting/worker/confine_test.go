@@ -17,8 +17,8 @@ import (
 	"takeover/scripting/wire"
 )
 
-// probeSubcommand starts a process that confines itself as a worker does and
-// prints what it could do all the same.
+// probeSubcommand starts a process that confines itself like a worker, and prints
+// what it can still do.
 const probeSubcommand = "script-worker-probe"
 
 func TestMain(m *testing.M) {
@@ -28,15 +28,15 @@ func TestMain(m *testing.M) {
 	browsertest.Main(m)
 }
 
-// defaultLimits are those of a run in a server without options.
+// defaultLimits are the limits of a server without options.
 func defaultLimits() wire.Limits {
 	p := scripting.NewPool(scripting.PoolOptions{Cold: true})
 	defer p.Close()
 	return p.Limits()
 }
 
-// TestConfinedProcess tries what a script could do that has broken out of goja:
-// nothing, even where the worker is of the server's own user.
+// TestConfinedProcess tries everything that a script which has broken out of goja
+// could try. Nothing succeeds, even if the worker runs as the server's own user.
 func TestConfinedProcess(t *testing.T) {
 	for _, args := range [][]string{{probeSubcommand}, {probeSubcommand, "same-user"}} {
 		out, err := exec.Command("/proc/self/exe", args...).CombinedOutput()
@@ -46,8 +46,8 @@ func TestConfinedProcess(t *testing.T) {
 	}
 }
 
-// tryAll is the main function of such a process. It stays the user that it is if
-// asUser is false.
+// tryAll is the main function of such a process. If asUser is false, it keeps its
+// user.
 func tryAll(asUser bool) {
 	setup := wire.Setup{Limits: defaultLimits()}
 	if os.Geteuid() == 0 && asUser {
@@ -103,7 +103,7 @@ func tryAll(asUser bool) {
 	os.Exit(0)
 }
 
-// raw attempts a system call. Only the filter's own answers count as refusals.
+// raw attempts a system call. Only the filter's own errors count as refusals.
 func raw(number uintptr, args ...uintptr) func() error {
 	return func() error {
 		var a [3]uintptr
@@ -116,7 +116,8 @@ func raw(number uintptr, args ...uintptr) func() error {
 	}
 }
 
-// notRefused makes an error of the other side's none: the attempt got through.
+// notRefused drops errors that do not come from the filter, because then the
+// attempt got through.
 func notRefused(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return nil

@@ -13,11 +13,12 @@ import (
 	"takeover/scripting/source"
 )
 
-// maxReceiver bounds what is shown of the expression before a method's name, in bytes.
+// maxReceiver bounds, in bytes, how much of the expression before a method's name
+// is shown.
 const maxReceiver = 120
 
-// offsetOf returns the offset in source of a line and column, as frames have them; -1
-// if there is no such place.
+// offsetOf returns the offset in source of a line and column from a stack frame,
+// or -1 if they do not exist.
 func offsetOf(source, line, column string) int {
 	l, _ := strconv.Atoi(line)
 	c, _ := strconv.Atoi(column)
@@ -68,7 +69,7 @@ func receiverBefore(source string, at int) (text string, start int) {
 	return text, start
 }
 
-// intermediate is what V8 calls a value that has no name.
+// intermediate is V8's text for a value without a name.
 const intermediate = "(intermediate value)"
 
 // operandBefore splits off the name at the end of text, with its calls and indexes.
@@ -109,11 +110,11 @@ func operandBefore(text string) (operand, before string) {
 	return name + tail, text[:start]
 }
 
-// keywords can stand before a bracket without being called.
+// keywords may stand before a bracket without being called.
 var keywords = map[string]bool{"await": true, "return": true, "typeof": true, "void": true, "new": true, "in": true, "of": true, "case": true, "if": true, "while": true, "for": true, "yield": true, "delete": true, "throw": true, "else": true, "do": true, "async": true}
 
-// openingBracket returns the offset of the bracket that the last one of text closes; -1
-// if text does not end with a bracket. It skips quoted text.
+// openingBracket returns the offset of the bracket that the last bracket of text
+// closes, or -1 if text does not end with one. It skips quoted text.
 func openingBracket(text string) int {
 	depth := 0
 	for i := len(text) - 1; i >= 0; i-- {

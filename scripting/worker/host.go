@@ -14,36 +14,36 @@ import (
 	"takeover/scripting/wire"
 )
 
-// host is everything outside of JavaScript that the API's TypeScript can reach
+// host is everything outside of JavaScript that the API's TypeScript can call
 // (api/core/host.ts has the types). It belongs to the loop's goroutine.
 type host struct {
 	w      *worker
 	object *goja.Object
 
-	newError goja.Value    // the script's Error, before it can be replaced
-	settles  goja.Callable // the API's settle; nil until it is loaded
+	newError goja.Value    // the script's Error, taken before a script can replace it
+	settles  goja.Callable // the API's settle; nil until the API is loaded
 	calls    map[uint64]*hostCall
-	ids      map[*goja.Promise]uint64 // of calls
-	underWay int                      // bytes of their parameters
+	ids      map[*goja.Promise]uint64 // ids of calls
+	underWay int                      // bytes of the parameters of running calls
 	logBytes int
-	cut      bool // a log line was left out or cut
+	cut      bool // a log line was omitted or cut
 
 	bundles map[string]*goja.Object // the exports of loaded bundles, by their name in the folder extras
 
-	rejected  map[*goja.Promise]bool // without a handler so far
+	rejected  map[*goja.Promise]bool // promises rejected without a handler so far
 	unawaited *unawaited
 }
 
-// hostCall is one operation under way.
+// hostCall is one running operation.
 type hostCall struct {
 	promise *goja.Promise
 	resolve func(any) error
 	reject  func(any) error
-	call    goja.Value // the API's description of the step; undefined for an operation that is no step
+	call    goja.Value // the API's description of the step; undefined if the operation is not a step
 	trace   []goja.StackFrame
 	began   time.Time
-	over    goja.Callable // runs when the operation has ended; may be nil
-	size    int           // of its parameters
+	over    goja.Callable // called when the operation has ended; may be nil
+	size    int           // size of its parameters
 }
 
 func newHost(w *worker) *host {
@@ -109,9 +109,10 @@ func (h *host) throw(format string, args ...any) {
 	panic(e)
 }
 
-// call starts an operation and returns the promise of its outcome: call(op, params,
-// trace, step). step has the name, the title and the trace of the script's own call;
-// it is undefined for operations that the API starts by itself.
+// call starts an operation and returns the promise of its outcome: call(op,
+// params, trace, step). step has the name, the title and the trace of the
+// script's own call. It is undefined for operations that the API starts by
+// itself.
 func (h *host) call(c goja.FunctionCall) goja.Value {
 	if len(h.calls) >= h.w.limits.Pending {
 		h.throw("too many operations are under way (%d)", len(h.calls))
@@ -167,8 +168,8 @@ func (h *host) sendAbort(id uint64, reason string) {
 	}
 }
 
-// settle gives an operation's outcome to its caller. failure and answer are JSON;
-// failure is empty if the operation succeeded.
+// settle passes an operation's outcome to its caller. failure and answer are
+// JSON; failure is empty if the operation succeeded.
 func (h *host) settle(id uint64, failure, answer string) {
 	o := h.calls[id]
 	if o == nil {
@@ -199,8 +200,8 @@ func (h *host) settle(id uint64, failure, answer string) {
 // pending returns the number of running operations.
 func (h *host) pending() int { return len(h.calls) }
 
-// where returns the stack of the operation or timer that began last, for a run that is
-// ended while it waits.
+// where returns the stack of the operation or timer that started last, for a run
+// that is ended while it waits.
 func (h *host) where() []goja.StackFrame {
 	var last int64
 	var trace []goja.StackFrame
@@ -218,7 +219,7 @@ func (h *host) where() []goja.StackFrame {
 	return trace
 }
 
-// reportRejections fails the run, or the running test, for promises that were rejected
+// reportRejections fails the run, or the running test, if promises were rejected
 // and have no handler, as Node does.
 func (h *host) reportRejections() {
 	for p := range h.rejected {
@@ -231,16 +232,17 @@ func (h *host) reportRejections() {
 	}
 }
 
-// maxReason bounds the reason of an abort, in bytes: it travels as a frame's name.
+// maxReason bounds the reason of an abort, in bytes, because it is sent as a
+// frame's name.
 const maxReason = 4 << 10
 
-// trace remembers the current stack, cheaply; frames makes it readable.
+// trace captures the current stack, which is cheap; frames makes it readable.
 func (h *host) trace(goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(h.w.vm.CaptureCallStack(0, nil))
 }
 
-// frames renders a trace's frames that lie in the script, one a line, each
-// after a newline.
+// frames formats a trace's frames that lie in the script, each preceded by a
+// newline.
 func (h *host) frames(c goja.FunctionCall) goja.Value {
 	trace, _ := c.Argument(0).Export().([]goja.StackFrame)
 	return h.w.vm.ToValue(h.w.userFrames(trace, 20))
@@ -256,7 +258,7 @@ func (h *host) setTimer(c goja.FunctionCall) goja.Value {
 		h.throw("too many timers are pending (%d)", len(h.w.loop.timers))
 	}
 	ms := c.Argument(1).ToFloat()
-	if !(ms >= 0 && ms <= 1<<31-1) { // NaN included
+	if !(ms >= 0 && ms <= 1<<31-1) { // also catches NaN
 		ms = 1
 	}
 	id := h.w.loop.add(time.Duration(ms*float64(time.Millisecond)), c.Argument(2).ToBoolean(), h.w.vm.CaptureCallStack(0, nil), func() error {
@@ -313,8 +315,8 @@ func (h *host) settled(c goja.FunctionCall) goja.Value {
 	return h.w.vm.NewArray(state, p.Result())
 }
 
-// tidy returns the frames of an error's stack that lie in the script, one a line,
-// each after a newline.
+// tidy returns the frames of an error's stack that lie in the script, each
+// preceded by a newline.
 func (h *host) tidy(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(tidyStack(c.Argument(0).String(), h.w.script))
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // a worker has no files
+	_ "time/tzdata" // because a worker has no files
 
 	"github.com/dop251/goja"
 	"golang.org/x/text/collate"
@@ -16,8 +16,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// intl gives scripts' Intl (api/intl) what Go's libraries know. It belongs to
-// the loop's goroutine.
+// intl gives the scripts' Intl (api/intl) the data of Go's libraries. It belongs
+// to the loop's goroutine.
 type intl struct {
 	w         *worker
 	zones     map[string]*time.Location
@@ -55,15 +55,15 @@ var pluralForms = map[plural.Form]string{
 	plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
 }
 
-// plural returns the form of a word that goes with a number: plural(locale, ordinal,
-// integer digits, fraction digits).
+// plural returns the plural category of a number: plural(locale, ordinal, integer
+// digits, fraction digits).
 func (i *intl) plural(c goja.FunctionCall) goja.Value {
 	rules := plural.Cardinal
 	if c.Argument(1).ToBoolean() {
 		rules = plural.Ordinal
 	}
 	digits, fraction := c.Argument(2).String(), c.Argument(3).String()
-	// Of a large number only the last digits matter, and that it is large.
+	// For a large number, only the last digits matter.
 	const enough = 7
 	if len(digits) > enough {
 		digits = "1" + digits[len(digits)-enough+1:]
@@ -71,7 +71,7 @@ func (i *intl) plural(c goja.FunctionCall) goja.Value {
 	fraction = fraction[:min(len(fraction), enough)]
 	significant := strings.TrimRight(fraction, "0")
 	number := func(text string) int {
-		n, _ := strconv.Atoi(text) // no digits are 0
+		n, _ := strconv.Atoi(text) // an empty text counts as 0
 		return n
 	}
 	form := rules.MatchPlural(language.Make(c.Argument(0).String()), number(digits), len(fraction), len(significant), number(fraction), number(significant))
@@ -112,7 +112,7 @@ var punctuation = whenUsed(`[\p{P}\s]+`)
 // zoneOffset matches time zones that are an offset from UTC.
 var zoneOffset = regexp.MustCompile(`^([+-])(\d\d):?(\d\d)?$`)
 
-// location returns a time zone; nil if no zone has that name.
+// location returns a time zone, or nil if there is none of that name.
 func (i *intl) location(name string) *time.Location {
 	if zone, ok := i.zones[name]; ok {
 		return zone
@@ -135,10 +135,10 @@ func (i *intl) location(name string) *time.Location {
 	return zone
 }
 
-// properZone returns a time zone's name as the database writes it: Europe/Berlin.
+// properZone returns a time zone's name as the database spells it: Europe/Berlin.
 func properZone(name string) string {
 	if strings.ToUpper(name) == name && !strings.Contains(name, "/") {
-		return name // EST
+		return name // such as EST
 	}
 	small := map[string]bool{"of": true, "es": true, "au": true}
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '_' || r == '-' })

@@ -9,9 +9,9 @@ import (
 	"takeover/scripting"
 )
 
-// BenchmarkLoad measures what the API's bundles cost a worker: to compile and to
-// run, in time and memory. It is not part of a run's start while a worker is
-// warm, but of that of many runs at once.
+// BenchmarkLoad measures the time and memory that a worker needs to compile and
+// run the API's bundles. A single run does not wait for that, because a worker is
+// kept warm, but many runs at once do.
 func BenchmarkLoad(b *testing.B) {
 	limits := defaultLimits()
 	for _, name := range []string{"api.js", extra("url"), extra("buffer"), extra("clone"), extra("web")} {
@@ -40,9 +40,9 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// processorTime is what this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for oneself
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for the own process
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

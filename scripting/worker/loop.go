@@ -12,23 +12,24 @@ import (
 	"takeover/scripting/wire"
 )
 
-// loop is a worker's event loop. Only one goroutine may enter goja. So answers, events
-// and the end of the run's time are posted as tasks and run here, one at a time;
-// microtasks run when goja returns from each. The same goroutine keeps the timers.
+// loop is a worker's event loop. Only one goroutine may enter goja. So answers,
+// events and the end of the run's time are posted as tasks that run here, one at
+// a time. Microtasks run when goja returns from each task. The same goroutine
+// handles the timers.
 type loop struct {
 	w    *worker
-	wake chan struct{} // holds one token when tasks has grown
+	wake chan struct{} // one token: tasks has grown
 
 	mu    sync.Mutex // guards tasks
 	tasks []func()
 
-	since    atomic.Int64 // when the current turn began, in ns since start; 0 between turns
+	since    atomic.Int64 // when the current task began, in ns since start; 0 between tasks
 	start    time.Time
 	timers   timerHeap
 	byID     map[int64]*timer
-	held     int // timers that keep the run from ending once the main function has ended
+	held     int // number of timers that keep the run from ending after the main function has ended
 	lastID   int64
-	finished func() // ends the run once nothing is pending; nil while the script's main function runs
+	finished func() // ends the run when nothing is pending; nil while the script's main function runs
 }
 
 func newLoop(w *worker) *loop {
@@ -49,7 +50,7 @@ func (l *loop) post(task func()) {
 // run runs tasks and timers until one of them ends the process.
 func (l *loop) run() {
 	go l.watch()
-	started := false // a warm worker waits for its script as long as it takes
+	started := false // a warm worker may wait any time for its script
 	for {
 		l.mu.Lock()
 		tasks := l.tasks
@@ -79,7 +80,7 @@ func (l *loop) run() {
 	}
 }
 
-// ranDry ends the run when nothing can happen any more.
+// ranDry ends the run if nothing can happen any more.
 func (l *loop) ranDry() {
 	if l.finished != nil {
 		l.finished()
@@ -109,7 +110,7 @@ func (l *loop) fire() bool {
 		t := l.timers[0]
 		if t.every > 0 {
 			t.at = now.Add(t.every)
-			t.seq = l.nextID() // behind others that are due
+			t.seq = l.nextID() // run after others that are due
 			heap.Fix(&l.timers, 0)
 		} else {
 			l.remove(t.id)
@@ -127,13 +128,13 @@ func (l *loop) fire() bool {
 	return fired
 }
 
-// nextID numbers timers and operations in the order they began.
+// nextID numbers timers and operations in the order in which they started.
 func (l *loop) nextID() int64 {
 	l.lastID++
 	return l.lastID
 }
 
-// add makes a timer and returns its id.
+// add adds a timer and returns its id.
 func (l *loop) add(delay time.Duration, repeat bool, trace []goja.StackFrame, call func() error) int64 {
 	id := l.nextID()
 	t := &timer{id: id, seq: id, at: time.Now().Add(delay), call: call, trace: trace, held: true}
@@ -146,7 +147,7 @@ func (l *loop) add(delay time.Duration, repeat bool, trace []goja.StackFrame, ca
 	return t.id
 }
 
-// remove forgets a timer; an unknown id does nothing.
+// remove removes a timer. It ignores an unknown id.
 func (l *loop) remove(id int64) {
 	if t := l.byID[id]; t != nil {
 		l.hold(id, false)
@@ -167,12 +168,13 @@ func (l *loop) hold(id int64, held bool) {
 	}
 }
 
-// busy and idle mark a turn: the time between them is time without yielding.
+// busy and idle mark the beginning and the end of a task. The time in between is
+// time without yielding.
 func (l *loop) busy() { l.since.Store(int64(time.Since(l.start)) | 1) }
 func (l *loop) idle() { l.since.Store(0) }
 
-// watch interrupts a turn that takes too long and reports it to the server, which
-// kills the worker if the interrupt does not help.
+// watch interrupts a task that takes too long and reports it to the server. The
+// server kills the worker if the interrupt has no effect.
 func (l *loop) watch() {
 	var told int64
 	for range time.Tick(min(l.w.limits.TurnTime/20, 100*time.Millisecond)) {
@@ -189,13 +191,13 @@ func (l *loop) watch() {
 // timer is one timeout or interval.
 type timer struct {
 	id    int64
-	seq   int64 // orders timers that are due at the same time
+	seq   int64 // order of timers that are due at the same time
 	at    time.Time
 	every time.Duration // 0 for a timeout
 	call  func() error
-	trace []goja.StackFrame // where it was set
+	trace []goja.StackFrame // stack where it was set
 	held  bool              // keeps the run from ending
-	index int               // in the heap
+	index int               // index in the heap
 }
 
 type timerHeap []*timer

@@ -30,8 +30,8 @@ func (h *host) step(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// test reports a test that ended: test(title, status, duration, name, message,
-// stack). The last three belong to its error.
+// test reports a test that has ended: test(title, status, duration, name,
+// message, stack). The last three describe its error.
 func (h *host) test(c goja.FunctionCall) goja.Value {
 	t := wire.Test{Title: c.Argument(0).String(), Status: c.Argument(1).String(), Duration: c.Argument(2).ToFloat()}
 	if t.Status == "failed" {
@@ -53,7 +53,7 @@ func (h *host) log(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// write sends a line of the log, or as much as there is room for.
+// write sends a log line, or as much of it as the limit permits.
 func (h *host) write(level, text string) {
 	room := h.w.limits.LogSize - h.logBytes - wire.LineCost
 	if room < 0 {
@@ -70,9 +70,9 @@ func (h *host) write(level, text string) {
 	}
 }
 
-// finish takes the result: finish(json), with undefined for a script that returned
-// nothing. Such a script ends, as a program does, when it has no more timers and
-// operations; a script that returned something ends at once.
+// finish handles the result: finish(json), with undefined for a script that
+// returned nothing. Such a script ends when it has no more timers and operations,
+// like any program. A script that returned something ends at once.
 func (h *host) finish(c goja.FunctionCall) goja.Value {
 	value := c.Argument(0)
 	if goja.IsUndefined(value) {
@@ -93,8 +93,8 @@ func (h *host) finish(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// fail takes the error that ended the script: fail(name, message, stack, causes).
-// causes is text that follows the stack.
+// fail handles the error that ended the script: fail(name, message, stack,
+// causes). causes is text that follows the stack.
 func (h *host) fail(c goja.FunctionCall) goja.Value {
 	h.unawaited.tell(true)
 	h.w.end(wire.Result{Status: wire.StatusFailed, Err: h.scriptError(c.Arguments), Truncated: h.cut})

@@ -8,12 +8,12 @@ import (
 	"takeover/scripting/source"
 )
 
-// stackFrame matches a frame as goja writes it; the last number is the
-// position in goja's own code.
+// stackFrame matches a frame in goja's format. The last number is the position in
+// goja's own code.
 var stackFrame = regexp.MustCompile(`^\s*at (?:(.*) \()?(.+):(\d+):(\d+)(?:\(\d+\))?\)?$`)
 
-// tidyStack returns the frames of a JavaScript stack that lie in the script, one a
-// line, each after a newline.
+// tidyStack returns the frames of a JavaScript stack that lie in the script, each
+// preceded by a newline.
 func tidyStack(stack, script string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(stack, "\n") {
@@ -24,8 +24,8 @@ func tidyStack(stack, script string) string {
 	return b.String()
 }
 
-// tidyFrame returns one frame as people know it; empty for a frame outside of the
-// script or before its first line.
+// tidyFrame returns one frame in readable form. It is empty for a frame outside
+// of the script or before its first line.
 func tidyFrame(line, script string) string {
 	m := stackFrame.FindStringSubmatch(line)
 	if m == nil || m[2] != script || m[3] == "0" {
@@ -55,8 +55,8 @@ func tidyLines(text, script string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// position returns the line and column of a tidy stack's first frame; 0 if it has no
-// frame.
+// position returns the line and column of a tidy stack's first frame, or 0 if
+// there is none.
 func position(tidy, script string) (line, column int) {
 	for text := range strings.SplitSeq(tidy, "\n") {
 		if m := stackFrame.FindStringSubmatch(text); m != nil && m[2] == script {

@@ -10,19 +10,20 @@ import (
 	"takeover/scripting/source"
 )
 
-// Catch clauses pass the caught error to the global mendingName, so that scripts see
-// errors of the language in V8's words (api/core/wording.ts). caughtName is the variable
-// of a clause that destructures the error.
+// Catch clauses pass the caught error to the global function mendingName, so that
+// scripts see errors of the language in V8's wording (api/core/wording.ts).
+// caughtName is the variable of a clause that destructures the error.
 const (
 	mendingName = "__takeover_mended"
 	caughtName  = "__takeover_caught"
 )
 
-// mendTree makes catch clauses put errors into V8's words, and corrects two things in
-// goja's tree of a script. goja ends the text of an arrow function at the last node of
-// its body, before the closing brackets, so that () => ({ a: 1 }) becomes
-// () => ({ a: 1 }; functions go to the page as text. And goja places a call at its
-// bracket; V8 places errors at the name of the called function.
+// mendTree makes catch clauses convert errors to V8's wording, and corrects two
+// errors in goja's syntax tree of a script. First, goja ends the text of an arrow
+// function at the last node of its body, before the closing brackets, so that ()
+// => ({ a: 1 }) becomes () => ({ a: 1 }. That matters because functions are sent
+// to the page as text. Second, goja's position of a call is its bracket, but V8's
+// is the name of the called function.
 func mendTree(program *ast.Program, source string) {
 	w := treeWalk{source: source, base: program.File.Base(), seen: map[uintptr]bool{}}
 	w.walk(reflect.ValueOf(program.Body))
@@ -31,12 +32,13 @@ func mendTree(program *ast.Program, source string) {
 type treeWalk struct {
 	source string
 	base   int
-	seen   map[uintptr]bool // visited pointers
+	seen   map[uintptr]bool // pointers visited so far
 }
 
 var arrowType = reflect.TypeFor[*ast.ArrowFunctionLiteral]()
 
-// walk visits everything that is reachable from a node. goja's tree has no visitor.
+// walk visits everything that is reachable from a node, because goja's tree has
+// no visitor.
 func (w *treeWalk) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -74,7 +76,8 @@ func (w *treeWalk) walk(v reflect.Value) {
 	}
 }
 
-// mendCatch puts the call that mends the caught error at the start of a clause's body.
+// mendCatch inserts the call that converts the caught error at the start of a
+// clause's body.
 func mendCatch(clause *ast.CatchStatement) {
 	if clause.Parameter == nil || clause.Body == nil {
 		return
@@ -96,7 +99,7 @@ func mendCatch(clause *ast.CatchStatement) {
 	clause.Body = &ast.BlockStatement{LeftBrace: clause.Body.LeftBrace, List: []ast.Statement{parts, inner}, RightBrace: clause.Body.RightBrace}
 }
 
-// placeOf returns the place of the called function's name.
+// placeOf returns the position of the called function's name.
 func placeOf(call *ast.CallExpression) file.Idx {
 	switch callee := call.Callee.(type) {
 	case *ast.Identifier:

@@ -12,16 +12,17 @@ import (
 	"takeover/scripting/wire"
 )
 
-// Bounds of watching promises.
+// Limits on watching promises.
 const (
-	maxWatched    = 2000 // promises that nobody has awaited so far; further ones are not watched
+	maxWatched    = 2000 // promises that are not awaited yet; more are not watched
 	sweepEvery    = 256  // calls between two sweeps
-	maxUnawaited  = 10   // calls that the log names; it counts the others
+	maxUnawaited  = 10   // calls that the log names; others are only counted
 	maxCallName   = 200  // bytes of a call's name
 	unawaitedHelp = "put await before it, or the script goes on, and may end, without it"
 )
 
-// unawaited are the promises of the API that the script has not awaited so far. It belongs to the loop's goroutine.
+// unawaited holds the promises of the API that the script has not awaited so far.
+// It belongs to the loop's goroutine.
 type unawaited struct {
 	w     *worker
 	calls map[*goja.Promise]watchedCall
@@ -30,7 +31,7 @@ type unawaited struct {
 	told  bool
 }
 
-// watchedCall is a call of the API.
+// watchedCall is a call of the API with its promise.
 type watchedCall struct {
 	name  string
 	trace []goja.StackFrame
@@ -56,7 +57,8 @@ func (u *unawaited) add(p *goja.Promise, name string, trace []goja.StackFrame) {
 	}
 }
 
-// excuse forgets a promise that a listener returned: the script cannot await it.
+// excuse stops watching a promise that a listener returned, because the script
+// cannot await it.
 func (u *unawaited) excuse(c goja.FunctionCall) goja.Value {
 	if p, ok := c.Argument(0).Export().(*goja.Promise); ok {
 		delete(u.calls, p)
@@ -64,7 +66,7 @@ func (u *unawaited) excuse(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// sweep forgets promises that were awaited.
+// sweep drops promises that have been awaited.
 func (u *unawaited) sweep() {
 	u.since = 0
 	for p := range u.calls {
@@ -74,8 +76,8 @@ func (u *unawaited) sweep() {
 	}
 }
 
-// awaited reports whether a promise is or was awaited. goja knows this in a private
-// field only.
+// awaited reports whether a promise is or was awaited. goja has this information
+// only in a private field.
 func awaited(p *goja.Promise) bool {
 	return reflect.ValueOf(p).Elem().FieldByName("handled").Bool()
 }
@@ -83,8 +85,8 @@ func awaited(p *goja.Promise) bool {
 // answers are calls that listeners and handlers rarely await.
 var answers = []string{"dialog.", "route.", "webSocketRoute."}
 
-// counts reports whether the log should name a call that was not awaited. In a script
-// that failed, waits that it began for later do not count: it did not come that far.
+// counts reports whether the log should name a call that was not awaited. In a
+// script that failed, it ignores waits that the script would have awaited later.
 func (c watchedCall) counts(p *goja.Promise, failed bool) bool {
 	if p.State() == goja.PromiseStateFulfilled {
 		for _, prefix := range answers {

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// longCategories are the long names of general categories in regular expressions, with
-// Go's short ones.
+// longCategories maps the long names of general categories in regular expressions
+// to Go's short ones.
 var longCategories = map[string]string{
 	"Letter": "L", "Lowercase_Letter": "Ll", "Uppercase_Letter": "Lu", "Titlecase_Letter": "Lt", "Cased_Letter": "LC",
 	"Modifier_Letter": "Lm", "Other_Letter": "Lo", "Mark": "M", "Combining_Mark": "M", "Nonspacing_Mark": "Mn",
@@ -37,8 +37,8 @@ var derivedProperties = map[string][]*unicode.RangeTable{
 	"Extended_Pictographic": emoji[1:],
 }
 
-// emoji are the blocks that hold emoji: good enough to find them in text, not
-// the exact list.
+// emoji are the blocks that contain emoji. They are good enough to find emoji in
+// text, but not an exact list.
 var emoji = []*unicode.RangeTable{
 	{R16: []unicode.Range16{{Lo: '#', Hi: '#', Stride: 1}, {Lo: '*', Hi: '*', Stride: 1}, {Lo: '0', Hi: '9', Stride: 1}, {Lo: 0xa9, Hi: 0xa9, Stride: 1}, {Lo: 0xae, Hi: 0xae, Stride: 1}}},
 	{
@@ -47,9 +47,9 @@ var emoji = []*unicode.RangeTable{
 	},
 }
 
-// unicodeClass returns the inside of a character class (for a regular expression
-// with the u flag) that matches a property as \p{…} names it: L,
-// Script=Han, Script_Extensions=Han, General_Category=Lu, Alphabetic.
+// unicodeClass returns the inside of a character class, for a regular expression
+// with the u flag, that matches a property. The property is written as in \p{…}:
+// L, Script=Han, Script_Extensions=Han, General_Category=Lu, Alphabetic.
 func unicodeClass(property string) (string, bool) {
 	name, value, isPair := strings.Cut(property, "=")
 	if isPair {

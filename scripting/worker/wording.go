@@ -10,11 +10,11 @@ import (
 	"takeover/scripting/wire"
 )
 
-// wordings are the messages of goja that V8 words differently, each with a function
-// that returns V8's words. The first group of a pattern is what the message names.
-// goja does not distinguish undefined and null.
+// wordings are the messages of goja that V8 words differently, each with a
+// function that returns V8's message. The first group of a pattern is the name in
+// the message. goja does not distinguish undefined from null.
 var wordings = []struct {
-	begins  string // filters messages before the pattern does
+	begins  string // the beginning of the message, checked before the pattern
 	pattern *regexp.Regexp
 	words   func(e *goError) string
 }{
@@ -38,16 +38,16 @@ var wordings = []struct {
 	{"Promise self-resolution", regexp.MustCompile(`^(Promise self-resolution)$`), func(*goError) string { return "Chaining cycle detected for promise #<Promise>" }},
 }
 
-// goError is an error as goja made it, with its place in the script.
+// goError is an error from goja, with its position in the script.
 type goError struct {
 	w       *worker
-	named   string // what its message names
-	source  string // of the script
-	at      int    // offset of the innermost frame in it; -1 if it is not known
-	builtin string // the built-in function that threw it; empty for the script itself
+	named   string // the name in its message
+	source  string // source of the script
+	at      int    // offset of the innermost frame in the script; -1 if unknown
+	builtin string // the built-in function that threw it; empty if the script did
 }
 
-// reword returns an error's message in V8's words: reword(message, stack).
+// reword returns an error's message in V8's wording: reword(message, stack).
 func (h *host) reword(c goja.FunctionCall) goja.Value {
 	message := c.Argument(0).String()
 	if len(message) > wire.MaxErrorText {
@@ -96,7 +96,7 @@ func (w *worker) goError(named, stack string) *goError {
 	return e
 }
 
-// noMember words a call of a method that does not exist.
+// noMember returns the message for a call of a method that does not exist.
 func (e *goError) noMember() string {
 	callee := e.named
 	receiver := ""
@@ -118,13 +118,14 @@ func (e *goError) noMember() string {
 	return text
 }
 
-// promised are calls whose result scripts use without awaiting it.
+// promised are API calls that return promises, whose results scripts often use
+// without awaiting them.
 var promised = regexp.MustCompile(`\.(title|content|textContent|innerText|innerHTML|inputValue|getAttribute|count|all|allTextContents|allInnerTexts|evaluate|\$|\$\$|\$eval|\$\$eval|cookies|boundingBox|json|text|body|path|goto|newPage|newContext|waitFor\w+)\([^()]*\)$`)
 
 // takesCallback are built-in functions that reject an argument that is not a function.
 var takesCallback = regexp.MustCompile(`^(map|forEach|filter|reduce|reduceRight|some|every|find\w*|flatMap|sort|toSorted|from|then|Promise)$`)
 
-// notCallable words a call of something that is not a function.
+// notCallable returns the message for a call of something that is not a function.
 func (e *goError) notCallable() string {
 	if e.builtin != "" {
 		if takesCallback.MatchString(e.builtin) {
@@ -152,7 +153,8 @@ func (e *goError) notCallable() string {
 	return name + " is not a function"
 }
 
-// notObject words an assignment to a property of nothing.
+// notObject returns the message for an assignment to a property of undefined or
+// null.
 func (e *goError) notObject() string {
 	if e.builtin != "" || e.at <= 0 || e.source[e.at-1] != '.' {
 		return ""
@@ -164,7 +166,7 @@ func (e *goError) notObject() string {
 	return "Cannot set properties of undefined or null (setting '" + name + "')"
 }
 
-// notIterable names the value that a loop, a spread or a pattern cannot iterate over.
+// notIterable names the value that a loop, a spread or a pattern cannot iterate.
 func (e *goError) notIterable() string {
 	if e.builtin != "" || e.at < 0 {
 		return ""
@@ -191,13 +193,13 @@ var (
 	locates    = regexp.MustCompile(`\.(locator|getBy\w+|filter)\(\.\.\.\)$`)
 )
 
-// whenUsed compiles an expression at its first use: expressions with Unicode classes
-// are large, and few runs use them.
+// whenUsed compiles an expression when it is first used. Expressions with Unicode
+// classes are large, and few runs use them.
 func whenUsed(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// orIdentifier returns the name at the error's place.
+// orIdentifier returns the name at the error's position.
 func (e *goError) orIdentifier(otherwise string) string {
 	if e.at >= 0 {
 		if name := identifier().FindString(e.source[e.at:]); name != "" {

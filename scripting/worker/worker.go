@@ -21,33 +21,33 @@ import (
 	"takeover/scripting/wire"
 )
 
-// A worker's own bounds are below its limits, so that it fails in an orderly way before
-// the server has to kill it.
+// A worker's own limits are lower than those that the server enforces, so that it
+// fails in an orderly way before the server has to kill it.
 const (
 	workerStack     = 64 << 20 // bytes of one goroutine's stack
-	workerGCPercent = 150      // most runs end before the first collection
-	loadGCPercent   = 60       // while the API is compiled, when a small heap matters
+	workerGCPercent = 150      // at this value, most runs end before the first collection
+	loadGCPercent   = 60       // used while the API is compiled, when a small heap matters
 )
 
-// maxJSONDepth is how deep encoding/json lets values be nested. It has no other reason
-// to refuse JSON that goja wrote.
+// maxJSONDepth is how deep encoding/json permits values to nest. Otherwise it
+// accepts all JSON that goja writes.
 const maxJSONDepth = 10_000
 
-// apiName is the file name of the API in stack frames.
+// apiName is the API's file name in stack frames.
 const apiName = "takeover:api"
 
-// Exit codes of a worker that could not begin.
+// Exit codes of a worker that could not start.
 const (
 	exitProtocol = 3
 	exitConfine  = 4
 	exitAPI      = 5
 )
 
-// Main is the main function of a worker process. It speaks frames over stdin and
-// stdout and does not return. bundles is the script API: scripting.Bundles.
+// Main is the main function of a worker process. It exchanges frames over stdin
+// and stdout, and does not return. bundles is the script API: scripting.Bundles.
 func Main(bundles fs.FS) {
 	runtime.MemProfileRate = 0 // workers have no memory profile
-	debug.SetGCPercent(-1)     // module switches it on where it is needed
+	debug.SetGCPercent(-1)     // module enables it where it is needed
 	debug.SetMaxStack(workerStack)
 	in := bufio.NewReaderSize(rawio.NewReader(polled(os.Stdin)), 64<<10)
 	f, err := wire.Read(in)
@@ -68,7 +68,7 @@ func Main(bundles fs.FS) {
 		fmt.Fprintln(os.Stderr, "load script API:", err)
 		os.Exit(exitAPI)
 	}
-	// The first use of esbuild costs several ms more than the next.
+	// The first use of esbuild takes several ms longer than later ones.
 	if _, _, refused := transpile("const warm: number = await 1", "warm.ts"); refused != nil {
 		fmt.Fprintln(os.Stderr, "transpile:", refused)
 		os.Exit(exitAPI)
@@ -83,8 +83,8 @@ func Main(bundles fs.FS) {
 	os.Exit(0)
 }
 
-// polled makes readers of a pipe wait in the runtime's poller instead of in a thread of
-// their own, which takes longer to wake.
+// polled makes readers of a pipe wait in the runtime's poller instead of in a
+// separate thread, which takes longer to wake.
 func polled(pipe *os.File) *os.File {
 	fd := pipe.Fd()
 	if err := syscall.SetNonblock(int(fd), true); err != nil {
@@ -93,8 +93,8 @@ func polled(pipe *os.File) *os.File {
 	return os.NewFile(fd, pipe.Name())
 }
 
-// worker runs one script in its process. Its fields belong to the loop's goroutine
-// unless they say otherwise.
+// worker runs one script in its process. Unless noted otherwise, its fields
+// belong to the loop's goroutine.
 type worker struct {
 	limits wire.Limits
 	out    *wire.Writer // safe for concurrent use
@@ -105,10 +105,11 @@ type worker struct {
 
 	loading bool // the common bundles are being loaded
 
-	// Of the running script: its filename, its code as pasted, and the helpers that precede it in the program.
+	// Of the running script: its file name, its original code, and the helpers
+	// that precede it in the program.
 	script, code, helpers string
 
-	run, event goja.Callable // of the API
+	run, event goja.Callable // functions of the API
 }
 
 func newWorker(limits wire.Limits, out *wire.Writer, bundles fs.FS) *worker {
@@ -120,12 +121,13 @@ func newWorker(limits wire.Limits, out *wire.Writer, bundles fs.FS) *worker {
 	return w
 }
 
-// commonBundles are the bundles of the folder extras that most scripts use. They are
-// apart from api.js so that each is compiled in the memory that the last one freed.
+// commonBundles are the bundles in the folder extras that most scripts use. They
+// are separate from api.js so that each is compiled in memory that the previous
+// one has freed.
 var commonBundles = []string{"expect", "runner"}
 
-// load runs the API's bundle, which exports the functions that start a run and take its
-// events, and the common bundles.
+// load runs the API's bundle, which exports the functions that start a run and
+// handle its events, and then the common bundles.
 func (w *worker) load() error {
 	w.loading = true
 	defer func() { w.loading = false }()
@@ -147,7 +149,8 @@ func (w *worker) load() error {
 	return nil
 }
 
-// file returns the text of one of the API's files; empty if the file is not there.
+// file returns the text of one of the API's files. It is empty if the file does
+// not exist.
 func (w *worker) file(name string) string {
 	text, err := fs.ReadFile(w.files, name)
 	if err != nil {
@@ -156,12 +159,12 @@ func (w *worker) file(name string) string {
 	return string(text)
 }
 
-// extra returns the file name of a bundle of the folder extras.
+// extra returns the file name of a bundle in the folder extras.
 func extra(name string) string { return "extras/" + name + ".js" }
 
 // module runs a bundle, which is a function that takes the host and returns the
-// bundle's exports. While the worker loads, module collects garbage in between:
-// compiling leaves twice as much garbage as program, between the program's parts.
+// bundle's exports. While the worker loads, module collects garbage after
+// compiling, which leaves twice as much garbage as program.
 func (w *worker) module(code string) (*goja.Object, error) {
 	tree, err := goja.Parse(apiName, code, parser.WithDisableSourceMaps)
 	if err != nil {
@@ -195,7 +198,8 @@ func (w *worker) module(code string) (*goja.Object, error) {
 	return v.ToObject(w.vm), nil
 }
 
-// listen takes the server's frames. It ends the process when the server goes away.
+// listen handles the server's frames. It ends the process when the server goes
+// away.
 func (w *worker) listen(in *bufio.Reader) {
 	for {
 		f, err := wire.Read(in)
@@ -257,21 +261,21 @@ func (w *worker) start(s wire.Script) {
 	})
 }
 
-// enter runs code that may enter JavaScript, and ends the run if that fails in
-// a way that no script can catch.
+// enter runs code that may enter JavaScript. It ends the run if that fails in a
+// way that no script can catch.
 func (w *worker) enter(f func() error) {
 	w.loop.busy()
 	defer w.loop.idle()
 	defer func() {
 		if p := recover(); p != nil {
-			// The Go runtime refused a built-in function's request, such as for a
-			// string longer than any memory.
+			// The Go runtime refused what a built-in function requested, such as
+			// a string longer than the memory.
 			w.fail(&wire.ScriptError{Name: "RangeError", Message: fmt.Sprint("value is too large: ", p)})
 		}
 	}()
 	err := f()
 	var exception *goja.Exception
-	if errors.As(err, &exception) { // thrown outside of promises, as by a timer's function
+	if errors.As(err, &exception) { // thrown outside of promises, for example by a timer's function
 		if unhandled, ok := goja.AssertFunction(w.host.object.Get("unhandled")); ok {
 			_, err = unhandled(goja.Undefined(), exception.Value())
 		}
@@ -291,7 +295,8 @@ func (w *worker) enter(f func() error) {
 	}
 }
 
-// uncaught gives the error of a callback to the API, which knows where it belongs.
+// uncaught passes the error of a callback to the API, which knows where it
+// belongs.
 func (w *worker) uncaught(e *goja.Exception) {
 	if f, ok := goja.AssertFunction(w.host.object.Get("unhandled")); ok {
 		if _, err := f(goja.Undefined(), e.Value()); err == nil {
@@ -304,7 +309,7 @@ func (w *worker) uncaught(e *goja.Exception) {
 // timeUp is the reason why JavaScript was interrupted.
 type timeUp string
 
-// timeUp ends the run because of its time.
+// timeUp ends the run because its time is up.
 func (w *worker) timeUp(message string, stack []goja.StackFrame) {
 	w.end(wire.Result{Status: wire.StatusTimeout, Err: w.located(&wire.ScriptError{Name: "TimeoutError", Message: message}, stack)})
 }
@@ -323,7 +328,8 @@ func (w *worker) end(r wire.Result) {
 	os.Exit(0)
 }
 
-// encode is json.Marshal without escapes for HTML: a script's value stays as it is.
+// encode is json.Marshal without escapes for HTML, so that a script's values stay
+// unchanged.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -332,7 +338,7 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// located fills in an error's stack and position from frames.
+// located sets an error's stack and position from frames.
 func (w *worker) located(e *wire.ScriptError, frames []goja.StackFrame) *wire.ScriptError {
 	lines := w.userFrames(frames, 20)
 	e.Stack = e.Name + ": " + e.Message + lines
@@ -340,7 +346,7 @@ func (w *worker) located(e *wire.ScriptError, frames []goja.StackFrame) *wire.Sc
 	return e
 }
 
-// userFrames renders the frames that lie in the script, but not more than most.
+// userFrames formats the frames that lie in the script, at most most of them.
 func (w *worker) userFrames(frames []goja.StackFrame, most int) string {
 	var b strings.Builder
 	for i := range frames {

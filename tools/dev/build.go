@@ -17,8 +17,8 @@ import (
 // program is the server that dev builds.
 const program = "bin/takeover-dev"
 
-// parts are the folders whose TypeScript and styles the parts of build.mjs are
-// made of.
+// parts maps the parts of build.mjs to the folders with their TypeScript and
+// styles.
 var parts = map[string]string{
 	"static":     "static/src/",
 	"automation": "automation/page/",
@@ -26,9 +26,9 @@ var parts = map[string]string{
 	"scripting":  "scripting/api/",
 }
 
-// work is what a change makes necessary.
+// work is what has to be done after a change.
 type work struct {
-	assets    []string // parts of build.mjs
+	assets    []string // the parts of build.mjs to build
 	templates bool
 	program   bool
 }
@@ -40,7 +40,7 @@ func everything() work {
 	return work{assets: slices.Sorted(maps.Keys(parts)), templates: true, program: true}
 }
 
-// workFor tells what the change of some files makes necessary.
+// workFor returns the work that changes of some files require.
 func workFor(files []string) work {
 	var w work
 	for _, file := range files {
@@ -52,7 +52,7 @@ func workFor(files []string) work {
 			w.add(part)
 		case part != "":
 			w.add(part)
-			w.program = true // it embeds them
+			w.program = true // the program embeds them
 		case strings.HasSuffix(file, ".templ"):
 			w.templates, w.program = true, true
 		case strings.HasSuffix(file, ".go"), strings.HasPrefix(file, "web/demo/site/"), file == "go.mod",
@@ -69,7 +69,7 @@ func (w *work) add(part string) {
 	}
 }
 
-// partOf names the part of build.mjs that a file belongs to; empty for none.
+// partOf returns the part of build.mjs that a file belongs to, or "".
 func partOf(file string) string {
 	for part, folder := range parts {
 		if strings.HasPrefix(file, folder) {
@@ -79,9 +79,10 @@ func partOf(file string) string {
 	return ""
 }
 
-// builder builds. It keeps a Node that remembers what did not change.
+// builder builds the parts. It keeps a Node process that remembers what has not
+// changed.
 type builder struct {
-	templ string // the path of templ's program
+	templ string // path of the templ program
 	node  *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Scanner
@@ -134,7 +135,7 @@ func (b *builder) templates(ctx context.Context) error {
 	return command(ctx, b.templ, "generate", "-log-level", "error")
 }
 
-// program builds the server. Its pages come from the disk.
+// program builds the server. It reads its pages from disk.
 func (b *builder) program(ctx context.Context) error {
 	return command(ctx, "go", "build", "-tags", "dev", "-ldflags", "-s -w", "-o", program, "./cmd/takeover")
 }

@@ -31,8 +31,7 @@ func TestWorkFor(t *testing.T) {
 	}
 }
 
-// TestWatch changes files in old and new folders, and in folders that hold no
-// sources.
+// TestWatch changes files in old and new folders, and in folders without sources.
 func TestWatch(t *testing.T) {
 	root := t.TempDir()
 	write := func(name string) {
@@ -75,8 +74,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestPagesReload goes through a page's life: it loads, waits, and is told of
-// the next build; requests meanwhile wait for the server.
+// TestPagesReload follows a page: it loads, waits, and is notified of the next
+// build. Requests in the meantime wait for the server.
 func TestPagesReload(t *testing.T) {
 	page := func(text string) *httptest.Server {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +134,7 @@ func TestPagesReload(t *testing.T) {
 	}
 }
 
-// TestServer starts a program that says where it listens, and one that ends.
+// TestServer starts a program that prints its address, and a program that exits.
 func TestServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	script := "#!/bin/sh\necho listening on http://127.0.0.1:1\nexec sleep 60\n"

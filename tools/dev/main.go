@@ -1,9 +1,9 @@
-// Dev is the program of `make dev`: it rebuilds Takeover when a source file
-// changes, starts it again, and has open pages reload themselves.
+// Dev is the program of `make dev`: when a source file changes, it rebuilds
+// Takeover, starts it again, and makes open pages reload themselves.
 //
-// People open the address of dev itself. It forwards to the server, holds
-// requests back while the server starts again, and adds a script to each page
-// that waits for the next build. The server knows nothing of this.
+// Browsers use the address of dev itself. It forwards requests to the server,
+// holds them back while the server restarts, and adds a script to each page that
+// waits for the next build. The server does not know about dev.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// run works until ctx ends. It begins in the folder of the repository.
+// run works until ctx ends, starting in the root folder of the repository.
 func run(ctx context.Context, addr, dataDir string) error {
 	changes, err := watch(ctx, ".")
 	if err != nil {
@@ -69,8 +69,8 @@ func run(ctx context.Context, addr, dataDir string) error {
 	}
 }
 
-// update builds what todo names, starts the server again if it has to, and
-// reloads the pages.
+// update builds the parts in todo, restarts the server if necessary, and reloads
+// the pages.
 func update(ctx context.Context, build *builder, server *server, pages *proxy, todo work) error {
 	if err := build.assets(ctx, todo.assets); err != nil {
 		return err

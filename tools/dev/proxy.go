@@ -15,28 +15,28 @@ import (
 	"time"
 )
 
-// reloadPath is where pages wait for the next build.
+// reloadPath is the path that pages listen on for the next build.
 const reloadPath = "/dev/reload"
 
-// reloadScript reloads the page as soon as it is of an older build than the
-// newest.
+// reloadScript reloads the page as soon as there is a newer build than the
+// page's.
 const reloadScript = `<script nonce="%s">new EventSource('` + reloadPath + `?build=%s').onmessage = () => location.reload();</script>`
 
-// proxy forwards to the server of the moment.
+// proxy forwards requests to the present server.
 type proxy struct {
 	mu     sync.Mutex
 	target *url.URL
 	ready  chan struct{} // closed while there is a server to forward to
-	build  string        // names the newest build
-	next   chan struct{} // closed by the next reload
+	build  string        // id of the newest build
+	next   chan struct{} // closed at the next reload
 }
 
 func newProxy() *proxy {
 	return &proxy{ready: make(chan struct{}), build: newBuild(), next: make(chan struct{})}
 }
 
-// newBuild makes a name for a build, another one than dev made before it was
-// started again.
+// newBuild returns a new id for a build. It differs from the ids of earlier runs
+// of dev.
 func newBuild() string { return strconv.FormatInt(time.Now().UnixNano(), 36) }
 
 // hold makes requests wait for forward.
@@ -48,7 +48,7 @@ func (p *proxy) hold() {
 	}
 }
 
-// forward sends requests, those that wait first, to a server.
+// forward makes requests go to a server, starting with those that wait.
 func (p *proxy) forward(address string) {
 	target, err := url.Parse(address)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *proxy) forward(address string) {
 	close(p.ready)
 }
 
-// reload has all open pages reload themselves.
+// reload makes all open pages reload themselves.
 func (p *proxy) reload() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,19 +93,19 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(&httputil.ReverseProxy{
 		Rewrite: func(out *httputil.ProxyRequest) {
 			out.SetURL(target)
-			out.Out.Host = out.In.Host // the server compares it with origins
+			out.Out.Host = out.In.Host // because the server compares it with origins
 			if strings.Contains(out.In.Header.Get("Accept"), "text/html") {
-				out.Out.Header.Del("Accept-Encoding") // to be able to add the script
+				out.Out.Header.Del("Accept-Encoding") // so that the script can be added
 			}
 		},
 		ModifyResponse: func(res *http.Response) error { return addScript(res, build) },
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, err.Error(), http.StatusBadGateway) // the server went in between
+			http.Error(w, err.Error(), http.StatusBadGateway) // the server has stopped in between
 		},
 	}).ServeHTTP(w, r)
 }
 
-// tellReload sends one event: at once to a page of an older build, otherwise
+// tellReload sends one event: at once to a page of an older build, and otherwise
 // when the next build is done.
 func tellReload(w http.ResponseWriter, r *http.Request, old bool, next <-chan struct{}) {
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -123,8 +123,8 @@ func tellReload(w http.ResponseWriter, r *http.Request, old bool, next <-chan st
 
 var nonce = regexp.MustCompile(`'nonce-([^']+)'`)
 
-// addScript adds reloadScript to the pages of Takeover: they have a policy that
-// names a nonce.
+// addScript adds reloadScript to Takeover's pages, whose content security policy
+// has a nonce.
 func addScript(res *http.Response, build string) error {
 	allowed := nonce.FindStringSubmatch(res.Header.Get("Content-Security-Policy"))
 	if allowed == nil || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") || res.Header.Get("Content-Encoding") != "" {

@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// stopTime is how long a server may take to end its sessions. What it leaves
-// behind, the next one clears up.
+// stopTime is how long a server may take to end its sessions. The next server
+// cleans up what is left.
 const stopTime = time.Second
 
-// server is the Takeover that dev starts again and again.
+// server is the Takeover server that dev starts and restarts.
 type server struct {
 	args []string
 
 	cmd  *exec.Cmd     // nil while none runs
-	done chan struct{} // closed when what it prints has ended
+	done chan struct{} // closed when its output has ended
 }
 
-// start starts a program as the server and gives its address when it answers.
+// start starts a program as the server and returns its address once it responds.
 func (s *server) start(program string) (string, error) {
 	cmd := exec.CommandContext(context.Background(), "./"+program, s.args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for dev, which stops it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must reach only dev, which stops the server
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -13,12 +13,13 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settleTime is how long no file may change before a build begins: editors and
-// version control write several files at once.
+// settleTime is how long files must stay unchanged before a build begins, because
+// editors and version control write several files at once.
 const settleTime = 50 * time.Millisecond
 
-// watch sends the paths of files that change below root, those that change at
-// about the same time together, until ctx ends. A batch that nobody takes grows.
+// watch sends the paths of files that change below root until ctx ends. Files
+// that change at about the same time are sent together. A batch grows until it is
+// received.
 func watch(ctx context.Context, root string) (<-chan []string, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -67,7 +68,7 @@ func collect(ctx context.Context, watcher *fsnotify.Watcher, batches chan<- []st
 	}
 }
 
-// addFolders watches root and the folders below it that may hold sources. It
+// addFolders watches root and the folders below it that may contain sources. It
 // does nothing for a file.
 func addFolders(watcher *fsnotify.Watcher, root string) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
