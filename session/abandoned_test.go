@@ -10,7 +10,7 @@ import (
 	"takeover/control"
 )
 
-// claimBy has a person claim the session's takeover and be in control.
+// claimBy lets a person claim the session's takeover and take control.
 func claimBy(t *testing.T, s *Session, to *Takeover, role Role) (worker *viewer, word string) {
 	t.Helper()
 	worker = join(t, s, role)
@@ -34,8 +34,9 @@ func takeoverIn(state TakeoverState) func(TakeoverMessage) bool {
 	return func(m TakeoverMessage) bool { return m.Takeover != nil && m.Takeover.State == state }
 }
 
-// TestAbandonedClaim has a person claim a takeover and go: by closing the page, and
-// by a connection that breaks. Everybody is asked again.
+// TestAbandonedClaim lets a person claim a takeover and go away, by closing the
+// page or by losing the connection. The takeover is then offered to everybody
+// again.
 func TestAbandonedClaim(t *testing.T) {
 	for name, leave := range map[string]func(*viewer){
 		"left": func(v *viewer) { v.Leave() },
@@ -80,7 +81,8 @@ func TestAbandonedClaim(t *testing.T) {
 	}
 }
 
-// TestReloadInTheMiddle has a person reload their page while they work on a takeover.
+// TestReloadInTheMiddle lets a person reload their page while they work on a
+// takeover.
 func TestReloadInTheMiddle(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
 	other := join(t, s, RoleControl)
@@ -96,7 +98,7 @@ func TestReloadInTheMiddle(t *testing.T) {
 		t.Errorf("the takeover is %+v", info)
 	}
 
-	// Another person took control meanwhile, and the takeover with it.
+	// Another person took control meanwhile, and with it the takeover.
 	back.Leave()
 	if err := other.Control("take"); err != nil {
 		t.Fatal(err)
@@ -110,8 +112,8 @@ func TestReloadInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestClaimGoesToThePersonInControl has a person hand control over and leave. The
-// takeover belongs to the person who works now.
+// TestClaimGoesToThePersonInControl lets a person hand over control and leave.
+// The takeover then belongs to the person who has control.
 func TestClaimGoesToThePersonInControl(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: 50 * time.Millisecond}), CreateOptions{URL: site(t)})
 	other := join(t, s, RoleControl)

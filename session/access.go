@@ -6,11 +6,11 @@ import (
 	"takeover/control"
 )
 
-// These methods say who may do what. A viewer's role says what it may ever do;
-// takeovers and control say what it may do now.
+// These methods decide who may do what. A viewer's role limits what it may ever
+// do; takeovers and control limit what it may do now.
 
-// may returns an error if the viewer may not act. A viewer with the role view
-// never may. A guest with a takeover's link may while the takeover is open.
+// may returns an error if the viewer may not act. A viewer with the role view may
+// never act. A guest with a takeover's link may act while the takeover is open.
 func (v *Viewer) may() error {
 	if v.role == RoleView {
 		return ErrRole
@@ -28,7 +28,7 @@ func (v *Viewer) may() error {
 }
 
 // maySee reports whether the viewer may see the page. A guest with a takeover's
-// link may while the takeover is open.
+// link may see it while the takeover is open.
 func (v *Viewer) maySee() bool {
 	if v.takeover == "" {
 		return true
@@ -37,8 +37,9 @@ func (v *Viewer) maySee() bool {
 	return t != nil && t.ID() == v.takeover
 }
 
-// mayAnswer returns an error unless the viewer may answer questions of pages:
-// nobody else changes a page under the person or the program in control.
+// mayAnswer returns an error unless the viewer may answer questions of pages.
+// Nobody may change a page behind the back of the person or the program in
+// control.
 func (v *Viewer) mayAnswer() error {
 	if err := v.may(); err != nil {
 		return err
@@ -51,8 +52,8 @@ func (v *Viewer) mayAnswer() error {
 
 var errStale = errors.New("old epoch")
 
-// holds returns nil when the viewer is in control under epoch, ErrNotController
-// when it is not in control, and errStale for an old epoch.
+// holds returns nil if the viewer is in control under epoch, ErrNotController if
+// it is not in control, and errStale if the epoch is old.
 func (v *Viewer) holds(epoch uint64) error {
 	holds, current := v.session.control.Check(v.holder(), epoch)
 	switch {
@@ -66,8 +67,8 @@ func (v *Viewer) holds(epoch uint64) error {
 	return nil
 }
 
-// controls returns an error unless the viewer is in control now, for acts without
-// an epoch.
+// controls returns an error unless the viewer is in control now. It is for
+// actions without an epoch.
 func (v *Viewer) controls() error {
 	if err := v.may(); err != nil {
 		return err

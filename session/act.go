@@ -7,14 +7,14 @@ import (
 	"takeover/invalid"
 )
 
-// actTimeout bounds a viewer's request to the browser itself: a tab, or the start
-// of a navigation.
+// actTimeout bounds a viewer's request to the browser itself, such as opening a
+// tab or starting a navigation.
 const actTimeout = 10 * time.Second
 
-// Control takes or releases control, or refuses it to another person who asks.
-// While nobody or a program has control, it is taken at once. A person who has it
-// is asked, and yields after a moment. A guest with a takeover's link may take it
-// while the takeover is open.
+// Control takes or releases control, or refuses to give it to the person who
+// asks. If nobody or a program has control, it is taken at once. If a person has
+// it, that person is asked, and yields after a moment. A guest with a takeover's
+// link may take it while the takeover is open.
 func (v *Viewer) Control(action string) error {
 	switch action {
 	case "take":
@@ -35,8 +35,8 @@ func (v *Viewer) Control(action string) error {
 	return invalid.Field("action", "must be take, release or keep")
 }
 
-// Mouse sends a mouse event to the page if the viewer is in control under
-// epoch. An old epoch drops it without an error.
+// Mouse sends a mouse event to the page if the viewer is in control under epoch.
+// With an old epoch, the event is dropped without an error.
 func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
 	return v.dispatch(epoch, m.Validate, func(at aim) error {
 		switch m.Event {
@@ -98,8 +98,8 @@ func (v *Viewer) Drop(d Drop, epoch uint64) error {
 	return v.dispatch(epoch, d.Validate, func(at aim) error { return at.input.Drop(d, paths) })
 }
 
-// releaseInput releases everything that is held down, on every page, after the input
-// that was accepted before.
+// releaseInput releases everything that is held down, on every page, after the
+// input that was accepted earlier.
 func (s *Session) releaseInput() {
 	s.inputMu.Lock()
 	defer s.inputMu.Unlock()

@@ -17,12 +17,12 @@ import (
 // actor is a program that acts in a session: its name for others, and its client
 // with its pages and handles.
 type actor struct {
-	holder control.Holder // control.Nobody when the session itself reads a page
+	holder control.Holder // control.Nobody if the session itself reads a page
 	client *automation.Client
 }
 
-// newActor makes an actor. Its writing operations wait until it may act, its
-// pictures wait while a person types a secret, and emit gets the events of its
+// newActor returns an actor. Its writing operations wait until it may act, its
+// screenshots wait while a person types a secret, and emit gets the events of its
 // pages. End it with leave.
 func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
 	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
@@ -38,12 +38,12 @@ func (s *Session) leave(a actor) {
 	s.control.Release(a.holder)
 }
 
-// act carries out one operation of an actor: an operation of package automation,
+// act executes one operation of an actor: an operation of package automation,
 // with its parameters. It is the only way in which programs act in a session. A
-// person's input has a way of its own, Viewer.dispatch.
+// person's input has a path of its own, Viewer.dispatch.
 //
-// A writing operation waits until the actor may act. When the capture asks for
-// it, two events report the operation.
+// A writing operation waits until the actor may act. If the capture includes
+// actions, two events report the operation.
 func (s *Session) act(ctx context.Context, by actor, operation string, params json.RawMessage) (json.RawMessage, error) {
 	if by.holder == control.Nobody || !s.monitor.CapturesActions() {
 		return by.client.Call(ctx, operation, params)
@@ -62,17 +62,17 @@ type action struct {
 	session *Session
 	told    map[string]any // the data of its events
 
-	// Set by start, before the operation is carried out.
-	capture string    // id of the capture that has its beginning; empty for none
-	started time.Time // zero if it never began
+	// Set by start, before the operation runs.
+	capture string    // id of the capture with its start event; empty for none
+	started time.Time // zero if it never started
 	waited  atomic.Int64
 }
 
 // actionKey finds the action in the context of its operation.
 type actionKey struct{}
 
-// admit waits until a program may change the page, and takes the time from its
-// action's duration.
+// admit waits until a program may change the page. The wait does not count
+// towards its action's duration.
 func (s *Session) admit(ctx context.Context, program control.Holder) error {
 	began := time.Now()
 	err := s.gate(ctx, program)
@@ -82,13 +82,13 @@ func (s *Session) admit(ctx context.Context, program control.Holder) error {
 	return err
 }
 
-// start records that the operation begins.
+// start records that the operation starts.
 func (a *action) start() {
 	a.capture = a.session.noteAction(capture.TypeActionStarted, a.told, "")
 	a.started = time.Now()
 }
 
-// end records the end in the capture that has the beginning.
+// end records the end in the capture that has the start.
 func (a *action) end(err error, params json.RawMessage) {
 	if a.capture == "" {
 		return
@@ -100,9 +100,9 @@ func (a *action) end(err error, params json.RawMessage) {
 	a.session.noteAction(capture.TypeActionEnded, a.told, a.capture)
 }
 
-// noteAction records an event of an operation in a capture: one by its id, or else
-// the one that runs. The monitor redacts it. It returns the id of the capture that
-// has the event, or nothing.
+// noteAction records an event of an operation in a capture: the one with the
+// given id or, if that is empty, the running one. The monitor redacts it. It
+// returns the id of the capture that has the event, or nothing.
 func (s *Session) noteAction(typ string, data map[string]any, in string) string {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {
@@ -121,14 +121,14 @@ func (s *Session) noteAction(typ string, data map[string]any, in string) string 
 // maxTarget bounds the target and the error of an operation in its events, in bytes.
 const maxTarget = 500
 
-// maxContents and maxMessage (bytes) bound the search for an operation's contents in
-// its error. Beyond them the error is not told.
+// maxContents and maxMessage (bytes) bound the search for an operation's contents
+// in its error. If they are exceeded, the error is not reported.
 const (
 	maxContents = 1000
 	maxMessage  = 64 << 10
 )
 
-// targetOf describes the target of an operation: a selector, or else an address.
+// targetOf returns the target of an operation: a selector, or else an address.
 func targetOf(params json.RawMessage) string {
 	var p struct{ Selector, URL string }
 	_ = json.Unmarshal(params, &p) // the operation itself refuses bad parameters
@@ -138,13 +138,13 @@ func targetOf(params json.RawMessage) string {
 	return p.URL
 }
 
-// brief redacts a text and then cuts it: the beginning of a secret at the cut would
-// not be recognized.
+// brief redacts a text and then cuts it. After a cut, the beginning of a secret
+// would not be recognized.
 func (s *Session) brief(what string) string {
 	return text.Clip(s.monitor.Redactor().Text(what), maxTarget)
 }
 
-// failureOf describes why an operation failed, without its log, and without the
+// failureOf returns why an operation failed, without its log, and without the
 // content that it was given, which may be secret.
 func failureOf(err error, params json.RawMessage) string {
 	message := err.Error()

@@ -24,8 +24,8 @@ type actionEvent struct {
 	Duration                 *float64 `json:"duration_ms"`
 }
 
-// actionsOf returns what is recorded of a session's actions: the events by type and
-// operation, and all of them as one text.
+// actionsOf returns what is recorded about a session's actions: the events by
+// type and operation, and all of them as one text.
 func actionsOf(t *testing.T, s *Session) (started, ended map[string]actionEvent, all string) {
 	t.Helper()
 	page, err := s.Journal().Events(t.Context(), 0, 1000, capture.Filter{Types: []string{capture.TypeActionStarted, capture.TypeActionEnded}})
@@ -59,7 +59,7 @@ const actionsCode = `
 	await page.selectOption('#pw', 'correct horse').catch(() => {});
 	await page.click('#none', { timeout: 50 }).catch(() => {});`
 
-// TestActionsAreTold has a script act while the capture asks for its actions.
+// TestActionsAreTold lets a script act while the capture includes actions.
 func TestActionsAreTold(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{Actions: true}); err != nil {
@@ -91,9 +91,9 @@ func TestActionsAreTold(t *testing.T) {
 	}
 }
 
-// TestErrorsDoNotTellWhatWasEntered takes the content that an operation was given
-// out of its error, however the error quotes it, but not the words of the error
-// itself nor the operation's other parameters.
+// TestErrorsDoNotTellWhatWasEntered checks that an operation's content is removed
+// from its error, however the error quotes it, but that the rest of the error and
+// the operation's other parameters stay.
 func TestErrorsDoNotTellWhatWasEntered(t *testing.T) {
 	for _, c := range []struct{ params, err, want string }{
 		{`{"selector":"#a","value":"hunter2"}`, `cannot enter "hunter2" in #a`, `cannot enter "[REDACTED]" in #a`},
@@ -119,8 +119,8 @@ func TestErrorsDoNotTellWhatWasEntered(t *testing.T) {
 	}
 }
 
-// gatedActor returns a client of a session, with the id of the shown page's frame,
-// and a channel that gets a value each time when the client's gate is asked to wait.
+// gatedActor returns a client of a session, the id of the shown page's frame, and
+// a channel that gets a value each time the client's gate has to wait.
 func gatedActor(t *testing.T, s *Session) (by actor, frame string, asked <-chan struct{}) {
 	t.Helper()
 	eng, err := s.ready()
@@ -143,7 +143,7 @@ func gatedActor(t *testing.T, s *Session) (by actor, frame string, asked <-chan 
 	return by, by.client.FrameID(p.MainFrame()), asks
 }
 
-// actLater carries out an operation in the background.
+// actLater runs an operation in the background.
 func actLater(s *Session, by actor, operation, params string) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -153,8 +153,8 @@ func actLater(s *Session, by actor, operation, params string) <-chan error {
 	return done
 }
 
-// TestActionsBeginBehindTheGate has a client act while a person is in control. The
-// action begins when the person has given control back.
+// TestActionsBeginBehindTheGate lets a client act while a person is in control.
+// The action starts when the person has given control back.
 func TestActionsBeginBehindTheGate(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{Actions: true}); err != nil {
@@ -176,7 +176,7 @@ func TestActionsBeginBehindTheGate(t *testing.T) {
 		t.Errorf("it began as %v and ended as %v", started, ended)
 	}
 
-	// An action that never began has no end either.
+	// An action that never started has no end, either.
 	v.take()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -188,8 +188,8 @@ func TestActionsBeginBehindTheGate(t *testing.T) {
 	}
 }
 
-// TestActionsDoNotCountPeople has a person take control while an action waits for
-// its element. That time is no part of the action's duration.
+// TestActionsDoNotCountPeople lets a person take control while an action waits
+// for its element. That time does not count towards the action's duration.
 func TestActionsDoNotCountPeople(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{Actions: true}); err != nil {
@@ -224,8 +224,8 @@ func TestActionsDoNotCountPeople(t *testing.T) {
 	}
 }
 
-// TestActionsHaveBothEnds starts and stops captures while an action is under way. A
-// capture has its end only if it has its beginning.
+// TestActionsHaveBothEnds starts and stops captures while an action runs. A
+// capture has the action's end only if it has its start.
 func TestActionsHaveBothEnds(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	start := func(c capture.Config) {
@@ -241,7 +241,7 @@ func TestActionsHaveBothEnds(t *testing.T) {
 	by, frame, asked := gatedActor(t, s)
 	for _, c := range []struct {
 		name         string
-		before       bool // whether a capture asks for actions when the action begins
+		before       bool // whether a capture includes actions when the action starts
 		meanwhile    func()
 		begins, ends int
 	}{
@@ -275,7 +275,8 @@ func TestActionsHaveBothEnds(t *testing.T) {
 	}
 }
 
-// TestSecretsAtTheCut has a secret stand where the description of an action is cut.
+// TestSecretsAtTheCut cuts the description of an action in the middle of a
+// secret.
 func TestSecretsAtTheCut(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	defer s.monitor.Redactor().AddSecret("correct-horse-battery")()
@@ -285,8 +286,8 @@ func TestSecretsAtTheCut(t *testing.T) {
 	}
 }
 
-// TestActionsAreToldOnlyWhenAsked has a script act while a capture asks for all
-// but its actions.
+// TestActionsAreToldOnlyWhenAsked lets a script act while a capture includes
+// everything except actions.
 func TestActionsAreToldOnlyWhenAsked(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	config := capture.PanelConfig()
@@ -298,7 +299,8 @@ func TestActionsAreToldOnlyWhenAsked(t *testing.T) {
 		t.Errorf("told unasked:\n%s", all)
 	}
 
-	// The way in costs nothing then, and nothing after a capture that asked.
+	// Running operations then costs nothing extra, and also nothing after a
+	// capture with actions has ended.
 	config.Actions = true
 	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), config); err != nil {
 		t.Fatal(err)
@@ -318,8 +320,8 @@ func TestActionsAreToldOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// TestProgramsActTogether has a client act beside a script, and neither beside a
-// person.
+// TestProgramsActTogether checks that a client may act beside a script, and
+// neither of them beside a person.
 func TestProgramsActTogether(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	v := join(t, s, RoleControl)

@@ -14,7 +14,7 @@ import (
 	"takeover/links"
 )
 
-// runLater has the page that is shown run code as a task of its own.
+// runLater makes the shown page run code in a separate task.
 func runLater(t *testing.T, s *Session, code string) {
 	t.Helper()
 	p, err := s.activePage()
@@ -24,7 +24,7 @@ func runLater(t *testing.T, s *Session, code string) {
 	runIn(t, p, code)
 }
 
-// runIn has a page run code as a task of its own.
+// runIn makes a page run code in a separate task.
 func runIn(t *testing.T, p *browser.Page, code string) {
 	t.Helper()
 	expression := "void setTimeout(() => {" + code + "})"
@@ -33,9 +33,9 @@ func runIn(t *testing.T, p *browser.Page, code string) {
 	}
 }
 
-// TestNobodyAnswersUnderAScript has a person open a dialog and leave control to a
-// script: other people answer nothing without taking control, whatever the page
-// asks, and people who may only look never do.
+// TestNobodyAnswersUnderAScript lets a person open a dialog and leave control to
+// a script. Other people then cannot answer any question without taking control,
+// and people who may only watch never can.
 func TestNobodyAnswersUnderAScript(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	v, other, onlooker := join(t, s, RoleControl), join(t, s, RoleControl), join(t, s, RoleView)
@@ -75,8 +75,8 @@ func TestNobodyAnswersUnderAScript(t *testing.T) {
 	await(other, "the dialog's end", func(m DialogMessage) bool { return m.Closed && m.ID == d.ID })
 }
 
-// TestGuestsHearNoDialogsAfterwards keeps dialogs from who came by the link of a
-// takeover that has ended.
+// TestGuestsHearNoDialogsAfterwards checks that visitors with the link of a
+// takeover get no dialogs after it has ended.
 func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	v := join(t, s, RoleControl)
@@ -135,8 +135,8 @@ func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
 	}
 }
 
-// TestControlReleasesWhatAScriptHolds has a person take control from a script that
-// holds a button and a key down.
+// TestControlReleasesWhatAScriptHolds lets a person take control from a script
+// that holds down a button and a key.
 func TestControlReleasesWhatAScriptHolds(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	v := join(t, s, RoleControl)

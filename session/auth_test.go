@@ -31,8 +31,8 @@ func (l *lockedBuffer) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// guarded serves pages to ann with the password p4ss-w0rd, and one to everybody.
-// Each page asks for a script and tells in its title who asked for that.
+// guarded serves pages to ann with the password p4ss-w0rd, and one page to
+// everybody. Each page loads a script, and shows in its title who loaded it.
 func guarded(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,8 +57,8 @@ func guarded(t *testing.T) string {
 
 const secretOfAnn = "p4ss-w0rd-Übung"
 
-// TestAuth has people say who they are to a server that asks, again when it was
-// wrong, and not at all.
+// TestAuth lets people sign in to a server that asks, again after a mistake, and
+// not at all.
 func TestAuth(t *testing.T) {
 	logged := &lockedBuffer{}
 	m := startManager(t, Options{WarmBrowsers: -1, Logger: slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
@@ -103,10 +103,11 @@ func TestAuth(t *testing.T) {
 	if err := answer(v, again.ID, true, secretOfAnn); err != nil {
 		t.Fatal(err)
 	}
-	v.titled("script for ann") // what the page needs comes without another question
+	v.titled("script for ann") // the page's resources load without another question
 	await(other, "the question's end", func(m AuthMessage) bool { return m.Closed && m.ID == again.ID })
 
-	// Somewhere else it is another question, which ends with leaving or by a no.
+	// At another site there is another question, which ends when the page is left
+	// or the person declines.
 	elsewhere := guarded(t)
 	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", elsewhere+"/in"); err != nil {
 		t.Fatal(err)
@@ -123,7 +124,7 @@ func TestAuth(t *testing.T) {
 	if err := answer(v, asked("question elsewhere").ID, false, ""); err != nil {
 		t.Fatal(err)
 	}
-	v.titled("nobody gets in") // what the server says to those it refuses
+	v.titled("nobody gets in") // what the server sends to visitors without credentials
 	if open := s.questions.Messages(true); len(open) > 0 {
 		t.Errorf("a person who said no is asked %+v", open)
 	}
@@ -158,7 +159,7 @@ func TestAuth(t *testing.T) {
 	}
 }
 
-// releaseAndRun has a script go on where a person was.
+// releaseAndRun gives control back and runs a script.
 func releaseAndRun(t *testing.T, v *viewer, code string) *Run {
 	t.Helper()
 	if err := v.Control("release"); err != nil {
@@ -167,7 +168,7 @@ func releaseAndRun(t *testing.T, v *viewer, code string) *Run {
 	return startRun(t, v.session, code)
 }
 
-// TestAuthOfProxy has people say who they are to a proxy.
+// TestAuthOfProxy lets people sign in to a proxy.
 func TestAuthOfProxy(t *testing.T) {
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("ann:"+secretOfAnn))
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -205,8 +206,8 @@ func TestAuthOfProxy(t *testing.T) {
 	v.titled("site.example by proxy")
 }
 
-// TestAuthOfScript lets httpCredentials go before people, and asks nobody about
-// what a script opens.
+// TestAuthOfScript checks that httpCredentials take precedence over people, and
+// that nobody is asked about pages that a script opens.
 func TestAuthOfScript(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	base := guarded(t)

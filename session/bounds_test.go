@@ -15,7 +15,7 @@ import (
 	"takeover/links"
 )
 
-// helper joins as one who came by the link of a takeover.
+// joinForTakeover joins with the link of a takeover.
 func (s *Session) joinForTakeover(t *testing.T, id string) *Viewer {
 	t.Helper()
 	v, err := s.Join(ViewerOptions{Role: RoleTakeover, Link: &links.Grant{Takeover: id}})
@@ -26,8 +26,9 @@ func (s *Session) joinForTakeover(t *testing.T, id string) *Viewer {
 	return v
 }
 
-// TestTakeoverLinkEndsWithItsTakeover checks that who came to help has control
-// only while that takeover is open, whoever ended it, and nothing of another.
+// TestTakeoverLinkEndsWithItsTakeover checks that a visitor with a takeover's
+// link has control only while that takeover is open, whoever ends it, and has no
+// rights in other takeovers.
 func TestTakeoverLinkEndsWithItsTakeover(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	first, err := s.RequestTakeover(TakeoverOptions{Reason: "first", RequestedBy: "api"})
@@ -43,7 +44,7 @@ func TestTakeoverLinkEndsWithItsTakeover(t *testing.T) {
 	if err := v.Control("take"); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Done("api", ""); err != nil { // not by the one who is on it
+	if err := first.Done("api", ""); err != nil { // ended by somebody else
 		t.Fatal(err)
 	}
 	if holder := s.control.Holder(); holder != control.Nobody {
@@ -71,7 +72,7 @@ func TestTakeoverLinkEndsWithItsTakeover(t *testing.T) {
 	if m := s.tabsFor(v); len(m.Tabs) > 0 || m.Tabs == nil {
 		t.Errorf("told of the tabs: %+v", m)
 	}
-	for range 3 { // refused ones leave no link behind
+	for range 3 { // failed attempts leave no link behind
 		if _, err := s.RequestTakeover(TakeoverOptions{Reason: "third"}); !errors.Is(err, ErrTakeoverOpen) {
 			t.Fatal(err)
 		}
@@ -106,8 +107,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestRefusedScript checks that a script that cannot be run is a run that has
-// failed, and that the next one runs.
+// TestRefusedScript checks that a script that cannot run becomes a failed run,
+// and that the next script runs.
 func TestRefusedScript(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	deep := "return " + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000)
@@ -130,11 +131,11 @@ func TestRefusedScript(t *testing.T) {
 	}
 }
 
-// TestNextRunAfterARefusedOne has a refused run listed as ended, and held up before
-// its end is told: the next run may start already.
+// TestNextRunAfterARefusedOne delays a refused run between its end and the
+// announcement of that end. The next run may already start.
 func TestNextRunAfterARefusedOne(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
-	s.takeovers.mu.Lock() // the end that is told names the run's takeovers
+	s.takeovers.mu.Lock() // announcing the end needs this lock, because it names the run's takeovers
 	refused := make(chan error)
 	go func() {
 		_, err := s.StartRun(RunOptions{Code: "return " + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000)})
@@ -150,8 +151,8 @@ func TestNextRunAfterARefusedOne(t *testing.T) {
 	}
 }
 
-// TestEndDuringRestart checks that nothing of a profile stays when a session
-// ends while its browser is being started again.
+// TestEndDuringRestart checks that no files of a profile are left when a session
+// ends while its browser is being restarted.
 func TestEndDuringRestart(t *testing.T) {
 	m := startManager(t, Options{WarmBrowsers: -1})
 	s := create(t, m, CreateOptions{})
@@ -167,13 +168,13 @@ func TestEndDuringRestart(t *testing.T) {
 	}
 }
 
-// TestDialogs checks that a dialog goes to somebody who may answer it, and
-// never halts a page that nobody can help.
+// TestDialogs checks that a dialog goes to somebody who may answer it, and never
+// blocks a page when nobody can.
 func TestDialogs(t *testing.T) {
 	scriptGone := make(chan struct{}, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		if r.URL.Path == "/later" { // answered once the script is gone
+		if r.URL.Path == "/later" { // responds once the script is gone
 			select {
 			case <-scriptGone:
 			case <-r.Context().Done():
@@ -198,7 +199,7 @@ func TestDialogs(t *testing.T) {
 		}
 		scriptGone <- struct{}{}
 	}
-	ask() // only a watcher is there
+	ask() // only a watcher is present
 	browsertest.Until(t, "the dialog is dismissed", func() bool { return p.Title() == "said false" })
 
 	person := join(t, s, RoleControl)
@@ -229,7 +230,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// A link that leaked locks nobody out who has a key.
+// TestGuestsLeaveRoom checks that a leaked link cannot lock out people who have a
+// key.
 func TestGuestsLeaveRoom(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	join := func(guest bool) error {

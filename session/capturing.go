@@ -10,11 +10,12 @@ import (
 	"takeover/cdp"
 )
 
-// capturing says how persistently a session attaches its capture to a browser.
+// capturing says how often and how long a session tries to attach its capture to
+// a browser.
 type capturing struct {
 	tries           int
-	pause, pauseMax time.Duration // between two tries: it starts with pause and doubles up to pauseMax
-	timeout         time.Duration // of one try
+	pause, pauseMax time.Duration // the pause between two tries starts with pause and doubles up to pauseMax
+	timeout         time.Duration // for one try
 	attach          func(ctx context.Context, m *capture.Monitor, conn *cdp.Conn) error
 }
 
@@ -25,7 +26,7 @@ func defaultCapturing() capturing {
 	}
 }
 
-// StartCapture starts or reconfigures the capture of events. The error is a
+// StartCapture starts or reconfigures the capture of events. The error is an
 // *invalid.Error, ErrNotReady or an ErrEnded.
 func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.Started, error) {
 	if _, _, err := c.Normalize(); err != nil {
@@ -42,14 +43,14 @@ func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.S
 	return s.monitor.Start(c)
 }
 
-// attachment says to which browser a session's capture is attached.
+// attachment records which browser a session's capture is attached to.
 type attachment struct {
 	mu sync.Mutex // held while the capture attaches; guards to
-	to *engine    // the last one; nil for none
+	to *engine    // the last browser; nil for none
 }
 
-// attachMonitor attaches the capture to a browser, once per browser. From then
-// on the capture hears consoles and errors; everything else waits for
+// attachMonitor attaches the capture to a browser, once per browser. From then on
+// it collects consoles and errors; everything else is captured only after
 // StartCapture.
 func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
 	s.capture.mu.Lock()
@@ -66,9 +67,9 @@ func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
 	return nil
 }
 
-// keepCapturing attaches the capture to a browser that has just come up. If the
-// first try fails, the others follow in the background, so that a session does
-// not wait for its capture.
+// keepCapturing attaches the capture to a browser that has just started. If the
+// first try fails, it continues in the background, so that a session does not
+// wait for its capture.
 func (s *Session) keepCapturing(ctx context.Context, eng *engine) {
 	if err := s.attachMonitor(ctx, eng); err != nil {
 		s.log.Warn("attach capture", "error", err)
@@ -76,8 +77,8 @@ func (s *Session) keepCapturing(ctx context.Context, eng *engine) {
 	}
 }
 
-// attachAgain repeats attachMonitor until it succeeds, the browser or the
-// session is gone, or the tries are used up. Then a capture that was running
+// attachAgain repeats attachMonitor until it succeeds, the browser or the session
+// is gone, or the tries are used up. In the last case, a capture that was running
 // has failed.
 func (s *Session) attachAgain(eng *engine, err error) {
 	how := s.services.capturing
@@ -97,8 +98,8 @@ func (s *Session) attachAgain(eng *engine, err error) {
 	s.giveUpCapturing(eng, err, how.tries)
 }
 
-// giveUpCapturing fails a running capture, unless it was attached meanwhile or
-// its browser is gone: the next browser gets tries of its own.
+// giveUpCapturing marks a running capture as failed, unless it was attached
+// meanwhile or its browser is gone. The next browser gets tries of its own.
 func (s *Session) giveUpCapturing(eng *engine, reason error, tries int) {
 	s.capture.mu.Lock()
 	defer s.capture.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"takeover/journal"
 )
 
-// refuser refuses to attach a capture as often as it is told to.
+// refuser refuses to attach a capture a given number of times.
 type refuser struct {
 	left, refused atomic.Int64
 }
@@ -26,8 +26,8 @@ func (r *refuser) attach(ctx context.Context, m *capture.Monitor, conn *cdp.Conn
 	return m.Attach(ctx, conn)
 }
 
-// capturedSession returns a live session with a running capture, a reader of
-// its events, and what refuses to attach captures from then on.
+// capturedSession returns a live session with a running capture, a reader of its
+// events, and a refuser for attaching captures from then on.
 func capturedSession(t *testing.T) (*Session, *journal.Reader, *refuser) {
 	t.Helper()
 	refuse := &refuser{}

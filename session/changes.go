@@ -6,10 +6,10 @@ import "sync"
 // observer sees many changes at once.
 type changes struct {
 	mu   sync.Mutex    // guards next
-	next chan struct{} // closed with the next change; nil while nobody waits
+	next chan struct{} // closed at the next change; nil while nobody waits
 }
 
-// wait returns a channel that is closed with the next change.
+// wait returns a channel that is closed at the next change.
 func (c *changes) wait() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,9 +23,9 @@ func serve(t *testing.T, html string) string {
 	return srv.URL
 }
 
-// chooserPage asks for files when it is pressed on: on its left with an input that
-// is in no document, on its right with one for a single file. Its title tells what
-// it received.
+// chooserPage opens file choosers: a press on its left half uses an input that is
+// not in the document, a press on its right half uses one for a single file. Its
+// title shows what it received.
 const chooserPage = `<title>loading</title><body style="margin:0;height:700px"><script>
 	const told = [];
 	const tell = text => document.title = told[told.push(text) - 1];
@@ -42,7 +42,8 @@ const chooserPage = `<title>loading</title><body style="margin:0;height:700px"><
 		tell('dropped at ' + e.clientX + ',' + e.clientY + ' ' + (await Promise.all([...e.dataTransfer.files].map(async f => f.name + '=' + await f.text()))).join()) });
 </script>`
 
-// take makes the viewer take control, which no person has, and gives the epoch.
+// take makes the viewer take control while no other person has it, and returns
+// the epoch.
 func (v *viewer) take() uint64 {
 	v.t.Helper()
 	if err := v.Control("take"); err != nil {
@@ -55,7 +56,7 @@ func (v *viewer) take() uint64 {
 	return epoch
 }
 
-// click presses at a place of the page.
+// click clicks at a point of the page.
 func (v *viewer) click(x, y float64, epoch uint64) {
 	v.t.Helper()
 	for _, m := range []Mouse{
@@ -92,7 +93,7 @@ func addFile(t *testing.T, s *Session, name, text string) {
 	}
 }
 
-// TestChooser has people answer a page that asks for files.
+// TestChooser lets people answer file choosers.
 func TestChooser(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: 50 * time.Millisecond}), CreateOptions{URL: serve(t, chooserPage)})
 	addFile(t, s, "a.txt", "A")
@@ -152,7 +153,8 @@ func TestChooser(t *testing.T) {
 		t.Errorf("somebody who is not in control drops: %v", err)
 	}
 
-	// A page that is left asks no more; one that nobody looks at is answered.
+	// A page that is left no longer asks. A chooser that nobody can see is
+	// cancelled.
 	v.click(700, 100, epoch)
 	asked = await(v, "third chooser", opened)
 	if err := v.Navigate(browsertest.Context(t, "leave"), "reload", ""); err != nil {
@@ -162,11 +164,11 @@ func TestChooser(t *testing.T) {
 	v.titled("ready")
 	v.click(100, 100, epoch)
 	await(v, "fourth chooser", opened)
-	newcomer := join(t, s, RoleView) // has heard of no title before
+	newcomer := join(t, s, RoleView) // has not got any title yet
 	newcomer.titled("ready")
 	other.Leave()
 	late.Leave()
-	v.Lost() // and does not come back in time
+	v.Lost() // and does not return in time
 	newcomer.titled("cancelled 0")
 	for {
 		select {
@@ -181,8 +183,8 @@ func TestChooser(t *testing.T) {
 	}
 }
 
-// TestChooserOfScript leaves file choosers to a script that listens for them,
-// whoever is in control.
+// TestChooserOfScript checks that file choosers are left to a script that listens
+// for them, whoever is in control.
 func TestChooserOfScript(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: serve(t, chooserPage)})
 	v := join(t, s, RoleControl)

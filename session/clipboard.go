@@ -15,9 +15,9 @@ const (
 	// Input after a paste waits for that.
 	clipboardTimeout = 3 * time.Second
 
-	// copyWindow is how long after a person's last press a page's copy counts as
-	// theirs. Chromium lets pages copy for 5 s after a press; the rest covers the
-	// way in both directions.
+	// copyWindow is how long after a person's last press a page's copy is
+	// attributed to that person. Chromium lets pages copy for 5 s after a press;
+	// the rest is for the network delay in both directions.
 	copyWindow = 10 * time.Second
 )
 

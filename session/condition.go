@@ -14,9 +14,9 @@ import (
 	"takeover/urlglob"
 )
 
-// watchCondition completes a takeover when its condition holds on the active
-// page: a URL glob (it has a slash and begins with a scheme, "/" or "*") or a
-// selector that becomes visible.
+// watchCondition completes a takeover when its condition is met on the active
+// page. The condition is a URL glob (which has a slash and begins with a scheme,
+// "/" or "*"), or a selector that becomes visible.
 func (s *Session) watchCondition(t *Takeover, c condition) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	var watch sync.WaitGroup
@@ -49,23 +49,24 @@ func (s *Session) watchCondition(t *Takeover, c condition) {
 		stopFocus()
 		leave()
 		if holds {
-			_ = t.Done("condition", "") // ended just before: it has its answer
+			_ = t.Done("condition", "") // if it has just ended, it already has its outcome
 			return
 		}
 	}
 }
 
-// condition is the until of a takeover, checked as far as possible in advance.
+// condition is the until condition of a takeover, checked in advance as far as
+// possible.
 type condition struct {
 	until   string
 	pattern *urlglob.Pattern // nil for a selector
 }
 
-// selectorPatience bounds asking a page whether a selector is valid. Only pages
-// can tell, and a busy page is not waited for.
+// selectorPatience bounds how long a page may take to check a selector. Only
+// pages can check them, and a busy page is not waited for.
 const selectorPatience = 2 * time.Second
 
-// readCondition parses an until. The error is an *invalid.Error.
+// readCondition parses an until condition. The error is an *invalid.Error.
 func (s *Session) readCondition(until string) (condition, error) {
 	c := condition{until: until}
 	if until == "" {
@@ -116,8 +117,8 @@ func isURLGlob(until string) bool {
 	return strings.Contains(until, "://") || strings.HasPrefix(until, "/") && !strings.HasPrefix(until, "//") || strings.HasPrefix(until, "**")
 }
 
-// urlPattern parses a glob in Playwright's grammar. A glob that begins with a
-// slash is for the path of a URL on any host.
+// urlPattern parses a glob with Playwright's syntax. A glob that begins with a
+// slash applies to the path of a URL on any host.
 func urlPattern(glob string) (*urlglob.Pattern, error) {
 	if strings.HasPrefix(glob, "/") {
 		glob = "*://*" + glob
@@ -125,7 +126,8 @@ func urlPattern(glob string) (*urlglob.Pattern, error) {
 	return urlglob.Compile(glob, "")
 }
 
-// waitForURL waits until the page's URL matches; false when ctx ended first.
+// waitForURL waits until the page's URL matches. It returns false if ctx ends
+// first.
 func (f *focus) waitForURL(ctx context.Context, pattern *urlglob.Pattern) bool {
 	moved := make(chan struct{}, 1)
 	cancel := f.eng.model.Subscribe(func(ev browser.Event) {
@@ -153,8 +155,8 @@ func (f *focus) waitForURL(ctx context.Context, pattern *urlglob.Pattern) bool {
 // gone.
 const conditionPause = 250 * time.Millisecond
 
-// waitForSelector waits until an element for the selector is visible on the page. It
-// reports false when ctx ended first.
+// waitForSelector waits until an element that matches the selector is visible on
+// the page. It returns false if ctx ends first.
 func (s *Session) waitForSelector(ctx context.Context, f *focus, selector string) bool {
 	client := f.eng.auto.NewClient(automation.ClientOptions{})
 	defer client.Close()

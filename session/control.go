@@ -9,12 +9,12 @@ import (
 	"takeover/control"
 )
 
-// newControl makes the session's control lease, which passes between viewers.
+// newControl returns the session's control lease, which passes between viewers.
 func (s *Session) newControl() *control.Handover {
 	return control.New(control.Options{
 		AskTimeout: s.services.opts.AskTimeout, Grace: s.services.opts.LeaseGrace,
 		Before: func(to control.Holder) {
-			if to.IsPerson() { // no key of a person is recorded, not even the first
+			if to.IsPerson() { // from the first one on, no key of a person is recorded
 				s.monitor.PersonControls(true)
 			}
 		},
@@ -25,7 +25,7 @@ func (s *Session) newControl() *control.Handover {
 		},
 		Held: func(person control.Holder) {
 			if t := s.openTakeover(); t != nil {
-				_ = t.Claim(person.String()) // it has ended or belongs to another person; control is theirs all the same
+				_ = t.Claim(person.String()) // if it has ended or belongs to another person, the person still has control
 			}
 		},
 		Asked: s.tellControl,
@@ -33,8 +33,8 @@ func (s *Session) newControl() *control.Handover {
 	})
 }
 
-// controlChanged reports the new controller to everybody. It releases what the
-// former controller held down before the new one can press anything.
+// controlChanged announces the new controller to everybody. It first releases
+// what the former controller held down, before the new one can press anything.
 func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.releaseInput()
 	if !holder.IsPerson() {
@@ -108,8 +108,8 @@ func (s *Session) viewerOf(h control.Holder) *Viewer {
 }
 
 // Lost ends the view of a viewer whose connection broke, and releases what it
-// held down. The viewer keeps control for LeaseGrace: a new connection resumes it
-// with the word from its HelloMessage.
+// held down. The viewer keeps control for LeaseGrace. A new connection can resume
+// it with the secret word from its HelloMessage.
 func (v *Viewer) Lost() {
 	s := v.session
 	if s.control.Holder() != v.holder() || s.life.alive() != nil {
@@ -117,7 +117,7 @@ func (v *Viewer) Lost() {
 		return
 	}
 	if v.ctx.Err() != nil {
-		return // a new connection already has this id
+		return // a new connection has already taken over this id
 	}
 	s.control.Away(v.holder(), string(v.role), v.secret, true)
 	v.leave(false)
@@ -125,8 +125,8 @@ func (v *Viewer) Lost() {
 	s.tellControl()
 }
 
-// abandon takes from a viewer that did not return in time: it gives the open
-// takeover back, and drops pages' questions if no other viewer is there.
+// abandon handles a viewer that did not return in time: it gives the open
+// takeover back, and drops pages' questions if no other viewer is present.
 func (s *Session) abandon(person control.Holder) {
 	if t := s.openTakeover(); t != nil {
 		t.unclaim(person)
@@ -137,8 +137,9 @@ func (s *Session) abandon(person control.Holder) {
 }
 
 // resume gives a new viewer the place of an earlier one: its id, and so its
-// control. word is from that viewer's HelloMessage. If the server still believes
-// in the old connection, it ends it. resume reports whether such a place exists.
+// control. word is from the earlier viewer's HelloMessage. If the server has not
+// noticed yet that the old connection is broken, resume ends it. It reports
+// whether there was such a place.
 func (s *Session) resume(v *Viewer, word string) bool {
 	id, secret, _ := strings.Cut(word, ".")
 	person := control.Person(id)
@@ -154,7 +155,7 @@ func (s *Session) resume(v *Viewer, word string) bool {
 
 func sameWord(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// newWord makes a word that cannot be guessed.
+// newWord returns a random word that nobody can guess.
 func newWord() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // crypto/rand never fails

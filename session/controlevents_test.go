@@ -21,7 +21,8 @@ var (
 	docsField = regexp.MustCompile("`([a-z_]+)`(\\??)")
 )
 
-// What people and scripts do is recorded as the docs say, field by field.
+// TestControlEvents checks that events of people and scripts have the fields that
+// the docs list.
 func TestControlEvents(t *testing.T) {
 	docs, err := os.ReadFile("../docs/events.md")
 	if err != nil {
@@ -94,7 +95,7 @@ func TestControlEvents(t *testing.T) {
 	for _, row := range rows {
 		var told []string
 		for _, f := range docsField.FindAllStringSubmatch(row[2], -1) {
-			if f[2] == "" || seen[row[1]][f[1]] { // what is optional may be missing
+			if f[2] == "" || seen[row[1]][f[1]] { // optional fields may be missing
 				told = append(told, f[1])
 			}
 		}
@@ -105,8 +106,8 @@ func TestControlEvents(t *testing.T) {
 	}
 }
 
-// TestNoKeyWhileControlChanges types without a pause while control goes to and fro.
-// The capture records no key that the page got.
+// TestNoKeyWhileControlChanges types without a pause while control changes back
+// and forth. The capture must not record any key that the page gets.
 func TestNoKeyWhileControlChanges(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{Interactions: true}); err != nil {
@@ -136,7 +137,8 @@ func TestNoKeyWhileControlChanges(t *testing.T) {
 		_, epoch, _ := s.control.State()
 		stroke(epoch)
 	}
-	// A click after a last key is recorded, behind what the page reported before it.
+	// A click after the last key is recorded after everything that the page
+	// reported before it.
 	epoch := v.take()
 	stroke(epoch)
 	v.press(t, epoch, 20, 20)

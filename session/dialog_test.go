@@ -2,8 +2,8 @@ package session
 
 import "testing"
 
-// TestScriptAnswersItsDialogs lets a script that listens for dialogs answer
-// them, whoever looks.
+// TestScriptAnswersItsDialogs lets a script that listens for dialogs answer them,
+// even when viewers are present.
 func TestScriptAnswersItsDialogs(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	const code = `

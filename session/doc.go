@@ -1,10 +1,10 @@
-// Package session keeps the life of sessions: one Chromium each with its own
-// profile, from create to release, with its tabs, its viewers, its control
-// lease, its takeovers and its runs. The [Manager] is the registry of all.
+// Package session manages sessions from their creation to their release. A
+// session is one Chromium with its own profile, with its tabs, viewers, control
+// lease, takeovers and runs. The [Manager] is the registry of all sessions.
 //
-// A session supervises its Chromium: when the process dies, everybody is told,
-// and it is started again with the same profile under the same id.
+// A session supervises its Chromium. When the process dies, the session notifies
+// its viewers, and starts Chromium again with the same profile under the same id.
 //
-// State changes reach every viewer as the messages of messages.go. All exported
-// methods may be called from any goroutine.
+// Every viewer is notified of changes by the messages in messages.go. All
+// exported methods may be called from any goroutine.
 package session

@@ -23,8 +23,8 @@ const (
 	DownloadCancelled DownloadState = "cancelled"
 )
 
-// slot is the outbox slot of one download, so that a newer message replaces an older
-// one.
+// slot returns the outbox slot of a download, so that a newer message replaces an
+// older one.
 func (m DownloadMessage) slot() string { return "download " + m.ID }
 
 // downloadBegan adds a download of a person or a script. It runs on the model's
@@ -103,8 +103,8 @@ func (s *Session) loseDownloads() {
 	}
 }
 
-// Download cancels a download. The viewer in control may do that; while nobody is in
-// control, any viewer whose role allows to act.
+// Download cancels a download. The viewer in control may do that. While nobody is
+// in control, any viewer whose role permits acting may.
 func (v *Viewer) Download(ctx context.Context, id, action string) error {
 	if err := v.mayAnswer(); err != nil {
 		return err

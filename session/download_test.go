@@ -9,8 +9,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestDownloads has a page download: viewers who may act are told from the begin
-// to the end, and may cancel.
+// TestDownloads checks that viewers who may act are notified of a download from
+// its beginning to its end, and may cancel it.
 func TestDownloads(t *testing.T) {
 	hold := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +24,7 @@ func TestDownloads(t *testing.T) {
 			defer func() { <-hold }()
 		}
 		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Set("X-Content-Type-Options", "nosniff") // which would wait for more
+		w.Header().Set("X-Content-Type-Options", "nosniff") // otherwise Chromium would wait for more data
 		w.Header().Set("Content-Disposition", `attachment; filename="../`+r.URL.Path[1:]+`.bin"`)
 		_, _ = io.WriteString(w, "content")
 		_ = http.NewResponseController(w).Flush()

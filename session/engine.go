@@ -20,8 +20,8 @@ const (
 	firstPageTimeout = 5 * time.Second  // how long create waits for the first document to begin
 )
 
-// engine is one incarnation of a session's Chromium, with everything attached to
-// it.
+// engine is one Chromium process of a session, with everything that is attached
+// to it.
 type engine struct {
 	proc  *browser.Process
 	model *browser.Browser
@@ -31,10 +31,10 @@ type engine struct {
 }
 
 // supervise keeps the session's Chromium running until the session ends. It
-// returns why it gave up, or nil when the session's context ended.
+// returns why it gave up, or nil if the session's context ended.
 func (s *Session) supervise() error {
 	var deaths []time.Time
-	var last *browser.Process // its folder is for the next one
+	var last *browser.Process // the next one reuses its folder
 	defer func() {
 		if last == nil {
 			return
@@ -66,8 +66,8 @@ func (s *Session) supervise() error {
 	}
 }
 
-// runBrowser runs one Chromium until it dies or the session ends, and returns why it
-// died. last is the process before it, and becomes this one.
+// runBrowser runs one Chromium until it dies or the session ends, and returns why
+// it died. last points to the previous process, and is set to this one.
 func (s *Session) runBrowser(last **browser.Process, again bool) error {
 	dir := ""
 	if *last != nil {
@@ -99,8 +99,8 @@ func orUnknown(err error) error {
 	return err
 }
 
-// startEngine starts a Chromium, in dir when it is a restart, and attaches the
-// clients.
+// startEngine starts a Chromium and attaches the clients. dir is its folder if it
+// is a restart.
 func (s *Session) startEngine(dir string) (*engine, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
@@ -190,8 +190,8 @@ func (s *Session) stopEngine(eng *engine) {
 	}
 }
 
-// goLive makes a started browser the session's. After a crash, its tabs return
-// with their last addresses and their numbers.
+// goLive makes a started browser the session's browser. After a crash, the former
+// tabs return with their numbers and their last addresses.
 func (s *Session) goLive(eng *engine, again bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
@@ -237,7 +237,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 }
 
 // reopen opens as many pages as the browser had before it died. addPage gives
-// each the number and the address of one that was lost.
+// each of them the number and the address of a lost one.
 func (s *Session) reopen(ctx context.Context, eng *engine) error {
 	for {
 		if s.stage.lost() == 0 {
@@ -246,7 +246,7 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 		if _, err := eng.model.DefaultContext().NewPage(ctx); err != nil {
 			return err
 		}
-		// The page's event is handled before this returns.
+		// The page's event has been handled when this returns.
 		if err := eng.model.Do(ctx, func() {}); err != nil {
 			return err
 		}
@@ -254,12 +254,12 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 }
 
 // openFirst opens the session's first address and waits until its document has
-// begun, so that a script that follows finds it. The browser shows the result, as
-// for any other navigation.
+// begun, so that a script that starts next finds it. If that fails, the browser
+// shows the error, as for any other navigation.
 func (s *Session) openFirst(ctx context.Context, eng *engine) {
 	url, err := parseAddress(s.opts.URL, s.services.opts.CheckURL)
 	pages := eng.model.Pages()
-	if err != nil || len(pages) == 0 { // bad addresses were refused before
+	if err != nil || len(pages) == 0 { // invalid addresses were refused earlier
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, firstPageTimeout)
@@ -269,7 +269,7 @@ func (s *Session) openFirst(ctx context.Context, eng *engine) {
 	}
 }
 
-// crashed reports the death of the browser to everybody.
+// crashed notifies everybody that the browser has died.
 func (s *Session) crashed(reason error) {
 	s.log.Warn("browser died", "error", reason)
 	s.services.stats.crashes.Add(1)

@@ -13,8 +13,8 @@ import (
 	"takeover/screencast"
 )
 
-// A page that goes elsewhere while its sharp still is taken, for which Chromium
-// enlarges it, is not left enlarged.
+// TestPagesThatGoWhileTheyAreEnlarged navigates a page while its sharp still is
+// captured, for which Chromium enlarges it. The page must not stay enlarged.
 func TestPagesThatGoWhileTheyAreEnlarged(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -37,7 +37,7 @@ func TestPagesThatGoWhileTheyAreEnlarged(t *testing.T) {
 	}
 	go func() {
 		for {
-			if _, err := v.NextMessage(context.Background()); err != nil { // the end
+			if _, err := v.NextMessage(context.Background()); err != nil { // until the end
 				return
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"takeover/capture"
 )
 
-// TestEventsAcrossACrash kills Chromium during a capture: readers are told of the
-// gap, and whatever was captured before is captured again.
+// TestEventsAcrossACrash kills Chromium during a capture. Readers get a mark for
+// the gap, and afterwards everything that was captured before is captured again.
 func TestEventsAcrossACrash(t *testing.T) {
 	base := site(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})

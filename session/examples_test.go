@@ -25,10 +25,10 @@ import (
 	"takeover/web/demo"
 )
 
-// demoSite is the demo site with a view of the phone that its code comes to.
+// demoSite is the demo site. It also knows the phone that receives the code.
 type demoSite struct {
 	*httptest.Server
-	cookie atomic.Pointer[string] // of the last visitor
+	cookie atomic.Pointer[string] // cookie of the last visitor
 }
 
 func newDemoSite(t *testing.T) *demoSite {
@@ -60,7 +60,7 @@ func (s *demoSite) phone(t *testing.T) string {
 	return code[1]
 }
 
-// example is a script of examples/: which page it finds, what it returns, which
+// example is a script of examples/: the page it starts on, what it returns, which
 // files it leaves, and what a person does for it. BASE is the demo site.
 type example struct {
 	before string
@@ -97,7 +97,7 @@ var examples = map[string]example{
 	"wait-for-network.ts":    {want: `{"orders":42,"shown":["1280","42","3"]}`},
 }
 
-// TestExamples runs every script of examples/ in a session, as it is.
+// TestExamples runs every script of examples/ in a session, unchanged.
 func TestExamples(t *testing.T) {
 	scripts, err := filepath.Glob("../examples/*.ts")
 	if err != nil || len(scripts) != len(examples) {
@@ -159,7 +159,7 @@ func checkFile(t *testing.T, s *Session, name string) {
 	}
 }
 
-// person solves a takeover as one does who looks at the page: by its picture,
+// person solves a takeover like somebody who looks at the page: by its picture,
 // with mouse and keys.
 type person struct {
 	*viewer
@@ -186,9 +186,9 @@ var (
 )
 
 const (
-	headerHeight = 100 // pixels of the page's top, where its sign has the handle's colour
+	headerHeight = 100 // pixels at the top of the page, where the logo has the handle's colour
 	handleSize   = 48
-	gapEdge      = 2 // a white one around the gap
+	gapEdge      = 2 // width of the white edge around the gap
 )
 
 // slide drags the captcha's handle until the piece is in its gap.
@@ -198,7 +198,7 @@ func (p *person) slide() {
 	x, y := float64(handle.X+handleSize/2), float64(handle.Y+handleSize/2)
 	p.mouse("move", x, y, 0)
 	p.mouse("down", x, y, 1)
-	pace := time.NewTicker(10 * time.Millisecond) // of a hand; the captcha refuses what is faster
+	pace := time.NewTicker(10 * time.Millisecond) // as fast as a hand; the captcha refuses faster movements
 	defer pace.Stop()
 	const steps = 24
 	for i := range steps {
@@ -219,8 +219,8 @@ func (p *person) mouse(event string, x, y float64, buttons int) {
 	}
 }
 
-// look finds the handle and the left edge of the gap in pictures of the page,
-// until both are there.
+// look searches pictures of the page until it finds the handle and the left edge
+// of the gap.
 func (p *person) look() (handle image.Point, gap int) {
 	p.t.Helper()
 	ctx := browsertest.Context(p.t, "the captcha")
@@ -241,7 +241,7 @@ func (p *person) look() (handle image.Point, gap int) {
 	}
 }
 
-// corner is the top left corner of the first area that has a colour.
+// corner returns the top left corner of the first area with a colour.
 func corner(picture image.Image, want color.RGBA) (image.Point, bool) {
 	const wide = 12 // pixels; letters are thinner
 	b := picture.Bounds()
@@ -259,8 +259,8 @@ func corner(picture image.Image, want color.RGBA) (image.Point, bool) {
 	return image.Point{}, false
 }
 
-// leftmost follows an area from its top edge, whose corners may be round, to
-// its left one.
+// leftmost follows an area from its top edge, whose corners may be round, to its
+// left edge.
 func leftmost(picture image.Image, want color.RGBA, x, y int) image.Point {
 	left := x
 	for down := range handleSize / 2 {
@@ -271,7 +271,7 @@ func leftmost(picture image.Image, want color.RGBA, x, y int) image.Point {
 	return image.Point{X: left, Y: y}
 }
 
-// enterCode types the code from the phone and says that it is done.
+// enterCode types the code from the phone and presses Done.
 func (p *person) enterCode() {
 	p.t.Helper()
 	for _, digit := range p.demo.phone(p.t) {

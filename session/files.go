@@ -13,9 +13,9 @@ import (
 // maxChosen is how many files may be chosen at once.
 const maxChosen = input.MaxDropFiles
 
-// Files is the session's folder of files: what scripts wrote, Chromium
-// downloaded and callers uploaded. It goes with the session. The error is
-// ErrEnded, or ErrNotReady before the first browser is there.
+// Files returns the session's folder of files: those that scripts wrote, Chromium
+// downloaded and callers uploaded. It is deleted with the session. The error is
+// ErrEnded, or ErrNotReady before the first browser has started.
 func (s *Session) Files() (*files.Folder, error) {
 	if err := s.life.alive(); err != nil {
 		return nil, err
@@ -27,8 +27,8 @@ func (s *Session) Files() (*files.Folder, error) {
 	return folder, nil
 }
 
-// openFiles opens the folder of files, which lies in the first browser's folder. Later
-// browsers get the same folder, and find it open.
+// openFiles opens the folder of files, which is inside the first browser's
+// folder. Later browsers get the same folder, which is then already open.
 func (s *Session) openFiles(p *browser.Process) error {
 	if s.transfers.files() != nil {
 		return nil
@@ -43,7 +43,7 @@ func (s *Session) openFiles(p *browser.Process) error {
 	return nil
 }
 
-// closeFiles closes the folder, before it is removed.
+// closeFiles closes the folder before it is removed.
 func (s *Session) closeFiles() {
 	folder := s.transfers.setFiles(nil)
 	if folder == nil {
@@ -55,13 +55,13 @@ func (s *Session) closeFiles() {
 }
 
 // ShareFile lets guests who may act fetch a file: one that a page downloaded or a
-// person added. What scripts write stays the operator's.
+// person added. Files that scripts write are only for the operator.
 func (s *Session) ShareFile(name string) { s.transfers.share(name) }
 
 // FileShared reports whether guests may fetch a file.
 func (s *Session) FileShared(name string) bool { return s.transfers.isShared(name) }
 
-// AdmitGuestFile counts a file that a guest is about to add and gives how many
+// AdmitGuestFile counts a file that a guest is about to add, and returns how many
 // bytes it may have. The error is an ErrTooMany, or that of Files.
 func (s *Session) AdmitGuestFile() (int64, error) {
 	folder, err := s.Files()
@@ -75,7 +75,8 @@ func (s *Session) AdmitGuestFile() (int64, error) {
 	return folder.Room() / guestShare, nil
 }
 
-// paths returns where the files of the session lie that a viewer names; nil for none.
+// paths returns the paths of the session files that a viewer names, or nil for
+// none.
 func (v *Viewer) paths(names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil

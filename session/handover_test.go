@@ -9,13 +9,14 @@ import (
 	"takeover/links"
 )
 
-// onHolder matches the news that a holder has control.
+// onHolder matches the message that a holder has control.
 func onHolder(h control.Holder) func(ControlMessage) bool {
 	return func(m ControlMessage) bool { return m.Holder == h }
 }
 
-// TestViewersAreToldOfQuestions has one person ask another for control, and sees what
-// each of them is told. Package control has the rules.
+// TestViewersAreToldOfQuestions lets one person ask another for control, and
+// checks the messages that each of them gets. The rules are tested in package
+// control.
 func TestViewersAreToldOfQuestions(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, AskTimeout: time.Hour}), CreateOptions{URL: site(t)})
 	first, second, third := join(t, s, RoleControl), join(t, s, RoleControl), join(t, s, RoleControl)
@@ -44,8 +45,9 @@ func TestViewersAreToldOfQuestions(t *testing.T) {
 		t.Errorf("after no: %+v", m)
 	}
 
-	// Who asks and leaves gets nothing, and the one in control is told. Who has
-	// control and leaves it gives it to who asks.
+	// A person who asks and leaves gets nothing, and the person in control is
+	// notified. When the person in control leaves, the person who asks gets
+	// control.
 	must(third.Control("take"))
 	await(first, "another question", func(m ControlMessage) bool { return m.Asked != nil && m.Asked.By == third.holder() })
 	third.Leave()
@@ -58,8 +60,8 @@ func TestViewersAreToldOfQuestions(t *testing.T) {
 	}
 }
 
-// lose has a person take control and lose the connection, and gives the word to
-// come back with.
+// lose lets a person take control and lose the connection. It returns the secret
+// word with which the person can return.
 func lose(t *testing.T, s *Session, other *viewer) string {
 	t.Helper()
 	v := join(t, s, RoleControl)
@@ -72,7 +74,7 @@ func lose(t *testing.T, s *Session, other *viewer) string {
 	return word
 }
 
-// comeBack joins with the word of an earlier connection.
+// comeBack joins with the secret word of an earlier connection.
 func comeBack(t *testing.T, s *Session, word string, role Role) *Viewer {
 	t.Helper()
 	v, err := s.Join(ViewerOptions{Role: role, Resume: word})
@@ -83,7 +85,8 @@ func comeBack(t *testing.T, s *Session, word string, role Role) *Viewer {
 	return v
 }
 
-// TestControlOutlivesALostConnection breaks the connection of who is in control.
+// TestControlOutlivesALostConnection breaks the connection of the person in
+// control.
 func TestControlOutlivesALostConnection(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
 	other := join(t, s, RoleControl)
@@ -93,12 +96,12 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 	if m := s.controlMessage(v); !m.Mine || m.Away {
 		t.Errorf("back in time: %+v", m)
 	}
-	// The person is back before the server noticed that they were gone.
+	// The person returns before the server has noticed the broken connection.
 	again := comeBack(t, s, v.id+"."+v.secret, RoleControl)
 	if m := s.controlMessage(again); !m.Mine || again.ID() != v.ID() {
 		t.Errorf("back at once: %+v", m)
 	}
-	v.Lost() // its socket ends now
+	v.Lost() // now the old socket ends
 	if m := s.controlMessage(again); !m.Mine || m.Away {
 		t.Errorf("after the old connection ended: %+v", m)
 	}
@@ -122,8 +125,9 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 	}
 }
 
-// TestNoInputAfterALostConnection has a key arrive on a connection that the person
-// has replaced: it would stay down, because the release is past.
+// TestNoInputAfterALostConnection sends a key on a connection that the person has
+// already replaced. If it were accepted, the key would stay down, because
+// everything has already been released.
 func TestNoInputAfterALostConnection(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
 	old := join(t, s, RoleControl)
@@ -139,8 +143,8 @@ func TestNoInputAfterALostConnection(t *testing.T) {
 	}
 }
 
-// TestRefusedReturn has the person on a takeover come back when the places of guests
-// are taken: the takeover waits for somebody again.
+// TestRefusedReturn lets the person on a takeover return when all places for
+// guests are taken. The takeover then waits for somebody again.
 func TestRefusedReturn(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
 	to, err := s.RequestTakeover(TakeoverOptions{Reason: "x", RequestedBy: "test"})
@@ -176,8 +180,8 @@ func TestRefusedReturn(t *testing.T) {
 	}
 }
 
-// TestOnlyWhoWorksSettles has a guest say that it is done while another one works,
-// is away for a moment, and has left.
+// TestOnlyWhoWorksSettles lets a guest finish a takeover while another guest
+// works on it, is away for a moment, and has left.
 func TestOnlyWhoWorksSettles(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
 	ask := func() (to *Takeover, guest func(resume string) *Viewer) {
@@ -229,14 +233,14 @@ func TestOnlyWhoWorksSettles(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 
-	// Who worked has left: whoever is there may say how it went.
+	// The person who worked has left, so anybody present may finish the takeover.
 	to, guest = ask()
 	worker, other = guest(""), guest("")
 	must(worker.Takeover("claim", to.ID(), ""))
 	worker.Leave()
 	must(other.Takeover("fail", to.ID(), "no code"))
 
-	// An operator may at any time.
+	// An operator may do so at any time.
 	to, guest = ask()
 	must(guest("").Takeover("claim", to.ID(), ""))
 	must(join(t, s, RoleControl).Takeover("done", to.ID(), ""))

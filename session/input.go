@@ -13,13 +13,14 @@ type aim struct {
 	input *input.Dispatcher
 }
 
-// dispatch checks a person's input and writes it to the page that viewers see. An old
-// epoch drops it without an error.
+// dispatch checks a person's input and writes it to the page that viewers see.
+// Input with an old epoch is dropped without an error.
 //
-// A keystroke takes inputMu, held to the end, so that nothing gets in behind the release
-// of a lost lease. Within it takes the locks of these parts, once each: life, control,
-// stage for the page, the live view for its dispatcher, and gestures; of a viewer who
-// came to help takeovers, too. It does not take the session's mu.
+// A keystroke holds inputMu until the end, so that no input gets in after the
+// keys of a lost lease were released. Meanwhile it takes the locks of these
+// parts, once each: life, control, stage for the page, the live view for its
+// dispatcher, and gestures; for a viewer who came to help, also takeovers. It
+// does not take the session's mu.
 func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(aim) error) error {
 	if err := validate(); err != nil {
 		return err
@@ -37,7 +38,7 @@ func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(aim) er
 	return err
 }
 
-// notAttachedError is the error of input to a page that nobody has seen yet.
+// notAttachedError is returned for input to a page that nobody has seen yet.
 type notAttachedError struct{ to *focus }
 
 // Error returns the text.
@@ -50,7 +51,7 @@ func (v *Viewer) sendInput(epoch uint64, send func(aim) error) error {
 	if err := v.may(); err != nil {
 		return err
 	}
-	if v.ctx.Err() != nil { // it is lost, and nobody would release what it presses
+	if v.ctx.Err() != nil { // the connection is lost, and nobody would release what this presses
 		return ErrNotController
 	}
 	if err := v.holds(epoch); err != nil {
@@ -68,8 +69,8 @@ func (v *Viewer) sendInput(epoch uint64, send func(aim) error) error {
 	return send(aim{to, page.Input})
 }
 
-// attachInput attaches the live view to a page, for input that comes before anybody
-// has seen the page.
+// attachInput attaches the live view to a page, for input that arrives before
+// anybody has seen the page.
 func (s *Session) attachInput(to *focus) {
 	ctx, cancel := context.WithTimeout(to.ctx, actTimeout)
 	defer cancel()
@@ -78,8 +79,8 @@ func (s *Session) attachInput(to *focus) {
 	}
 }
 
-// pressed records that a person pressed something, and opens the remote clipboard
-// so that the copy of a press is noticed.
+// pressed records that a person pressed something. It also opens the remote
+// clipboard, so that a copy caused by the press is noticed.
 func (s *Session) pressed(at aim) {
 	s.gestures.press(at.page)
 	at.eng.live.Clipboard().Want()

@@ -14,11 +14,11 @@ import (
 const (
 	respondTimeout     = 300 * time.Millisecond // for a page to show that it can be pictured
 	keptPictureTimeout = 2 * time.Second
-	keptPictureQuality = 60 // of the JPEG
+	keptPictureQuality = 60 // quality of the JPEG
 )
 
-// keptPicture is a picture for later: the last one of a session, or the one at a
-// run's failure.
+// keptPicture is a picture that is kept: the last one of a session, or the one at
+// a run's failure.
 type keptPicture struct {
 	mu    sync.Mutex // guards what follows
 	image []byte     // nil once the archive has it
@@ -28,15 +28,15 @@ type keptPicture struct {
 // captures reports whether the session was created with a capture.
 func (s *Session) captures() bool { return s.opts.Capture != nil && *s.opts.Capture }
 
-// LastPicture is a JPEG of an ended session's last page. The error is ErrNotFound
-// when the session lives, was created without a capture, or showed a secret at
-// its end.
+// LastPicture returns a JPEG of an ended session's last page. The error is
+// ErrNotFound if the session is live, was created without a capture, or showed a
+// secret at its end.
 func (s *Session) LastPicture(ctx context.Context) ([]byte, error) {
 	return s.lastPicture.read(ctx, s.services.archive, s.key())
 }
 
-// Picture is a JPEG of the page when the run failed. The error is ErrNotFound when
-// there is none.
+// Picture returns a JPEG of the page when the run failed. The error is
+// ErrNotFound if there is none.
 func (r *Run) Picture(ctx context.Context) ([]byte, error) {
 	return r.picture.read(ctx, r.session.services.archive, r.key())
 }
@@ -47,14 +47,14 @@ func (r *Run) HasPicture() bool { return r.picture.size() > 0 }
 // HasLastPicture reports whether there is a picture of what the session showed last.
 func (s *Session) HasLastPicture() bool { return s.lastPicture.size() > 0 }
 
-// keepLastPicture keeps a picture of the session before its browser ends.
+// keepLastPicture takes a picture of the session before its browser ends.
 func (s *Session) keepLastPicture() {
 	if s.captures() {
 		s.lastPicture.set(s.pictureToKeep())
 	}
 }
 
-// keepPicture keeps a picture of the session when a run has failed.
+// keepPicture takes a picture of the session when a run has failed.
 func (r *Run) keepPicture(status RunStatus) {
 	if r.session.captures() && (status == RunFailed || status == RunTimeout) {
 		r.picture.set(r.session.pictureToKeep())
@@ -91,14 +91,14 @@ func (k *keptPicture) set(image []byte) {
 	k.image = image
 }
 
-// size is the picture's number of bytes, or 0.
+// size returns the number of bytes of the picture, or 0.
 func (k *keptPicture) size() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return max(len(k.image), k.bytes)
 }
 
-// read returns the picture, from the archive once it is there.
+// read returns the picture, from the archive if it is already there.
 func (k *keptPicture) read(ctx context.Context, a *archive.Archive, key archive.Key) ([]byte, error) {
 	k.mu.Lock()
 	image, bytes := k.image, k.bytes

@@ -11,8 +11,8 @@ import (
 	"takeover/capture"
 )
 
-// TestLookingBack ends a session in which a script failed, and restarts the server.
-// What the session showed and what was captured can still be read.
+// TestLookingBack ends a session in which a script failed, and restarts the
+// server. The last picture and the captured events can still be read.
 func TestLookingBack(t *testing.T) {
 	data, kept := t.TempDir(), openKept(t, t.TempDir())
 	first, err := NewManager(managerOptions(Options{Dir: data, Store: kept, WarmBrowsers: -1, Capture: true}))
@@ -53,8 +53,8 @@ func TestLookingBack(t *testing.T) {
 	}
 }
 
-// picturesOf checks that an ended session has its last picture, and one of the run
-// that failed and none of the other.
+// picturesOf checks that an ended session has its last picture, that the failed
+// run has a picture, and that the other run has none.
 func picturesOf(t *testing.T, s *Session) {
 	t.Helper()
 	ctx := browsertest.Context(t, "pictures")
@@ -112,8 +112,8 @@ func TestFailuresAreToldSoon(t *testing.T) {
 	}
 }
 
-// TestNothingIsCapturedUnlessWanted creates a session that chooses to have no
-// capture on a server that captures, and the other way round.
+// TestNothingIsCapturedUnlessWanted creates a session without a capture on a
+// server that captures by default, and the other way round.
 func TestNothingIsCapturedUnlessWanted(t *testing.T) {
 	for _, server := range []bool{true, false} {
 		s := create(t, startManager(t, Options{WarmBrowsers: -1, Capture: server}), CreateOptions{Capture: new(!server)})

@@ -20,10 +20,10 @@ func (e *endCause) Error() string { return e.reason }
 
 // life is the state of a session between its start and its end.
 type life struct {
-	clock   *lifetime               // how long it may live
-	rearm   chan struct{}           // one token: read the clock again
+	clock   *lifetime               // measures how long it may live
+	rearm   chan struct{}           // one token: check the clock again
 	started chan struct{}           // closed when the first browser has started, or never will
-	ended   chan struct{}           // closed when nothing of the session is left
+	ended   chan struct{}           // closed when no resources of the session are left
 	work    sync.WaitGroup          // runs, timers, condition watchers
 	cancel  context.CancelCauseFunc // ends the session's context; its cause is an *endCause
 
@@ -32,7 +32,7 @@ type life struct {
 	startErr  error
 	endedAt   time.Time
 	endReason string
-	sealed    bool // work accepts nothing any more
+	sealed    bool // work accepts nothing more
 }
 
 func newLife(createdAt time.Time, timeout time.Duration, cancel context.CancelCauseFunc) *life {
@@ -57,8 +57,8 @@ func (l *life) enter(status Status) {
 }
 
 // alive returns an *EndedError for a session that has ended or is just ending.
-// The end still finds what is added after alive returned nil, if alive is called
-// and the thing is added under the lock that the end takes to look.
+// The end of the session still finds what a caller adds, if the caller checks
+// alive and adds it under the same lock that the end takes to look for it.
 func (l *life) alive() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +73,7 @@ func (l *life) end(status Status, reason string) {
 	l.cancel(&endCause{status: status, reason: reason})
 }
 
-// finish records that the session has ended, and why it never started if it did
-// not.
+// finish records that the session has ended and, if it never started, why.
 func (l *life) finish(cause *endCause, at time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,8 +90,8 @@ func (l *life) startError() error {
 	return l.startErr
 }
 
-// spawn runs fn on a goroutine that the session's end waits for. fn is not run
-// when the session is over.
+// spawn runs fn on a goroutine that the session's end waits for. If the session
+// is over, it does nothing.
 func (l *life) spawn(fn func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,14 +115,15 @@ func (l *life) wakeClock() {
 	}
 }
 
-// run is the session's life, from start to the last resource.
+// run is the life of the session, from its start until its last resource is
+// freed.
 func (s *Session) run() {
 	defer close(s.life.ended)
 	s.life.work.Go(s.watchClock)
 	err := s.supervise()
-	s.life.end(StatusFailed, errText(err)) // no effect when the context caused err
+	s.life.end(StatusFailed, errText(err)) // has no effect if the context caused err
 	cause := &endCause{status: StatusFailed, reason: "ended"}
-	_ = errors.As(context.Cause(s.ctx), &cause) // end and the line above give nothing else
+	_ = errors.As(context.Cause(s.ctx), &cause) // causes are set only by end and by the line above
 
 	s.life.finish(cause, time.Now().UTC(), err)
 	s.mu.Lock()
@@ -133,7 +133,7 @@ func (s *Session) run() {
 	s.log.Info("session ended", "status", cause.status, "reason", cause.reason)
 
 	for _, t := range takeovers {
-		_ = t.finish(TakeoverCancelled, "", cause.reason) // most of them have ended before
+		_ = t.finish(TakeoverCancelled, "", cause.reason) // most of them have already ended
 	}
 	s.life.seal()
 	s.control.Close()
@@ -154,8 +154,8 @@ func (s *Session) run() {
 	}
 }
 
-// watchClock ends the session when its time is over or nobody used it, but not
-// while a person works in it or a script runs.
+// watchClock ends the session when its time is up or it is idle for too long, but
+// not while a person works in it or a script runs.
 func (s *Session) watchClock() {
 	for {
 		wait, reason := s.timeLeft(time.Now())
@@ -180,12 +180,12 @@ func (s *Session) watchClock() {
 // or a script still works in it.
 const atWorkGrace = 10 * time.Second
 
-// atWorkWindow is how long a person in control counts as working after their last
-// input.
+// atWorkWindow is how long after the last input a person in control counts as
+// working.
 const atWorkWindow = 5 * time.Minute
 
-// timeLeft is how long to wait before the next check. Zero or less means that the
-// session is over, with the reason.
+// timeLeft returns how long to wait before the next check. If the result is zero
+// or less, the session is over, and reason says why.
 func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	holder := s.control.Holder()
 	open := s.openTakeover()
@@ -229,5 +229,5 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// msOf is a duration in whole milliseconds, as in the API.
+// msOf returns a duration in whole milliseconds, as the API has it.
 func msOf(d time.Duration) int64 { return d.Milliseconds() }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// lifetime is how long a session may live. Its clock stops while a takeover is
-// open: the time that people need is added to the session's.
+// lifetime measures how long a session may live. Its clock stops while a takeover
+// is open, so that the time people need extends the session.
 type lifetime struct {
 	createdAt time.Time // never changes
 
@@ -21,8 +21,8 @@ func newLifetime(createdAt time.Time, timeout time.Duration) *lifetime {
 	return &lifetime{createdAt: createdAt, timeout: timeout}
 }
 
-// set changes the session's lifetime, counted from its creation without the time
-// spent waiting for people.
+// set sets the session's lifetime. It counts from the session's creation, without
+// the time spent waiting for people.
 func (l *lifetime) set(timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,8 +47,8 @@ func (l *lifetime) resume(now time.Time) {
 	}
 }
 
-// read returns when the session's time ends, as seen at now, and its length.
-// While the clock stops, the end moves on with now.
+// read returns when the session's time ends, as of now, and its length. While the
+// clock is stopped, the end moves on with now.
 func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,20 +59,20 @@ func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Durati
 	return l.createdAt.Add(l.timeout + waited), l.timeout
 }
 
-// paused reports whether the clock stops.
+// paused reports whether the clock is stopped.
 func (l *lifetime) paused() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waits > 0
 }
 
-// lifeMessage is when the session's time is up.
+// lifeMessage returns the message about the end of the session's time.
 func (s *Session) lifeMessage() LifeMessage {
 	expiresAt, timeout := s.life.clock.read(time.Now().UTC())
 	return LifeMessage{Type: "life", ExpiresAt: expiresAt, Timeout: msOf(timeout), Paused: s.life.clock.paused()}
 }
 
-// tellLife tells every viewer when the session's time is up.
+// tellLife tells every viewer when the session's time ends.
 func (s *Session) tellLife() {
 	s.tell("life", func(*Viewer) any { return s.lifeMessage() })
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // TestWaitingForAPersonIsNotCharged lets a session's time run out while a person
-// works. The script that asked for them goes on when they are done.
+// works. The script that asked for the person continues when they are done.
 func TestWaitingForAPersonIsNotCharged(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	v := join(t, s, RoleTakeover)
@@ -38,8 +38,8 @@ func TestWaitingForAPersonIsNotCharged(t *testing.T) {
 	}
 }
 
-// TestTimeoutWaitsForTheScript lets a session's time run out while a script runs. It
-// ends when the script has ended.
+// TestTimeoutWaitsForTheScript lets a session's time run out while a script runs.
+// The session ends when the script has ended.
 func TestTimeoutWaitsForTheScript(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	r := startRun(t, s, `console.log('here'); await requestTakeover('log in'); console.log(await page.title()); return 'finished'`)
@@ -48,7 +48,7 @@ func TestTimeoutWaitsForTheScript(t *testing.T) {
 	if left, _ := s.timeLeft(time.Now()); left <= 0 {
 		t.Errorf("with a takeover open %v is left", left)
 	}
-	if err := to.Done("test", ""); err != nil { // wakes the clock
+	if err := to.Done("test", ""); err != nil { // makes the session check the clock
 		t.Fatal(err)
 	}
 	if got := resultOf[string](t, r); got != "finished" {
@@ -60,7 +60,7 @@ func TestTimeoutWaitsForTheScript(t *testing.T) {
 	}
 }
 
-// runOutOfTime makes a session's time be up.
+// runOutOfTime sets a session's time so that it is up.
 func runOutOfTime(s *Session) {
 	s.life.clock.mu.Lock()
 	defer s.life.clock.mu.Unlock()

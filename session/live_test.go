@@ -8,8 +8,8 @@ import (
 	"takeover/screencast"
 )
 
-// TestDenseSession holds that a session of two pixels per CSS pixel is shown
-// with all of them to a viewer who has them too, and with half to others.
+// TestDenseSession checks that a session with two pixels per CSS pixel is shown
+// at full resolution to a viewer with a dense screen, and at half to others.
 func TestDenseSession(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

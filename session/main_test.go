@@ -50,7 +50,8 @@ func startManager(t *testing.T, o Options) *Manager {
 	return m
 }
 
-// managerOptions has scripts run in workers of the test's own binary.
+// managerOptions returns options that make scripts run in workers of the test's
+// own binary.
 func managerOptions(o Options) Options {
 	o.Executable = workertest.Command(scripting.Subcommand)
 	return o
@@ -82,7 +83,7 @@ type viewer struct {
 	*Viewer
 	t        *testing.T
 	messages chan any
-	pictures chan Picture // the newest ones; older are dropped
+	pictures chan Picture // the newest pictures; older ones are dropped
 }
 
 func join(t *testing.T, s *Session, role Role) *viewer {
@@ -203,7 +204,7 @@ func resultOf[T any](t *testing.T, r *Run) T {
 	return v
 }
 
-// logged waits until a run has said something.
+// logged waits until a run has logged a text.
 func logged(t *testing.T, r *Run) {
 	t.Helper()
 	for ev, err := range r.Stream(browsertest.Context(t, "the script says something")) {
@@ -219,7 +220,7 @@ func logged(t *testing.T, r *Run) {
 	}
 }
 
-// openTakeoverOf waits for the takeover that a run asks for.
+// openTakeoverOf waits for the takeover that a run requests.
 func openTakeoverOf(t *testing.T, r *Run) *Takeover {
 	t.Helper()
 	ctx := browsertest.Context(t, "takeover of the run")

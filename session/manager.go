@@ -21,16 +21,16 @@ import (
 	"takeover/store"
 )
 
-// services are the parts of a server that all its sessions use. A session knows
-// them and not the Manager.
+// services are the parts of a server that all its sessions use. A session has
+// access to them, but not to the Manager.
 type services struct {
 	opts      Options
 	browsers  *browser.Pool
 	scripts   *scripting.Pool
 	links     *links.Registry
-	archive   *archive.Archive // keeps sessions beyond the process; nil for none
+	archive   *archive.Archive // keeps sessions after the process has ended; nil for none
 	events    *store.Events    // the durable stream; nil for none
-	capturing capturing        // retries of attaching captures
+	capturing capturing        // how often to retry attaching captures
 	changes   changes
 	stats     counters
 
@@ -66,7 +66,7 @@ type Stats struct {
 	ByStatus          map[Status]int
 	Viewers           int
 	Created, Crashes  uint64
-	ViewerPictures    uint64 // pictures given to viewers
+	ViewerPictures    uint64 // pictures sent to viewers
 	StaleInput        uint64 // inputs dropped because of an old epoch
 	RejectedInput     uint64 // inputs of viewers that are not in control
 	Ended             map[Status]uint64
@@ -74,8 +74,8 @@ type Stats struct {
 	Takeovers         map[TakeoverState]uint64
 }
 
-// NewManager cleans up what a killed server left behind, and makes a registry.
-// With a store, it contains the sessions of earlier processes. End it with Close.
+// NewManager cleans up after a killed server, and returns a registry. With a
+// store, it includes the sessions of earlier processes. End it with Close.
 func NewManager(o Options) (*Manager, error) {
 	o.setDefaults()
 	if o.Limits == nil {
@@ -110,7 +110,7 @@ func NewManager(o Options) (*Manager, error) {
 	return m, nil
 }
 
-// Timeouts are the default life of a session, and the default timeout of a
+// Timeouts returns the default life of a session, and the default timeout of a
 // takeover.
 func (m *Manager) Timeouts() (life, takeover time.Duration) {
 	return m.opts.Timeout, m.opts.TakeoverTimeout
@@ -119,9 +119,9 @@ func (m *Manager) Timeouts() (life, takeover time.Duration) {
 // MaxSessions is the largest number of live sessions.
 func (m *Manager) MaxSessions() int { return m.opts.MaxSessions }
 
-// Create starts a session and returns when its browser is there. The session
-// lives on after ctx. The error is an *invalid.Error, ErrFull, or why Chromium did
-// not start.
+// Create starts a session and returns when its browser has started. The session
+// continues after ctx ends. The error is an *invalid.Error, ErrFull, or the
+// reason why Chromium did not start.
 func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error) {
 	if err := o.check(&m.opts); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (m *Manager) Get(id string) (*Session, error) {
 	return nil, ErrNotFound
 }
 
-// List returns all sessions, newest first, including the kept ended ones.
+// List returns all sessions, newest first, including ended ones that are kept.
 func (m *Manager) List() []*Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -181,8 +181,8 @@ func (m *Manager) List() []*Session {
 	return list
 }
 
-// Takeovers is the inbox of all sessions, oldest first: the takeovers in the
-// state, or all for an empty one. "pending" means that nobody has answered.
+// Takeovers returns the takeovers of all sessions that are in the given state, or
+// all for an empty state, oldest first. "pending" means that nobody has answered.
 func (m *Manager) Takeovers(state string) []*Takeover {
 	var list []*Takeover
 	for _, s := range m.List() {
@@ -206,8 +206,8 @@ func (m *Manager) FindTakeover(id string) (*Takeover, error) {
 	return nil, ErrNotFound
 }
 
-// RedeemLink trades a share link's secret for a grant. from is the network of the
-// caller, for the list of visits. The error is links.ErrInvalid, or a
+// RedeemLink exchanges a share link's secret for a grant. from is the network of
+// the caller, for the list of visits. The error is links.ErrInvalid, or a
 // *links.Error for a secret that was valid once.
 func (m *Manager) RedeemLink(secret, from string) (links.Grant, error) {
 	g, err := m.links.Redeem(secret, from)
@@ -220,16 +220,17 @@ func (m *Manager) RedeemLink(secret, from string) (links.Grant, error) {
 	return g, nil
 }
 
-// CheckGrant returns nil while a grant's link is valid, or else links.ErrInvalid
-// or a *links.Error.
+// CheckGrant returns nil while a grant's link is valid, and otherwise
+// links.ErrInvalid or a *links.Error.
 func (m *Manager) CheckGrant(g links.Grant) error { return m.links.Check(g) }
 
-// GrantOver is closed when a grant's link is revoked or its session ends. It is
-// not closed at the link's expiry; CheckGrant reports that.
+// GrantOver returns a channel that is closed when a grant's link is revoked or
+// its session ends. It is not closed when the link expires; CheckGrant reports
+// that.
 func (m *Manager) GrantOver(g links.Grant) <-chan struct{} { return m.links.Over(g) }
 
-// Ready reports whether a session could be created now: nil, ErrFull, or an
-// ErrNotReady when the machine has no Chromium or the last start failed.
+// Ready reports whether a session could be created now. It returns nil, ErrFull,
+// or an ErrNotReady if the machine has no Chromium or the last start failed.
 func (m *Manager) Ready() error {
 	if m.opts.ChromiumPath == "" {
 		if _, err := browser.FindExecutable(); err != nil {
@@ -283,9 +284,9 @@ func (m *Manager) Stats() Stats {
 	return st
 }
 
-// Close ends every session and waits until nothing of them is left and the
-// archive is written. When ctx ends first, it returns while some sessions still
-// end; they end with the process, or a second Close waits for them.
+// Close ends every session, and waits until nothing of them is left and the
+// archive is written. If ctx ends first, it returns while some sessions are still
+// ending; they end with the process, or a second Close waits for them.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closing = true

@@ -14,8 +14,8 @@ type MenuMessage struct {
 	widget.Menu
 }
 
-// menuWindow is how long after a person's last press a context menu counts as
-// theirs.
+// menuWindow is how long after a person's last press a context menu is attributed
+// to that person.
 const menuWindow = 10 * time.Second
 
 // menuWanted sends the menu to the person in control and to nobody else. It may

@@ -25,15 +25,15 @@ type (
 
 // The messages to a viewer. Each marshals to its JSON form.
 type (
-	// HelloMessage is the first.
+	// HelloMessage is the first message.
 	HelloMessage struct {
 		Type     string `json:"type"` // hello
 		Session  string `json:"session"`
 		Viewer   string `json:"viewer"`
 		Role     Role   `json:"role"`
 		Protocol int    `json:"protocol"`
-		Touch    bool   `json:"touch"`  // the page was made for touch: it gets touch messages as such
-		Resume   string `json:"resume"` // a secret: a new connection with ?resume= keeps this one's control
+		Touch    bool   `json:"touch"`  // the page is made for touch, so touch messages reach it as touch
+		Resume   string `json:"resume"` // a secret word: a new connection with ?resume= keeps this one's control
 	}
 	// ControlMessage says who controls the session.
 	ControlMessage struct {
@@ -42,9 +42,9 @@ type (
 		Epoch  uint64         `json:"epoch"`
 		Mine   bool           `json:"mine"`
 		Away   bool           `json:"away,omitempty"`  // the connection of the person in control broke
-		Asked  *ControlAsked  `json:"asked,omitempty"` // somebody asks the person in control for it
+		Asked  *ControlAsked  `json:"asked,omitempty"` // another person asks for control
 	}
-	// ErrorMessage says what was refused, in words for a person.
+	// ErrorMessage says what was refused, in words for people.
 	ErrorMessage struct {
 		Type    string `json:"type"` // error
 		Message string `json:"message"`
@@ -65,15 +65,15 @@ type (
 		Type      string    `json:"type"` // life
 		ExpiresAt time.Time `json:"expiresAt"`
 		Timeout   int64     `json:"timeout"` // ms of the session's life, without the time spent waiting for people
-		Paused    bool      `json:"paused"`  // the clock stops, because a takeover is open
+		Paused    bool      `json:"paused"`  // the clock is stopped, because a takeover is open
 	}
 	// TakeoverMessage is the open takeover, or null.
 	TakeoverMessage struct {
 		Type     string        `json:"type"` // takeover
 		Takeover *TakeoverInfo `json:"takeover"`
 	}
-	// RunMessage is a run that began, changed its status or ended, without logs
-	// and steps.
+	// RunMessage describes a run that started, changed its status or ended,
+	// without its logs and steps.
 	RunMessage struct {
 		Type string  `json:"type"` // run
 		Run  RunInfo `json:"run"`
@@ -83,11 +83,11 @@ type (
 		Type     string        `json:"type"` // download
 		ID       string        `json:"id"`
 		State    DownloadState `json:"state"`
-		Name     string        `json:"name"` // the suggested name; for a finished download, the session's file
+		Name     string        `json:"name"` // the suggested name or, for a finished download, the name of the session file
 		URL      string        `json:"url"`
 		Received int64         `json:"received"`        // bytes
 		Total    int64         `json:"total,omitempty"` // bytes, when the server says
-		Error    string        `json:"error,omitempty"` // of one that failed
+		Error    string        `json:"error,omitempty"` // why the download failed
 	}
 	// StateMessage says that the browser crashed or has recovered.
 	StateMessage struct {
@@ -100,10 +100,10 @@ type (
 	}
 )
 
-// ControlAsked is a request to the person in control.
+// ControlAsked describes a request to the person in control.
 type ControlAsked struct {
 	By    control.Holder `json:"by"`
-	Mine  bool           `json:"mine"`  // the receiver asks
+	Mine  bool           `json:"mine"`  // the receiver of the message asks
 	Until time.Time      `json:"until"` // when control passes on unless the person refuses
 }
 
@@ -123,7 +123,7 @@ type TabState string
 // The states of a tab.
 const (
 	TabLive    TabState = "live"
-	TabCrashed TabState = "crashed" // its renderer died; it shows nothing until it is loaded again
+	TabCrashed TabState = "crashed" // its renderer has died; the tab shows nothing until it is loaded again
 )
 
 // Status is the state of a session.
@@ -141,7 +141,7 @@ const (
 // Ended reports whether a session has ended.
 func (s Status) Ended() bool { return s == StatusReleased || s == StatusFailed }
 
-// Info is a session in the form of the API, without the fields that only the
+// Info describes a session as the API does, without the fields that only the
 // server around it knows.
 type Info struct {
 	ID           string         `json:"id"`

@@ -7,8 +7,9 @@ import (
 	"takeover/invalid"
 )
 
-// Navigate does what the URL bar offers: goto, back, forward, reload, stop. It does
-// not wait for documents, because the viewer's next input would have to wait too.
+// Navigate executes a command of the URL bar: goto, back, forward, reload, stop.
+// It does not wait for documents, because the viewer's next input would have to
+// wait, too.
 func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	if err := v.controls(); err != nil {
 		return err
@@ -42,5 +43,6 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	return err
 }
 
-// noWait makes navigations of people return at once: the page shows how they went.
+// noWait makes navigations of people return at once, because the page shows the
+// outcome.
 var noWait = browser.NavigateOptions{NoWait: true}

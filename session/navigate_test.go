@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestNavigationsHoldUpNothing goes to a server that does not answer: whatever the
-// person does next is done at once.
+// TestNavigationsHoldUpNothing opens a server that does not respond: the person's
+// next commands still run at once.
 func TestNavigationsHoldUpNothing(t *testing.T) {
 	asked, left := make(chan struct{}, 10), make(chan struct{}, 10)
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -35,7 +35,7 @@ func TestNavigationsHoldUpNothing(t *testing.T) {
 		t.Helper()
 		select {
 		case <-c:
-		case <-time.After(actTimeout): // what a wait for the document would take
+		case <-time.After(actTimeout): // how long waiting for the document would take
 			t.Fatalf("%s: it took more than %v", what, actTimeout)
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// Notice is news of a session for others than its viewers, such as webhooks.
+// Notice is news about a session for receivers other than its viewers, such as
+// webhooks.
 type Notice struct {
 	Type string // takeover.requested, takeover.claimed, takeover.ended, run.ended, session.ended
 	Time time.Time
 	Data any    // TakeoverInfo, RunInfo without logs and steps, or Info
-	Text string // the same for a person, in a line
+	Text string // the same as a line of text for a person
 	Link string // a link for that person
 }
 
@@ -22,7 +23,7 @@ func (s *Session) notify(kind, text, link string, data any) {
 	})
 }
 
-// takeoverWords are texts for a takeover's end.
+// takeoverWords are the texts for the outcomes of a takeover.
 var takeoverWords = map[TakeoverState]string{
 	TakeoverDone:      "Done: ",
 	TakeoverFailed:    "Nobody could help: ",

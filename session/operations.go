@@ -9,8 +9,8 @@ import (
 	"takeover/control"
 )
 
-// runOperations are the operations of a script's worker: the takeover operations
-// here, and all others in package automation.
+// runOperations executes the operations of a script's worker: the takeover
+// operations here, and all others in package automation.
 type runOperations struct{ run *Run }
 
 // Call runs one operation.
@@ -34,8 +34,8 @@ type takeoverResult struct {
 	Changes    *Changes      `json:"changes"`
 }
 
-// takeoverError is the rejection of requestTakeover. Its name lets a script tell
-// the cases apart.
+// takeoverError is the error with which requestTakeover rejects. Its name lets a
+// script distinguish the cases.
 type takeoverError struct {
 	name, message string
 	fields        map[string]any
@@ -46,7 +46,7 @@ func (e *takeoverError) ErrorName() string           { return e.name }
 func (e *takeoverError) ErrorFields() map[string]any { return e.fields }
 
 // requestTakeover gives control to people and waits for the outcome. The run's
-// clock stops meanwhile.
+// clock is stopped meanwhile.
 func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	var p struct {
 		Reason  string  `json:"reason"`
@@ -71,7 +71,7 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 	select {
 	case <-t.Ended():
 	case <-ctx.Done():
-		_ = t.Cancel("script") // it ended just before, and the outcome below says so
+		_ = t.Cancel("script") // if it has just ended, the outcome below says so
 		<-t.Ended()
 	}
 	r.script.Resume()
@@ -86,10 +86,10 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 }
 
 // satisfyTakeover completes the run's takeover, because the condition in the
-// script holds.
+// script is met.
 func (o runOperations) satisfyTakeover() (json.RawMessage, error) {
 	if t := o.run.session.openTakeover(); t != nil && t.Info().RunID == o.run.ID() {
-		_ = t.Done("condition", "") // it ended just before: the request has its answer
+		_ = t.Done("condition", "") // if it has just ended, the request has its outcome
 	}
 	return json.RawMessage("{}"), nil
 }
@@ -114,8 +114,8 @@ func orNone(text string) string {
 	return text
 }
 
-// gate waits until a program may change the page: not while a person has control
-// or a takeover of a run is open.
+// gate waits until a program may change the page, that is, until no person has
+// control and no run's takeover is open.
 func (s *Session) gate(ctx context.Context, program control.Holder) error {
 	for {
 		_, _, changed := s.control.State()

@@ -16,9 +16,9 @@ import (
 	"takeover/store"
 )
 
-// Defaults and bounds. Each is an option of the server.
+// Defaults and limits. Each can be set with an option of the server.
 const (
-	DefaultTimeout         = 5 * time.Minute // of a session's life
+	DefaultTimeout         = 5 * time.Minute // for a session's life
 	MaxTimeout             = 24 * time.Hour
 	DefaultTakeoverTimeout = 5 * time.Minute
 	MaxTakeoverTimeout     = 24 * time.Hour
@@ -34,8 +34,8 @@ const (
 	minSide, maxSide = 100, 4096
 
 	maxViewers    = 100 // of one session
-	maxGuests     = 50  // of these viewers, by links, so that a leaked link locks nobody out
-	maxTakeovers  = 200 // kept of one session
+	maxGuests     = 50  // how many of these viewers may be guests, so that a leaked link cannot lock out others
+	maxTakeovers  = 200 // that are kept of one session
 	maxRuns       = 100 // kept of one session
 	maxReason     = 500 // runes of a takeover's reason
 	maxNote       = 2000
@@ -54,7 +54,7 @@ type Options struct {
 	WarmBrowsers    int                     // Chromiums kept started; default 1, negative: none
 	ChromiumPath    string                  // default: found on PATH
 	Executable      []string                // the command of a script worker; default: this binary
-	PublicURL       func() string           // start of links for people, without a slash at the end; default http://127.0.0.1:8080
+	PublicURL       func() string           // beginning of links for people, without a slash at the end; default http://127.0.0.1:8080
 	CheckURL        func(*url.URL) error    // refuses addresses that a viewer or create may not open; default: allows all http and https
 	Timeout         time.Duration           // default DefaultTimeout
 	IdleTimeout     time.Duration           // default: none
@@ -62,19 +62,19 @@ type Options struct {
 	AskTimeout      time.Duration           // default control.DefaultAskTimeout
 	LeaseGrace      time.Duration           // default control.DefaultGrace
 	Files           files.Limits            // of each session; default: those of package files
-	Store           *store.Store            // for data that outlives the process; default: none, and nothing can be saved
-	Events          store.EventsOptions     // bounds of the kept events
+	Store           *store.Store            // keeps data after the process has ended; default: none, so nothing can be saved
+	Events          store.EventsOptions     // limits of the stored events
 	S2              *store.S2               // also gets the events; default: none
 	Redaction       capture.RedactorOptions // further secrets to remove from events and logs; default: none
 	Limits          *limits.Hits            // counts how often limits are reached; default: one of its own
-	Keep            KeepOptions             // bounds of the kept ended sessions
-	Capture         bool                    // capture.DefaultConfig and pictures for sessions that do not choose; default: neither
-	Notify          func(Notice)            // gets news for others than viewers; must not block; default: none
+	Keep            KeepOptions             // limits of the kept ended sessions
+	Capture         bool                    // makes capture.DefaultConfig and pictures the default of sessions that do not choose
+	Notify          func(Notice)            // receives news for others than viewers; must not block; default: none
 	Logger          *slog.Logger            // default: discard
 }
 
-// KeepOptions bounds the kept ended sessions: the oldest are dropped first. The
-// zero value of each field is its default.
+// KeepOptions limits the ended sessions that are kept. The oldest are dropped
+// first. The zero value of each field is its default.
 type KeepOptions struct {
 	Sessions int           // default DefaultKeepSessions
 	Age      time.Duration // since the end; default DefaultKeepAge
@@ -124,12 +124,12 @@ type Dimensions struct {
 	Height int `json:"height"`
 }
 
-// CreateOptions configure a new session. The zero value of each field is its
+// CreateOptions configures a new session. The zero value of each field is its
 // default.
 type CreateOptions struct {
 	URL               string // opened first; default about:blank
 	Timeout           time.Duration
-	IdleTimeout       time.Duration // without viewers, runs or calls; 0: none
+	IdleTimeout       time.Duration // time without viewers, runs or calls; 0: none
 	Dimensions        Dimensions
 	DeviceScaleFactor float64
 	IsMobile          bool
@@ -139,10 +139,11 @@ type CreateOptions struct {
 	ProxyURL          string
 	ExtraHTTPHeaders  map[string]string
 	Metadata          map[string]any
-	Capture           *bool // console and network from the start, and pictures for later; default Options.Capture
+	Capture           *bool // capture console and network from the start, and keep pictures; default Options.Capture
 }
 
-// check fills in the defaults and names every invalid field.
+// check fills in the defaults, and returns an error that names every invalid
+// field.
 func (o *CreateOptions) check(server *Options) error {
 	var bad []invalid.FieldError
 	add := func(field, text string) { bad = append(bad, invalid.FieldError{Field: field, Error: text}) }

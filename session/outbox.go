@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// maxOutbox bounds the waiting messages of a viewer that does not read.
+// maxOutbox bounds the messages that wait for a viewer that does not read.
 const maxOutbox = 512
 
-// outbox holds the messages for one viewer, in order. Messages of the same slot
-// replace each other, because only the newest state matters. A viewer that reads
-// slowly skips states and never delays another.
+// outbox holds the messages for one viewer, in order. A message replaces a
+// waiting message of the same slot, because only the newest state matters. So a
+// viewer that reads slowly skips states, and never delays another.
 type outbox struct {
-	wake chan struct{} // one token: it has a message, or was closed
+	wake chan struct{} // one token: there is a message, or the outbox was closed
 
 	mu       sync.Mutex // guards what follows
 	messages []outMessage
@@ -21,13 +21,13 @@ type outbox struct {
 }
 
 type outMessage struct {
-	slot string // empty: never replaced
+	slot string // if empty, the message is never replaced
 	body any
 }
 
 func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1)} }
 
-// put adds a message. It reports false when the viewer is too far behind.
+// put adds a message. It returns false if the viewer is too far behind.
 func (o *outbox) put(slot string, body any) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

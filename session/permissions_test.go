@@ -7,8 +7,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// asking asks for what its buttons say, the first at the top, and tells in its title
-// what it got.
+// asking has buttons that request permissions, one below the other. Its title
+// shows what it got.
 const asking = `<title>asking</title><style>*{margin:0}button{display:block;width:200px;height:50px}</style>
 	<button id=place>place</button><button id=notes>notes</button><button id=display>display</button><button id=device>device</button><script>
 	const tell = text => document.title = text
@@ -17,8 +17,8 @@ const asking = `<title>asking</title><style>*{margin:0}button{display:block;widt
 	display.onclick = () => navigator.mediaDevices.getDisplayMedia().then(() => tell('a screen'), e => tell(e.name))
 	device.onclick = () => navigator.usb.requestDevice({ filters: [] }).then(() => tell('a device'), e => tell(e.name))</script>`
 
-// TestPermissions has pages refused what they ask for, at once, and people allow it
-// afterwards.
+// TestPermissions checks that pages are refused permissions at once, and that
+// people can allow them afterwards.
 func TestPermissions(t *testing.T) {
 	url := widgetSite(t, map[string]string{"/": asking})
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: url})
@@ -59,7 +59,8 @@ func TestPermissions(t *testing.T) {
 	v.click(100, 75, epoch)
 	v.titled("granted")
 
-	// A place that nobody knows is no place, instead of waiting for one.
+	// Without a known position, the page gets an error at once instead of
+	// waiting.
 	v.click(100, 25, epoch)
 	v.titled("no place 1")
 	place := refused(other, "place")
@@ -73,13 +74,14 @@ func TestPermissions(t *testing.T) {
 	v.click(100, 25, epoch)
 	v.titled("no place 2")
 
-	// What no question is about is refused, too, and at once.
+	// Permissions that people are never asked about are refused at once, too.
 	v.click(100, 125, epoch)
 	v.titled("NotAllowedError")
 	v.click(100, 175, epoch)
 	v.titled("NotFoundError")
 
-	// A script's grants come and go; what it does not grant, nobody has asked for.
+	// When a script has granted permissions, Chromium refuses the others without
+	// a question for people.
 	if err := v.Control("release"); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,7 @@ func TestPermissions(t *testing.T) {
 	v.click(100, 75, epoch)
 	v.titled("granted")
 
-	// A browser that comes back allows the same.
+	// A restarted browser has the same permissions.
 	kill(t, s.pid(t))
 	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
 	v.titled("asking")

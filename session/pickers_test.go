@@ -56,7 +56,8 @@ func (v *viewer) key(t *testing.T, epoch uint64, key, code string, modifiers int
 	}
 }
 
-// TestPickers opens what Chromium would open over a page and chooses.
+// TestPickers opens pickers that Chromium would draw over a page, and chooses
+// values.
 func TestPickers(t *testing.T) {
 	url := widgetSite(t, map[string]string{"/": pickerPage})
 	s := create(t, startManager(t, Options{}), CreateOptions{URL: url})
@@ -112,7 +113,7 @@ func TestPickers(t *testing.T) {
 	s.until(t, "log.length == 3")
 	log("keydown:one:ArrowUp,input:one:a,change:one:a")
 
-	// By keyboard; what is there already, what cannot be, and nothing at all.
+	// By keyboard; the present value, an impossible value, and no value.
 	v.key(t, epoch, "ArrowDown", "ArrowDown", 1)
 	m = v.opened("select by keyboard")
 	choose(m, "a")
@@ -161,7 +162,7 @@ func TestPickers(t *testing.T) {
 		if m.Kind != c.kind || m.Options == nil || c.kind == "date" && (m.Min != "2026-01-01" || m.Max != "2026-12-31") {
 			t.Errorf("%s: %+v", c.kind, m.Description)
 		}
-		if c.kind != "color" { // Chromium makes black of what is no colour
+		if c.kind != "color" { // Chromium replaces an invalid colour by black
 			if err := v.Select(ctx, m.ID, []string{c.bad}); err == nil {
 				t.Errorf("%s: chose %s", c.kind, c.bad)
 			}
@@ -195,7 +196,7 @@ func TestPickers(t *testing.T) {
 
 	v.press(t, epoch, 50, 445)
 	m = v.opened("select in a shadow tree")
-	remote(t, s, "log.splice(0)") // the field above, which was typed in, was left
+	remote(t, s, "log.splice(0)") // the field above, into which text was typed, lost the focus
 	choose(m, "out")
 	log("input:deep:out,input:deep:out,change:deep:out")
 	s.until(t, "document.querySelector('iframe').contentDocument.readyState == 'complete'")
@@ -207,7 +208,8 @@ func TestPickers(t *testing.T) {
 	choose(m, "2")
 	log("input:framed:2,change:framed:2")
 
-	// It ends with the field's focus, control, and the page.
+	// A picker ends when the field loses the focus, when control changes, and
+	// when the page goes.
 	v.press(t, epoch, 50, 20)
 	m = v.opened("select")
 	remote(t, s, "one.blur()")
@@ -233,8 +235,8 @@ func (s *Session) until(t *testing.T, expression string) {
 	browsertest.Until(t, expression, func() bool { return remote(t, s, expression) == "true" })
 }
 
-// TestScriptsPickers has nothing open for viewers when a script presses a select;
-// a person who takes control then gets it.
+// TestScriptsPickers checks that viewers get no picker when a script presses a
+// select, and that a person who then takes control gets it.
 func TestScriptsPickers(t *testing.T) {
 	url := widgetSite(t, map[string]string{"/": `<select id=one><option>a<option>b</select>`})
 	s := create(t, startManager(t, Options{}), CreateOptions{URL: url})

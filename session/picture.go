@@ -20,18 +20,19 @@ import (
 
 const (
 	screenshotTimeout = 20 * time.Second
-	screenshotTries   = 5               // in a page that goes from one document to the next
-	thumbnailEvery    = 5 * time.Second // a new one is taken at most so often
+	screenshotTries   = 5               // when a page changes from one document to another
+	thumbnailEvery    = 5 * time.Second // minimum time between two thumbnails
 	thumbnailWidth    = 480             // pixels
-	thumbnailQuality  = 75              // of the JPEG
+	thumbnailQuality  = 75              // quality of the JPEG
 	maxScreenshotSide = 16_384          // pixels; Chromium's own limit for a texture
 )
 
 // screenshotFormats are the formats that Chromium encodes, and their media types.
 var screenshotFormats = map[string]string{"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
 
-// Screenshot takes a picture of the active page: png (default), jpeg or webp;
-// what is visible, or the whole page. It returns the image and its media type.
+// Screenshot takes a picture of the active page as png (default), jpeg or webp.
+// It shows the visible part, or the whole page. Screenshot returns the image and
+// its media type.
 func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) ([]byte, string, error) {
 	if format == "" {
 		format = "png"
@@ -44,7 +45,7 @@ func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) 
 	if err != nil {
 		return nil, "", err
 	}
-	if p.Crashed() { // which would not be measured either
+	if p.Crashed() { // its size cannot be measured, either
 		return nil, "", ErrTabCrashed
 	}
 	ctx, cancel := context.WithTimeout(ctx, screenshotTimeout)
@@ -66,13 +67,13 @@ func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) 
 
 // thumbnail is the last small picture of a session.
 type thumbnail struct {
-	mu    sync.Mutex // held while one is taken, so that one is taken for all who ask
+	mu    sync.Mutex // held while a picture is taken, so that all callers share one
 	image []byte
 	at    time.Time
 }
 
-// Thumbnail is a small JPEG of the active page, at most 5 s old while the
-// session is live, and the last one there was while the browser is away.
+// Thumbnail returns a small JPEG of the active page. It is at most 5 s old while
+// the session is live. While the browser is away, it is the last one taken.
 func (s *Session) Thumbnail(ctx context.Context) ([]byte, string, error) {
 	s.thumb.mu.Lock()
 	defer s.thumb.mu.Unlock()
@@ -90,8 +91,8 @@ func (s *Session) Thumbnail(ctx context.Context) ([]byte, string, error) {
 	return image, "image/jpeg", nil
 }
 
-// takeThumbnail makes the picture small here: Chromium would give the page another
-// size for a moment, for all who see it.
+// takeThumbnail scales the picture down in the server, because Chromium would
+// change the page's size for a moment, which all viewers would see.
 func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	p, err := s.activePage()
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	return shrink(picture, thumbnailWidth)
 }
 
-// shrink returns a JPEG at most so many pixels wide.
+// shrink returns a JPEG with at most the given width in pixels.
 func shrink(picture []byte, width int) ([]byte, error) {
 	whole, err := jpeg.Decode(bytes.NewReader(picture))
 	if err != nil {
@@ -127,8 +128,8 @@ func shrink(picture []byte, width int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// capturePicture takes a picture, and tries again when another document replaces the
-// one in the page.
+// capturePicture takes a picture, and tries again if another document replaces
+// the one in the page.
 func capturePicture(ctx context.Context, p *browser.Page, params page.CaptureScreenshotParams) ([]byte, error) {
 	for try := 1; ; try++ {
 		image, err := p.Capture(ctx, params)
@@ -144,26 +145,26 @@ func capturePicture(ctx context.Context, p *browser.Page, params page.CaptureScr
 	}
 }
 
-// screenshot takes a picture that leaves the live view. The error is ErrSecret while
-// a person types a secret.
+// screenshot takes a picture that is kept or sent outside the live view. The
+// error is ErrSecret while a person types a secret.
 func (s *Session) screenshot(ctx context.Context, p *browser.Page, params page.CaptureScreenshotParams) ([]byte, error) {
 	if s.veiled(p) {
 		return nil, ErrSecret
 	}
 	image, err := capturePicture(ctx, p, params)
 	switch {
-	case errors.Is(err, browser.ErrPageClosed): // another one takes its place, or the session ends
+	case errors.Is(err, browser.ErrPageClosed): // another page takes its place, or the session ends
 		if _, err := s.ready(); err != nil {
 			return nil, err
 		}
 		return nil, ErrNotReady
-	case err == nil && s.veiled(p): // they began meanwhile
+	case err == nil && s.veiled(p): // a person started to type one meanwhile
 		return nil, ErrSecret
 	}
 	return image, err
 }
 
-// pageShown is the page that viewers see, or nil.
+// pageShown returns the page that viewers see, or nil.
 func (s *Session) pageShown() *browser.Page {
 	if f := s.shown(); f != nil {
 		return f.page
@@ -171,7 +172,7 @@ func (s *Session) pageShown() *browser.Page {
 	return nil
 }
 
-// activePage is the page that viewers see.
+// activePage returns the page that viewers see, or an error.
 func (s *Session) activePage() (*browser.Page, error) {
 	if _, err := s.ready(); err != nil {
 		return nil, err

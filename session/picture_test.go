@@ -17,8 +17,8 @@ import (
 	"takeover/cdp"
 )
 
-// TestPicturesOfPagesThatGo takes pictures while documents of two sites, which
-// Chromium renders in two processes, follow each other.
+// TestPicturesOfPagesThatGo takes pictures while a page switches between two
+// sites, which Chromium renders in two processes.
 func TestPicturesOfPagesThatGo(t *testing.T) {
 	base := site(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
@@ -58,7 +58,7 @@ func TestPicturesOfPagesThatGo(t *testing.T) {
 	}
 }
 
-// TestPicturesOfPagesThatClose has a page that closes while its picture is taken.
+// TestPicturesOfPagesThatClose closes a page while its picture is taken.
 func TestPicturesOfPagesThatClose(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	p, err := s.activePage()
@@ -81,8 +81,8 @@ func TestPicturesOfPagesThatClose(t *testing.T) {
 	}
 }
 
-// TestThumbnailLeavesThePageAsItIs holds that a small picture gives the page no
-// other size, not for a moment.
+// TestThumbnailLeavesThePageAsItIs checks that a thumbnail never changes the
+// page's size, not even for a moment.
 func TestThumbnailLeavesThePageAsItIs(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t) + "/one"})
 	p, err := s.activePage()

@@ -16,7 +16,8 @@ import (
 	"takeover/cdp"
 )
 
-// opening serves pages that open others: on a press, and when runLater says so.
+// opening serves pages that open others, on a press or when runLater tells them
+// to.
 func opening(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,7 +28,8 @@ func opening(t *testing.T) string {
 	return srv.URL
 }
 
-// listed waits until a tab with a path is there, and gives the path that is shown.
+// listed waits until there is a tab with the given path, and returns the path of
+// the shown tab.
 func (v *viewer) listed(path string) (shown string) {
 	v.t.Helper()
 	await(v, "tab "+path, func(m TabsMessage) bool {
@@ -44,8 +46,8 @@ func (v *viewer) listed(path string) (shown string) {
 	return shown
 }
 
-// TestPopupsDoNotPushIn has pages open others while a person is in control: only
-// what their press opens is shown.
+// TestPopupsDoNotPushIn lets pages open others while a person is in control: only
+// pages that the person's press opened are shown.
 func TestPopupsDoNotPushIn(t *testing.T) {
 	base := opening(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/first"})
@@ -72,12 +74,12 @@ func TestPopupsDoNotPushIn(t *testing.T) {
 		t.Errorf("%s is shown, although a press opened /pressed", shown)
 	}
 
-	// The press was in the page before, and is not this one's.
+	// The press was in the previous page, not in this one.
 	runLater(t, s, "open('/next')")
 	if shown := v.listed("/next"); shown != "/pressed" {
 		t.Errorf("%s is shown, which a page opened that nobody pressed in", shown)
 	}
-	// It was long ago.
+	// The press was too long ago.
 	if err := v.Tab(t.Context(), "activate", 2); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +90,8 @@ func TestPopupsDoNotPushIn(t *testing.T) {
 	if shown := v.listed("/late"); shown != "/free" {
 		t.Errorf("%s is shown, long after the press", shown)
 	}
-	// A page that is not looked at opens one just after a press in the one that is.
+	// A page in the background opens another one just after a press in the shown
+	// page.
 	v.key(t, epoch, "a", "KeyA", 0)
 	p, err := s.activePage()
 	if err != nil {
@@ -110,14 +113,16 @@ func TestPopupsDoNotPushIn(t *testing.T) {
 	}
 }
 
-// TestTooManyTabs has a page open tabs without end: there are as many as may be, who
-// may act is told once, and with one closed there is room for another.
+// TestTooManyTabs lets a page open tabs without end: their number is limited,
+// viewers who may act are notified once, and closing a tab makes room for
+// another.
 func TestTooManyTabs(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: opening(t) + "/first"})
 	v, onlooker := join(t, s, RoleControl), join(t, s, RoleView)
 	v.titled("/first")
-	v.take() // what opens stays behind
-	// The same process for all: a machine with few cores starts fifty slowly.
+	v.take() // so that new pages stay in the background
+	// All pages share a process, because a machine with few cores starts fifty
+	// processes slowly.
 	runLater(t, s, fmt.Sprintf("for (let i = 0; i < %d; i++) open('about:blank')", maxTabs+5))
 	told := await(v, "that there are too many", anyMessage[ErrorMessage])
 	if want := fmt.Sprintf("tabs: this page wanted another tab, but there are %d: close one", maxTabs); told.Message != want {

@@ -14,14 +14,14 @@ import (
 const (
 	// printTimeout bounds making a PDF of a page.
 	printTimeout = time.Minute
-	// printWindow is how long after a person's last press a page that prints is
-	// taken to do it for them; each press is good for one.
+	// printWindow is how long after a person's last press a page's print is
+	// attributed to that person. Each press permits one print.
 	printWindow = 10 * time.Second
 )
 
-// printed makes a PDF of a page that has called window.print(), which has nowhere
-// to go to otherwise, for the person who pressed something before that. It may run
-// on the model's goroutine.
+// printed handles a page's window.print(), which would otherwise do nothing: if a
+// person pressed something just before, it makes a PDF of the page for that
+// person. It may run on the model's goroutine.
 func (s *Session) printed(p *browser.Page) {
 	holder := s.control.Holder()
 	if p.Printing() || !holder.IsPerson() || !s.gestures.print(printWindow) {
@@ -55,7 +55,8 @@ func (s *Session) printed(p *browser.Page) {
 	})
 }
 
-// print puts a PDF of a page into the session's folder, once it may be pictured.
+// print saves a PDF of a page in the session's folder, as soon as pictures of the
+// page are permitted.
 func (s *Session) print(ctx context.Context, p *browser.Page, name string) (files.File, error) {
 	folder, err := s.Files()
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *Session) print(ctx context.Context, p *browser.Page, name string) (file
 	}
 	file, err := folder.Add(name, pdf)
 	if e := pdf.Close(); e != nil && err == nil {
-		s.log.Debug("print", "error", e) // the file is whole
+		s.log.Debug("print", "error", e) // the file is complete
 	}
 	return file, err
 }

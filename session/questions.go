@@ -27,7 +27,7 @@ type (
 	Place = questions.Place
 )
 
-// questionsHost is a session as the questions of its pages see it.
+// questionsHost adapts a session to the interface that its pages' questions need.
 type questionsHost struct{ *Session }
 
 // newQuestions returns the questions of a session's pages.
@@ -47,13 +47,13 @@ func (h questionsHost) Tell(to questions.Audience, slot string, message func() a
 	})
 }
 
-// Answerable reports whether somebody is there who may answer, or is about to be
+// Answerable reports whether somebody who may answer is present, or will soon be
 // back.
 func (h questionsHost) Answerable() bool {
 	return h.answerable()
 }
 
-// Control says who controls the session.
+// Control returns who controls the session.
 func (h questionsHost) Control() questions.Control {
 	switch holder := h.control.Holder(); {
 	case holder == control.Nobody:
@@ -64,15 +64,15 @@ func (h questionsHost) Control() questions.Control {
 	return questions.Program
 }
 
-// answerable is answerableLocked for callers that do not hold the lock.
+// answerable is like answerableLocked, for callers that do not hold the lock.
 func (s *Session) answerable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.answerableLocked()
 }
 
-// answerableLocked reports whether somebody is there who may answer what pages ask,
-// or is about to be back.
+// answerableLocked reports whether somebody who may answer pages' questions is
+// present, or will soon be back.
 func (s *Session) answerableLocked() bool {
 	if s.control.AnyAway() {
 		return true
@@ -85,8 +85,8 @@ func (s *Session) answerableLocked() bool {
 	return false
 }
 
-// shownPage returns the page that viewers see and a context that ends when another
-// one takes its place; nil for none.
+// shownPage returns the page that viewers see, and a context that ends when
+// another page takes its place. It returns nil if no page is shown.
 func (s *Session) shownPage() (*browser.Page, context.Context) {
 	f := s.shown()
 	if f == nil {
@@ -95,15 +95,15 @@ func (s *Session) shownPage() (*browser.Page, context.Context) {
 	return f.page, f.ctx
 }
 
-// resendQuestions tells a viewer who joins what pages ask.
+// resendQuestions sends a viewer who joins the open questions of pages.
 func (s *Session) resendQuestions(v *Viewer) {
 	for _, m := range s.questions.Messages(v.role != RoleView) {
 		v.send("", m)
 	}
 }
 
-// Dialog answers a dialog message. The viewer in control may; when nobody is in
-// control, any viewer whose role allows to act.
+// Dialog answers a dialog message. The viewer in control may answer. While nobody
+// is in control, any viewer whose role permits acting may.
 func (v *Viewer) Dialog(id string, accept bool, text string) error {
 	if err := v.mayAnswer(); err != nil {
 		return err
@@ -111,8 +111,8 @@ func (v *Viewer) Dialog(id string, accept bool, text string) error {
 	return v.session.questions.Dialogs.Answer(id, accept, text)
 }
 
-// Chooser answers a file chooser with files of the session, none to cancel. For who
-// may answer, see Dialog.
+// Chooser answers a file chooser with files of the session; no files cancel it.
+// See Dialog for who may answer.
 func (v *Viewer) Chooser(ctx context.Context, id string, names []string) error {
 	if err := v.mayAnswer(); err != nil {
 		return err
@@ -124,9 +124,9 @@ func (v *Viewer) Chooser(ctx context.Context, id string, names []string) error {
 	return v.session.questions.Choosers.Answer(ctx, id, paths)
 }
 
-// Auth answers an auth message: with accept the browser signs in with the name and
-// the password, otherwise the page shows what the server says to those it refuses.
-// For who may answer, see Dialog.
+// Auth answers an auth message. With accept, the browser signs in with the name
+// and the password; otherwise the page shows what the server sends to visitors
+// without credentials. See Dialog for who may answer.
 func (v *Viewer) Auth(ctx context.Context, id string, accept bool, username, password string) error {
 	if err := v.mayAnswer(); err != nil {
 		return err
@@ -134,9 +134,10 @@ func (v *Viewer) Auth(ctx context.Context, id string, accept bool, username, pas
 	return v.session.questions.SignIns.Answer(ctx, id, accept, username, password)
 }
 
-// Permission answers a permission message: with allow the site may from now on, and
-// the page is loaded again. place, for geolocation, is where all pages that may know
-// it believe to be; nil means that nobody knows. For who may answer, see Dialog.
+// Permission answers a permission message. With allow, the site gets the
+// permission, and the page is loaded again. place, for geolocation, becomes the
+// position of all pages that may know it; nil means that the position is unknown.
+// See Dialog for who may answer.
 func (v *Viewer) Permission(ctx context.Context, id string, allow bool, place *Place) error {
 	if err := v.mayAnswer(); err != nil {
 		return err

@@ -11,27 +11,27 @@ import (
 	"takeover/background"
 )
 
-// sessionRecord is a session in the store, without its log.
+// sessionRecord is the record of a session in the store, without its log.
 type sessionRecord struct {
 	Info
 	LogBytes     int `json:"logBytes"`
 	PictureBytes int `json:"pictureBytes,omitempty"`
 }
 
-// earlier describes a session of an earlier process at its end. It never changes.
+// earlier describes the end of a session of an earlier process. It never changes.
 type earlier struct {
 	info     *Info // nil for a session of this process
 	logBytes int   // size of its log in the archive
 }
 
-// runRecord is a run in the store, without its long parts.
+// runRecord is the record of a run in the store, without its long parts.
 type runRecord struct {
 	RunInfo
 	DetailBytes  int `json:"detailBytes"`
 	PictureBytes int `json:"pictureBytes,omitempty"`
 }
 
-// runDetail is the long parts of a run.
+// runDetail holds the long parts of a run.
 type runDetail struct {
 	Script    RunScript       `json:"script"`
 	Result    json.RawMessage `json:"result,omitempty"`
@@ -39,18 +39,18 @@ type runDetail struct {
 	Steps     []RunStep       `json:"steps"`
 	Tests     []RunTest       `json:"tests"`
 	Takeovers []TakeoverInfo  `json:"takeovers"` // as in the stream
-	Order     string          `json:"order"`     // of the stream: a letter for each message
+	Order     string          `json:"order"`     // order of the stream: a letter for each message
 
 	BackgroundEvents []background.Event   `json:"backgroundEvents"`
 	Said             []background.Section `json:"said"` // its log without the head
 
-	lost bool // it could not be read
+	lost bool // reading the long parts failed
 }
 
 // orderLetters stand for the messages of a run's stream.
 var orderLetters = map[string]byte{"log": 'l', "step": 's', "test": 't', "takeover": 'p'}
 
-// archive writes the session's present state soon.
+// archive soon writes the session's present state.
 func (s *Session) archive() {
 	s.services.archive.Later(s.key(), s.write)
 	s.services.changes.tell()
@@ -58,9 +58,9 @@ func (s *Session) archive() {
 
 func (s *Session) key() archive.Key { return archive.Key{Kind: archive.Sessions, Session: s.id} }
 
-// write writes the session's record. It writes the log first and separately, only
-// when it is complete, because the log is too long to be written with every
-// change.
+// write writes the session's record. It writes the log before that, separately,
+// and only when it is complete, because the log is too long to be written at
+// every change.
 func (s *Session) write(ctx context.Context) (int, error) {
 	record := sessionRecord{Info: s.Info(), LogBytes: s.earlier.logBytes}
 	record.Takeover = nil // takeovers have records of their own
@@ -80,7 +80,7 @@ func (s *Session) write(ctx context.Context) (int, error) {
 	return n + record.LogBytes + record.PictureBytes, err
 }
 
-// ownLog is the log of a session that has ended in this process, or "".
+// ownLog returns the log of a session that has ended in this process, or "".
 func (s *Session) ownLog() string {
 	if s.earlier.info != nil || !s.Info().Status.Ended() {
 		return ""
@@ -88,11 +88,12 @@ func (s *Session) ownLog() string {
 	return s.Log()
 }
 
-// firstRecordTimeout bounds how long a create waits for the first record, which
-// lets the caller find the session even after the process was killed.
+// firstRecordTimeout bounds how long Create waits for the first record. With that
+// record, the caller can find the session even after the process was killed.
 const firstRecordTimeout = time.Second
 
-// firstRecord writes the session's record before its creator learns the session's id.
+// firstRecord writes the session's record before the caller learns the session's
+// id.
 func (s *Session) firstRecord() {
 	a := s.services.archive
 	if a == nil {
@@ -108,8 +109,8 @@ func (s *Session) firstRecord() {
 	}
 }
 
-// fitInfo cuts the parts whose length pages choose: icons, and tabs that nobody
-// saw.
+// fitInfo cuts the parts whose length pages choose: icons, and tabs that were not
+// shown.
 func fitInfo(info *Info) {
 	size := 0
 	for _, t := range info.Tabs {
@@ -128,7 +129,7 @@ func fitInfo(info *Info) {
 	info.Tabs = active
 }
 
-// archive writes the takeover's present state soon.
+// archive soon writes the takeover's present state.
 func (t *Takeover) archive() {
 	t.session.services.archive.Later(t.key(), t.write)
 	t.session.services.changes.tell()
@@ -142,8 +143,8 @@ func (t *Takeover) write(ctx context.Context) (int, error) {
 	return t.session.services.archive.Set(ctx, t.key(), withoutSecret(t.Info()))
 }
 
-// withoutSecret returns a takeover in its kept form: without the secret of the
-// link in its address, and with texts of pages cut.
+// withoutSecret returns a takeover in the form that is kept: without the secret
+// of its link, and with shortened texts from pages.
 func withoutSecret(info TakeoverInfo) TakeoverInfo {
 	info.URL, _, _ = strings.Cut(info.URL, "#")
 	if c := info.Changes; c != nil {
@@ -160,7 +161,7 @@ func withoutSecret(info TakeoverInfo) TakeoverInfo {
 	return info
 }
 
-// archive writes the run's present state soon.
+// archive soon writes the run's present state.
 func (r *Run) archive() {
 	r.session.services.archive.Later(r.key(), r.write)
 	r.session.services.changes.tell()

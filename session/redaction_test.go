@@ -9,8 +9,9 @@ import (
 	"takeover/capture"
 )
 
-// TestConfiguredRedaction holds that what an operator calls secret is removed
-// from events and from the log of a run, beside what always is.
+// TestConfiguredRedaction checks that secrets that an operator configured are
+// removed from events and from the log of a run, like those that are always
+// removed.
 func TestConfiguredRedaction(t *testing.T) {
 	m := startManager(t, Options{WarmBrowsers: -1, Redaction: capture.RedactorOptions{
 		Keys:     []string{"Badge-Number"},

@@ -17,7 +17,8 @@ import (
 	"takeover/store"
 )
 
-// reasonRestart is why sessions that were live ended when the process was killed.
+// reasonRestart is the reason why sessions ended that were live when the process
+// was killed.
 const reasonRestart = "the server was restarted"
 
 // openStore opens the store and lists the sessions of earlier processes.
@@ -47,8 +48,8 @@ func (m *Manager) openStore(s *store.Store) error {
 	return nil
 }
 
-// restore lists the sessions of earlier processes, in the state of their end.
-// Sessions that were live count as ended.
+// restore lists the sessions of earlier processes in their final state. Sessions
+// that were live count as ended.
 func (m *Manager) restore(ctx context.Context) error {
 	now := time.Now().UTC()
 	if err := archive.Read(ctx, m.archive, archive.Sessions, func(_ archive.Key, r sessionRecord) (int, error) {
@@ -99,8 +100,8 @@ func compareTimes(a, b time.Time, idA, idB string) int {
 	return cmp.Or(a.Compare(b), strings.Compare(idA, idB))
 }
 
-// restoreSession makes an ended session from its record. last is the seq of its
-// newest kept event.
+// restoreSession creates an ended session from its record. last is the seq of its
+// newest stored event.
 func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Time) *Session {
 	info := record.Info
 	live := !info.Status.Ended()
@@ -141,7 +142,7 @@ func (s *Session) restoreRun(record runRecord, now time.Time) {
 	r.picture.bytes = record.PictureBytes
 	close(r.ready)
 	close(r.done)
-	r.said = s.said.Begin() // nothing is kept of it
+	r.said = s.said.Begin() // its log is not kept
 	r.said.Cancel()
 	if !info.Status.Ended() {
 		r.info.Status, r.info.EndedAt = RunFailed, &now
@@ -179,7 +180,7 @@ func (r *Run) recall() *runDetail {
 }
 
 // recallLog reads the log of a session of an earlier process. If the session was
-// live when that process was killed, only the logs of its runs are kept.
+// live when that process was killed, only the logs of its runs exist.
 func (s *Session) recallLog() string {
 	ctx, cancel := context.WithTimeout(context.Background(), archive.Timeout)
 	defer cancel()
@@ -191,7 +192,7 @@ func (s *Session) recallLog() string {
 		s.log.Warn("read log", "error", err)
 	}
 	var all strings.Builder
-	for _, r := range slices.Backward(s.Runs()) { // the oldest first
+	for _, r := range slices.Backward(s.Runs()) { // oldest first
 		all.WriteString(r.Log())
 	}
 	return all.String()

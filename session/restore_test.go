@@ -20,7 +20,7 @@ import (
 	"takeover/store"
 )
 
-// openKept opens a store, which the test closes when it ends or before.
+// openKept opens a store. The test closes it at its end or earlier.
 func openKept(t *testing.T, dir string) *store.Store {
 	t.Helper()
 	kept, err := store.Open(browsertest.Context(t, "open store"), store.Options{Dir: dir})
@@ -31,7 +31,7 @@ func openKept(t *testing.T, dir string) *store.Store {
 	return kept
 }
 
-// told is all that the API tells of a session, as text.
+// told returns everything that the API reports about a session, as text.
 func told(t *testing.T, s *Session) string {
 	t.Helper()
 	type run struct {
@@ -87,7 +87,7 @@ func withoutSecrets(info RunInfo) RunInfo {
 	return info
 }
 
-// difference is the first line in which two texts differ.
+// difference returns the first line in which two texts differ.
 func difference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {
@@ -98,7 +98,8 @@ func difference(a, b string) string {
 	return fmt.Sprintf("%d and %d lines", len(x), len(y))
 }
 
-// A session that ended is told of after a restart as it was before it.
+// TestRestartForgetsNothingThatEnded checks that the API reports the same about
+// an ended session after a restart as before.
 func TestRestartForgetsNothingThatEnded(t *testing.T) {
 	dir, data := t.TempDir(), t.TempDir()
 	kept := openKept(t, dir)
@@ -190,7 +191,8 @@ func isLinkEnded(err error) bool {
 
 func second[T any](_ T, err error) error { return err }
 
-// What was live when the process was killed has ended after it, and says why.
+// TestRestartEndsWhatWasLive checks that sessions that were live when the process
+// was killed have ended after the restart, with a reason.
 func TestRestartEndsWhatWasLive(t *testing.T) {
 	kept, data := openKept(t, t.TempDir()), t.TempDir()
 	m := startManager(t, Options{Dir: data, Store: kept})
@@ -208,7 +210,8 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 		waitFor(t, what+" is written", written)
 	}
 
-	// The first manager lives on, as if it had been killed: the other one has its name.
+	// The first manager keeps running, as if it had been killed: the second one
+	// has its name.
 	other, stranger := t.TempDir(), t.TempDir()
 	id, err := os.ReadFile(filepath.Join(data, "server-id"))
 	if err == nil {
@@ -261,7 +264,8 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 	}
 }
 
-// What is told of ended sessions is bounded by count, age and bytes.
+// TestKeepIsBounded checks that the number, age and size of the kept sessions are
+// limited.
 func TestKeepIsBounded(t *testing.T) {
 	now := time.Now().UTC()
 	for name, c := range map[string]struct {
@@ -276,7 +280,7 @@ func TestKeepIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kept, data := openKept(t, t.TempDir()), t.TempDir()
 			first := startManager(t, Options{Dir: data, Store: kept})
-			for _, n := range []int{3, 2, 1, 0} { // each ended an hour before the other, and takes 60 kB
+			for _, n := range []int{3, 2, 1, 0} { // each ended an hour before the next, and takes 60 kB
 				id := fmt.Sprintf("s%d", n)
 				at := now.Add(-time.Duration(n) * time.Hour)
 				info := Info{ID: id, SessionID: id, Status: StatusReleased, CreatedAt: at.Add(-time.Minute), EndedAt: &at, Metadata: map[string]any{"long": strings.Repeat("x", 60_000)}}
@@ -311,14 +315,15 @@ func TestKeepIsBounded(t *testing.T) {
 	}
 }
 
-// A Close whose time is over returns; what it did not wait for is another's to wait for.
+// TestCloseInTime checks that Close returns when its time is up, and that another
+// Close can wait for the rest.
 func TestCloseInTime(t *testing.T) {
 	m, err := NewManager(managerOptions(Options{Dir: t.TempDir(), Store: openKept(t, t.TempDir())}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := create(t, m, CreateOptions{})
-	s.life.work.Add(1) // something of the session that takes longer
+	s.life.work.Add(1) // something in the session that takes longer
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("no time")
 	cancel(why)
@@ -336,7 +341,7 @@ func TestCloseInTime(t *testing.T) {
 	}
 }
 
-// tell adds n events of the test's own, numbered from first on.
+// tell adds n events of the test's own, numbered from first.
 func tell(t *testing.T, s *Session, first, n int) {
 	t.Helper()
 	for i := first; i < first+n; i++ {

@@ -16,14 +16,15 @@ import (
 	"takeover/scripting"
 )
 
-// ErrScriptTooLarge is the error of a script over 1 MiB.
+// ErrScriptTooLarge is returned for a script over 1 MiB.
 var ErrScriptTooLarge = errors.New("the script is larger than 1 MiB")
 
-// maxRunEvents bounds what the stream of one run keeps, so that a late reader
-// gets it from the start. Logs are bounded by bytes before they come here.
+// maxRunEvents bounds the messages in the stream of one run, which is kept so
+// that a late reader gets it from the start. Logs are limited in bytes before
+// they get here.
 const maxRunEvents = 20_000
 
-// RunOptions says what to run.
+// RunOptions describes a run.
 type RunOptions struct {
 	Code        string
 	Filename    string          // default script.ts
@@ -43,14 +44,14 @@ type Run struct {
 
 	done chan struct{}
 
-	archived    bool        // of an earlier process: its long parts are in the store
-	detailBytes int         // of these
-	picture     keptPicture // of its failure
+	archived    bool        // the run is from an earlier process, and its long parts are in the store
+	detailBytes int         // size of the long parts
+	picture     keptPicture // of the page at its failure
 
 	mu      sync.Mutex // guards what follows
 	info    RunInfo
 	events  []RunEvent
-	changed chan struct{} // closed and replaced when events grew
+	changed chan struct{} // closed and replaced when there are more events
 }
 
 // ID is the run's id.
@@ -95,7 +96,7 @@ func (r *Run) Brief() RunInfo {
 	return info
 }
 
-// time sets the duration of an open run so far.
+// time sets the duration of a running run so far.
 func (r *Run) time(info *RunInfo) {
 	if info.Status.Ended() {
 		return
@@ -104,7 +105,7 @@ func (r *Run) time(info *RunInfo) {
 	case <-r.ready:
 		ran, waited := r.script.Times()
 		info.DurationMS, info.WaitedMS = msOf(ran), msOf(waited)
-	default: // not begun
+	default: // not started
 	}
 }
 
@@ -115,7 +116,7 @@ func (r *Run) Status() RunStatus {
 	return r.info.Status
 }
 
-// brief is the run for viewers, without its growing parts.
+// brief returns the run for viewers, without its growing parts.
 func (r *Run) brief() RunMessage {
 	r.mu.Lock()
 	info := r.info
@@ -136,7 +137,7 @@ func (r *Run) Cancel() {
 var errRunCancelled = errors.New("somebody stopped it")
 
 // Stream yields the messages of the run from its start, and new ones until the
-// end of the run or of ctx.
+// run or ctx ends.
 func (r *Run) Stream(ctx context.Context) iter.Seq2[RunEvent, error] {
 	return func(yield func(RunEvent, error) bool) {
 		if r.archived {
@@ -192,9 +193,9 @@ func (r *Run) setStatus(status RunStatus) {
 	r.session.broadcast("run", r.brief())
 }
 
-// StartRun runs a script in the session. Only one runs at a time; the error for
-// another is ErrRunning. The run goes on when ctx ends. A script that is refused
-// before it starts gives a failed run.
+// StartRun runs a script in the session. Only one runs at a time; starting
+// another returns ErrRunning. The run continues when ctx ends. If the script is
+// refused before it starts, StartRun returns a failed run.
 func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	if err := checkRun(&o); err != nil {
 		return nil, err
@@ -223,12 +224,12 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	s.control.Share(control.Script)
 	s.broadcast("run", r.brief())
 	s.note("run_started", map[string]any{"run_id": r.ID(), "filename": o.Filename})
-	go r.finish() // the session's end waits for it
+	go r.finish() // the session's end waits for this goroutine
 	return r, nil
 }
 
-// refused makes a failed run of a script that cannot run. Other errors go to the
-// caller.
+// refused returns a failed run for a script that cannot run. Other errors go to
+// the caller.
 func (r *Run) refused(err error) (*Run, error) {
 	bad, ok := errors.AsType[*scripting.ScriptError](err)
 	if !ok {
@@ -242,7 +243,7 @@ func (r *Run) refused(err error) (*Run, error) {
 	r.info.Error = r.error(bad)
 	r.mu.Unlock()
 	r.said.End(r.head())
-	r.session.clearRun() // before anybody who would start the next run learns of the end
+	r.session.clearRun() // before those who may start the next run learn of the end
 	r.session.keepRun(r)
 	info := r.Info()
 	r.mu.Lock()
@@ -285,12 +286,12 @@ func checkRun(o *RunOptions) error {
 	return nil
 }
 
-// finish waits for the script's end and ends everything that belonged to the run.
+// finish waits for the script's end and ends everything that belongs to the run.
 func (r *Run) finish() {
 	res := r.script.Wait()
 	s := r.session
 	if t := s.openTakeover(); t != nil && t.Info().RunID == r.ID() {
-		_ = t.Cancel("run ended") // it ended just before
+		_ = t.Cancel("run ended") // it may have just ended
 	}
 	s.leave(r.actor)
 	r.keepPicture(RunStatus(res.Status))
@@ -312,7 +313,7 @@ func (r *Run) finish() {
 	r.said.End(r.head())
 	info := r.Info()
 	s.broadcast("run", r.brief())
-	s.clearRun() // before anybody who would start the next run learns of the end
+	s.clearRun() // before those who may start the next run learn of the end
 	r.mu.Lock()
 	r.addLocked("end", info)
 	r.mu.Unlock()
@@ -326,7 +327,7 @@ func (r *Run) finish() {
 // runSink receives the reports of the script's worker.
 type runSink struct{ run *Run }
 
-// Log keeps a line that the script logged.
+// Log records a line that the script logged.
 func (k runSink) Log(l scripting.Log) {
 	k.run.mu.Lock()
 	defer k.run.mu.Unlock()
@@ -335,7 +336,7 @@ func (k runSink) Log(l scripting.Log) {
 	k.run.addLocked("log", line)
 }
 
-// Step keeps a call that the script made.
+// Step records a call that the script made.
 func (k runSink) Step(st scripting.Step) {
 	k.run.mu.Lock()
 	defer k.run.mu.Unlock()
@@ -349,7 +350,7 @@ func (k runSink) Step(st scripting.Step) {
 	k.run.addLocked("step", step)
 }
 
-// Test keeps a test that ended.
+// Test records a test that has ended.
 func (k runSink) Test(t scripting.Test) {
 	test := RunTest{Title: k.run.hide(t.Title), Status: t.Status, DurationMS: float64(t.Duration.Microseconds()) / 1000}
 	if t.Err != nil {

@@ -10,7 +10,7 @@ import (
 // RunStatus is the status of a run.
 type RunStatus string
 
-// The states of a run: the first two are open, the others final.
+// The states of a run. The first two are open; the others are final.
 const (
 	RunRunning   RunStatus = "running"
 	RunWaiting   RunStatus = "waiting" // for a person
@@ -23,7 +23,7 @@ const (
 // Ended reports whether a run has ended.
 func (s RunStatus) Ended() bool { return s != RunRunning && s != RunWaiting }
 
-// RunError is why a run failed. Positions are in the code as sent, from 1; 0 when
+// RunError says why a run failed. Positions are in the code as sent, from 1; 0 if
 // unknown.
 type RunError struct {
 	Name    string `json:"name"`
@@ -57,7 +57,7 @@ type RunTest struct {
 	Error      *RunError `json:"error,omitempty"`
 }
 
-// RunInfo is a run in the form of the API.
+// RunInfo describes a run as the API does.
 type RunInfo struct {
 	ID          string          `json:"id"`
 	SessionID   string          `json:"sessionId"`

@@ -33,7 +33,7 @@ func (l *runs) claim(r *Run) error {
 	return nil
 }
 
-// clear makes room for the next run.
+// clear allows the next run.
 func (l *runs) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *runs) all() []*Run {
 	return slices.Clone(l.list)
 }
 
-// sort orders the runs by their creation.
+// sort sorts the runs by their creation.
 func (l *runs) sort() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 	return eng, nil
 }
 
-// keepRun lists a run that has begun, or that was refused.
+// keepRun lists a run that has started or was refused.
 func (s *Session) keepRun(r *Run) {
 	r.archive()
 	if dropped := s.runs.add(r); dropped != nil {
@@ -100,8 +100,8 @@ func (s *Session) keepRun(r *Run) {
 	}
 }
 
-// clearRun makes room for the next run. A session whose time was over during the
-// run may end now.
+// clearRun allows the next run. If the session's time was up during the run, the
+// session may end now.
 func (s *Session) clearRun() {
 	s.runs.clear()
 	s.gestures.use()

@@ -10,8 +10,8 @@ import (
 	"takeover/capture"
 )
 
-// Log returns console output and errors of pages and workers, and the results of
-// scripts, as Markdown.
+// Log returns the console output and errors of pages and workers, and the results
+// of scripts, as Markdown.
 func (s *Session) Log() string {
 	if s.earlier.info != nil {
 		return s.recallLog()
@@ -24,7 +24,7 @@ func (s *Session) Log() string {
 }
 
 // Log returns the console output of pages and workers during the run, and the
-// run's result, as Markdown. For an open run, it returns the log so far.
+// run's result, as Markdown. For a running run, it returns the log so far.
 func (r *Run) Log() string {
 	if !r.archived {
 		return r.said.Markdown(r.head())
@@ -34,8 +34,8 @@ func (r *Run) Log() string {
 	return background.Markdown(head, detail.Said)
 }
 
-// head describes the run in its log, without the result of an earlier process's
-// run.
+// head describes the run for its log. The result of a run from an earlier process
+// is missing.
 func (r *Run) head() background.Head {
 	r.mu.Lock()
 	info := r.info
@@ -72,7 +72,7 @@ func (s *Session) atRest(ctx context.Context, p *browser.Page) error {
 	return err
 }
 
-// shownTarget is the target of the page that viewers see, or "".
+// shownTarget returns the target of the page that viewers see, or "".
 func (s *Session) shownTarget() string {
 	if _, p, _ := s.stage.active(); p != nil {
 		return string(p.ID())

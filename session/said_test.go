@@ -45,7 +45,7 @@ func inPage(t *testing.T, s *Session, code string) {
 	s.monitor.Heard(t.Context())
 }
 
-// wantLines fails unless text has the lines, one right after the other.
+// wantLines fails unless text contains the lines, directly one after the other.
 func wantLines(t *testing.T, text string, lines ...string) {
 	t.Helper()
 	if want := strings.Join(lines, "\n"); !strings.Contains(text, want) {
@@ -53,10 +53,10 @@ func wantLines(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// throwLater throws in a timer and returns behind that.
+// throwLater throws in a timer and returns after that.
 const throwLater = `new Promise(done => setTimeout(function later() { setTimeout(done); throw new Error('too late') }))`
 
-// TestBackgroundLog is about what the log of a run has to show.
+// TestBackgroundLog checks what the log of a run shows.
 func TestBackgroundLog(t *testing.T) {
 	m := startManager(t, Options{})
 	s := create(t, m, CreateOptions{URL: site(t) + "/one"})
@@ -224,8 +224,8 @@ func TestBackgroundLog(t *testing.T) {
 	})
 }
 
-// A page that floods costs bounded memory, and little time; how much was left out
-// is told once.
+// TestBackgroundFlood checks that a page that floods uses a bounded amount of
+// memory and little time, and that the number of dropped lines is reported once.
 func TestBackgroundFlood(t *testing.T) {
 	m := startManager(t, Options{})
 	s := create(t, m, CreateOptions{URL: site(t) + "/flood"})
@@ -275,7 +275,8 @@ func TestBackgroundFlood(t *testing.T) {
 	t.Logf("heap %d → at most %d MB", before.HeapInuse>>20, peak>>20)
 }
 
-// TestWaitForSettled waits in a script for what a click set off, while nothing is captured.
+// TestWaitForSettled waits in a script for the effects of a click, while nothing
+// is captured.
 func TestWaitForSettled(t *testing.T) {
 	m := startManager(t, Options{})
 	s := create(t, m, CreateOptions{URL: site(t) + "/settle"})
@@ -304,7 +305,8 @@ func TestWaitForSettled(t *testing.T) {
 	}
 }
 
-// TestWaitForSettledKnowsOfEarlier waits for what a page asked for before the script began.
+// TestWaitForSettledKnowsOfEarlier waits for a request that the page sent before
+// the script started.
 func TestWaitForSettledKnowsOfEarlier(t *testing.T) {
 	asked, released := make(chan struct{}), make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -335,8 +337,9 @@ func TestWaitForSettledKnowsOfEarlier(t *testing.T) {
 	}
 }
 
-// TestWaitForSettledAtRest checks that a page that rests is not waited for, however
-// the script spells the call: to find out anew takes more than a second.
+// TestWaitForSettledAtRest checks that waiting for a page that is already at rest
+// returns at once, however the script spells the call. Detecting it afresh would
+// take more than a second.
 func TestWaitForSettledAtRest(t *testing.T) {
 	s := create(t, startManager(t, Options{}), CreateOptions{URL: site(t) + "/rest"})
 	endOf(t, startRun(t, s, `await page.waitForSettled()`))
@@ -363,8 +366,8 @@ func TestWaitForSettledAtRest(t *testing.T) {
 	}
 }
 
-// TestWaitForSettledKnowsOfFramesElsewhere waits for what a frame in another process
-// asked for before the script began.
+// TestWaitForSettledKnowsOfFramesElsewhere waits for a request that a frame in
+// another process sent before the script started.
 func TestWaitForSettledKnowsOfFramesElsewhere(t *testing.T) {
 	asked, released := make(chan struct{}), make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

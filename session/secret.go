@@ -15,7 +15,7 @@ func (s *Session) secretTyped(_ *browser.Page, value string) {
 }
 
 // veiled reports whether a person in control is in a secret field of the page.
-// Then nobody may keep a picture of it.
+// Pictures of the page must not be kept then.
 func (s *Session) veiled(p *browser.Page) bool {
 	if holder := s.control.Holder(); !holder.IsPerson() {
 		return false
@@ -24,8 +24,8 @@ func (s *Session) veiled(p *browser.Page) bool {
 	return err == nil && eng.desk.Secret(p) != ""
 }
 
-// unveiled waits until pictures of the page may be taken. With an ended context it
-// reports whether they may be taken now.
+// unveiled waits until pictures of the page are permitted. If the context has
+// already ended, it only reports whether they are permitted now.
 func (s *Session) unveiled(ctx context.Context, p *browser.Page) error {
 	for {
 		changed := s.secrets.Changed()

@@ -27,8 +27,9 @@ import (
 	"takeover/capture"
 )
 
-// secretPage tells everything it is told: each change to the console, to the
-// server by request and by address, and back to whoever reads its title.
+// secretPage reports everything that it receives: it sends each change to the
+// console, and to the server in the body and the address of requests, and shows
+// it in its title.
 const secretPage = `<!doctype html><title>Sign in</title><style>body{margin:0}input{position:absolute;left:10px;width:300px;height:30px;box-sizing:border-box}</style>
 	<form method=post action=/in>
 	<input id=user name=user style="top:10px"><input id=pw name=p type=password style="top:60px">
@@ -72,7 +73,7 @@ func secretSite(t *testing.T) string {
 	return srv.URL
 }
 
-// encodings are the forms in which a secret is looked for.
+// encodings returns the forms in which a secret is searched for.
 func encodings(secret string) map[string]string {
 	quoted, _ := json.Marshal(secret)
 	escaped := url.QueryEscape(secret)
@@ -86,7 +87,7 @@ func encodings(secret string) map[string]string {
 	}
 	for shift := range 3 {
 		if len(secret) < 6 {
-			break // its base64 is too short to be told from other text
+			break // its base64 is too short to be distinguished from other text
 		}
 		s := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret + "xx"))
 		from := (shift*8 + 5) / 6
@@ -95,7 +96,7 @@ func encodings(secret string) map[string]string {
 	return all
 }
 
-// absent fails when one of the secrets is found in a text in any encoding.
+// absent fails if a text contains one of the secrets in any encoding.
 func absent(t *testing.T, where, text string, secrets ...string) {
 	t.Helper()
 	for _, secret := range secrets {
@@ -107,7 +108,7 @@ func absent(t *testing.T, where, text string, secrets ...string) {
 	}
 }
 
-// logBuffer takes a log from any goroutine.
+// logBuffer collects a log from any goroutine.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -142,14 +143,15 @@ func (v *viewer) stroke(t *testing.T, epoch uint64, key, text string) {
 	}
 }
 
-// focused waits until viewers know of a focus of this kind.
+// focused waits until viewers are notified of a focus of this kind.
 func (v *viewer) focused(kind string) {
 	v.t.Helper()
 	await(v, "focus in "+kind, func(m FocusMessage) bool { return m.Kind == kind })
 }
 
-// TestSecretsAreFoundNowhere has a person sign in on a page that tells all it
-// gets, and looks for what they typed in everything that is kept.
+// TestSecretsAreFoundNowhere lets a person sign in on a page that reports
+// everything it gets, and searches everything that is kept for what the person
+// typed.
 func TestSecretsAreFoundNowhere(t *testing.T) {
 	const password, code, card = `pä55 w/"ö<rd>&+%~'x`, "7319", "4000 0566 5566 5556"
 	secrets := []string{password, card, strings.ReplaceAll(card, " ", "")}
@@ -187,7 +189,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	v.press(t, epoch, 100, 75)
 	v.focused("password")
 	v.typeText(t, epoch, password[:len(password)-1]+"yz")
-	v.stroke(t, epoch, "Backspace", "") // a slip
+	v.stroke(t, epoch, "Backspace", "") // a typing mistake
 	v.stroke(t, epoch, "Backspace", "")
 	v.typeText(t, epoch, "x")
 	v.press(t, epoch, 20, 125)
@@ -214,8 +216,8 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	}
 	inFiles(t, m.opts.Dir, "of a live session", secrets...)
 
-	// An address with a secret is in the browser's own history for as long as there
-	// is a browser.
+	// An address with a secret stays in the browser's own history while the
+	// browser runs.
 	v.stroke(t, epoch, "F3", "")
 	await(v, "the address", func(m TabsMessage) bool { return strings.Contains(m.Tabs[0].URL, "/at?q=") })
 	info, err := json.Marshal(s.Info())
@@ -252,7 +254,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	inFiles(t, m.opts.Dir, "after the end", secrets...)
 	absent(t, "the log", log.String(), append(secrets, code)...)
 
-	// The ring is whole: of what the person did, no key is there.
+	// The ring has all events, and none of them is a key of the person.
 	ring := s.monitor.Ring().Read(0)
 	types := map[string]int{}
 	for last := s.monitor.Ring().Last(); ; {
@@ -276,13 +278,14 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 			t.Errorf("no event %s was recorded: %v", want, types)
 		}
 	}
-	if n := types["interaction_key"]; n > 1 || types["screenshot"] > 1 { // F4 is the script's, and a picture of the first page
+	if n := types["interaction_key"]; n > 1 || types["screenshot"] > 1 { // F4 comes from the script, and so does a picture of the first page
 		t.Errorf("what a person did was recorded: %v", types)
 	}
 }
 
-// recordings looks into the files that the script recorded, in which there were secrets.
-// The code is looked for by itself: times and names of files have its digits by chance.
+// recordings searches the files that the script recorded, through which secrets
+// passed. The code is searched for separately, because times and names of files
+// may contain its digits by chance.
 func recordings(t *testing.T, s *Session, code string, secrets ...string) {
 	t.Helper()
 	alone := regexp.MustCompile(`[^0-9A-Za-z.]` + code + `[^0-9A-Za-z.]`)
@@ -330,8 +333,8 @@ func recordings(t *testing.T, s *Session, code string, secrets ...string) {
 	}
 }
 
-// inFiles looks into every file below a folder. A session's socket and lock are
-// no files.
+// inFiles searches every file below a folder. A session's socket and lock are not
+// files.
 func inFiles(t *testing.T, dir, when string, secrets ...string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -349,7 +352,7 @@ func inFiles(t *testing.T, dir, when string, secrets ...string) {
 	}
 }
 
-// TestNoPictureOfSecrets asks for pictures while a person is in a password field.
+// TestNoPictureOfSecrets requests pictures while a person is in a password field.
 func TestNoPictureOfSecrets(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: secretSite(t)})
 	v := join(t, s, RoleControl)
@@ -362,7 +365,7 @@ func TestNoPictureOfSecrets(t *testing.T) {
 	v.press(t, epoch, 100, 75)
 	v.focused("password")
 	v.typeText(t, epoch, "secret")
-	v.picture("what they type") // who looks on sees it
+	v.picture("what they type") // viewers see it
 	if _, _, err := s.Screenshot(t.Context(), "", false); !errors.Is(err, ErrSecret) {
 		t.Errorf("a screenshot gave %v", err)
 	}
@@ -380,7 +383,7 @@ func TestNoPictureOfSecrets(t *testing.T) {
 		t.Error("scripts may take pictures")
 	}
 	r := startRun(t, s, `const shot = await page.screenshot(); await page.pdf(); return { length: shot.length }`)
-	v.press(t, epoch, 100, 25) // the user's name
+	v.press(t, epoch, 100, 25) // the user name
 	v.focused("text")
 	if got := resultOf[struct{ Length int }](t, r); got.Length == 0 {
 		t.Error("no picture after the person went on")

@@ -33,17 +33,17 @@ type Session struct {
 	monitor  *capture.Monitor
 	said     *background.Log    // output of pages and workers
 	journal  *journal.Journal   // its events, in the ring and in the durable stream
-	secrets  *secrets.Secrets   // typed by people into secret fields
+	secrets  *secrets.Secrets   // what people typed into secret fields
 	pictures screencast.Counter // numbers the pictures of all casts, so that numbers rise from tab to tab
 
-	questions *questions.Questions // of pages to people
+	questions *questions.Questions // questions of pages to people
 	transfers transfers            // its files and downloads
 	runs      runs
 	takeovers takeovers
 	stage     *stage     // its browser and tabs, and what viewers see
 	capture   attachment // the monitor's attachment to a browser
 
-	ctx context.Context // the life of the session; its cause is an *endCause
+	ctx context.Context // ends with the session; its cause is an *endCause
 
 	tellMu sync.Mutex // orders messages to viewers: held while state is read and queued, never across I/O; taken before mu
 
@@ -60,7 +60,7 @@ type Session struct {
 	lastPicture keptPicture
 }
 
-// newSession makes a session whose events are numbered from firstSeq.
+// newSession returns a session whose events are numbered from firstSeq.
 func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *Session {
 	now := time.Now().UTC()
 	s := &Session{
@@ -100,7 +100,7 @@ func (s *Session) Monitor() *capture.Monitor { return s.monitor }
 // holds.
 func (s *Session) Journal() *journal.Journal { return s.journal }
 
-// Ended is closed when the session is over and nothing of it is left.
+// Ended is closed when the session is over and all its resources are freed.
 func (s *Session) Ended() <-chan struct{} { return s.life.ended }
 
 // Status is the present status of the session.
@@ -109,7 +109,7 @@ func (s *Session) Status() Status {
 	return status
 }
 
-// endTime is when the session ended, or zero.
+// endTime returns when the session ended, or zero.
 func (s *Session) endTime() time.Time {
 	_, at, _ := s.life.read()
 	return at
@@ -157,8 +157,8 @@ func (s *Session) Info() Info {
 	return info
 }
 
-// Release ends the session and returns when nothing of it is left. The error is
-// ErrEnded when it had ended before.
+// Release ends the session and returns when all its resources are freed. The
+// error is ErrEnded if it had already ended.
 func (s *Session) Release(reason string) error {
 	if err := s.life.alive(); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (s *Session) Release(reason string) error {
 }
 
 // Extend sets the length of the session's life, counted from its creation. The
-// time spent waiting for people is added to that.
+// time spent waiting for people is added to it.
 func (s *Session) Extend(timeout time.Duration) error {
 	if err := s.life.alive(); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (s *Session) SetMetadata(metadata map[string]any) error {
 // Touch records that somebody uses the session, for its idle timeout.
 func (s *Session) Touch() { s.gestures.use() }
 
-// ready returns the browser, or why there is none.
+// ready returns the browser, or an error that says why there is none.
 func (s *Session) ready() (*engine, error) {
 	if err := s.life.alive(); err != nil {
 		return nil, err
@@ -216,9 +216,9 @@ func (s *Session) ready() (*engine, error) {
 	return eng, nil
 }
 
-// tell sends every viewer a message. It makes the message at its turn, so that no
-// older state follows a newer one. Waiting messages of one slot replace each
-// other.
+// tell sends every viewer a message. It creates the message at the moment of
+// sending, so that no older state follows a newer one. A waiting message is
+// replaced by a newer one of the same slot.
 func (s *Session) tell(slot string, message func(*Viewer) any) {
 	s.tellMu.Lock()
 	defer s.tellMu.Unlock()
@@ -247,8 +247,8 @@ func (s *Session) tellActors(slot string, message any) {
 	})
 }
 
-// note records an event of the session itself, if a capture runs, and updates
-// lists of sessions.
+// note records an event of the session itself, if a capture runs, and wakes
+// observers of the list of sessions.
 func (s *Session) note(typ string, data map[string]any) {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {

@@ -54,7 +54,7 @@ func TestCrashAndRecover(t *testing.T) {
 	kill(t, s.pid(t))
 	await(v, "crashed", func(m StateMessage) bool { return m.Type == "crashed" })
 	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
-	// 5 s, or what a machine needs that was slow to start already.
+	// 5 s, or longer on a machine that was already slow to start.
 	if took, limit := time.Since(killed), max(5*time.Second, 3*start); took > limit {
 		t.Errorf("recovered after %v, want within %v", took, limit)
 	}
@@ -102,7 +102,7 @@ func TestThreeDeathsEndTheSession(t *testing.T) {
 	}
 }
 
-// residentMB is the process's resident memory.
+// residentMB returns the process's resident memory.
 func residentMB(t *testing.T) int {
 	t.Helper()
 	raw, err := os.ReadFile("/proc/self/statm")
@@ -139,7 +139,7 @@ func TestThirtySessionsLeaveNothing(t *testing.T) {
 		if left := browsertest.Group(t, pid); len(left) > 0 {
 			t.Fatalf("processes left: %v", left)
 		}
-		if i == 1 { // what is made once is there now
+		if i == 1 { // one-time allocations are done now
 			http.DefaultClient.CloseIdleConnections()
 			runtime.GC()
 			goroutines, memory = runtime.NumGoroutine(), residentMB(t)
@@ -187,7 +187,7 @@ func TestTimeoutWaitsForThePerson(t *testing.T) {
 	if left, _ := s.timeLeft(time.Now()); left != atWorkGrace {
 		t.Errorf("with a takeover open %v is left, want %v", left, atWorkGrace)
 	}
-	if err := to.Done("test", ""); err != nil { // wakes the clock
+	if err := to.Done("test", ""); err != nil { // makes the session check the clock
 		t.Fatal(err)
 	}
 	waitFor(t, "the session's end", s.Ended())
@@ -196,8 +196,8 @@ func TestTimeoutWaitsForThePerson(t *testing.T) {
 	}
 }
 
-// TestTimeoutWaitsForInput has a person keep control beyond the session's time, and
-// do nothing.
+// TestTimeoutWaitsForInput lets a person keep control beyond the session's time
+// without doing anything.
 func TestTimeoutWaitsForInput(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	v := join(t, s, RoleControl)
@@ -236,7 +236,7 @@ func TestControl(t *testing.T) {
 	if theirs.Mine || theirs.Holder != mine.Holder {
 		t.Errorf("the other viewer was told %+v", theirs)
 	}
-	if err := b.Control("take"); err != nil { // asks
+	if err := b.Control("take"); err != nil { // asks for control
 		t.Error(err)
 	}
 	if err := a.Control("keep"); err != nil {

@@ -10,15 +10,15 @@ import (
 // Role says what a viewer may do. A share link gives its visitors a role.
 type Role = links.Role
 
-// The roles: view only sees, takeover answers a takeover and controls the page
-// meanwhile, control may take control at any time.
+// The roles: view may watch; takeover may answer a takeover, and control the page
+// meanwhile; control may take control at any time.
 const (
 	RoleView     = links.RoleView
 	RoleTakeover = links.RoleTakeover
 	RoleControl  = links.RoleControl
 )
 
-// CreateLink makes a share link and the secret that opens it.
+// CreateLink creates a share link, and returns it with its secret.
 func (s *Session) CreateLink(o links.Options) (links.Info, string, error) {
 	if err := s.life.alive(); err != nil {
 		return links.Info{}, "", err

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestPageIsTheShownTab checks that a script's page is the tab that people see: when
-// the script begins, and after a takeover in which a person switched tabs.
+// TestPageIsTheShownTab checks that a script's page is the tab that people see,
+// both when the script starts and after a takeover in which a person switched
+// tabs.
 func TestPageIsTheShownTab(t *testing.T) {
 	base := site(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})

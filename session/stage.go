@@ -10,9 +10,9 @@ import (
 	"takeover/text"
 )
 
-// stage is a session's browser, its tabs, and the one that viewers see.
+// stage holds a session's browser, its tabs, and the tab that viewers see.
 type stage struct {
-	ctx context.Context // the session's life
+	ctx context.Context // ends with the session
 
 	mu        sync.Mutex // guards what follows; may be taken while Session.mu is held
 	engine    *engine    // nil while there is no browser
@@ -32,8 +32,8 @@ func (g *stage) browser() *engine {
 	return g.engine
 }
 
-// enter makes a started browser the session's. Its pages get the tabs of the browser
-// before it.
+// enter makes a started browser the session's browser. Its pages get the tabs of
+// the previous browser.
 func (g *stage) enter(eng *engine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,15 +58,15 @@ func (g *stage) crash() {
 	g.setFocusLocked(nil)
 }
 
-// shown returns what viewers see, nil for nothing, and a channel that is closed when
-// that changes.
+// shown returns what viewers see (nil for nothing), and a channel that is closed
+// when that changes.
 func (g *stage) shown() (*focus, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.focus, g.refocused
 }
 
-// setFocusLocked changes what viewers see; nil for nothing.
+// setFocusLocked sets what viewers see; nil means nothing.
 func (g *stage) setFocusLocked(f *focus) {
 	if g.focus != nil {
 		g.focus.cancel()
@@ -84,7 +84,7 @@ func (g *stage) showLocked(eng *engine, t *tab) {
 	t.page.BringToFront()
 }
 
-// refocus makes viewers check again whether they may see what they see.
+// refocus makes viewers check again whether they may see the shown page.
 func (g *stage) refocus() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -94,17 +94,17 @@ func (g *stage) refocus() {
 	}
 }
 
-// newPage says by what right a new page may take the place of the shown one.
+// newPage says why a new page may take the place of the shown one.
 type newPage struct {
 	person bool                    // a person is in control
 	wanted func(at time.Time) bool // reports whether the person pressed in the opener just before
 }
 
-// mayShowLocked reports whether a new page takes the place of the shown one. Pages
-// may open others at any time, so that scripts find them; but what a person types
-// must not go to a page that they did not ask for. Chromium names no opener of a
-// page that a click with a modifier key opens: such a page stays in the background,
-// as in any browser.
+// mayShowLocked reports whether a new page takes the place of the shown one.
+// Pages may open others at any time, so that scripts find them. But what a person
+// types must not go to a page that they did not ask for. When a person opens a
+// page by a click with a modifier key, Chromium names no opener, so that such a
+// page stays in the background, as in any browser.
 func (g *stage) mayShowLocked(p *browser.Page, n newPage) bool {
 	at, opened := p.Opened()
 	switch {
@@ -118,9 +118,9 @@ func (g *stage) mayShowLocked(p *browser.Page, n newPage) bool {
 	return !n.person || n.wanted(at)
 }
 
-// add gives a page of a browser a tab, and shows the tab if it may. It returns the
-// tab, and the address to restore in the page; ok is false for a page that has a tab
-// or whose browser is gone.
+// add gives a page of a browser a tab, and shows the tab if it may. It returns
+// the tab, and the address to restore in the page. ok is false for a page that
+// already has a tab or whose browser is gone.
 func (g *stage) add(eng *engine, p, opener *browser.Page, n newPage) (added Tab, url string, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,14 +134,15 @@ func (g *stage) add(eng *engine, p, opener *browser.Page, n newPage) (added Tab,
 	switch {
 	case restored && t.Tab.Tab == active, !restored && g.mayShowLocked(p, n):
 		g.showLocked(eng, t)
-	case g.focus != nil: // Chromium has put the new one before it
+	case g.focus != nil: // Chromium has put the new page in front of it
 		g.focus.page.BringToFront()
 	}
 	return t.Tab, url, true
 }
 
-// remove drops the tab of a closed page and shows another one in its place. known is
-// false when the page's browser is gone, had when the page has no tab.
+// remove drops the tab of a closed page and shows another one in its place. known
+// is false if the page's browser is gone, and had is false if the page has no
+// tab.
 func (g *stage) remove(eng *engine, p *browser.Page) (known, had bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -171,7 +172,7 @@ func (g *stage) update(eng *engine, p *browser.Page) (now Tab, changed, ok bool)
 	return t.Tab, t.Tab != before, true
 }
 
-// activate shows a tab. It reports false when there is none of that number.
+// activate shows a tab. It returns false if there is none with that number.
 func (g *stage) activate(eng *engine, number uint32) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -182,8 +183,8 @@ func (g *stage) activate(eng *engine, number uint32) bool {
 	return t != nil
 }
 
-// page returns the page of a tab, nil for no such tab, and whether it is the only
-// tab.
+// page returns the page of a tab, or nil if there is no such tab, and whether it
+// is the only tab.
 func (g *stage) page(number uint32) (p *browser.Page, only bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -217,8 +218,8 @@ func (g *stage) lost() int {
 	return len(g.tabs.lost)
 }
 
-// opening notes that a person opens a tab, until done is called. It reports false
-// when there are too many tabs.
+// opening records that a person is opening a tab, until done is called. It
+// returns false if there are too many tabs.
 func (g *stage) opening() (done func(), ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -233,8 +234,8 @@ func (g *stage) opening() (done func(), ok bool) {
 	}, true
 }
 
-// refuse notes that a page wanted one tab too many. It reports whether viewers should
-// be told: at most every refusedPause.
+// refuse records that a page wanted to open one tab too many. It reports whether
+// viewers should be notified, which happens at most once per refusedPause.
 func (g *stage) refuse(now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -249,12 +250,12 @@ func (g *stage) refuse(now time.Time) bool {
 type tabList struct {
 	last   uint32
 	open   []*tab // in the order they were opened
-	lost   []*tab // of a browser that died, to be given to its successor's pages
+	lost   []*tab // tabs of a browser that died, for the pages of its successor
 	active uint32 // 0 for none
 
-	opening int // by people, just now
+	opening int // number of tabs that people are opening now
 
-	refusedAt time.Time // when viewers were last told that pages open too many
+	refusedAt time.Time // when viewers were last notified that pages open too many
 }
 
 // tab is a page and its number.
@@ -293,8 +294,8 @@ func (l *tabList) byPage(p *browser.Page) *tab {
 // lose makes all open tabs lost ones.
 func (l *tabList) lose() { l.lost, l.open = l.open, nil }
 
-// add gives a page its tab: a lost one's if there is any and the page was not
-// opened by another.
+// add gives a page its tab: a lost one if there is any and no other page opened
+// this one, and otherwise a new one.
 func (l *tabList) add(p, opener *browser.Page) (t *tab, url string) {
 	if opener == nil && len(l.lost) > 0 {
 		t = l.lost[0]
@@ -311,8 +312,8 @@ func (l *tabList) add(p, opener *browser.Page) (t *tab, url string) {
 	return t, url
 }
 
-// remove drops a page's tab and returns the tab to show when it was the active
-// one: the one that opened it, else the last.
+// remove drops a page's tab. If it was the active one, remove returns the tab to
+// show next: the one that opened it, or else the last one.
 func (l *tabList) remove(p *browser.Page) (gone, next *tab) {
 	gone = l.byPage(p)
 	if gone == nil {
@@ -329,17 +330,17 @@ func (l *tabList) remove(p *browser.Page) (gone, next *tab) {
 	return gone, next
 }
 
-// focus is what viewers see: a page of a browser. Its context ends when
-// something else takes its place.
+// focus is a page that viewers see. Its context ends when something else takes
+// its place.
 type focus struct {
 	eng    *engine
 	page   *browser.Page
 	tab    uint32
-	ctx    context.Context // the focus's life
+	ctx    context.Context // ends with the focus
 	cancel context.CancelFunc
 }
 
-// maxTitle bounds what a page can make every viewer receive.
+// maxTitle bounds the titles that viewers receive, because pages choose them.
 const maxTitle = 500
 
 func (t *tab) describe(p *browser.Page) {

@@ -7,8 +7,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestStorageState checks that the state of a session has its cookies, and the local
-// storage, session storage and databases of its pages.
+// TestStorageState checks that the state of a session contains its cookies, and
+// the local storage, session storage and databases of its pages.
 func TestStorageState(t *testing.T) {
 	base := site(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})

@@ -17,8 +17,8 @@ import (
 	"takeover/cdp"
 )
 
-// greyer serves pages that are lighter each time, and say in their title when they
-// are pressed.
+// greyer serves pages, each lighter than the one before, whose title shows when
+// they are pressed.
 func greyer(t *testing.T) string {
 	t.Helper()
 	served := 0
@@ -34,7 +34,7 @@ func greyer(t *testing.T) string {
 	return srv.URL
 }
 
-// sees waits for a picture of the page that greyer served as the nth.
+// sees waits for a picture of the nth page that greyer served.
 func (v *viewer) sees(nth int) {
 	v.t.Helper()
 	browsertest.Until(v.t, fmt.Sprintf("a picture of page %d", nth), func() bool {
@@ -59,7 +59,7 @@ func crash(t *testing.T, s *Session) {
 	}
 }
 
-// inState waits until the only tab is in a state, and has loaded.
+// inState waits until the only tab is in a state and has loaded.
 func (v *viewer) inState(state TabState) {
 	v.t.Helper()
 	await(v, "a tab that is "+string(state), func(m TabsMessage) bool {
@@ -67,9 +67,9 @@ func (v *viewer) inState(state TabState) {
 	})
 }
 
-// TestTabCrash kills a page's renderer while people look: all are told, also who
-// comes later, a script hears of it, and loading the page again brings it back for
-// everybody.
+// TestTabCrash kills a page's renderer while people watch. All of them are
+// notified, and so is a viewer who joins later. A script gets an event. Loading
+// the page again brings it back for everybody.
 func TestTabCrash(t *testing.T) {
 	base := greyer(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base})
@@ -96,7 +96,7 @@ func TestTabCrash(t *testing.T) {
 	for i, act := range []struct{ action, url string }{{"reload", ""}, {"goto", base + "/two"}} {
 		late := join(t, s, RoleView)
 		late.inState(TabCrashed)
-		v.click(100, 100, epoch) // is lost
+		v.click(100, 100, epoch) // the click is lost
 		if _, _, err := s.Screenshot(t.Context(), "", true); !errors.Is(err, ErrTabCrashed) {
 			t.Errorf("a picture of it: %v", err)
 		}

@@ -10,7 +10,8 @@ import (
 	"takeover/limits"
 )
 
-// onModelEvent follows the browser's pages. It runs on the model's goroutine.
+// onModelEvent handles events of the browser's pages. It runs on the model's
+// goroutine.
 func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 	s.questions.Handle(ev)
 	switch ev := ev.(type) {
@@ -33,8 +34,8 @@ func (s *Session) onModelEvent(eng *engine, ev browser.Event) {
 	}
 }
 
-// popupWindow is how long after a person's press in a page the pages that it opens
-// count as wanted by the person.
+// popupWindow is how long after a person's press in a page the pages that it
+// opens are attributed to that person.
 const popupWindow = 5 * time.Second
 
 // addPage gives a page a tab, and shows it if it may.
@@ -57,7 +58,7 @@ func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
 
 func (s *Session) removePage(eng *engine, p *browser.Page) {
 	if eng.proc.Conn().Err() != nil {
-		return // the browser died, and its pages with it: they are to come back
+		return // the browser died with its pages, whose tabs will return
 	}
 	known, had := s.stage.remove(eng, p)
 	if known {
@@ -81,10 +82,11 @@ func (s *Session) updatePage(eng *engine, p *browser.Page) {
 	}
 }
 
-// refusedPause is the least time between two messages about too many tabs.
+// refusedPause is the minimum time between two messages about too many tabs.
 const refusedPause = 10 * time.Second
 
-// tabRefused tells viewers who may act that a page wanted one tab too many.
+// tabRefused notifies viewers who may act that a page wanted to open one tab too
+// many.
 func (s *Session) tabRefused() {
 	s.hit(limits.Tabs)
 	if s.stage.refuse(time.Now()) {
@@ -92,7 +94,7 @@ func (s *Session) tabRefused() {
 	}
 }
 
-// pageCrashed tells viewers that a page's renderer died.
+// pageCrashed notifies viewers that a page's renderer died.
 func (s *Session) pageCrashed(eng *engine, p *browser.Page) {
 	s.log.Warn("tab crashed")
 	s.updatePage(eng, p)
@@ -104,7 +106,7 @@ func (s *Session) TabCrashed() bool {
 	return ok && t.State == TabCrashed
 }
 
-// tabsMessage returns the tabs as they are now.
+// tabsMessage returns the message with the present tabs.
 func (s *Session) tabsMessage() TabsMessage {
 	tabs, active := s.stage.list()
 	return TabsMessage{Type: "tabs", Tabs: tabs, Active: active}
@@ -173,7 +175,7 @@ func (s *Session) openTab(ctx context.Context, eng *engine) (*browser.Page, erro
 	return eng.model.DefaultContext().NewPage(ctx)
 }
 
-// OpenTab opens an address in a new tab, for the menu of a link.
+// OpenTab opens an address in a new tab. The context menu of a link uses it.
 func (v *Viewer) OpenTab(ctx context.Context, url string) error {
 	if err := v.controls(); err != nil {
 		return err

@@ -28,17 +28,17 @@ const (
 // Open reports whether somebody may still answer.
 func (s TakeoverState) Open() bool { return s == TakeoverPending || s == TakeoverClaimed }
 
-// TakeoverOptions describe a request for a person.
+// TakeoverOptions describes a request for a person.
 type TakeoverOptions struct {
 	Reason      string
 	Timeout     time.Duration // until it expires; default Options.TakeoverTimeout
-	Until       string        // a selector or a URL glob at which it completes by itself
+	Until       string        // a selector or a URL glob; the takeover completes when it is met
 	Note        string        // more text for the person
 	RequestedBy string        // "script", "api", …
-	RunID       string        // the run that asks, if one does
+	RunID       string        // the run that makes the request, if any
 }
 
-// Changes lists what changed while a person worked: names, no values.
+// Changes lists what changed while a person worked: names without values.
 type Changes struct {
 	URLBefore  string   `json:"urlBefore"`
 	URLAfter   string   `json:"urlAfter"`
@@ -58,7 +58,7 @@ type TakeoverInfo struct {
 	CreatedAt   time.Time     `json:"createdAt"`
 	Deadline    time.Time     `json:"deadline"`
 	ClaimedBy   string        `json:"claimedBy"` // empty while nobody claimed it
-	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first claimed it; null again when they left
+	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first claimed it; null again when that person has left
 	EndedAt     *time.Time    `json:"endedAt"`
 	Note        string        `json:"note"`
 	URL         string        `json:"url"`
@@ -93,8 +93,8 @@ func (t *Takeover) Info() TakeoverInfo {
 // Ended is closed when the takeover is in a final state.
 func (t *Takeover) Ended() <-chan struct{} { return t.ended }
 
-// Claim says that somebody works on it. Claiming it again is no error for the
-// claimer. For others the error is ErrClaimed while the claimer is there.
+// Claim records that somebody works on the takeover. The claimer may claim it
+// again. For others, the error is ErrClaimed while the claimer is present.
 func (t *Takeover) Claim(by string) error {
 	if info := t.Info(); info.State == TakeoverClaimed && info.ClaimedBy != by && t.session.present(claimer(info.ClaimedBy)) {
 		return ErrClaimed
@@ -116,12 +116,12 @@ func (t *Takeover) Claim(by string) error {
 	return nil
 }
 
-// unclaim takes the takeover from a claimer who has gone. It goes to the person
-// in control, if there is one; otherwise everybody is asked again.
+// unclaim takes the takeover from a claimer who is gone. It goes to the person in
+// control, if any; otherwise everybody is asked again.
 func (t *Takeover) unclaim(by control.Holder) {
 	s := t.session
 	if holder := s.control.Holder(); holder.IsPerson() && t.Info().ClaimedBy == by.String() {
-		_ = t.Claim(holder.String()) // it ended just now, or another person was faster
+		_ = t.Claim(holder.String()) // if it has just ended or another person was faster, nothing needs to be done
 		return
 	}
 	t.mu.Lock()
@@ -134,22 +134,23 @@ func (t *Takeover) unclaim(by control.Holder) {
 	s.takeoverRequested(t)
 }
 
-// claimer returns the person of a claim by its name in the record. A claim by the
-// API has no person.
+// claimer returns the person who made a claim, by the name in the record. A claim
+// by the API has no person.
 func claimer(name string) control.Holder {
 	person, _ := control.Parse(name)
 	return person
 }
 
-// Done says that the person has finished.
+// Done records that the person has finished.
 func (t *Takeover) Done(by, note string) error { return t.finish(TakeoverDone, by, note) }
 
-// Fail says that the person cannot do it, and why.
+// Fail records that the person cannot do it, and why.
 func (t *Takeover) Fail(by, reason string) error { return t.finish(TakeoverFailed, by, reason) }
 
-// MaySettle returns ErrWorking while a person other than by has control, even one
-// whose connection just broke: a guest must not end that person's work. Operators
-// may, and do not call it. by may be control.Nobody.
+// MaySettle returns ErrWorking while a person other than by has control, even if
+// that person's connection just broke, because a guest must not end another
+// person's work. Operators may do so, and do not call it. by may be
+// control.Nobody.
 func (t *Takeover) MaySettle(by control.Holder) error {
 	if holder := t.session.control.Holder(); t.Info().State.Open() && holder.IsPerson() && holder != by {
 		return ErrWorking
@@ -160,8 +161,8 @@ func (t *Takeover) MaySettle(by control.Holder) error {
 // Cancel withdraws the request.
 func (t *Takeover) Cancel(by string) error { return t.finish(TakeoverCancelled, by, "") }
 
-// Extend moves the deadline to a time from now, up to MaxTakeoverTimeout after
-// the request.
+// Extend moves the deadline to the given time from now, at most
+// MaxTakeoverTimeout after the request.
 func (t *Takeover) Extend(timeout time.Duration) error {
 	if timeout < time.Second || timeout > MaxTakeoverTimeout {
 		return invalid.Field("timeout", "must be between 1000 and 86400000 ms")
@@ -188,11 +189,11 @@ func (t *Takeover) moreTime() error { return t.Extend(t.timeout) }
 // expire ends the takeover unless it was just extended.
 func (t *Takeover) expire() {
 	if time.Until(t.Info().Deadline) <= 0 {
-		_ = t.finish(TakeoverExpired, "", "") // it ended just before
+		_ = t.finish(TakeoverExpired, "", "") // it may have just ended
 	}
 }
 
-// finish moves to a final state. Only the first call counts.
+// finish moves the takeover to a final state. Only the first call counts.
 func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	if utf8.RuneCountInString(note) > maxNote {
 		return invalid.Field("note", "must be at most %d characters", maxNote)
@@ -200,7 +201,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	if !t.Info().State.Open() {
 		return ErrTakeoverState
 	}
-	changes := t.session.changesSince(t.before) // asks the browser, so not under the lock
+	changes := t.session.changesSince(t.before) // not under the lock, because it asks the browser
 	now := time.Now().UTC()
 	t.mu.Lock()
 	if !t.info.State.Open() {
@@ -219,16 +220,16 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	return nil
 }
 
-// linkGrace is how long the link of a takeover outlives its deadline, so that a
-// late visitor reads that and not that the link is wrong.
+// linkGrace is how long the link of a takeover outlives its deadline. Until then,
+// a late visitor reads that the deadline has passed, and not that the link is
+// wrong.
 const linkGrace = 5 * time.Minute
 
-// addLink makes the share link of a takeover, so that its URL works for the
-// person who gets it. The server decides who may see the URL, because it opens
-// the takeover.
+// addLink creates the share link of a takeover, so that its URL works for whoever
+// gets it. The server decides who may see the URL, because it opens the takeover.
 func (t *Takeover) addLink() {
 	_, secret, err := t.session.CreateLink(links.Options{Role: RoleTakeover, Takeover: t.ID(), ExpiresIn: MaxTakeoverTimeout + linkGrace, CreatedBy: "takeover"})
-	if err != nil { // too many links, so a person needs a key
+	if err != nil { // if there are too many links, a person needs a key
 		t.session.log.Warn("link of a takeover", "error", err)
 		return
 	}
@@ -237,7 +238,7 @@ func (t *Takeover) addLink() {
 	t.info.URL += "#" + secret
 }
 
-// newTakeover checks the options and makes a pending takeover, without a link.
+// newTakeover checks the options and returns a pending takeover without a link.
 func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	reason := strings.TrimSpace(o.Reason)
 	if o.Timeout == 0 {

@@ -11,7 +11,8 @@ import (
 	"takeover/invalid"
 )
 
-// TestTakeoverOutcomes runs a script into each end that a takeover can have.
+// TestTakeoverOutcomes runs scripts that reach each outcome that a takeover can
+// have.
 func TestTakeoverOutcomes(t *testing.T) {
 	base := site(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base})
@@ -64,7 +65,7 @@ func TestTakeoverOutcomes(t *testing.T) {
 			r := startRun(t, s, fmt.Sprintf(code, options))
 			to := openTakeoverOf(t, r)
 			if status := r.Status(); status != RunWaiting && !status.Ended() {
-				// The status follows the takeover within the same operation.
+				// The status changes together with the takeover.
 				t.Logf("status %s", status)
 			}
 			if err := c.end(t, to); err != nil {
@@ -169,8 +170,8 @@ func TestTakeoverInput(t *testing.T) {
 	}
 }
 
-// TestUntilIsCheckedAtOnce asks for takeovers with conditions that can never hold,
-// because they are none, and with some that only look odd.
+// TestUntilIsCheckedAtOnce requests takeovers with invalid conditions, and some
+// with valid ones that look odd.
 func TestUntilIsCheckedAtOnce(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	for until, words := range map[string]string{
@@ -207,8 +208,8 @@ func TestUntilIsCheckedAtOnce(t *testing.T) {
 	}
 }
 
-// TestEndOfRun checks that a run that is cancelled inside requestTakeover takes
-// its takeover along, and that the session's end does so with both.
+// TestEndOfRun checks that cancelling a run inside requestTakeover ends its
+// takeover, and that the session's end ends both.
 func TestEndOfRun(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	r := startRun(t, s, `await requestTakeover('wait')`)
@@ -238,7 +239,7 @@ func TestEndOfRun(t *testing.T) {
 	}
 }
 
-// TestMoreTime has a person ask for more time, and the API set it.
+// TestMoreTime lets a person ask for more time, and the API set it.
 func TestMoreTime(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	v := join(t, s, RoleTakeover)
@@ -262,7 +263,7 @@ func TestMoreTime(t *testing.T) {
 	if err := to.Extend(MaxTakeoverTimeout); err != nil || to.Info().Deadline.After(to.Info().CreatedAt.Add(MaxTakeoverTimeout)) {
 		t.Errorf("a takeover lives to %v, %v", to.Info().Deadline, err)
 	}
-	if err := to.Extend(time.Second); err != nil { // the timer goes by the newest deadline
+	if err := to.Extend(time.Second); err != nil { // the newest deadline counts
 		t.Fatal(err)
 	}
 	waitFor(t, "the end", to.Ended())

@@ -15,14 +15,15 @@ import (
 	"takeover/limits"
 )
 
-// takeovers are a session's takeovers. At most one is open, the newest.
+// takeovers holds a session's takeovers. At most one is open, the newest.
 type takeovers struct {
 	mu   sync.Mutex  // guards list
 	list []*Takeover // oldest first
 }
 
 // begin adds a takeover and starts its time, unless another one is open or the
-// session is over. It returns the oldest takeover if that had to go.
+// session is over. If the oldest takeover was dropped to make room, begin returns
+// it.
 func (l *takeovers) begin(t *Takeover, session *life) (oldest *Takeover, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +49,7 @@ func (l *takeovers) restore(t *Takeover) {
 	l.list = append(l.list, t)
 }
 
-// sort puts restored takeovers into their order.
+// sort sorts restored takeovers by age.
 func (l *takeovers) sort() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +78,7 @@ func (l *takeovers) openLocked() *Takeover {
 	return nil
 }
 
-// RequestTakeover asks for a person. One takeover may be open at a time.
+// RequestTakeover asks for a person. Only one takeover may be open at a time.
 func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	if _, err := s.ready(); err != nil {
 		return nil, err
@@ -125,8 +126,8 @@ func (s *Session) Takeover(id string) (*Takeover, error) {
 // openTakeover returns the open takeover, or nil.
 func (s *Session) openTakeover() *Takeover { return s.takeovers.open() }
 
-// takeoverRequested tells everybody that a person is needed: at first, and again
-// when the claimer has gone.
+// takeoverRequested notifies everybody that a person is needed: at the request,
+// and again when the claimer is gone.
 func (s *Session) takeoverRequested(t *Takeover) {
 	t.archive()
 	info := t.Info()
@@ -136,7 +137,7 @@ func (s *Session) takeoverRequested(t *Takeover) {
 	s.notifyTakeover("takeover.requested", info)
 }
 
-// takeoverChanged tells everybody that a takeover was claimed.
+// takeoverChanged notifies everybody that a takeover was claimed.
 func (s *Session) takeoverChanged(t *Takeover) {
 	t.archive()
 	info := t.Info()
@@ -146,8 +147,8 @@ func (s *Session) takeoverChanged(t *Takeover) {
 	s.notifyTakeover("takeover.claimed", info)
 }
 
-// takeoverMessage is the open takeover in the form for a viewer. A guest with a
-// takeover's link sees no other takeover.
+// takeoverMessage returns the message about the open takeover for a viewer. A
+// guest with a takeover's link sees no other takeover.
 func (s *Session) takeoverMessage(v *Viewer) TakeoverMessage {
 	m := TakeoverMessage{Type: "takeover"}
 	if t := s.openTakeover(); t != nil && (v.takeover == "" || v.takeover == t.ID()) {
@@ -160,9 +161,9 @@ func (s *Session) sendTakeover() {
 	s.tell("takeover", func(v *Viewer) any { return s.takeoverMessage(v) })
 }
 
-// takeoverEnded gives control back and tells everybody. A waiting run gets
-// control; otherwise the person who worked on the takeover, or came only for it,
-// loses it.
+// takeoverEnded gives control back and notifies everybody. A waiting run gets
+// control. Otherwise the person who worked on the takeover, or who came only for
+// it, loses control.
 func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
 	s.life.clock.resume(time.Now())
@@ -175,7 +176,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	s.control.Give(to, func(from control.Holder) bool {
 		return from == control.Nobody || from == claimer(info.ClaimedBy) || from.IsPerson() && (to == control.Script || s.cameToHelp(from))
 	})
-	s.stage.refocus() // guests with the takeover's link see the page no more
+	s.stage.refocus() // guests with the takeover's link no longer see the page
 	s.sendWidgets()
 	s.sendTakeover()
 	s.tellRun(t)
@@ -200,13 +201,14 @@ func (s *Session) tellRun(t *Takeover) {
 	r.addLocked("takeover", info)
 }
 
-// snapshot is the state with which a takeover's end is compared.
+// snapshot is the state before a takeover, with which the state at its end is
+// compared.
 type snapshot struct {
 	url     string
-	cookies map[string][sha256.Size]byte // by domain, path and name: hash of the value
+	cookies map[string][sha256.Size]byte // hashes of values, by domain, path and name
 }
 
-// snapshotTimeout bounds questions to a browser that may be busy or gone.
+// snapshotTimeout bounds requests to a browser that may be busy or gone.
 const snapshotTimeout = 2 * time.Second
 
 // snapshot records the state of the browser. Parts that cannot be read stay
@@ -216,7 +218,7 @@ func (s *Session) snapshot() snapshot {
 	return snapshot{url: info.URL, cookies: s.cookieHashes()}
 }
 
-// changesSince returns what changed: names, never values.
+// changesSince returns what has changed: names, never values.
 func (s *Session) changesSince(before snapshot) *Changes {
 	info := s.Info()
 	c := &Changes{URLBefore: s.monitor.Redactor().Values(before.url), URLAfter: info.URL, TitleAfter: info.Title, CookiesSet: []string{}}

@@ -8,9 +8,9 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestTestFile runs a Playwright Test file: its tests are told as they end, each
-// has a tab of its own while it lasts, and a person can take over inside of one,
-// whose time then stands still.
+// TestTestFile runs a Playwright Test file. Each test is reported when it ends
+// and has a tab of its own while it runs. A person can take over inside a test,
+// whose clock is stopped meanwhile.
 func TestTestFile(t *testing.T) {
 	base := site(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/own"})

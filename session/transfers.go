@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// maxDownloads bounds the remembered downloads of a session, for viewers that
+	// maxDownloads bounds the downloads that a session remembers for viewers that
 	// join later.
 	maxDownloads = 100
-	// maxShared bounds the names of files that guests may know, per session.
+	// maxShared bounds, per session, the names of files that guests may fetch.
 	maxShared = 2 * files.DefaultCount
-	// maxGuestFiles bounds the files that guests add to a session.
+	// maxGuestFiles bounds the number of files that guests add to a session.
 	maxGuestFiles = 200
-	// guestShare divides the room for one file of a guest, so that guests never
-	// fill a session's folder.
+	// guestShare is the divisor of the free space that gives the maximum size of
+	// a guest's file, so that guests never fill a session's folder.
 	guestShare = 2
 )
 
-// transfers are the files that enter and leave a session: its folder, the files
+// transfers holds the files that enter and leave a session: its folder, the files
 // that guests may fetch, and the downloads.
 type transfers struct {
 	mu         sync.Mutex          // guards what follows
 	folder     *files.Folder       // nil before the first browser and after the last
 	shared     map[string]struct{} // names of files that guests may fetch
 	guestFiles int                 // number of files that guests added
-	downloads  []*knownDownload    // the newest ones, oldest first
+	downloads  []*knownDownload    // the newest downloads, oldest first
 }
 
 // knownDownload is a download, or a printed page.

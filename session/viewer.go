@@ -15,12 +15,12 @@ import (
 	"takeover/screencast"
 )
 
-// ViewerOptions describe a viewer.
+// ViewerOptions describes a viewer.
 type ViewerOptions struct {
 	Role   Role
-	Name   string       // shown to others, such as "operator" or a link's id
-	Link   *links.Grant // of a guest, who used a link
-	Resume string       // the word from an earlier view's HelloMessage, to continue with its control
+	Name   string       // name for others, such as "operator" or a link's id
+	Link   *links.Grant // the grant of a guest, who used a link
+	Resume string       // the secret word from an earlier view's HelloMessage, to continue with its control
 }
 
 // Viewer is one person's open view of a session. NextPicture and NextMessage are
@@ -31,11 +31,11 @@ type Viewer struct {
 	role     Role
 	name     string
 	guest    bool
-	takeover string // the only one that a guest with a takeover's link may see
-	secret   string // together with the id, the word that resumes this view
+	takeover string // the only takeover that a guest with a takeover's link may see
+	secret   string // together with the id, it is the secret word that resumes this view
 	out      *outbox
 
-	ctx    context.Context // the life of the viewer
+	ctx    context.Context // ends with the viewer
 	cancel context.CancelFunc
 
 	mu   sync.Mutex // guards what follows
@@ -44,11 +44,11 @@ type Viewer struct {
 	left bool
 }
 
-// place is a viewer's place at the cast of the shown page.
+// place is a viewer's subscription to the cast of the shown page.
 type place struct {
 	focus               *focus
-	sub                 *screencast.Subscription // is closed when either of them ends
-	offFocus, offViewer func() bool              // undo that
+	sub                 *screencast.Subscription // ends when the focus or the viewer ends
+	offFocus, offViewer func() bool              // undo the two links to sub's context
 }
 
 // lookAt joins the cast of f.
@@ -83,13 +83,13 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	resumed := o.Resume != "" && s.resume(v, o.Resume)
 	if err := s.welcome(v); err != nil {
 		v.cancel()
-		if resumed { // the earlier viewer's place is gone, as if nobody had come back
+		if resumed { // drop the earlier viewer's place, as if nobody had returned
 			s.control.Release(v.holder())
 			s.abandon(v.holder())
 		}
 		return nil, err
 	}
-	if resumed { // it gets back what it had, unless somebody took it meanwhile
+	if resumed { // the viewer gets back what it had, unless somebody took it meanwhile
 		s.control.Reclaim(v.holder())
 	}
 	if o.Link != nil {
@@ -148,7 +148,7 @@ func (s *Session) welcome(v *Viewer) error {
 	return nil
 }
 
-// guestsLocked is the number of viewers with links.
+// guestsLocked returns the number of viewers with links.
 func (s *Session) guestsLocked() int {
 	n := 0
 	for v := range s.viewers {
@@ -167,7 +167,7 @@ func (v *Viewer) Role() Role { return v.role }
 
 func (v *Viewer) holder() control.Holder { return control.Person(v.id) }
 
-// Hello handles the viewer's first message: how it shows the page.
+// Hello handles the viewer's first message, which says how it shows the page.
 func (v *Viewer) Hello(view screencast.View) error {
 	if view.MaxRate < 0 || view.MaxRate > 240 {
 		return invalid.Field("maxFps", "must be between 0 and 240")
@@ -175,8 +175,8 @@ func (v *Viewer) Hello(view screencast.View) error {
 	return v.show(view)
 }
 
-// Resize changes how the viewer shows the page, except its rate. The page keeps
-// the session's dimensions; the viewer scales it.
+// Resize changes how the viewer shows the page, but not its rate limit. The page
+// keeps the session's dimensions, and the viewer scales it.
 func (v *Viewer) Resize(view screencast.View) error {
 	v.mu.Lock()
 	view.MaxRate = v.view.MaxRate
@@ -200,7 +200,7 @@ func (v *Viewer) show(view screencast.View) error {
 	return nil
 }
 
-// Ack says that the viewer has drawn the picture seq and all earlier ones.
+// Ack records that the viewer has drawn picture seq and all earlier ones.
 func (v *Viewer) Ack(seq uint32) {
 	v.mu.Lock()
 	seen := v.seen
@@ -211,7 +211,7 @@ func (v *Viewer) Ack(seq uint32) {
 }
 
 // NextPicture waits for the next picture for the viewer: the newest one, as soon
-// as the viewer's acks allow it. It follows the session's active tab. The error
+// as the viewer's acks permit it. It follows the session's active tab. The error
 // is screencast.ErrStalled, an ErrEnded, or the cause of ctx.
 func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 	for {
@@ -227,7 +227,7 @@ func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 		case errors.Is(err, screencast.ErrStalled):
 			return Picture{}, err
 		}
-		// The tab changed, the browser died, or the wait is over: look again.
+		// The tab changed, the browser died, or the wait is over: check again.
 		v.drop(f)
 	}
 }
@@ -235,7 +235,7 @@ func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 // watchPause is the pause before a page that could not be watched is tried again.
 const watchPause = 250 * time.Millisecond
 
-// watch returns what the session shows now, and the viewer's place at its cast.
+// watch returns what the session now shows, and the viewer's place at its cast.
 func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, error) {
 	for {
 		if v.ctx.Err() != nil {
@@ -254,7 +254,7 @@ func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, e
 			v.session.log.Debug("watch page", "error", err)
 			again = time.After(watchPause)
 		}
-		// There is nothing to see, or the page is just closing: the next change
+		// There is nothing to see, or the page is just closing; the next change
 		// wakes the viewer.
 		select {
 		case <-changed:

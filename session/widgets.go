@@ -20,13 +20,13 @@ type CursorMessage struct {
 	Cursor string `json:"cursor"` // one of widget.Cursors
 }
 
-// shown is what viewers see, if it belongs to a browser that lives.
+// shown returns what viewers see, if its browser still runs.
 func (s *Session) shown() *focus {
 	f, _ := s.stage.shown()
 	return f
 }
 
-// focusFor is the focus in the form for a viewer.
+// focusFor returns the message about the focus for a viewer.
 func (s *Session) focusFor(v *Viewer) FocusMessage {
 	m := FocusMessage{Type: "focus"}
 	f := s.shown()
@@ -39,7 +39,7 @@ func (s *Session) focusFor(v *Viewer) FocusMessage {
 	return m
 }
 
-// cursorFor is the shape of the pointer in the form for a viewer.
+// cursorFor returns the message about the shape of the pointer for a viewer.
 func (s *Session) cursorFor(v *Viewer) CursorMessage {
 	m := CursorMessage{Type: "cursor", Cursor: "default"}
 	if f := s.shown(); f != nil && v.maySee() {
@@ -49,13 +49,13 @@ func (s *Session) cursorFor(v *Viewer) CursorMessage {
 }
 
 // sendWidgets sends focus and pointer to all viewers, after another page is shown
-// or another viewer may look.
+// or another viewer may see it.
 func (s *Session) sendWidgets() {
 	s.tell("focus", func(v *Viewer) any { return s.focusFor(v) })
 	s.tell("cursor", func(v *Viewer) any { return s.cursorFor(v) })
 }
 
-// widgetChanged tells the viewers about a change in the page that they see. It
+// widgetChanged notifies the viewers of a change in the page that they see. It
 // may run on the model's goroutine.
 func (s *Session) widgetChanged(p *browser.Page, what widget.Change) {
 	f := s.shown()

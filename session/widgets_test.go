@@ -9,7 +9,7 @@ import (
 	"takeover/links"
 )
 
-// widgetSite serves what has widgets, by path.
+// widgetSite serves pages with widgets, by path.
 func widgetSite(t *testing.T, pages map[string]string) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,8 +42,9 @@ func (v *viewer) control(t *testing.T) uint64 {
 	return await(v, "control", func(m ControlMessage) bool { return m.Mine }).Epoch
 }
 
-// TestFocusAndCursor has viewers told of focus and cursor: those who are there,
-// those who come later, after a change of tabs, and not who may not look.
+// TestFocusAndCursor checks that viewers are notified of focus and cursor: those
+// who are present, those who join later, and all after a change of tabs, but not
+// those who may not see the page.
 func TestFocusAndCursor(t *testing.T) {
 	url := widgetSite(t, map[string]string{"/": `<style>*{margin:0}</style><input type=email style="position:absolute;left:100px;top:100px;width:200px;height:30px;cursor:cell">`})
 	s := create(t, startManager(t, Options{}), CreateOptions{URL: url})
