@@ -1,4 +1,4 @@
-import { expect, test } from './test.js';
+import { expect, test, type Page } from './test.js';
 import { accessible, auth, signIn } from './remote.js';
 
 /** What this browser does for the person, and what the server says of itself. */
@@ -70,5 +70,64 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   await request.post(`/v1/sessions/${other}/takeovers`, { headers: auth(), data: { reason: 'Once more' } });
   await expect.poll(() => noted('shown')).toBe('["A person is needed: Enter the code","A person is needed: Once more"]');
   expect(await second.evaluate(() => navigator.locks.query().then(({ held, pending }) => [held?.length, pending?.length]))).toEqual([1, 1]);
+  await context.close();
+});
+
+test('a takeover that begins before a page is the one that tells is told, and by one page only', async ({ browser, request }) => {
+  const context = await browser.newContext();
+  await context.addInitScript(() => {
+    class Noted extends EventTarget {
+      static permission = 'granted';
+      constructor(_: string, { body }: { body: string }) {
+        super();
+        (window as { said?: string[] }).said = [...said(), body];
+      }
+    }
+    const said = (): string[] => (window as { said?: string[] }).said ?? [];
+    Object.assign(window, { Notification: Noted });
+    localStorage.setItem('takeover.notify', 'on');
+  });
+  const said = (page: Page): Promise<string[]> => page.evaluate(() => (window as { said?: string[] }).said ?? []);
+  const ask = async (reason: string): Promise<void> => {
+    const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+    await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason } });
+  };
+  /** Opens a page while the one who tells is somebody else, until `free` is called. */
+  const openUntold = async (path: string): Promise<{ page: Page; free(): Promise<void> }> => {
+    const holder = await context.newPage();
+    await holder.goto('/healthz');
+    await holder.evaluate(() => new Promise<void>((held) => void navigator.locks.request('takeover.calls', () => new Promise(() => held()))));
+    const page = await context.newPage();
+    await page.goto(path);
+    return { page, free: () => holder.close() };
+  };
+  const first = await context.newPage();
+  await signIn(first);
+  await first.close();
+
+  // The list knows of it, and waits for its turn.
+  const list = await openUntold('/');
+  await expect(list.page).toHaveTitle(/^Sessions/);
+  await expect(list.page.locator('#online')).toHaveAttribute('data-state', 'open');
+  await ask('For the list');
+  await expect(list.page).toHaveTitle(/^\(1\) /);
+  expect(await said(list.page)).toEqual([]);
+  await list.free();
+  await expect.poll(() => said(list.page)).toEqual(['For the list']);
+
+  // A page that takes over from another one tells only of what nobody told.
+  const copy = await context.newPage();
+  await copy.goto('/');
+  await expect(copy).toHaveTitle(/^\(1\) /);
+  await list.page.close();
+  await ask('For the copy');
+  await expect.poll(() => said(copy)).toEqual(['For the copy']);
+
+  // Other pages do not even ask before it is their turn.
+  await copy.close();
+  const scripts = await openUntold('/scripts');
+  await ask('For the scripts');
+  await scripts.free();
+  await expect.poll(() => said(scripts.page)).toEqual(['For the scripts']);
   await context.close();
 });

@@ -1,5 +1,8 @@
 import { mayNotify, play, SOUND } from './preferences.js';
-import { read } from './storage.js';
+import { read, write } from './storage.js';
+
+/** The key of the takeovers that waited when a page last announced, which the next page to announce continues from. */
+const KNOWN = 'takeover.known';
 
 /** An open takeover. */
 export interface Call {
@@ -11,20 +14,38 @@ export interface Call {
 
 /** Announces new takeovers by notification, sound and the page's icon, as the person chose. */
 export class Calling {
+  /** The takeovers that waited at first, and since then those that are announced. */
   #known: Set<string> | null = null;
+  #open: Call[] = [];
+  #tells = false;
   readonly #link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
   readonly #icon = this.#link?.getAttribute('href') ?? '';
 
-  /**
-   * Compares the open takeovers with the last ones, and announces those that now need a person: new ones, and those whose person has left. Takeovers
-   * from before this page was opened are not announced.
-   */
-  update(open: Call[], tells: boolean): void {
-    const waiting = open.filter(({ claimed }) => !claimed);
-    const fresh = this.#known ? waiting.filter(({ id }) => !this.#known?.has(id)) : [];
-    this.#known = new Set(waiting.map(({ id }) => id));
+  /** Begins to announce. What no page has announced so far is announced now. */
+  tell(): void {
+    this.#tells = true;
+    if (this.#known) this.#announce();
+  }
+
+  /** Takes in the open takeovers, and announces those that now need a person: new ones, and those whose person has left. */
+  update(open: Call[]): void {
+    this.#open = open;
     this.#badge(open.length > 0);
-    if (!fresh.length || !tells) return;
+    this.#known ??= new Set(this.#waiting.map(({ id }) => id));
+    if (this.#tells) this.#announce();
+  }
+
+  get #waiting(): Call[] {
+    return this.#open.filter(({ claimed }) => !claimed);
+  }
+
+  #announce(): void {
+    const waiting = this.#waiting;
+    const known = stored() ?? this.#known;
+    const fresh = waiting.filter(({ id }) => !known?.has(id));
+    this.#known = new Set(waiting.map(({ id }) => id));
+    write(KNOWN, JSON.stringify([...this.#known]));
+    if (!fresh.length) return;
     if (read(SOUND) === 'on') play();
     if (!mayNotify()) return;
     for (const { id, reason } of fresh) {
@@ -40,5 +61,14 @@ export class Calling {
   #badge(waits: boolean): void {
     const href = waits ? (this.#link?.dataset.waiting ?? this.#icon) : this.#icon;
     if (this.#link && this.#link.getAttribute('href') !== href) this.#link.setAttribute('href', href);
+  }
+}
+
+/** The takeovers that waited when a page of this browser last announced, or null when none did. */
+function stored(): Set<string> | null {
+  try {
+    return new Set(JSON.parse(read(KNOWN)) as string[]);
+  } catch {
+    return null;
   }
 }

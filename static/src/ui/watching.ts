@@ -33,20 +33,22 @@ async function elected(): Promise<void> {
 export function tellOfCalls(): void {
   if (window.top !== window || !('locks' in navigator)) return;
   const calling = new Calling();
-  void elected().then(() => follow(({ waiting }) => calling.update(waiting, true)));
+  void elected().then(() => {
+    calling.tell();
+    follow(({ waiting }) => calling.update(waiting));
+  });
 }
 
 /** Follows the sessions for their list, which also announces takeovers when it is elected. */
 export class Watching {
   readonly #calling = new Calling();
-  #tells = false;
   #connected = false;
 
   constructor(changed: (overview: Overview) => void, connection: (connected: boolean) => void) {
-    void elected().then(() => (this.#tells = true));
+    void elected().then(() => this.#calling.tell());
     follow(
       (overview) => {
-        this.#calling.update(overview.waiting, this.#tells);
+        this.#calling.update(overview.waiting);
         changed(overview);
       },
       (state) => {
@@ -64,6 +66,6 @@ export class Watching {
 
   /** Handles the open takeovers from a list that the page requested. The server's own report is newer. */
   calls(waiting: Call[]): void {
-    if (!this.#connected) this.#calling.update(waiting, this.#tells);
+    if (!this.#connected) this.#calling.update(waiting);
   }
 }
