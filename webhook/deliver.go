@@ -44,8 +44,8 @@ func (s *Sender) saveTaken() {
 	}
 }
 
-// put writes a delivery and returns its revision. When the store is away, it
-// keeps the old revision, and the delivery is sent all the same.
+// put writes a delivery and returns its revision. If the store is away, it keeps
+// the old revision, and the delivery is sent anyway.
 func (s *Sender) put(r record) uint64 {
 	value, err := json.Marshal(r)
 	if err == nil {
@@ -75,7 +75,7 @@ func (s *Sender) remove(r *record) {
 }
 
 // deliver sends the due deliveries of one endpoint, one request at a time, until
-// Close. ctx ends the running request.
+// Close. When ctx ends, the running request ends.
 func (s *Sender) deliver(ctx context.Context, q *queue) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -183,7 +183,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// body is the JSON that an endpoint gets for an event.
+// body returns the JSON that an endpoint gets for an event.
 func (s *Sender) body(e Event, slack bool) json.RawMessage {
 	if slack {
 		line := escapeSlack(e.Text)
@@ -216,8 +216,8 @@ func encode(v any) json.RawMessage {
 	return b
 }
 
-// escapeSlack escapes the three characters that make links and mentions, in a
-// text that may come from a page or a script.
+// escapeSlack escapes the three characters that make links and mentions in Slack,
+// because the text may come from a page or a script.
 func escapeSlack(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

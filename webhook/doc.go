@@ -1,10 +1,11 @@
-// Package webhook tells other programs by HTTP what happened: a person is
-// needed, a run or a session ended.
+// Package webhook notifies other programs over HTTP: a person is needed, a run or
+// a session has ended.
 //
-// Requests are those of the Standard Webhooks specification: a JSON body of type,
+// Requests follow the Standard Webhooks specification: a JSON body with type,
 // timestamp and data, signed with HMAC-SHA256 in the headers webhook-id,
-// webhook-timestamp and webhook-signature, so that the libraries published for
-// it verify them. What was accepted is in the store before it is sent, and stays
-// there until the endpoint took it or every try failed: it is delivered at least
-// once, also across restarts, and webhook-id tells repetitions apart.
+// webhook-timestamp and webhook-signature. So the libraries published for the
+// specification can verify them. An accepted event is stored before it is sent,
+// and stays in the store until the endpoint has accepted it or every try has
+// failed. It is delivered at least once, also across restarts, and webhook-id
+// identifies repetitions.
 package webhook

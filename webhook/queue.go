@@ -15,8 +15,8 @@ type record struct {
 	Delivery
 	Body json.RawMessage `json:"body"`
 
-	saved    bool   // it is in the store and may be sent
-	revision uint64 // of its entry in the store; 0 when it has none
+	saved    bool   // it is stored and may be sent
+	revision uint64 // revision of its entry in the store; 0 if it has none
 }
 
 func parseRecord(e store.Entry) (*record, error) {
@@ -75,8 +75,8 @@ func (q *queue) read(r *record) record {
 	return *r
 }
 
-// next takes the delivery that is due, or returns how long until one is: -1 when
-// none is waiting.
+// next takes the delivery that is due, or returns how long until one will be: -1
+// if none is waiting.
 func (q *queue) next(now time.Time) (*record, time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -104,8 +104,8 @@ func (q *queue) arrived(r *record, at time.Time) {
 	q.removeLocked(r)
 }
 
-// failed records a failed try and returns a copy of the delivery: with the time
-// of its next try, or dead and removed from the queue.
+// failed records a failed try and returns a copy of the delivery, which either
+// has the time of its next try, or is dead and removed from the queue.
 func (q *queue) failed(r *record, at time.Time, why string, backoff []time.Duration) record {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,7 +120,7 @@ func (q *queue) failed(r *record, at time.Time, why string, backoff []time.Durat
 	return *r
 }
 
-// givenUp returns a delivery to the queue when its try was cut off.
+// givenUp returns a delivery to the queue because its try was interrupted.
 func (q *queue) givenUp() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

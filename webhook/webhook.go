@@ -26,12 +26,12 @@ import (
 // Limits.
 const (
 	MaxEndpoints = 20
-	MaxPending   = 1_000   // waiting deliveries of one endpoint; further ones are refused
-	MaxDead      = 1_000   // kept deliveries that failed for good, of all endpoints; the oldest are dropped first
+	MaxPending   = 1_000   // waiting deliveries of one endpoint; more are refused
+	MaxDead      = 1_000   // stored deliveries of all endpoints that failed for good; the oldest are dropped first
 	MaxBody      = 256_000 // bytes of a request; a larger one is sent without data
-	MaxError     = 500     // kept bytes of an endpoint's error response
+	MaxError     = 500     // bytes that are kept of an endpoint's error response
 
-	// StoreBytes bounds the deliveries in the store. Deliveries beyond it are
+	// StoreBytes bounds the deliveries in the store. Deliveries beyond that are
 	// sent as well, but do not survive the process.
 	StoreBytes = 256 << 20
 
@@ -42,28 +42,28 @@ const (
 // bucketName is the name of the bucket for deliveries.
 const bucketName = "webhooks"
 
-// Backoff lists the pauses after each failed try. After the last one the delivery
+// Backoff lists the pauses after failed tries. After the last one, the delivery
 // is dead. The values follow the specification's recommendation.
 var Backoff = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
 
-// ErrNotFound is the error for an unknown delivery.
+// ErrNotFound is returned for an unknown delivery.
 var ErrNotFound = errors.New("no such delivery")
 
-// ErrFull is the error of a retry when the queue of its endpoint is full.
+// ErrFull is returned by a retry when the queue of its endpoint is full.
 var ErrFull = errors.New("too many deliveries wait")
 
 // Endpoint is an address that gets webhooks.
 type Endpoint struct {
-	ID    string // made from the address without revealing it
+	ID    string // derived from the address, but does not reveal it
 	URL   string
 	Slack bool // bodies are {"text": …}, as Slack's incoming webhooks expect
 }
 
-// slackPrefix before an address asks for bodies in Slack's form.
+// slackPrefix in front of an address requests bodies in Slack's form.
 const slackPrefix = "slack+"
 
-// ParseEndpoint parses an http or https address, with or without "slack+" before
-// it.
+// ParseEndpoint parses an http or https address, with or without "slack+" in
+// front.
 func ParseEndpoint(s string) (Endpoint, error) {
 	address, slack := strings.CutPrefix(s, slackPrefix)
 	u, err := url.Parse(address)
@@ -75,7 +75,7 @@ func ParseEndpoint(s string) (Endpoint, error) {
 	return Endpoint{ID: hex.EncodeToString(sum[:6]), URL: address, Slack: slack}, nil
 }
 
-// Name is the endpoint's address without the parts that may be secret.
+// Name returns the endpoint's address without the parts that may be secret.
 func (e Endpoint) Name() string {
 	u, err := url.Parse(e.URL)
 	if err != nil {
@@ -92,7 +92,7 @@ func (e Endpoint) Name() string {
 type Event struct {
 	Type string // such as takeover.requested
 	Time time.Time
-	Data any    // becomes JSON
+	Data any    // encoded as JSON
 	Text string // one line for a person
 	Link string // a link for that person; may be empty
 }
@@ -115,7 +115,7 @@ type Delivery struct {
 	State     State     `json:"state"`
 	CreatedAt time.Time `json:"createdAt"`
 	Attempts  int       `json:"attempts"`  // number of tries so far
-	NextAt    time.Time `json:"nextAt"`    // time of the next try, or of the last one when dead
+	NextAt    time.Time `json:"nextAt"`    // time of the next try, or of the last one if the delivery is dead
 	LastError string    `json:"lastError"` // error of the last try
 }
 
@@ -155,7 +155,7 @@ type Sender struct {
 	limits    *limits.Hits
 	queues    []*queue
 	work      sync.WaitGroup
-	wakeSaver chan struct{}      // one slot
+	wakeSaver chan struct{}      // one token
 	stopping  chan struct{}      // closed by Close
 	closing   sync.Once          // closes stopping
 	cut       context.CancelFunc // cancels running requests
@@ -165,16 +165,16 @@ type Sender struct {
 	dead    []*record // oldest first
 }
 
-// NewSecret makes a signing secret in the form that the specification's libraries
-// accept.
+// NewSecret returns a new signing secret in the form that the specification's
+// libraries accept.
 func NewSecret() string {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	return "whsec_" + base64.StdEncoding.EncodeToString(key)
 }
 
-// New loads undelivered webhooks and starts delivering. It fails for a bad secret
-// or when the store fails.
+// New loads undelivered webhooks and starts delivering. It fails if the secret is
+// invalid or the store fails.
 func New(ctx context.Context, o Options) (*Sender, error) {
 	if len(o.Endpoints) > MaxEndpoints {
 		return nil, fmt.Errorf("webhooks: %d addresses, the most are %d", len(o.Endpoints), MaxEndpoints)
@@ -252,8 +252,8 @@ func (s *Sender) queue(endpoint string) *queue {
 	return nil
 }
 
-// Send queues an event for every endpoint and returns at once. It logs an error
-// when an endpoint's queue is full and drops the event. Do not call it after
+// Send queues an event for every endpoint and returns at once. If an endpoint's
+// queue is full, Send drops the event and logs an error. Do not call it after
 // Close.
 func (s *Sender) Send(e Event) {
 	message := "msg_" + rand.Text()
@@ -319,8 +319,9 @@ func (s *Sender) Deliveries() []Delivery {
 	return list
 }
 
-// Retry sends a dead delivery again with all its tries, and a waiting one at
-// once. The error is ErrNotFound for one that does not exist or is being sent.
+// Retry sends a dead delivery again, with all its tries, and a waiting one at
+// once. The error is ErrNotFound for a delivery that does not exist or is being
+// sent.
 func (s *Sender) Retry(id string) (Delivery, error) {
 	s.mu.Lock()
 	var r *record
@@ -349,9 +350,8 @@ func (s *Sender) Retry(id string) (Delivery, error) {
 	return Delivery{}, ErrNotFound
 }
 
-// Close stops delivering. The running requests may finish until ctx ends. All
-// other deliveries stay in the store for the next start. Close may be called
-// twice.
+// Close stops delivering. Running requests may finish until ctx ends. All other
+// deliveries stay in the store for the next start. Close may be called twice.
 func (s *Sender) Close(ctx context.Context) {
 	s.closing.Do(func() { close(s.stopping) })
 	defer context.AfterFunc(ctx, s.cut)()

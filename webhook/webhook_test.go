@@ -32,7 +32,7 @@ type receiver struct {
 type request struct {
 	id   string
 	body map[string]any
-	err  error // of the signature
+	err  error // error of the signature
 }
 
 func receive(t *testing.T, secret string) *receiver {
@@ -146,8 +146,8 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// TestBackoff checks the retries of a failed delivery, its listing as dead, and
-// sending it again.
+// TestBackoff checks that a failed delivery is retried, is listed as dead at the
+// end, and can be sent again.
 func TestBackoff(t *testing.T) {
 	secret := webhook.NewSecret()
 	r := receive(t, secret)
@@ -198,7 +198,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// deaths is a log that reports dead deliveries.
+// deaths is a log handler that reports dead deliveries.
 type deaths struct {
 	slog.Handler
 	died chan struct{}
@@ -214,7 +214,7 @@ func (d deaths) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestRestart checks that the next process delivers what was accepted.
+// TestRestart checks that accepted deliveries are sent by the next process.
 func TestRestart(t *testing.T) {
 	secret, dir := webhook.NewSecret(), filepath.Join(t.TempDir(), "store")
 	r := receive(t, secret)
