@@ -20,7 +20,7 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// ErrNotBuilt says that the program was built without the page side.
+// ErrNotBuilt means that the program was built without the page side.
 var ErrNotBuilt = errors.New("widget/dist is empty: run node build.mjs")
 
 // binding is the function that agents call. It exists only in our worlds.
@@ -39,8 +39,8 @@ type Options struct {
 	// Secret, if set, is called with the content of a field for passwords, codes
 	// or cards whenever it has changed.
 	Secret func(p *browser.Page, value string)
-	// Opened is called when a field has opened a picker, whoever caused it, and
-	// again when the field has changed.
+	// Opened is called when a field has opened a picker, no matter who caused it,
+	// and again when the field has changed.
 	Opened func(k *Picker)
 	// Gone is called when the focus has left such a field.
 	Gone func(k *Picker)
@@ -48,7 +48,7 @@ type Options struct {
 	// at once, because there is no window to ask in, or because Chromium was told
 	// to refuse it.
 	Refused func(r *Refusal)
-	// Printed is called when a page has called window.print(), and when somebody
+	// Printed is called when a page has called window.print(), or when somebody
 	// else prints it.
 	Printed func(p *browser.Page)
 	// Menu is called when Chromium would open its context menu in a page, and the
@@ -57,7 +57,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Change says what changed.
+// Change is a kind of change.
 type Change uint8
 
 // The possible changes of a page.
@@ -75,7 +75,7 @@ type Desk struct {
 	stop   func() // ends the subscription
 	ctx    context.Context
 	cancel context.CancelFunc
-	placed sync.WaitGroup // goroutines that ask for positions of frames
+	placed sync.WaitGroup // goroutines that request the positions of frames
 
 	mu    sync.Mutex // guards what follows
 	pages map[*browser.Page]*pageState
@@ -85,12 +85,12 @@ type Desk struct {
 type pageState struct {
 	cursor    string
 	pointed   *browser.World // the world that reported the pointer's shape
-	pointedAt float64        // when the pointer was there; see report
+	pointedAt float64        // when the pointer was there; see reported
 	focus     Focus          // as reported
-	frame     *browser.Frame // that has the focus, or nil
+	frame     *browser.Frame // the frame that has the focus, or nil
 	inner     Focus          // in the frame's own viewport
-	asking    bool           // a goroutine asks for the frame's position
-	again     bool           // the goroutine has to ask again
+	asking    bool           // a goroutine is requesting the frame's position
+	again     bool           // the goroutine has to request it again
 }
 
 // New puts an agent into every present and future document of the browser, and
@@ -116,16 +116,16 @@ func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) 
 	return d, nil
 }
 
-// Close ends following.
+// Close stops following.
 func (d *Desk) Close() {
 	d.stop()
 	d.mu.Lock()
-	d.cancel() // from here on no goroutine starts
+	d.cancel() // no goroutine starts after this
 	d.mu.Unlock()
 	d.placed.Wait()
 }
 
-// Focus is the place in a page where typed text goes.
+// Focus returns the place in a page where typed text goes.
 func (d *Desk) Focus(p *browser.Page) Focus {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,8 +135,8 @@ func (d *Desk) Focus(p *browser.Page) Focus {
 	return Focus{}
 }
 
-// Secret is the kind of the field for passwords, codes or cards that has the
-// focus in a page, and otherwise empty.
+// Secret returns the kind of the focused field if it is a field for passwords,
+// codes or cards, and otherwise "".
 func (d *Desk) Secret(p *browser.Page) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -147,7 +147,7 @@ func (d *Desk) Secret(p *browser.Page) string {
 	return ""
 }
 
-// Cursor is the shape of a page's pointer.
+// Cursor returns the shape of a page's pointer.
 func (d *Desk) Cursor(p *browser.Page) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -258,7 +258,8 @@ func (d *Desk) reported(w *browser.World, payload string) {
 }
 
 // elsewhere tells a document that the pointer was in another document at that
-// time, because a document in another process does not see it leave.
+// time, because a document does not see the pointer leave into a document of
+// another process.
 func elsewhere(w *browser.World, at float64) {
 	_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when the document has gone
 		Expression: fmt.Sprintf("takeoverAgent.elsewhere(%f)", at), UniqueContextID: w.UniqueID(),
@@ -296,8 +297,8 @@ func (st *pageState) blurLocked() bool {
 }
 
 // placeLocked computes the position of the focus in the main frame's viewport,
-// and reports whether it is known and new. For a focus in a child frame, it asks
-// for the frame's position and reports the focus later.
+// and reports whether it is known and new. For a focus in a child frame, it
+// requests the frame's position and reports the focus later.
 func (d *Desk) placeLocked(p *browser.Page, st *pageState) bool {
 	if st.frame == p.MainFrame() {
 		changed := st.focus != st.inner
@@ -313,7 +314,7 @@ func (d *Desk) placeLocked(p *browser.Page, st *pageState) bool {
 	return false
 }
 
-// place asks for the position of the frame with the focus until the newest one is
+// place requests the position of the frame with the focus until the newest one is
 // reported.
 func (d *Desk) place(p *browser.Page, st *pageState) {
 	for {

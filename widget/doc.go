@@ -3,6 +3,6 @@
 // of the pointer, and pickers for selects, dates, colours and suggestions.
 //
 // An agent of ours runs in each document, in a world that the page's scripts
-// cannot reach (widget/page), and reports changes. Still, its reports come from
-// the page's process and count as outside input.
+// cannot reach (widget/page), and reports changes. Its reports come from the
+// page's process, so they count as outside input.
 package widget

@@ -24,8 +24,8 @@ type rig struct {
 	model   *browser.Browser
 	desk    *widget.Desk
 	page    *browser.Page
-	changed chan struct{} // one token: a change
-	url     string        // of the site that serves the pages
+	changed chan struct{} // one token: something has changed
+	url     string        // URL of the site that serves the pages
 }
 
 // start serves pages by path, with PORT replaced by the site's port, and opens

@@ -14,25 +14,25 @@ import (
 	"takeover/text"
 )
 
-// Bounds of a field's description. Longer texts are cut, and further options are
-// left out. The agent has the same bounds.
+// Limits of a field's description. Longer texts are cut, and further options are
+// omitted. The agent has the same limits.
 const (
 	MaxOptions = 1000
 	maxLabel   = 200  // characters of a label or of a group's label
 	maxValue   = 1000 // characters of a value, plus a few that make values unique
 )
 
-// ErrGone says that a field has gone or no longer shows a picker.
+// ErrGone means that a field is gone or no longer shows a picker.
 var ErrGone = errors.New("the field is gone")
 
-// ErrChoice says that a value cannot be chosen.
+// ErrChoice means that a value cannot be chosen.
 var ErrChoice = errors.New("that cannot be chosen")
 
 // Picker is an open picker of a field. Its methods may be called from any
 // goroutine except the model's.
 type Picker struct {
 	world  *browser.World
-	number int // of the field within the world
+	number int // number of the field within the world
 }
 
 // Description describes the picker to draw for a field.
@@ -45,7 +45,7 @@ type Description struct {
 	Min      string   `json:"min"`
 	Max      string   `json:"max"`
 	Step     string   `json:"step"`
-	Rect     Rect     `json:"rect"` // the field's
+	Rect     Rect     `json:"rect"` // position of the field
 }
 
 // Option is an option of a list. The values of a list are unique.
@@ -60,17 +60,18 @@ type Option struct {
 // PickerKinds are the kinds of fields with pickers.
 var PickerKinds = []string{"select", "datalist", "date", "time", "datetime-local", "month", "week", "color"}
 
-// Page is the page of the field.
+// Page returns the page of the field.
 func (k *Picker) Page() *browser.Page { return k.world.Page() }
 
-// Same reports whether both belong to the same field.
+// Same reports whether two pickers belong to the same field.
 func (k *Picker) Same(o *Picker) bool { return k.world == o.world && k.number == o.number }
 
-// Destroyed is closed when the field's document has gone.
+// Destroyed is closed when the field's document is gone.
 func (k *Picker) Destroyed() <-chan struct{} { return k.world.Destroyed() }
 
-// Take closes Chromium's own picker, without the page noticing, and describes the
-// picker to draw instead. The error is ErrGone when there is none to draw.
+// Take closes Chromium's own picker, unnoticed by the page, and returns a
+// description of the picker to draw instead. The error is ErrGone if there is
+// none to draw.
 func (k *Picker) Take(ctx context.Context) (Description, error) {
 	raw, err := k.call(ctx, "(number) => takeoverAgent.take(number)", k.number)
 	if err != nil {
@@ -100,8 +101,8 @@ func (k *Picker) Take(ctx context.Context) (Description, error) {
 	return d, nil
 }
 
-// bound cuts a description to its bounds, because a page chooses it and all
-// viewers get it.
+// bound limits a description, because a page determines it and all viewers get
+// it.
 func (d *Description) bound() {
 	d.Options = slices.Clip(d.Options[:min(len(d.Options), MaxOptions)])
 	if d.Options == nil {
@@ -117,9 +118,9 @@ func (d *Description) bound() {
 }
 
 // Answer sets the field to values of its options, or to one value. If that
-// changes it, the page gets the same events as for a person's choice. nil leaves
-// the field unchanged. The error is ErrChoice when the page's limits do not allow
-// the value.
+// changes the field, the page gets the same events as after a person's choice.
+// nil leaves the field unchanged. The error is ErrChoice if the page's limits do
+// not permit the value.
 func (k *Picker) Answer(ctx context.Context, values []string) error {
 	raw, err := k.call(ctx, "(number, values) => takeoverAgent.answer(number, values)", k.number, values)
 	if err != nil {
@@ -160,7 +161,7 @@ func call(ctx context.Context, w *browser.World, gesture bool, function string, 
 	return res.Value, nil
 }
 
-// Look makes the documents of a page report pickers that are open already.
+// Look makes the documents of a page report pickers that are already open.
 func (d *Desk) Look(p *browser.Page) {
 	for _, f := range p.Frames() {
 		if w := f.CurrentWorld(browser.WorldUtility); w != nil {

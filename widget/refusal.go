@@ -17,8 +17,8 @@ type Refusal struct {
 // Page is the page that was refused.
 func (r *Refusal) Page() *browser.Page { return r.world.Page() }
 
-// Stands reports whether the permission is still refused. A script's grants, for
-// example, refuse all other permissions for a moment.
+// Stands reports whether the permission is still refused. For example, a script's
+// grants refuse all other permissions for a moment.
 func (r *Refusal) Stands(ctx context.Context) (bool, error) {
 	raw, err := call(ctx, r.world, false, "(name) => navigator.permissions.query({ name }).then(({ state }) => state === 'denied')", r.Name)
 	if err != nil {

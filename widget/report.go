@@ -48,8 +48,8 @@ var Cursors = []string{
 	"ew-resize", "ns-resize", "nesw-resize", "nwse-resize", "zoom-in", "zoom-out",
 }
 
-// Permissions are permissions that a document may be refused without a question,
-// by their names in the Permissions API.
+// Permissions are the permissions that a document may be refused without a
+// question, by their names in the Permissions API.
 var Permissions = []string{"geolocation", "notifications", "clipboard-read", "camera", "microphone", "local-fonts", "window-management", "idle-detection"}
 
 // Menu describes the place where somebody opened the context menu.
@@ -67,10 +67,10 @@ func (Menu) ofWeb(address string) bool {
 // Secret reports whether the field's text is secret.
 func (f Focus) Secret() bool { return f.Kind == "password" || f.Kind == "otp" || f.Kind == "card" }
 
-// report is a report of an agent. It has one of the fields.
+// report is a report of an agent. Only one of its fields is set.
 type report struct {
 	Focus   *Focus
-	Blur    bool // the focus has gone
+	Blur    bool // no field has the focus any more
 	Cursor  string
 	At      float64 // when the pointer was at that place, in ms on a clock that all documents share
 	Moved   bool    // the frame with the focus may have moved
@@ -84,7 +84,7 @@ type report struct {
 
 var errReport = errors.New("not a report")
 
-// parseReport parses an agent's report. Unknown shapes become the default one.
+// parseReport parses an agent's report. Unknown cursor shapes become the default.
 func parseReport(payload string) (report, error) {
 	if len(payload) > maxReport {
 		return report{}, errReport
@@ -128,7 +128,7 @@ func parseReport(payload string) (report, error) {
 	return r, nil
 }
 
-// rectOf returns the rectangle of x, y, width, height, if they make one.
+// rectOf returns a rectangle from x, y, width and height, if they are valid.
 func rectOf(v [4]float64) (Rect, bool) {
 	for i, n := range v {
 		if !(math.Abs(n) <= maxCoordinate) || i > 1 && n < 0 {
