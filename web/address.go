@@ -14,16 +14,19 @@ import (
 )
 
 var (
-	// errOwnAddress is why the server's own pages are not opened in a session.
+	// errOwnAddress is the error for the server's own pages, which a session must
+	// not open.
 	errOwnAddress = errors.New("the server's own address is not opened here")
-	// errLinkLocal is why addresses are not opened that only this machine's link has:
-	// clouds tell their machines' secrets there.
+	// errLinkLocal is the error for link-local addresses, under which clouds tell
+	// their machines secrets.
 	errLinkLocal = errors.New("link-local and cloud metadata addresses are not opened here")
-	// errNoHost is the error for a host or port that no browser takes either.
+	// errNoHost is the error for a host or port that browsers do not accept,
+	// either.
 	errNoHost = errors.New("this is not an address")
 )
 
-// metadata is where clouds tell a machine of itself, besides link-local addresses.
+// metadata are addresses, besides link-local ones, under which clouds give a
+// machine information about itself.
 var (
 	metadataNames = []string{"metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"}
 	metadataIPs   = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"), netip.MustParseAddr("100.100.100.200")}
@@ -35,14 +38,15 @@ var (
 // digits, other dots and capitals become plain ones.
 var hostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.VerifyDNSLength(false))
 
-// AddressGuard says which addresses a session may be sent to: not the server's
-// own, whose pages would be used with the rights of whoever watches, but for
-// the demo site. addr is where the server listens, publicURL where people
-// reach it at the moment. Nor to link-local addresses and those of cloud metadata. A name of
-// others that DNS resolves to one of them is not noticed.
+// AddressGuard returns a function that refuses some addresses for sessions. It
+// refuses the server's own addresses, except for the demo site, because its pages
+// would be used with the rights of the viewers. addr is where the server listens,
+// and publicURL returns the present address for people. It also refuses
+// link-local addresses and those of cloud metadata. It does not notice when
+// somebody else's name resolves to such an address in DNS.
 func AddressGuard(addr string, publicURL func() string) func(*url.URL) error {
 	own := endpoint{}
-	if host, port, err := net.SplitHostPort(addr); err == nil { // a listener's address is one
+	if host, port, err := net.SplitHostPort(addr); err == nil { // a listener's address has a port
 		n, _ := strconv.ParseUint(port, 10, 16)
 		own = endpoint{host: host, port: uint16(n)}
 		if ip, err := netip.ParseAddr(host); err == nil {
@@ -59,7 +63,7 @@ func AddressGuard(addr string, publicURL func() string) func(*url.URL) error {
 		}
 		public := endpoint{}
 		if p, err := url.Parse(publicURL()); err == nil && p.Host != "" {
-			public, _ = endpointOf(p) // a bad one is nobody's address
+			public, _ = endpointOf(p) // an invalid address matches nothing
 		}
 		switch own := to == public || to.port == own.port && (to == own || to.isLocal()); {
 		case own && isDemo(u.Path):
@@ -73,24 +77,24 @@ func AddressGuard(addr string, publicURL func() string) func(*url.URL) error {
 	}
 }
 
-// isDemo reports whether a decoded path stays in the demo site.
+// isDemo reports whether a decoded path stays inside the demo site.
 func isDemo(path string) bool {
 	if path != "/demo" && !strings.HasPrefix(path, "/demo/") {
 		return false
 	}
-	// Browsers take a backslash for a slash, and resolve the dots.
+	// Browsers treat a backslash as a slash, and resolve the dots.
 	return !strings.Contains(path, `\`) && !slices.Contains(strings.Split(path, "/"), "..")
 }
 
-// endpoint is where a URL leads. Two that lead to the same name or address are
-// equal, however they were written.
+// endpoint is the host and port of a URL. Two endpoints with the same name or
+// address are equal, however they were written.
 type endpoint struct {
 	host string     // in lower case, empty for an address
 	ip   netip.Addr // not valid for a name
 	port uint16
 }
 
-// endpointOf reads a URL's host and port as browsers do.
+// endpointOf parses a URL's host and port as browsers do.
 func endpointOf(u *url.URL) (endpoint, error) {
 	to := endpoint{port: 80}
 	if u.Scheme == "https" {
@@ -127,8 +131,8 @@ func endpointOf(u *url.URL) (endpoint, error) {
 	return to, nil
 }
 
-// isNumber reports whether a host that ends in the label is an IPv4 address,
-// well written or not.
+// isNumber reports whether a host that ends in the label is an IPv4 address, even
+// a malformed one.
 func isNumber(label string) bool {
 	if label == "" {
 		return false
@@ -140,9 +144,9 @@ func isNumber(label string) bool {
 	return hex && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// parseIPv4 reads an IPv4 address in all the forms that browsers take: one to
-// four numbers, decimal, octal (017) or hexadecimal (0xf), the last of which
-// fills the bytes that are left.
+// parseIPv4 parses an IPv4 address in all the forms that browsers accept: one to
+// four numbers, which are decimal, octal (017) or hexadecimal (0xf). The last
+// number fills the remaining bytes.
 func parseIPv4(host string) (netip.Addr, error) {
 	const size = 4
 	parts := strings.Split(host, ".")
@@ -180,11 +184,12 @@ func parseIPv4Number(text string) (uint64, error) {
 	return strconv.ParseUint(text, base, 64)
 }
 
-// localNames are what a machine calls itself in /etc/hosts, besides its name.
+// localNames are names that machines use for themselves in /etc/hosts, besides
+// their host name.
 var localNames = []string{"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"}
 
-// isLocal reports whether an endpoint is on this machine. Interfaces come and
-// go, so they are asked each time.
+// isLocal reports whether an endpoint is on this machine. Interfaces come and go,
+// so it looks them up each time.
 func (e endpoint) isLocal() bool {
 	if !e.ip.IsValid() {
 		if slices.Contains(localNames, e.host) || strings.HasSuffix(e.host, ".localhost") {
@@ -206,8 +211,8 @@ func (e endpoint) isLocal() bool {
 	})
 }
 
-// isLinkLocal reports whether an endpoint is on this machine's link only, or tells
-// of the machine.
+// isLinkLocal reports whether an endpoint is link-local, or serves information
+// about this machine.
 func (e endpoint) isLinkLocal() bool {
 	if !e.ip.IsValid() {
 		return slices.Contains(metadataNames, e.host)
@@ -220,8 +225,8 @@ func (e endpoint) isLinkLocal() bool {
 	return ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || slices.Contains(metadataIPs, ip)
 }
 
-// localURL is the address that a Chromium on this machine reaches the server
-// under, or empty when Serve was not called.
+// localURL returns the address under which a Chromium on this machine reaches the
+// server, or "" if Serve was not called.
 func (s *Server) localURL() string {
 	if u := s.local.Load(); u != nil {
 		return *u
@@ -229,7 +234,7 @@ func (s *Server) localURL() string {
 	return ""
 }
 
-// noteListener remembers where the server listens.
+// noteListener records where the server listens.
 func (s *Server) noteListener(addr net.Addr) {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {

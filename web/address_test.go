@@ -85,8 +85,8 @@ func TestAddressGuard(t *testing.T) {
 	}
 }
 
-// TestAddressGuardLinkLocal holds that nobody reaches what clouds tell their
-// machines, however it is written.
+// TestAddressGuardLinkLocal checks that sessions cannot reach the addresses of
+// cloud metadata, however they are written.
 func TestAddressGuardLinkLocal(t *testing.T) {
 	guard := AddressGuard("127.0.0.1:8191", func() string { return "" })
 	for text, refused := range map[string]bool{
@@ -121,8 +121,8 @@ func TestAddressGuardLinkLocal(t *testing.T) {
 	}
 }
 
-// TestAddressGuardInterfaces checks that a server on all addresses is not
-// reached by any of them.
+// TestAddressGuardInterfaces checks that a server that listens on all addresses
+// cannot be reached by any of them.
 func TestAddressGuardInterfaces(t *testing.T) {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
@@ -149,7 +149,8 @@ func TestAddressGuardInterfaces(t *testing.T) {
 	}
 }
 
-// The address that a trusted proxy gives is the server's own from then on.
+// TestAddressGuardFollowsTheProxy checks that the address that a trusted proxy
+// reports counts as the server's own from then on.
 func TestAddressGuardFollowsTheProxy(t *testing.T) {
 	public := "http://127.0.0.1:8191"
 	guard := AddressGuard("127.0.0.1:8191", func() string { return public })

@@ -234,7 +234,8 @@ func decodeInto(t *testing.T, raw string, out any) {
 	}
 }
 
-// TestFavicon checks that whoever asks gets the icon, wherever they come from.
+// TestFavicon checks that the icon is served without a key and after any kind of
+// page.
 func TestFavicon(t *testing.T) {
 	s := startServer(t, nil)
 	got := s.do(request{method: "GET", path: "/favicon.ico", key: "-"})
@@ -243,8 +244,8 @@ func TestFavicon(t *testing.T) {
 	}
 }
 
-// TestDocs checks that every call is described once, in a section that says
-// more than "Pages" unless it is one.
+// TestDocs checks that every call is described once, and that only pages are in
+// the section "Pages".
 func TestDocs(t *testing.T) {
 	s := startServer(t, nil)
 	html := string(s.do(request{method: "GET", path: "/docs"}).body)
@@ -318,7 +319,7 @@ func TestEveryEndpointWithGarbage(t *testing.T) {
 			if got.status < 400 || got.status >= 500 {
 				t.Errorf("%s to %s %s: status %d: %.200s", name, r.method, r.path, got.status, got.body)
 			}
-			_, isFile := r.body.(uploadForm) // may be as large
+			_, isFile := r.body.(uploadForm) // a body of this route may be that large
 			if name == "huge" && got.status != 413 && !isFile {
 				t.Errorf("%s to %s %s: status %d, want 413: %.200s", name, r.method, r.path, got.status, got.body)
 			}

@@ -14,8 +14,8 @@ import (
 // openToAll are the routes that need no key.
 var openToAll = []string{"favicon", "redeemLink", "health", "ready", "pageLogin", "login", "logout", "static"}
 
-// openToGuests says which routes a share link opens in its own session, and the
-// least role for each. Every other route refuses every link.
+// openToGuests lists the routes that a share link opens in its own session, and
+// the least role for each. Every other route refuses all links.
 var openToGuests = map[string]session.Role{
 	"getSession": session.RoleView, "getThumbnail": session.RoleView, "view": session.RoleView, "pageSession": session.RoleView,
 	"getTakeover": session.RoleTakeover, "claimTakeover": session.RoleTakeover, "finishTakeover": session.RoleTakeover,
@@ -23,7 +23,7 @@ var openToGuests = map[string]session.Role{
 	"listFiles": session.RoleTakeover, "uploadFile": session.RoleTakeover, "getFile": session.RoleTakeover,
 }
 
-// fill makes a path of a route, with the given ids.
+// fill returns the path of a route with the given ids.
 func fill(r route, sessionID, takeoverID string) string {
 	id := sessionID
 	if r.byTakeover {
@@ -36,8 +36,8 @@ func refused(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// TestRoutesAreTheTable checks that the server answers nothing that the table
-// and the demo site do not list.
+// TestRoutesAreTheTable checks that the server has no routes besides those in the
+// table and those of the demo site.
 func TestRoutesAreTheTable(t *testing.T) {
 	s := startServer(t, nil)
 	inTable := map[string]bool{}
@@ -160,7 +160,7 @@ func TestCookieNeedsMatchingOrigin(t *testing.T) {
 			}
 		}
 		if strings.HasPrefix(r.name, "createSession") {
-			continue // it would
+			continue // this call would end the session
 		}
 		got := s.do(request{method: r.method, path: path, header: map[string]string{"Cookie": cookie, "Origin": s.base}, key: "-"})
 		if refused(got.status) && r.name != "login" && r.name != "redeemLink" {
@@ -169,7 +169,7 @@ func TestCookieNeedsMatchingOrigin(t *testing.T) {
 	}
 }
 
-// signInCookie signs in and returns the header that says so.
+// signInCookie signs in and returns the header with the cookie.
 func (s *testServer) signInCookie() string {
 	s.t.Helper()
 	got := s.do(request{method: "POST", path: "/login", body: "key=" + testKey, key: "-", header: map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Origin": s.base}})

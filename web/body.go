@@ -32,9 +32,9 @@ const (
 	drainTime  = 5 * time.Second
 )
 
-// readJSON decodes the body into a struct. An empty body is an empty object. It
-// refuses unknown and repeated names, wrong types, and anything but one object,
-// with the name of the field.
+// readJSON decodes the body into a struct. An empty body counts as an empty
+// object. It refuses unknown and repeated names, wrong types, and anything but
+// one object. The error names the field.
 func readJSON(c echo.Context, limit int64, into any) error {
 	raw, err := readBody(c, limit)
 	if err != nil {
@@ -45,7 +45,7 @@ func readJSON(c echo.Context, limit int64, into any) error {
 
 func readBody(c echo.Context, limit int64) ([]byte, error) {
 	rc := http.NewResponseController(c.Response())
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // a test's recorder has none
+	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // not supported by a test's recorder
 	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
 	body := c.Request().Body
 	raw, err := io.ReadAll(io.LimitReader(body, limit+1))
@@ -58,16 +58,17 @@ func readBody(c echo.Context, limit int64) ([]byte, error) {
 	return nil, &failure{kind: kindTooLarge, detail: fmt.Sprintf("The body may have at most %d bytes.", limit)}
 }
 
-// drain reads more of the body before a refusal: a caller that still sends would
-// not see the answer, because closing the connection resets it. A caller that
-// waits for permission to send (RFC 9110, section 10.1.1) does not get it.
+// drain reads more of the body before a refusal, because closing the connection
+// resets it, and a caller that is still sending would not see the response. A
+// caller that waits for permission to send (RFC 9110, section 10.1.1) does not
+// get permission.
 func drain(c echo.Context, refusal kind) {
 	r := c.Request()
 	if r.Body == nil || r.Body == http.NoBody || r.Header.Get("Expect") != "" && refusal != kindTooLarge {
 		return
 	}
 	rc := http.NewResponseController(c.Response())
-	_ = rc.SetReadDeadline(time.Now().Add(drainTime)) // a test's recorder has none
+	_ = rc.SetReadDeadline(time.Now().Add(drainTime)) // not supported by a test's recorder
 	_, _ = io.CopyN(io.Discard, r.Body, drainLimit)   // the result does not matter
 	_ = rc.SetReadDeadline(time.Time{})
 }
@@ -86,7 +87,8 @@ func decodeObject(raw []byte, into any) error {
 	return nil
 }
 
-// decodeFailure names the field of an error of the JSON package.
+// decodeFailure converts an error of the JSON package to a failure that names the
+// field.
 func decodeFailure(err error) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
@@ -142,15 +144,15 @@ func typeName(e *json.SemanticError) string {
 	return "of another type"
 }
 
-// checks collects the errors of one request's fields, so that a caller gets all
-// of them at once.
+// checks collects the errors of a request's fields, so that a caller gets all of
+// them at once.
 type checks struct{ fields []invalid.FieldError }
 
 func (v *checks) add(field, format string, args ...any) {
 	v.fields = append(v.fields, invalid.FieldError{Field: field, Error: fmt.Sprintf(format, args...)})
 }
 
-// between checks a given number.
+// between checks that a number is in a range.
 func between[T int | int64 | float64](v *checks, field string, n, low, high T) {
 	if n < low || n > high {
 		v.add(field, "must be from %v to %v", low, high)
@@ -164,7 +166,7 @@ func (v *checks) atMost(field, text string, limit int) {
 	}
 }
 
-// oneOf checks a value from a fixed set.
+// oneOf checks that a value is one of a fixed set.
 func (v *checks) oneOf(field, word string, words ...string) {
 	for _, w := range words {
 		if w == word {
@@ -174,7 +176,7 @@ func (v *checks) oneOf(field, word string, words ...string) {
 	v.add(field, "must be one of %s", strings.Join(words, ", "))
 }
 
-// milliseconds converts a field to a duration; nil gives zero, which means the
+// milliseconds converts a field to a duration. nil becomes zero, which means the
 // default of package session.
 func (v *checks) milliseconds(field string, ms *int64, low, high time.Duration) time.Duration {
 	if ms == nil {

@@ -14,12 +14,12 @@ const (
 	// changesPause is the minimum time between two messages of a stream of
 	// changes. Changes in between are reported together.
 	changesPause = 300 * time.Millisecond
-	// maxCalls bounds the open takeovers in a message; the newest are left out.
+	// maxCalls bounds the open takeovers in a message. The newest are left out.
 	maxCalls = 100
 )
 
-// overview is the message of a stream of changes: who is needed, and how much is
-// going on.
+// overview is a message in a stream of changes: which takeovers need a person,
+// and how many sessions are live.
 type overview struct {
 	Live    int    `json:"live"`
 	Waiting []call `json:"waiting"` // open takeovers, oldest first
@@ -30,11 +30,11 @@ type call struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
 	Reason    string `json:"reason"`
-	Claimed   bool   `json:"claimed"` // somebody works on it
+	Claimed   bool   `json:"claimed"` // a person works on it
 }
 
-// streamChanges is GET /v1/sessions/stream: an overview now, and another one
-// after every change of a session.
+// streamChanges is GET /v1/sessions/stream: it sends an overview at once, and
+// another one after every change of a session.
 func (s *Server) streamChanges(c echo.Context) error {
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {
@@ -60,7 +60,8 @@ func (s *Server) streamChanges(c echo.Context) error {
 	})
 }
 
-// afterPause is closed after changesPause, or when ctx ends.
+// afterPause returns a channel that is closed after changesPause, or when ctx
+// ends.
 func afterPause(ctx context.Context) <-chan struct{} {
 	paused, cancel := context.WithTimeout(ctx, changesPause)
 	context.AfterFunc(paused, cancel)

@@ -8,8 +8,9 @@ import (
 	"takeover/session"
 )
 
-// TestSessionsStream checks that pages hear of what changes in the sessions, in few
-// messages however much changes, and that the last one is how things stand.
+// TestSessionsStream checks that pages are notified of changes in the sessions,
+// that there are few messages however much changes, and that the last message has
+// the present state.
 func TestSessionsStream(t *testing.T) {
 	s := startServer(t, nil)
 	stream := s.stream("/v1/sessions/stream")

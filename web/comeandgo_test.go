@@ -11,9 +11,9 @@ import (
 	"takeover/session"
 )
 
-// TestViewersComeAndGo lets viewers of a page that moves and of one that goes
-// from document to document, in two processes by turns, come and go. Each gets
-// its pictures, and nothing of them is left.
+// TestViewersComeAndGo lets viewers come and go on a page with an animation, and
+// on a page that keeps switching between documents in two processes. Each viewer
+// gets its pictures, and all resources are freed.
 func TestViewersComeAndGo(t *testing.T) {
 	restless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, port, _ := strings.Cut(r.Host, ":")
@@ -48,7 +48,7 @@ func TestViewersComeAndGo(t *testing.T) {
 		}
 		browsertest.Until(t, "everybody to be gone", func() bool { return s.manager.Stats().Viewers == 0 })
 	}
-	round(0) // what is made once is there now
+	round(0) // one-time allocations are done now
 	http.DefaultClient.CloseIdleConnections()
 	goroutines := runtime.NumGoroutine()
 	for i := range 6 {

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// signInCookie holds a sign-in: expiry and nonce, signed with the given key.
-	// Removing the key ends it.
+	// signInCookie holds a sign-in: expiry and nonce, signed with the key that
+	// was used. Removing that key ends the sign-in.
 	signInCookie = "takeover_key"
-	// linkCookiePrefix begins the names of the cookies of share links. The
+	// linkCookiePrefix is the beginning of the names of share links' cookies. The
 	// session's id follows, so that links to several sessions work at the same
 	// time.
 	linkCookiePrefix = "takeover_link_"
@@ -25,8 +25,8 @@ const (
 	nonceSize = 16
 )
 
-// signer makes and checks the values of sign-in cookies. It remembers a sign-out
-// until the cookie would have expired.
+// signer creates and checks the values of sign-in cookies. It remembers a
+// sign-out until the cookie would have expired.
 type signer struct {
 	keys *Keys
 	now  func() time.Time
@@ -39,7 +39,7 @@ func newSigner(keys *Keys) *signer {
 	return &signer{keys: keys, now: time.Now, revoked: map[string]time.Time{}}
 }
 
-// sign makes the value of a cookie: the key's id, expiry, nonce and signature.
+// sign returns the value of a cookie: the key's id, expiry, nonce and signature.
 func (s *signer) sign(e *keyEntry) (value string, expires time.Time) {
 	expires = s.now().Add(SignInTime)
 	nonce := sha256.Sum256([]byte(newSecret()))
@@ -48,7 +48,7 @@ func (s *signer) sign(e *keyEntry) (value string, expires time.Time) {
 	return e.id + "." + base64.RawURLEncoding.EncodeToString(append(payload, macOf(e, payload)...)), expires
 }
 
-// check returns the key with which a cookie was signed, or nil.
+// check returns the key that a cookie was signed with, or nil.
 func (s *signer) check(value string) *keyEntry {
 	e, nonce, expires := s.open(value)
 	if e == nil || !s.now().Before(expires) {

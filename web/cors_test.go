@@ -8,7 +8,7 @@ import (
 	"takeover/session"
 )
 
-// TestCORS holds which pages of other sites a browser lets call the API.
+// TestCORS checks which other sites' pages may call the API from a browser.
 func TestCORS(t *testing.T) {
 	s := startServer(t, func(_ *session.Options, cfg *Config) { cfg.AllowedOrigins = []string{"https://ops.example.com"} })
 	preflight := func(s *testServer, origin, path, method string) reply {
@@ -35,14 +35,15 @@ func TestCORS(t *testing.T) {
 		}
 		for _, call := range []request{
 			{method: "GET", path: "/v1/sessions", header: map[string]string{"Origin": origin}},
-			{method: "GET", path: "/v1/sessions", key: "-", header: map[string]string{"Origin": origin}}, // refused, and readable
+			{method: "GET", path: "/v1/sessions", key: "-", header: map[string]string{"Origin": origin}}, // refused, but the page may read the error
 			{method: "POST", path: "/v1/sessions/release", body: map[string]any{}, header: map[string]string{"Origin": origin, "Content-Type": "application/json"}},
 		} {
 			r := s.do(call)
 			if want := call.key == "-"; r.header.Get(allowOrigin) != origin || (r.status == http.StatusUnauthorized) != want || !want && r.status != http.StatusOK {
 				t.Errorf("%s %s from %s: %d, %v", call.method, call.path, origin, r.status, r.header)
 			}
-			// A page of another site needs a key: the cookie of somebody who is signed in does not count there.
+			// A page of another site needs a key. The cookie of a person who is
+			// signed in does not count there.
 			if r.header.Get("Access-Control-Allow-Credentials") != "" {
 				t.Errorf("%s %s: credentials are allowed", call.method, call.path)
 			}
@@ -62,11 +63,11 @@ func TestCORS(t *testing.T) {
 			t.Errorf("%s may act: %d", origin, r.status)
 		}
 	}
-	// A program that asks which methods there are is told.
+	// A program that asks for the permitted methods gets an answer.
 	if r := s.do(request{method: http.MethodOptions, path: "/v1/sessions"}); !strings.Contains(r.header.Get("Allow"), "POST") {
 		t.Errorf("OPTIONS: %v", r.header)
 	}
-	// Without the setting nothing changes.
+	// Without the setting, nothing changes.
 	closed := startServer(t, nil)
 	if r := preflight(closed, "https://ops.example.com", "/v1/sessions", "POST"); r.header.Get("Access-Control-Allow-Methods") != "" || r.header.Get(allowOrigin) != "" {
 		t.Errorf("a preflight where no site is allowed: %d, %v", r.status, r.header)

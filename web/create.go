@@ -16,7 +16,7 @@ import (
 
 const (
 	maxURL      = 32 << 10 // bytes of an address
-	maxHeaders  = 100      // of extraHTTPHeaders
+	maxHeaders  = 100      // number of extraHTTPHeaders
 	maxHeader   = 8 << 10  // bytes of one header's value
 	maxMetadata = 64 << 10 // bytes as JSON
 	maxWord     = 1024     // bytes of user agent, locale and the like
@@ -24,8 +24,9 @@ const (
 	minSide     = 100
 )
 
-// createRequest is the body of a create: the fields of this API, and those of
-// Steel's client (version 0.18). Fields without effect are named in warnings.
+// createRequest is the body of a request to create a session. It has the fields
+// of this API, and those of Steel's client (version 0.18). Warnings name the
+// fields that have no effect.
 type createRequest struct {
 	URL               string            `json:"url,omitempty"`
 	Timeout           *int64            `json:"timeout,omitempty"`     // ms
@@ -54,8 +55,8 @@ type sizeRequest struct {
 	Height int `json:"height"`
 }
 
-// noEffect lists accepted fields without an effect. A field that asks for nothing
-// (false, null, an empty list) causes no warning.
+// noEffect lists fields that are accepted but have no effect. A value that means
+// "off" (false, null, an empty list) causes no warning.
 type noEffect struct {
 	Profile              json.RawMessage `json:"profile,omitempty"`
 	Persist              json.RawMessage `json:"persist,omitempty"`
@@ -82,7 +83,7 @@ type noEffect struct {
 	UseProxy             json.RawMessage `json:"useProxy,omitempty"`
 }
 
-// warnings names the given fields that have no effect.
+// warnings returns a warning for each given field that has no effect.
 func (n *noEffect) warnings() []string {
 	out := []string{}
 	for _, f := range []struct {

@@ -1,5 +1,5 @@
 // Package web is the HTTP side of the server: routes, sign-in, the viewer's
-// socket, event streams and the pages. It has no state of a session. It
+// socket, event streams and the pages. It keeps no state about sessions. It
 // translates between the wire format of docs/protocol.md and package session.
 //
 // Every route is a row of one table (routes.go) that says who may call it. A

@@ -19,8 +19,8 @@ import (
 	"takeover/web/views"
 )
 
-// docsSections divides the table for /docs: the first section whose pattern
-// matches a route's path takes it, unless it is a page.
+// docsSections divides the table of routes for /docs. A route that is not a page
+// belongs to the first section whose pattern matches its path.
 var docsSections = []struct {
 	id, title string
 	path      *regexp.Regexp
@@ -36,10 +36,10 @@ var docsSections = []struct {
 	{docsPages, "Pages", regexp.MustCompile(``)},
 }
 
-// docsPages is the section of what people open.
+// docsPages is the section for pages that people open.
 const docsPages = "pages"
 
-// docsSection finds a route's section.
+// docsSection returns a route's section.
 func docsSection(r route) int {
 	for i, section := range docsSections {
 		if section.id == docsPages || r.answers.mime != mimeHTML && section.path.MatchString(r.path) {
@@ -49,7 +49,7 @@ func docsSection(r route) int {
 	return len(docsSections) - 1
 }
 
-// whoMay says in words who may call a route.
+// whoMay describes in words who may call a route.
 func (r route) whoMay() string {
 	switch r.access {
 	case public:
@@ -80,11 +80,11 @@ func (s *Server) docs(c echo.Context) error {
 
 // sentMessage is a type of message that the server sends to viewers.
 type sentMessage struct {
-	message any // an empty one, whose fields /docs lists
+	message any // an empty value, whose fields /docs lists
 	does    string
 }
 
-// serverMessages has the messages that the server sends, by their types.
+// serverMessages lists the messages that the server sends, by type.
 var serverMessages = map[string]sentMessage{
 	"hello":      {session.HelloMessage{}, "The first message: who the viewer is and what its role is. resume is a secret for ?resume=, with which a new connection keeps control."},
 	"control":    {session.ControlMessage{}, "Who is in control, and the epoch that input has to carry. Comes with each change. asked means that another person asks for control."},
@@ -110,21 +110,21 @@ var serverMessages = map[string]sentMessage{
 	"ended":      {session.EndedMessage{}, "The session ended: the last message, before close code 1000."},
 }
 
-// messageField is a field of a message, by its name in JSON.
+// messageField is a field of a message, with its JSON name.
 type messageField struct {
 	name     string
-	form     string // in words
+	form     string // its type in words
 	optional bool
 }
 
-// fieldsOf lists the fields of a struct without its type, those of embedded
-// structs in their place.
+// fieldsOf lists the fields of a struct without its type, with the fields of
+// embedded structs in their place.
 func fieldsOf(t reflect.Type) (fields []messageField) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
 			embedded := f.Type
-			maybe := embedded.Kind() == reflect.Pointer // all of it may be missing
+			maybe := embedded.Kind() == reflect.Pointer // all of its fields may be missing
 			if maybe {
 				embedded = embedded.Elem()
 			}
@@ -142,8 +142,8 @@ func fieldsOf(t reflect.Type) (fields []messageField) {
 	return fields
 }
 
-// formOf says in words what a value looks like in JSON. Objects of the API are
-// named as in openapi.json.
+// formOf describes in words the JSON form of a value. Objects of the API have
+// their names from openapi.json.
 func formOf(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -175,8 +175,8 @@ func formOf(t reflect.Type) string {
 
 var textMarshaler = reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()
 
-// shapeOf lists a struct's fields with their forms. A question mark stands
-// behind the names of those that may be missing.
+// shapeOf lists a struct's fields with their forms. Names of optional fields have
+// a question mark.
 func shapeOf(t reflect.Type) string {
 	var b strings.Builder
 	b.WriteByte('{')

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// TestDocsListTheSocketsMessages holds that /docs lists every message of the
-// viewer's socket with its fields, and no other.
+// TestDocsListTheSocketsMessages checks that /docs lists exactly the messages of
+// the viewer's socket, with their fields.
 func TestDocsListTheSocketsMessages(t *testing.T) {
 	s := startServer(t, nil)
 	page := string(s.do(request{method: "GET", path: "/docs"}).body)
@@ -26,7 +26,7 @@ func TestDocsListTheSocketsMessages(t *testing.T) {
 		t.Fatal("there is no section about the socket")
 	}
 	page, _, _ = strings.Cut(page, "</section>")
-	listed := map[string]string{} // by side and type: the fields
+	listed := map[string]string{} // fields, by side and type
 	for _, m := range regexp.MustCompile(`(?s)<li id="(from-\w+-\w+)" class="call"><code>(.*?)</code><p>(.*?)</p>`).FindAllStringSubmatch(page, -1) {
 		listed[m[1]] = html.UnescapeString(m[2])
 		if len(m[3]) < 20 {
@@ -63,9 +63,9 @@ func TestDocsListTheSocketsMessages(t *testing.T) {
 }
 
 // TestServerMessagesAreDescribed compares the description of the server's
-// messages with the messages that the code makes.
+// messages with the messages in the code.
 func TestServerMessagesAreDescribed(t *testing.T) {
-	made := map[string]string{} // type of message: the Go type
+	made := map[string]string{} // Go type, by type of message
 	for _, dir := range []string{".", "../session", "../questions"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
@@ -116,8 +116,7 @@ func TestServerMessagesAreDescribed(t *testing.T) {
 	}
 }
 
-// messageOf returns the type of a message that a literal makes, and the name of
-// its Go type.
+// messageOf returns the message type of a literal, and the name of its Go type.
 func messageOf(n ast.Node) (kind, goType string) {
 	literal, ok := n.(*ast.CompositeLit)
 	if !ok {
@@ -146,7 +145,7 @@ func messageOf(n ast.Node) (kind, goType string) {
 	return kind, goType
 }
 
-// undescribed returns what a message has that its description does not.
+// undescribed returns the fields of a message that its description lacks.
 func undescribed(m map[string]any) string {
 	kind, _ := m["type"].(string)
 	described, ok := serverMessages[kind]

@@ -14,9 +14,8 @@ import (
 // framedKey marks a request for a page that other sites may frame.
 const framedKey = "framed"
 
-// checkOrigins refuses values that are not origins. Wildcards and paths would
-// allow more than an Origin can be compared with. name is the setting that the
-// error names.
+// checkOrigins refuses values that are not origins. A wildcard or a path cannot
+// be compared with an Origin header. name is the setting, for the error.
 func checkOrigins(name string, origins []string) error {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)
@@ -46,8 +45,9 @@ func (s *Server) embedOrigins(c echo.Context) []string {
 	return nil
 }
 
-// grantCookie is the cookie of a share link. In a frame of another site, browsers
-// only send a cookie that asks for it, and keep it apart for each site.
+// grantCookie returns the cookie of a share link. In a frame of another site,
+// browsers only send a cookie with special attributes, and keep it separately for
+// each site.
 func (s *Server) grantCookie(r *http.Request, g links.Grant, embedded bool) *http.Cookie {
 	c := newCookie(r, linkCookiePrefix+g.SessionID, s.grants.sign(g), g.Expires, s.https())
 	if embedded && len(s.cfg.EmbedOrigins) > 0 {

@@ -12,15 +12,15 @@ import (
 	"takeover/web/views"
 )
 
-// What the page of an ended session shows; the API gives all of it.
+// Limits of the page of an ended session. The API returns everything.
 const (
-	endedRuns   = 20        // the newest
-	endedLines  = 500       // of a run's output
-	endedLine   = 4 << 10   // bytes of one of them
+	endedRuns   = 20        // the newest runs
+	endedLines  = 500       // lines of a run's output
+	endedLine   = 4 << 10   // bytes of a line
 	endedScript = 256 << 10 // bytes
 )
 
-// endedPage is what is left of a session.
+// endedPage returns the data for the page of an ended session.
 func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage {
 	info := one.Info()
 	p := views.EndedPage{
@@ -58,7 +58,8 @@ func endedRun(r *session.Run) views.EndedRun {
 	return run
 }
 
-// outputOf is what a run logged and did, and whom it asked, in the order of time.
+// outputOf returns the logs, the steps and the takeovers of a run, in order of
+// time.
 func outputOf(info session.RunInfo) []views.OutputLine {
 	var lines []views.OutputLine
 	for _, l := range info.Logs {
@@ -83,7 +84,7 @@ func outputOf(info session.RunInfo) []views.OutputLine {
 		lines = append(lines, views.OutputLine{At: t.CreatedAt, Kind: "asks", Text: "Asked for a person: " + t.Reason})
 	}
 	slices.SortStableFunc(lines, func(a, b views.OutputLine) int { return a.At.Compare(b.At) })
-	if over := len(lines) - endedLines; over > 0 { // the end says what went wrong
+	if over := len(lines) - endedLines; over > 0 { // keep the end, which says what went wrong
 		lines = lines[over:]
 	}
 	return lines

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// waitDefault is how long /events/wait waits when the caller names no time.
+	// waitDefault is how long /events/wait waits if the caller gives no time.
 	waitDefault = 30 * time.Second
-	// customPrefix begins the types that callers may add.
+	// customPrefix is the beginning of the event types that callers may add.
 	customPrefix = "custom_"
-	// maxStreamBatch is how many events go out between two flushes.
+	// maxStreamBatch is how many events are written between two flushes.
 	maxStreamBatch = 256
 )
 
@@ -191,7 +191,7 @@ func (s *Server) streamEvents(c echo.Context) error {
 				return err
 			}
 			for n := 0; ; n++ {
-				id := "" // one who goes on behind it could miss it
+				id := "" // without an id, so that a client that continues from it cannot miss it
 				if reader.Kept() {
 					id = strconv.FormatUint(ev.Seq, 10)
 				}
@@ -213,8 +213,9 @@ func (s *Server) streamEvents(c echo.Context) error {
 	})
 }
 
-// streamStart is the seq behind which a stream begins: where the caller stopped
-// (Last-Event-ID), else at ?since=, else before all for ?replay=all, else now.
+// streamStart returns the seq after which a stream starts: where the caller
+// stopped (Last-Event-ID), or else ?since=, or else the beginning for
+// ?replay=all, or else now.
 func streamStart(c echo.Context, one *session.Session) (uint64, error) {
 	if last := c.Request().Header.Get("Last-Event-ID"); last != "" {
 		seq, err := strconv.ParseUint(last, 10, 64)
@@ -248,8 +249,9 @@ func readSince(c echo.Context) (seq uint64, given bool, err error) {
 	return seq, true, nil
 }
 
-// readFilter reads ?type= and ?category=, each a list with commas or repeated. A
-// name that no event has would be waited for in vain.
+// readFilter parses ?type= and ?category=, each a list with commas or repeated.
+// It refuses names that no event has, because a caller would wait for them in
+// vain.
 func readFilter(c echo.Context) (capture.Filter, error) {
 	q := c.QueryParams()
 	f := capture.Filter{Types: split(q["type"]), Categories: split(q["category"])}

@@ -101,7 +101,8 @@ func TestEvents(t *testing.T) {
 	stream.end()
 }
 
-// A capture that is started before Chromium has is told when to try again.
+// TestEventsBeforeTheBrowser starts a capture before Chromium has started. The
+// error says when to try again.
 func TestEventsBeforeTheBrowser(t *testing.T) {
 	slow := filepath.Join(t.TempDir(), "chromium")
 	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700); err != nil {
@@ -190,7 +191,7 @@ func (r *testStream) events(yield func(testEvent) bool) {
 	}
 }
 
-// next is the next event of a type.
+// next returns the next event of a type.
 func (r *testStream) next(event string) testEvent {
 	r.t.Helper()
 	for ev := range r.events {
@@ -212,8 +213,9 @@ func (r *testStream) end() {
 	}
 }
 
-// Where a stream begins, what it filters, and that it begins alike when the session
-// has ended: by what the caller says, the header first.
+// TestStreamBegins checks where a stream starts, what it filters, and that it
+// starts at the same event after the session has ended. The header takes
+// precedence over the query.
 func TestStreamBegins(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(nil)
@@ -282,7 +284,7 @@ func (r *testStream) all() (list []testEvent) {
 	return list
 }
 
-// A stream says every 15 s that it lives.
+// TestStreamBeats checks that a stream sends a comment every 15 s.
 func TestStreamBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()
@@ -294,7 +296,7 @@ func TestStreamBeats(t *testing.T) {
 			close(done)
 		}()
 		for want := range 4 {
-			time.Sleep(14 * time.Second) // of the bubble's clock
+			time.Sleep(14 * time.Second) // on the fake clock of the bubble
 			synctest.Wait()
 			out.mu.Lock()
 			got := strings.Count(w.Body.String(), ": beat\n\n")
@@ -310,7 +312,8 @@ func TestStreamBeats(t *testing.T) {
 	})
 }
 
-// A reader that takes nothing is sent away after the time that it has.
+// TestStreamStalls checks that a reader that does not read is disconnected after
+// the permitted time.
 func TestStreamStalls(t *testing.T) {
 	if DefaultStallLimit != 30*time.Second {
 		t.Errorf("the limit is %s", DefaultStallLimit)

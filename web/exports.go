@@ -37,7 +37,7 @@ func (s *Server) eventsJSONL(c echo.Context) error {
 			if !span.Contains(e.TS) {
 				return nil
 			}
-			_, _ = out.Write(e.JSON()) // the buffer keeps its error
+			_, _ = out.Write(e.JSON()) // the buffer remembers its error
 			return out.WriteByte('\n')
 		})
 	})
@@ -75,10 +75,10 @@ func (s *Server) export(c echo.Context, extension, mime string, write func(conte
 		return err
 	}
 	s.log.Warn("download of events", "session", one.ID(), "error", err)
-	panic(http.ErrAbortHandler) // so that the part is not mistaken for the whole
+	panic(http.ErrAbortHandler) // abort, so that the caller does not mistake the part for the whole
 }
 
-// stallingWriter gives up on a caller that takes nothing for too long.
+// stallingWriter gives up on a caller that reads nothing for too long.
 type stallingWriter struct {
 	w     http.ResponseWriter
 	rc    *http.ResponseController
@@ -87,7 +87,7 @@ type stallingWriter struct {
 
 // Write implements io.Writer.
 func (w *stallingWriter) Write(p []byte) (int, error) {
-	_ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) // a test's recorder has none
+	_ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) // not supported by a test's recorder
 	return w.w.Write(p)
 }
 

@@ -11,8 +11,8 @@ import (
 	"takeover/capture"
 )
 
-// TestDownloads checks that what was captured can be taken away as files, whole or
-// in part, and that no secret is in them.
+// TestDownloads checks that captured events can be downloaded as files, all of
+// them or a part, and that the files contain no secrets.
 func TestDownloads(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(nil)

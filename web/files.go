@@ -26,7 +26,7 @@ const (
 	uploadField = 4 << 10
 )
 
-// uploadForm represents a file as a body in /openapi.json.
+// uploadForm describes an uploaded file for /openapi.json.
 type uploadForm struct{}
 
 // listFiles is GET /v1/sessions/:id/files.
@@ -59,7 +59,7 @@ func (s *Server) uploadFile(c echo.Context) error {
 		}
 	}
 	rc := http.NewResponseController(c.Response())
-	_ = rc.SetReadDeadline(time.Now().Add(uploadTime)) // a test's recorder has none
+	_ = rc.SetReadDeadline(time.Now().Add(uploadTime)) // not supported by a test's recorder
 	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
 	name, content, err := upload(c)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Server) uploadFile(c echo.Context) error {
 	return c.JSON(http.StatusCreated, info)
 }
 
-// roomReader ends with files.ErrFull when a body is larger than the room for it.
+// roomReader returns files.ErrFull if a body is larger than the free space.
 type roomReader struct {
 	io.Reader
 	room int64
@@ -105,11 +105,11 @@ func (r *roomReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// upload finds the file in the body.
+// upload returns the file in the body.
 func upload(c echo.Context) (name string, content io.Reader, err error) {
 	name = c.QueryParam("name")
 	req := c.Request()
-	kind, _, _ := mime.ParseMediaType(req.Header.Get(echo.HeaderContentType)) // an invalid type is not that of a form
+	kind, _, _ := mime.ParseMediaType(req.Header.Get(echo.HeaderContentType)) // an invalid type is not the type of a form
 	if kind != echo.MIMEMultipartForm {
 		return name, wholeBody{req}, nil
 	}
@@ -139,7 +139,7 @@ func upload(c echo.Context) (name string, content io.Reader, err error) {
 	return "", nil, badField("file", "is required")
 }
 
-// wholeBody refuses a body that ended before its announced length.
+// wholeBody returns an error if the body ends before its announced length.
 type wholeBody struct{ req *http.Request }
 
 // Read implements io.Reader.
@@ -151,8 +151,8 @@ func (b wholeBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// getFile is GET /v1/sessions/:id/files/:name. Files come from anywhere, so a
-// browser must save them and never show them.
+// getFile is GET /v1/sessions/:id/files/:name. Files may come from anywhere, so
+// browsers must save and never display them.
 func (s *Server) getFile(c echo.Context) error {
 	one, folder, err := s.filesOf(c)
 	if err != nil {
@@ -188,14 +188,14 @@ func (s *Server) deleteFile(c echo.Context) error {
 }
 
 // filesOf returns the route's session and its folder of files. A guest with a
-// takeover's link reaches them while the takeover is open.
+// takeover's link may access them while the takeover is open.
 func (s *Server) filesOf(c echo.Context) (*session.Session, *files.Folder, error) {
 	one, err := s.liveSession(c)
 	if err != nil {
 		return nil, nil, err
 	}
 	if p := caller(c); !p.operator() {
-		grant, _ := p.grant(one.ID()) // guard has seen it
+		grant, _ := p.grant(one.ID()) // guard has checked it
 		open := one.Info().Takeover
 		if grant.Role == session.RoleTakeover && (open == nil || grant.Takeover != "" && grant.Takeover != open.ID) {
 			return nil, nil, session.ErrTakeoverState

@@ -49,7 +49,7 @@ func TestFiles(t *testing.T) {
 	if len(page.Files) != 1 || page.Next == nil {
 		t.Fatalf("first page: %+v", page)
 	}
-	names := []string{page.Files[0].Name} // files of one tick of the clock come by name
+	names := []string{page.Files[0].Name} // files with the same time stamp are sorted by name
 	s.call("GET", base+"?limit=1&cursor="+url.QueryEscape(*page.Next), nil, 200, &page)
 	if len(page.Files) != 1 || page.Next != nil {
 		t.Fatalf("second page: %+v", page)
@@ -88,7 +88,8 @@ func TestFiles(t *testing.T) {
 	s.do(request{method: "POST", path: base + "?name=x", body: "x"}).problem(410)
 }
 
-// TestFilesOfRuns has a script write and download, and use what was uploaded.
+// TestFilesOfRuns lets a script write and download files, and use an uploaded
+// one.
 func TestFilesOfRuns(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(nil)
@@ -117,9 +118,9 @@ func TestFilesOfRuns(t *testing.T) {
 	}
 }
 
-// TestFilesOfGuests has people with a link add and fetch files: only those that
-// pages downloaded and people added, only while they may act, and never in the
-// place of another.
+// TestFilesOfGuests lets people with a link add and fetch files: only files that
+// pages downloaded and people added, only while they may act, and without
+// replacing other files.
 func TestFilesOfGuests(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(nil)
@@ -163,7 +164,7 @@ func TestFilesOfGuests(t *testing.T) {
 	helper("POST", "?name=late", "x").problem(409)
 }
 
-// TestRoomOfGuests leaves a part of the room to others.
+// TestRoomOfGuests checks that guests cannot use all the space.
 func TestRoomOfGuests(t *testing.T) {
 	s := startServer(t, func(o *session.Options, _ *Config) { o.Files.Bytes = 1000 })
 	one := s.create(nil)

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// forwarded is what a trusted proxy says about the request that it got. Fields
-// are empty if it does not say.
+// forwarded is what a trusted proxy reports about the request that it got. Fields
+// are empty if it does not report them.
 type forwarded struct {
 	scheme string // http or https
 	host   string
 }
 
-// url is the address that the proxy was asked under, or empty.
+// url returns the address that the client used at the proxy, or empty.
 func (f forwarded) url() string {
 	if f.scheme == "" || f.host == "" {
 		return ""
@@ -27,19 +27,19 @@ func (f forwarded) url() string {
 
 type forwardedKey struct{}
 
-// forwardedOf returns what a trusted proxy says about a request.
+// forwardedOf returns what a trusted proxy reports about a request.
 func forwardedOf(r *http.Request) forwarded {
 	f, _ := r.Context().Value(forwardedKey{}).(forwarded)
 	return f
 }
 
-// overTLS tells whether the person behind a request uses https.
+// overTLS reports whether the person's connection uses TLS.
 func overTLS(r *http.Request) bool { return r.TLS != nil || forwardedOf(r).scheme == "https" }
 
-// behindProxies gives requests that come from trusted proxies the address of
-// the client, and the host that the client asked for. Headers from anybody else
-// change nothing. Echo's extractors of addresses do not read Forwarded, and do
-// not say which proxy's proto and host belong to the address that they find.
+// behindProxies gives requests from trusted proxies the address of the client,
+// and the host that the client asked for. It ignores such headers from anybody
+// else. Echo's extractors cannot do this: they do not parse Forwarded, and do not
+// say which proxy's proto and host belong to the address.
 func behindProxies(trusted []netip.Prefix, next http.Handler) http.Handler {
 	if len(trusted) == 0 {
 		return next
@@ -58,7 +58,7 @@ func behindProxies(trusted []netip.Prefix, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		host := cmp.Or(hops.host, r.Host) // many proxies pass Host on as it is
+		host := cmp.Or(hops.host, r.Host) // many proxies pass Host on unchanged
 		r = r.WithContext(context.WithValue(r.Context(), forwardedKey{}, forwarded{hops.scheme, host}))
 		r.Host = host
 		if hops.client.IsValid() {
@@ -70,15 +70,15 @@ func behindProxies(trusted []netip.Prefix, next http.Handler) http.Handler {
 
 // hop is what one proxy added to the headers.
 type hop struct {
-	client netip.Addr // who asked the proxy; not valid if it does not say
+	client netip.Addr // the proxy's client; invalid if the proxy does not report it
 	scheme string
 	host   string
 }
 
-// hopsOf reads the headers from the right, because what stands on the left may
-// be made up by the client: each trusted proxy vouches for what stands left of
-// it. ok is false if the two kinds of headers name different clients: then the
-// client made up one of them, and nothing can be believed.
+// hopsOf parses the headers from right to left, because the client may have
+// invented the elements on the left. Each trusted proxy vouches for the element
+// to its left. ok is false if the two kinds of headers name different clients.
+// Then one of them was made up, and neither can be trusted.
 func hopsOf(h http.Header, isTrusted func(netip.Addr) bool) (result hop, ok bool) {
 	byX, standard := xForwarded(h), standardForwarded(h)
 	first, second := outermost(byX, isTrusted), outermost(standard, isTrusted)
@@ -100,8 +100,8 @@ func hopsOf(h http.Header, isTrusted func(netip.Addr) bool) (result hop, ok bool
 	return first, true
 }
 
-// outermost returns what the outermost trusted proxy says. Where an address is
-// missing or not an address, the last one that is known stands for it.
+// outermost returns what the outermost trusted proxy reports. If its address is
+// missing or invalid, the last known address is used.
 func outermost(hops []hop, isTrusted func(netip.Addr) bool) (result hop) {
 	for _, h := range slices.Backward(hops) {
 		client := result.client
@@ -116,8 +116,9 @@ func outermost(hops []hop, isTrusted func(netip.Addr) bool) (result hop) {
 	return result
 }
 
-// xForwarded reads X-Forwarded-For, -Proto and -Host. The lists of the latter
-// two may be shorter, when a proxy writes its own value instead of adding it.
+// xForwarded parses X-Forwarded-For, -Proto and -Host. The lists of the latter
+// two may be shorter, because some proxies replace the value instead of adding
+// one.
 func xForwarded(h http.Header) []hop {
 	clients, schemes, hosts := listOf(h, "X-Forwarded-For"), listOf(h, "X-Forwarded-Proto"), listOf(h, "X-Forwarded-Host")
 	n := len(clients)
@@ -149,8 +150,8 @@ func listOf(h http.Header, name string) []string {
 	return list
 }
 
-// nthFromRight returns an element of a list, counted from its end, or the first
-// one of a shorter list.
+// nthFromRight returns an element of a list, counted from its end. If the list is
+// too short, it returns the first one.
 func nthFromRight(list []string, n int) string {
 	if len(list) == 0 {
 		return ""
@@ -158,7 +159,7 @@ func nthFromRight(list []string, n int) string {
 	return list[max(len(list)-1-n, 0)]
 }
 
-// standardForwarded reads Forwarded (RFC 7239).
+// standardForwarded parses Forwarded (RFC 7239).
 func standardForwarded(h http.Header) (hops []hop) {
 	lines := h.Values("Forwarded")
 	if len(lines) == 0 {
@@ -183,7 +184,7 @@ func standardForwarded(h http.Header) (hops []hop) {
 	return hops
 }
 
-// splitOutside splits a text at a separator that stands outside of quotes.
+// splitOutside splits a text at a separator, except inside quotes.
 func splitOutside(text string, separator byte) (parts []string) {
 	start, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -200,7 +201,7 @@ func splitOutside(text string, separator byte) (parts []string) {
 	return append(parts, text[start:])
 }
 
-// unquote returns what a quoted string says.
+// unquote returns the content of a quoted string.
 func unquote(s string) string {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 		return s
@@ -215,7 +216,7 @@ func unquote(s string) string {
 	return b.String()
 }
 
-// clientAddr reads an address, which may have a port and brackets.
+// clientAddr parses an address, which may have a port and brackets.
 func clientAddr(s string) netip.Addr {
 	if at, err := netip.ParseAddrPort(s); err == nil {
 		return at.Addr().Unmap().WithZone("")
@@ -234,7 +235,7 @@ func schemeOf(s string) string {
 	return ""
 }
 
-// hostOf returns a host with or without a port, or empty for anything else.
+// hostOf returns a host with or without a port. For anything else, it returns "".
 func hostOf(s string) string {
 	const longest = 255
 	u, err := url.Parse("//" + s)

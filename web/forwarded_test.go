@@ -10,7 +10,7 @@ import (
 	"takeover/session"
 )
 
-// TestForwarded is about what is believed of the headers that proxies add.
+// TestForwarded checks which headers of proxies are trusted.
 func TestForwarded(t *testing.T) {
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8"), netip.MustParsePrefix("127.0.0.1/32")}
 	type seen struct{ peer, host, scheme string }
@@ -58,9 +58,9 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
-// TestSignInsBehindAProxy holds that wrong keys of one person do not lock out
-// others who come through the same proxy, and that links begin with the address
-// that the proxy was asked under.
+// TestSignInsBehindAProxy checks that one person's wrong keys do not lock out
+// others behind the same proxy, and that links begin with the address that the
+// proxy was asked under.
 func TestSignInsBehindAProxy(t *testing.T) {
 	start := func(t *testing.T, trusted ...netip.Prefix) *testServer {
 		return startServer(t, func(_ *session.Options, cfg *Config) {
@@ -97,7 +97,7 @@ func TestSignInsBehindAProxy(t *testing.T) {
 		if !strings.Contains(string(r.body), "https://browser.example") || r.header.Get("Strict-Transport-Security") == "" {
 			t.Errorf("the page does not name the address that the proxy was asked under, or not that it is secure")
 		}
-		// A proxy that passes Host on says the protocol only.
+		// A proxy that passes Host on reports only the protocol.
 		h := header("198.51.100.8")
 		delete(h, "X-Forwarded-Host")
 		if r := s.do(request{method: "GET", path: "/docs", header: h}); !strings.Contains(string(r.body), "https://"+strings.TrimPrefix(s.base, "http://")) {

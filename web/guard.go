@@ -15,11 +15,11 @@ import (
 
 const principalKey = "principal"
 
-// writeTime bounds how long a caller may take to receive an answer that is
+// writeTime bounds how long a caller may take to receive a response that is
 // neither a stream nor a long poll.
 const writeTime = time.Minute
 
-// caller returns the caller, which guard has identified.
+// caller returns the caller, whom guard has identified.
 func caller(c echo.Context) *principal {
 	p, _ := c.Get(principalKey).(*principal)
 	if p == nil {
@@ -28,7 +28,7 @@ func caller(c echo.Context) *principal {
 	return p
 }
 
-// guard applies the rules of a route before its handler.
+// guard checks the rules of a route before its handler runs.
 func (s *Server) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		req := c.Request()
@@ -46,17 +46,17 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 		if err := s.authorize(c, r, p); err != nil {
 			return err
 		}
-		if p.kind == signedIn && r.method == http.MethodGet && wantsHTML(req) { // a page, not a call of one
+		if p.kind == signedIn && r.method == http.MethodGet && wantsHTML(req) { // a person who opens a page, not a program
 			s.noteProxy(req)
 		}
 		if r.kind == plain && !r.slow {
-			_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(writeTime)) // a test's recorder has none
+			_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(writeTime)) // not supported by a test's recorder
 		}
 		return r.handler(c)
 	}
 }
 
-// authorize compares the caller with the route's access.
+// authorize checks whether the route's access rules admit the caller.
 func (s *Server) authorize(c echo.Context, r route, p *principal) error {
 	switch {
 	case r.access == public || p.operator():
@@ -69,8 +69,9 @@ func (s *Server) authorize(c echo.Context, r route, p *principal) error {
 	return &failure{kind: kindForbidden, detail: "A share link does not give access to this."}
 }
 
-// authorizeGuest lets a link holder do what the link's role allows, in its own
-// session. Other sessions are not there for them, whether they exist or not.
+// authorizeGuest permits a guest what the link's role permits in the link's
+// session. For any other session, the guest gets the same error, whether the
+// session exists or not.
 func (s *Server) authorizeGuest(c echo.Context, r route, p *principal) error {
 	id := c.Param("id")
 	if r.byTakeover {
@@ -102,9 +103,9 @@ func takeoverParam(c echo.Context, r route) string {
 	return c.Param("tid")
 }
 
-// checkOrigin refuses what another site's page started. Programs send no
-// Origin; a browser always does with what changes something, so a cookie
-// without one is refused too.
+// checkOrigin refuses requests that another site's page caused. Programs send no
+// Origin. Browsers always send one with requests that change something, so a
+// cookie without an Origin is refused, too.
 func (s *Server) checkOrigin(req *http.Request, r route, p *principal) error {
 	if r.method == http.MethodGet && r.kind != socket {
 		return nil
@@ -121,8 +122,8 @@ func (s *Server) checkOrigin(req *http.Request, r route, p *principal) error {
 	return nil
 }
 
-// sameOrigin compares an Origin with the host that was asked, and with the
-// public URL for servers behind a proxy.
+// sameOrigin compares an Origin with the requested host and, for servers behind a
+// proxy, with the public URL.
 func (s *Server) sameOrigin(req *http.Request, origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -140,8 +141,8 @@ func (s *Server) sameOrigin(req *http.Request, origin string) bool {
 // corsAge is how long a browser may remember that a site is allowed.
 const corsAge = 10 * time.Minute
 
-// allowSites lets browsers call for pages of the allowed sites (CORS). Such a
-// page brings a key of its own: browsers do not let it use the cookie of a
+// allowSites lets browsers make calls for pages of the allowed sites (CORS). Such
+// a page must send a key of its own: browsers do not let it use the cookie of a
 // person who is signed in.
 func (s *Server) allowSites() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
@@ -153,7 +154,7 @@ func (s *Server) allowSites() echo.MiddlewareFunc {
 	})
 }
 
-// methods are those of all routes.
+// methods are the methods of all routes.
 func (s *Server) methods() (methods []string) {
 	for _, r := range s.table {
 		methods = append(methods, r.method)
@@ -162,7 +163,7 @@ func (s *Server) methods() (methods []string) {
 	return slices.Compact(methods)
 }
 
-// allowedOrigin tells whether a site is one of Config.AllowedOrigins.
+// allowedOrigin reports whether a site is one of Config.AllowedOrigins.
 func (s *Server) allowedOrigin(origin string) bool {
 	return slices.ContainsFunc(s.cfg.AllowedOrigins, func(allowed string) bool { return strings.EqualFold(origin, allowed) })
 }

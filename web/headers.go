@@ -23,17 +23,17 @@ const (
 // headKey marks the context of a HEAD request.
 type headKey struct{}
 
-// nonceOf is the request's CSP nonce.
+// nonceOf returns the CSP nonce of the request.
 func nonceOf(c echo.Context) string {
 	n, _ := c.Get(nonceKey).(string)
 	return n
 }
 
-// policy is the Content-Security-Policy of every answer. Pages load only our own
-// scripts, styles and pictures. blob: is for the canvas and the editor's worker,
-// data: for favicons of remote pages. Pages with an editor allow style
-// attributes, with which it places its lines; markup of others never gets into a
-// page.
+// policy returns the Content-Security-Policy of every response. Pages load only
+// our own scripts, styles and pictures. blob: is for the canvas and the editor's
+// worker, data: for favicons of remote pages. Pages with an editor permit style
+// attributes, with which it positions its lines. Markup from outside never gets
+// into a page.
 func (s *Server) policy(c echo.Context, editor bool) string {
 	nonce := nonceOf(c)
 	ancestors := strings.Join(s.embedOrigins(c), " ")
@@ -61,7 +61,7 @@ func (s *Server) policy(c echo.Context, editor bool) string {
 	}, "; ")
 }
 
-// secure sets the security headers on every answer.
+// secure sets the security headers of every response.
 func (s *Server) secure(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		var b [18]byte
@@ -111,8 +111,8 @@ func (s *Server) record(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// survive turns a panic of a handler into an error, so that it only costs one
-// request.
+// survive turns a panic of a handler into an error, so that only one request
+// fails.
 func survive(next echo.HandlerFunc, c echo.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -122,7 +122,7 @@ func survive(next echo.HandlerFunc, c echo.Context) (err error) {
 	return next(c)
 }
 
-// headAsGet serves HEAD with GET's route; net/http leaves out the body.
+// headAsGet serves HEAD with the route of GET; net/http omits the body.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
@@ -133,7 +133,7 @@ func headAsGet(next http.Handler) http.Handler {
 	})
 }
 
-// isHead reports whether a request was a HEAD.
+// isHead reports whether a request is a HEAD.
 func isHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
 
 // fields splits a comma-separated header value into its words, in lower case.

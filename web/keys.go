@@ -21,26 +21,26 @@ const (
 	linkKeyFile = "link-key"
 )
 
-// ErrNoKey is the error of a server without any key.
+// ErrNoKey is returned for a server without any key.
 var ErrNoKey = errors.New("no API key")
 
-// ErrPublicWithoutKey is the error of CheckAddr.
+// ErrPublicWithoutKey is returned by CheckAddr.
 var ErrPublicWithoutKey = errors.New("refusing a public address without a key of your own: set TAKEOVER_API_KEY")
 
-// Keys is the set of API keys. It only keeps hashes. It is safe for use from any
-// goroutine.
+// Keys is the set of API keys. It keeps only their hashes. It is safe for use
+// from any goroutine.
 type Keys struct {
 	entries []keyEntry
 }
 
 type keyEntry struct {
 	hash [sha256.Size]byte
-	mac  [sha256.Size]byte // signs cookies, so that they end with their key
-	id   string            // names the key in cookies and logs
+	mac  [sha256.Size]byte // key that signs cookies, so that they become invalid with their API key
+	id   string            // identifies the key in cookies and logs
 }
 
-// NewKeys makes a set of the given keys and ignores empty ones. It returns
-// ErrNoKey when none is left.
+// NewKeys returns a set of the given keys without empty ones, or ErrNoKey if none
+// is left.
 func NewKeys(keys ...string) (*Keys, error) {
 	set := &Keys{}
 	for _, key := range keys {
@@ -62,8 +62,8 @@ func NewKeys(keys ...string) (*Keys, error) {
 	return set, nil
 }
 
-// match returns the entry of a key. It compares with every entry, so that its
-// duration reveals nothing.
+// match returns the entry of a key. It compares the key with every entry, so that
+// the duration reveals nothing.
 func (k *Keys) match(key string) *keyEntry {
 	hash := sha256.Sum256([]byte(key))
 	var found *keyEntry
@@ -85,15 +85,15 @@ func (k *Keys) byID(id string) *keyEntry {
 	return nil
 }
 
-// LoadKey reads the key in the data directory, and makes one (256 random bits)
-// when there is none.
+// LoadKey reads the key in the data directory, or creates one (256 random bits)
+// if there is none.
 func LoadKey(dir string) (string, error) { return LoadSecret(dir, keyFile, newSecret) }
 
 // LoadLinkKey is like LoadKey for the key that signs the cookies of share links.
 func LoadLinkKey(dir string) (string, error) { return LoadSecret(dir, linkKeyFile, newSecret) }
 
-// LoadSecret reads the secret in a file of the data directory, and makes one
-// (file mode 0600) when there is none.
+// LoadSecret reads the secret in a file of the data directory, or creates one
+// (file mode 0600) if there is none.
 func LoadSecret(dir, file string, create func() string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

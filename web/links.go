@@ -10,13 +10,13 @@ import (
 	"takeover/session"
 )
 
-// defaultLinkTime is the lifetime of a link when the caller names none.
+// defaultLinkTime is the lifetime of a link if the caller gives none.
 const defaultLinkTime = time.Hour
 
 // maxLinkTime is the longest lifetime of a link.
 const maxLinkTime = 30 * 24 * time.Hour
 
-// linkRequest is the body of a new link.
+// linkRequest is the body of a request for a link.
 type linkRequest struct {
 	Role      session.Role `json:"role"`
 	ExpiresIn *int64       `json:"expiresIn,omitempty"` // ms
@@ -24,7 +24,7 @@ type linkRequest struct {
 	Takeover  string       `json:"takeover,omitempty"` // the takeover of the link
 }
 
-// linkCreated is a new link. Its secret is in the URL's fragment.
+// linkCreated describes a new link. Its secret is in the URL's fragment.
 type linkCreated struct {
 	links.Info
 	URL string `json:"url"`
@@ -33,7 +33,7 @@ type linkCreated struct {
 // redeemRequest is the body of a redemption.
 type redeemRequest struct {
 	Secret   string `json:"secret"`
-	Embedded bool   `json:"embedded,omitempty"` // in a frame of another site
+	Embedded bool   `json:"embedded,omitempty"` // the page is in a frame of another site
 }
 
 // createLink is POST /v1/sessions/:id/links.

@@ -9,8 +9,8 @@ import (
 	"takeover/session"
 )
 
-// TestGuestsReachOnlyTheirSession goes through every route with links of every
-// role, to the link's session and to another.
+// TestGuestsReachOnlyTheirSession tries every route with links of every role, in
+// the link's session and in another.
 func TestGuestsReachOnlyTheirSession(t *testing.T) {
 	s := startServer(t, nil)
 	mine, other := s.create(nil), s.create(nil)
@@ -42,7 +42,7 @@ func TestGuestsReachOnlyTheirSession(t *testing.T) {
 	}
 }
 
-// guestCookie makes a link, redeems it, and returns the header that says so.
+// guestCookie creates a link, redeems it, and returns the header with the cookie.
 func (s *testServer) guestCookie(one *session.Session, role session.Role, takeover string) string {
 	s.t.Helper()
 	var link linkCreated
@@ -50,7 +50,7 @@ func (s *testServer) guestCookie(one *session.Session, role session.Role, takeov
 	return s.redeem(link.URL)
 }
 
-// redeem trades the secret of a link as its page does, and returns the header
+// redeem redeems the secret of a link as its page does, and returns the header
 // with the cookie.
 func (s *testServer) redeem(link string) string {
 	s.t.Helper()

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// listDefault is the size of a page of a list when the caller names none.
+	// listDefault is the page size of a list if the caller gives none.
 	listDefault = 100
 	// listMax is the largest page of a list.
 	listMax = 1000
 )
 
-// position is the place of an item in a list, which stays the same when other
-// items come and go. A cursor names the position, not the item.
+// position is the position of an item in a list. It stays the same when other
+// items are added or removed. A cursor names the position, not the item.
 type position struct {
 	at time.Time
 	id string
@@ -37,12 +37,12 @@ func readCursor(text string) (position, error) {
 	return position{at: time.Unix(0, n), id: id}, nil
 }
 
-// compare orders by time, and by id at equal times.
+// compare orders by time, and by id if the times are equal.
 func (p position) compare(other position) int {
 	return cmp.Or(p.at.Compare(other.at), strings.Compare(p.id, other.id))
 }
 
-// order is a list's direction.
+// order is the direction of a list.
 type order int
 
 const (
@@ -60,7 +60,7 @@ func readPageQuery(c echo.Context) (pageQuery, error) {
 	q := pageQuery{limit: listDefault}
 	cursor := c.QueryParam("cursor")
 	if cursor == "" {
-		cursor = c.QueryParam("cursorId") // as Steel's client does
+		cursor = c.QueryParam("cursorId") // the name in Steel's client
 	}
 	if cursor != "" {
 		after, err := readCursor(cursor)
@@ -87,7 +87,7 @@ type placed[T any] struct {
 	position
 }
 
-// paginate sorts items and returns the page that q asks for. next is the cursor
+// paginate sorts items and returns the page that q requests. next is the cursor
 // of the following page, or nil at the end.
 func paginate[T any](items []T, q pageQuery, direction order, place func(T) position) (page []T, next *string) {
 	all := make([]placed[T], len(items))
@@ -109,7 +109,7 @@ func paginate[T any](items []T, q pageQuery, direction order, place func(T) posi
 	return page, next
 }
 
-// list answers one page of items under name, each converted by view.
+// list sends one page of items under name, each converted by view.
 func list[T, V any](c echo.Context, name string, items []T, direction order, place func(T) position, view func(T) V) error {
 	q, err := readPageQuery(c)
 	if err != nil {

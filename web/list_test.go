@@ -28,7 +28,8 @@ func TestPaginateKeepsItsPlace(t *testing.T) {
 		if !slices.Equal(names(page), want[0]) || next == nil {
 			t.Fatalf("first page: %v, %v", page, next)
 		}
-		// What the cursor names leaves the list, and so does the item before it.
+		// The item that the cursor names leaves the list, and so does the one
+		// before it.
 		left := slices.DeleteFunc(slices.Clone(all), func(i item) bool { return slices.Contains(want[0], i.name) })
 		after, err := readCursor(*next)
 		if err != nil {
@@ -49,8 +50,8 @@ func TestPaginateKeepsItsPlace(t *testing.T) {
 	}
 }
 
-// TestFilteredListPages checks that a page follows though the last session of
-// the page before has another status by now.
+// TestFilteredListPages checks that the next page is found even if the last
+// session of the previous page has changed its status.
 func TestFilteredListPages(t *testing.T) {
 	s := startServer(t, nil)
 	var made []string

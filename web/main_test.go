@@ -22,7 +22,7 @@ import (
 	"takeover/store"
 )
 
-// TestMain is the test binary, or the worker of a script that a test runs.
+// TestMain runs the tests, or the worker of a script that a test runs.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles())
@@ -108,12 +108,12 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 // request is a call to a server.
 type request struct {
 	method, path string
-	body         any // marshalled; a string or []byte goes as it is
+	body         any // encoded as JSON, unless it is a string or []byte
 	header       map[string]string
 	key          string // "" for testKey, "-" for none
 }
 
-// reply is the answer to a request.
+// reply is the response to a request.
 type reply struct {
 	t      *testing.T
 	status int
@@ -163,7 +163,7 @@ func (s *testServer) do(r request) reply {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusOK && resp.Header.Get("Content-Type") == mimeSSE {
-		return reply{t: s.t, status: resp.StatusCode, header: resp.Header} // it has no end: testStream reads those
+		return reply{t: s.t, status: resp.StatusCode, header: resp.Header} // such a response has no end; testStream reads it
 	}
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -172,7 +172,8 @@ func (s *testServer) do(r request) reply {
 	return reply{t: s.t, status: resp.StatusCode, header: resp.Header, body: raw}
 }
 
-// call makes a request that must answer with a status, and decodes the answer.
+// call makes a request that must return the given status, and decodes the
+// response.
 func (s *testServer) call(method, path string, body any, status int, out any) {
 	s.t.Helper()
 	r := s.do(request{method: method, path: path, body: body})
@@ -192,7 +193,7 @@ func (r reply) decode(out any) {
 	}
 }
 
-// problem decodes an error answer and checks its form.
+// problem decodes an error response and checks its form.
 func (r reply) problem(status int) problem {
 	r.t.Helper()
 	if r.status != status {
@@ -221,13 +222,13 @@ func (s *testServer) create(body any) *session.Session {
 	return one
 }
 
-// syncBuffer is a log that many write and a test reads.
+// syncBuffer is a log that several goroutines write and a test reads.
 type syncBuffer struct {
 	mu  sync.Mutex // guards buf
 	buf bytes.Buffer
 }
 
-// Write is io.Writer's.
+// Write implements io.Writer.
 func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,7 +241,7 @@ func (b *syncBuffer) String() string {
 	return b.buf.String()
 }
 
-// tail is the log's last lines.
+// tail returns the last lines of the log.
 func (b *syncBuffer) tail() string {
 	text := b.String()
 	return text[max(0, len(text)-4000):]

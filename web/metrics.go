@@ -65,12 +65,12 @@ var countedMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, 
 func (m *metrics) request(method, route string, status int, took time.Duration) {
 	switch {
 	case route == "":
-		route = "none" // callers must not create labels
+		route = "none" // so that callers cannot create labels
 	case status == http.StatusSwitchingProtocols:
-		took = 0 // a socket's duration is not that of a request
+		took = 0 // the duration of a socket is not that of a request
 	}
 	if !slices.Contains(countedMethods, method) {
-		method = "other" // like the path
+		method = "other" // for the same reason
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }

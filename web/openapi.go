@@ -177,7 +177,7 @@ func security(r route) []object {
 	return out
 }
 
-// schema describes a Go type. Structs with a name become components.
+// schema describes a Go type. Named structs become components.
 func (g *specGenerator) schema(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -218,7 +218,7 @@ func (g *specGenerator) structSchema(t reflect.Type) object {
 	if _, known := g.schemas[name]; known {
 		return ref
 	}
-	g.schemas[name] = object{} // ends the recursion of a type that contains itself
+	g.schemas[name] = object{} // ends the recursion for types that contain themselves
 	props, required := g.properties(t)
 	schema := object{"type": "object", "properties": props}
 	if len(required) > 0 && !strings.HasSuffix(name, "Request") {
@@ -231,7 +231,8 @@ func (g *specGenerator) structSchema(t reflect.Type) object {
 	return ref
 }
 
-// properties lists a struct's fields by their JSON names, embedded ones too.
+// properties lists a struct's fields by their JSON names, including those of
+// embedded structs.
 func (g *specGenerator) properties(t reflect.Type) (props object, required []string) {
 	props = object{}
 	for f := range t.Fields() {
@@ -268,8 +269,8 @@ var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[savedscripts.Script](): "SavedScript",
 }
 
-// componentName is the name of a struct in the document, with a capital first
-// letter.
+// componentName returns the name of a struct in the document, with a capital
+// first letter.
 func componentName(t reflect.Type) string {
 	if name := componentNames[t]; name != "" {
 		return name

@@ -23,10 +23,11 @@ import (
 	"takeover/web/views"
 )
 
-// immutable is the caching of assets, whose names change with their content.
+// immutable is the Cache-Control of assets, whose names change with their
+// content.
 const immutable = "public, max-age=31536000, immutable"
 
-// page is the data that every page needs.
+// page returns the data that every page needs.
 func (s *Server) page(c echo.Context) views.Page {
 	return views.Page{
 		Asset: static.Asset, Imports: static.Imports, Nonce: nonceOf(c), SignedIn: caller(c).operator(), Version: s.cfg.Version, Now: time.Now(),
@@ -34,8 +35,8 @@ func (s *Server) page(c echo.Context) views.Page {
 	}
 }
 
-// render answers with a page. It renders the whole page first, so that a failure
-// does not send half a page.
+// render sends a page. It renders the whole page first, so that a failure does
+// not send half a page.
 func (s *Server) render(c echo.Context, status int, page templ.Component) error {
 	var b bytes.Buffer
 	if err := page.Render(c.Request().Context(), &b); err != nil {
@@ -44,7 +45,7 @@ func (s *Server) render(c echo.Context, status int, page templ.Component) error 
 	return c.Blob(status, mimeHTML, b.Bytes())
 }
 
-// problemPage is the page for a failure.
+// problemPage returns the page for a failure.
 func (s *Server) problemPage(c echo.Context, p problem) views.ProblemPage {
 	page := s.page(c)
 	switch p.Status {
@@ -74,15 +75,15 @@ func (s *Server) pageSession(c echo.Context) error {
 		base = s.baseURL(c.Request())
 	}
 	guest := !caller(c).operator()
-	c.Response().Header().Set(headerCSP, s.policy(c, !guest)) // a guest has no editor
+	c.Response().Header().Set(headerCSP, s.policy(c, !guest)) // without the exception for the editor, which guests do not have
 	return s.render(c, http.StatusOK, views.Session(views.SessionPage{
 		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
 		Sample: demo.SampleScript(base), Guest: guest, Capture: panelCapture(one),
 	}))
 }
 
-// panelCapture is the capture configuration of the events panel, combined with a
-// running one.
+// panelCapture returns the capture configuration of the events panel, combined
+// with that of a running capture.
 func panelCapture(one *session.Session) string {
 	config := capture.PanelConfig()
 	if state, already, _ := one.Monitor().State(); state == capture.StateRunning {
@@ -108,8 +109,8 @@ func (s *Server) pageTakeover(c echo.Context) error {
 	}))
 }
 
-// favicon is GET /favicon.ico, which browsers request for answers other than our
-// pages, such as pictures and JSON.
+// favicon is GET /favicon.ico, which browsers request for responses other than
+// our pages, such as pictures and JSON.
 func (s *Server) favicon(c echo.Context) error {
 	content, err := openAsset(path.Base(static.Asset("icon.svg")))
 	if err != nil {
@@ -186,8 +187,8 @@ func serveAsset(c echo.Context, name string, content asset) error {
 	return nil
 }
 
-// forGuests reports whether a request is for a page to which share links lead.
-// Its visitor may have a secret in the fragment, which the server never sees.
+// forGuests reports whether a request is for a page that share links lead to. Its
+// visitor may have a secret in the fragment, which the server never sees.
 func (s *Server) forGuests(c echo.Context) bool {
 	for _, r := range s.table {
 		if r.path == c.Path() {

@@ -91,7 +91,7 @@ func TestAssetsAreCompressed(t *testing.T) {
 	}
 }
 
-// TestPagesRender looks at the pages as a browser gets them.
+// TestPagesRender checks the pages as a browser gets them.
 func TestPagesRender(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(map[string]any{"metadata": map[string]any{}})
@@ -123,8 +123,8 @@ func TestPagesRender(t *testing.T) {
 	}
 }
 
-// TestPageOfAnEndedSession checks what an operator still sees of it, and that a
-// guest sees none of it.
+// TestPageOfAnEndedSession checks what an operator still sees of an ended
+// session, and that a guest sees nothing of it.
 func TestPageOfAnEndedSession(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(nil)

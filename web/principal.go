@@ -30,7 +30,7 @@ const (
 // principal is a caller.
 type principal struct {
 	kind   principalKind
-	name   string // the name that others see: "api", "operator", "link ln_…"
+	name   string // the name for others: "api", "operator", "link ln_…"
 	key    string // id of the key, for logs and limits; not secret
 	cookie string // the sign-in cookie's value
 	grants []links.Grant
@@ -94,8 +94,8 @@ func rank(r session.Role) int {
 	return 0
 }
 
-// identify identifies the caller. A wrong key is nobody's, even beside a valid
-// cookie. inQuery allows ?token= and ?apiKey=.
+// identify identifies the caller. A wrong key counts as no caller, even beside a
+// valid cookie. inQuery permits ?token= and ?apiKey=.
 func (s *Server) identify(r *http.Request, inQuery bool) *principal {
 	if key, given := keyOf(r, inQuery); given {
 		if e := s.keys.match(key); e != nil {
@@ -127,7 +127,7 @@ func (s *Server) identify(r *http.Request, inQuery bool) *principal {
 	return p
 }
 
-// keyOf returns the key of a request outside cookies.
+// keyOf returns the key in a request, ignoring cookies.
 func keyOf(r *http.Request, inQuery bool) (key string, given bool) {
 	if h := r.Header.Get(keyHeader); h != "" {
 		return h, true
@@ -150,7 +150,7 @@ func keyOf(r *http.Request, inQuery bool) (key string, given bool) {
 	return "", false
 }
 
-// grantSigner makes and checks the cookies of share links.
+// grantSigner creates and checks the cookies of share links.
 type grantSigner struct{ key []byte }
 
 func newGrantSigner(key string) *grantSigner { return &grantSigner{key: []byte(key)} }

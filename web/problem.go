@@ -28,11 +28,12 @@ import (
 // mimeProblem is RFC 9457's media type.
 const mimeProblem = "application/problem+json"
 
-// fullRetryAfter is the Retry-After of a full server.
+// fullRetryAfter is the Retry-After header of a full server.
 const fullRetryAfter = 5 * time.Second
 
-// closeStalled is the close code for a peer that took nothing for StallLimit. RFC
-// 6455 leaves the codes 4000–4999 to applications. 1000 follows "ended".
+// closeStalled is the close code for a peer that read nothing for StallLimit. RFC
+// 6455 leaves the codes 4000–4999 to applications. Code 1000 follows the message
+// "ended".
 const closeStalled websocket.StatusCode = 4008
 
 // problem is an error in the form of the API.
@@ -44,7 +45,7 @@ type problem struct {
 	Errors []invalid.FieldError `json:"errors,omitempty"`
 }
 
-// failure is an error with its answer. Handlers make one for errors that they
+// failure is an error with its response. Handlers return one for errors that they
 // detect themselves; the table outcomes maps errors of other packages.
 type failure struct {
 	kind       kind
@@ -136,11 +137,11 @@ var outcomes = []struct {
 }
 
 // kindCallerGone is only for the log and the metrics, because nobody reads the
-// answer. So it is not in kinds. nginx made the number usual.
+// response. So it is not in kinds. Its status is the one that nginx uses.
 var kindCallerGone = kind{"caller-gone", "The caller went away", 499}
 
-// asFailure returns the answer to an error. An unknown error is internal, and its
-// text stays in the log.
+// asFailure returns the response to an error. An unknown error becomes an
+// internal one, and its text appears only in the log.
 func asFailure(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -166,7 +167,7 @@ func asFailure(err error) *failure {
 	return &failure{kind: kindInternal, err: err}
 }
 
-// linkWords says why a link does not open, and what to do.
+// linkWords returns why a link does not open anything, and what to do.
 func linkWords(err error) string {
 	words := sentence(err.Error())
 	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
@@ -175,7 +176,7 @@ func linkWords(err error) string {
 	return words + " Ask the person who sent it for a new one."
 }
 
-// echoFailure translates the answers of Echo's router.
+// echoFailure translates the errors of Echo's router.
 func echoFailure(he *echo.HTTPError) *failure {
 	switch he.Code {
 	case http.StatusNotFound:
@@ -191,7 +192,7 @@ func echoFailure(he *echo.HTTPError) *failure {
 	return &failure{kind: kindInternal, err: he}
 }
 
-// closeCode is the close code with which an error ends a socket.
+// closeCode returns the close code with which an error ends a socket.
 func closeCode(err error) websocket.StatusCode {
 	for _, o := range outcomes {
 		if errors.Is(err, o.err) {
@@ -226,15 +227,15 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// firstWord is the text up to its first space. A first word with punctuation is a
-// field's name and stays unchanged.
+// firstWord returns the text up to its first space. A first word with punctuation
+// is a field's name and stays unchanged.
 func firstWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	return word
 }
 
 // callerGone reports whether an error only means that the caller no longer waits.
-// The request's context tells so, or a failed write.
+// The request's context shows that, or a failed write.
 func callerGone(c echo.Context, err error) bool {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
 		return c.Response().Committed
@@ -242,7 +243,7 @@ func callerGone(c echo.Context, err error) bool {
 	return c.Request().Context().Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// renderError is the adapter from a handler's error to its answer.
+// renderError sends the response to a handler's error.
 func (s *Server) renderError(err error, c echo.Context) {
 	f := asFailure(err)
 	if callerGone(c, err) {
@@ -273,7 +274,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 	}
 }
 
-// lostWords says why a visitor has lost access, if so.
+// lostWords returns why a visitor has lost access, or "".
 func lostWords(c echo.Context) string {
 	if err := caller(c).why(c.Param("id")); err != nil {
 		return linkWords(err)
@@ -312,7 +313,7 @@ func wantsHTML(r *http.Request) bool {
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")
 }
 
-// badField is the failure of one field.
+// badField returns the failure for one field.
 func badField(field, format string, args ...any) *failure {
 	fields := []invalid.FieldError{{Field: field, Error: fmt.Sprintf(format, args...)}}
 	return &failure{kind: kindBadInput, detail: describe(fields), fields: fields}

@@ -16,7 +16,7 @@ import (
 )
 
 // TestCallerGoneIsNoError checks that a caller who leaves is not logged as a
-// fault of the server, and that other ends of contexts are.
+// server error, and that other reasons for the end of a context are.
 func TestCallerGoneIsNoError(t *testing.T) {
 	s := startServer(t, nil)
 	err := fmt.Errorf("take screenshot: %w", context.Canceled)
@@ -47,12 +47,12 @@ func TestNotReadySaysWhen(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreReadByWhoStillSends checks that a caller is refused after it has
-// sent what it was sending, also where nothing reads a body.
+// TestRefusalsAreReadByWhoStillSends checks that a caller gets a refusal even if
+// it is still sending its body, and the route reads none.
 func TestRefusalsAreReadByWhoStillSends(t *testing.T) {
 	s := startServer(t, nil)
 	for _, path := range []string{"/v1/sessions/none/files/x", "/v1/no-such-path"} {
-		body := bytes.NewReader(make([]byte, 32<<20)) // more than the buffers between us hold
+		body := bytes.NewReader(make([]byte, 32<<20)) // more than the buffers on the way can hold
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.base+path, body)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestRefusalsAreReadByWhoStillSends(t *testing.T) {
 	}
 }
 
-// TestMetricsKnowTheirMethods holds that callers make no labels.
+// TestMetricsKnowTheirMethods checks that callers cannot create labels.
 func TestMetricsKnowTheirMethods(t *testing.T) {
 	s := startServer(t, nil)
 	for _, method := range []string{"AAAA1", "AAAA2", "get"} {
@@ -81,8 +81,8 @@ func TestMetricsKnowTheirMethods(t *testing.T) {
 	}
 }
 
-// TestNothingBeginsAfterClose checks that no work is added to a server that has
-// waited for the last.
+// TestNothingBeginsAfterClose checks that no work starts after Close has waited
+// for the last.
 func TestNothingBeginsAfterClose(t *testing.T) {
 	s := startServer(t, nil)
 	done, err := s.begin()
@@ -107,7 +107,8 @@ func TestNothingBeginsAfterClose(t *testing.T) {
 	}
 }
 
-// A sentence that asks or calls has an end of its own.
+// TestSentence checks the punctuation of sentences. A question or an exclamation
+// keeps its own mark.
 func TestSentence(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "no such session": "No such session.", "It ended.": "It ended.", "until: is it this?": "until: is it this?",

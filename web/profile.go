@@ -1,15 +1,15 @@
 package web
 
 import (
-	"net/http/pprof" // adds handlers to http.DefaultServeMux too, which nothing here serves
+	"net/http/pprof" // also adds handlers to http.DefaultServeMux, which is not served
 	runtimepprof "runtime/pprof"
 
 	"github.com/labstack/echo/v4"
 )
 
-// serveProfile is GET /debug/pprof/*: what the server does with its time and
-// memory, for `go tool pprof`. The command line is not there: it may hold
-// passwords of NATS.
+// serveProfile is GET /debug/pprof/*: profiles of the server's time and memory,
+// for `go tool pprof`. The command line is not available, because it may contain
+// the password of NATS.
 func (s *Server) serveProfile(c echo.Context) error {
 	w, r := c.Response(), c.Request()
 	switch name := c.Param("*"); name {

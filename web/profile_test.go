@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestProfiles reads profiles with a key, and tries to without.
+// TestProfiles reads profiles with a key, and checks that they cannot be read
+// without one.
 func TestProfiles(t *testing.T) {
 	s := startServer(t, nil)
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1"} {

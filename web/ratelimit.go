@@ -12,8 +12,8 @@ import (
 	"takeover/limits"
 )
 
-// limiterPeers bounds the remembered callers. Beyond it, callers with the
-// shortest wait are forgotten.
+// limiterPeers bounds the number of callers that are remembered. Beyond that, the
+// callers with the shortest wait are forgotten.
 const limiterPeers = 4096
 
 // limiter is a token bucket for each caller. It is safe for use from any
@@ -31,7 +31,7 @@ func newLimiter(name limits.Name, every time.Duration, burst int) *limiter {
 	return &limiter{name: name, rate: rate.Every(every), burst: burst, peers: map[string]*rate.Limiter{}}
 }
 
-// take spends a token of the peer, or returns how long to wait for one.
+// take takes a token of the peer, or returns how long to wait for one.
 func (l *limiter) take(peer string) (wait time.Duration) {
 	b := l.bucket(peer)
 	r := b.Reserve()
@@ -42,7 +42,7 @@ func (l *limiter) take(peer string) (wait time.Duration) {
 	return wait
 }
 
-// empty returns how long to wait for a token, and spends none.
+// empty returns how long to wait for a token, without taking one.
 func (l *limiter) empty(peer string) (wait time.Duration) {
 	b := l.bucket(peer)
 	if missing := 1 - b.Tokens(); missing > 0 {
@@ -65,8 +65,8 @@ func (l *limiter) bucket(peer string) *rate.Limiter {
 	return b
 }
 
-// forgetLocked drops peers with full buckets, or all peers when no bucket is
-// full, so that a flood from many addresses cannot fill the memory.
+// forgetLocked drops peers with full buckets, or all peers if no bucket is full,
+// so that a flood from many addresses cannot fill the memory.
 func (l *limiter) forgetLocked() {
 	for peer, b := range l.peers {
 		if b.Tokens() >= float64(l.burst) {
@@ -78,7 +78,7 @@ func (l *limiter) forgetLocked() {
 	}
 }
 
-// tooMany is the answer for a caller who must wait.
+// tooMany returns the response for a caller who must wait.
 func (s *Server) tooMany(l *limiter, wait time.Duration) error {
 	s.limitHit(l.name)
 	return &failure{
@@ -88,8 +88,8 @@ func (s *Server) tooMany(l *limiter, wait time.Duration) error {
 	}
 }
 
-// limitedAs is the name under which a limit counts a caller: the address, or for
-// IPv6 the network, because its owner has 2^64 addresses.
+// limitedAs returns the name under which a limit counts a caller: the address or,
+// for IPv6, the network, because one owner has 2^64 addresses.
 func limitedAs(r *http.Request) string {
 	const network = 64
 	ip, err := netip.ParseAddr(peerOf(r))
@@ -100,8 +100,8 @@ func limitedAs(r *http.Request) string {
 	return prefix.String()
 }
 
-// networkOf is a caller's network, for lists that need not name the address: 24
-// bits of an IPv4 address, 48 of an IPv6 address.
+// networkOf returns a caller's network, for lists that should not show the
+// address: 24 bits of an IPv4 address, 48 of an IPv6 address.
 func networkOf(r *http.Request) string {
 	ip, err := netip.ParseAddr(peerOf(r))
 	if err != nil {
@@ -115,7 +115,7 @@ func networkOf(r *http.Request) string {
 	return prefix.String()
 }
 
-// peerOf is the caller's address without its port.
+// peerOf returns the caller's address without its port.
 func peerOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Who has an IPv6 network has no more tries than who has one address.
+// TestLimitedAs checks that the owner of an IPv6 network has no more tries than
+// the owner of one address.
 func TestLimitedAs(t *testing.T) {
 	for remote, want := range map[string]string{
 		"192.0.2.7:1234":            "192.0.2.7",

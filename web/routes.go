@@ -22,38 +22,38 @@ const (
 	public                  // everybody
 )
 
-// routeKind is the kind of a route's answer.
+// routeKind is the kind of a route's response.
 type routeKind int
 
 const (
 	plain  routeKind = iota
-	stream           // server-sent events; takes the key in the query
-	socket           // a WebSocket; takes the key in the query, and its Origin is checked although it is a GET
+	stream           // server-sent events; accepts the key in the query
+	socket           // a WebSocket; accepts the key in the query, and its Origin is checked although it is a GET
 )
 
 // route is one row of the table.
 type route struct {
 	method, path string
 	name         string // operationId in /openapi.json
-	does         string // summary there
+	does         string // summary in /openapi.json
 	access       access
-	role         session.Role // the least role of a guest
+	role         session.Role // the least role that a guest needs
 	byTakeover   bool         // :id is the id of a takeover
 	kind         routeKind
 	framed       bool // a page that EmbedOrigins may frame
-	slow         bool // the answer may take long: no write deadline
+	slow         bool // the response may take long, so there is no write deadline
 	handler      echo.HandlerFunc
-	query        []string // its query parameters, as described in queryParams
+	query        []string // its query parameters; queryParams describes them
 	body         any      // zero value of the body's struct, for /openapi.json
-	answers      answer   // for /openapi.json
+	answers      answer   // responses, for /openapi.json
 }
 
-// answer describes a successful answer.
+// answer describes a successful response.
 type answer struct {
 	status int
-	body   any    // zero value of its type
-	list   string // name of the list whose items have that type
-	mime   string // when it is not JSON
+	body   any    // zero value of the body's type
+	list   string // name of the list, if the body is a list of that type
+	mime   string // media type, if it is not JSON
 }
 
 // routes is the table of all routes except those of the demo site.

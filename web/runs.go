@@ -18,7 +18,7 @@ import (
 // scriptRequest is the body of a run.
 type scriptRequest struct {
 	Code     string          `json:"code,omitempty"`
-	Script   string          `json:"script,omitempty"` // id of a saved script, in place of code; these args override its own
+	Script   string          `json:"script,omitempty"` // id of a saved script, instead of code; args here replace the saved ones
 	Filename string          `json:"filename,omitempty"`
 	Timeout  *int64          `json:"timeout,omitempty"` // ms, without the time spent waiting for a person
 	Wait     bool            `json:"wait,omitempty"`
@@ -31,7 +31,8 @@ type scriptAloneRequest struct {
 	Session *createRequest `json:"session,omitempty"` // options of the session
 }
 
-// options converts a request to the options of a run. It looks up a saved script.
+// runOptions converts a request to the options of a run. It looks up a saved
+// script.
 func (s *Server) runOptions(c echo.Context, r *scriptRequest) (session.RunOptions, error) {
 	if len(r.Code) > scriptLimit {
 		return session.RunOptions{}, &failure{kind: kindTooLarge, detail: fmt.Sprintf("A script may have at most %d bytes.", scriptLimit)}
@@ -100,7 +101,7 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 		req.Session = &createRequest{}
 	}
 	if req.Session.Timeout == nil {
-		req.Session.Timeout = new(session.MaxTimeout.Milliseconds()) // the run's limit ends it
+		req.Session.Timeout = new(session.MaxTimeout.Milliseconds()) // the limit of the run ends the session early enough
 	}
 	done, err := s.begin()
 	if err != nil {
@@ -137,7 +138,7 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 	return s.answerRun(c, run, req.Wait)
 }
 
-// answerRun answers 202 at once, or 200 when the run has ended.
+// answerRun responds with 202 at once, or with 200 when the run has ended.
 func (s *Server) answerRun(c echo.Context, run *session.Run, wait bool) error {
 	info := run.Info()
 	c.Response().Header().Set(echo.HeaderLocation, "/v1/sessions/"+info.SessionID+"/runs/"+info.ID)
@@ -150,7 +151,7 @@ func (s *Server) answerRun(c echo.Context, run *session.Run, wait bool) error {
 	case <-s.ctx.Done():
 		return context.Cause(s.ctx)
 	case <-c.Request().Context().Done():
-		return c.Request().Context().Err() // nobody reads the answer; the run goes on
+		return c.Request().Context().Err() // nobody reads the response, but the run continues
 	}
 }
 
@@ -212,8 +213,8 @@ func (s *Server) getLog(c echo.Context) error {
 	return c.Blob(http.StatusOK, mimeMarkdown, []byte(one.Log()))
 }
 
-// cancelRun is POST /v1/sessions/:id/runs/:run/cancel. Cancelling a run that
-// has ended changes nothing.
+// cancelRun is POST /v1/sessions/:id/runs/:run/cancel. Cancelling a run that has
+// ended has no effect.
 func (s *Server) cancelRun(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
 		return err
@@ -236,7 +237,7 @@ func (s *Server) streamRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	seen, _ := strconv.Atoi(c.Request().Header.Get("Last-Event-ID")) // anything else means from the start
+	seen, _ := strconv.Atoi(c.Request().Header.Get("Last-Event-ID")) // an invalid id means the start
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		n := 0
 		for ev, err := range run.Stream(ctx) {

@@ -16,7 +16,7 @@ import (
 type savedRequest struct {
 	Name *string         `json:"name,omitempty"`
 	Code *string         `json:"code,omitempty"`
-	Args json.RawMessage `json:"args,omitempty"` // args of the script unless a run has its own
+	Args json.RawMessage `json:"args,omitempty"` // default args of the script's runs
 }
 
 func readSaved(c echo.Context) (savedscripts.Change, error) {

@@ -37,7 +37,7 @@ func TestSavedScripts(t *testing.T) {
 		t.Error("the page does not show the scripts, escaped")
 	}
 
-	// It runs by its id, with its own arguments or the run's.
+	// It runs by its id, with its own arguments or those of the run.
 	id := s.create(map[string]any{}).ID()
 	for args, want := range map[string]string{"": "42", `{"n":4}`: "8"} {
 		body := map[string]any{"script": saved.ID, "wait": true}

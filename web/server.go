@@ -31,17 +31,19 @@ const (
 	idleTime = 2 * time.Minute
 	// headerLimit bounds a request's headers, in bytes.
 	headerLimit = 64 << 10
-	// stopTime bounds how long running requests may go on when the server stops.
+	// stopTime bounds how long running requests may continue when the server
+	// stops.
 	stopTime = 10 * time.Second
 
-	// DefaultStallLimit is how long a peer may take nothing before it is dropped.
+	// DefaultStallLimit is how long a peer may read nothing before it is
+	// disconnected.
 	DefaultStallLimit = 30 * time.Second
-	// DefaultCreateRate is how many sessions, with or without a run, a caller may
-	// create in a minute.
+	// DefaultCreateRate is how many sessions a caller may create per minute, with
+	// or without a run.
 	DefaultCreateRate = 120
 	// DefaultCreateBurst is how many of them a caller may create at once.
 	DefaultCreateBurst = 60
-	// DefaultSignInRate is how many wrong keys a caller may try in a minute.
+	// DefaultSignInRate is how many wrong keys a caller may try per minute.
 	DefaultSignInRate = 10
 	// DefaultSignInBurst is how many wrong keys a caller may try at once.
 	DefaultSignInBurst = 10
@@ -56,38 +58,40 @@ type Config struct {
 	Scripts *savedscripts.Scripts // default: nothing can be saved
 	Keys    *Keys
 
-	// LinkKey signs the cookies of share links. With the same one after a restart
-	// their holders are told what became of the session. Default: made anew.
+	// LinkKey signs the cookies of share links. If it stays the same across a
+	// restart, visitors with such a cookie still learn how the session ended.
+	// Default: a new key at each start.
 	LinkKey string
-	// Webhooks are shown and can be tried; default: there are none.
+	// Webhooks are listed and can be tested. Default: none.
 	Webhooks *webhook.Sender
 
-	// PublicURL is the address that people reach the server under, without a
+	// PublicURL is the address under which people reach the server, without a
 	// slash at the end. By default it is taken from each request.
 	PublicURL func() string
 	// TrustedProxies are the addresses of proxies in front of the server. Their
-	// Forwarded and X-Forwarded-… headers are believed. Default: none.
+	// Forwarded and X-Forwarded-… headers are trusted. Default: none.
 	TrustedProxies []netip.Prefix
-	// ProxiedURLs makes links begin with the address that a trusted proxy was
-	// asked under, if it says so, instead of PublicURL.
+	// ProxiedURLs makes links begin with the address that a trusted proxy
+	// reports, if it does, instead of PublicURL.
 	ProxiedURLs bool
-	// AllowedOrigins are other sites whose pages may call, such as
+	// AllowedOrigins are other sites whose pages may call the API, such as
 	// "https://ops.example.com". Default: none.
 	AllowedOrigins []string
-	// EmbedOrigins are the sites that may show the pages of a session and of a
-	// takeover in a frame, as "https://ops.example.com". Default: none.
+	// EmbedOrigins are the sites that may frame the pages of a session and of a
+	// takeover, such as "https://ops.example.com". Default: none.
 	EmbedOrigins []string
-	// StallLimit is how long a viewer or a stream's reader may take nothing.
+	// StallLimit is how long a viewer or a reader of a stream may read nothing.
 	// Default DefaultStallLimit.
 	StallLimit time.Duration
-	// CreateRate and CreateBurst bound creates of one caller: a minute's number,
-	// and how many at once. Defaults DefaultCreateRate, DefaultCreateBurst.
+	// CreateRate and CreateBurst limit how many sessions one caller creates: per
+	// minute, and at once. Defaults DefaultCreateRate, DefaultCreateBurst.
 	CreateRate, CreateBurst int
-	// SignInRate and SignInBurst bound wrong keys of one caller in the same way.
+	// SignInRate and SignInBurst limit the wrong keys of one caller in the same
+	// way.
 	SignInRate, SignInBurst int
-	// Version is what /version says. Default "dev".
+	// Version is what /version returns. Default "dev".
 	Version string
-	// Logger is the server's. Default: discard.
+	// Logger is the server's log. Default: discard.
 	Logger *slog.Logger
 }
 
@@ -118,8 +122,8 @@ func (c *Config) setDefaults() {
 	}
 }
 
-// Server answers HTTP for a session.Manager. All methods may be called from
-// any goroutine. It does not own the manager.
+// Server serves a session.Manager over HTTP. All methods may be called from any
+// goroutine. It does not close the manager.
 type Server struct {
 	cfg     Config
 	manager *session.Manager
@@ -139,15 +143,15 @@ type Server struct {
 	draining atomic.Bool
 	local    atomic.Pointer[string] // see localURL
 	seen     atomic.Pointer[string] // see SeenURL
-	ctx      context.Context        // ends sockets and streams; the server's own
+	ctx      context.Context        // ends with the server; sockets and streams end with it
 	stop     context.CancelCauseFunc
 
-	mu     sync.Mutex     // guards closed, so that work is not added to while Close waits for it
-	closed bool           // by Close
+	mu     sync.Mutex     // guards closed, so that no work is added while Close waits for it
+	closed bool           // set by Close
 	work   sync.WaitGroup // sockets, and runs that clean up after themselves
 }
 
-// New makes a server. End it with Close.
+// New returns a server. End it with Close.
 func New(cfg Config) (*Server, error) {
 	if cfg.Manager == nil {
 		return nil, errors.New("web: a manager is required")
@@ -193,13 +197,14 @@ func (s *Server) newEcho() *echo.Echo {
 	return e
 }
 
-// Handler is the server as a handler, for tests and for servers around it.
+// Handler returns the server as a handler, for tests and for embedding.
 func (s *Server) Handler() http.Handler {
 	return headAsGet(behindProxies(s.cfg.TrustedProxies, s.echo))
 }
 
-// Serve answers on ln until ctx ends, then lets requests under way finish for
-// a while and closes the server. It returns when nothing is left of it.
+// Serve serves requests on ln until ctx ends. Then it lets running requests
+// finish for a while and closes the server. It returns when all resources are
+// freed.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.noteListener(ln.Addr())
 	hs := &http.Server{
@@ -218,7 +223,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	err = errors.Join(err, hs.Shutdown(stopCtx))
-	_ = hs.Close() // whoever did not finish in time
+	_ = hs.Close() // disconnects callers that did not finish in time
 	if err == nil {
 		<-served //nolint:errcheck // it is http.ErrServerClosed
 	}
@@ -232,7 +237,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 // limitHit counts that a limit was reached.
 func (s *Server) limitHit(name limits.Name) { s.manager.Limits().Add(name, 1) }
 
-// Drain makes /readyz and creates answer 503, so that nobody new comes.
+// Drain makes /readyz and requests to create sessions return 503, so that no new
+// callers come.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Close ends sockets and streams and returns when they have ended.
@@ -244,7 +250,7 @@ func (s *Server) Close() {
 	s.work.Wait()
 }
 
-// begin makes Close wait until done is called. It fails once Close was called.
+// begin makes Close wait until done is called. It fails after Close was called.
 func (s *Server) begin() (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,7 +265,7 @@ func stoppingFailure() *failure {
 	return &failure{kind: kindNotReady, detail: "The server is stopping.", retryAfter: fullRetryAfter}
 }
 
-// publicURL is the configured address, or empty.
+// publicURL returns the configured address, or "".
 func (s *Server) publicURL() string {
 	if s.cfg.PublicURL == nil {
 		return ""
@@ -270,10 +276,10 @@ func (s *Server) publicURL() string {
 // https reports whether people reach the server over TLS.
 func (s *Server) https() bool { return strings.HasPrefix(s.publicURL(), "https://") }
 
-// SeenURL is the address under which a trusted proxy was last asked by an operator
-// who signed in or opened a page, without a slash at the end. Programs may use
-// another address than people. It is empty before, and unless Config.ProxiedURLs is
-// set.
+// SeenURL returns the address that a trusted proxy last reported for an operator
+// who signed in or opened a page, without a slash at the end. Programs are
+// ignored, because they may use another address than people. It is empty until
+// then, and always if Config.ProxiedURLs is not set.
 func (s *Server) SeenURL() string {
 	if u := s.seen.Load(); u != nil {
 		return *u
@@ -288,7 +294,7 @@ func (s *Server) noteProxy(r *http.Request) {
 	}
 }
 
-// baseURL is the address to write into answers.
+// baseURL returns the address to use in responses.
 func (s *Server) baseURL(r *http.Request) string {
 	if u := forwardedOf(r).url(); u != "" && s.cfg.ProxiedURLs {
 		return u
@@ -303,8 +309,8 @@ func (s *Server) baseURL(r *http.Request) string {
 	return (&url.URL{Scheme: scheme, Host: r.Host}).String()
 }
 
-// sessionOf is the session that a request names, in its path or, for the bare
-// calls of single-session callers, as ?session=.
+// sessionOf returns the session that a request names, in its path or, for calls
+// without an id in the path, as ?session=.
 func (s *Server) sessionOf(c echo.Context) (*session.Session, error) {
 	id := c.Param("id")
 	if id == "" {
@@ -320,7 +326,7 @@ func (s *Server) sessionOf(c echo.Context) (*session.Session, error) {
 	return found, nil
 }
 
-// liveSession is sessionOf for acts, which an ended session refuses.
+// liveSession is like sessionOf, but refuses sessions that have ended.
 func (s *Server) liveSession(c echo.Context) (*session.Session, error) {
 	found, err := s.sessionOf(c)
 	if err != nil {
@@ -333,7 +339,8 @@ func (s *Server) liveSession(c echo.Context) (*session.Session, error) {
 	return found, nil
 }
 
-// actOn reads what a call asks of a live session, and finds the session.
+// actOn reads the body of a call that needs a live session, and returns the
+// session.
 func (s *Server) actOn(c echo.Context, request any) (*session.Session, error) {
 	if err := readJSON(c, bodyLimit, request); err != nil {
 		return nil, err
@@ -341,7 +348,7 @@ func (s *Server) actOn(c echo.Context, request any) (*session.Session, error) {
 	return s.liveSession(c)
 }
 
-// onlySession is the one live session there is.
+// onlySession returns the live session if there is exactly one.
 func (s *Server) onlySession() (*session.Session, error) {
 	var only *session.Session
 	for _, one := range s.manager.List() {

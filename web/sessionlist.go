@@ -12,8 +12,8 @@ import (
 	"takeover/web/views"
 )
 
-// endedShown is how many ended sessions the list of sessions shows; the filter
-// finds the others.
+// endedShown is how many ended sessions the list shows. The filter finds the
+// others.
 const endedShown = 50
 
 // maxFailure is how much of an error's first line a list shows, in bytes.
@@ -75,7 +75,7 @@ func sessionCard(one *session.Session) views.SessionInfo {
 	return v
 }
 
-// failureLine is the first line of a run's error, or empty.
+// failureLine returns the first line of a run's error, or "".
 func failureLine(run session.RunInfo) string {
 	if run.Error == nil {
 		return ""

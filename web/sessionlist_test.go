@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestListOfEndedSessions checks the order of the ended sessions, what became of
-// them, and the filter that stands in the address.
+// TestListOfEndedSessions checks the order of the ended sessions, their outcomes,
+// and the filter in the address.
 func TestListOfEndedSessions(t *testing.T) {
 	s := startServer(t, nil)
 	run := func(id, code string) {
@@ -20,7 +20,7 @@ func TestListOfEndedSessions(t *testing.T) {
 	run(failing, "return 1")
 	run(failing, "throw new Error('the button is gone\\nand more')")
 	run(working, "return 1")
-	for _, id := range []string{idle, working, failing} { // the oldest ends last
+	for _, id := range []string{idle, working, failing} { // the oldest session ends last
 		s.call("POST", "/v1/sessions/"+id+"/release", map[string]any{}, 200, nil)
 	}
 	row := regexp.MustCompile(`(?s)<tr data-key="([^"]*)".*?</tr>`)

@@ -14,25 +14,25 @@ import (
 	"takeover/session"
 )
 
-// sessionView is a session as the API gives it: session's own fields and those
+// sessionView is a session as the API returns it: session's own fields, and those
 // that only the server knows.
 type sessionView struct {
 	session.Info
-	// WebsocketURL is empty: an address where nothing speaks CDP would mislead.
+	// WebsocketURL stays empty, because no address serves CDP.
 	WebsocketURL     string   `json:"websocketUrl" doc:"Empty: this version has no CDP endpoint."`
 	DebugURL         string   `json:"debugUrl"`
 	SessionViewerURL string   `json:"sessionViewerUrl"`
 	Warnings         []string `json:"warnings,omitempty"`
 }
 
-// releasedView is the answer to a release.
+// releasedView is the response to a release.
 type releasedView struct {
 	sessionView
 	Success bool   `json:"success"`
 	Message string `json:"message"`
 }
 
-// releaseAllView is the answer to a release of all.
+// releaseAllView is the response to releasing all sessions.
 type releaseAllView struct {
 	Success  bool     `json:"success"`
 	Message  string   `json:"message"`
@@ -65,7 +65,7 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 }
 
 // mayLook reports whether the caller may see the session's page. A guest with a
-// takeover's link may do so while the takeover is open.
+// takeover's link may see it while the takeover is open.
 func mayLook(c echo.Context, one *session.Session) bool {
 	grant, guest := caller(c).grant(one.ID())
 	if !guest || grant.Takeover == "" {
@@ -152,8 +152,8 @@ func (s *Server) releaseAll(c echo.Context) error {
 	all := slices.DeleteFunc(s.manager.List(), func(one *session.Session) bool { return one.Status().Ended() })
 	released := make([]bool, len(all))
 	var work sync.WaitGroup
-	for i, one := range all { // each waits for its Chromium's end
-		work.Go(func() { released[i] = one.Release("released") == nil }) // else it ended by itself meanwhile
+	for i, one := range all { // in parallel, because each waits for its Chromium to end
+		work.Go(func() { released[i] = one.Release("released") == nil }) // false if it has ended by itself meanwhile
 	}
 	work.Wait()
 	for i, one := range all {

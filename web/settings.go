@@ -29,7 +29,7 @@ func (s *Server) pageSettings(c echo.Context) error {
 	return s.render(c, http.StatusOK, views.Settings(p))
 }
 
-// minutes writes a duration for people.
+// minutes formats a duration for people.
 func minutes(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -24,8 +24,9 @@ const (
 	formLimit = 64 << 10
 )
 
-// signInCodes are the one-time codes of sign-in links. A link contains a code and
-// not the key, so that a terminal's scrollback or a log does not reveal the key.
+// signInCodes are the one-time codes of sign-in links. A link contains a code
+// instead of the key, so that a terminal's scrollback or a log does not reveal
+// the key.
 type signInCodes struct {
 	limits *limits.Hits
 
@@ -67,7 +68,7 @@ func (s *signInCodes) take(code string) *keyEntry {
 	return found.entry
 }
 
-// SignInPath makes a sign-in link for one use within a day, as a path on the
+// SignInPath returns a sign-in link for one use within a day, as a path on the
 // server. It leads to next, or to the sessions.
 func (s *Server) SignInPath(next string) string {
 	q := url.Values{"code": {s.codes.create(&s.keys.entries[0])}}
@@ -179,8 +180,8 @@ func (s *Server) renderLogin(c echo.Context, status int, message string) error {
 	return s.render(c, status, views.Login(views.LoginPage{Page: s.page(c), Next: next, Error: message}))
 }
 
-// localPath returns next if it is a path of this server, or else the path of the
-// sessions. A browser takes "//host" and "/\host" for other servers.
+// localPath returns next if it is a path of this server, and otherwise the path
+// of the sessions. Browsers treat "//host" and "/\host" as other servers.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {

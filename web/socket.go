@@ -8,13 +8,12 @@ import (
 	"takeover/rawio"
 )
 
-// socketBuffer is the size of the write buffer. Pictures of most pages fit; the
-// standard library's 4 KiB would cut each of them in two.
+// socketBuffer is the size of the write buffer. Most pictures fit into it. The
+// standard library's 4 KiB would split each of them in two.
 const socketBuffer = 32 << 10
 
-// socketWriter is a response whose hijacked connection is read and written by
-// package rawio, so that pictures and acknowledgements do not wake the runtime's
-// monitor.
+// socketWriter is a response whose hijacked connection uses package rawio, so
+// that pictures and acknowledgements do not wake the runtime's monitor.
 type socketWriter struct{ http.ResponseWriter }
 
 // Unwrap serves http.ResponseController.
@@ -30,8 +29,8 @@ func (w socketWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return s, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(s, socketBuffer)), nil
 }
 
-// bareConn is a connection that bypasses the runtime while it need not wait.
-// Under TLS it is an ordinary connection.
+// bareConn is a connection that bypasses the runtime when it need not wait. Under
+// TLS it is an ordinary connection.
 type bareConn struct {
 	net.Conn
 	r *rawio.Reader

@@ -24,7 +24,7 @@ const (
 	sseBeat = 15 * time.Second
 )
 
-// errStalled is why a peer that takes nothing is dropped.
+// errStalled is why a peer that reads nothing is disconnected.
 var errStalled = errors.New("the peer took nothing for too long")
 
 // sse writes server-sent events. Its methods may be called from any goroutine.
@@ -33,12 +33,12 @@ type sse struct {
 	rc    *http.ResponseController
 	stall time.Duration
 
-	mu   sync.Mutex // guards what follows and w, because beats and events alternate
+	mu   sync.Mutex // guards what follows and w, because beats and events are written by different goroutines
 	line []byte     // reused
 }
 
-// streaming answers with a stream of events that feed sends. The stream ends when
-// feed returns, the caller leaves or stalls, or the server stops.
+// streaming responds with a stream of the events that feed sends. The stream ends
+// when feed returns, the caller leaves or stalls, or the server stops.
 func (s *Server) streaming(c echo.Context, feed func(ctx context.Context, out *sse) error) error {
 	ctx, cancel := context.WithCancelCause(c.Request().Context())
 	defer cancel(nil)
@@ -99,10 +99,10 @@ func (o *sse) comment(text string) error {
 	return o.flushLocked()
 }
 
-// writeLocked writes with a deadline: a caller that takes nothing until then has
+// writeLocked writes with a deadline. A caller that does not read until then has
 // stalled.
 func (o *sse) writeLocked(line []byte) error {
-	_ = o.rc.SetWriteDeadline(time.Now().Add(o.stall)) // a test's recorder has none
+	_ = o.rc.SetWriteDeadline(time.Now().Add(o.stall)) // not supported by a test's recorder
 	if _, err := o.w.Write(line); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}

@@ -40,7 +40,7 @@ type failRequest struct {
 }
 
 // guestTakeover removes what only operators may see: the link, whose secret may
-// be stronger than the guest's, and who asked.
+// be stronger than the guest's, and who requested the takeover.
 func guestTakeover(info session.TakeoverInfo) session.TakeoverInfo {
 	info.URL, info.RequestedBy = "", ""
 	info.Changes = nil
@@ -211,8 +211,8 @@ func (s *Server) cancelTakeover(c echo.Context) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Cancel(caller(c).name) })
 }
 
-// settleTakeover ends a takeover, but not for a guest while another person works
-// on it. That person ends it through their viewer's socket.
+// settleTakeover ends a takeover. It refuses a guest while another person works
+// on it. That person ends it over the viewer's socket.
 func (s *Server) settleTakeover(c echo.Context, settle func(*session.Takeover) error) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error {
 		if !caller(c).operator() {

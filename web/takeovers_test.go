@@ -11,8 +11,9 @@ import (
 	"takeover/session"
 )
 
-// TestTakeoverThroughTheAPI is the product's main job without a page: a script
-// asks for a person, who works through a viewer's socket and says done.
+// TestTakeoverThroughTheAPI does the product's main job without a page: a script
+// asks for a person, who works over a viewer's socket and reports that it is
+// done.
 func TestTakeoverThroughTheAPI(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(map[string]any{"url": site(t)})
@@ -43,7 +44,7 @@ func TestTakeoverThroughTheAPI(t *testing.T) {
 	waited := make(chan reply, 1)
 	go func() { waited <- s.do(request{method: "GET", path: base + "/takeovers/" + asked.ID + "?wait=30s"}) }()
 
-	cookie := s.redeem(asked.URL) // what the person does who got the link
+	cookie := s.redeem(asked.URL) // what the person with the link does
 	v := s.join(one, http.Header{"Cookie": {cookie}, "Origin": {s.base}})
 	v.wait("takeover", func(m map[string]any) bool {
 		info, _ := m["takeover"].(map[string]any)
@@ -100,8 +101,8 @@ func TestTakeoverThroughTheAPI(t *testing.T) {
 	}
 }
 
-// TestMoreTime extends a takeover as programs do. People do it by the viewer's
-// socket, where they get as much as was given first.
+// TestMoreTime extends a takeover as programs do. People do that over the
+// viewer's socket, where they get the original timeout again.
 func TestMoreTime(t *testing.T) {
 	s := startServer(t, nil)
 	base := "/v1/sessions/" + s.create(map[string]any{}).ID() + "/takeovers"

@@ -19,8 +19,8 @@ import (
 	"takeover/session"
 )
 
-// testViewer is a viewer's end of a socket. A goroutine reads it, acks what it
-// gets, and keeps everything for the test to look at.
+// testViewer is a viewer's end of a socket. A goroutine reads it, acknowledges
+// the pictures, and keeps everything for the test.
 type testViewer struct {
 	t    *testing.T
 	conn *websocket.Conn
@@ -43,13 +43,13 @@ type testPicture struct {
 	startsAsJPEG, zeroIsZero, empty bool
 }
 
-// dial opens a viewer's socket as an operator, or with the headers given.
+// dial opens a viewer's socket as an operator, or with the given headers.
 func (s *testServer) dial(one *session.Session, header http.Header) *testViewer {
 	s.t.Helper()
 	return s.dialAgain(one, header, "")
 }
 
-// dialAgain is dial with the word that resumes an earlier view.
+// dialAgain dials with the secret word that resumes an earlier view.
 func (s *testServer) dialAgain(one *session.Session, header http.Header, resume string) *testViewer {
 	s.t.Helper()
 	if header == nil {
@@ -76,7 +76,7 @@ func (s *testServer) dialAgain(one *session.Session, header http.Header, resume 
 	return v
 }
 
-// join is dial and hello.
+// join dials and sends hello.
 func (s *testServer) join(one *session.Session, header http.Header) *testViewer {
 	s.t.Helper()
 	v := s.dial(one, header)
@@ -150,7 +150,7 @@ func (v *testViewer) send(m any) {
 	}
 }
 
-// until waits for a condition over what has come.
+// until waits until the received messages meet a condition.
 func (v *testViewer) until(what string, holds func() bool) {
 	v.t.Helper()
 	timeout := time.After(browsertest.Patience)
@@ -179,7 +179,7 @@ func (v *testViewer) summary() string {
 	return fmt.Sprintf("%d pictures, last messages %v", len(v.pictures), v.messages[from:])
 }
 
-// wait waits for a message, also one that has come before.
+// wait waits for a message, or returns one that arrived earlier.
 func (v *testViewer) wait(what string, match func(map[string]any) bool) map[string]any {
 	v.t.Helper()
 	return v.waitFrom(0, what, match)
@@ -212,7 +212,7 @@ func (v *testViewer) pictureCount() int {
 	return len(v.pictures)
 }
 
-// takeControl takes control and returns the epoch it was given under.
+// takeControl takes control and returns its epoch.
 func (v *testViewer) takeControl() uint64 {
 	v.t.Helper()
 	from := v.mark()
@@ -241,8 +241,8 @@ func (v *testViewer) closed() websocket.StatusCode {
 	return websocket.CloseStatus(v.err)
 }
 
-// site is a page to look at: a button that changes the page's colour, a field,
-// an animation for #move. What happens to them is told in the address.
+// site serves a test page: a button that changes the page's colour, a field, and
+// an animation for #move. The address shows what happens to them.
 func site(t *testing.T) string {
 	t.Helper()
 	page := `<!doctype html><title>ready</title><style>body{margin:0}button{position:fixed;left:0;top:0;width:400px;height:200px}
@@ -260,7 +260,7 @@ func site(t *testing.T) string {
 	return srv.URL + "/"
 }
 
-// at matches the tabs message that has a tab whose address ends so.
+// at matches a tabs message with a tab whose address has the given end.
 func at(suffix string) func(map[string]any) bool {
 	return func(m map[string]any) bool {
 		tabs, _ := m["tabs"].([]any)

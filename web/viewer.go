@@ -34,35 +34,36 @@ const (
 	pingEvery = 15 * time.Second
 	// statsEvery is the interval of a viewer's figures.
 	statsEvery = time.Second
-	// maxActs bounds the waiting slow messages of a viewer.
+	// maxActs bounds the slow messages of a viewer that wait.
 	maxActs = 32
-	// maxReplies bounds the waiting replies; beyond it, the socket is not read.
+	// maxReplies bounds the replies that wait. Beyond that, the socket is not
+	// read.
 	maxReplies = 64
 	// maxCloseReason bounds the text of a close frame in bytes (RFC 6455, 5.5).
 	maxCloseReason = 120
 )
 
 var (
-	// errViewerLeft is why a view ends when the viewer closed the socket.
+	// errViewerLeft is why a view ends when the viewer closes the socket.
 	errViewerLeft = errors.New("the viewer left")
-	// errViewerLost is why a view ends when the socket broke.
+	// errViewerLost is why a view ends when the connection breaks.
 	errViewerLost = errors.New("the viewer's connection broke")
 	// errUnread is why a view ends when the viewer left too many messages unread.
 	errUnread = fmt.Errorf("%w: too many messages wait", errStalled)
 )
 
-// viewerSocket is the connection of one viewer. run writes messages,
-// writePictures writes pictures, and nothing else writes. read reads.
+// viewerSocket is the connection of one viewer. Only run writes messages, only
+// writePictures writes pictures, and read reads.
 type viewerSocket struct {
 	server *Server
 	conn   *websocket.Conn
 	viewer *session.Viewer
 	role   session.Role
-	grant  *links.Grant    // of a guest
-	over   <-chan struct{} // closed when that is revoked; nil for others
+	grant  *links.Grant    // grant of a guest
+	over   <-chan struct{} // closed when the grant's link is revoked; nil for operators
 	log    *slog.Logger
 
-	ctx    context.Context // the life of the connection
+	ctx    context.Context // ends with the connection
 	cancel context.CancelCauseFunc
 
 	hello    chan struct{} // closed by read after the first message
@@ -94,7 +95,7 @@ func (s *Server) view(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	defer done() // after the viewer has left
+	defer done() // run after the viewer has left
 	viewer, err := one.Join(joining)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (s *Server) view(c echo.Context) error {
 	defer viewer.Leave()
 	conn, err := websocket.Accept(socketWriter{c.Response()}, c.Request(), &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
-		InsecureSkipVerify: true, // guard has checked the Origin, considering keys and public URL
+		InsecureSkipVerify: true, // guard has already checked the Origin, taking keys and the public URL into account
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
@@ -123,7 +124,7 @@ func websocketAsked(r *http.Request) bool {
 	return r.Header.Get("Sec-WebSocket-Key") != "" && headerHas(r.Header.Values("Upgrade"), "websocket")
 }
 
-// serve runs the connection until either side ends it.
+// serve runs the connection until one side ends it.
 func (v *viewerSocket) serve() {
 	v.ctx, v.cancel = context.WithCancelCause(v.server.ctx)
 	v.conn.SetReadLimit(messageLimit)
@@ -138,10 +139,10 @@ func (v *viewerSocket) serve() {
 	err := v.run()
 	v.cancel(err)
 	if errors.Is(err, links.ErrInvalid) {
-		v.viewer.Leave() // however the peer handles the closing
+		v.viewer.Leave() // whatever the peer does when the socket is closed
 	}
 	code, reason := v.closing(err)
-	_ = v.conn.Close(code, reason) // ends read; the peer may have gone
+	_ = v.conn.Close(code, reason) // ends read; the peer may be gone
 	work.Wait()
 	if errors.Is(err, errViewerLost) || code == closeStalled {
 		v.viewer.Lost()
@@ -161,7 +162,7 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 	case errors.Is(err, screencast.ErrStalled):
 		v.server.limitHit(limits.Pictures)
 		return v.stalled()
-	case errors.Is(err, errUnread): // the session has counted it
+	case errors.Is(err, errUnread): // the session has already counted it
 		return v.stalled()
 	case errors.Is(err, errStalled):
 		v.server.limitHit(limits.Stalls)
@@ -178,7 +179,8 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 	return code, text.Clip(err.Error(), maxCloseReason)
 }
 
-// stalled counts a viewer that is dropped, and returns its close code and reason.
+// stalled counts a viewer that is disconnected, and returns its close code and
+// reason.
 func (v *viewerSocket) stalled() (websocket.StatusCode, string) {
 	v.server.metrics.dropped.WithLabelValues("stalled").Inc()
 	return closeStalled, "stalled"
@@ -189,7 +191,7 @@ func (v *viewerSocket) read() {
 	limit := rate.NewLimiter(viewerRate, viewerBurst)
 	greeted := false
 	for {
-		kind, raw, err := v.conn.Read(context.Background()) // run closes the socket
+		kind, raw, err := v.conn.Read(context.Background()) // without a deadline, because run closes the socket
 		if err != nil {
 			if errors.Is(err, websocket.ErrMessageTooBig) {
 				v.server.metrics.malformed.Inc()
@@ -198,7 +200,7 @@ func (v *viewerSocket) read() {
 			return
 		}
 		if v.ctx.Err() != nil {
-			continue // only the peer's close frame is expected now
+			continue // from now on, only the peer's close frame is expected
 		}
 		if err := v.pace(limit, len(raw)); err != nil {
 			return
@@ -225,8 +227,8 @@ func (v *viewerSocket) read() {
 	}
 }
 
-// leftOrLost tells a viewer that left, with a close frame, from one whose
-// connection broke and who may come back.
+// leftOrLost distinguishes a viewer that left with a close frame from one whose
+// connection broke and who may return.
 func leftOrLost(err error) error {
 	switch websocket.CloseStatus(err) {
 	case websocket.StatusNormalClosure, websocket.StatusGoingAway:
@@ -235,7 +237,7 @@ func leftOrLost(err error) error {
 	return errViewerLost
 }
 
-// pace slows down a viewer that sends too much; TCP makes it wait.
+// pace slows down a viewer that sends too much. TCP then makes the viewer wait.
 func (v *viewerSocket) pace(limit *rate.Limiter, size int) error {
 	cost := 1 + size/viewerUnit
 	if limit.AllowN(time.Now(), cost) {
@@ -245,8 +247,8 @@ func (v *viewerSocket) pace(limit *rate.Limiter, size int) error {
 	return limit.WaitN(v.ctx, cost)
 }
 
-// carryOut carries out a message. Slow messages go to doActs, in order, so that
-// input does not wait for them.
+// carryOut executes a message. It passes slow messages to doActs, in order, so
+// that input does not wait for them.
 func (v *viewerSocket) carryOut(m parsed) {
 	switch {
 	case m.kind == "ping":
@@ -272,7 +274,7 @@ func pingTime(m viewerMessage) jsontext.Value {
 	return jsontext.Value("null")
 }
 
-// doActs carries out slow messages in order.
+// doActs executes slow messages in order.
 func (v *viewerSocket) doActs() {
 	for {
 		select {
@@ -286,14 +288,15 @@ func (v *viewerSocket) doActs() {
 	}
 }
 
-// complain sends the viewer an error. Unknown errors are not for viewers.
+// complain sends the viewer an error. The text of unknown errors is not shown to
+// viewers.
 func (v *viewerSocket) complain(err error) {
 	v.server.metrics.malformed.Inc()
 	v.reply(session.ErrorMessage{Type: "error", Message: text.Clip(err.Error(), 500)})
 }
 
-// reply passes a message to the writer. A viewer that does not take its replies
-// is not read either.
+// reply passes a message to the writer. While a viewer does not read its replies,
+// its messages are not read, either.
 func (v *viewerSocket) reply(m any) {
 	select {
 	case v.replies <- m:
@@ -301,7 +304,7 @@ func (v *viewerSocket) reply(m any) {
 	}
 }
 
-// keepAlive detects peers that have gone or take nothing.
+// keepAlive detects peers that are gone or read nothing.
 func (v *viewerSocket) keepAlive() {
 	tick := time.NewTicker(min(pingEvery, v.server.cfg.StallLimit/2))
 	defer tick.Stop()
@@ -315,7 +318,7 @@ func (v *viewerSocket) keepAlive() {
 		err := v.conn.Ping(ctx)
 		cancel()
 		if err != nil {
-			v.cancel(errStalled) // has no effect when the connection ended for another reason
+			v.cancel(errStalled) // has no effect if the connection ended for another reason
 			return
 		}
 	}

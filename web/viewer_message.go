@@ -23,9 +23,9 @@ type viewerMessage interface {
 // acceptedMessage is a type of message that viewers may send.
 type acceptedMessage struct {
 	role    session.Role // the least role that may send it
-	slow    bool         // may take long, and must not delay input
+	slow    bool         // may take long, so it must not delay input
 	does    string       // for /docs
-	message any          // an empty one, whose fields /docs lists
+	message any          // an empty value, whose fields /docs lists
 	parse   func(raw []byte) (viewerMessage, error)
 }
 
@@ -40,7 +40,7 @@ func accept[M any, P interface {
 
 const fast, slow = false, true
 
-// viewerMessages has the messages that viewers may send, by their types.
+// viewerMessages lists the messages that viewers may send, by type.
 var viewerMessages = map[string]acceptedMessage{
 	"hello": accept[helloMessage](session.RoleView, fast,
 		"Begins the view, as the first message: how large the viewer shows the page on its screen (width and height in CSS pixels, 0 for the page's own size), its device pixel ratio, and how many pictures a second it wants at most."),
@@ -140,7 +140,7 @@ type (
 	tabMessage struct {
 		Action string `json:"action"`
 		Tab    uint32 `json:"tab"`
-		URL    string `json:"url"` // to open in a new tab
+		URL    string `json:"url"` // the address to open in a new tab
 	}
 	clipboardMessage struct {
 		session.Clipboard
@@ -200,7 +200,7 @@ func (m *ackMessage) act(_ context.Context, v *session.Viewer) error {
 func (m *mouseMessage) act(_ context.Context, v *session.Viewer) error {
 	err := v.Mouse(m.Mouse, m.Epoch)
 	if m.Event == "move" && errors.Is(err, session.ErrNotController) {
-		return nil // skipping a picture is no attempt to act
+		return nil // skipping a picture does not count as an attempt to act
 	}
 	return err
 }
@@ -270,11 +270,11 @@ func (m *takeoverMessage) act(_ context.Context, v *session.Viewer) error {
 	return v.Takeover(m.Action, m.ID, m.Note)
 }
 
-// act does nothing, because the writer answers a ping.
+// act does nothing, because the writer answers pings.
 func (m *pingMessage) act(context.Context, *session.Viewer) error { return nil }
 
 // parseAs decodes a message. It ignores unknown fields, so that a newer viewer
-// can talk to an older server.
+// works with an older server.
 func parseAs[M any, P interface {
 	*M
 	viewerMessage
@@ -294,8 +294,8 @@ type parsed struct {
 }
 
 // parseViewerMessage decodes a text message from a viewer with the given role.
-// Its errors are for the viewer; of the message, they contain only names of
-// fields and a short type.
+// Viewers see its errors. From the message, they contain only names of fields and
+// a shortened type.
 func parseViewerMessage(raw []byte, role session.Role) (parsed, error) {
 	var envelope struct {
 		Type string `json:"type"`
@@ -320,7 +320,7 @@ func parseViewerMessage(raw []byte, role session.Role) (parsed, error) {
 	return parsed{kind: envelope.Type, slow: row.slow, message: m}, nil
 }
 
-// messageError names the invalid field without its content.
+// messageError names the invalid field, but not its content.
 func messageError(kind string, err error) error {
 	f := asFailure(decodeFailure(err))
 	if len(f.fields) > 0 && f.fields[0].Field != "" {

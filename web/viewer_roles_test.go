@@ -11,8 +11,8 @@ import (
 	"takeover/session"
 )
 
-// roleSamples is a message of each type that is carried out for whoever may send
-// it. %d is the lease's epoch.
+// roleSamples has one message of each type that would take effect if the sender
+// may send it. %d is the epoch of the lease.
 var roleSamples = map[string]string{
 	"hello":    `{"type":"hello","width":800,"height":600,"dpr":1}`,
 	"ack":      `{"type":"ack","seq":0}`,
@@ -39,10 +39,11 @@ var roleSamples = map[string]string{
 	"download":   `{"type":"download","id":"none","action":"cancel"}`,
 }
 
-// answers are the messages that answer what a page or a server asked. Nothing was
-// asked here: whom the server would hear is told that there is no such question,
-// everybody else that they may not answer. When nobody is in control, whoever may act
-// answers all of them but select, which is offered only to the person in control.
+// answers are the messages that answer a question of a page or a server. There is
+// no question here. So a viewer who may answer gets the error that there is no
+// such question, and everybody else the error that they may not answer. While
+// nobody is in control, whoever may act may answer all of them except select,
+// which is offered only to the person in control.
 var answers = map[string]bool{"select": true, "dialog": true, "chooser": true, "auth": true, "permission": true, "download": true}
 
 // TestWhoMaySendWhat sends each type of message in each role while each kind of
@@ -59,7 +60,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 	}
 	one.ShareFile("dropped.txt")
 	looking := map[string]bool{"hello": true, "ack": true, "ping": true, "resize": true}
-	answering := map[string]bool{"control": true, "takeover": true} // no act on the page
+	answering := map[string]bool{"control": true, "takeover": true} // does not act on the page
 	join := func(role session.Role, takeover string) *session.Viewer {
 		o := session.ViewerOptions{Role: role}
 		if takeover != "" {
@@ -74,7 +75,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 	for _, holder := range []string{"mine", "other", "script", "nobody"} {
 		for _, role := range []session.Role{session.RoleView, session.RoleTakeover, session.RoleControl} {
 			if role == session.RoleView && holder == "mine" {
-				continue // it never can be
+				continue // this combination is impossible
 			}
 			to, err := one.RequestTakeover(session.TakeoverOptions{Reason: "look", RequestedBy: "test"})
 			if err != nil {
@@ -149,7 +150,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 	}
 }
 
-// epochOf is the epoch of the news that match accepts.
+// epochOf returns the epoch of the control message that match accepts.
 func epochOf(t *testing.T, v *session.Viewer, match func(session.ControlMessage) bool) uint64 {
 	t.Helper()
 	for {

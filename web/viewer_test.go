@@ -47,7 +47,7 @@ func TestViewerSeesPicturesAndControls(t *testing.T) {
 	v.wait("the page's answer", at("#clicked-1"))
 	v.until("a new picture", func() bool { return len(v.pictures) > before })
 
-	v.click(200, 250, epoch) // beside everything: nothing
+	v.click(200, 250, epoch) // beside everything, so nothing happens
 	v.click(200, 330, epoch)
 	v.send(map[string]any{"type": "text", "text": "héllo 日本 🙂", "epoch": epoch})
 	v.wait("text", at("#typed-"+url.PathEscape("héllo 日本 🙂")))
@@ -108,7 +108,7 @@ func TestOneControlsAtATime(t *testing.T) {
 	if epochB <= epochA {
 		t.Errorf("epoch %d after %d", epochB, epochA)
 	}
-	b.click(200, 100, epochA) // its own control, an old epoch: dropped
+	b.click(200, 100, epochA) // dropped: its own control, but an old epoch
 	b.click(200, 100, epochB)
 	b.wait("the second click", at("#clicked-2"))
 	a.click(200, 100, epochA)
@@ -119,8 +119,8 @@ func TestOneControlsAtATime(t *testing.T) {
 	}
 }
 
-// TestControlOverABrokenConnection tells a viewer who closed the page from one
-// whose connection broke, and lets only that one go on.
+// TestControlOverABrokenConnection distinguishes a viewer who closed the page
+// from one whose connection broke. Only the latter can continue.
 func TestControlOverABrokenConnection(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(map[string]any{"url": site(t)})
@@ -189,7 +189,7 @@ func TestStalledViewerCostsNobody(t *testing.T) {
 	silent.send(map[string]any{"type": "hello", "width": 1280, "height": 720, "dpr": 1})
 	silent.until("its first picture", func() bool { return len(silent.pictures) > 0 })
 
-	// A second one, which does not even read.
+	// A second viewer, who does not even read.
 	deaf, _, err := websocket.Dial(t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view",
 		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + testKey}}, Subprotocols: []string{subprotocol}})
 	if err != nil {
@@ -204,7 +204,7 @@ func TestStalledViewerCostsNobody(t *testing.T) {
 	if n := silent.pictureCount(); n > 10 {
 		t.Errorf("a viewer that acks nothing got %d pictures", n)
 	}
-	for one.Info().Viewers > 2 { // the deaf one is dropped by a ping that is not answered
+	for one.Info().Viewers > 2 { // the second one is disconnected because it does not answer a ping
 		before := ok.pictureCount()
 		ok.until("pictures meanwhile", func() bool { return len(ok.pictures) > before+5 })
 	}
@@ -282,7 +282,7 @@ func TestCrashIsSeenAndOvercome(t *testing.T) {
 	}
 }
 
-// chromiumUnder is the browser process whose profile is below dir.
+// chromiumUnder returns the browser process whose profile is below dir.
 func chromiumUnder(t *testing.T, dir string) int {
 	t.Helper()
 	procs, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -94,8 +94,8 @@ func (v *viewerSocket) censor(m any) any {
 	return m
 }
 
-// tick sends changed figures, and ends the view of a guest whose link was revoked
-// or has expired.
+// tick sends figures that have changed, and ends the view of a guest whose link
+// was revoked or has expired.
 func (v *viewerSocket) tick(last *statsMessage) error {
 	if v.grant != nil {
 		if err := v.grantOver(); err != nil {
@@ -115,8 +115,8 @@ func (v *viewerSocket) tick(last *statsMessage) error {
 	return v.writeJSON(now)
 }
 
-// grantOver returns why a guest's view ends with its link, or nil. The end of the
-// session has a message of its own, which is on its way.
+// grantOver returns why a guest's view ends with its link, or nil. If the session
+// ends, that has a message of its own, which is already on its way.
 func (v *viewerSocket) grantOver() error {
 	err := v.server.manager.CheckGrant(*v.grant)
 	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
@@ -179,9 +179,9 @@ func (v *viewerSocket) takeMessages() {
 	}
 }
 
-// writePictures writes pictures. It fetches one when it has written the previous
-// one, so it always writes the newest. The socket lets its two writers in
-// alternately, so that a message waits for at most one picture.
+// writePictures writes pictures. It fetches the next one only after it has
+// written the previous one, so it always writes the newest. The socket alternates
+// between its two writers, so that a message waits for at most one picture.
 func (v *viewerSocket) writePictures() {
 	select {
 	case <-v.hello:

@@ -14,7 +14,7 @@ import (
 	"takeover/webhook"
 )
 
-// told is what an endpoint got.
+// told is a webhook that an endpoint received.
 type told struct {
 	Type string
 	Data map[string]any
@@ -115,7 +115,7 @@ func TestWebhooks(t *testing.T) {
 	s.call("POST", "/v1/webhooks/deliveries/msg_nothing/retry", nil, 404, nil)
 }
 
-// TestNoWebhooks checks that a server without any says so.
+// TestNoWebhooks checks the response of a server without webhooks.
 func TestNoWebhooks(t *testing.T) {
 	s := startServer(t, nil)
 	var view webhooksView

@@ -1,6 +1,6 @@
 // Package demo is a small site under /demo/: a sign-in form, a slider captcha, a
 // code from a phone, a welcome page, and a small page for each kind of task that
-// scripts are written for. The sample script, the examples and the tests use it,
+// a script may have to do. The sample script, the examples and the tests use it,
 // so that they work without the internet. It needs no key and protects nothing.
 package demo
 
@@ -30,17 +30,17 @@ const (
 const (
 	cookieName = "takeover_demo"
 	prefix     = "/demo/"
-	// maxForm bounds the forms of this site in bytes; a slider's trail is the
-	// longest.
+	// maxForm bounds the forms of this site in bytes. The longest contains the
+	// positions of a dragged slider.
 	maxForm = 64 << 10
 )
 
 //go:embed site
 var files embed.FS
 
-// pages are the templates by name, each with the common frame around it. They are
-// parsed for the first page, because most processes of this program, such as the
-// workers of scripts, show none.
+// pages are the templates by name, each inside the common frame. They are parsed
+// when the first page is shown, because most processes of this program, such as
+// the workers of scripts, show none.
 var pages = sync.OnceValue(func() map[string]*template.Template {
 	all := template.Must(template.ParseFS(files, "site/*.html"))
 	parsed := map[string]*template.Template{}
@@ -51,9 +51,9 @@ var pages = sync.OnceValue(func() map[string]*template.Template {
 	return parsed
 })
 
-// view is the data of the templates.
+// view is the data for the templates.
 type view struct {
-	Data     any // data of one page only
+	Data     any // data for one page only
 	Page     string
 	Title    string
 	Email    string
@@ -104,7 +104,7 @@ func asset(name, contentType string) echo.HandlerFunc {
 
 type site struct{ visits *visits }
 
-// visit finds the visitor's state, making one on the first visit.
+// visit returns the visitor's state, and creates it on the first visit.
 func (s *site) visit(c echo.Context) *visit {
 	if cookie, err := c.Cookie(cookieName); err == nil {
 		if v := s.visits.get(cookie.Value); v != nil {
@@ -223,7 +223,7 @@ func (s *site) code(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, prefix+"welcome")
 }
 
-// phone shows the device on which the code arrives.
+// phone shows the device that receives the code.
 func (s *site) phone(c echo.Context) error {
 	return s.render(c, http.StatusOK, view{Page: "phone", Title: "Messages", Code: s.visit(c).code()})
 }
@@ -262,7 +262,7 @@ func newID() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// SampleScript is the script with which the editor starts: it signs in to the
+// SampleScript returns the script that the editor starts with. It signs in to the
 // demo site and asks a person for the parts that it cannot do. baseURL is the
 // server's address for the session's browser, without a slash at the end.
 func SampleScript(baseURL string) string {

@@ -56,7 +56,7 @@ func bodyOf(t *testing.T, r *http.Response, err error) string {
 	return string(data)
 }
 
-// drag is the movement of a hand from 0 to x.
+// drag returns the movement of a hand from 0 to x.
 func drag(x float64) []point {
 	const steps = 20
 	trail := make([]point, 0, steps+1)
@@ -66,7 +66,7 @@ func drag(x float64) []point {
 	return trail
 }
 
-// gapOf finds the gap as a person does: it is the darkest part of the picture.
+// gapOf finds the gap as a person would: it is the darkest part of the picture.
 func gapOf(t *testing.T, client *http.Client, base string) float64 {
 	t.Helper()
 	r, err := client.Get(base + "/demo/captcha/scene.png")

@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 )
 
-// The scene in CSS pixels, drawn with as many image pixels. The piece moves along
-// a line; its left edge is at the slider's handle.
+// The scene in CSS pixels; the image has the same number of pixels. The piece
+// moves along a line. Its left edge follows the slider's handle.
 const (
 	sceneWidth  = 320
 	sceneHeight = 160
@@ -23,7 +23,7 @@ const (
 // that people with low vision find it too.
 var gapColor = color.RGBA{0x14, 0x1a, 0x2b, 0xff}
 
-// puzzle is a picture with a gap at a place that only the server knows.
+// puzzle is a picture with a gap. Only the server knows where the gap is.
 type puzzle struct {
 	number int
 	gap    int // left edge of the gap
@@ -41,7 +41,7 @@ func newPuzzle(number int) *puzzle {
 	return p
 }
 
-// at is the scene's colour at a point, without the gap: sky, sun and hills.
+// at returns the scene's colour at a point, without the gap: sky, sun and hills.
 func (p *puzzle) at(x, y float64) color.RGBA {
 	sky := y / sceneHeight
 	c := [3]float64{176 + 50*sky + 16*p.hue, 204 + 26*sky, 236 - 40*sky*p.hue}
@@ -82,7 +82,7 @@ func onEdge(x, y float64) bool {
 	return false
 }
 
-// scene is the picture with its gap, as PNG.
+// scene returns the picture with its gap, as PNG.
 func (p *puzzle) scene() ([]byte, error) {
 	return encode(sceneWidth, sceneHeight, func(x, y int) color.RGBA {
 		px, py := float64(x-p.gap)+0.5, float64(y-p.top)+0.5
@@ -96,7 +96,7 @@ func (p *puzzle) scene() ([]byte, error) {
 	})
 }
 
-// piece is the missing piece, as PNG with a transparent background.
+// piece returns the missing piece, as PNG with a transparent background.
 func (p *puzzle) piece() ([]byte, error) {
 	return encode(pieceSize, pieceSize, func(x, y int) color.RGBA {
 		px, py := float64(x)+0.5, float64(y)+0.5

@@ -26,7 +26,7 @@ type todo struct {
 	Text string `json:"text"`
 }
 
-// registerService adds the pages that talk to the server.
+// registerService adds the pages that fetch data from the server.
 func (s *site) registerService(g *echo.Group) {
 	for _, p := range []struct{ path, title string }{
 		{"lamp", "Lamp"}, {"wizard", "Booking"}, {"weather", "Weather"}, {"dashboard", "Dashboard"}, {"todos", "To do"}, {"notes", "Notebook"},
@@ -49,11 +49,11 @@ func (s *site) registerService(g *echo.Group) {
 	g.DELETE("/api/todos/:id", s.dropTodo)
 }
 
-// policy is the Content-Security-Policy of pages that contain frames of this
-// site, or are shown in one.
+// policy is the Content-Security-Policy of pages that frame pages of this site,
+// or are framed by one.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
 
-// framing lets a page contain frames of this site and be one.
+// framing lets a page frame pages of this site and be framed by one.
 func framing(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		c.Response().Header().Set("Content-Security-Policy", policy)
@@ -87,7 +87,7 @@ func (s *site) join(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, prefix+"members")
 }
 
-// showStat answers after a delay that depends on the figure.
+// showStat responds after a delay that depends on the figure.
 func showStat(c echo.Context) error {
 	values := map[string]int{"visitors": 1280, "orders": 42, "returns": 3}
 	name := c.Param("name")

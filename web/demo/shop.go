@@ -23,7 +23,7 @@ type item struct {
 	Stock int
 }
 
-// Price is the item's price as text.
+// Price returns the item's price as text.
 func (i item) Price() string { return fmt.Sprintf("%d.%02d €", i.Cents/100, i.Cents%100) }
 
 // catalog lists all items. It never changes, so that scripts get predictable
@@ -75,7 +75,7 @@ func (s *site) registerShop(g *echo.Group) {
 	g.GET("/api/cities", showCities)
 }
 
-// plain shows a page without data.
+// plain returns a handler for a page without data.
 func (s *site) plain(page, title string, data any) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		return s.render(c, http.StatusOK, view{Page: page, Title: title, Data: data})
@@ -131,7 +131,7 @@ func (s *site) showItem(c echo.Context) error {
 	return s.render(c, http.StatusOK, view{Page: "item", Title: catalog[id-1].Name, Data: catalog[id-1]})
 }
 
-// showFeed returns the notes after a number.
+// showFeed returns the notes that follow a given number.
 func showFeed(c echo.Context) error {
 	after, _ := strconv.Atoi(c.QueryParam("after"))
 	notes := []string{}

@@ -10,7 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// maxUpload bounds an uploaded file in bytes. Nothing of it is kept.
+// maxUpload bounds an uploaded file in bytes. Uploads are not stored.
 const maxUpload = 1 << 20
 
 // sent describes an uploaded file to the page.
@@ -65,7 +65,7 @@ func sendOrders(c echo.Context) error {
 	return w.Error()
 }
 
-// vault uses HTTP authentication with the demo account.
+// vault requires HTTP authentication with the demo account.
 func (s *site) vault(c echo.Context) error {
 	name, password, _ := c.Request().BasicAuth()
 	if name != Email || password != Password {

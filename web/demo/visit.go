@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxVisits bounds the remembered visitors; the oldest are forgotten.
+	// maxVisits bounds the remembered visitors. The oldest are forgotten.
 	maxVisits = 1000
 	visitLife = time.Hour
 )
@@ -75,7 +75,7 @@ type visit struct {
 	number int
 	secret string
 
-	name     string // the name with which the visitor joined
+	name     string // the name with which the visitor signed in
 	todos    []todo
 	lastTodo int
 }
@@ -112,7 +112,7 @@ func (v *visit) code() string {
 	return v.secret
 }
 
-// Why an answer was refused.
+// Reasons for refusing an answer.
 var (
 	errTooEarly  = errors.New("something has to be done first")
 	errMissed    = errors.New("not quite, try again")
@@ -128,15 +128,15 @@ type point struct {
 }
 
 const (
-	// tolerance is the allowed distance between piece and gap, in CSS pixels.
+	// tolerance is the permitted distance between piece and gap, in CSS pixels.
 	tolerance = 6
-	// A hand needs a moment, and passes through points in between.
+	// A hand needs a moment, and passes through points on the way.
 	minDrag   = 120 // ms
 	minPoints = 5
 	maxPoints = 5000
 )
 
-// solve checks a drag and lets the visitor go on.
+// solve checks a drag. If it is right, the visitor may continue.
 func (v *visit) solve(trail []point) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -166,7 +166,7 @@ func (v *visit) solve(trail []point) error {
 	return nil
 }
 
-// enter checks a code. A wrong one is replaced by a new code.
+// enter checks a code. A wrong code is replaced by a new one.
 func (v *visit) enter(code string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

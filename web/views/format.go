@@ -32,11 +32,12 @@ func (p Page) imports(name string) []string {
 
 func (p Page) built() bool { return p.asset("takeover.css") != "" }
 
-// blank is the address of a page that went nowhere yet.
+// blank is the address of a page that has not opened anything yet.
 const blank = "about:blank"
 
-// host is what a person calls a page's address: the host, and the path where
-// there is one. Addresses that are no web pages are given as they are.
+// host returns a short form of a page's address for people: the host, and the
+// path if there is one. Addresses that are not web addresses are returned
+// unchanged.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -48,8 +49,8 @@ func host(address string) string {
 	return strings.TrimPrefix(u.Host, "www.") + strings.TrimSuffix(u.Path, "/")
 }
 
-// name is what the session's page calls itself. One without a title, which
-// Chromium calls by its address, is told by its host.
+// name returns a name for the session's page. If the page has no title, Chromium
+// uses its address as the title, and name returns the host instead.
 func (s SessionInfo) name() string {
 	if t := strings.TrimSpace(s.Title); t != "" && t != s.URL && t != blank {
 		return t
@@ -57,7 +58,7 @@ func (s SessionInfo) name() string {
 	return host(s.URL)
 }
 
-// place is where the session's page is, to stand under its name.
+// place returns the address of the session's page, to show below its name.
 func (s SessionInfo) place() string {
 	if s.URL == "" {
 		return blank
@@ -68,21 +69,21 @@ func (s SessionInfo) place() string {
 	return s.URL
 }
 
-// pageMinutes is the least that a session lives which is started on the page:
-// whoever writes a script beside it wants it longer than a program does.
+// pageMinutes is the shortest default life of a session that is started on the
+// page. A person who writes a script beside it needs more time than a program.
 const pageMinutes = 30
 
-// sessionMinutes is what the page chooses.
+// sessionMinutes returns the life that the page selects.
 func (p SessionsPage) sessionMinutes() int { return max(pageMinutes, int(p.SessionTimeout.Minutes())) }
 
-// sessionChoices are the lives of a session that the page offers, in minutes.
+// sessionChoices returns the lives of a session that the page offers, in minutes.
 func (p SessionsPage) sessionChoices() []int {
 	all := []int{5, pageMinutes, 120, p.sessionMinutes()}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// inWords is a length of time as a sentence has it: "5 minutes", "2 hours".
+// inWords formats a duration for a sentence: "5 minutes", "2 hours".
 func inWords(d time.Duration) string {
 	switch {
 	case d >= time.Hour && d%time.Hour == 0:
@@ -94,7 +95,7 @@ func inWords(d time.Duration) string {
 	}
 }
 
-// party is who controls a session, in the page's four words.
+// party returns who controls a session, in the page's four words.
 func (s SessionInfo) party() string {
 	switch {
 	case s.Status == "crashed", s.Status == "failed", s.TabCrashed:
@@ -146,7 +147,7 @@ func (s SessionInfo) endWords() string {
 	return s.EndReason
 }
 
-// runWords is a run's status in the words of the pages.
+// runWords returns a run's status in the words of the pages.
 func runWords(status string) string {
 	switch status {
 	case "cancelled":
@@ -157,7 +158,7 @@ func runWords(status string) string {
 	return status
 }
 
-// takeoverWords is a takeover's state in the words of the pages.
+// takeoverWords returns a takeover's state in the words of the pages.
 func takeoverWords(state string) string {
 	if state == "failed" {
 		return "could not be done"
@@ -168,7 +169,7 @@ func takeoverWords(state string) string {
 // failed reports whether a session or one of its runs failed.
 func (s SessionInfo) failed() bool { return s.Status == "failed" || s.RunsFailed > 0 }
 
-// outcomeWords is what became of a session that ended.
+// outcomeWords describes how a session ended.
 func (s SessionInfo) outcomeWords() string {
 	switch {
 	case s.RunsFailed > 0 && s.Runs > 1:
@@ -193,7 +194,7 @@ func (s SessionInfo) outcomeShape() string {
 	return "ring nobody"
 }
 
-// outcomeDetail is why a session failed, or why it ended when nobody ended it.
+// outcomeDetail returns why a session failed, or why it ended if nobody ended it.
 func (s SessionInfo) outcomeDetail() string {
 	if s.Failure != "" {
 		return s.Failure
@@ -204,7 +205,8 @@ func (s SessionInfo) outcomeDetail() string {
 	return s.endWords()
 }
 
-// outcome is all that is known of a session's end, for a title and the filter.
+// outcome returns all that is known of a session's end, for a title and the
+// filter.
 func (s SessionInfo) outcome() string {
 	if detail := s.outcomeDetail(); detail != "" {
 		return s.outcomeWords() + ": " + detail
@@ -225,7 +227,7 @@ func orElse(n, otherwise int) int {
 	return otherwise
 }
 
-// short is an id as it is shown: its beginning, enough to tell a few apart.
+// short returns the beginning of an id, enough to distinguish a few ids.
 func short(id string) string {
 	const shown = 8
 	if len(id) <= shown+2 {
@@ -236,8 +238,8 @@ func short(id string) string {
 
 func iso(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// ago and the others say what static/src/ui/times.ts says, so that nothing jumps
-// when the page takes over.
+// ago and the functions below return the same texts as static/src/ui/times.ts, so
+// that nothing jumps when the page's script takes over.
 func ago(now, t time.Time) string {
 	d := now.Sub(t)
 	if d < 5*time.Second {
@@ -267,8 +269,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", total/60, total%60)
 }
 
-// leftWords is how much time a session has left, as static/src/workbench/timeleft.ts
-// says it.
+// leftWords returns how much time a session has left, in the same words as
+// static/src/workbench/timeleft.ts.
 func leftWords(left time.Duration) string {
 	if left <= 0 {
 		return "time is up"
@@ -307,7 +309,7 @@ func escapePath(s string) string { return url.PathEscape(s) }
 
 func escapeQuery(s string) string { return url.QueryEscape(s) }
 
-// scriptBeginning is how many lines of a script are shown to tell it by.
+// scriptBeginning is how many lines of a script are shown to recognize it by.
 const scriptBeginning = 4
 
 func (s SavedScript) lines() int {
@@ -316,7 +318,7 @@ func (s SavedScript) lines() int {
 
 func (s SavedScript) hasArgs() bool { return s.Args != "" && s.Args != "null" }
 
-// begin is the script's first lines that are not empty.
+// begin returns the script's first lines that are not empty.
 func (s SavedScript) begin() string {
 	var first []string
 	for line := range strings.Lines(s.Code) {
@@ -330,7 +332,7 @@ func (s SavedScript) begin() string {
 	return strings.Join(first, "\n")
 }
 
-// webhookWords is how an address does.
+// webhookWords describes the state of a webhook's address.
 func webhookWords(w Webhook) string {
 	switch {
 	case w.Dead > 0:
@@ -343,7 +345,7 @@ func webhookWords(w Webhook) string {
 	return "Working"
 }
 
-// unit is what n of something are called.
+// unit returns the singular or plural of a unit for n.
 func unit(n uint64, one, many string) string {
 	if n == 1 {
 		return one

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// Filter narrows the list of sessions down. It stands in the list's address, and
+// Filter filters the list of sessions. It is part of the list's address, and
 // static/src/sessions/listfilter.ts applies the same rules.
 type Filter struct {
-	Text  string // words, each of which must be found; empty for all
+	Text  string // words that must all be found; empty for all
 	State string // waiting, live, ended, failed, or empty for all
 }
 
 var filterStates = []string{"waiting", "live", "ended", "failed"}
 
-// NewFilter reads a filter from an address. A state that does not exist is left out.
+// NewFilter parses a filter from an address. It ignores a state that does not
+// exist.
 func NewFilter(text, state string) Filter {
 	if !slices.Contains(filterStates, state) {
 		state = ""
@@ -24,13 +25,12 @@ func NewFilter(text, state string) Filter {
 	return Filter{Text: strings.TrimSpace(text), State: state}
 }
 
-// ShowsEnded reports whether the filter shows a session that ended.
+// ShowsEnded reports whether the filter shows a session that has ended.
 func (f Filter) ShowsEnded(s SessionInfo) bool { return f.shows(endedSearch(s), endedStates(s)) }
 
 func (f Filter) active() bool { return f.Text != "" || f.State != "" }
 
-// shows reports whether an entry that is found by the words and known by the states
-// is shown.
+// shows reports whether to show an entry with the given text and states.
 func (f Filter) shows(search, states string) bool {
 	if f.State != "" && !slices.Contains(strings.Fields(states), f.State) {
 		return false
@@ -44,7 +44,7 @@ func (f Filter) shows(search, states string) bool {
 	return true
 }
 
-// searched joins what the filter by text looks through.
+// searched joins the texts that the filter searches.
 func searched(words ...string) string { return strings.Join(words, " ") }
 
 func waitingSearch(w Waiting) string { return searched(w.Reason, w.PageURL, w.SessionID) }
@@ -55,7 +55,8 @@ func endedSearch(s SessionInfo) string {
 	return searched(s.name(), s.URL, s.ID, s.outcome(), s.endWords())
 }
 
-// cardStates and endedStates are what the filter by status knows an entry as.
+// cardStates and endedStates return the states of an entry for the filter by
+// status.
 func cardStates(waits bool) string {
 	if waits {
 		return "live waiting"
@@ -92,7 +93,7 @@ func countIf[T any](list []T, counts func(T) bool) int {
 	return n
 }
 
-// shownOf says how many of a section's entries are shown.
+// shownOf describes how many of a section's entries are shown.
 func shownOf(shown, total int) string {
 	if shown == total {
 		return strconv.Itoa(total)

@@ -1,24 +1,25 @@
-// Package views holds the server-rendered pages. The types here say what each
-// page needs; they are plain data, so that the pages can be rendered from
-// anything, a test included. Everything that is shown is escaped: titles,
+// Package views contains the server-rendered pages. The types here are the data
+// for each page. They are plain, so that pages can be rendered from any source,
+// for example in tests. Everything that is shown is escaped, because titles,
 // addresses and reasons come from outside.
 package views
 
 import "time"
 
-// Page is what every page needs.
+// Page is the data that every page needs.
 type Page struct {
-	// Asset gives the URL path of a built asset by its plain name, and "" when
-	// the assets are not built. It is static.Asset in the server.
+	// Asset returns the URL path of a built asset by its plain name, or "" if the
+	// assets are not built. In the server it is static.Asset.
 	Asset func(name string) string
-	// Imports gives the URL paths of what a script imports. It is static.Imports in
-	// the server; without it a page loads no less, only later.
+	// Imports returns the URL paths of a script's imports. In the server it is
+	// static.Imports. Without it, a page loads the same scripts, but later.
 	Imports func(name string) []string
-	// Nonce is the one of this answer's Content-Security-Policy.
+	// Nonce is the nonce in this response's Content-Security-Policy.
 	Nonce string
-	// SignedIn shows what only an operator can use: navigation, signing out.
+	// SignedIn shows what only an operator can use: navigation and signing out.
 	SignedIn bool
-	// Embed is the sites that may frame this page, with spaces between, or empty.
+	// Embed lists the sites that may frame this page, separated by spaces, or is
+	// empty.
 	Embed string
 	// Version of the server, for the account menu. May be empty.
 	Version string
@@ -26,38 +27,38 @@ type Page struct {
 	Now time.Time
 }
 
-// SessionsPage is `/`: who waits for a person, what is live, what has ended.
+// SessionsPage is `/`: the open takeovers, the live sessions and the ended ones.
 type SessionsPage struct {
 	Page
 	Waiting []Waiting     // oldest first
 	Live    []SessionInfo // newest first
-	Ended   []SessionInfo // the last to end first; the page shows as many as it is given
-	// EndedTotal is how many ended sessions are kept, whatever the filter shows.
+	Ended   []SessionInfo // last ended first; the page shows all of them
+	// EndedTotal is how many ended sessions are kept, with or without the filter.
 	EndedTotal int
 	Filter     Filter
 	// BaseURL of the server, without a slash at the end, for the examples of
 	// the empty page.
 	BaseURL string
-	// SessionTimeout is how long a session lives that says nothing else,
-	// TakeoverTimeout how long a request in it waits for a person.
+	// SessionTimeout is the default life of a session, TakeoverTimeout the
+	// default timeout of a takeover.
 	SessionTimeout, TakeoverTimeout time.Duration
 }
 
 // SettingsPage is `/settings`.
 type SettingsPage struct {
 	Page
-	Facts    []Fact // of the server, to be read only
+	Facts    []Fact // facts about the server, read-only
 	Webhooks []Webhook
 }
 
-// Webhook is an address that is told what happens.
+// Webhook is an address that receives webhooks.
 type Webhook struct {
 	Name          string
 	Pending, Dead int
 	LastError     string
 }
 
-// Fact is one thing that the server says of itself.
+// Fact is a fact about the server.
 type Fact struct{ Name, Value string }
 
 // Waiting is one open takeover in the inbox.
@@ -66,9 +67,9 @@ type Waiting struct {
 	SessionID   string
 	Reason      string
 	RequestedBy string // "script", "api", …
-	Claimed     bool   // somebody is on it
-	PageURL     string // where the browser is
-	Link        string // the link for a person; without a secret in its fragment one is made when it is copied
+	Claimed     bool   // a person works on it
+	PageURL     string // address of the session's page
+	Link        string // the link for a person; if its fragment has no secret, a secret is created when the link is copied
 	CreatedAt   time.Time
 	Deadline    time.Time
 }
@@ -79,7 +80,7 @@ type SessionInfo struct {
 	Status     string // starting live crashed released failed
 	Title      string
 	URL        string
-	TabCrashed bool   // the page that is shown has no renderer any more
+	TabCrashed bool   // the renderer of the shown page has died
 	Controller string // "", "script", "viewer:…", "client:…"
 	Viewers    int
 	Runs       int
@@ -89,7 +90,7 @@ type SessionInfo struct {
 	Events     uint64
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
-	EndedAt    time.Time // zero while it lives
+	EndedAt    time.Time // zero while it is live
 	EndReason  string
 }
 
@@ -103,7 +104,7 @@ type DocsPage struct {
 	FromClient, FromServer []DocsMessage
 }
 
-// DocsSection is some of the calls, in the order they are shown.
+// DocsSection is a group of calls, in the order in which they are shown.
 type DocsSection struct {
 	ID, Title string
 	Calls     []DocsCall
@@ -112,20 +113,20 @@ type DocsSection struct {
 // DocsCall is one call of the API. ID is its anchor.
 type DocsCall struct {
 	ID, Method, Path, Does string
-	Answers                int // status of success
+	Answers                int // status code of success
 	Who                    string
 }
 
 // DocsMessage is one message of the viewer's socket. ID is its anchor.
 type DocsMessage struct {
 	ID, Type string
-	Fields   string // with their forms
+	Fields   string // with their types
 	Does     string
-	Who      string // who may send it; empty for the server's
+	Who      string // who may send it; empty for messages from the server
 }
 
-// DocsProblem is one class of failure. ID is its anchor, to which the type of
-// such an answer leads.
+// DocsProblem is one class of failure. ID is its anchor. The type of an error
+// response links to it.
 type DocsProblem struct {
 	ID     string
 	Status int
@@ -136,42 +137,43 @@ type DocsProblem struct {
 type SessionPage struct {
 	Page
 	Session SessionInfo
-	// Width and Height of the page's viewport in CSS pixels, so that the layout
-	// stands before the first picture. Zero means 1280×720.
+	// Width and Height are the size of the page's viewport in CSS pixels, so that
+	// the layout is right before the first picture. Zero means 1280×720.
 	Width, Height int
 	// Sample is the script that the editor starts with.
 	Sample string
-	// Capture is what the panel of events captures, as the API's JSON.
+	// Capture is the capture configuration of the events panel, as JSON for the
+	// API.
 	Capture string
-	// Ended leaves out of the panel of events what only a live session has.
+	// Ended hides the parts of the events panel that only a live session has.
 	Ended bool
-	// Guest leaves out what a share link does not give: scripts, events,
-	// sharing and ending the session.
+	// Guest hides what a share link does not permit: scripts, events, sharing and
+	// ending the session.
 	Guest bool
 }
 
-// TakeoverPage is `/takeover/:id`, for the one person who was asked.
+// TakeoverPage is `/takeover/:id`, for the person who was asked.
 type TakeoverPage struct {
 	Page
 	ID        string
 	SessionID string
 	Reason    string
-	Note      string // more than the reason, or empty
+	Note      string // text in addition to the reason, or empty
 	State     string // pending claimed done failed expired cancelled
 	Deadline  time.Time
 	// Width and Height as in SessionPage.
 	Width, Height int
 }
 
-// LockedPage stands in for a page whose visitor has not been let in yet. With a
-// share link, whose secret is in the address's fragment, its script trades the
-// secret by `POST /v1/links/redeem` for a cookie and loads the page again.
-// Without one it offers to sign in.
+// LockedPage is shown to a visitor who has no access yet. If the address has the
+// secret of a share link in its fragment, the page's script exchanges the secret
+// for a cookie by `POST /v1/links/redeem` and loads the page again. Otherwise the
+// page offers to sign in.
 type LockedPage struct {
 	Page
-	// Next is the path to come back to after signing in.
+	// Next is the path to return to after signing in.
 	Next string
-	// Lost says why a link that once let them in does so no more, or is empty.
+	// Lost says why the visitor's link no longer works, or is empty.
 	Lost string
 	// Following is the plain name of the script of the page that follows.
 	Following string
@@ -184,20 +186,20 @@ type LoginPage struct {
 	Error string // why the last attempt failed, or empty
 }
 
-// ProblemPage says what happened, what is safe and what to do.
+// ProblemPage says what happened, what is not affected, and what to do.
 type ProblemPage struct {
 	Page
 	Status int // HTTP status, shown small; 0 shows none
 	Title  string
 	Detail string
-	// Action is what to do; empty ActionURL shows none.
+	// Action is what to do. An empty ActionURL hides it.
 	ActionURL  string
 	ActionText string
 }
 
-// The problems that have words of their own.
+// The problems that have texts of their own.
 
-// NotFound is for an address that leads nowhere.
+// NotFound returns the page for an address that does not exist.
 func NotFound(p Page) ProblemPage {
 	return ProblemPage{
 		Page: p, Status: 404, Title: "Page not found",
@@ -206,7 +208,8 @@ func NotFound(p Page) ProblemPage {
 	}
 }
 
-// SessionEnded is for a session that is over; reason may be empty.
+// SessionEnded returns the page for a session that has ended; reason may be
+// empty.
 func SessionEnded(p Page, reason string) ProblemPage {
 	detail := "Its browser is closed. Its runs and events are still available through the API."
 	if reason != "" {
@@ -215,7 +218,7 @@ func SessionEnded(p Page, reason string) ProblemPage {
 	return ProblemPage{Page: p, Status: 410, Title: "This session has ended", Detail: detail, ActionURL: "/", ActionText: "All sessions"}
 }
 
-// LinkExpired is for a share link that no longer opens anything.
+// LinkExpired returns the page for a share link that no longer opens anything.
 func LinkExpired(p Page) ProblemPage {
 	return ProblemPage{
 		Page: p, Status: 410, Title: "This link no longer works",
@@ -223,7 +226,7 @@ func LinkExpired(p Page) ProblemPage {
 	}
 }
 
-// Forbidden is for a visitor who may not see a page.
+// Forbidden returns the page for a visitor who may not see a page.
 func Forbidden(p Page) ProblemPage {
 	return ProblemPage{
 		Page: p, Status: 403, Title: "You cannot open this page",
@@ -232,16 +235,16 @@ func Forbidden(p Page) ProblemPage {
 	}
 }
 
-// maxScriptName is what session allows.
+// maxScriptName is the limit of package savedscripts.
 const maxScriptName = 100
 
-// ScriptsPage is the page of saved scripts, the newest change first.
+// ScriptsPage is the page of saved scripts, the last changed first.
 type ScriptsPage struct {
 	Page
 	Scripts []SavedScript
 }
 
-// SavedScript is one of them; Args is JSON.
+// SavedScript is a saved script. Args is JSON.
 type SavedScript struct {
 	ID, Name, Code, Args string
 	UpdatedAt            time.Time

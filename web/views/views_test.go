@@ -10,15 +10,14 @@ import (
 	"github.com/a-h/templ"
 )
 
-// hostile is what a page that nobody trusts may call itself.
+// hostile is a title that a hostile page might have.
 const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>`
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 func built(name string) string { return "/static/" + name }
 
-// every gives each page, filled with hostile text wherever text comes from
-// outside.
+// every returns each page, with hostile text wherever text comes from outside.
 func every(asset func(string) string) map[string]templ.Component {
 	p := Page{Asset: asset, Nonce: "n0nce", SignedIn: true, Version: hostile, Now: now}
 	s := SessionInfo{ID: hostile, Status: "live", Title: hostile, URL: "https://example.com/" + hostile, Controller: "script", CreatedAt: now, EndedAt: now, EndReason: hostile}
@@ -95,7 +94,8 @@ func TestGuestsSeeNoTools(t *testing.T) {
 	}
 }
 
-// TestTimes holds the same table as times.test.ts: both sides must say the same.
+// TestTimes has the same table as times.test.ts, because both sides must return
+// the same texts.
 func TestTimes(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "just now", 4999 * time.Millisecond: "just now", 5 * time.Second: "5 s ago", 59999 * time.Millisecond: "59 s ago",
@@ -128,7 +128,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSessionLife holds what the page offers against what the server does.
+// TestSessionLife compares the lives that the page offers with the server's
+// limits.
 func TestSessionLife(t *testing.T) {
 	for life, want := range map[time.Duration]string{5 * time.Minute: "30 minutes", time.Hour: "1 hour", 24 * time.Hour: "24 hours"} {
 		html := render(t, Sessions(SessionsPage{Page: Page{Asset: built}, SessionTimeout: life, TakeoverTimeout: 90 * time.Second}))
