@@ -92,28 +92,47 @@ func usersOf(t *testing.T, pkg, function string) (files []string) {
 	return slices.Compact(files)
 }
 
-// maxSessionFields bounds the fields of session.Session. State that belongs
-// together goes into a part with its own lock.
-const maxSessionFields = 32
+// maxSessionFields and maxSessionMethods bound session.Session. State that belongs
+// together goes into a part with its own lock, and so does a method that needs only
+// that part.
+const (
+	maxSessionFields  = 32
+	maxSessionMethods = 160
+)
 
-// TestSessionFields checks the bound.
-func TestSessionFields(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "session/session.go", nil, parser.SkipObjectResolution)
+// TestSessionIsBounded checks the bounds.
+func TestSessionIsBounded(t *testing.T) {
+	paths, err := filepath.Glob("session/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := 0
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.TypeSpec)
-		if !ok || spec.Name.Name != "Session" {
+	fields, methods := 0, 0
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				if s, ok := n.Type.(*ast.StructType); ok && n.Name.Name == "Session" {
+					fields += s.Fields.NumFields()
+				}
+			case *ast.FuncDecl:
+				if n.Recv != nil && types.ExprString(n.Recv.List[0].Type) == "*Session" {
+					methods++
+				}
+			}
 			return true
-		}
-		for _, f := range spec.Type.(*ast.StructType).Fields.List {
-			fields += max(len(f.Names), 1)
-		}
-		return false
-	})
+		})
+	}
 	if fields == 0 || fields > maxSessionFields {
 		t.Errorf("session.Session has %d fields, want 1 to %d", fields, maxSessionFields)
+	}
+	if methods == 0 || methods > maxSessionMethods {
+		t.Errorf("session.Session has %d methods, want 1 to %d", methods, maxSessionMethods)
 	}
 }
