@@ -12,7 +12,7 @@ import (
 // newControl returns the session's control lease, which passes between viewers.
 func (s *Session) newControl() *control.Handover {
 	return control.New(control.Options{
-		AskTimeout: s.services.opts.AskTimeout, Grace: s.services.opts.LeaseGrace,
+		AskTimeout: s.services.settings.askTimeout, Grace: s.services.settings.leaseGrace,
 		Before: func(to control.Holder) {
 			if to.IsPerson() { // from the first one on, no key of a person is recorded
 				s.monitor.PersonControls(true)

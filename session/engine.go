@@ -120,7 +120,7 @@ func (s *Session) startEngine(dir string) (*engine, error) {
 }
 
 func (s *Session) launchOptions(dir string) browser.LaunchOptions {
-	o := browser.LaunchOptions{ExecPath: s.services.opts.ChromiumPath, Dir: dir, Logger: s.services.opts.Logger}
+	o := browser.LaunchOptions{ExecPath: s.services.settings.chromiumPath, Dir: dir, Logger: s.services.settings.logger}
 	if s.opts.DeviceScaleFactor > 1 {
 		o.DeviceScaleFactor = s.opts.DeviceScaleFactor
 	}
@@ -164,7 +164,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return err
 	}
 	eng.auto = automation.New(eng.model, automation.Options{
-		OnDialog: s.questions.Dialogs.ForPerson, CheckURL: s.services.opts.CheckURL, Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
+		OnDialog: s.questions.Dialogs.ForPerson, CheckURL: s.services.settings.checkURL, Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
 	})
 	return nil
 }
@@ -257,7 +257,7 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 // begun, so that a script that starts next finds it. If that fails, the browser
 // shows the error, as for any other navigation.
 func (s *Session) openFirst(ctx context.Context, eng *engine) {
-	url, err := parseAddress(s.opts.URL, s.services.opts.CheckURL)
+	url, err := parseAddress(s.opts.URL, s.services.settings.checkURL)
 	pages := eng.model.Pages()
 	if err != nil || len(pages) == 0 { // invalid addresses were refused earlier
 		return

@@ -33,7 +33,7 @@ func (s *Session) openFiles(p *browser.Process) error {
 	if s.transfers.files() != nil {
 		return nil
 	}
-	bounds := s.services.opts.Files
+	bounds := s.services.settings.files
 	bounds.Full = func() { s.hit(limits.Files) }
 	folder, err := files.Open(p.FilesDir(), bounds)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,8 @@ import (
 
 	"takeover/archive"
 	"takeover/browser"
+	"takeover/capture"
+	"takeover/files"
 	"takeover/limits"
 	"takeover/links"
 	"takeover/scripting"
@@ -24,7 +28,7 @@ import (
 // services are the parts of a server that all its sessions use. A session has
 // access to them, but not to the Manager.
 type services struct {
-	opts      Options
+	settings  settings
 	browsers  *browser.Pool
 	scripts   *scripting.Pool
 	links     *links.Registry
@@ -37,9 +41,36 @@ type services struct {
 	startFailed atomic.Bool // the last start of a Chromium failed
 }
 
+// settings are the options of the server that its sessions use; Options describes
+// them.
+type settings struct {
+	chromiumPath    string
+	publicURL       func() string
+	checkURL        func(*url.URL) error
+	takeoverTimeout time.Duration
+	askTimeout      time.Duration
+	leaseGrace      time.Duration
+	files           files.Limits
+	s2              *store.S2
+	redaction       capture.RedactorOptions
+	limits          *limits.Hits
+	notify          func(Notice)
+	logger          *slog.Logger
+}
+
+// settingsOf returns the part of the server's options that sessions use.
+func settingsOf(o *Options) settings {
+	return settings{
+		chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, checkURL: o.CheckURL,
+		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
+		files: o.Files, s2: o.S2, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
+	}
+}
+
 // Manager is the registry of all sessions, and owns the services that they share.
 type Manager struct {
 	services
+	opts Options
 	work sync.WaitGroup // the lives of all sessions
 
 	mu       sync.Mutex // guards what follows
@@ -90,10 +121,10 @@ func NewManager(o Options) (*Manager, error) {
 	}
 	m := &Manager{
 		services: services{
-			opts: o, links: links.New(nil), capturing: defaultCapturing(),
+			settings: settingsOf(&o), links: links.New(nil), capturing: defaultCapturing(),
 			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 		},
-		sessions: map[string]*Session{},
+		opts: o, sessions: map[string]*Session{},
 	}
 	if o.Store != nil {
 		if err := m.openStore(o.Store); err != nil {

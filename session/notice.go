@@ -17,9 +17,9 @@ type Notice struct {
 
 // notify calls Options.Notify.
 func (s *Session) notify(kind, text, link string, data any) {
-	s.services.opts.Notify(Notice{
+	s.services.settings.notify(Notice{
 		Type: kind, Time: time.Now().UTC(), Data: data, Text: text,
-		Link: cmp.Or(link, s.services.opts.PublicURL()+"/sessions/"+s.id),
+		Link: cmp.Or(link, s.services.settings.publicURL()+"/sessions/"+s.id),
 	})
 }
 

@@ -70,14 +70,14 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	if s.metadata == nil {
 		s.metadata = map[string]any{}
 	}
-	redactor := capture.NewRedactor(shared.opts.Redaction)
-	s.secrets = secrets.New(redactor, shared.opts.Limits)
-	s.log = slog.New(secrets.Handler(shared.opts.Logger.Handler(), redactor)).With("session", s.id)
-	s.said = background.New(background.Options{Hide: redactor.Text, Limits: shared.opts.Limits})
+	redactor := capture.NewRedactor(shared.settings.redaction)
+	s.secrets = secrets.New(redactor, shared.settings.limits)
+	s.log = slog.New(secrets.Handler(shared.settings.logger.Handler(), redactor)).With("session", s.id)
+	s.said = background.New(background.Options{Hide: redactor.Text, Limits: shared.settings.limits})
 	s.monitor = capture.NewMonitor(capture.Options{
-		Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq, Limits: shared.opts.Limits}), Redactor: redactor, Log: s.said, Logger: s.log, Limits: shared.opts.Limits,
+		Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq, Limits: shared.settings.limits}), Redactor: redactor, Log: s.said, Logger: s.log, Limits: shared.settings.limits,
 	})
-	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: shared.events, S2: shared.opts.S2, Logger: s.log, Limits: shared.opts.Limits})
+	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: shared.events, S2: shared.settings.s2, Logger: s.log, Limits: shared.settings.limits})
 	var cancel context.CancelCauseFunc
 	s.ctx, cancel = context.WithCancelCause(context.Background())
 	s.life = newLife(now, o.Timeout, cancel)
@@ -91,7 +91,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 func (s *Session) ID() string { return s.id }
 
 // hit counts that a limit was reached.
-func (s *Session) hit(limit limits.Name) { s.services.opts.Limits.Add(limit, 1) }
+func (s *Session) hit(limit limits.Name) { s.services.settings.limits.Add(limit, 1) }
 
 // Monitor captures the browser's events. StartCapture starts it.
 func (s *Session) Monitor() *capture.Monitor { return s.monitor }

@@ -242,7 +242,7 @@ func (t *Takeover) addLink() {
 func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	reason := strings.TrimSpace(o.Reason)
 	if o.Timeout == 0 {
-		o.Timeout = s.services.opts.TakeoverTimeout
+		o.Timeout = s.services.settings.takeoverTimeout
 	}
 	var bad []invalid.FieldError
 	if reason == "" {
@@ -269,7 +269,7 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 		info: TakeoverInfo{
 			ID: id, SessionID: s.id, RunID: o.RunID, Reason: reason, RequestNote: o.Note, RequestedBy: o.RequestedBy,
 			State: TakeoverPending, CreatedAt: now, Deadline: now.Add(o.Timeout),
-			URL: s.services.opts.PublicURL() + "/takeover/" + id,
+			URL: s.services.settings.publicURL() + "/takeover/" + id,
 		},
 	}, nil
 }
