@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -270,7 +269,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 	}
 	p := problem{Type: "/docs#" + f.kind.name, Title: f.kind.title, Status: f.kind.status, Detail: f.detail, Errors: f.fields}
 	if err := s.writeProblem(c, f, p); err != nil {
-		s.log.Debug("write problem", slog.Int("status", p.Status), "error", err)
+		s.log.Debug("write problem", "status", p.Status, "error", err)
 	}
 }
 
