@@ -117,6 +117,18 @@ test('answers and pictures are there when they are captured; tabs are told apart
   await expect(page.locator('#events-detail')).toContainText('<!doctype html>');
 });
 
+test('bodies are offered for capture while the session lives, and no longer', async ({ page, request, baseURL }) => {
+  const { id, run } = await open(page, request);
+  await run(`await page.goto('${baseURL}/demo/login')`);
+  await rows(page, 'GET').filter({ hasText: '/demo/login' }).first().click();
+  await page.getByRole('tab', { name: 'Response' }).click();
+  const detail = page.locator('#events-detail');
+  await expect(detail.getByRole('button', { name: 'Capture bodies from now on' })).toBeVisible();
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await expect(detail).toContainText('or its capture was off.');
+  await expect(detail.getByRole('button', { name: 'Capture bodies from now on' })).toHaveCount(0);
+});
+
 test('thousands of lines stay few elements, and are walked through by keyboard', async ({ page, request }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const { run } = await open(page, request);

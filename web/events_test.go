@@ -22,6 +22,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/limits"
 	"takeover/session"
 )
 
@@ -353,5 +354,9 @@ func TestStreamStalls(t *testing.T) {
 		}
 	case <-browsertest.Context(t, "the stalled stream's end").Done():
 		t.Error("it did not end")
+	}
+	srv.Close() // waits for the handler
+	if n := s.manager.Limits().Count(limits.Stalls); n != 1 {
+		t.Errorf("%d stalls are counted, want 1", n)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"takeover/limits"
 	"takeover/links"
 	"takeover/session"
 )
@@ -207,6 +208,9 @@ func TestStalledViewerCostsNobody(t *testing.T) {
 	for one.Info().Viewers > 2 { // the second one is disconnected because it does not answer a ping
 		before := ok.pictureCount()
 		ok.until("pictures meanwhile", func() bool { return len(ok.pictures) > before+5 })
+	}
+	if n := s.manager.Limits().Count(limits.Stalls); n != 1 {
+		t.Errorf("%d stalls are counted, want that of the deaf viewer", n)
 	}
 	ok.send(map[string]any{"type": "ping", "t": 1})
 	ok.wait("pong", func(m map[string]any) bool { return m["type"] == "pong" })
