@@ -151,7 +151,7 @@ func TestDelivery(t *testing.T) {
 func TestBackoff(t *testing.T) {
 	secret := webhook.NewSecret()
 	r := receive(t, secret)
-	log := deaths{slog.NewTextHandler(io.Discard, nil), make(chan struct{})}
+	log := deaths{slog.DiscardHandler, make(chan struct{})}
 	s := start(t, webhook.Options{
 		Endpoints: []webhook.Endpoint{endpoint(t, r.URL)}, Secret: secret, Server: "s1", Store: openStore(t, t.TempDir()),
 		Backoff: []time.Duration{time.Millisecond, time.Millisecond}, Logger: slog.New(log),
@@ -203,6 +203,8 @@ type deaths struct {
 	slog.Handler
 	died chan struct{}
 }
+
+func (deaths) Enabled(context.Context, slog.Level) bool { return true }
 
 func (d deaths) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
