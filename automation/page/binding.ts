@@ -6,7 +6,7 @@ const SafePromise = Promise;
 const SafeMap = Map;
 const define = Object.defineProperty;
 
-/** The result of a call of a script's function. */
+/** A page's call that waits for its result. */
 interface Pending { resolve: (value: unknown) => void; reject: (reason: unknown) => void }
 
 /** The page side of a script's functions. Each document has one per client, under a registered symbol whose name nobody can guess. */
@@ -18,7 +18,7 @@ class Controller {
 
   constructor(raw: (payload: string) => void) { this.#raw = raw; }
 
-  /** Does nothing; callers await it. */
+  /** Does nothing. Callers await it to see that the controller exists. */
   ready(): void {}
 
   /** Gives the page a function with a name. */
@@ -30,7 +30,7 @@ class Controller {
     (globalThis as Record<string, unknown>)[name] = fn;
   }
 
-  /** Removes a function, unless the page put something else in its place. */
+  /** Removes a function, unless the page has replaced it. */
   remove(id: string): void {
     const known = this.#names.get(id);
     this.#names.delete(id);
@@ -51,7 +51,7 @@ class Controller {
   /** Calls a function with an argument that contains the functions with these ids. */
   run(fn: (arg: unknown) => unknown, arg: Tagged, ids: string[]): void { fn(parse(arg, ids.map(id => this.make(id)))); }
 
-  /** Ends a call. */
+  /** Settles a call. */
   settle(seq: number, ok: boolean, value: Tagged, ...handles: unknown[]): void {
     const pending = this.#pending.get(seq);
     this.#pending.delete(seq);
@@ -62,7 +62,7 @@ class Controller {
   }
 }
 
-/** The document's controller. The first caller makes it from the raw function that Chromium added. */
+/** The document's controller. The first caller creates it from the raw function that Chromium added. */
 export function controller(key: string, rawName: string): Controller {
   const global = globalThis as unknown as Record<string | symbol, unknown>;
   const symbol = Symbol.for(key);

@@ -20,7 +20,7 @@ import * as esbuild from 'esbuild';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.join(here, '..', 'dist');
-// What is taken of Playwright's scripts: the source's name, and what it exports.
+// The parts taken from Playwright's scripts: the name of the source, and its exports.
 const taken = { injected: ['injectedScriptSource', 'InjectedScript'], storage: ['storageScriptSource', 'StorageScript'], clock: ['clockSource', 'inject'], websockets: ['webSocketMockSource', 'inject'] };
 
 export async function build() {
@@ -44,8 +44,8 @@ async function buildTaken() {
   await copyFile(path.join(root, 'NOTICE'), path.join(dist, 'NOTICE.playwright.txt'));
 }
 
-// A script stands in the bundle as a string literal, assigned to a variable
-// whose name changes from version to version, below a comment that does not.
+// In the bundle, a script is a string literal that is assigned to a variable. The variable's name changes with each version, but the comment above it
+// does not.
 function extract(bundle, name, version) {
   const marker = `// packages/playwright-core/src/generated/${name}.ts`;
   const at = bundle.indexOf(marker);

@@ -241,7 +241,7 @@ export class Elements {
     });
   }
 
-  /** Returns the input that will get this number of files. */
+  /** Keeps the input that gets the files, after checking that it accepts this number. */
   keepFileInput(task: Task, target: Target, count: number, keep: (input: Element) => void): Promise<string> {
     return this.once(task, target, element => {
       const input = this.fileInput(element, count);

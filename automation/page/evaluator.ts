@@ -3,7 +3,7 @@ import { special } from './special.ts';
 
 /** A function of a script that runs in the page. */
 type Fn = (...args: unknown[]) => unknown;
-/** The arguments of Go's call, as in the arguments object. */
+/** The arguments of Go's call, like the arguments object. */
 type Given = [Evaluator, Tagged | null, number, ...unknown[]];
 
 const { requestAnimationFrame: raf, setTimeout: later } = globalThis;
@@ -12,8 +12,8 @@ const pageEval = globalThis.eval;
 const SafePromise = Promise;
 
 /**
- * Runs a script's functions in the world where Go has put it, and converts values in both directions. Go holds it by object id; it leaves no global
- * behind.
+ * Runs a script's functions in the world where Go has put it, and converts values in both directions. Go holds it by object id, so it leaves no
+ * global variable behind.
  */
 export class Evaluator {
   private readonly polls = new Map<number, () => void>();
@@ -90,7 +90,7 @@ function toData(value: unknown): Tagged {
   return serialize(value, special, { functions: 'undefined' });
 }
 
-// A fake clock keeps the functions that it replaced.
+// Functions of the fake clock's that return real time.
 function trueTime(): { requestAnimationFrame: (f: () => void) => void; setTimeout: (f: () => void, ms: number) => void } {
   const { __pwClock: clock } = globalThis as unknown as { __pwClock?: { builtins: typeof native } };
   return clock?.builtins ?? native;

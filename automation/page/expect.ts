@@ -35,8 +35,8 @@ export class Expectations {
   constructor(private readonly injected: Injected, private readonly resolver: Resolver) {}
 
   /**
-   * Waits until the expectation is met. When an error makes that impossible, the answer is that error; after a timeout it ends with Unmet. handles
-   * are the objects in expectedValue; for an ARIA snapshot it is the YAML library.
+   * Waits until the expectation is met. If an error makes that impossible, the reply contains that error. After a timeout, it throws Unmet. handles
+   * are the objects in expectedValue; for an ARIA snapshot, the first one is the YAML library.
    */
   async run(task: Task, target: Target, o: ExpectOptions, handles: unknown[]): Promise<ExpectReply> {
     const isNot = !!o.isNot;
@@ -45,7 +45,7 @@ export class Expectations {
       const asked: Asked = { ...o, isNot, expectedValue: o.expression === 'to.match.aria' ? this.template(String(o.expressionArg), handles[0]) : parse(o.expectedValue, handles) };
       if (target.selector)
         this.resolver.announce(task, target);
-      // As in Playwright, the first check is not logged, and the timeout cannot pass before it.
+      // As in Playwright, the first check is not logged, and the timeout cannot pass before it is done.
       last = target.quiet ? last : await this.once(task, target, asked, false);
       if (last.matches !== isNot)
         return last;
@@ -109,7 +109,7 @@ export class Expectations {
 function shown(value: unknown): string {
   if (typeof value === 'string')
     return value;
-  const raw = (value as { raw?: unknown } | null | undefined)?.raw; // of an ARIA snapshot
+  const raw = (value as { raw?: unknown } | null | undefined)?.raw; // for an ARIA snapshot
   if (typeof raw === 'string')
     return raw;
   try {

@@ -1,4 +1,4 @@
-/** The parts of Playwright's injected script, version 1.65, that we use. The script itself is not in this bundle; the layer gets it. */
+/** The parts of Playwright's injected script, version 1.65, that we use. The script itself is not in this bundle; the layer receives it. */
 export interface Injected {
   readonly document: Document;
   readonly utils: {

@@ -8,30 +8,30 @@ import { Screenshots, type ShotOptions } from './screenshot.ts';
 import { Expired, Fatal, Ready, Task } from './task.ts';
 import { parse, type Tagged } from './serialize.ts';
 
-/** What every operation is called with, besides objects. */
+/** The parameters of every operation, besides objects. */
 interface Request extends Omit<Target, 'scope'> {
-  /** Under which number the operation can be aborted. */
+  /** The number by which the operation can be aborted. */
   task: number;
   /** Milliseconds; 0 for none. */
   timeout?: number;
-  /** The attempt of one that answered ready, to go on with. */
+  /** The number of the attempt that replied ready and now continues. */
   resumed?: number;
-  /** Whether it goes on with what was begun, and was announced in the log. */
+  /** Whether the operation continues an earlier one that has already logged what it waits for. */
   quiet?: boolean;
 }
 
-/** How an operation went. */
+/** The result of an operation. */
 interface Reply {
   value?: unknown;
   log?: string[];
-  /** The locator, for messages about what did not finish here. */
+  /** The locator, for messages about an operation that did not finish. */
   locator?: string;
   expired?: true;
-  /** It could go on with the attempt, but asks first. */
+  /** The attempt could continue, but asks the server first. */
   ready?: true;
   attempt?: number;
   error?: string;
-  /** The error is Playwright's own refusal; it is not shown as an Error of the page. */
+  /** The error is Playwright's own refusal, and is not shown as an error of the page. */
   fatal?: true;
 }
 
@@ -40,10 +40,7 @@ type AriaNode = string | { ref?: string; text?: string; children?: AriaNode[] };
 
 const states = { attached: 1, detached: 1, visible: 1, hidden: 1 };
 
-/**
- * The page's side of automation in one execution context. Go holds it by
- * object id and calls its methods; the page cannot see it.
- */
+/** The page side of automation in one execution context. Go holds it by object id and calls its methods. The page cannot see it. */
 export class Layer {
   private readonly tasks = new Map<number, Task>();
   private readonly kept = new Map<number, Element>();
@@ -61,7 +58,7 @@ export class Layer {
     this.expectations = new Expectations(injected, this.resolver);
   }
 
-  /** Ends an operation that is waiting. */
+  /** Aborts an operation that is waiting. */
   abort(task: number) { this.tasks.get(task)?.abort(); }
 
   get(r: Request & { property: Property; name?: string }, scope?: Node) {
@@ -149,18 +146,18 @@ export class Layer {
     return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshot(e, options));
   }
 
-  /** The same as a tree, with the frames in it. */
+  /** The same as a tree, including the frames. */
   ariaTree(r: Request & Partial<AriaOptions>, scope?: Node) {
     return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshotJSON(e, options));
   }
 
-  /** The text of a tree, which may be of several frames: the injected script writes what it is told was found. */
+  /** The text of a tree, which may consist of several frames. The injected script formats what it gets as the received value. */
   ariaText(r: Request & { tree: unknown[] }) {
     const found = { ariaSnapshotJSON: () => ({ json: r.tree }) };
     return this.run(r, undefined, () => this.injected.ariaSnapshot.call(found, document, { mode: 'ai' }));
   }
 
-  /** A tree with the snapshots of frames below their elements, by reference. */
+  /** Inserts the snapshots of frames below their elements, by reference. */
   ariaJoin(r: Request & { tree: AriaNode[]; frames: Record<string, AriaNode[]> }) {
     const fill = (node: AriaNode) => {
       if (typeof node === 'string')
@@ -188,7 +185,7 @@ export class Layer {
     return this.run(r, scope, (task, target) => this.expectations.run(task, target, r, handles));
   }
 
-  /** Waits for an element; with keep it can be fetched by take. Gives whether there is one. */
+  /** Waits for an element. With keep, take can fetch it afterwards. Returns whether there is one. */
   waitFor(r: Request & { state?: keyof typeof states; keep?: boolean }, scope?: Node) {
     return this.run(r, scope, async (task, target) => {
       const element = await this.elements.waitFor(task, target, r.state ?? 'visible');
@@ -198,12 +195,12 @@ export class Layer {
     });
   }
 
-  /** Waits until a known element is in a state. */
+  /** Waits until a known element has a state. */
   waitForState(r: Request & { state: string }, scope: Element) {
     return this.run(r, scope, task => this.elements.waitForState(task, scope, r.state));
   }
 
-  /** Finds the element a frame is behind; false when it is not there, yet. */
+  /** Finds the element of a frame. Returns false if it does not exist yet. */
   enterFrame(r: Request, scope?: Node) {
     return this.run(r, scope, (_, target) => {
       const element = this.resolver.frameElement(target);
@@ -214,12 +211,12 @@ export class Layer {
     });
   }
 
-  /** Into how many parts a selector is split by the frames it enters. */
+  /** The number of parts into which a selector is split by the frames that it enters. */
   chunks(r: Request) {
     return this.run(r, undefined, () => this.resolver.chunks(r.selector).length);
   }
 
-  /** Why a selector is none, or an empty text. Whether something is there does not matter. */
+  /** Returns what is wrong with a selector, or an empty text. The selector need not match anything. */
   selectorError(selector: string): string {
     try {
       this.resolver.tryOut(selector);
@@ -253,10 +250,7 @@ export class Layer {
   finish(id: number, checked?: boolean | null, remote?: boolean) { return this.pointer.finish(id, checked, remote); }
   abandon(id: number) { this.pointer.abandon(id); }
 
-  /**
-   * For a frame's own element: a point of the frame, as a point of this
-   * document, and what covers the frame there, if anything does.
-   */
+  /** For a frame's element: converts a point of the frame to a point of this document, and returns what covers the frame at that point. */
   outward(element: HTMLElement, point: Point, hit: boolean): { x: number; y: number; covered?: string } | null {
     if (!element.isConnected)
       return null;

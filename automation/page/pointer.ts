@@ -10,21 +10,21 @@ export interface PointerOptions {
   force?: boolean;
   trial?: boolean;
   position?: Point;
-  /** none: the element is used where it is. */
+  /** none: do not scroll to the element. */
   scroll?: 'auto' | 'none';
-  /** Aim at the element of an earlier attempt, given by its number. */
+  /** The number of an earlier attempt whose element is used again. */
   resume?: number;
   attempt?: number;
-  /** For check and uncheck: skip the action when the element has this state already. */
+  /** For check and uncheck: skip the action if the element already has this state. */
   checked?: boolean;
 }
 
-/** Where to point, and the name under which the attempt is kept until finish. */
+/** Where to point, and the id under which the attempt is kept until finish. */
 export interface Aim { id: number; x: number; y: number; attempt: number; done?: boolean }
 
 interface Attempt { element: Element; interceptor?: Interceptor; arrival?: Arrival }
 
-/** After a first try with Chromium's own scrolling, the alignment alternates, to get elements from under sticky headers. */
+/** After a first try with Chromium's own scrolling, the alignment alternates, so that the element does not stay behind a sticky header. */
 const scrolls: (ScrollIntoViewOptions | undefined)[] = [
   undefined,
   { block: 'end', inline: 'end' },
@@ -74,7 +74,7 @@ export class Pointer {
     return false;
   }
 
-  // again means that the element has gone.
+  // Returns again if the element is gone.
   private async aim(task: Task, element: Element, target: Target, o: PointerOptions): Promise<Aim | typeof again> {
     const gone = Symbol('gone');
     const result = await task.tryAction<Aim | typeof gone>(o.name, o.attempt ?? 0, async attempt => {
@@ -126,7 +126,7 @@ export class Pointer {
     return result === gone ? again : result as Aim;
   }
 
-  // An element that cannot be pointed at now may change, unless the action is forced.
+  // Handles an element that cannot be pointed at now. That may change, unless the action is forced.
   private cannot(task: Task, o: PointerOptions, why: string): typeof again {
     if (o.force)
       throw new Fatal(`Element is ${why}`);
@@ -154,7 +154,7 @@ export class Pointer {
     return { wrongState: !this.injected.elementState(attempt.element, 'checked').matches === checked };
   }
 
-  /** Ends an attempt without an action and keeps it for prepare's resume. */
+  /** Ends an attempt without an action, and keeps it for prepare's resume. */
   abandon(id: number) {
     const attempt = this.attempts.get(id);
     attempt?.interceptor?.stop();
@@ -193,7 +193,7 @@ export class Pointer {
   }
 }
 
-/** An element's boxes, or those of its contents when it has none. */
+/** The boxes of an element, or those of its contents if it has none. */
 function boxes(element: Element): ArrayLike<DOMRect> & Iterable<DOMRect> {
   const own = element.getClientRects();
   if (own.length || getComputedStyle(element).display !== 'contents')
@@ -204,8 +204,8 @@ function boxes(element: Element): ArrayLike<DOMRect> & Iterable<DOMRect> {
 }
 
 /**
- * Observes whether pointer events reach this document. The browser sends them to the process that it believes to be at the point, which may be wrong
- * shortly after a frame of another process has moved.
+ * Watches whether pointer events reach this document. The browser sends them to the process that it believes to be at the point, which may be wrong
+ * shortly after a frame in another process has moved.
  */
 class Arrival {
   private readonly types = ['pointermove', 'pointerdown', 'touchstart'] as const;

@@ -11,7 +11,7 @@ export interface Target {
   scope?: Node;
   /** Whether the frame's own element is visible in all its parents. Default true. */
   frameVisible?: boolean;
-  /** Do not mention it in the log. */
+  /** Do not log what the operation waits for. */
   quiet?: boolean;
 }
 
@@ -91,7 +91,7 @@ export class Resolver {
     return this.injected.querySelectorAll(parsed, target.scope ?? this.injected.document);
   }
 
-  /** Reads each part of a selector once, because some are parsed only then. */
+  /** Evaluates each part of a selector once, because some parts are parsed only then. */
   tryOut(selector: string): void {
     for (const chunk of this.chunks(selector)) this.elementsOf(chunk, { selector });
   }
@@ -119,7 +119,7 @@ export class Resolver {
       task.log.push(`waiting for ${this.describe(target.selector)}${suffix}`);
   }
 
-  /** Waits for an element and passes it to body, which may ask for another round. late: without a log line, because nothing is tried. */
+  /** Waits for an element and passes it to body, which may ask for another attempt. With late, nothing is logged, because nothing is attempted. */
   find<T>(task: Task, target: Target, o: { frameVisible?: boolean; late?: boolean }, body: (element: Element) => T | typeof again | Promise<T | typeof again>): Promise<T> {
     return task.poll(() => {
       const elements = this.all(target);
@@ -144,7 +144,7 @@ export class Resolver {
       task.log.push(`  locator resolved to ${preview}`);
   }
 
-  /** The answer of a body whose element was detached. */
+  /** The reply for an element that was detached. */
   detached(task: Task, target: Target, element: Element): typeof again {
     if (target.scope === element)
       throw new Fatal('Element is not attached to the DOM');

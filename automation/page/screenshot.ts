@@ -1,4 +1,4 @@
-/** Appearance of the page in a picture. */
+/** How the page should look in a picture. */
 export interface ShotOptions { caret: boolean; animations: boolean; style: string }
 
 /** Sizes of the page in CSS pixels. */
@@ -15,10 +15,10 @@ export interface Metrics {
 export class Screenshots {
   private undo: (() => void)[] = [];
 
-  /** Returns the sizes of the prepared document. whole means that the picture shows all of it. */
+  /** Prepares the document and returns its sizes. whole means that the picture shows all of the document. */
   begin(o: ShotOptions, whole: boolean): Metrics {
     this.end();
-    if (whole) // nothing is left to scroll, and a scroll bar would take room
+    if (whole) // so that nothing can be scrolled, because a scroll bar would take up space
       this.override(document.documentElement, 'scrollbar-width', 'none');
     const roots = o.animations || o.style ? allRoots(document) : [];
     if (o.style)
@@ -78,13 +78,13 @@ export class Screenshots {
     style.setProperty(property, wanted, 'important');
     this.undo.push(() => {
       style.setProperty(property, value, priority);
-      // Chromium writes the attribute only when it is read, and does not remove it before.
+      // Chromium writes the attribute only when it is read, and does not remove it before that.
       if (bare && style.length === 0 && element.hasAttribute('style'))
         element.removeAttribute('style');
     });
   }
 
-  // Finite animations go to their end; infinite ones go back to their start for a while.
+  // Finite animations jump to their end. Infinite ones go back to their start until the picture is taken.
   private stopAnimations(roots: (Document | ShadowRoot)[]) {
     const stopped = new Set<Animation>();
     for (const root of roots) {

@@ -2,8 +2,8 @@
  * Converts values between a script and a page.
  *
  * Both sides use the same tagged JSON: a value that JSON cannot express (undefined, NaN, dates, cycles, handles …) becomes an object with one special
- * key. The module runs in the script's goja runtime and in every page, so it uses plain ECMAScript only, without the DOM, Node or a bundler. It takes
- * the built-ins that a page may replace when it is loaded.
+ * key. The module runs in the script's goja runtime and in every page, so it uses plain ECMAScript only, without the DOM, Node or a bundler. When it
+ * is loaded, it saves the built-ins that a page may replace later.
  */
 
 /** A value on the wire. */
@@ -23,13 +23,13 @@ export type Tagged =
 /** An argument of an operation: the value, and the handles that it refers to by index. */
 export interface TaggedArgument { value: Tagged; handles: string[] }
 
-/** Converts a value that is not plain data: to the index of a handle, to a tagged value, or to undefined to leave it to the serializer. */
+/** Converts a value that is not plain data to the index of a handle or to a tagged value. Returns undefined to leave it to the serializer. */
 export type Special = (value: unknown) => number | Tagged | undefined;
 
 export interface SerializeOptions {
   /**
-   * How to convert a function: 'refuse' throws and names its place (a script's argument); 'undefined' sends undefined (a page's result). Default
-   * 'refuse'.
+   * What to do with a function: 'refuse' throws an error that says where the function is (for a script's argument); 'undefined' sends undefined (for
+   * a page's result). Default 'refuse'.
    */
   functions?: 'refuse' | 'undefined';
 }
@@ -51,7 +51,7 @@ const kindByTag: Record<string, ArrayKind> = {
   '[object BigInt64Array]': 'bi64', '[object BigUint64Array]': 'bui64',
 };
 
-// goja may lack some of these; a kind without a class parses as bytes.
+// goja may lack some of these; a kind without a class is parsed as bytes.
 const classByKind: Record<string, (new (b: ArrayBuffer) => unknown) | undefined> = {
   i8: Int8Array, ui8: Uint8Array, ui8c: Uint8ClampedArray, i16: Int16Array, ui16: Uint16Array, i32: Int32Array, ui32: Uint32Array,
   f32: Float32Array, f64: Float64Array,
@@ -59,7 +59,7 @@ const classByKind: Record<string, (new (b: ArrayBuffer) => unknown) | undefined>
   bui64: typeof BigUint64Array === 'undefined' ? undefined : BigUint64Array,
 };
 
-/** Tags a value. Throws on a function, unless told otherwise, and on nothing else. */
+/** Tags a value. Throws only on a function, and only if functions are refused. */
 export function serialize(value: unknown, special?: Special, options: SerializeOptions = {}): Tagged {
   const seen = new SafeMap<object, number>();
   const lenient = options.functions === 'undefined';
@@ -214,7 +214,7 @@ function tagNumber(n: number): Tagged {
   return { n };
 }
 
-/** Appends without push, and without a setter that a page may have put on Array.prototype. */
+/** Appends without push, and without triggering a setter that a page may have put on Array.prototype. */
 function put<T>(list: T[], item: T): void {
   define(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }

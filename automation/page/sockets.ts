@@ -1,7 +1,7 @@
 /** Messages from the page side of web socket routes to the script. */
 interface Told { type: string; id: string }
 
-/** Messages from the script. */
+/** Commands from the script. */
 interface Order { type: string; id: string; code?: number; reason?: string; wasClean?: boolean }
 
 type Global = typeof globalThis & Record<string, unknown>;
@@ -9,8 +9,8 @@ type Global = typeof globalThis & Record<string, unknown>;
 const goingAway = 1001; // https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
 
 /**
- * Replaces the page's WebSocket by Playwright's. The function under the key undoes that: new sockets are then the page's own, sockets that the script
- * answered are closed, and sockets that were passed through go on.
+ * Replaces the page's WebSocket by Playwright's. The function under the key undoes that: new sockets are the page's own again, sockets that the
+ * script answered are closed, and sockets that were passed through stay open.
  */
 export function mock(key: string, inject: (global: unknown) => void): void {
   const global = globalThis as Global;
@@ -32,7 +32,7 @@ export function mock(key: string, inject: (global: unknown) => void): void {
   global['__pwWebSocketBinding'] = told;
   inject(global);
   global['__pwWebSocketBinding'] = tell;
-  if (global.WebSocket === native) // it was replaced before
+  if (global.WebSocket === native) // it has already been replaced
     return;
   const mocked = global.WebSocket;
   order = global['__pwWebSocketDispatch'] as typeof order;

@@ -1,6 +1,6 @@
 import type { Tagged } from './serialize.ts';
 
-/** Values with a meaning only in their place, by the names that Playwright uses. */
+/** Values that cannot be sent to another place, with Playwright's names for them. */
 export function special(value: unknown): Tagged | undefined {
   if (typeof value !== 'object' || value === null)
     return undefined;

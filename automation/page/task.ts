@@ -4,19 +4,19 @@ import type { Injected } from './injected.ts';
 export class Aborted extends Error { override name = 'Aborted'; }
 /** The operation timed out. */
 export class Expired extends Error { override name = 'Expired'; }
-/** The element is ready, but only after a wait, so the caller must allow the change of the page again. */
+/** The element is ready, but only after a wait, so the caller must first permit the change of the page again. */
 export class Ready extends Error { override name = 'Ready'; }
-/** An error that waiting cannot mend, in words for the user. */
+/** An error that waiting cannot cure, in words for the user. */
 export class Fatal extends Error { override name = 'Fatal'; }
 
-/** A body returns it to be called again. */
+/** A body returns this to be called again. */
 export const again = Symbol('again');
 
 /** Pauses between attempts to find an element, in milliseconds, as in Playwright. */
 const findPauses = [20, 50, 100, 100, 500];
 /** Pauses between attempts at an action on a found element, in milliseconds, as in Playwright. */
 const actionPauses = [0, 20, 100, 100, 500];
-/** Minimum pause of a loop after the end of its schedule, so that the page gets its turn. */
+/** Minimum pause of a loop after the end of its schedule, so that the page can run. */
 const leastPause = 10;
 
 /** An operation that waits on the page side: its deadline, its log, and its cancellation. */
@@ -40,7 +40,7 @@ export class Task {
   private get builtins() { return this.injected.utils.builtins; }
   private now() { return this.builtins.performance.now(); }
 
-  /** Ends the task at its next wait, or at once while it waits. */
+  /** Ends the task at its next wait, or at once if it is waiting. */
   abort() { this.end(new Aborted()); }
 
   /** Clears the timer. */
@@ -49,7 +49,7 @@ export class Task {
       this.builtins.clearTimeout(this.timer);
   }
 
-  /** Throws when the task was aborted. */
+  /** Throws if the task was aborted. */
   check() {
     if (this.failure)
       throw this.failure;
@@ -63,14 +63,14 @@ export class Task {
     return value;
   }
 
-  /** Call it right before changing the page. It throws Ready when the change must be allowed first. */
+  /** Must be called right before changing the page. Throws Ready if the change must be permitted first. */
   beforeChange() {
     if (this.waited)
       throw new Ready();
     this.passed();
   }
 
-  // The log has the steps up to this point already.
+  // Marks that the log already has the steps up to this point.
   private passed() {
     if (this.resumed !== undefined && !this.waited && !this.past)
       this.log.length = 0;
@@ -82,7 +82,7 @@ export class Task {
     return this.race(new Promise<void>(done => { this.builtins.setTimeout(done, ms); }));
   }
 
-  /** Runs body until it returns something other than again. */
+  /** Calls body until it returns something other than again. */
   async poll<T>(body: () => T | typeof again | Promise<T | typeof again>): Promise<T> {
     const pauses = [0, ...findPauses.filter(p => !this.timeout || p <= this.timeout / 5)];
     for (let i = 0; ; i++) {
@@ -95,7 +95,7 @@ export class Task {
     }
   }
 
-  /** Runs an action until it returns something other than again, and logs each try. */
+  /** Calls an action until it returns something other than again, and logs each try. */
   async tryAction<T>(name: string, first: number, body: (attempt: number) => Promise<T | typeof again>, trial = false): Promise<T> {
     const action = `${name} action${trial ? ' (trial run)' : ''}`;
     const from = this.resumed ?? first;

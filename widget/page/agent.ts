@@ -1,7 +1,7 @@
 /**
  * Runs in our own world of every document and reports what Chromium would show outside the page: whether a field has the focus and where its caret
- * is, the pointer's shape, and what the page was refused. It reports only changes. All listeners are passive and in a world of their own, so that a
- * page cannot notice them.
+ * is, the pointer's shape, and what the page was refused. It reports only changes. All listeners are passive and in a separate world, so that a page
+ * cannot notice them.
  */
 import { caretOf } from './caret.ts';
 import { cursorAt } from './cursor.ts';
@@ -16,7 +16,7 @@ const PAUSE = 20;
 
 /** The functions that the server calls. */
 interface Agent {
-  /** The document that the agent observes: a window may get another document and keep its globals. */
+  /** The document that the agent observes. A window may get another document and keep its global variables. */
   document: Document;
   /** The pointer was in another document, so its shape here must be reported again. */
   elsewhere(since: number): void;
@@ -24,7 +24,7 @@ interface Agent {
   look(): void;
   /** Takes over a reported picker: closes and describes it; null when it has gone. */
   take(number: number): object | null;
-  /** Sets the chosen values, if any; false when that is impossible. */
+  /** Sets the chosen values, if any. Returns false if that is impossible. */
   answer(number: number, values: string[] | null): boolean;
 }
 
@@ -60,7 +60,7 @@ function install(ours: Ours): Agent {
   }
 
   function moved(): void {
-    // The field with the focus may be inside a frame, which moves along.
+    // The field with the focus may be inside a frame that has moved.
     if (activeElement() instanceof HTMLIFrameElement) {
       waiting ||= setTimeout(() => {
         waiting = 0;
@@ -83,7 +83,7 @@ function install(ours: Ours): Agent {
 
   let opened: Picker | null = null;
   let number = 0;
-  /** The selection of the inline list that was pressed last, before the press. */
+  /** The selection of the inline list that was pressed last, from before the press. */
   let before = new Set<HTMLOptionElement>();
 
   /** Checks after an event whether Chromium has opened a picker or has suggestions for a field. */
@@ -131,7 +131,7 @@ function install(ours: Ours): Agent {
     ['mousedown', opening], ['click', opening], ['keydown', opening], ['input', opening], ['focusout', gone],
     ['contextmenu', menuWanted((menu) => report({ menu }))],
   ];
-  // Frames do not report: printing a page prints its frames too.
+  // Frames do not report this, because printing a page also prints its frames.
   if (window.top === window) listeners.push(['beforeprint', () => report({ printed: true })]);
   const listen = (): void => {
     for (const [type, listener] of listeners) addEventListener(type, listener as (event: Event) => void, { capture: true, passive: true });
@@ -144,7 +144,7 @@ function install(ours: Ours): Agent {
   return {
     document,
     elsewhere(since) {
-      if (pointedAt > since) report({ cursor, at: pointedAt }); // the pointer is back already
+      if (pointedAt > since) report({ cursor, at: pointedAt }); // the pointer is already back
       else cursor = '';
     },
     look: () => look(null),

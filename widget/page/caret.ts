@@ -1,6 +1,6 @@
 type Box = [x: number, y: number, width: number, height: number];
 
-/** The position of the caret or, when none is found, of the whole element: x, y, width, height in this document's viewport. */
+/** The position of the caret or, if none is found, of the whole element: x, y, width, height in this document's viewport. */
 export function caretOf(element: Element): Box {
   const box = element.getBoundingClientRect();
   const caret = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? caretInField(element, box) : caretInText();
@@ -16,7 +16,7 @@ function caretInText(): Box | null {
   return box ? [box.x, box.y, box.width, box.height] : null;
 }
 
-/** The smallest whole number from `low` on for which `holds` returns true, if it does so for all larger ones; `high` when there is none. */
+/** The smallest integer from `low` on for which `holds` returns true, assuming that it returns true for all larger ones; `high` if there is none. */
 function first(low: number, high: number, holds: (value: number) => boolean): number {
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -26,7 +26,9 @@ function first(low: number, high: number, holds: (value: number) => boolean): nu
   return low;
 }
 
-/** The caret of a field. The DOM cannot measure a field's text, so this asks which character is at a point: first down the lines, then along one. */
+/**
+ * The caret of a field. The DOM cannot measure a field's text, so this asks which character is at a point: first down the lines, then along one line.
+ */
 function caretInField(field: HTMLInputElement | HTMLTextAreaElement, box: DOMRect): Box | null {
   const target = field.selectionEnd;
   if (target === null) return null;
@@ -46,7 +48,7 @@ function caretInField(field: HTMLInputElement | HTMLTextAreaElement, box: DOMRec
   if (field instanceof HTMLTextAreaElement) {
     const top = Math.ceil(box.y + px(style.borderTopWidth) + px(style.paddingTop));
     const bottom = Math.floor(box.bottom - px(style.borderBottomWidth)) - 1;
-    // Below the last line every point belongs to the end of the text, as does an empty last line.
+    // Below the last line, every point belongs to the end of the text, and so does an empty last line.
     const atEnd = target === field.value.length;
     const next = first(top, bottom, (at) => offsetAt(left, at) > target || (atEnd && offsetAt(left, at) === target));
     y = next + (atEnd && /(^|\n)$/.test(field.value) ? height : -height) / 2;
@@ -54,7 +56,7 @@ function caretInField(field: HTMLInputElement | HTMLTextAreaElement, box: DOMRec
   if (Number.isNaN(offsetAt(left, y))) return null;
   const from = first(left, right, (x) => offsetAt(x, y) >= target);
   const to = first(from, right, (x) => offsetAt(x, y) > target);
-  // A character's area begins half a character earlier: the caret is between two middles.
+  // The area of a character begins half a character earlier, so the caret is between two middles.
   const x = from === left ? left : to === right ? Math.min(from + size / 4, right) : (from + to) / 2;
   return [x, y - height / 2, 1, height];
 }

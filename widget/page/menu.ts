@@ -9,7 +9,7 @@ export interface Under {
 /** Longer addresses are not reported. */
 const LONGEST = 1500;
 
-/** Reports each context menu that Chromium would open, that is, whose event the page did not handle itself. */
+/** Reports each context menu that Chromium would open, that is, each whose event the page did not handle itself. */
 export function menuWanted(tell: (menu: Under) => void): (event: Event) => void {
   return (event) => {
     if (!event.isTrusted) return;
@@ -31,7 +31,7 @@ function under(path: EventTarget[]): Under {
   };
 }
 
-/** The selection of a field, which is not part of the document's. */
+/** Whether text is selected in a field. The document's selection does not include that. */
 function selects(field: HTMLInputElement | HTMLTextAreaElement | null): boolean {
   try {
     return field !== null && field.selectionStart !== field.selectionEnd;

@@ -14,27 +14,27 @@ export type Field = HTMLSelectElement | HTMLInputElement;
 
 interface Option { value: string; label: string; group: string; disabled: boolean; selected: boolean }
 
-/** The field for which an event at an element would open a picker; null for none. */
+/** The field for which an event on an element would open a picker, or null. */
 export function fieldOf(element: unknown): Field | null {
   if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) return element.closest('select');
   return element instanceof HTMLSelectElement || element instanceof HTMLInputElement ? element : null;
 }
 
-/** A list that the page itself shows, with several choices: without a keyboard it needs help. */
+/** A list with several choices that the page itself shows. Without a keyboard, a person needs help with it. */
 export const isInline = (field: Field): boolean => field instanceof HTMLSelectElement && field.multiple && !field.matches(':open');
 
 export const suggests = (field: Field): boolean => field instanceof HTMLInputElement && field.list !== null && !FIELDS.has(field.type) && !field.readOnly && !field.disabled;
 
 export const isOpen = (field: Field): boolean => field.matches(':open');
 
-/** Closes Chromium's picker of a field. Chromium does so, without an event, when the field has no box. */
+/** Closes Chromium's picker of a field. Chromium closes it without an event when the field has no box. */
 export function shut(field: Field): void {
   const animation = field.animate([{ display: 'none' }, { display: 'none' }], 1e6);
   field.getBoundingClientRect();
   animation.cancel();
   field.getBoundingClientRect();
   if (!isOpen(field)) return;
-  field.blur(); // a page that insists on its display
+  field.blur(); // for a page that prevents hiding the field
   field.focus({ preventScroll: true });
 }
 
@@ -44,7 +44,7 @@ function off(option: HTMLOptionElement): boolean {
   return option.disabled || (option.parentElement instanceof HTMLOptGroupElement && option.parentElement.disabled);
 }
 
-/** A described field, to which answers refer. */
+/** A field that was described to viewers; answers refer to it. */
 export class Picker {
   #tokens = new Map<string, HTMLOptionElement>();
 
@@ -81,7 +81,7 @@ export class Picker {
     });
   }
 
-  /** Sets the values that a person chose; false when they cannot be chosen. The page gets events if that changes the field. */
+  /** Sets the values that a person chose. Returns false if they cannot be chosen. The page gets events if that changes the field. */
   choose(values: string[]): boolean {
     const { field } = this;
     if (!field.isConnected || field.matches(':disabled')) return false;
@@ -99,7 +99,7 @@ export class Picker {
     let changed = false;
     for (const option of select.options) {
       const wanted = chosen.has(option);
-      // Options that were not offered, or cannot be chosen, stay as they are in a list with several choices.
+      // In a list with several choices, options that were not offered or cannot be chosen stay unchanged.
       if (option.selected === wanted || (select.multiple && (off(option) || !offered.has(option)))) continue;
       changed = true;
       if (select.multiple || wanted) option.selected = wanted;

@@ -2,10 +2,10 @@ import { kindOf } from './fields.ts';
 
 /** The kinds of fields with secret content. */
 const SECRET = new Set(['password', 'otp', 'card']);
-/** The reported part of a value in UTF-16 units; people do not type longer secrets. */
+/** How much of a value is reported, in UTF-16 units. People do not type longer secrets. */
 const MOST = 512;
 
-/** Makes the listener that reports the content of a secret field whenever it changes. */
+/** Returns a listener that reports the content of a secret field whenever it changes. */
 export function secretTyped(report: (message: object) => void): (event: Event) => void {
   return (event) => {
     const field = event.composedPath()[0];

@@ -8,7 +8,7 @@ import { tellOfCalls } from '../ui/watching.js';
 import { startAgain } from '../workbench/again.js';
 import { EventsPanel } from '../workbench/panel/events.js';
 
-/** A session that has ended: what it did, to read, and a new session that continues it. */
+/** The page of a session that has ended: its runs and events, and a button for a new session that continues it. */
 
 const root = byId('ended');
 const { session = '', url = '', width, height, run } = root.dataset;

@@ -3,7 +3,10 @@ import { byId, setText, show } from '../ui/dom.js';
 import { Embedding } from '../remote/embedding.js';
 import { keep, recall } from '../ui/storage.js';
 
-/** A visitor with a share link. The secret is in the link's fragment, which browsers never send. The page trades it for a cookie and loads again. */
+/**
+ * The page of a visitor with a share link. The secret is in the link's fragment, which browsers never send. The page exchanges it for a cookie and
+ * loads again.
+ */
 const secret = location.hash.slice(1);
 /** In a frame of another site, browsers only send a special kind of cookie. */
 const framed = window.parent !== window;
@@ -25,7 +28,7 @@ async function redeem(): Promise<void> {
   enter();
 }
 
-/** Whether the browser sends the cookie that it just got. */
+/** Whether the browser sends the cookie that it has just received. */
 async function keptCookie(): Promise<boolean> {
   return (await fetch(location.pathname, { method: 'HEAD' })).status !== 401;
 }
@@ -38,7 +41,7 @@ function enter(): void {
 }
 
 function refused(why: string): void {
-  // This browser may have the cookie of a used-up link already: it was not sent because the visitor came from another site.
+  // This browser may already have the cookie of a used-up link, and not have sent it because the visitor came from another site.
   if (recall('takeover.refused') !== secret && keep('takeover.refused', secret)) {
     location.reload();
     return;

@@ -7,13 +7,13 @@ import { notice } from '../ui/notices.js';
 import { startTicking, tick } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
 
-/** How long (ms) a session lives that was started to open a script. */
+/** How long (ms) a session lives that is started to open a script. */
 const SESSION_TIMEOUT = 30 * 60_000;
 
 /** The row of the open dialog. */
 let chosen: HTMLElement | null = null;
 
-/** The server draws the list; this applies the differences. */
+/** The server renders the list; this applies the differences. */
 async function refresh(): Promise<void> {
   const response = await fetch(location.pathname, { headers: { Accept: 'text/html' }, cache: 'no-store' });
   if (!response.ok) throw new Error(`The server answered ${response.status}.`);
@@ -26,7 +26,7 @@ function idOf(row: HTMLElement | null): string {
   return row?.dataset.script ?? '';
 }
 
-/** A dialog about a row: what it shows when it opens, and what it does. */
+/** Prepares a dialog about a row: `open` fills it, `act` does the work. */
 function about(name: 'rename' | 'delete', opened: (form: HTMLFormElement, row: HTMLElement) => void, act: (form: HTMLFormElement) => Promise<unknown>): void {
   const dialog = byId<HTMLDialogElement>(`${name}-dialog`);
   const form = byId<HTMLFormElement>(`${name}-form`);

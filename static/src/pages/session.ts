@@ -130,7 +130,7 @@ function sheets(): void {
   if (kept === 'script' || kept === 'events') open(kept);
 }
 
-/** After the end: a new session that continues this one. */
+/** After the end: offers a new session that continues this one. */
 function again(editor: Editor): void {
   const button = byId('overlay-again');
   stage.live.on('connection', (state) => show(button, state.phase === 'closed' && (state.cause === 'ended' || state.cause === 'gone')));

@@ -11,12 +11,12 @@ import { startTicking, tick, timeOfDay } from '../ui/times.js';
 import { Watching, type Overview } from '../ui/watching.js';
 
 /**
- * How often (ms) the list is fetched while the server cannot report changes: visible, and hidden, when the title still shows the number of waiting
- * takeovers.
+ * How often (ms) the list is fetched while the server cannot report changes: on a visible page, and on a hidden one, whose title still shows the
+ * number of waiting takeovers.
  */
 const REFRESH = 2_000;
 const REFRESH_HIDDEN = 10_000;
-/** How often (ms) while it can, for figures that are not reported, such as the number of events. */
+/** How often (ms) it is fetched otherwise, for figures that are not reported, such as the number of events. */
 const REFRESH_TOLD = 30_000;
 
 const thumbnails = new Thumbnails();
@@ -25,10 +25,10 @@ const filter = new ListFilter(() => void refresh());
 /** A refresh is running, and another one is needed after it. */
 let refreshing = false;
 let again = false;
-/** When the list was last drawn. */
+/** When the list was last updated. */
 let drawn = Date.now();
 
-/** Refreshes the list. Calls during a refresh cause only one more. */
+/** Refreshes the list. Any number of calls during a refresh cause only one more. */
 async function refresh(): Promise<void> {
   if (refreshing) {
     again = true;
@@ -42,7 +42,7 @@ async function refresh(): Promise<void> {
   refreshing = false;
 }
 
-/** The server draws the list; this applies the differences. */
+/** The server renders the list; this applies the differences. */
 async function draw(): Promise<void> {
   const online = byId('online');
   try {
@@ -84,7 +84,7 @@ function schedule(): void {
   );
 }
 
-/** Set once the server has reported the present state. */
+/** Set when the server has reported the present state. */
 let welcomed = false;
 
 /** The first report mostly repeats what the page shows. */

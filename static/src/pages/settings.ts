@@ -22,7 +22,7 @@ function theme(): void {
   show();
 }
 
-/** Asks the browser only when the person switches it on, never on loading. */
+/** Asks the browser for permission only when the person switches notifications on, never when the page loads. */
 function notifications(): void {
   const box = byId<HTMLInputElement>('notify');
   const state = byId('notify-state');

@@ -63,7 +63,7 @@ function work(): void {
     if (takeover && isOpen(takeover.state)) {
       setText(byId('errand-reason'), takeover.reason);
       byId('errand-clock').dataset.deadline = takeover.deadline;
-      // Opening the link means to help, so nothing needs to be pressed first.
+      // A person who opens the link wants to help, so nothing needs to be pressed first.
       if (!claimed) {
         claimed = true;
         if (takeover.state === 'pending') live.answerTakeover('claim');
@@ -72,7 +72,7 @@ function work(): void {
       return;
     }
     if (takeover) return finish(endingOf(takeover.state));
-    // Gone without a message: by our own answer, or for a reason that only the server knows.
+    // It ended without a message: because of our own answer, or for a reason that only the server knows.
     if (answered) return finish(answered);
     get<Takeover>(path`/v1/sessions/${live.session}/takeovers/${id}`).then(
       ({ state }) => !isOpen(state) && finish(endingOf(state)),
@@ -82,7 +82,7 @@ function work(): void {
 
   let told = false;
   live.on('takeover', (takeover) => {
-    // The first message of a connection reports the open takeover; null before that would be a guess.
+    // The first message of a connection reports the open takeover. Before that, null would be a guess.
     if (takeover) told = true;
     if (takeover || told) consider(takeover);
   });
@@ -119,7 +119,7 @@ function work(): void {
   stage.open();
 }
 
-/** While another person works, only that person ends it: this page says who works, and what to do. */
+/** While another person works, only that person can end the takeover. This page then says who works, and what to do. */
 function showWhoWorks(live: Live): void {
   const signedIn = root.hasAttribute('data-signed-in');
   live.on('control', (party) => {
@@ -157,12 +157,12 @@ function firstVisit(): void {
     try {
       localStorage.setItem(SEEN, '1');
     } catch {
-      // The same.
+      // As above.
     }
   });
 }
 
-/** Pastes with one press if the browser lets the page read the clipboard, or else through a field. */
+/** Pastes on one press if the browser lets the page read the clipboard, and through a field otherwise. */
 function pasting(stage: Stage): void {
   const dialog = byId<HTMLDialogElement>('paste-dialog');
   const field = byId<HTMLTextAreaElement>('paste-text');

@@ -26,8 +26,8 @@ export function looksOf(kind: string): Looks {
 }
 
 /**
- * Keeps the field that reads the keyboard at the remote caret, so that the window of an input method appears there, and gives it the kind of the
- * remote field, so that a phone offers the right keys.
+ * Keeps the field that reads the keyboard at the position of the remote caret, so that the window of an input method appears there. It also gives the
+ * field the kind of the remote field, so that a phone shows the right keys.
  */
 export class Caret {
   #rect: Rect | null = null;

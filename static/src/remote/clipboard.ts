@@ -7,7 +7,7 @@ import { uploadAll } from './uploads.js';
 /** The largest text (bytes) that the server accepts at once. */
 export const PASTE_MAX = 512 << 10;
 
-/** The content to paste. An image counts only without text, because browsers provide both for content that was copied from a page. */
+/** The content to paste. An image counts only if there is no text, because browsers provide both for content that was copied from a page. */
 export function toPaste(data: { getData(type: string): string; files: Iterable<File> } | null): { text: string } | { image: File } | { files: number } | null {
   const text = data?.getData('text/plain') ?? '';
   if (text !== '') return { text };
@@ -17,7 +17,7 @@ export function toPaste(data: { getData(type: string): string; files: Iterable<F
   return files.length === 1 && file.type.startsWith('image/') ? { image: file } : { files: files.length };
 }
 
-/** Connects the person's clipboard with the remote page's: text that is copied there comes here, and content that is pasted here goes there. */
+/** Connects the person's clipboard with the remote page's: text that is copied there is copied here, too, and what is pasted here is pasted there. */
 export class Clipboard {
   constructor(private readonly live: Live) {
     live.on('clipboard', (text) => void this.#keep(text));
@@ -50,7 +50,7 @@ export class Clipboard {
     }
   }
 
-  /** When the browser does not let a page write without a press, offer a button. */
+  /** If the browser does not let a page write without a press, it offers a button. */
   async #keep(text: string): Promise<void> {
     if (await copyText(text)) return notice('Copied from the remote page');
     notice('The remote page copied something', { label: 'Copy it here', run: () => void copyText(text).then((copied) => notice(copied ? 'Copied' : 'Your browser did not allow copying.')) });

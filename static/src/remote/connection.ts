@@ -2,16 +2,16 @@ import { backoff } from '../ui/backoff.js';
 import { Emitter } from './emitter.js';
 import { parseMessage, parsePicture, SUBPROTOCOL, type ClientMessage, type InputMessage, type Picture, type ServerMessage } from './protocol.js';
 
-/** After a connection of this length (ms), the wait before the next one starts small again. */
+/** After a connection of this length (ms), the wait before the next one is short again. */
 const HEALTHY_AFTER = 5_000;
-/** The round trip is measured this often (ms). After SILENCE ms without a message, also while connecting, the line counts as dead. */
+/** The round trip is measured this often (ms). After SILENCE ms without a message, even while connecting, the connection counts as dead. */
 const PING_EVERY = 3_000;
 const SILENCE = 10_000;
 
 /** WebSocket close codes after which trying again cannot help (RFC 6455, 7.4). */
 const CLOSE_NORMAL = 1000;
 const CLOSE_POLICY = 1008;
-/** The code of a line that broke without a close frame. */
+/** The code for a connection that broke without a close frame. */
 const CLOSE_ABNORMAL = 1006;
 
 /** The state of the connection; retryAt is Unix time in ms, and code is the close code with which the last connection ended. */
@@ -30,15 +30,15 @@ interface ConnectionEvents {
 }
 
 interface Options {
-  /** `ws:` or `wss:` address of the view, made again for each connection. */
+  /** `ws:` or `wss:` address of the view, computed again for each connection. */
   url(): string;
-  /** Address of the session. Its answer says why it cannot be viewed: by a status code, or by the state of a session that has ended. */
+  /** Address of the session. The response says why the session cannot be viewed: by a status code, or by the state of a session that has ended. */
   probe: string;
-  /** Made again for each connection, because the window may have changed. */
+  /** Computed again for each connection, because the window may have changed. */
   hello(): ClientMessage & { type: 'hello' };
 }
 
-/** The viewer's socket. It connects again by itself until the session has ended, the server refuses for good, or `close` was called. */
+/** The viewer's socket. It reconnects by itself until the session has ended, the server refuses for good, or `close` is called. */
 export class Connection extends Emitter<ConnectionEvents> {
   state: ConnectionState = { phase: 'connecting' };
   #socket: WebSocket | null = null;
@@ -114,7 +114,7 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.send({ type: 'ping', t: performance.now() });
   }
 
-  /** Lets go of the socket without waiting, because closing it over a dead line takes a minute. */
+  /** Drops the socket without waiting, because closing it over a dead connection takes a minute. */
   #drop(code?: number): void {
     const socket = this.#socket;
     this.#socket = null;
@@ -132,7 +132,7 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.#lost(event.code);
   }
 
-  /** Connects again after a wait. */
+  /** Reconnects after a wait. */
   #lost(code: number): void {
     if (this.#openedAt && performance.now() - this.#openedAt > HEALTHY_AFTER) this.#attempt = 0;
     const opened = this.#openedAt > 0;
@@ -155,10 +155,10 @@ export class Connection extends Emitter<ConnectionEvents> {
     }
     const { status } = answer;
     if (this.#socket?.readyState === WebSocket.OPEN) return;
-    // Everybody who may see the view may also ask for the session. This notices a revoked link, or a sign-in that has ended.
+    // Everybody who may see the view may also request the session. This notices a revoked link, or a sign-in that has ended.
     if (status === 401 || status === 403) this.#finish('forbidden', '');
     else if (status === 404 || status === 410) this.#finish('gone', '');
-    // Those who may see an ended session get all of it.
+    // A visitor who may see an ended session gets its page.
     else if (told.status === 'released' || told.status === 'failed') this.#finish('ended', told.endReason ?? '');
   }
 

@@ -10,7 +10,7 @@ import type { Screen } from './screen.js';
 
 /** Distance to the window's edge, in px. */
 const MARGIN = 8;
-/** How long (ms) after a press the menu opens at the pressed place. */
+/** How long (ms) after a press the menu opens at the point that was pressed. */
 const PRESSED = 3_000;
 
 interface Item { label: string; run(): void }
@@ -75,7 +75,7 @@ export class ContextMenu {
     }
   }
 
-  /** At the pressed place, or in the middle for the menu key; inside the window. */
+  /** At the point that was pressed, or in the middle if the menu key was used; always inside the window. */
   #place(): void {
     const { left, top, width, height } = this.screen.frame.getBoundingClientRect();
     const recent = performance.now() - this.#pressedAt < PRESSED;
@@ -100,7 +100,7 @@ export class ContextMenu {
     items[next % items.length]?.focus();
   }
 
-  /** Closes, and returns the keys to the remote page. Not after a touch, which would open the on-screen keyboard. */
+  /** Closes the menu, and returns the keys to the remote page, except after a touch, because that would open the on-screen keyboard. */
   #leave(): void {
     this.#close();
     if (!window.matchMedia('(pointer: coarse)').matches) this.keyboard.focus();

@@ -42,7 +42,7 @@ export function showControl(live: Live): void {
   showAsked(live, update);
 }
 
-/** The question of another person to the one in control, with its countdown on both sides. */
+/** Shows another person's request for control, with a countdown, to both persons. */
 function showAsked(live: Live, update: () => void): void {
   const bar = byId('asked');
   let timer = 0;

@@ -10,7 +10,7 @@ const LISTED = 20;
 /** The address of a file of a session. */
 export const fileAddress = (session: string, name: string): string => path`/v1/sessions/${session}/files/${name}`;
 
-/** The downloads of remote pages, shown as they come, and saved by one press. */
+/** Shows the downloads of remote pages as they arrive, with a button that saves them. */
 export class Downloads {
   #tray = byId('downloads');
   #list = byId('downloads-list');
@@ -27,7 +27,7 @@ export class Downloads {
   #show(message: DownloadMessage): void {
     const before = this.#known.get(message.id);
     this.#known.set(message.id, message);
-    // Downloads that ended before this page opened are not announced.
+    // Downloads that ended before this page was opened are not announced.
     const news = message.state === 'running' ? !before : before?.state === 'running';
     if (news) show(this.#tray, true);
     for (const button of document.querySelectorAll<HTMLElement>('[data-downloads]')) show(button, true);
@@ -43,7 +43,7 @@ export class Downloads {
         this.#known.delete(id);
       }
     }
-    // The focused button stays while only figures change.
+    // A focused button stays in place while only figures change.
     if (before?.state === message.state) setText(row.querySelector('.meta'), wordsOf(message));
     else row.replaceChildren(icon('download'), h('span', { class: 'download-what' }, h('span', { class: 'clip', title: message.name, text: message.name }), h('span', { class: 'meta tabular', text: wordsOf(message) })), this.#action(message) ?? '');
     this.#allow();

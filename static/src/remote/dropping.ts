@@ -7,7 +7,7 @@ import { modifiersOf } from './pointer.js';
 import type { Screen } from './screen.js';
 import { uploadAll } from './uploads.js';
 
-/** Files that the person drops on the remote page: they are dropped at the pointer's place. */
+/** Files that the person drops on the remote page are dropped there at the pointer's position. */
 export class Dropping {
   #hint = byId('drop-hint');
 
@@ -19,7 +19,7 @@ export class Dropping {
       if (!(event.relatedTarget instanceof Node && frame.contains(event.relatedTarget))) show(this.#hint, false);
     });
     frame.addEventListener('drop', (event) => void this.#drop(event));
-    // Beside the picture, the browser would open a file in place of this page.
+    // Outside the picture, the browser would open a dropped file in place of this page.
     for (const kind of ['dragover', 'drop'] as const) window.addEventListener(kind, (event) => holdsFiles(event) && event.preventDefault());
   }
 

@@ -12,7 +12,7 @@ export type EmbedEvent =
 /** Messages from that page. */
 export type EmbedCommand = { type: 'control'; action: 'take' | 'release' } | { type: 'focus' };
 
-/** Reads a message from outside; null when it is not for this page. */
+/** Parses a message from outside. Returns null if it is not for this page. */
 export function parseCommand(data: unknown): EmbedCommand | null {
   if (typeof data !== 'object' || data === null) return null;
   const { target, type, action } = data as Record<string, unknown>;
@@ -21,7 +21,7 @@ export function parseCommand(data: unknown): EmbedCommand | null {
   return type === 'focus' ? { type } : null;
 }
 
-/** Messages between this page and the site that frames it: only with the page directly around this one, and only if the server allows its origin. */
+/** Exchanges messages with the site that frames this page: only with the page directly around this one, and only if the server permits its origin. */
 export class Embedding {
   #allowed = (document.body.dataset.embed ?? '').split(' ').filter(Boolean);
   #framed = window.parent !== window && this.#allowed.length > 0;
@@ -35,7 +35,7 @@ export class Embedding {
     }
   }
 
-  /** Reports events of the stage, and carries out requests. */
+  /** Reports events of the stage, and executes requests. */
   follow(stage: Stage): void {
     if (!this.#framed) return;
     const { live } = stage;

@@ -1,7 +1,7 @@
-/** What a person reads over the picture: what happened, and what to do or what happens next. */
+/** The text over the picture: what happened, and what to do or what happens next. */
 export interface Ending { title: string; text: string }
 
-/** Reasons of the server. Other reasons are free text. */
+/** The server's reasons. Other reasons are free text. */
 const WHY = new Map<string, Ending>(Object.entries({
   timeout: { title: 'Time is up', text: 'The session reached its time limit, and its browser is closed.' },
   'idle timeout': { title: 'This session has ended', text: 'Nobody used it for a while, so its browser is closed.' },
@@ -28,14 +28,14 @@ const INTERRUPTIONS = new Map<number, Ending>([
   [4008, { title: 'Your connection fell behind', text: 'This page received nothing for too long, so the server closed the connection. Reconnecting…' }],
 ]);
 
-/** What a person reads while the page waits to connect again. `seen` says that a picture was shown before. */
+/** The text while the page waits to reconnect. `seen` means that a picture was shown before. */
 export function interruptionOf(code: number, seen: boolean): Ending {
   return INTERRUPTIONS.get(code) ?? (seen
     ? { title: 'Connection lost', text: 'Reconnecting…' }
     : { title: 'The server cannot be reached', text: 'Reconnecting… Check your network if this continues.' });
 }
 
-/** What a person reads once the page is connected again after a disconnection by the server; empty if there is nothing to explain. */
+/** The text after the page has reconnected following a disconnection by the server. It is empty if there is nothing to explain. */
 export function reconnectedAfter(code: number): string {
   return code === 4008 ? 'Reconnected. This page had received nothing for too long, so the server had closed the connection.' : '';
 }

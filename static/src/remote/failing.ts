@@ -3,7 +3,7 @@ import { byId } from '../ui/dom.js';
 let answer: ((reason: string) => void) | null = null;
 let ready = false;
 
-/** Asks in a dialog why a person cannot do the takeover. */
+/** Opens a dialog that asks why the person cannot do the takeover. */
 export function askReason(then: (reason: string) => void): void {
   const dialog = byId<HTMLDialogElement>('fail-dialog');
   const field = byId<HTMLTextAreaElement>('fail-reason');

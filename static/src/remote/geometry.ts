@@ -1,8 +1,8 @@
-/** Where the remote page is on the stage, and which of its points is under a finger or the mouse. */
+/** Computes where the remote page is on the stage, and which point of the page is under a finger or the mouse. */
 
 /** A size; the context gives its unit. */
 export interface Size { width: number; height: number }
-/** A place, from the top left corner. */
+/** A point, from the top left corner. */
 export interface Point { x: number; y: number }
 
 /** Position of the page's top left corner on the stage, and stage pixels per page pixel. */
@@ -61,7 +61,10 @@ export function reveal(view: View, rect: { x: number; y: number; width: number; 
   }, stage, page);
 }
 
-/** A point of the stage in CSS pixels of the page's viewport, to a hundredth. Outside the page it is negative or beyond the page's size. */
+/**
+ * Converts a point of the stage to CSS pixels of the page's viewport, rounded to a hundredth. Outside the page, the result is negative or larger than
+ * the page.
+ */
 export function toPage(view: View, at: Point): Point {
   const round = (value: number): number => Math.round(value * 100) / 100;
   return { x: round((at.x - view.x) / view.scale), y: round((at.y - view.y) / view.scale) };

@@ -19,22 +19,22 @@ const COMMAND_KEYS: Record<string, { key: string; code: string }> = {
   MetaRight: { key: 'Control', code: 'ControlRight' },
 };
 
-/** A Mac's Option with these keys becomes Control on the other side: move by words. */
+/** On a Mac, Option with these keys moves by words, which is Control on the other side. */
 const BY_WORDS = new Set(['Backspace', 'Delete', 'ArrowLeft', 'ArrowRight']);
-/** Command with these keys: to the ends of a line or of the text. */
+/** On a Mac, Command with these keys moves to an end of the line or of the text. */
 const TO_ENDS: Record<string, { key: string; modifiers: number }> = {
   ArrowLeft: { key: 'Home', modifiers: 0 }, ArrowRight: { key: 'End', modifiers: 0 },
   ArrowUp: { key: 'Home', modifiers: MODIFIER.ctrl }, ArrowDown: { key: 'End', modifiers: MODIFIER.ctrl },
 };
 
-/** Whether a key types one character, by its name. */
+/** Whether a key, by its name, types one character. */
 function isCharacter(key: string): boolean {
   return [...key].length === 1;
 }
 
 /**
- * The message for a key. On a Mac, Command becomes Control, as shortcuts need it on the other side, and editing keys become those with the same
- * effect there. Option types characters and is not sent as Alt for them. Windows reports AltGr as Ctrl+Alt, and it types too.
+ * Returns the message for a key. On a Mac, Command becomes Control, which shortcuts need on the other side, and editing keys become the keys with the
+ * same effect there. Option types characters, so it is not sent as Alt with them. Windows reports AltGr as Ctrl+Alt, and it types, too.
  */
 export function keyMessage(event: 'down' | 'up', press: KeyPress, mac: boolean): KeyMessage {
   let { key, code } = press;
@@ -60,19 +60,19 @@ export function keyMessage(event: 'down' | 'up', press: KeyPress, mac: boolean):
   return { type: 'key', event, key, code, location: press.location, repeat: press.repeat, modifiers, text };
 }
 
-/** Keys without a meaning of their own: an input method or a dead key is at work, and its text follows. */
+/** Whether an input method or a dead key handles the key, so that its text follows separately. */
 function isProcessed(event: KeyboardEvent): boolean {
   return event.isComposing || event.key === 'Process' || event.key === 'Dead' || event.key === 'Unidentified' || event.keyCode === 229;
 }
 
-/** The paste shortcut: by the key's meaning, or by its place when it has no Latin letter. */
+/** Whether a key is the paste shortcut: by its meaning, or by its position if it types no Latin letter. */
 export function isPaste(press: Pick<KeyPress, 'key' | 'code' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>, mac: boolean): boolean {
   if (!mac && press.shiftKey && !press.ctrlKey && !press.altKey && press.key === 'Insert') return true;
   if (press.altKey || !(mac ? press.metaKey : press.ctrlKey)) return false;
   return /^[a-z]$/i.test(press.key) ? press.key.toLowerCase() === 'v' : press.code === 'KeyV';
 }
 
-/** The presses and releases of keys held together, each by its code without a side, such as Control+KeyW. */
+/** The presses and releases of keys that are held together, such as Control+KeyW. Each name is a key's code without left or right. */
 export function chordOf(names: string): { down: KeyPress[]; up: KeyPress[] } {
   const held = new Set<string>();
   const press = (name: string): KeyPress => ({
@@ -89,7 +89,7 @@ const MODIFIER_NAMES = new Set(['Control', 'Alt', 'Shift', 'Meta']);
 
 export const isMac = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** The content of the field while nothing is composed: something to delete, so that Backspace on a phone is noticed. */
+/** The content of the field while nothing is being composed. It gives Backspace on a phone something to delete, so that the key is noticed. */
 const SENTINEL = '\u200b\u200b';
 
 interface Options {
@@ -105,7 +105,7 @@ interface Options {
  * phone. Keys are not read while another element has the focus.
  */
 export class Keyboard {
-  /** Pressed keys by code, to release them later. */
+  /** Pressed keys by code, so that they can be released later. */
   #pressed = new Map<string, { press: KeyPress; sent: KeyMessage }>();
   #mac = isMac();
   #composing = false;
@@ -133,14 +133,14 @@ export class Keyboard {
     this.field.focus({ preventScroll: true });
   }
 
-  /** Keys of a button on the screen, such as Control+KeyW: pressed one after the other, then released. */
+  /** Keys of an on-screen button, such as Control+KeyW: pressed one after the other, then released. */
   chord(names: string): void {
     const { down, up } = chordOf(names);
     for (const press of down) this.options.send(keyMessage('down', press, false));
     for (const press of up) this.options.send(keyMessage('up', press, false));
   }
 
-  /** A key of a button on the screen: pressed and released. */
+  /** A key of an on-screen button: pressed and released. */
   tap(key: string, code: string): void {
     const press = { key, code, location: 0, repeat: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, altGraph: false };
     this.options.send(keyMessage('down', press, false));
@@ -186,7 +186,7 @@ export class Keyboard {
     if (this.#mac && (event.code === 'MetaLeft' || event.code === 'MetaRight')) this.release();
   }
 
-  /** Releases the key that was pressed, whatever a Mac's Command would make of it now. */
+  /** Releases the key that was pressed, even if a Mac's Command would now turn it into another key. */
   #let(sent: KeyMessage, press: KeyPress): void {
     const up = keyMessage('up', press, this.#mac);
     this.options.send(up.code === sent.code ? up : { ...up, key: sent.key, code: sent.code });

@@ -3,9 +3,9 @@ import { Emitter } from './emitter.js';
 import { Resume } from './resume.js';
 import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, LifeMessage, MenuMessage, PermissionMessage, Picture, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 
-/** How long (ms) input waits for control that the person requested by using the page. After that, the person no longer expects it. */
+/** How long (ms) input waits for control that the person requested by using the page. After that, the person no longer expects it to take effect. */
 const CONTROL_WAIT = 5_000;
-/** The number of waiting inputs: more than hands can make in that time. */
+/** The maximum number of waiting inputs. A person cannot make more in that time. */
 const QUEUE_MAX = 2_000;
 
 /** Who controls the session, from this viewer's point of view. */
@@ -53,7 +53,7 @@ interface LiveEvents {
   /** The CSS name of the remote mouse's cursor. */
   cursor: string;
   browser: 'crashed' | 'recovered';
-  /** What the server refused, and why, in words. */
+  /** What the server refused, and why, as text. */
   trouble: { kind: string; why: string };
 }
 
@@ -65,7 +65,7 @@ export class Live extends Emitter<LiveEvents> {
   holder = '';
   epoch = 0;
   mine = false;
-  /** The connection of the person in control broke. */
+  /** The connection of the person in control has broken. */
   away = false;
   /** Another person asks for control. */
   asked: Asked | null = null;
@@ -75,12 +75,12 @@ export class Live extends Emitter<LiveEvents> {
   readonly connection: Connection;
   #queue: InputMessage[] = [];
   #asked = 0;
-  /** Control was lost with the connection, not given away. */
+  /** Control was lost with the connection, and not given away. */
   #wantsBack = false;
-  /** Continues this view's control after a lost connection. */
+  /** Lets a new connection continue this view's control. */
   readonly #resume: Resume;
 
-  /** `size` says how the page is shown. Each connection begins with it. */
+  /** `size` says how the page is shown. Each connection starts with that. */
   constructor(readonly session: string, size: () => ViewSize) {
     super();
     this.#resume = new Resume(session);
@@ -138,21 +138,21 @@ export class Live extends Emitter<LiveEvents> {
     if (this.#waits) this.#keep(message);
   }
 
-  /** Keeps an input until control comes. Of moves in a row only the last one counts. */
+  /** Keeps an input until control is granted. Of several moves in a row, only the last one is kept. */
   #keep(message: InputMessage): void {
     const last = this.#queue.at(-1);
     if (isMove(message) && last && isMove(last)) this.#queue.pop();
     this.#queue.push(message);
-    if (this.#queue.length > QUEUE_MAX) this.#giveUp(); // a part of it would leave keys pressed
+    if (this.#queue.length > QUEUE_MAX) this.#giveUp(); // sending only a part of the inputs would leave keys pressed
   }
 
-  /** Throws away what waits for control. */
+  /** Discards the input that waits for control. */
   #giveUp(): void {
     this.#queue = [];
     this.#asked = 0;
   }
 
-  /** Navigates, and takes control first when it is free. */
+  /** Navigates. If nobody has control, takes it first. */
   navigate(message: ClientMessage & { type: 'navigate' | 'tab' }): void {
     if (!this.mine && this.party === 'nobody' && this.mayControl) this.#ask();
     this.send(message);
@@ -176,7 +176,7 @@ export class Live extends Emitter<LiveEvents> {
     return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
   }
 
-  /** Control was requested by using the page, and may still come in time. */
+  /** Control was requested by using the page, and may still be granted in time. */
   get #waits(): boolean {
     return this.#asked > 0 && performance.now() - this.#asked < CONTROL_WAIT;
   }
@@ -265,7 +265,7 @@ export class Live extends Emitter<LiveEvents> {
   #complain(text: string): void {
     const [, kind = '', why = text] = /^(\w+): (.*)$/s.exec(text) ?? [];
     if (kind === 'control') this.#giveUp();
-    // The screen shows who is in control; other refusals are shown in words.
+    // The screen shows who is in control; other refusals are shown as text.
     if (QUIET.has(kind)) return;
     this.emit('trouble', { kind, why: why.charAt(0).toUpperCase() + why.slice(1) });
   }
@@ -277,7 +277,7 @@ export class Live extends Emitter<LiveEvents> {
     this.away = away;
     this.asked = asked ?? null;
     const queue = mine && this.#waits ? this.#queue : [];
-    // While nobody or a program has control, the request is still on its way: this message is older.
+    // While nobody or a program has control, our request is still on its way, and this message is older.
     if (mine || this.party === 'person' || this.connection.state.phase !== 'open') this.#giveUp();
     for (const message of queue) this.connection.sendInput(message, epoch);
     this.emit('control', this.party);
@@ -289,5 +289,5 @@ function isMove(message: InputMessage): boolean {
   return message.type === 'mouse' && message.event === 'move';
 }
 
-/** Messages whose refusal needs no words. */
+/** Messages whose refusal needs no explanation. */
 const QUIET = new Set(['mouse', 'key', 'text', 'compose', 'touch', 'ack', 'resize']);

@@ -4,7 +4,7 @@ import { endingOf, interruptionOf, reconnectedAfter } from './endings.js';
 import type { Live } from './live.js';
 import type { Screen } from './screen.js';
 
-/** What covers the picture when it does not show the present state. */
+/** The text over the picture when the picture does not show the present state. */
 interface Words {
   title: string;
   text: string;
@@ -16,7 +16,7 @@ interface Words {
 
 /** Says over the picture that the connection is lost, that the browser or the page crashed, or that the session is over. */
 export class Overlay {
-  /** Whether a link leads to the sessions: not for guests. */
+  /** Whether to show a link to the sessions, which guests do not get. */
   #home = document.querySelector('.topbar a[href="/"]') !== null;
   #browserCrashed = false;
   #said: Words | null = null;
@@ -46,7 +46,7 @@ export class Overlay {
     const { state } = live.connection;
     if (state.phase === 'closed') return state.cause === 'left' ? null : { ...endingOf(state.cause, state.reason, !this.#home), final: true };
     if (state.phase !== 'open') {
-      if (state.phase === 'connecting') return this.#said; // unchanged until the state is known
+      if (state.phase === 'connecting') return this.#said; // no change until the state is known
       return interruptionOf(state.code, this.screen.hasPicture);
     }
     if (this.#browserCrashed) return { title: 'The browser crashed', text: 'It restarts with the same profile. Your tabs come back in a few seconds.' };
@@ -57,7 +57,7 @@ export class Overlay {
     return { title: 'This page crashed', text, covers: true };
   }
 
-  /** Says afterwards why the connection was away: the words over the picture may have been too short to read. */
+  /** Explains afterwards why the connection was lost, because the text over the picture may have been too short-lived to read. */
   #explain(): void {
     const why = reconnectedAfter(this.#code);
     this.#code = 0;

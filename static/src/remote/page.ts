@@ -2,9 +2,9 @@ import type { Live } from './live.js';
 import type { ViewSize } from './protocol.js';
 import type { Screen } from './screen.js';
 
-/** How long (ms) a size must stay the same before the server gets it. */
+/** How long (ms) a size must stay the same before it is sent to the server. */
 const REST = 250;
-/** Upper bound of device pixels per CSS pixel for pictures. */
+/** The most device pixels per CSS pixel that are requested for pictures. */
 const DENSEST = 4;
 
 /** The cursor names of CSS. Other names from the server are ignored. */

@@ -26,7 +26,7 @@ export function wheelPixels(delta: number, mode: number): number {
   return delta;
 }
 
-/** Counts clicks like a desktop: same button, soon after, at about the same place. */
+/** Counts clicks as a desktop does: same button, soon after each other, at about the same point. */
 export class ClickCounter {
   #button = -1;
   #count = 0;
@@ -49,8 +49,8 @@ export class ClickCounter {
 }
 
 /**
- * Keeps moves and wheel turns until the next animation frame: the newest position wins, and wheel turns add up. Anything else is sent at once, after
- * what was kept, so that a click is where the pointer was.
+ * Keeps moves and wheel turns until the next animation frame: the newest position counts, and wheel turns add up. Anything else is sent at once,
+ * after what was kept, so that a click happens where the pointer was.
  */
 export class Coalescer {
   #kept: MouseMessage | null = null;

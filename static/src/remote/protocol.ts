@@ -110,21 +110,21 @@ export interface Takeover {
   sessionId: string;
   reason: string;
   requestedBy: string;
-  /** More for the person to read than the one sentence of `reason`. */
+  /** Text in addition to the one sentence of `reason`. */
   requestNote?: string;
   runId?: string;
   state: 'pending' | 'claimed' | 'done' | 'failed' | 'expired' | 'cancelled';
   createdAt: string;
   deadline: string;
   claimedBy?: string;
-  /** When somebody first was on it. */
+  /** When somebody first claimed it. */
   claimedAt?: string | null;
   endedAt?: string | null;
   note?: string;
   url?: string;
 }
 
-/** Why a run failed; line and column are the script's and count from 1. */
+/** Why a run failed. Line and column are positions in the script, counted from 1. */
 export interface RunError { name: string; message: string; stack?: string; line?: number; column?: number }
 /** What a script logged. */
 export interface LogLine { level: string; text: string; ts: string | number }
@@ -155,7 +155,7 @@ export interface Run {
   truncated?: boolean;
 }
 
-/** A dialog of the page that waits for an answer, or that it waits no more. */
+/** A dialog of the page that waits for an answer. With `closed`, it no longer waits. */
 export interface DialogMessage {
   type: 'dialog';
   id: string;
@@ -163,23 +163,23 @@ export interface DialogMessage {
   message?: string;
   defaultValue?: string;
   url?: string;
-  /** The dialog is gone: answered by somebody, or its page was left. */
+  /** The dialog is gone: somebody answered it, or its page was left. */
   closed?: boolean;
 }
 
-/** An input of the page that wants files of the session. */
+/** An input of the page that asks for files of the session. */
 export interface ChooserMessage {
   type: 'chooser';
   id: string;
   multiple?: boolean;
-  /** The element's attribute: kinds of files it would like. */
+  /** The element's accept attribute: the kinds of files that it prefers. */
   accept?: string;
   url?: string;
-  /** The chooser is gone: answered by somebody, or its page was left. */
+  /** The chooser is gone: somebody answered it, or its page was left. */
   closed?: boolean;
 }
 
-/** How a download of a remote page stands. One that is done is a file of the session by its name. */
+/** The state of a download of a remote page. When it is done, it is a file of the session with this name. */
 export interface DownloadMessage {
   type: 'download';
   id: string;
@@ -191,16 +191,16 @@ export interface DownloadMessage {
   error?: string;
 }
 
-/** One of a list; values of one list differ. */
+/** An option of a list. The values of one list are unique. */
 export interface SelectOption { value: string; label: string; disabled: boolean; group: string; selected: boolean }
 
-/** What Chromium would open over the page for a field; `rect` is the field's. */
+/** What Chromium would open over the page for a field. `rect` is the position of the field. */
 export interface SelectMessage {
   type: 'select';
   id: string;
   kind?: 'select' | 'datalist' | 'date' | 'time' | 'datetime-local' | 'month' | 'week' | 'color';
   multiple?: boolean;
-  /** The page shows the list itself; without a mouse or keys it needs another. */
+  /** The page shows the list itself. Without a mouse or keys, another one is needed. */
   inline?: boolean;
   value?: string;
   options?: SelectOption[];
@@ -208,64 +208,64 @@ export interface SelectMessage {
   max?: string;
   step?: string;
   rect?: Rect;
-  /** It is gone: answered by somebody, or its field was left. */
+  /** It is gone: somebody answered it, or its field was left. */
   closed?: boolean;
 }
 
-/** What lies under the pointer, for a menu of the right button. */
+/** What is under the pointer, for the context menu. */
 export interface MenuMessage {
   type: 'menu';
   /** Addresses, or empty. */
   link: string;
   image: string;
-  /** There is text to copy. */
+  /** There is selected text to copy. */
   selected: boolean;
   editable: boolean;
 }
 
-/** What a page asked for and was refused. */
+/** A permission that a page was refused. */
 export interface PermissionMessage {
   type: 'permission';
   id: string;
   origin?: string;
-  /** By the Permissions API. */
+  /** A name of the Permissions API. */
   name?: string;
   closed?: boolean;
 }
 
-/** A server, or a proxy, that asks for a name and a password. */
+/** A server or a proxy that asks for a name and a password. */
 export interface AuthMessage {
   type: 'auth';
   id: string;
-  /** Of the server; a proxy's host and port. */
+  /** The origin of the server, or the host and port of the proxy. */
   origin?: string;
-  /** The server's words. */
+  /** The text that the server sends. */
   realm?: string;
   proxy?: boolean;
-  /** What was answered before was wrong. */
+  /** The previous answer was wrong. */
   again?: boolean;
   closed?: boolean;
 }
 
-/** Somebody asks the person in control for it; that person yields at `until` unless they say no. */
+/** A person asks the person in control for it. That person yields at `until` unless they refuse. */
 export interface Asked { by: string; mine: boolean; until: string }
 
-/** Who has control; epoch goes with all input. */
+/** Who has control. All input carries the epoch. */
 export interface ControlMessage {
   type: 'control';
   holder: string;
   epoch: number;
   mine: boolean;
-  /** The holder's connection broke; control waits for them a while. */
+  /** The holder's connection has broken. Control is reserved for them for a while. */
   away?: boolean;
   asked?: Asked;
 }
 
-/** When the session's time is up; while `paused`, the clock stands and the time left stays what it was. */
+/** When the session's time is up. While `paused`, the clock is stopped, and the time left does not change. */
 export interface LifeMessage {
   type: 'life';
   expiresAt: string;
-  /** What the session was given, in ms, without the time spent waiting for people. */
+  /** The session's timeout in ms, without the time spent waiting for people. */
   timeout: number;
   paused: boolean;
 }
@@ -305,7 +305,7 @@ const KIND_PICTURE = 1;
 const FLAG_SHARP = 1;
 const MIME: Record<number, string> = { 1: 'image/jpeg', 2: 'image/png', 3: 'image/webp' };
 
-/** One picture of the page with what its header tells. */
+/** One picture of the page, with the contents of its header. */
 export interface Picture {
   seq: number;
   mime: string;
@@ -315,14 +315,14 @@ export interface Picture {
   capturedAt: number;
   width: number;
   height: number;
-  /** The page's viewport in CSS pixels: what input coordinates refer to. */
+  /** The page's viewport in CSS pixels. Coordinates of input refer to it. */
   viewportWidth: number;
   viewportHeight: number;
   tab: number;
   image: Uint8Array<ArrayBuffer>;
 }
 
-/** Reads a binary message (big-endian). Null for kinds and formats this client does not know, and for short ones. */
+/** Parses a binary message (big-endian). Returns null for unknown kinds and formats, and for messages that are too short. */
 export function parsePicture(message: ArrayBuffer): Picture | null {
   if (message.byteLength <= PICTURE_HEADER_BYTES) return null;
   const view = new DataView(message);
@@ -344,7 +344,7 @@ export function parsePicture(message: ArrayBuffer): Picture | null {
   return picture;
 }
 
-/** Reads a text message; null when it is not an object with a type. */
+/** Parses a text message. Returns null if it is not an object with a type. */
 export function parseMessage(text: string): ServerMessage | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -352,7 +352,7 @@ export function parseMessage(text: string): ServerMessage | null {
       return value as ServerMessage;
     }
   } catch {
-    // Not JSON: as unknown as an unknown type.
+    // Not JSON: treated like an unknown type.
   }
   return null;
 }

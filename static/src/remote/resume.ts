@@ -1,8 +1,8 @@
 import { keep, recall } from '../ui/storage.js';
 
 /**
- * The word with which a reloaded page gets its place back: its viewer id, and with it control and its takeover. The tab keeps the word only while the
- * page is not shown, because a copy of the tab gets what the tab keeps, and must not take the place of the first.
+ * The secret word with which a reloaded page gets its place back: its viewer id, and with it control and its takeover. The tab stores the word only
+ * while the page is not shown, because a copy of the tab gets what the tab has stored, and must not take the place of the original.
  */
 export class Resume {
   /** Empty until the server sends one. */

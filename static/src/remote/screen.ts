@@ -6,15 +6,15 @@ import type { Picture, Rect } from './protocol.js';
 const READABLE = 0.9;
 
 interface ScreenEvents {
-  /** A picture is on the canvas; `ack` waits for it. */
+  /** A picture is on the canvas. `ack` acknowledges it. */
   drawn: Picture;
   /** The page's viewport or its place on the stage changed. */
   view: View;
 }
 
 /**
- * Draws pictures on a canvas in a stage. The newest picture wins: a picture that arrives while another is decoded replaces the waiting one, so a slow
- * machine skips pictures instead of falling behind.
+ * Draws pictures on a canvas in a stage. If a picture arrives while another is being decoded, it replaces the one that waits, so a slow machine skips
+ * pictures instead of falling behind.
  */
 export class Screen extends Emitter<ScreenEvents> {
   page: Size = { width: 1280, height: 720 };
@@ -26,7 +26,7 @@ export class Screen extends Emitter<ScreenEvents> {
   #decoding = false;
   #lastSeq = -1;
 
-  /** `edge` frames the visible part of the page. */
+  /** `edge` shows a frame around the visible part of the page. */
   constructor(readonly stage: HTMLElement, readonly frame: HTMLElement, readonly canvas: HTMLCanvasElement, private readonly edge: HTMLElement) {
     super();
     const context = canvas.getContext('2d', { alpha: false });
@@ -60,7 +60,7 @@ export class Screen extends Emitter<ScreenEvents> {
         this.#draw(picture, bitmap);
         bitmap.close();
       } catch {
-        // An image that cannot be decoded is skipped and acknowledged, so that the next one comes.
+        // An image that cannot be decoded is skipped and acknowledged, so that the next one is sent.
       }
       this.emit('drawn', picture);
     }
@@ -84,7 +84,7 @@ export class Screen extends Emitter<ScreenEvents> {
     this.layout();
   }
 
-  /** Places the canvas after a change of the stage, the page or the view. */
+  /** Positions the canvas after a change of the stage, the page or the view. */
   layout(): void {
     const room = this.room;
     this.view = this.fitted ? fit(room, this.page) : clamp(this.view, room, this.page);
@@ -120,7 +120,7 @@ export class Screen extends Emitter<ScreenEvents> {
     return fit(this.room, this.page).scale < READABLE * 0.75;
   }
 
-  /** Back to the whole page, or closer to one point when the whole page is shown. */
+  /** Zooms out to the whole page or, if it is already shown, zooms in on one point. */
   toggleZoom(at: Point): void {
     if (this.fitted) this.zoomBy(Math.max(2, 1 / this.view.scale), at);
     else this.showWhole();

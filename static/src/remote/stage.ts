@@ -21,7 +21,7 @@ import { Touch } from './touch.js';
 import { Widgets } from './widgets/widgets.js';
 import { Zoom } from './zoom.js';
 
-/** The remote page on this page: pictures out, mouse, fingers and keys in, and messages when there is nothing to see. */
+/** The view of the remote page: it shows pictures, sends mouse, touch and keys, and shows messages when there is nothing to see. */
 export class Stage {
   readonly screen: Screen;
   readonly live: Live;
@@ -78,7 +78,7 @@ export class Stage {
   }
 
   #tapped(): void {
-    // Phones open their keyboard only during a touch, before the remote page says what was hit.
+    // Phones open their keyboard only during a touch, before the remote page reports what was hit.
     if (this.#wanted) this.keyboard.focus();
   }
 
@@ -96,7 +96,7 @@ export class Stage {
     });
   }
 
-  /** Returns the keys to this page: the next element after the remote page gets the focus, and Tab in both directions leads on from there. */
+  /** Returns the keys to this page: the element after the remote page gets the focus, and from there Tab works in both directions. */
   #giveBack(): void {
     const back = byId('keys-back');
     show(back, true);
@@ -108,7 +108,7 @@ export class Stage {
     back.focus({ preventScroll: true });
   }
 
-  /** The frame's colour, and the messages over the picture. */
+  /** Sets the frame's colour, and the messages over the picture. */
   #showState(): void {
     const live = this.live;
     const skeleton = byId('skeleton');
@@ -136,7 +136,7 @@ export class Stage {
         if (rect) this.screen.reveal(rect);
       } else if (this.keyboard.focused) this.#field.blur();
     });
-    // When the window keeps its height, the on-screen keyboard covers its lower part.
+    // If the window keeps its height, the on-screen keyboard covers its lower part.
     const visual = window.visualViewport;
     visual?.addEventListener('resize', () => {
       document.body.style.height = this.coarse && window.innerHeight - visual.height > 80 ? `${visual.height}px` : '';
@@ -145,7 +145,7 @@ export class Stage {
 
   #fillKeyboardButtons(): void {
     for (const button of document.querySelectorAll<HTMLElement>('[data-keyboard]')) {
-      // The press would remove the focus before the click is known.
+      // The press would remove the focus before the click arrives.
       button.addEventListener('pointerdown', (event) => event.preventDefault());
       button.addEventListener('click', () => {
         if (this.keyboard.focused) this.#field.blur();

@@ -3,29 +3,29 @@ import { modifiersOf } from './pointer.js';
 import type { MouseMessage, TouchMessage, TouchPoint } from './protocol.js';
 import type { Screen } from './screen.js';
 
-/** A finger that moves less than this (CSS px) taps. */
+/** A finger that moves less than this (CSS px) makes a tap. */
 const SLOP = 8;
-/** A finger that rests this long (ms) holds what is under it. */
+/** A finger that rests this long (ms) presses what is under it. */
 const HOLD = 350;
 /** Two taps within this time (ms) and distance (CSS px) change the zoom. Taps on two keys are further apart. */
 const DOUBLE_TAP = 300;
 const DOUBLE_TAP_REACH = 24;
 
-/** The meaning of a moving finger: sideways it drags, like a slider; up and down it scrolls. */
+/** The meaning of a moving finger: a sideways move drags, for example a slider; a move up or down scrolls. */
 export function gestureOf(dx: number, dy: number): 'undecided' | 'drag' | 'scroll' {
   if (Math.hypot(dx, dy) < SLOP) return 'undecided';
   return Math.abs(dx) >= Math.abs(dy) ? 'drag' : 'scroll';
 }
 
-/** The largest reported finger (CSS px of the page). */
+/** The largest size of a finger that is reported (CSS px of the page). */
 const LARGEST = 500;
 
 type Mode = 'page' | 'idle' | 'undecided' | 'drag' | 'scroll' | 'pinch';
 
 /**
- * Fingers. On a page that was made for touch they are fingers there too. On other pages one finger is the remote mouse: a tap clicks, a sideways move
- * or a move after a short hold drags, and a move up or down scrolls. Two fingers move and zoom only the view on this side, unless the page was made
- * for touch and is shown whole at a readable size: then they go to the page.
+ * Handles fingers. On a page made for touch, they stay fingers. On other pages, one finger acts as the mouse: a tap clicks, a sideways move or a move
+ * after a short rest drags, and a move up or down scrolls. Two fingers move and zoom only the view on this side. The exception is a page made for
+ * touch that is shown whole at a readable size, which gets both fingers.
  */
 export class Touch {
   #mode: Mode = 'idle';
@@ -33,7 +33,7 @@ export class Touch {
   #last: Point = { x: 0, y: 0 };
   #hold = 0;
   #lastTap: { at: number; place: Point } | null = null;
-  /** Two fingers that may become a tap. */
+  /** Two fingers whose touch may become a tap. */
   #pair: { at: number; distance: number; middle: Point } | null = null;
   #pinch = { distance: 0, middle: { x: 0, y: 0 } };
 
@@ -135,7 +135,7 @@ export class Touch {
     this.#mouse('up', this.#start, { button: 'left', clickCount: 1 });
   }
 
-  /** A tap with two fingers presses the right button, between them. */
+  /** A tap with two fingers presses the right button at the point between them. */
   #tapOfTwo(at: number): void {
     const pair = this.#pair;
     this.#pair = null;
@@ -145,7 +145,7 @@ export class Touch {
     this.#mouse('up', pair.middle, { button: 'right', clickCount: 1 });
   }
 
-  /** Presses the button where the finger came down. */
+  /** Presses the button where the finger first touched. */
   #take(): void {
     this.#mode = 'drag';
     this.#mouse('move', this.#start);

@@ -9,8 +9,8 @@ import type { Screen } from './screen.js';
 const HINT = 'takeover.zoom';
 
 /**
- * The button that enlarges a page that is too small to read, for people who do not know that two fingers do so. It goes to the focused field, or to
- * the middle.
+ * The button that enlarges a page that is too small to read, for people who do not know that they can zoom with two fingers. It zooms to the focused
+ * field, or to the middle.
  */
 export class Zoom {
   #buttons = [...document.querySelectorAll<HTMLElement>('[data-zoom]')];
@@ -27,7 +27,7 @@ export class Zoom {
     const { screen } = this;
     if (!screen.fitted) return screen.showWhole();
     if (this.#field) screen.reveal(this.#field);
-    // A field that is large enough does not move the view, but a person who presses wants it closer.
+    // A field that is large enough does not move the view, but a person who presses the button wants it closer.
     if (screen.fitted) screen.toggleZoom({ x: screen.room.width / 2, y: screen.room.height / 2 });
     if (recall(HINT)) return;
     keep(HINT, '1');

@@ -12,7 +12,7 @@ export function clearErrors(form: HTMLFormElement): void {
   }
 }
 
-/** Shows the errors of a form: those of a field at the field, by its name, and the others below. */
+/** Shows the errors of a form: errors of a field next to that field, and the others at the bottom. */
 export function showErrors(form: HTMLFormElement, error: unknown): void {
   const rest: string[] = [];
   let first: HTMLElement | null = null;

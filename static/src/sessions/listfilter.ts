@@ -1,27 +1,26 @@
 import { byId, h, setText, show } from '../ui/dom.js';
 
-/** How long (ms) after the filter changed the server is asked for the list. */
+/** How long (ms) after a change of the filter the server is asked for the list. */
 const ASK_AFTER = 200;
 
 
 const STATES: [string, string][] = [['', 'All'], ['waiting', 'Waiting'], ['live', 'Live'], ['ended', 'Ended'], ['failed', 'Failed']];
 
-/** Whether an entry of the list is shown. Several words are looked for each by itself. */
+/** Whether an entry of the list is shown. Several words are searched separately. */
 export function matches(search: string, states: string, text: string, state: string): boolean {
   if (state && !states.split(' ').includes(state)) return false;
   const all = search.toLowerCase();
   return text.toLowerCase().split(/\s+/).every((word) => all.includes(word));
 }
 
-/** How many of a section's entries are shown, in the words of the server's page. */
+/** How many of a section's entries are shown, in the same words as on the server. */
 function shownOf(shown: number, total: number): string {
   return shown === total ? String(total) : `${shown} of ${total}`;
 }
 
 /**
- * Narrows the list of sessions down by text and status. Both stand in the address, so that they can be shared and the
- * back button returns to them. The server draws the list by the same rules, and finds what is too old to be listed;
- * `changed` asks for that.
+ * Filters the list of sessions by text and status. Both are part of the address, so that they can be shared and restored with the back button. The
+ * server renders the list by the same rules, and finds sessions that are too old to be listed; `changed` asks it for them.
  */
 export class ListFilter {
   #text = byId<HTMLInputElement>('list-search');
@@ -35,7 +34,7 @@ export class ListFilter {
       host.append(h('button', { type: 'button', class: 'chip', 'data-of': state, on: { click: () => this.#choose(state) } }, label));
     }
     window.addEventListener('popstate', () => this.#read());
-    // A browser fills the field with what stood there before: the address says what holds.
+    // A browser restores the field's previous text, but the address decides.
     this.#read();
   }
 
@@ -71,7 +70,7 @@ export class ListFilter {
     this.#asking = window.setTimeout(this.changed, ASK_AFTER);
   }
 
-  /** Goes over the list as it is now, as after it was drawn again. */
+  /** Filters the list again, for example after it was updated. */
   apply(): void {
     for (const chip of byId('list-states').children) chip.setAttribute('aria-pressed', String((chip as HTMLElement).dataset.of === this.#state));
     const active = this.#state !== '' || this.#text.value.trim() !== '';

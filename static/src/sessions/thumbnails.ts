@@ -67,7 +67,7 @@ export class Thumbnails {
       settle();
     };
     image.onerror = () => {
-      element.dataset.none = ''; // The last picture, or the empty background, stays.
+      element.dataset.none = ''; // Keeps the last picture, or the empty background.
       settle();
     };
     image.src = `${element.dataset.thumb ?? ''}?at=${Date.now()}`;

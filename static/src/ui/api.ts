@@ -1,9 +1,9 @@
-/** Calls of the HTTP API. Failures have texts for people. */
+/** Calls the HTTP API. Errors have texts for people. */
 
 /** What is wrong with one field of a request. */
 export interface FieldProblem { field: string; error: string }
 
-/** A call that the server refused, or that did not reach it (`status` 0). */
+/** An error for a call that the server refused, or that did not reach it (`status` 0). */
 export class APIError extends Error {
   /** fields are the errors of the request's fields. */
   constructor(message: string, readonly status: number, readonly fields: FieldProblem[] = []) {
@@ -22,7 +22,7 @@ function explain(status: number, problem: Problem | null): string {
   return `The server answered ${status}.`;
 }
 
-/** Makes an API request and returns its answer. Rejects with an APIError when the server refuses or cannot be reached. */
+/** Makes an API request and returns the response. Rejects with an APIError if the server refuses or cannot be reached. */
 export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const init: RequestInit = { method, headers: { Accept: 'application/json' }, credentials: 'same-origin' };
   if (signal) init.signal = signal;

@@ -1,33 +1,33 @@
 import { mayNotify, play, SOUND } from './preferences.js';
 import { read, write } from './storage.js';
 
-/** The key of the takeovers that waited when a page last announced, which the next page to announce continues from. */
+/** Storage key of the takeovers that waited when a page last announced. The next page that announces continues from there. */
 const KNOWN = 'takeover.known';
 
 /** An open takeover. */
 export interface Call {
   id: string;
   reason: string;
-  /** Somebody works on it. */
+  /** A person works on it. */
   claimed: boolean;
 }
 
 /** Announces new takeovers by notification, sound and the page's icon, as the person chose. */
 export class Calling {
-  /** The takeovers that waited at first, and since then those that are announced. */
+  /** The takeovers that were waiting at the start, and those announced since then. */
   #known: Set<string> | null = null;
   #open: Call[] = [];
   #tells = false;
   readonly #link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
   readonly #icon = this.#link?.getAttribute('href') ?? '';
 
-  /** Begins to announce. What no page has announced so far is announced now. */
+  /** Starts to announce, beginning with takeovers that no page has announced yet. */
   tell(): void {
     this.#tells = true;
     if (this.#known) this.#announce();
   }
 
-  /** Takes in the open takeovers, and announces those that now need a person: new ones, and those whose person has left. */
+  /** Handles the open takeovers, and announces those that now need a person: new ones, and those whose person has left. */
   update(open: Call[]): void {
     this.#open = open;
     this.#badge(open.length > 0);
@@ -57,14 +57,14 @@ export class Calling {
     }
   }
 
-  /** A dot in the corner of the icon, which is another icon of the server. */
+  /** Shows a dot in the corner of the icon, by using another icon of the server. */
   #badge(waits: boolean): void {
     const href = waits ? (this.#link?.dataset.waiting ?? this.#icon) : this.#icon;
     if (this.#link && this.#link.getAttribute('href') !== href) this.#link.setAttribute('href', href);
   }
 }
 
-/** The takeovers that waited when a page of this browser last announced, or null when none did. */
+/** The takeovers that waited when a page of this browser last announced, or null if none has. */
 function stored(): Set<string> | null {
   try {
     return new Set(JSON.parse(read(KNOWN)) as string[]);

@@ -2,7 +2,7 @@ import { path, post } from './api.js';
 import { busy } from './menus.js';
 import { notice } from './notices.js';
 
-/** Puts text on the person's clipboard; false when the browser refuses. */
+/** Copies text to the person's clipboard. Returns false if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -27,8 +27,8 @@ function copyBySelection(text: string): boolean {
 }
 
 /**
- * Makes every `[data-link]` copy a link for the person who shall answer a takeover. The secret is known only when the link is made, so each copy is a
- * new link.
+ * Makes every `[data-link]` element copy a link for the person who will answer a takeover. The secret is known only when a link is created, so each
+ * copy is a new link.
  */
 export function enableTakeoverLinks(): void {
   document.addEventListener('click', (event) => {
@@ -48,7 +48,7 @@ async function linkFor({ link = '', session = '', takeover = '' }: DOMStringMap)
   return made.url;
 }
 
-/** Makes every `[data-copy]` copy its text when clicked. */
+/** Makes every `[data-copy]` element copy its text when clicked. */
 export function enableCopying(): void {
   document.addEventListener('click', (event) => {
     const element = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-copy]') : null;

@@ -1,4 +1,7 @@
-/** Builds and finds elements. Text is only ever set as text, never parsed: page titles, console output and addresses come from untrusted pages. */
+/**
+ * Creates and finds elements. Text is always set as text and never parsed, because page titles, console output and addresses come from untrusted
+ * pages.
+ */
 
 type Child = Node | string | number | null | undefined | false;
 
@@ -9,7 +12,7 @@ interface Props {
   [attribute: string]: unknown;
 }
 
-/** Makes an element. `true` sets an attribute without a value; `false` and `null` leave it out. */
+/** Creates an element. `true` sets an attribute without a value; `false` and `null` omit it. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -26,7 +29,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = 
   return element;
 }
 
-/** An icon of the page's sprite. It is decorative: words stand next to it or in a label. */
+/** An icon of the page's sprite. It is decorative, because there is always a text beside it or in a label. */
 export function icon(name: string): SVGSVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('class', 'icon');

@@ -1,6 +1,6 @@
 import { byId, show } from './dom.js';
 
-/** Makes `[data-menu]` buttons open and close their menus, by mouse and keyboard. */
+/** Makes `[data-menu]` buttons open and close their menus by mouse and keyboard. */
 export function enableMenus(): void {
   let open: HTMLElement | null = null;
 
@@ -46,14 +46,14 @@ export function enableMenus(): void {
     all.at(next % all.length)?.focus();
     event.preventDefault();
   });
-  // Tabbing out closes the menu. A press elsewhere closes it by its click.
+  // Tabbing out of the menu closes it. A press outside closes it with the click.
   document.addEventListener('focusout', (event) => {
     if (!open || !(event.relatedTarget instanceof Node)) return;
     if (!byId(open.dataset.menu ?? '').contains(event.relatedTarget) && !open.contains(event.relatedTarget)) close();
   });
 }
 
-/** Makes `[data-dialog]` open dialogs, and `[data-close]` and a click beside a dialog close them. */
+/** Makes `[data-dialog]` elements open dialogs. `[data-close]` elements, and a click outside a dialog, close them. */
 export function enableDialogs(): void {
   document.addEventListener('click', (event) => {
     if (!(event.target instanceof Element)) return;
@@ -63,7 +63,7 @@ export function enableDialogs(): void {
   });
 }
 
-/** Runs an action of a form or button, one at a time, and shows that it is running and what went wrong. */
+/** Runs the action of a form or button, one at a time. Shows that it is running, and its error. */
 export async function busy(button: HTMLElement | null, failed: (message: string) => void, action: () => Promise<void>): Promise<void> {
   if (button?.getAttribute('aria-busy') === 'true') return;
   button?.setAttribute('aria-busy', 'true');
@@ -76,7 +76,7 @@ export async function busy(button: HTMLElement | null, failed: (message: string)
   }
 }
 
-/** Shows an error inside a form, or clears it. */
+/** Shows an error inside a form, or removes it. */
 export function formError(form: HTMLElement, message: string): void {
   const element = form.querySelector<HTMLElement>('.form-error');
   if (!element) return;

@@ -1,6 +1,6 @@
 /**
- * Makes an element like another one and changes only what differs, so that focus, hover, selections and pictures survive a refresh. Children are
- * matched by `data-key`, otherwise by position; `data-keep` elements stay unchanged.
+ * Makes an element equal to another one by changing only what differs, so that focus, hover, selections and pictures survive a refresh. Children are
+ * matched by `data-key`, otherwise by position. Elements with `data-keep` stay unchanged.
  */
 export function morph(from: Element, to: Element): void {
   if (from.isEqualNode(to)) return;
@@ -48,7 +48,7 @@ function morphChildren(from: Element, to: Element): void {
     if (have instanceof Element) morph(have, wanted as Element);
     else if (have.nodeValue !== wanted.nodeValue) have.nodeValue = wanted.nodeValue;
   }
-  // Children without a match are at the end now.
+  // Children without a match are now at the end.
   while (at) {
     const next: ChildNode | null = at.nextSibling;
     at.remove();

@@ -3,7 +3,7 @@ import { byId, h } from './dom.js';
 /** How long (ms) a message stays, and a message with a button. */
 const STAY = 5_000;
 const STAY_TO_PRESS = 20_000;
-/** Messages shown at once; the oldest is removed for a new one. */
+/** Maximum number of messages; a new one replaces the oldest. */
 const MOST = 3;
 
 /** Shows a message at the bottom of the window, with at most one button. */

@@ -1,6 +1,6 @@
 import { read } from './storage.js';
 
-/** Keys of what a person chose for this browser. */
+/** Storage keys of the choices that a person made for this browser. */
 export const NOTIFY = 'takeover.notify';
 export const SOUND = 'takeover.sound';
 

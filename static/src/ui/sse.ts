@@ -3,7 +3,7 @@ import { backoff } from './backoff.js';
 /** One event of a `text/event-stream`. */
 export interface StreamEvent { id: string; event: string; data: string }
 
-/** Splits a stream into events (HTML standard, "Interpreting an event stream"). EventSource would drop events of types that were not named before. */
+/** Splits a stream into events (HTML standard, "Interpreting an event stream"). EventSource would drop events of types that it was not told about. */
 export class EventParser {
   #rest = '';
   #data: string[] = [];
@@ -40,11 +40,11 @@ interface Options {
   url: string;
   event(event: StreamEvent): void;
   state?(state: StreamState): void;
-  /** Whether the stream is complete when it ends; otherwise it is opened again. */
+  /** Whether a stream that ends is complete. Otherwise it is opened again. */
   once?: boolean;
 }
 
-/** Reads a stream until `close`. When the line breaks, it continues from the last event. */
+/** Reads a stream until `close`. If the connection breaks, it continues after the last event. */
 export class EventStream {
   #abort = new AbortController();
   #lastID = '';

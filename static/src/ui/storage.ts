@@ -1,21 +1,21 @@
-/** Values that the pages keep in the browser. In a frame of another site, or with storage blocked, a browser may refuse; then nothing is kept. */
+/** Values that the pages store in the browser. In a frame of another site, or if storage is blocked, a browser may refuse; then nothing is stored. */
 
-/** A value that this browser keeps, or an empty text. */
+/** Returns a value that this browser has stored, or an empty text. */
 export function read(key: string): string {
   return allowed(() => localStorage.getItem(key)) ?? '';
 }
 
-/** Keeps a value in this browser; an empty one is removed. */
+/** Stores a value in this browser. An empty value is removed. */
 export function write(key: string, value: string): void {
   allowed(() => (value ? localStorage.setItem(key, value) : localStorage.removeItem(key)));
 }
 
-/** A value that this tab keeps until it is closed. */
+/** Returns a value that this tab stores until it is closed. */
 export function recall(key: string): string | null {
   return allowed(() => sessionStorage.getItem(key));
 }
 
-/** Keeps a value until this tab is closed; null removes it. Returns false when the browser refuses. */
+/** Stores a value until this tab is closed; null removes it. Returns false if the browser refuses. */
 export function keep(key: string, value: string | null): boolean {
   return allowed(() => {
     if (value === null) sessionStorage.removeItem(key);
@@ -24,7 +24,7 @@ export function keep(key: string, value: string | null): boolean {
   }) ?? false;
 }
 
-/** Accesses storage, which throws when the browser refuses. */
+/** Accesses storage, which throws if the browser refuses. */
 function allowed<T>(access: () => T): T | null {
   try {
     return access();

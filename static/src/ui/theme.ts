@@ -1,6 +1,6 @@
 /**
- * Light or dark, chosen by the person or by the system. It runs before the first paint, as a script of its own, so that a dark page is never bright
- * for a moment.
+ * Light or dark, as chosen by the person or the system. This is a separate script that runs before the first paint, so that a dark page never flashes
+ * white.
  */
 
 type Theme = 'auto' | 'light' | 'dark';
@@ -39,7 +39,7 @@ document.addEventListener('click', (event) => {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // The choice is valid for this page only.
+    // The choice then applies to this page only.
   }
   apply(next);
 });

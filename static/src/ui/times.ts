@@ -1,4 +1,4 @@
-/** Times for people: relative, with the exact one on hover. */
+/** Times for people: relative, with the exact time on hover. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -19,7 +19,7 @@ export function span(ms: number): string {
   return `${Math.floor(ms / DAY)} d`;
 }
 
-/** The time left, as a clock: "3:12", "1:02:30", and "0:00" when it is over. */
+/** The time left as a clock: "3:12", "1:02:30", and "0:00" at the end. */
 export function clock(ms: number): string {
   const total = Math.max(0, Math.ceil(ms / SECOND));
   const pad = (n: number): string => String(n).padStart(2, '0');
@@ -42,7 +42,7 @@ export function timeOfDay(ms: number): string {
   return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
 }
 
-/** Keeps every `<time data-ago>` and `[data-deadline]` of the page current. */
+/** Updates every `<time data-ago>` and `[data-deadline]` on the page. */
 export function tick(root: ParentNode = document): void {
   const now = Date.now();
   for (const element of root.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
@@ -63,7 +63,7 @@ function update(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Keeps the times on the page current from now on. */
+/** Starts to keep the times on the page current. */
 export function startTicking(): void {
   tick();
   window.setInterval(tick, 1_000);

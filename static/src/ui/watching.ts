@@ -4,7 +4,7 @@ import { EventStream } from './sse.js';
 /** What the server reports about all sessions. */
 export interface Overview { live: number; waiting: Call[] }
 
-/** The name by which the pages of one browser agree on the one that announces takeovers. */
+/** The name of the lock with which the pages of one browser elect the one that announces takeovers. */
 const LOCK = 'takeover.calls';
 
 function follow(changed: (overview: Overview) => void, state?: (state: 'connecting' | 'open' | 'waiting' | 'closed') => void): EventStream {
@@ -24,12 +24,12 @@ function follow(changed: (overview: Overview) => void, state?: (state: 'connecti
 
 /** Resolves when this page is elected to announce takeovers. */
 async function elected(): Promise<void> {
-  // Locks need a secure context. Without it there are no notifications either, and each page makes its own sound.
+  // Locks need a secure context. Without one there are no notifications either, and each page plays its own sound.
   if (!('locks' in navigator)) return;
   await new Promise<void>((resolve) => void navigator.locks.request(LOCK, () => new Promise<never>(() => resolve())));
 }
 
-/** Announces takeovers from any page of the operator. Of the open pages, one keeps the connection and announces them. */
+/** Announces takeovers from any page of the operator. One of the open pages keeps the connection and announces them. */
 export function tellOfCalls(): void {
   if (window.top !== window || !('locks' in navigator)) return;
   const calling = new Calling();
@@ -59,12 +59,12 @@ export class Watching {
     );
   }
 
-  /** The server reports by itself, so nobody has to ask. */
+  /** Whether the server reports changes, so that nobody has to ask. */
   get connected(): boolean {
     return this.#connected;
   }
 
-  /** Handles the open takeovers from a list that the page requested. The server's own report is newer. */
+  /** Handles the open takeovers from a list that the page requested. The server's own report takes precedence. */
   calls(waiting: Call[]): void {
     if (!this.#connected) this.#calling.update(waiting);
   }

@@ -11,7 +11,7 @@ test('an address is made of what was typed', () => {
     ['127.0.0.1:8080', 'http://127.0.0.1:8080'],
     ['example.com:8443/x', 'https://example.com:8443/x'],
     ['about:blank', 'about:blank'],
-    ['file:///etc/passwd', 'file:///etc/passwd'], // the server says no
+    ['file:///etc/passwd', 'file:///etc/passwd'], // the server refuses these
   ] as const) {
     assert.equal(addressOf(typed), want);
   }

@@ -1,7 +1,7 @@
 import { path, post } from '../ui/api.js';
 import { rememberScript } from './editor/editor.js';
 
-/** What a new session takes over from one that has ended. */
+/** What a new session inherits from one that has ended. */
 export interface Earlier {
   url: string;
   width: number;

@@ -31,7 +31,7 @@ export function showBanner(live: Live): void {
     show(take, !mine && live.mayControl);
     take.classList.toggle('person', takeover.state === 'pending');
     done.classList.toggle('person', mine);
-    // The person who works on it ends it; an operator may at any time.
+    // The person who works on it ends it; an operator may do so at any time.
     const settles = live.mayControl && (!guest || live.party !== 'person');
     show(done, settles);
     show(byId('banner-fail'), settles);
@@ -43,7 +43,7 @@ export function showBanner(live: Live): void {
   window.setInterval(update, 1_000);
 
   take.addEventListener('click', () => {
-    if (live.takeover?.state === 'pending') live.answerTakeover('claim'); // control comes with it
+    if (live.takeover?.state === 'pending') live.answerTakeover('claim'); // this also takes control
     else live.takeControl();
     byId('keys').focus({ preventScroll: true });
   });

@@ -2,7 +2,7 @@ import { byId, setText } from '../ui/dom.js';
 import type { Live } from '../remote/live.js';
 import type { StatsMessage } from '../remote/protocol.js';
 
-/** The connection's state, round trip and pictures per second, with an explanation and more figures on demand. */
+/** Shows the connection's state, round trip and pictures per second, with an explanation and more figures on demand. */
 export function showConnection(live: Live): void {
   const label = byId('connection');
   const words = byId('connection-words');

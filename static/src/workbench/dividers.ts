@@ -1,4 +1,4 @@
-/** Movable borders between panels, by mouse, finger and arrow keys; their positions are kept. */
+/** Movable borders between panels, by mouse, finger and arrow keys. Their positions are stored. */
 
 interface Divider {
   handle: HTMLElement;
@@ -19,7 +19,7 @@ interface Divider {
   reverse: boolean;
 }
 
-/** Makes a divider movable by pointer and keys, and keeps its position. */
+/** Makes a divider movable by pointer and keys, and stores its position. */
 export function movable(divider: Divider): void {
   const { handle, host, property, key } = divider;
   /** The chosen size, or null. */
@@ -83,6 +83,6 @@ function store(key: string, value: number | null): void {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, String(value));
   } catch {
-    // It is not kept then.
+    // The position is not stored then.
   }
 }

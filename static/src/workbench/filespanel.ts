@@ -7,7 +7,7 @@ import { notice } from '../ui/notices.js';
 import { ago } from '../ui/times.js';
 import { sizeOf, uploadAll, type StoredFile } from '../remote/uploads.js';
 
-/** Files listed at once; the API returns the others. */
+/** Maximum number of listed files; the API returns the others. */
 const LISTED = 500;
 
 /** The session's files: what pages downloaded, scripts wrote and people added. */

@@ -1,14 +1,14 @@
 import { h } from '../ui/dom.js';
 import { timeOfDay } from '../ui/times.js';
 
-/** Lines are shown together after this many ms, so that a flood of them costs one layout. */
+/** Lines that arrive within this time (ms) are shown together, so that a flood of them needs only one layout. */
 const GATHER = 40;
 /** Longer texts are cut to this many characters at first. */
 const LONG = 4_000;
 /** The list follows new lines while it is scrolled this close to its end (px). */
 const NEAR = 24;
 
-/** One thing that a run logged or did. */
+/** A line of a run's output. */
 export interface Line {
   kind: 'log' | 'warn' | 'error' | 'step' | 'asks';
   /** Unix ms, or NaN when unknown. */
@@ -23,12 +23,12 @@ export class Lines {
   #coming: Line[] = [];
   #outcome: HTMLElement[] = [];
   #timer = 0;
-  /** Whether the newest line stays in view, until somebody scrolls up. */
+  /** Whether the newest line stays in view. This ends when somebody scrolls up. */
   #follows = true;
   #top = 0;
 
   constructor(private readonly body: HTMLElement) {
-    // Lines out of view have an estimated height, so the end itself moves.
+    // Lines outside the view have an estimated height, so the end moves while scrolling.
     body.addEventListener('scroll', () => {
       const top = body.scrollTop;
       this.#follows = this.#atEnd() || (this.#follows && top >= this.#top);
@@ -47,7 +47,7 @@ export class Lines {
     this.body.replaceChildren();
   }
 
-  /** A step is reported at its end, and shown where it began. */
+  /** Adds a line at its place. A step is reported when it ends, and shown where it began. */
   add(line: Line): void {
     this.#coming.push(line);
     this.#timer ||= window.setTimeout(() => this.flush(), GATHER);
@@ -70,7 +70,7 @@ export class Lines {
     this.#outcome = outcome;
     this.body.append(...outcome);
     const [first] = outcome;
-    // The beginning says what it is.
+    // Scrolls to the beginning, which says what the result is.
     if (this.#follows && first) this.body.scrollTop = first.offsetTop - this.body.offsetTop;
   }
 

@@ -16,7 +16,7 @@ export const STATUS_WORDS: Record<Run['status'], string> = {
   running: 'Running', waiting: 'Waiting for a person', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Stopped', timeout: 'Timed out',
 };
 
-/** The CSS classes of the sign for a run's state. */
+/** The CSS classes of the symbol for a run's state. */
 export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status] ?? 'ring'}`;
 
 /** `ts` and `startedAt` of a run are ISO text or Unix ms. */
@@ -25,7 +25,7 @@ export const timeOf = (at: string | number): number => (typeof at === 'number' ?
 /** Positions such as `script.ts:3:14` or `line 3` in an error's text. */
 const POSITION = /(?:<script>|[\p{L}\p{Nd}_.-]+\.[jt]s):(\d+)(?::(\d+))?/gu;
 
-/** The end of a takeover in words. */
+/** The outcome of a takeover in words. */
 const ENDINGS: Partial<Record<Takeover['state'], string>> = { done: 'The person is done', failed: 'The person could not do it', expired: 'Nobody finished it in time', cancelled: 'The request was cancelled' };
 
 /** The output of a run, below the editor: what it logged, did and returned. */
@@ -35,7 +35,7 @@ export class Output {
   #timer = 0;
   #tests: TestList;
   #status: Run['status'] = 'running';
-  /** What was shown about takeovers, by their ids. */
+  /** What has been shown about takeovers, by their ids. */
   #said = new Set<string>();
 
   constructor(private readonly goto: (line: number, column: number) => void) {
@@ -61,7 +61,7 @@ export class Output {
     show(byId('output-script'), false);
   }
 
-  /** Updates state and time of an open run. */
+  /** Updates the state and the time of a running run. */
   progress(run: Run): void {
     this.#clock.set(run);
     this.#say(run.status);
@@ -128,7 +128,7 @@ export class Output {
     this.#lines.conclude(...outcome);
   }
 
-  /** Shows an error that came before the run. */
+  /** Shows an error from before the run started. */
   refuse(message: string): void {
     window.clearInterval(this.#timer);
     this.status('failed');
@@ -136,7 +136,7 @@ export class Output {
     this.#lines.conclude(h('div', { class: 'output-error', 'data-error': true, text: message }));
   }
 
-  /** Shows an earlier run; open puts its script into the editor. */
+  /** Shows an earlier run. `open` puts its script into the editor. */
   replay(run: Run, code: string, open: (() => void) | null): void {
     this.#clear();
     const button = byId('output-script');
@@ -190,10 +190,10 @@ export class Output {
   }
 }
 
-/** The server's text for a run that a person stopped, which the output says anyway. */
+/** The server's text for a run that a person stopped. The output already says that. */
 const BY_HAND = 'somebody stopped it';
 
-/** Why a run was stopped, unless a person pressed Stop, which is no error. */
+/** Why a run was stopped, unless a person pressed Stop, which is not an error. */
 function stopReason(error: RunError | null | undefined): HTMLElement[] {
   const reason = error?.message.replace(/^the run was cancelled(: )?/, '') ?? '';
   return reason === '' || reason === BY_HAND ? [] : [h('p', { class: 'meta', text: `Stopped: ${reason}` })];

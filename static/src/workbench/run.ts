@@ -73,7 +73,7 @@ export class Runner {
     }
   }
 
-  /** A run that was started elsewhere, or before this page loaded. */
+  /** Shows a run that was started elsewhere, or before this page was loaded. */
   async #adopt(): Promise<void> {
     const runs = await this.#list();
     const open = runs.find((run) => !isOver(run));
@@ -134,7 +134,7 @@ export class Runner {
     } else if (!this.#current && !isOver(run) && !this.#run.disabled) void this.#join(run);
   }
 
-  /** The stream ended without a result, so ask for it. */
+  /** The stream ended without a result, so this requests it. */
   async #settle(id: string): Promise<void> {
     try {
       const run = await get<Run>(path`/v1/sessions/${this.session}/runs/${id}`);

@@ -1,14 +1,14 @@
 import type { Run } from '../remote/protocol.js';
 import { clock, took } from '../ui/times.js';
 
-/** The server's figures of a run's time; an older server may send none. */
+/** A run's times as the server reports them. An older server may not report any. */
 export type Times = Pick<Run, 'status' | 'durationMs' | 'waitedMs'>;
 
 type Counter = 'ran' | 'waited' | null;
 
 const COUNTERS: Partial<Record<Run['status'], Counter>> = { running: 'ran', waiting: 'waited' };
 
-/** How long a run has taken, and how long it waited for people. The server sends the figures; this counts on in between. */
+/** How long a run has taken, and how long it has waited for people. The server sends the times; between its messages, this clock advances them. */
 export class RunClock {
   #ran = 0;
   #waited = 0;
@@ -17,13 +17,13 @@ export class RunClock {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Starts without figures. */
+  /** Starts from zero. */
   reset(): void {
     this.#ran = this.#waited = 0;
     this.#counter = null;
   }
 
-  /** Takes the server's figures. */
+  /** Sets the times that the server reported. */
   set({ status, durationMs, waitedMs }: Times): void {
     this.#ran = durationMs ?? this.#ran;
     this.#waited = waitedMs ?? this.#waited;
@@ -31,7 +31,7 @@ export class RunClock {
     this.#since = this.now();
   }
 
-  /** The run waits, continues or has ended, and the figures are not known yet. */
+  /** The run waits, continues or has ended, and the server has not reported its times yet. */
   status(status: Run['status']): void {
     const { ran, waited } = this;
     this.set({ status, durationMs: ran, waitedMs: waited });
@@ -45,14 +45,14 @@ export class RunClock {
     return this.#waited + (this.#counter === 'waited' ? this.now() - this.#since : 0);
   }
 
-  /** The time of the run, in whole seconds while it runs. */
+  /** How long the run has taken, in whole seconds while it runs. */
   get words(): string {
     return this.#counter ? seconds(this.ran) : took(this.ran);
   }
 
-  /** The time that people took, or an empty text. */
+  /** How long people took, or an empty text. */
   get waitedWords(): string {
-    if (this.#counter === 'waited') return `+ ${seconds(this.waited)} waiting`; // the words beside it say for whom
+    if (this.#counter === 'waited') return `+ ${seconds(this.waited)} waiting`; // the text beside it says for whom
     if (this.#waited === 0) return '';
     return `+ ${this.#counter ? seconds(this.waited) : took(this.waited)} waiting for a person`;
   }

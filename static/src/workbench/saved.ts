@@ -8,7 +8,7 @@ import { notice } from '../ui/notices.js';
 /** A saved script, as in the API. */
 export interface SavedScript { id: string; name: string; code: string; args: unknown; updatedAt: string }
 
-/** Saved scripts in the menu; the others are on their page. */
+/** How many saved scripts the menu shows. The page of scripts lists all of them. */
 const OFFERED = 8;
 const KEY = 'takeover.saved.';
 const UNSAVED = 'Unsaved';
@@ -42,14 +42,14 @@ export class Scripts {
     return this.#args ?? undefined;
   }
 
-  /** The script's name in errors; undefined for the server's name. */
+  /** The script's name in errors; undefined for the server's default. */
   get filename(): string | undefined {
     if (!this.#saved) return undefined;
     const name = this.#saved.name.replace(/[^\p{L}\p{Nd}.-]/gu, '-');
     return /\.[jt]s$/.test(name) ? name : `${name}.ts`;
   }
 
-  /** Puts unsaved code into the editor, with its arguments. */
+  /** Puts code into the editor as an unsaved script, with its arguments. */
   use(code: string, args: unknown): void {
     this.#saved = null;
     this.#take(code, args);
@@ -70,7 +70,7 @@ export class Scripts {
     }
   }
 
-  /** After a reload, and for a link from the page of scripts. */
+  /** Restores the script after a reload, or opens the one that a link from the page of scripts names. */
   async #restore(): Promise<void> {
     const wanted = new URLSearchParams(location.search).get('script');
     try {
@@ -113,7 +113,7 @@ export class Scripts {
     try {
       sessionStorage.setItem(KEY + this.session, JSON.stringify({ id: this.#saved?.id ?? null, args: this.#args }));
     } catch {
-      // Known for this visit only.
+      // It is then known only until the page is left.
     }
   }
 
@@ -131,7 +131,7 @@ export class Scripts {
       list.replaceChildren(...scripts.map((saved) => h('button', { type: 'button', class: 'menu-item', on: { click: () => void this.#open(saved.id).catch((error) => notice(messageOf(error))) } }, h('span', { class: 'clip', text: saved.name }))));
       show(list, scripts.length > 0);
     } catch {
-      show(list, false); // Saving will say why.
+      show(list, false); // If the list cannot be loaded, saving will say why.
     }
   }
 

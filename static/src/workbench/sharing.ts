@@ -34,7 +34,7 @@ export class Sharing {
   #dialog = byId<HTMLDialogElement>('share-dialog');
   #form = byId<HTMLFormElement>('share-form');
   #list = byId('share-links');
-  #made = new Map<string, string>(); // The server does not keep secrets; only the person who made a link can copy it again.
+  #made = new Map<string, string>(); // The server does not store secrets, so only the person who created a link can copy it again.
   #opened = new Set<string>();
   #timer = 0;
 

@@ -4,7 +4,7 @@ import type { Live } from '../remote/live.js';
 import { morph } from '../ui/morph.js';
 import type { Tab } from '../remote/protocol.js';
 
-/** Favicons are shown only as data: fetching them from the page's server would reveal who watches. */
+/** Favicons are shown only as data: URLs, because fetching them from the page's server would reveal who watches. */
 const SAFE_ICON = /^data:image\/(png|jpeg|gif|webp|x-icon|vnd\.microsoft\.icon|svg\+xml)[;,]/;
 
 /** The remote browser's tabs and its address bar. */
@@ -18,7 +18,7 @@ export function showTabs(live: Live): void {
   live.on('tabs', ({ tabs, active }) => {
     current = tabs.find((tab) => tab.tab === active);
     strip.toggleAttribute('data-single', tabs.length < 2);
-    // A page may change its title many times a second, so the pressed or focused tab stays unchanged.
+    // A page may change its title many times a second, so a tab that is pressed or focused is not replaced.
     const fresh = strip.cloneNode() as HTMLElement;
     fresh.append(...tabs.map((tab) => tabElement(tab, tab.tab === active)));
     morph(strip, fresh);

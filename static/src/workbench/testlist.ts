@@ -4,7 +4,7 @@ import { took } from '../ui/times.js';
 
 const SHAPES: Record<TestResult['status'], string> = { passed: 'tick good', failed: 'cross wrong', skipped: 'dash' };
 
-/** How many tests ended in which way: "3 passed, 1 failed". */
+/** How many tests had each outcome: "3 passed, 1 failed". */
 export function tally(tests: readonly TestResult[]): string {
   return (['passed', 'failed', 'skipped'] as const)
     .map((status) => [tests.filter((test) => test.status === status).length, status] as const)
@@ -13,7 +13,7 @@ export function tally(tests: readonly TestResult[]): string {
     .join(', ');
 }
 
-/** The tests of a run's file, each as it ends. */
+/** The tests of a run's file, each added when it ends. */
 export class TestList {
   readonly element = h('ol', { class: 'test-list', 'aria-label': 'Tests', tabindex: 0, hidden: true });
   #tests: TestResult[] = [];

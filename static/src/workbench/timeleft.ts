@@ -12,18 +12,18 @@ const LITTLE = 2 * 60_000;
 const MORE = 30 * 60_000;
 const MOST = 24 * 60 * 60_000;
 
-/** The timeout with which a session has MORE time left than now, or MORE from now if none is left. */
+/** The timeout that leaves a session MORE time than now, or MORE from now if none is left. */
 export function extended(life: Pick<LifeMessage, 'expiresAt' | 'timeout'>, now: number): number {
   const overdue = Math.max(0, now - Date.parse(life.expiresAt));
   return Math.min(MOST, life.timeout + overdue + MORE);
 }
 
-/** The session's time left, the warning before its end, and the button for more time. */
+/** Shows the session's time left, the warning before its end, and the button for more time. */
 export function showTimeLeft(live: Live, mayExtend: boolean): void {
   let life: LifeMessage | null = null;
-  /** The time left as the server sent it, and when that was by this page's clock, because the clocks may differ. */
+  /** The time left as the server sent it, and when it arrived by this page's clock, because the two clocks may differ. */
   let heard = 0;
-  /** Beside the connection, and in narrow windows below the title. */
+  /** Next to the connection and, in narrow windows, below the title. */
   const places = [byId('time-left'), byId('time-left-below')];
   const warning = byId('time-warning');
   const more = byId('time-more');

@@ -7,7 +7,7 @@ import { ask, Questions } from './questions.js';
 import { origin } from './dialog.js';
 import { sizeOf, uploadAll, type StoredFile } from '../uploads.js';
 
-/** Files that a page of the remote browser asks for: from this device, or from the session. */
+/** Asks the person for files that a page of the remote browser wants, from this device or from the session. */
 export class FileQuestion {
   #dialog = byId<HTMLDialogElement>('remote-chooser');
   #form = byId<HTMLFormElement>('remote-chooser-form');
@@ -30,7 +30,7 @@ export class FileQuestion {
     });
     byId('remote-chooser-cancel').addEventListener('click', () => this.#answer(null));
     this.#dialog.addEventListener('cancel', (event) => {
-      // This device's own picker also fires a cancel event, which bubbles.
+      // This device's own file picker also fires a cancel event, which bubbles.
       if (event.target !== this.#dialog) return;
       event.preventDefault();
       this.#answer(null);

@@ -14,7 +14,7 @@ export function origin(url: string | undefined): string {
   }
 }
 
-/** `alert`, `confirm`, `prompt` and `beforeunload` of the remote page, which no picture shows. */
+/** Shows `alert`, `confirm`, `prompt` and `beforeunload` of the remote page, which are not part of its picture. */
 export class DialogQuestion {
   #dialog = byId<HTMLDialogElement>('remote-dialog');
   #input = byId<HTMLInputElement>('remote-dialog-input');

@@ -2,7 +2,7 @@ import { byId, setText, show } from '../../ui/dom.js';
 import type { Live } from '../live.js';
 import type { PermissionMessage } from '../protocol.js';
 
-/** The requested permission in words. */
+/** Permissions in words. */
 const WORDS: Record<string, string> = {
   geolocation: 'to know your location',
   notifications: 'to send notifications',
@@ -17,7 +17,7 @@ const WORDS: Record<string, string> = {
 /** How long (ms) this device may take to find its position. */
 const PLACE_WAIT = 10_000;
 
-/** Permissions that the remote page was refused and that the person may allow: one at a time, without blocking anything. */
+/** Permissions that the remote page was refused and that the person may grant. They are shown one at a time, and block nothing. */
 export class PermissionQuestion {
   #bar = byId('remote-permission');
   #open: PermissionMessage[] = [];

@@ -1,6 +1,6 @@
 import type { Live } from '../live.js';
 
-/** A question to a viewer, or the news that it is over. */
+/** A question to a viewer, or the message that it has ended. */
 interface Question { id: string; closed?: boolean }
 
 /** Open questions of the remote browser: one is shown, the others follow. */
@@ -12,7 +12,7 @@ export class Questions<Q extends Question> {
     return this.#open[0] ?? null;
   }
 
-  /** Handles a message about a question: a new one, or the end of one. Returns whether another question is the first now. */
+  /** Handles a message about a question: a new one, or the end of one. Returns whether the first question has changed. */
   take(message: Q): boolean {
     const { first } = this;
     if (message.closed) this.#open = this.#open.filter(({ id }) => id !== message.id);
@@ -31,7 +31,7 @@ export class Questions<Q extends Question> {
   }
 }
 
-/** Shows the questions in a dialog, one after the other. `show` fills it with the first question, and closes it when there is none. */
+/** Shows the questions in a dialog, one after the other. `show` fills it with the first question, and closes it if there is none. */
 export function ask<Q extends Question>(live: Live, questions: Questions<Q>, dialog: HTMLDialogElement, show: () => void): void {
   live.on('connection', (state) => {
     if (state.phase === 'open') return;
@@ -39,7 +39,7 @@ export function ask<Q extends Question>(live: Live, questions: Questions<Q>, dia
     show();
   });
   dialog.addEventListener('close', () => {
-    // A second Escape closes the dialog, whatever the first one did.
+    // A second Escape closes a dialog even if the first one was prevented.
     if (questions.first && !dialog.open) dialog.showModal();
   });
 }

@@ -8,7 +8,7 @@ interface Answers {
   cancel(): void;
 }
 
-/** A date, a time or a colour, entered in a field of the same kind on this side, with this device's own picker. */
+/** Lets the person enter a date, a time or a colour in a field of the same kind on this side, with this device's own picker. */
 export class FieldPanel {
   readonly element: HTMLFormElement;
   #input: HTMLInputElement;

@@ -10,7 +10,7 @@ interface Answers {
   cancel(): void;
 }
 
-/** The options of a list: a single choice ends at once, several choices with Done. */
+/** The options of a list. A single choice is final at once; several choices end with Done. */
 export class OptionList {
   readonly element: HTMLElement;
   #list = h('div', { class: 'widget-list', role: 'listbox', tabindex: 0 });
@@ -43,7 +43,7 @@ export class OptionList {
     this.#rows[this.#active]?.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Handles a key; true when it was for the list. */
+  /** Handles a key. Returns true if the list has used it. */
   key(event: KeyboardEvent): boolean {
     const { key } = event;
     if (event.ctrlKey || event.metaKey) return false;
@@ -81,7 +81,7 @@ export class OptionList {
     return row;
   }
 
-  /** Rows below the headings of their groups. */
+  /** The rows, grouped under the headings of their groups. */
   #grouped(): HTMLElement[] {
     const parts: HTMLElement[] = [];
     let group: HTMLElement | null = null;

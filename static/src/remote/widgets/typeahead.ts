@@ -1,17 +1,20 @@
-/** Keys typed within this time (ms) of each other make one word. */
+/** Keys that are typed within this time (ms) of each other form one word. */
 const WORD_TIME = 800;
 
-/** Finds the option that begins with the typed text, like lists of every desktop. */
+/** Finds the option that begins with the typed text, as lists on desktops do. */
 export class TypeAhead {
   #word = '';
   #at = -Infinity;
 
-  /** Whether a key typed now continues a word; a space then belongs to it. */
+  /** Whether a key that is typed now continues a word, so that a space belongs to it. */
   typing(now: number): boolean {
     return this.#word !== '' && now - this.#at < WORD_TIME;
   }
 
-  /** The label to go to from `active` after a character, or -1. Repeating one letter goes through all labels that begin with it. */
+  /**
+   * Returns the index of the label to go to from `active` after a character, or -1. Repeating one letter cycles through all labels that begin with
+   * it.
+   */
   type(character: string, labels: readonly string[], active: number, now: number): number {
     this.#word = this.typing(now) ? this.#word + character.toLowerCase() : character.toLowerCase();
     this.#at = now;

@@ -13,7 +13,7 @@ const MARGIN = 8;
 /** Keys that suggestions take while a person types. */
 const SUGGESTION_KEYS = new Set(['ArrowDown', 'ArrowUp', 'Enter', 'Escape']);
 
-/** What Chromium would open over the remote page, drawn here: lists, dates, colours, suggestions. */
+/** Draws what Chromium would open over the remote page: lists, dates, colours, suggestions. */
 export class Widgets {
   #panel = h('div', { class: 'widget', role: 'dialog', popover: 'manual' });
   #body: OptionList | FieldPanel | null = null;
@@ -36,7 +36,7 @@ export class Widgets {
     return this.#open?.kind === 'datalist';
   }
 
-  /** At the window's lower edge, within reach of a thumb. Suggestions stay at their field, because the person types there. */
+  /** Whether the list opens at the window's lower edge, within reach of a thumb. Suggestions stay at their field, because the person types there. */
   get #sheet(): boolean {
     return (this.#coarse.matches || this.#narrow.matches) && !this.#suggests;
   }
@@ -46,7 +46,7 @@ export class Widgets {
       if (this.#open?.id === message.id) this.#close(true);
       return;
     }
-    // The page shows such a list itself, and a mouse can choose several options there.
+    // The page shows such a list itself, and several options can be chosen in it with a mouse.
     if (!this.live.mine || (message.inline && !this.#coarse.matches)) return;
     this.#open = message;
     const answers = { choose: (values: string[]) => this.#answer(values), cancel: () => this.#answer(null) };
@@ -59,7 +59,7 @@ export class Widgets {
     if (!this.#suggests) this.#body.focus();
   }
 
-  /** Below the field, or above it if there is more room. */
+  /** Positions the list below the field, or above it if there is more room. */
   #place(): void {
     const rect = this.#open?.rect;
     if (!rect) return;
@@ -92,7 +92,7 @@ export class Widgets {
     else if (this.#suggests) event.preventDefault();
   }
 
-  /** Arrow keys go to the suggestions while other keys go to the page. */
+  /** Uses arrow keys for the suggestions. Other keys go to the page. */
   #suggest(event: KeyboardEvent): void {
     if (!this.#suggests || !(this.#body instanceof OptionList) || !this.keyboard.focused || event.isComposing || !SUGGESTION_KEYS.has(event.key)) return;
     if (event.key === 'Enter' && !this.#body.marked) return;
@@ -105,7 +105,7 @@ export class Widgets {
     this.#close(true);
   }
 
-  /** `back` returns the keys to the remote page if this had them. */
+  /** `back` returns the keys to the remote page if the list had them. */
   #close(back: boolean): void {
     if (!this.#open) return;
     const had = this.#panel.contains(document.activeElement);

@@ -14,12 +14,12 @@ const KEY = 'takeover.script.';
 /** How long (ms) after the last key the text is saved. */
 const KEEP_AFTER = 400;
 
-/** Puts a script into the editor of the next session that this tab opens. */
+/** Stores a script for the editor of the next session that this tab opens. */
 export function rememberScript(session: string, code: string): void {
   keep(KEY + session, code);
 }
 
-/** The script editor. It starts as a text field, which works at once and everywhere, and becomes Monaco when that has loaded. */
+/** The script editor. It starts as a text field, which works at once everywhere, and becomes Monaco when that has loaded. */
 export class Editor {
   onRun: () => void = () => {};
   onChange: () => void = () => {};
@@ -85,7 +85,7 @@ export class Editor {
         field.setSelectionRange(at, offsetOf(field.value, line + 1, 1) - 1);
         field.scrollTop = (line - 4) * 20;
       },
-      mark: () => {}, // The link in the output is enough here.
+      mark: () => {}, // A text field cannot mark lines; the link in the output is enough.
     };
   }
 

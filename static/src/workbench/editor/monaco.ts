@@ -17,7 +17,7 @@ import 'monaco-editor/features/toggleTabFocusMode/register';
 import 'monaco-editor/features/wordHighlighter/register';
 import 'monaco-editor/features/wordOperations/register';
 import 'monaco-editor/features/codicon/register';
-// The feature "suggest" does not register the list of completions, so its controller is imported.
+// The feature "suggest" does not include the list of completions, so its controller is imported separately.
 import 'monaco-editor/editor/contrib/suggest/browser/suggestController';
 import 'monaco-editor/languages/definitions/typescript/register';
 import { ModuleKind, ModuleResolutionKind, ScriptTarget, typescriptDefaults } from 'monaco-editor/languages/features/typescript/register';
@@ -41,7 +41,7 @@ interface MountOptions {
   run(): void;
 }
 
-/** Allowed in a bare script but not in a module: return, and await outside functions. */
+/** Errors that are valid in a script, though not in a module: return, and await outside functions. */
 const ALLOWED = [1108, 1375, 1378, 1431, 1432];
 
 /** Puts an editor into an element and returns its controls. */
@@ -120,7 +120,7 @@ export async function mount(options: MountOptions): Promise<EditorView> {
   };
 }
 
-/** Tells the editor what scripts can use. It works without that too. */
+/** Loads the declarations of what scripts can use. The editor also works without them. */
 async function loadTypes(): Promise<void> {
   try {
     const response = await fetch(SCRIPT_TYPES);

@@ -1,4 +1,4 @@
-/** The globals of a script as declarations for the editor. */
+/** The globals of a script, as declarations for the editor. */
 export const SCOPE = `
 import type { APIRequestContext, Browser, BrowserContext, Page } from 'playwright-core';
 import type { Expect } from '@playwright/test';
@@ -7,7 +7,7 @@ declare module 'playwright-core' {
   interface Page {
     /**
      * Waits until the page has come to rest: its document is loaded, no request has been pending for 500 ms, and nothing in it has moved for a
-     * second. Returns at once for a page at rest. Only scripts here have it, not Playwright.
+     * second. Returns at once if the page is at rest. Playwright does not have this method.
      */
     waitForSettled(options?: {
       /** In ms; default 30 s, or the value of setDefaultNavigationTimeout. 0 for no limit. */
@@ -52,14 +52,14 @@ declare global {
   interface TakeoverOptions {
     /** In ms, until the takeover expires. */
     timeout?: number;
-    /** Ends the takeover by itself: a selector or address, or a function that returns true. */
+    /** Ends the takeover automatically: a selector or address, or a function that returns true. */
     until?: string | RegExp | (() => boolean | Promise<boolean>);
     /** More text for the person. */
     note?: string;
   }
 
   /**
-   * Gives the browser to a person and waits until they are done. The script's clock stops meanwhile. Rejects with TakeoverFailedError,
+   * Gives the browser to a person and waits until they are done. The script's clock is stopped meanwhile. Rejects with TakeoverFailedError,
    * TakeoverTimeoutError or TakeoverCancelledError.
    */
   function requestTakeover(reason: string, options?: TakeoverOptions): Promise<TakeoverResult>;

@@ -2,7 +2,7 @@ import { APIError, messageOf, path, post } from '../../ui/api.js';
 import { backoff } from '../../ui/backoff.js';
 import { byId, maybeById } from '../../ui/dom.js';
 
-/** How often the server is asked again while its browser is not ready. */
+/** How often starting the capture is retried while the browser is not ready. */
 const TRIES = 6;
 
 /** The groups that a person can switch, by their names in the capture's configuration. */
@@ -11,7 +11,7 @@ type Choice = (typeof CHOICES)[number];
 
 const KEY = 'takeover.capture.';
 
-/** Starts the capture, and keeps the person's choices. */
+/** Starts the capture, and stores the person's choices. */
 export class Capture {
   /** The configuration from the server: what is running, and what the panel needs. */
   #base: Record<string, unknown>;
@@ -34,7 +34,7 @@ export class Capture {
     try {
       localStorage.setItem(KEY + choice, on ? 'on' : 'off');
     } catch {
-      // It is not kept then.
+      // It is not stored then.
     }
     void this.start();
   }
@@ -44,13 +44,13 @@ export class Capture {
     try {
       kept = localStorage.getItem(KEY + choice);
     } catch {
-      // Nothing is kept.
+      // Nothing is stored.
     }
-    // Opening the page does not switch off what somebody else switched on.
+    // Opening the page does not switch off what somebody else has switched on.
     return this.#base[choice] === true || kept === 'on';
   }
 
-  /** A browser that is starting or restarting cannot be captured yet. */
+  /** Starts the capture, and retries while the browser is starting or restarting. */
   async start(): Promise<void> {
     for (let attempt = 0; !this.over(); attempt++) {
       try {

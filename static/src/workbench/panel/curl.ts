@@ -4,7 +4,7 @@ import type { CapturedEvent } from './rows.js';
 /** Headers that curl sets itself, and pseudo-headers. */
 const LEFT_OUT = /^(:|content-length$|host$|connection$)/i;
 
-/** A word of a shell command, whatever a page put into it. Characters that a terminal could take for keys are escaped. */
+/** Quotes a word of a shell command, whatever a page has put into it. Characters that a terminal could interpret are escaped. */
 export function quoted(text: string): string {
   if (/^[\w./:=@%+,-]+$/.test(text)) return text;
   if (!/[\u0000-\u001f\u007f-\u009f!]|[^\u0000-\u007e]/.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;

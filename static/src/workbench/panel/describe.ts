@@ -7,10 +7,10 @@ export const str = (value: unknown): string => (typeof value === 'string' ? valu
 /** Longest text in a line. */
 const LONGEST_LINE = 500;
 
-/** Characters that move or hide neighbouring text, and characters that are no text. */
+/** Characters that move or hide neighbouring text, and control characters. */
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A page's text with characters that could disguise it written as escapes. */
+/** Escapes characters in a page's text that could disguise it. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -29,13 +29,13 @@ export function shortURL(url: string): string {
   }
 }
 
-/** An address next to the document that requested it: only the path if the origin is the same. */
+/** A URL shown next to the document that requested it: only the path if the origin is the same. */
 export function addressFrom(url: string, document: string): string {
   try {
     const { origin, pathname, search } = new URL(url);
     if (origin !== 'null' && origin === new URL(document).origin) return oneLine(pathname + search);
   } catch {
-    // Not an address, or no document: everything is shown.
+    // If one is not a URL, or there is no document, everything is shown.
   }
   return shortURL(url);
 }
@@ -51,13 +51,13 @@ export function holderWords(holder: string): string {
 /** Statuses of a run with other words on the pages. */
 const RUN_WORDS: Record<string, string> = { cancelled: 'stopped', timeout: 'timed out' };
 
-/** The text for a type without words of its own. */
+/** The text for a type that has no text of its own. */
 function sentence(type: string): string {
   const text = type.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The line of an event: what it is, and details in a softer colour. */
+/** The text of an event for a line: what it is, and details in a softer colour. */
 export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | 'person'> & { status?: string } {
   const data = event.data ?? {};
   const text = str(data.text);

@@ -6,7 +6,7 @@ import { jsonView } from './json.js';
 import type { CapturedEvent, Row } from './rows.js';
 import { phasesOf } from './timing.js';
 
-/** Longest shown text of a body or message; copying gives all of it. */
+/** Longest shown text of a body or message; copying copies all of it. */
 const LONGEST_TEXT = 100_000;
 
 interface Options {
@@ -25,10 +25,10 @@ interface Section { name: string; words: string; content(): Node }
 /** The details of the selected line, in sections: the most useful first, the JSON last. */
 export class Detail {
   #row: Row | null = null;
-  /** The drawn state, so that nothing is drawn twice. */
+  /** The event that is shown, so that it is not drawn twice. */
   #drawn: CapturedEvent | undefined;
   #messages = 0;
-  /** The section that was chosen last; the next line opens with it if it has it. */
+  /** The section that was chosen last. The next line opens with it if it has that section. */
   #section = '';
 
   constructor(private readonly options: Options) {

@@ -127,14 +127,14 @@ export class EventsPanel {
     if (!outcome) return;
     this.#filters.learn(event);
     const { row, changed, dropped } = outcome;
-    // A response that is an error may change whether the request is shown.
+    // If a response is an error, that may change whether the request is shown.
     if (dropped > 0 || (changed && this.#filters.active)) this.#stale = true;
     if (!changed && !this.#stale && passes(row, this.#filters.wanted)) this.#shown.push(row);
     if (row === this.#selected) this.#detail.show(row);
     this.#list.refresh();
   }
 
-  /** Before drawing: effects of many events are computed once. */
+  /** Runs before drawing, so that the effects of many events are computed once. */
   #settle(): void {
     if (this.#stale) {
       this.#stale = false;
@@ -249,7 +249,7 @@ export class EventsPanel {
   }
 }
 
-/** The meaning of the sign's colour in words. */
+/** Describes the meaning of the symbol's colour. */
 function sayLevel(kind: Element, level: Row['level']): void {
   if (level === 'plain') {
     kind.removeAttribute('role');
@@ -260,7 +260,7 @@ function sayLevel(kind: Element, level: Row['level']): void {
   }
 }
 
-/** The bar of a request among others of its burst: light while it waited, solid while it was received. */
+/** Draws the bar of a request relative to its burst: light while it waited, solid while it was received. */
 function drawBar(bar: HTMLElement, row: Row): void {
   const { span, burst } = row;
   bar.toggleAttribute('data-drawn', Boolean(span && burst));

@@ -46,7 +46,7 @@ export class Filters {
     }
   }
 
-  /** Learns tabs from their events. */
+  /** Adds tabs from their events. */
   learn(event: CapturedEvent): void {
     const id = event.target_id;
     if (!id || (event.type !== 'navigation' && this.#tabs.has(id)) || str(event.data?.parent_frame_id)) return;

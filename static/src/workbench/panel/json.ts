@@ -1,7 +1,7 @@
 import { h } from '../../ui/dom.js';
 import { visible } from './describe.js';
 
-/** A longer string is cut in the view; copying gives all of it. */
+/** A longer string is cut in the view; copying copies all of it. */
 const LONGEST_STRING = 20_000;
 
 /** A value as indented, coloured JSON, in elements that contain only text. */

@@ -24,7 +24,7 @@ export type Filter = 'console' | 'network' | 'page' | 'interaction' | 'control' 
 /** The states of requests for their filter. */
 export type Standing = '' | '1' | '2' | '3' | '4' | '5' | 'failed' | 'pending';
 
-/** The conditions for shown lines; empty fields allow everything. */
+/** The conditions for lines to be shown. An empty field permits everything. */
 export interface Wanted {
   filter: Filter | 'all';
   /** In lower case. */
@@ -34,13 +34,13 @@ export interface Wanted {
   tab: string;
 }
 
-/** Allows everything. */
+/** Shows all lines. */
 export const ALL: Wanted = { filter: 'all', text: '', standing: '', tab: '' };
 
 /** A line of the panel. */
 export interface Row {
   event: CapturedEvent;
-  /** The response of a request, once it has come. */
+  /** The response of a request, once it has arrived. */
   answer?: CapturedEvent;
   /** The last messages of a WebSocket, and their number. */
   messages?: CapturedEvent[];
@@ -53,7 +53,7 @@ export interface Row {
   standing: Standing;
   took: string;
   level: 'plain' | 'warn' | 'wrong';
-  /** Caused by a person and not by a script. */
+  /** Caused by a person, and not by a script. */
   person: boolean;
   /** When a request began and ended, and its burst. */
   span?: Span;
@@ -64,7 +64,7 @@ export interface Row {
 
 const GROUPS: Record<string, Row['group']> = { console: 'console', network: 'network', control: 'control', interaction: 'interaction' };
 
-/** Messages of a WebSocket that its line keeps. */
+/** How many messages of a WebSocket its line keeps. */
 const MESSAGES = 200;
 
 /** The line of an event. */
@@ -133,13 +133,13 @@ export type Counts = Record<Filter, number>;
 /** The effect of an event on the lines. */
 export interface Outcome {
   row: Row;
-  /** An earlier line includes it. */
+  /** An earlier line now includes it. */
   changed: boolean;
-  /** Lines that were removed for it. */
+  /** Number of lines that were removed to make room. */
   dropped: number;
 }
 
-/** The lines of one capture, oldest first, with requests and responses joined. */
+/** The lines of one capture, oldest first. A request and its response share a line. */
 export class RowLog {
   rows: Row[] = [];
   #requests = new Map<string, Row>();
@@ -166,7 +166,7 @@ export class RowLog {
     this.rows.push(row);
     let dropped = 0;
     if (this.rows.length > this.capacity) {
-      // Several at a time, instead of one with each event.
+      // Removes several at a time, instead of one with each event.
       dropped = Math.ceil(this.capacity / 20);
       for (const old of this.rows.splice(0, dropped)) {
         const oldKey = requestKey(old.event);
@@ -181,7 +181,7 @@ export class RowLog {
     const request = this.#requests.get(key);
     if (!request) return null;
     if (event.type === 'network_request') {
-      // A redirect keeps its request's id, and answers the earlier line.
+      // A redirect keeps its request's id, and is the response of the earlier line.
       request.status ||= str((event.data?.redirect_response as { status?: number } | undefined)?.status) || 'redirected';
       request.standing = '3';
       request.span = { start: request.event.ts, end: event.ts };

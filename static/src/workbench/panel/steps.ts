@@ -3,7 +3,7 @@ import { h, icon } from '../../ui/dom.js';
 import { timeOf } from '../output.js';
 import type { Run, Step } from '../../remote/protocol.js';
 
-/** How old (ms) the known runs may be. */
+/** How old (ms) the known runs may be before they are requested again. */
 const FRESH = 2_000;
 
 /** Finds the script's step that was running at a time. */
@@ -33,7 +33,7 @@ export class Steps {
   }
 }
 
-/** The step that was running at a time, or the last one before it in a running script. */
+/** The step that was running at a time, or the last one before that if the script was running. */
 export function stepAt(runs: Run[], ts: number): { run: Run; step: Step; during: boolean } | null {
   for (const run of runs) {
     const began = timeOf(run.startedAt ?? run.createdAt ?? '');

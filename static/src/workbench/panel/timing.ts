@@ -5,13 +5,13 @@ import type { CapturedEvent } from './rows.js';
 /** A span of time in Unix ms. */
 export interface Span { start: number; end: number }
 
-/** Requests that came close together and share one scale in the waterfall. */
+/** Requests close to each other in time, which share one scale in the waterfall. */
 export interface Burst extends Span {}
 
 /** This long (ms) without a request ends a burst. */
 const QUIET = 2_000;
 
-/** The burst of a request: the previous one, or a new one with each document and after a pause. */
+/** The burst of a request: the previous one. Each document, and each request after a pause, begins a new one. */
 export function burstOf(last: Burst | undefined, request: CapturedEvent): Burst {
   const document = request.data?.resource_type === 'document' && !request.data.redirected_from;
   if (!last || document || request.ts > last.end + QUIET) return { start: request.ts, end: request.ts };
@@ -19,7 +19,7 @@ export function burstOf(last: Burst | undefined, request: CapturedEvent): Burst 
   return last;
 }
 
-/** The phases of a request by the server's names, with words. */
+/** The phases of a request by the server's names, with their labels. */
 export const PHASES: readonly (readonly [string, string])[] = [
   ['blocked_ms', 'Queued'], ['dns_ms', 'Looking up the name'], ['connect_ms', 'Connecting'], ['ssl_ms', 'of it, securing'],
   ['send_ms', 'Sending'], ['wait_ms', 'Waiting for the answer'], ['receive_ms', 'Receiving'],
@@ -38,7 +38,7 @@ export function spanOf(request: CapturedEvent, answer: CapturedEvent): Span {
   return { start: request.ts, end: total >= 0 ? request.ts + total : Math.max(request.ts, answer.ts) };
 }
 
-/** The share of a request's time before the first byte, 0 to 1. */
+/** The part of a request's time before the first byte, from 0 to 1. */
 export function waited(answer: CapturedEvent | undefined): number {
   const phases = phasesOf(answer)?.filter(({ name }) => name !== 'ssl_ms');
   const all = phases?.reduce((sum, { ms }) => sum + ms, 0) ?? 0;

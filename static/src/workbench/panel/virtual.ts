@@ -36,7 +36,7 @@ export class VirtualList {
     new ResizeObserver(() => this.refresh()).observe(options.host);
   }
 
-  /** Draws again before the next frame. */
+  /** Draws before the next frame. */
   refresh(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -46,7 +46,7 @@ export class VirtualList {
     });
   }
 
-  /** Rows were removed at the top; what is in view stays in view. */
+  /** Adjusts the scroll position after rows were removed at the top, so that the visible rows stay in view. */
   shift(rows: number): void {
     if (!this.follow) this.options.host.scrollTop -= rows * this.options.rowHeight;
   }
