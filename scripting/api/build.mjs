@@ -1,6 +1,5 @@
-// Builds the script API into scripting/dist: api.js, which every run loads, and
-// one bundle for each file in extras: what is loaded when a script first needs it.
-// Each bundle is one function that takes the host (core/host.ts) and returns its exports.
+// Builds the script API into scripting/dist: api.js, which every run loads, and one bundle for each file in extras, which is loaded when a script
+// first needs it. Each bundle is one function that takes the host (core/host.ts) and returns its exports.
 import { build as esbuild } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +11,7 @@ import { localeData, locales } from './intl/data.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// What goja lacks; scripting/source/transpile.go has the same list for the scripts themselves.
+// Features that goja lacks. scripting/source/transpile.go has the same list for the scripts themselves.
 const supported = {
   'async-generator': false,
   'for-await': false,
@@ -24,8 +23,7 @@ const supported = {
   'regexp-sticky-and-unicode-flags': false,
 };
 
-// What the bundles take of the language before a script can replace it. RegExp
-// is not among them: the API has its own (node/regexp.ts).
+// Built-ins that the bundles save before a script can replace them. RegExp is not among them, because the API has its own (node/regexp.ts).
 const intrinsics = [
   'Object', 'Function', 'Array', 'String', 'Number', 'BigInt', 'Boolean', 'Symbol', 'Date', 'Math', 'JSON', 'Proxy', 'Reflect', 'Promise',
   'Map', 'Set', 'WeakMap', 'WeakSet', 'ArrayBuffer', 'DataView', 'Uint8Array', 'Int8Array', 'Uint16Array', 'Int16Array', 'Uint32Array', 'Int32Array',

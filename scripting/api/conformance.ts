@@ -70,7 +70,7 @@ type Plumbing = `_${string}` | 'toJSON' | 'emit' | 'listenerCount' | 'addListene
 /** Members that we added, and that docs/api-table.md and the editor's types list. */
 type Added = 'waitForSettled';
 
-/** Our public members that Playwright's class does not have. */
+/** Public members of ours that Playwright's class does not have. */
 type Invented<Ours, Theirs> = Exclude<keyof Ours, keyof Theirs | Plumbing | Added | 'toString' | 'page'>;
 
 /** Places where our types differ from Playwright's, with tsc's reason. */
@@ -83,14 +83,14 @@ interface Known {
   'JSHandle.evaluateHandle gives something else': true;
   'ElementHandle.evaluateHandle gives something else': true;
   'Worker.evaluateHandle gives something else': true;
-  // Options contain locators of our class.
+  // Options contain locators of our own class.
   'Page.locator refuses arguments': true;
   'Frame.locator refuses arguments': true;
   'Locator.locator refuses arguments': true;
   'Locator.filter refuses arguments': true;
   'FrameLocator.locator refuses arguments': true;
   'Page.addLocatorHandler refuses arguments': true;
-  // A frame locator without a selector is for a later version.
+  // A frame locator without a selector is not implemented yet.
   'Page.frameLocator refuses arguments': true;
   'Frame.frameLocator refuses arguments': true;
 }
@@ -98,7 +98,7 @@ interface Known {
 type Common<Ours, Theirs> = Exclude<keyof Ours & keyof Theirs, Plumbing>;
 type Method = (...args: any[]) => unknown;
 
-/** The largest number of arguments of a method, as a literal. */
+/** The largest number of arguments of a method, as a literal type. */
 type Most<F> = F extends (...args: infer A) => unknown ? Required<A>['length'] : never;
 
 /** Methods whose last overload takes more arguments in Playwright than here. */
@@ -109,7 +109,7 @@ type Short<Ours, Theirs> = {
 type Counts<N extends number, A extends unknown[] = []> = A['length'] extends N ? A : A['length'] extends 8 ? A : Counts<N, [...A, unknown]>;
 type Fits<Theirs, Ours> = [Theirs] extends [number] ? [Ours] extends [number] ? Counts<Ours> extends [...Counts<Theirs>, ...unknown[]] ? true : false : true : true;
 
-/** Replaces one of our classes by Playwright's, also inside other types. */
+/** Replaces our classes by Playwright's, also inside other types. */
 type AsTheirs<T> = 0 extends 1 & T ? any
   : T extends Promise<infer U> ? Promise<AsTheirs<U>>
   : T extends (infer U)[] ? AsTheirs<U>[]
@@ -144,7 +144,7 @@ type Problem = { [C in keyof Pairs]:
   | `${C}.${Name<Picky<Pairs[C][0], Pairs[C][1]>>} refuses arguments`
 }[keyof Pairs];
 
-/** Refused members exist in Playwright and not here. */
+/** Refused members must exist in Playwright and not here. */
 type Misplaced = { [C in keyof typeof refusals]: C extends keyof Pairs ? `${C}.${Name<Exclude<keyof typeof refusals[C], Exclude<keyof Pairs[C][1], keyof Pairs[C][0]>>>} is refused but there, or not Playwright's` : C }[keyof typeof refusals];
 
 type Refused<C> = (C extends keyof typeof refusals ? keyof typeof refusals[C] : never) | (C extends keyof typeof later ? keyof typeof later[C] : never);
@@ -154,5 +154,5 @@ type Missing = { [C in keyof Pairs]: `${C}.${Exclude<keyof Pairs[C][1], keyof Pa
 
 type None<T extends never> = T;
 
-/** Unknown differences, and listed ones that no longer exist. */
+/** Unknown differences, and listed differences that no longer exist. */
 export type Checks = [None<Exclude<Problem, keyof Known>>, None<Exclude<keyof Known, Problem>>, None<Misplaced>, None<Missing>];

@@ -1,4 +1,4 @@
-// The main bundle of a worker: the script's globals, and the start of its run.
+// The main bundle of a worker: it sets up the script's globals, and starts the script.
 
 import './node/polyfills.ts';
 import './node/json.ts';
@@ -48,12 +48,12 @@ installGlobals();
 host.unhandled = e => {
   const test = runner.loaded?.state.info;
   if (test)
-    test._failed(e); // as in Playwright, the test goes on, and has failed
+    test._failed(e); // as in Playwright, the test continues, but has failed
   else
     fail(e);
 };
 
-/** The classes that Playwright has too, by its names. */
+/** The classes that Playwright also has, by its names. */
 export const classes = {
   APIRequest,
   APIRequestContext,
@@ -106,7 +106,7 @@ const world = new World();
 const { parse, stringify } = JSON;
 let begun = false;
 
-/** Starts the script: main is its body, args the JSON of its arguments. */
+/** Starts the script. `main` is its body, and `args` is the JSON of its arguments. */
 export async function run(main: () => Promise<unknown>, args: string): Promise<void> {
   const soft = new SoftErrors();
   let ended = false;
@@ -121,7 +121,7 @@ export async function run(main: () => Promise<unknown>, args: string): Promise<v
       if (test)
         return test._failed(error);
       soft.add(error);
-      if (ended) // of an expectation that was not awaited
+      if (ended) // from an expectation that was not awaited
         failSoftly();
     },
   });
@@ -181,7 +181,7 @@ async function begin(args: string): Promise<void> {
   lazily('expect', () => expecting.get().expect);
 }
 
-// The global page follows the tab that people chose, unless the script has replaced it.
+// Makes the global page follow the tab that people chose, unless the script has replaced it.
 function followShown(given: Page): void {
   const globals = globalThis as { page?: unknown };
   onShown(page => {

@@ -1,5 +1,4 @@
-// The modules of api.js that the bundles loaded later use as well (build.mjs):
-// a run has each of them once, because they hold state and classes.
+// The modules of api.js that bundles loaded later also use (build.mjs). A run has only one copy of each, because they have state and classes.
 
 import * as call from './core/call.ts';
 import * as contextoptions from './objects/contextoptions.ts';

@@ -7,7 +7,7 @@ import { host } from './host.ts';
 const { stringify } = JSON;
 const isView = ArrayBuffer.isView;
 
-/** JSON of any value: what JSON cannot express becomes text; bytes become base64. */
+/** Encodes any value as JSON. Values that JSON cannot express become text; bytes become base64. */
 export function answerOf(value: unknown): string | undefined {
   if (value === undefined)
     return undefined;

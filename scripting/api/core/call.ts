@@ -8,10 +8,10 @@ const now = Date.now;
 /** Sends one operation to the server and returns its answer; a signal can end it. */
 export type Send = <T = unknown>(op: string, params?: object, signal?: AbortSignal) => Promise<T>;
 
-/** Later operations wait for this. */
+/** The operation that later operations wait for. */
 let before: Promise<unknown> | undefined;
 
-/** Calls an operation for which all later ones wait. */
+/** Calls an operation. All later operations wait for it. */
 export function ahead<T>(op: string, params: object): Promise<T> {
   const answer = send<T>(op, params, host.trace());
   const mine: Promise<unknown> = answer.catch(() => {}).then(() => {
@@ -34,7 +34,7 @@ function sendNow<T>(op: string, params: object | undefined, trace: Trace, signal
   if (signal) {
     const abort = () => host.abort(answer, abortedText + reasonOf(signal));
     const over = () => signal.removeEventListener('abort', abort);
-    if (signal.aborted) // the signal fired while it waited for earlier operations
+    if (signal.aborted) // the signal was aborted while this operation waited for earlier ones
       abort();
     signal.addEventListener('abort', abort);
     answer.then(over, over);
@@ -42,7 +42,7 @@ function sendNow<T>(op: string, params: object | undefined, trace: Trace, signal
   return answer;
 }
 
-/** The host calls it with the result of an operation, and settles the call's promise with what it returns or throws. */
+/** The host calls this with the result of an operation. The call's promise settles with what this returns or throws. */
 host.settle = (failure, answer, call, startedAt, duration) => {
   try {
     if (failure !== null)
@@ -81,19 +81,19 @@ function abortedError(error: unknown, signal: AbortSignal): unknown {
   return new AbortError(`${reason}${begin}${log}  - ${abortedText}${reason}\n`, signal.reason);
 }
 
-/** The reason of a signal in words. */
+/** The reason of a signal as text. */
 export function reasonOf({ reason }: AbortSignal): string {
   return reason instanceof Error ? reason.message : String(reason);
 }
 
-/** Gets the operations of the script's calls, for traces. */
+/** Receives the operations of the script's calls, for traces. */
 export interface CallTracer {
   before(call: string, op: string, params: object, title: string, trace: Trace): void;
   only(call: string, name: string, title: string, start: number, error: unknown, trace: Trace): void;
   after(call: string, error?: unknown): void;
 }
 
-/** Undefined while nothing is traced. */
+/** Undefined while no trace is recorded. */
 let tracers: CallTracer[] | undefined;
 let lastTraced = 0;
 
@@ -125,9 +125,9 @@ async function sendTraced<T>(go: Send, op: string, params: object, title: string
 }
 
 /**
- * One call of the API by the script. It is reported as a step when it ends, and its errors contain its name and the place of the call. All public
- * methods that wait for something go through here. A signal among its options ends its operations; waits of its own must use wait. label is its name
- * in the log if nobody awaits it, by default its name.
+ * Runs one call of the API by the script. The call is reported as a step when it ends, and its errors contain its name and position. All public
+ * methods that wait for something use this. A signal in its options ends its operations; other waits in it must use wait. label is its name in the
+ * log if nobody awaits it; default: name.
  */
 export function step<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>, options?: object, label = name): Promise<T> {
   const trace = host.trace();
@@ -165,12 +165,12 @@ async function perform<T>(name: string, title: () => string, body: (send: Send) 
   }
 }
 
-/** Sends operations, which a signal may end. */
+/** Returns a function that sends operations, which a signal may end. */
 function plain(trace: Trace, signal: AbortSignal | undefined): Send {
   return signal ? abortable(trace, signal) : (op, params, own) => send(op, params, trace, own);
 }
 
-/** Sends operations that appear in traces, and records that there was one. */
+/** Returns a function that sends operations that appear in traces, and records whether there was one. */
 function tracing(trace: Trace, title: () => string, signal: AbortSignal | undefined, told: () => void): Send {
   const go = plain(trace, signal);
   return (op, params, own) => {
@@ -181,7 +181,7 @@ function tracing(trace: Trace, title: () => string, signal: AbortSignal | undefi
   };
 }
 
-/** Sends operations that a signal can end. */
+/** Returns a function that sends operations that a signal can end. */
 function abortable(trace: Trace, signal: AbortSignal): Send {
   return async (op, params, own) => {
     try {
@@ -202,7 +202,7 @@ export function stepOf<T>(name: string, title: () => string, op: string, params:
       const trace = host.trace();
       return host.call<T>(op, stringify(params()), trace, { name, title: quiet ? undefined : title, take, trace });
     } catch {
-      // Below, it is thrown again where the call has a promise to reject.
+      // It is thrown again below, where the call has a promise to reject.
     }
   }
   return step(name, title, async send => {
@@ -216,7 +216,7 @@ const recording = /^(trace|har|files)\./;
 
 let quiet = false;
 
-/** Starts calls that are not steps of the script, such as those that make fixtures. */
+/** Starts calls that are not steps of the script, such as those that set up fixtures. */
 export function muted<T>(begin: () => T): T {
   quiet = true;
   try {
@@ -256,14 +256,14 @@ export class Timeouts {
 }
 
 /**
- * What a wait watches: it settles by one of these functions and returns how to stop watching. abandon rejects when the wait is ended from outside,
- * and adds the log to the error.
+ * Watches for something. It settles the wait with one of these functions, and returns how to stop watching. abandon is called when the wait is ended
+ * from outside, and adds the log to the error.
  */
 export type Watch<T> = (resolve: (value: T) => void, reject: (error: Error) => void, abandon: (error: Error) => void) => () => void;
 
 /**
- * Waits for the value with which watch resolves, at most timeout ms (0: no limit). event is the name of the awaited event, if it has one. A signal
- * ends the wait.
+ * Waits for the value with which watch resolves, for at most timeout ms (0: no limit). event is the name of the awaited event, if it has one. A
+ * signal ends the wait.
  */
 export function wait<T>(timeout: number, log: string[], watch: Watch<T>, event?: string, options?: object): Promise<T> {
   const { signal } = (options ?? {}) as Abortable;
@@ -306,7 +306,7 @@ function formatLog(log: string[]): string {
   return `\n${rule}${header}${rule}\n${log.join('\n')}\n${'='.repeat(2 * rule.length + header.length)}`;
 }
 
-/** The named fields of options, without absent ones. */
+/** The named fields of options, without missing ones. */
 export function pick(options: object | undefined, names: readonly string[]): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const name of names) {

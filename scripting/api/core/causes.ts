@@ -9,7 +9,7 @@ const depthLimit = 8;
 /** How many errors of one AggregateError are shown. */
 const errorLimit = 20;
 
-/** The causes of an error as text after its stack, in Node's form. */
+/** The causes of an error as text to follow its stack, in Node's format. */
 export function causesOf(e: Error, depth = 0): string {
   try {
     const inner: [string, unknown][] = [];
@@ -21,7 +21,7 @@ export function causesOf(e: Error, depth = 0): string {
       return inner.length ? '\n[more causes]' : '';
     return inner.map(([label, x]) => `\n[${label}]: ${one(x, depth)}`).join('').replace(/\n/g, '\n  ');
   } catch {
-    return ''; // of a script that manipulates its errors
+    return ''; // a script may manipulate its errors
   }
 }
 

@@ -10,7 +10,7 @@ export class TimeoutError extends Error {
   }
 }
 
-/** The page, context or browser has gone. Its name is Error, as in Playwright. */
+/** The page, context or browser is gone. Its name is Error, as in Playwright. */
 export class TargetClosedError extends Error {
   constructor(message?: string) { super(message || 'Target page, context or browser has been closed'); }
 }
@@ -23,7 +23,7 @@ export class AbortError extends Error {
   }
 }
 
-/** The person could not do it; reason is their text. */
+/** The person could not do it; reason is what they said. */
 export class TakeoverFailedError extends Error {
   reason = '';
   constructor(message?: string) {
@@ -55,7 +55,7 @@ const classes: Record<string, new (message?: string) => Error> = {
   TimeoutError, TargetClosedError, TakeoverFailedError, TakeoverTimeoutError, TakeoverCancelledError,
 };
 
-/** Makes the error of a failed operation (wire.Failure in scripting/wire/payload.go). */
+/** Creates the error of a failed operation (wire.Failure in scripting/wire/payload.go). */
 export function fromWire(json: string): Error {
   const { name, message, fields } = parse(json) as { name: string; message: string; fields?: object };
   const known = classes[name];
@@ -68,8 +68,8 @@ export function fromWire(json: string): Error {
 const dressed = new WeakSet<object>();
 
 /**
- * Makes an error one of the API call `name`: its message begins with the name, and its stack is that of the call. An error that has been through this
- * stays unchanged.
+ * Attributes an error to the API call `name`: its message begins with that name, and its stack is that of the call. An error to which this was
+ * already applied stays unchanged.
  */
 export function dress(error: unknown, name: string, trace: Trace): unknown {
   if (!(error instanceof Error) || dressed.has(error))
@@ -82,7 +82,7 @@ export function dress(error: unknown, name: string, trace: Trace): unknown {
   return error;
 }
 
-/** The error of a refused member. instead names an alternative. */
+/** The error of a refused member. `instead` names an alternative. */
 export function refuse(member: string, instead: string): never {
   throw new Error(`${member} is not available in Takeover: ${instead}`);
 }

@@ -1,10 +1,10 @@
-// The session's files. A path in a script means the file with the name in the path's last part.
+// The session's files. A path in a script stands for the file whose name is the path's last part.
 
 import type { Send } from './call.ts';
 import { host } from './host.ts';
 import { base64, buffer, utf8 } from './values.ts';
 
-/** Writes a file and replaces one of the same name. Returns its name. */
+/** Writes a file, replacing one of the same name. Returns its name. */
 export async function writeFile(send: Send, path: string, data: string | Uint8Array): Promise<string> {
   const bytes = typeof data === 'string' ? new Uint8Array(host.encode(data)) : data;
   const { name } = await send<{ name: string }>('files.write', { name: path, data: base64(bytes) });

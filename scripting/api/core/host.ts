@@ -6,9 +6,9 @@ export interface Call {
   /** The name of the API's method, with which errors begin. */
   name: string;
   trace: Trace;
-  /** The call in a person's words; without it, the step is not reported. */
+  /** The call in readable form. Without it, the step is not reported. */
   title: (() => string) | undefined;
-  /** Makes the step's value from the answer. */
+  /** Converts the answer to the step's value. */
   take: ((answer: any) => unknown) | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface Call {
 export interface Host {
   /** Starts an operation. The promise settles with the result of settle. */
   call<T>(op: string, params: string, trace: Trace | undefined, call?: Call): Promise<T>;
-  /** Set by the API: returns an operation's answer, or throws its error. Both are JSON; times are milliseconds. */
+  /** Set by the API: returns an operation's answer, or throws its error. Both are JSON. Times are in milliseconds. */
   settle?(failure: string | null, answer: string, call: Call | undefined, startedAt: number, duration: number): unknown;
   /** Makes a running operation fail with a reason. */
   abort(answer: Promise<unknown>, reason: string): void;
@@ -28,9 +28,9 @@ export interface Host {
   test(title: string, status: string, duration: number, name: string, message: string, stack: string): void;
   log(level: string, text: string): void;
   trace(): Trace;
-  /** The frames of a trace that are in the script, each after a newline. */
+  /** The frames of a trace that are in the script, each preceded by a newline. */
   frames(trace: Trace): string;
-  /** The frames of an error's stack that are in the script, each after a newline. */
+  /** The frames of an error's stack that are in the script, each preceded by a newline. */
   tidy(stack: string): string;
   setTimer(f: () => void, ms: number, repeat: boolean): number;
   clearTimer(id: number): void;
@@ -41,7 +41,7 @@ export interface Host {
   encode(text: string): ArrayBuffer;
   decode(buffer: ArrayBuffer, start: number, end: number, fatal: boolean): string;
   toBase64(buffer: ArrayBuffer, start: number, end: number): string;
-  /** null if the text is not base64. */
+  /** Returns null if the text is not base64. */
   fromBase64(text: string): ArrayBuffer | null;
   random(bytes: number): ArrayBuffer;
   /** A Unicode property as the inside of a character class; null for an unknown name. */
@@ -55,15 +55,15 @@ export interface Host {
   zoneName(name: string): string | null;
   /** A time zone's offset from UTC in minutes and its abbreviation at a time, separated by a space. */
   zone(name: string, ms: number): string;
-  /** The text with which a module is refused. */
+  /** The message for a refused module. */
   cannotImport(name: string): string;
   /** Set by the API: modules that later bundles share, by name. */
   shared?: Record<string, object>;
   /** Loads a bundle of the folder extras and returns its exports. */
   extras(bundle: string): Record<string, unknown>;
-  /** Remembers a call's promise, to report at the end of the run if it was not awaited. */
+  /** Remembers a call's promise, to report at the end of the run if nobody awaited it. */
   watch(promise: Promise<unknown>, name: string, trace: Trace): void;
-  /** Forgets a promise that nobody can await. */
+  /** Forgets a promise, because nobody can await it. */
   excuse(promise: unknown): void;
   /** The state and the result of a promise. */
   settled(promise: Promise<unknown>): ['pending' | 'fulfilled' | 'rejected', unknown];
@@ -73,13 +73,13 @@ export interface Host {
   mending(): string;
   /** Set by the API: the names of a class's members, or of all classes for '', as JSON. */
   members?(name: string): string;
-  /** Ends the run successfully: at once, or without a result when nothing is pending. */
+  /** Ends the run successfully: at once, or when nothing is pending if json is undefined. */
   finish(json: string | undefined): void;
-  /** The beginning of the program before the script: the functions that its rewritten parts call. */
+  /** The beginning of the program before the script: functions that its rewritten parts call. */
   helpers(): string;
   /** The script's name in stacks. */
   filename(): string;
-  /** Ends the run with an error; causes is text after the stack. */
+  /** Ends the run with an error. causes is text that follows the stack. */
   fail(name: string, message: string, stack: string, causes?: string): void;
   /** Set by the API: called for an unhandled rejection. */
   unhandled?(error: unknown): void;

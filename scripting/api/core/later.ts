@@ -1,6 +1,6 @@
 import { host } from './host.ts';
 
-/** A bundle of the folder extras that is loaded at its first use. */
+/** A bundle in the folder extras that is loaded when it is first used. */
 export class Later<T extends object> {
   /** The bundle's exports, once it is loaded. */
   loaded: T | undefined;

@@ -1,14 +1,14 @@
-// How the parts of a shown value are laid out: on one line if they are few and short, short items of an array in columns, everything else on lines of
-// its own.
+// Lays out the parts of a value for display. If there are few short parts, they share one line. Short items of an array form columns. Otherwise each
+// part has its own line.
 
-/** Where a text will be shown. */
+/** The state while a value is being laid out. */
 export interface Layout {
   indent: number;
   /** The level of the object that was shown last. */
   deepest: number;
 }
 
-/** What surrounds the parts. */
+/** The text around the parts. */
 export interface Around {
   open: string;
   close: string;
@@ -16,7 +16,7 @@ export interface Around {
   base: string | undefined;
   /** The level of the object. */
   depth: number;
-  /** Whether each part is one item, so that the parts may share a line. */
+  /** Whether each part is a single item, so that parts may share a line. */
   whole: boolean;
 }
 
@@ -41,7 +41,7 @@ export function lines(parts: string[], a: Around, l: Layout): string {
   return `${base}${a.open}\n${pad}  ${parts.join(`,\n${pad}  `)}\n${pad}${a.close}`;
 }
 
-/** Items in columns, one line each, or the items themselves if columns do not suit them. */
+/** Arranges items in columns, one line each. Returns the items themselves if columns do not suit them. */
 export function columns(items: string[], l: Layout, value: unknown, limit: number): string[] {
   const list = value as ArrayLike<unknown>;
   const count = list.length > limit && /^\.\.\. /.test(items[items.length - 1]!) ? items.length - 1 : items.length;
@@ -50,7 +50,7 @@ export function columns(items: string[], l: Layout, value: unknown, limit: numbe
   const total = widths.reduce((a, b) => a + b, 0);
   if (longest * 3 + l.indent >= lineLength || !(total / longest > 5 || longest <= longestCell + 2))
     return items;
-  // Nearly a square, because characters are about 2.5 times as high as wide.
+  // Makes the columns nearly a square, because characters are about 2.5 times as high as wide.
   const bias = Math.max(longest - 3 - Math.sqrt(longest - total / items.length), 1);
   const across = Math.min(Math.round(Math.sqrt(2.5 * bias * count) / bias), Math.floor((lineLength - l.indent) / longest), compactLevels * 4, mostColumns);
   if (across <= 1)

@@ -1,16 +1,16 @@
-// The waits of the script, so that they can be ended.
+// Registers the waits of the script, so that they can be ended.
 
 import { host } from './host.ts';
 
 interface Wait {
   end: (reason: string) => void;
-  /** Called when it is over. */
+  /** Called when the wait is over. */
   over?: () => void;
 }
 
 const waits = new Set<Wait>();
 
-/** Registers a wait; end makes it fail with a reason. Returns the function to call when it is over. */
+/** Registers a wait. `end` makes it fail with a reason. Returns the function to call when it is over. */
 export function waiting(end: (reason: string) => void): () => void {
   const wait: Wait = { end };
   waits.add(wait);

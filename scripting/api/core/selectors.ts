@@ -9,7 +9,7 @@ export type Text = string | RegExp;
 
 const testIdAttribute = { name: 'data-testid' };
 
-/** Changes the attribute for getByTestId, for selectors.setTestIdAttribute. */
+/** Sets the attribute for getByTestId. Used by selectors.setTestIdAttribute. */
 export function setTestIdAttribute(name: string): void { testIdAttribute.name = name; }
 
 const { stringify } = JSON;
@@ -18,14 +18,14 @@ function isRegExp(value: unknown): value is RegExp {
   return Object.prototype.toString.call(value) === '[object RegExp]';
 }
 
-// A selector's own syntax uses quotes and >>, so they are escaped within a pattern.
+// Quotes and >> have a meaning in a selector, so they are escaped inside a pattern.
 function escapeRegExp(re: RegExp): string {
   if (re.unicode || (re as RegExp & { unicodeSets?: boolean }).unicodeSets)
-    return String(re); // \" and \> are errors in these
+    return String(re); // \" and \> are errors with these flags
   return String(re).replace(/(^|[^\\])(\\\\)*(["'`])/g, '$1$2\\$3').replace(/>>/g, '\\>\\>');
 }
 
-/** Text in the form of internal:text and the like; s is strict, i is not. */
+/** Text in the form of internal:text and similar engines; s means strict, i not. */
 function escapeText(text: Text, exact: boolean | undefined): string {
   return isRegExp(text) ? escapeRegExp(text) : `${stringify(text)}${exact ? 's' : 'i'}`;
 }
@@ -96,14 +96,14 @@ export function filters(options: FilterOptions | undefined, frame: unknown): str
   return s;
 }
 
-/** The selector of another locator, as a part of a selector in the same frame. */
+/** The selector of another locator, as part of a selector in the same frame. */
 export function inner(other: { _selector: string; _frame: unknown }, frame: unknown, complaint: string): string {
   if (other._frame !== frame)
     throw new Error(complaint);
   return stringify(other._selector);
 }
 
-/** Text or a pattern in the form of code. */
+/** Text or a pattern, written as code. */
 export function quote(text: unknown): string {
   if (typeof text !== 'string')
     return String(text);

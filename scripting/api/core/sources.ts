@@ -6,8 +6,8 @@ const toText = Function.prototype.toString;
 const parsed = Function;
 
 /**
- * The text of a function, as an expression or a method's shorthand. The script's engine needed parts of the source rewritten to functions at the top
- * of the program; a text that needs those contains them.
+ * The text of a function, as an expression or as the shorthand of a method. Parts of the source that the script's engine does not support were
+ * rewritten to functions at the top of the program. If the text uses them, it includes them.
  */
 export function sourceText(fn: Function): string {
   const text = toText.call(fn) as string;
@@ -23,7 +23,7 @@ function names(helpers: string): string[] {
 
 function asExpression(text: string): string {
   try {
-    parsed(`(${text}\n)`); // not run
+    parsed(`(${text}\n)`); // parsed but not run
     return text;
   } catch {
     return text.startsWith('async ') ? `async function ${text.slice('async '.length)}` : `function ${text}`;

@@ -1,4 +1,4 @@
-// Locators in the form of code: Playwright's words for a selector, which are the same however a script made it.
+// Locators written as code, in Playwright's style. The result depends only on the selector, not on how a script made it.
 
 import { quote, type FilterOptions, type Text } from './selectors.ts';
 

@@ -3,19 +3,19 @@
 import { first } from './call.ts';
 import type { Emitter } from './emitter.ts';
 
-/** Our events by Playwright's names, each with the server's kind. */
+/** Events by Playwright's names, each with the server's kind. */
 const kinds: Record<string, string> = {
   dialog: 'dialog', console: 'console', pageerror: 'pageerror', weberror: 'pageerror', filechooser: 'filechooser',
   request: 'request', response: 'response', requestfinished: 'requestfinished', requestfailed: 'requestfailed', websocket: 'websocket',
 };
 
-/** The events to which a page or context listens now. */
+/** The events that a page or a context listens for now. */
 export class Subscriptions {
   readonly #where: object;
   readonly #emitter: Emitter;
   readonly #on = new Set<string>();
 
-  /** where identifies the page or context for the server. */
+  /** `where` identifies the page or context to the server. */
   constructor(emitter: Emitter, where: object) {
     this.#emitter = emitter;
     this.#where = where;

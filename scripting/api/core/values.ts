@@ -9,10 +9,10 @@ export interface HandleLike { _handle: string }
 
 const handles = new WeakSet<object>();
 
-/** Marks an object that goes to the page by its id. */
+/** Marks an object that is sent to the page by its id. */
 export function markHandle(handle: HandleLike): void { handles.add(handle); }
 
-/** An argument of an operation; special names the handles of further values. */
+/** An argument of an operation. `special` converts further values to handles. */
 export function argument(value: unknown, special?: (v: unknown) => string | undefined): { value: Tagged; handles: string[] } {
   const ids: string[] = [];
   const tagged = serialize(value, v => {
@@ -34,13 +34,13 @@ export function expression(code: unknown, arg: unknown): { expression: string; i
   return withArgument(code, argument(arg));
 }
 
-/** The same with a converted argument. */
+/** The same, with an argument that is already converted. */
 export function withArgument(code: unknown, arg: object): { expression: string; isFunction: boolean; arg: object } {
   const isFunction = typeof code === 'function';
   return { expression: isFunction ? sourceText(code) : String(code), isFunction, arg };
 }
 
-/** Rejects a call with more arguments than it takes, or with one in the place of options. */
+/** Rejects a call with too many arguments, or with a wrong value in the place of options. */
 export function onlyOne(given: ArrayLike<unknown>, most: number, options?: unknown): Promise<never> | undefined {
   if (given.length > most || options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))
     return Promise.reject(new Error('Too many arguments. If you need to pass more than 1 argument to the function wrap them in an object.'));
@@ -54,7 +54,7 @@ export function buffer(base64: string): unknown {
   return Buffer.from(bytes);
 }
 
-/** Bytes of UTF-8 as text. */
+/** Decodes bytes of UTF-8. */
 export function utf8(bytes: Uint8Array): string {
   return host.decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteOffset + bytes.byteLength, false);
 }

@@ -4,7 +4,7 @@ import { type Timeouts, wait } from './call.ts';
 import { type Emitter, listen } from './emitter.ts';
 import { TargetClosedError } from './errors.ts';
 
-/** Waits for one event, like the method waitForEvent: the predicate accepts it, and closing the object ends the wait. */
+/** Waits for one event, like the method waitForEvent: the predicate accepts the event, and the wait fails when the object closes. */
 export function waitForEvent(
   on: Emitter, event: string,
   optionsOrPredicate: ((arg: any) => unknown) | { predicate?: (arg: any) => unknown; timeout?: number; signal?: AbortSignal } | undefined,

@@ -1,8 +1,8 @@
-// Language errors in V8's words.
+// Language errors with V8's wording.
 
 import { host } from './host.ts';
 
-/** An error's message. A message from goja is replaced by V8's words, on the error as well. */
+/** Returns an error's message. If goja made it, it is replaced by V8's wording, in the error as well. */
 export function worded(e: Error): string {
   const { message } = e;
   if (typeof message !== 'string')
@@ -23,10 +23,10 @@ const { defineProperty } = Object;
 function define(e: Error, name: string, value: string): void {
   try {
     defineProperty(e, name, { value, writable: true, configurable: true, enumerable: false });
-  } catch {} // of a frozen error
+  } catch {} // the error may be frozen
 }
 
-/** The same for any thrown value, which it returns. */
+/** Does the same for any thrown value, and returns it. */
 export function mended<T>(thrown: T): T {
   if (thrown instanceof Error && natives.has(thrown.constructor))
     worded(thrown);
@@ -37,7 +37,7 @@ const natives = new Set<Function>([TypeError, ReferenceError, RangeError, Syntax
 
 const { catch: original } = Promise.prototype;
 
-/** Makes functions that handle rejections see V8's words too. */
+/** Makes functions that handle rejections see V8's wording, too. */
 export function installWording(define: (values: Record<string, unknown>) => void): void {
   define({ [host.mending()]: mended });
   const value = { catch<T, U>(this: Promise<T>, f?: ((e: any) => U | PromiseLike<U>) | null): Promise<T | U> {

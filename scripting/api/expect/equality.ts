@@ -1,9 +1,9 @@
-// Deep equality of expect's matchers, which is Jest's.
+// Deep equality in expect's matchers, which follows Jest.
 
 /** A value that decides by itself whether another one equals it, such as expect.any(String). */
 export interface Asymmetric { asymmetricMatch(other: unknown): boolean }
 
-/** Decides about a pair of values, or returns undefined to leave it to others. */
+/** Compares a pair of values, or returns undefined to leave that to others. */
 export type Tester = (this: { equals: typeof equals }, a: any, b: any, testers: readonly Tester[]) => boolean | undefined;
 
 type Bag = Record<PropertyKey, unknown>;
@@ -77,7 +77,7 @@ function sameFields(a: Bag, b: Bag, strict: boolean, same: (x: unknown, y: unkno
   return true;
 }
 
-/** The own fields to compare, symbols included. */
+/** The own fields to compare, including symbols. */
 function keysOf(o: object): PropertyKey[] {
   const symbols = Object.getOwnPropertySymbols(o).filter(s => Object.getOwnPropertyDescriptor(o, s)!.enumerable);
   return [...Object.keys(o), ...symbols];
@@ -86,10 +86,10 @@ function keysOf(o: object): PropertyKey[] {
 const isIterable = (v: unknown): boolean =>
   isObject(v) && !Array.isArray(v) && !ArrayBuffer.isView(v) && typeof (v as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function';
 
-/** Decides about iterables other than arrays: Map, Set and the like. */
+/** Compares iterables other than arrays: Map, Set and the like. */
 export const iterableEquality: Tester = iterableWithin([]);
 
-// seen are the pairs around this one.
+// `seen` are the pairs that contain this one.
 function iterableWithin(seen: [unknown, unknown][]): Tester {
   const self: Tester = (a, b, testers) => {
     if (!isIterable(a) || !isIterable(b))
@@ -114,7 +114,7 @@ function iterableWithin(seen: [unknown, unknown][]): Tester {
   return self;
 }
 
-/** Decides whether the left value has at least the fields of the right one. */
+/** Checks whether the left value has at least the fields of the right one. */
 export const subsetEquality: Tester = (object, subset, testers) =>
   subsetWith(new Set())(object, subset, testers.filter(t => t !== subsetEquality));
 

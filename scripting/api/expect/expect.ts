@@ -21,7 +21,7 @@ interface Config {
   message?: string;
   timeout?: number;
   soft?: boolean;
-  /** Its own matchers; those of expect.extend. */
+  /** The matchers of this expect, from expect.extend. */
   custom: Readonly<Record<string, Matcher>>;
 }
 
@@ -44,9 +44,9 @@ class ExpectError extends Error {
   }
 }
 
-// All matcher names, because some expect was extended by them.
+// All matcher names, including those of any expect.extend.
 const registry: Record<string, Matcher> = Object.create(null) as Record<string, Matcher>;
-// Matchers that wait for their subject themselves, and cannot be polled.
+// Matchers that wait for their subject themselves, and so cannot be polled.
 const waiting: Readonly<Record<string, unknown>> = { ...pageMatchers, ...responseMatchers, toPass: true };
 const builtin = (name: string): boolean => Object.hasOwn(matchers, name) || Object.hasOwn(waiting, name);
 
@@ -57,7 +57,7 @@ function labelOf({ poll: polled, isNot }: Subject): string {
   return `${polled ? 'expect.poll(...)' : 'expect(...)'}${isNot ? '.not' : ''}`;
 }
 
-// A name that is no matcher is an error only when it is called.
+// An unknown matcher is an error only when it is called.
 const unknown = new Proxy(Object.prototype, {
   get(target, name, receiver: Chain) {
     if (typeof name === 'symbol' || name in target)
@@ -143,7 +143,7 @@ function evaluate(subject: Subject, name: string, matcher: Matcher, value: unkno
   return result instanceof Promise ? result.then(r => judge(subject, name, r, trace)) : judge(subject, name, result, trace);
 }
 
-// Errors of our own matchers get the place of the expect call; others keep theirs.
+// Calls a matcher. Errors of our own matchers get the position of the expect call; others keep theirs.
 function attempt(subject: Subject, matcher: Matcher, value: unknown, args: unknown[], trace: Trace, own: boolean): MatcherResult | Promise<MatcherResult> {
   try {
     return matcher.call(stateOf(subject), value, ...args);
@@ -193,7 +193,7 @@ function isLocator(value: unknown): boolean {
   return typeof value === 'object' && value !== null && value.constructor?.name === 'Locator';
 }
 
-/** Waits for the promise of resolves and rejects. */
+/** Waits for the promise of resolves or rejects. */
 async function settled(subject: Subject, name: string, check: (value: unknown) => unknown, trace: Trace): Promise<void> {
   const { value, promise, isNot } = subject;
   const head = () => hint(name, 'received', '', { promise, isNot });
@@ -211,7 +211,7 @@ async function settled(subject: Subject, name: string, check: (value: unknown) =
   judge(subject, name, { pass: false, message: () => `${head()}\n\nReceived promise ${was} instead of ${wanted}\n${verb} to value: ${stringify(outcome.value)}` }, trace);
 }
 
-/** Requests the value again until the matcher holds. */
+/** Requests the value again until the matcher passes. */
 async function polled(subject: Subject, name: string, matcher: Matcher, args: unknown[], trace: Trace): Promise<void> {
   const { timeout, intervals } = subject.poll!;
   const value = subject.value as () => unknown;
@@ -253,7 +253,7 @@ const messageIn = (o: MessageOption | undefined): string | undefined => (typeof 
 
 const configs = new WeakMap<object, Config>();
 
-/** Makes an expect. */
+/** Creates an expect. */
 function make(config: Config): any {
   const given = (o: MessageOption | undefined): Config => ({ ...config, message: messageIn(o) || config.message });
   const expect = (value: unknown, o?: MessageOption) => chained({ value, config: given(o), isNot: false, promise: '' });
@@ -298,7 +298,7 @@ function addAsymmetric(expect: Expecting, name: string, matcher: Matcher): void 
 /** Playwright's expect. */
 export const expect = make({ custom: {} });
 
-/** An expect with the matchers of all of these. */
+/** An expect with the matchers of all given ones. */
 export function mergeExpects(...expects: object[]): unknown {
   return make({ custom: Object.assign({}, ...expects.map(e => configs.get(e)?.custom)) as Record<string, Matcher> });
 }

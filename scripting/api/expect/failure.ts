@@ -8,7 +8,7 @@ import { hint } from './print.ts';
 export interface Verdict {
   name: string;
   subject: unknown;
-  /** Whether it holds, ignoring not. */
+  /** Whether the expectation is met, ignoring not. */
   pass: boolean;
   /** The text between the brackets of the first line. */
   argument: string;
@@ -25,7 +25,7 @@ export interface Verdict {
   ariaSnapshot?: string;
 }
 
-/** A result whose message has Playwright's layout. */
+/** Creates a result whose message has Playwright's layout. */
 export function failure(state: MatcherState, v: Verdict): MatcherResult {
   const given: Partial<MatcherResult> = {};
   for (const key of ['expected', 'actual', 'log', 'timeout', 'ariaSnapshot'] as const) {
@@ -37,7 +37,7 @@ export function failure(state: MatcherState, v: Verdict): MatcherResult {
 
 function text(state: MatcherState, v: Verdict): string {
   const subject = v.subject instanceof Locator ? 'locator' : 'page';
-  // Labels of equal width align.
+  // Aligns the labels.
   const pad = !v.error && !v.diff && /^Expected:/.test(v.wanted ?? '') && /^Received:/.test(v.got ?? 'Received:') ? ' ' : '';
   const timeout = v.timeout === undefined ? [] : [`Timeout: ${pad}${v.timeout}ms`];
   const lines = [

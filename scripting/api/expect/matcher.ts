@@ -28,7 +28,7 @@ export interface MatcherResult {
   ariaSnapshot?: string;
 }
 
-/** A matcher, ours or one of expect.extend: gets the subject and the arguments, and tells whether it holds. */
+/** A matcher, ours or one from expect.extend: it gets the subject and the arguments, and returns whether the expectation is met. */
 export type Matcher = (this: MatcherState, received: any, ...args: any[]) => MatcherResult | Promise<MatcherResult>;
 
 /** The first line of a matcher's message. */
@@ -36,7 +36,7 @@ export function hintOf(state: MatcherState, name: string, expected: string, o: H
   return hint(name, 'received', expected, { ...o, isNot: state.isNot, promise: state.promise });
 }
 
-/** Throws when a matcher cannot use its arguments. */
+/** Throws an error about an argument that a matcher cannot use. */
 export function refuseValue(kind: typeof Error, head: string, what: string, ...values: [string, unknown][]): never {
   throw new kind(`${head}\n\nMatcher error: ${what}${values.length ? `\n\n${values.map(([name, value]) => withType(name, value)).join('\n')}` : ''}`);
 }
@@ -46,7 +46,7 @@ export function nameOf(type: Function): string {
   return typeof type.name === 'string' && type.name ? type.name : '<anonymous>';
 }
 
-/** A class next to the expected one. */
+/** Describes a class in comparison to the expected one. */
 export function constructors(received: Function, expected: Function, not: boolean): string {
   const wanted = nameOf(expected);
   if (!not)

@@ -1,4 +1,4 @@
-// expect's generic matchers for plain values, in Jest's words.
+// expect's generic matchers for plain values, with Jest's wording.
 
 import { deepEqual, equals, has, iterableEquality, strictEqual, subsetEquality } from './equality.ts';
 import { diffOrBoth, hint, labels, stringify } from './print.ts';
@@ -219,7 +219,7 @@ const generic: Record<string, Generic> = {
 /** The generic matchers by name. To add one, add an entry above. */
 export const matchers: Readonly<Record<string, Matcher>> = generic;
 
-/** The expected above the received value, with aligned labels. */
+/** The expected value above the received one, with aligned labels. */
 function sides(not: boolean, wanted: string, expected: unknown, got: string, received: unknown): string {
   const label = labels(wanted, got);
   return `${label(wanted)}${not ? 'not ' : ''}${stringify(expected)}\n${label(got)}${not ? '    ' : ''}${stringify(received)}`;

@@ -1,4 +1,4 @@
-// expect's matchers for locators and pages, and their requests to the page.
+// expect's matchers for locators and pages, and the requests that they send to the page.
 
 import { reasonOf, type Send } from '../core/call.ts';
 import { failure, type Verdict } from './failure.ts';
@@ -18,7 +18,7 @@ type Text = string | RegExp;
 interface Common { timeout?: number; signal?: AbortSignal }
 interface TextOptions extends Common { ignoreCase?: boolean; useInnerText?: boolean }
 
-/** A matcher for an element or a page, called within a step. */
+/** A matcher for an element or a page. It is called within a step. */
 export type PageMatcher = (this: PageState, subject: any, ...args: any[]) => Promise<MatcherResult>;
 
 /** The `this` of these matchers. */
@@ -66,7 +66,7 @@ function subjectOf(name: string, subject: unknown, kinds: [string, Function][]):
   throw new Error(`${name} can be only used with ${what} object${kinds.length > 1 ? 's' : ''}, was called with ${type}${inspect(subject)}`);
 }
 
-/** Asks the page until the answer is the wanted one or the time is over. */
+/** Asks the page until the answer is the wanted one or the time is up. */
 async function ask(state: PageState, subject: Locator | Page, q: Question, options: Common | undefined): Promise<Answer & { value: unknown; timeout: number }> {
   const timeout = options?.timeout ?? state.timeout;
   const [frame, selector] = subject instanceof Locator ? [subject._frame, subject._selector] : [subject.mainFrame(), undefined];
@@ -79,7 +79,7 @@ async function ask(state: PageState, subject: Locator | Page, q: Question, optio
   return { ...answer, value: answer.received?.value === undefined ? undefined : result({ value: answer.received.value }), timeout };
 }
 
-// An error that ends an operation, such as a closed page, ends the expectation.
+// If the operation ends with an error, for example because the page closed, the expectation fails with it.
 const unanswered = (isNot: boolean) => (e: Error): Answer => {
   const [message, ...rest] = e.message.split('\nCall log:\n');
   const log = rest.join('').split('\n').filter(Boolean);
@@ -114,7 +114,7 @@ function word<A extends unknown[]>(name: string, make: Ask<A>): PageMatcher {
 
 const plain = (name: string, expression: string, expected: string) => word(name, (options?: Common) => ({ question: { expression }, expected, options }));
 
-// One with an option that inverts it.
+// Like word, with an option that inverts the state.
 function turned(name: string, option: string, yes: string, no: string, expected = [yes, no]): PageMatcher {
   return word(name, (options?: Common & Record<string, unknown>) => {
     const on = options?.[option] !== false;
@@ -122,10 +122,10 @@ function turned(name: string, option: string, yes: string, no: string, expected 
   });
 }
 
-/** How a text matcher is made. */
+/** How a text matcher is built. */
 interface TextMatcher { expression: string; substring?: boolean; whitespace?: boolean; page?: boolean; argument?: boolean }
 
-/** A matcher for one text; with argument, the first argument says of what. */
+/** A matcher for one text. With `argument`, the first argument names the attribute or property. */
 function text(name: string, m: TextMatcher): PageMatcher {
   return async function (subject, ...args) {
     subjectOf(name, subject, [m.page ? ['Page', Page] : ['Locator', Locator]]);
@@ -147,7 +147,7 @@ async function matchText(state: PageState, name: string, subject: Locator | Page
   return verdict(state, name, subject, answer, { ...compared(state, expected, answer, m.substring), argument: 'expected', expected });
 }
 
-/** An expected text and the received one. */
+/** Describes an expected and a received text. */
 function compared(state: PageState, expected: Text, answer: Answer & { value: unknown }, substring?: boolean): Partial<Verdict> {
   const not = state.isNot ? 'not ' : '';
   const kind = typeof expected !== 'string' ? ' pattern' : substring ? ' substring' : '';
@@ -162,7 +162,7 @@ function compared(state: PageState, expected: Text, answer: Answer & { value: un
   return { ...actual, ...sidesOf(both) };
 }
 
-// Two lines are added to the message one by one, a difference unchanged.
+// Splits a comparison into the parts of a message: two lines, or a difference.
 function sidesOf(both: string): Partial<Verdict> {
   const lines = both.split('\n');
   return lines.length === 2 && lines[0]!.startsWith('Expected') ? { wanted: lines[0], got: lines[1] } : { diff: both };
@@ -184,7 +184,7 @@ async function whole(state: PageState, name: string, subject: Locator, expected:
   return verdict(state, name, subject, answer, rest);
 }
 
-// A text that matches its pattern makes no difference.
+// If a text matches its pattern, the difference shows the received text on both sides.
 function matched(expected: unknown, received: unknown): unknown {
   if (!Array.isArray(expected) || !Array.isArray(received))
     return expected;
@@ -312,7 +312,7 @@ async function urlPredicate(state: PageState, page: Page, holds: (url: URL) => u
     try {
       value = await holds(new URL(page.url())) as boolean === true;
     } catch {
-      // A predicate that throws does not hold.
+      // A predicate that throws counts as not met.
     }
     return { done: value === wanted, value };
   }, timeout);

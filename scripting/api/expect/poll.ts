@@ -1,4 +1,4 @@
-// Tries again until something holds, with Playwright's schedule.
+// Retries until a condition is met, with Playwright's schedule.
 
 import { host } from '../core/host.ts';
 import { waiting } from '../core/pending.ts';
@@ -9,10 +9,10 @@ const pollIntervals = [100, 250, 500, 1000];
 /** The result of an attempt. */
 export interface Attempt<T> { done: boolean; value: T }
 
-/** The result of all attempts: the last finished one and, if it is not done, why no other follows. */
+/** The result of all attempts: the last one that finished and, if it is not done, why there are no more. */
 export interface Outcome<T> { last?: Attempt<T>; over: string }
 
-/** Runs attempt until it is done or timeout ms (0: no limit) are over. An attempt that hangs is given up then. */
+/** Calls attempt until it is done, or timeout ms have passed (0: no limit). An attempt that hangs is abandoned at that time. */
 export async function poll<T>(attempt: () => Promise<Attempt<T>>, timeout: number, intervals: readonly number[] = pollIntervals): Promise<Outcome<T>> {
   const outcome: Outcome<T> = { over: `Timeout ${timeout}ms exceeded while waiting on the predicate` };
   const deadline = timeout ? host.now() + timeout : Infinity;

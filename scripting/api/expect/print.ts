@@ -88,7 +88,7 @@ function comparable(expected: unknown, received: unknown): boolean {
   return !isAsymmetric(received);
 }
 
-// Copies in which a matching asymmetric matcher replaces the value on both sides, so that it makes no difference.
+// Copies in which a value that an asymmetric matcher matches is replaced on both sides, so that it makes no difference.
 function aligned(expected: any, received: any, parents: unknown[] = []): [unknown, unknown] {
   if (parents.includes(expected) || typeOf(expected) !== typeOf(received) || isAsymmetric(expected) || isAsymmetric(received))
     return [expected, received];
@@ -118,7 +118,7 @@ function aligned(expected: any, received: any, parents: unknown[] = []): [unknow
   if (!isPlain(expected) || !isPlain(received))
     return [expected, received];
   const [a, b] = [copy(expected), copy(received)];
-  let changed = false; // a copy must not lose circular references
+  let changed = false; // so that copying does not lose circular references
   for (const key of Object.keys(a)) {
     if (!Object.hasOwn(b, key))
       continue;
@@ -129,7 +129,7 @@ function aligned(expected: any, received: any, parents: unknown[] = []): [unknow
   return changed ? [a, b] : [expected, received];
 }
 
-// Objects that consist only of their fields.
+// Whether an object consists only of its fields.
 function isPlain(v: object): boolean {
   return Object.prototype.toString.call(v) === '[object Object]' && typeof (v as { toJSON?: unknown }).toJSON !== 'function';
 }

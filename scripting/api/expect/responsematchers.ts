@@ -1,4 +1,4 @@
-// expect's matcher of responses.
+// expect's matchers for responses.
 
 import { inspect } from '../node/inspect.ts';
 import type { MatcherResult } from './matcher.ts';
@@ -6,7 +6,7 @@ import { Response } from '../net/network.ts';
 import type { PageMatcher } from './pagematchers.ts';
 import { hint } from './print.ts';
 
-/** The members of any kind of response that the matcher needs. */
+/** The members that the matcher needs of any kind of response. */
 interface Answered {
   ok(): boolean;
   url(): string;
@@ -18,10 +18,10 @@ interface Answered {
   _fetchLog?(): string[];
 }
 
-/** Content types that are shown with the error. */
+/** Content types whose text is shown in the error. */
 const textual = /^(text\/.*?|application\/(json|(x-)?javascript|xml.*?|ecmascript|graphql|x-www-form-urlencoded)|image\/svg(\+xml)?|application\/.*?(\+json|\+xml))(;\s*charset=.*)?$/;
 
-/** Matchers for responses, by name. They wait for the response's text to include it in a failure. */
+/** Matchers for responses, by name. They wait for the response's text, to include it in a failure. */
 export const responseMatchers: Readonly<Record<string, PageMatcher>> = {
   async toBeOK(this, response: unknown): Promise<MatcherResult> {
     if (!isResponse(response)) {

@@ -1,6 +1,6 @@
-// Collects errors of expect.soft: a script goes on after them and fails at its end.
+// Collects errors of expect.soft. A script continues after them and fails at its end.
 
-/** Takes the errors of soft expectations. */
+/** Receives the errors of soft expectations. */
 export interface SoftSink { add(error: Error): void }
 
 /** Keeps errors until they are requested as one. */
@@ -9,7 +9,7 @@ export class SoftErrors implements SoftSink {
 
   add(error: Error): void { this.#errors.push(error); }
 
-  /** All errors as one, of which the last may have ended the script; undefined if there are none. */
+  /** All errors as one; undefined if there are none. `last` is the error that ended the script, if any. */
   summary(last?: Error): Error | undefined {
     const all = last ? [...this.#errors, last] : this.#errors;
     const [first] = all;
@@ -31,10 +31,10 @@ function framesOf(error: Error): string {
 
 let sink: SoftSink = new SoftErrors();
 
-/** The current sink. */
+/** The current receiver. */
 export function softSink(): SoftSink { return sink; }
 
-/** Sets the receiver of soft errors, such as the running test; returns the previous one. */
+/** Sets the receiver of soft errors, such as the running test. Returns the previous one. */
 export function setSoftSink(next: SoftSink): SoftSink {
   const before = sink;
   sink = next;

@@ -18,7 +18,7 @@ function thrown(caught: any): Thrown {
 /** The comparison for one kind of argument. */
 interface Check { pass: boolean; /** The lines between the hint and where it was thrown. */ lines: string[] }
 
-/** Makes the matcher under one of its names. */
+/** Creates the matcher with one of its names. */
 export function throwing(name: string) {
   return function (this: MatcherState, received: any, expected?: any): MatcherResult {
     const head = hintOf(this, name, expected === undefined ? '' : 'expected');
@@ -48,7 +48,7 @@ function outcome(state: MatcherState, head: string, received: any): Thrown | und
 function check(expected: any, got: Thrown | undefined, not: boolean, head: string): Check {
   const no = not ? 'not ' : '';
   const pad = ' '.repeat(no.length);
-  // The expected value; after a blank line, unless a received value follows.
+  // Shows the expected value alone, after a blank line unless a received value follows.
   const alone = (line: string) => (got ? [line] : [line, '']);
   const beside = (label: string, text: string) => {
     const wanted = `Expected ${label}: ${no}${text}`;
@@ -103,7 +103,7 @@ function described(got: Thrown): string[] {
   return got.hasMessage ? [`Received name:    ${stringify(got.value.name)}`, `Received message: ${stringify(got.message)}`] : [`Received value: ${stringify(got.value)}`];
 }
 
-// The place in the script where an error was thrown.
+// The position in the script where an error was thrown.
 function where({ value }: Thrown): string[] {
   const stack = value instanceof Error && typeof value.stack === 'string' ? host.tidy(value.stack) : '';
   return stack.split('\n').filter(Boolean).map(line => `  ${line}`);

@@ -7,7 +7,7 @@ import { Collator, ListFormat, Locale, RelativeTimeFormat } from '../intl/words.
 
 type Options = Record<string, unknown>;
 
-/** A class of Intl that may be called without new. */
+/** Makes a class of Intl callable without new. */
 function callable<T extends (new (...args: any[]) => object) & { supportedLocalesOf: unknown }>(name: string, c: T): T {
   const f = function (...args: unknown[]) { return new c(...args); };
   Object.defineProperties(f, { name: { value: name, configurable: true }, prototype: { value: c.prototype }, supportedLocalesOf: { value: c.supportedLocalesOf } });

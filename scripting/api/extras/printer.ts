@@ -13,10 +13,10 @@ export interface Printer {
   diffTexts(expected: string, received: string, labels?: Labels): string;
 }
 
-/** The heading of a difference; with counts it contains the numbers of new and missing lines. */
+/** The heading of a difference. With `counts`, it contains the numbers of new and missing lines. */
 export interface Labels { expected?: string; received?: string; counts?: boolean }
 
-/** Text over this many characters is shown with less depth, and then with less width. */
+/** Text longer than this many characters is shown with less depth, and then with fewer members. */
 const lengthLimit = 10_000;
 
 const formatPlugins = [plugins.DOMCollection, plugins.Immutable, plugins.AsymmetricMatcher];
@@ -69,7 +69,7 @@ function lines(value: unknown, indent?: 0): string[] {
   }
 }
 
-// The order of insertion does not matter here.
+// Sorts sets and maps, because the order of insertion does not matter here.
 function sorted(value: unknown): unknown {
   if (value instanceof Map)
     return new Map([...value].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));

@@ -96,7 +96,7 @@ export class DateTimeFormat {
     };
   }
 
-  /** The result as a pattern. */
+  /** Describes the format as a pattern. */
   #pattern(): string {
     const o = this.#o;
     const d = this.#data;

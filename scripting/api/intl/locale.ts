@@ -72,7 +72,7 @@ export function requested(locales: unknown): string[] {
   return [...new Set(list.map(canonical))];
 }
 
-/** The first known locale of a list, with its data, or the default. */
+/** The first known locale of a list with its data, or the default. */
 export function resolve(locales: unknown): { locale: string; data: LocaleData } {
   for (const tag of requested(locales)) {
     const base = tag.replace(/-[a-z\d]-.*$/, ''); // without extensions
@@ -93,7 +93,7 @@ export function supported(locales: unknown): string[] {
   return requested(locales).filter(tag => tag.startsWith('en') || resolve(tag).locale !== defaultLocale);
 }
 
-/** An option with a fixed set of values. */
+/** Reads an option with a fixed set of values. */
 export function option<T extends string>(options: object, name: string, values: readonly T[], otherwise: T): T;
 export function option<T extends string>(options: object, name: string, values: readonly T[]): T | undefined;
 export function option<T extends string>(options: object, name: string, values: readonly T[], otherwise?: T): T | undefined {
@@ -105,7 +105,7 @@ export function option<T extends string>(options: object, name: string, values: 
   return String(value) as T;
 }
 
-/** An option that is a number. */
+/** Reads an option that is a number. */
 export function numeric(options: object, name: string, min: number, max: number): number | undefined {
   const value = (options as Record<string, unknown>)[name];
   if (value === undefined)
@@ -119,7 +119,7 @@ export function numeric(options: object, name: string, min: number, max: number)
 /** A piece of formatted text. */
 export interface Part { type: string; value: string }
 
-/** Fills a pattern: text becomes literals, and fill gives the parts for names in braces. */
+/** Fills a pattern: text becomes literals, and `given` returns the parts for names in braces. */
 export function fill(pattern: string, give: (name: string) => Part | Part[], literal = 'literal'): Part[] {
   const out: Part[] = [];
   for (const piece of pattern.split(/(\{[^}]+\})/)) {

@@ -33,7 +33,7 @@ function round(d: Decimal, keep: number): Decimal {
   return digits ? { ...d, digits, point } : { ...d, digits, point: 0 };
 }
 
-/** Integer and fraction digits, with a minimum number of the latter. */
+/** Splits a number into integer and fraction digits, with a minimum number of the latter. */
 function spread(d: Decimal, fraction: number): [string, string] {
   const padded = d.point > 0 ? d.digits.padEnd(d.point, '0') : '0'.repeat(-d.point) + d.digits;
   const at = Math.max(d.point, 0);
@@ -128,7 +128,7 @@ export class NumberFormat {
     return this.#dress(body, negative, zero, Number.isNaN(value), category, compact);
   }
 
-  /** The digits of a number, grouped, with the parts of its notation. */
+  /** The digits of a number in groups, with its notation. */
   #digits(n: Decimal): { body: Part[]; zero: boolean; category: string; compact: PerCategory | undefined } {
     const { notation } = this.#o;
     if (this.#o.style === 'percent' && n.digits)
@@ -209,7 +209,7 @@ export class NumberFormat {
     }
     const currency = o.currency === undefined ? undefined : d.currencies[o.currency];
     const symbol = o.currencyDisplay === 'narrowSymbol' ? currency?.narrow : o.currencyDisplay === 'symbol' ? currency?.symbol : undefined;
-    // A currency's code is separated from the number; its symbol may not be.
+    // A space separates a currency's code from the number, but not always its symbol.
     const spaced = symbol === undefined || /^[A-Z]{2,}$/.test(symbol);
     const named = o.style === 'currency' && o.currencyDisplay === 'name';
     const kind = o.style === 'percent' ? 'percent' : o.style !== 'currency' || named ? 'decimal' : o.currencySign === 'accounting' ? 'accounting' : spaced ? 'code' : 'currency';

@@ -12,7 +12,7 @@ export interface HarOptions { url?: string | RegExp; notFound?: 'abort' | 'fallb
 /** A recorded body: text, or the name of its file. */
 interface Body { text?: string; encoding?: string; _file?: string }
 
-/** The parts of a recorded request that replaying needs. */
+/** The parts of a recorded request that are needed for replaying it. */
 interface Entry {
   request: { method: string; url: string; headers?: Header[]; postData?: Body };
   response: { status: number; headers?: Header[]; content?: Body };
@@ -26,13 +26,13 @@ interface Found { response: Entry['response']; body: Uint8Array; url: string; me
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** The status in HAR files of a request without a response. */
+/** The status in HAR files for a request without a response. */
 const unanswered = -1;
 
 /** Returns the bytes of a file that an entry names. */
 type Read = (name: string) => Promise<Uint8Array>;
 
-/** A route handler that answers from a HAR file of the session, or from one in a .zip. */
+/** Creates a route handler that responds from a HAR file of the session, or from one in a .zip. */
 export async function harHandler(send: Send, path: string, { notFound }: HarOptions): Promise<Handler> {
   const zipped = path.endsWith('.zip');
   const read: Read = name => zipped ? readZipped(send, path, name) : readFile(send, name);
@@ -63,7 +63,7 @@ function fulfill(route: Route, { response: { status, headers = [] }, body }: Fou
 
 function headersOf(map: Record<string, string>): Header[] { return Object.entries(map).map(([name, value]) => ({ name, value })); }
 
-/** Looks up a request and follows recorded redirects; null if they end nowhere. */
+/** Looks up a request and follows recorded redirects. Returns null if they lead nowhere. */
 async function find(read: Read, entries: readonly Entry[], asked: Asked): Promise<Found | null> {
   let { url, method, body } = asked;
   const seen = new Set<Entry>();
@@ -84,7 +84,7 @@ async function find(read: Read, entries: readonly Entry[], asked: Asked): Promis
   }
 }
 
-/** The entry with the same URL, method and body that shares most headers with the request; the first of equals. */
+/** Finds the entry with the same URL, method and body. Of several, it takes the first with the most headers in common. */
 async function best(read: Read, entries: readonly Entry[], asked: Asked): Promise<Entry | undefined> {
   let chosen: Entry | undefined;
   let most = -1;
@@ -101,7 +101,7 @@ async function best(read: Read, entries: readonly Entry[], asked: Asked): Promis
   return chosen;
 }
 
-// Browsers generate a new boundary for each form.
+// Compares bodies. Browsers generate a new boundary for each form.
 function sameBody({ headers, body }: Asked, recorded: Uint8Array, recordedHeaders: Headers): boolean {
   const [now, then] = [boundaryOf(headers), boundaryOf(recordedHeaders)];
   const text = latin1(body!);

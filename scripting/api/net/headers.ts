@@ -3,7 +3,7 @@ import { typeName } from '../core/values.ts';
 /** One field of a header. */
 export interface Header { name: string; value: string }
 
-/** Headers in the form of routes: undefined removes one. */
+/** Headers in the form of routes; undefined removes a header. */
 export type HeaderMap = Record<string, string | undefined>;
 
 /** The headers of a message in order; several may have the same name. */
@@ -39,7 +39,7 @@ export class Headers {
   }
 }
 
-/** A map of headers as a list, without the undefined ones. */
+/** Converts a map of headers to a list, without undefined ones. */
 export function headerList(map: HeaderMap): Header[] {
   const list: Header[] = [];
   for (const [name, value] of Object.entries(map)) {

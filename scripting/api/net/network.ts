@@ -58,7 +58,7 @@ interface Sizes { requestBodySize: number; requestHeadersSize: number; responseB
 /** The changes that a route makes to a request. */
 export interface Overrides { url?: string; method?: string; headers?: HeaderMap; postData?: unknown }
 
-/** A request that a page made. The world keeps one object for each. */
+/** A request that a page made. The world keeps one object for each request. */
 export class Request {
   /** @internal */
   readonly _id: string;
@@ -83,7 +83,7 @@ export class Request {
     this._update(init);
   }
 
-  /** Updates the request by a later event of the server. @internal */
+  /** Updates the request from a later event of the server. @internal */
   _update(init: RequestInit): void {
     this.#init = init;
     this.#frame ??= init.frame ? this._world.frames.get(init.frame) : undefined;
@@ -172,7 +172,7 @@ export class Request {
     this._update((await quietly<{ request: RequestInit }>('request.finished', { request: this._id })).request);
   }
 
-  /** The page, unless it is not ready yet: the first request of a popup comes before it. @internal */
+  /** The page, unless it is not ready yet: the first request of a popup precedes its page. @internal */
   get _page(): Page | undefined { return this._world.pages.get(this.#init.page); }
   /** @internal */
   get _pageId(): string { return this.#init.page; }
@@ -232,7 +232,7 @@ export class Response {
 
 const httpVersions: Record<string, string> = { 'h2': 'HTTP/2.0', 'h3': 'HTTP/3.0', 'http/1.1': 'HTTP/1.1', 'http/1.0': 'HTTP/1.0' };
 
-/** A body for a route: text, bytes, or anything else as JSON. */
+/** Converts a body for a route: text, bytes, or anything else as JSON. */
 export function postBuffer(data: unknown): any {
   const { Buffer } = globalThis as any;
   if (typeof data === 'string')

@@ -1,4 +1,4 @@
-// The events of requests, and waiting for them.
+// Handles the events of requests, and waits for them.
 
 import { step, type Timeouts, wait } from '../core/call.ts';
 import { listen } from '../core/emitter.ts';
@@ -27,12 +27,12 @@ function tell(w: World, event: string, e: Record<string, any>): void {
 /** The condition of waitForRequest and waitForResponse. */
 export type UrlOrPredicate<T> = string | RegExp | ((subject: T) => unknown);
 
-/** Waits for a matching request; a TimeoutError after timeout ms. */
+/** Waits for a matching request. Throws a TimeoutError after timeout ms. */
 export function waitForRequest(page: Page, match: UrlOrPredicate<Request>, options?: { timeout?: number; signal?: AbortSignal }): Promise<Request> {
   return waitFor(page, 'waitForRequest', 'request', match, r => r, page._timeouts, options);
 }
 
-/** Waits for a matching response; a TimeoutError after timeout ms. */
+/** Waits for a matching response. Throws a TimeoutError after timeout ms. */
 export function waitForResponse(page: Page, match: UrlOrPredicate<Response>, options?: { timeout?: number; signal?: AbortSignal }): Promise<Response> {
   return waitFor(page, 'waitForResponse', 'response', match, r => r.request(), page._timeouts, options);
 }
@@ -64,7 +64,7 @@ function waitFor<T extends Request | Response>(
   }, event, options), options);
 }
 
-/** Shortens a condition like Playwright's logs do. */
+/** Shortens a condition as Playwright does in its logs. */
 function shortened(url: string): string {
   const most = 50;
   return url.length > most ? url.slice(0, most - 1) + '\u2026' : url;

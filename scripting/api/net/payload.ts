@@ -33,7 +33,7 @@ export function formBytes(form: object): Uint8Array {
 const boundaryLength = 16;
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789AB'; // 64 of them
 
-// Names are quoted as the HTML standard says for multipart/form-data.
+// Quotes a name as the HTML standard prescribes for multipart/form-data.
 function quoted(name: string): string {
   return `"${name.replace(/\r\n?|\n/g, '%0D%0A').replace(/"/g, '%22')}"`;
 }

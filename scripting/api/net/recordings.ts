@@ -1,4 +1,4 @@
-// Recording of HAR files (automation/recorder.go).
+// Records HAR files (automation/recorder.go).
 
 import type { Send } from '../core/call.ts';
 import type { Page } from '../objects/page.ts';
@@ -10,12 +10,12 @@ export interface Recording { path: string; content: string; minimal: boolean; ur
 /** The option recordHar of contexts. */
 export interface RecordHar { path: string; content?: 'omit' | 'embed' | 'attach'; omitContent?: boolean; mode?: 'full' | 'minimal'; urlFilter?: string | RegExp }
 
-/** The options of recordHar and tracing.startHar. */
+/** Converts the options of recordHar and tracing.startHar. */
 export function recordingOf({ path, content, omitContent, mode, urlFilter }: RecordHar): Recording {
   return { path, content: content ?? (omitContent ? 'omit' : path.endsWith('.zip') ? 'attach' : 'embed'), minimal: mode === 'minimal', url: urlFilter };
 }
 
-/** The recordings of a context; they are written at its end at the latest. */
+/** The recordings of a context. They are written when the context ends, or before. */
 export class HarRecordings {
   readonly #context: { context: string };
   readonly #paths = new Map<string, string>();

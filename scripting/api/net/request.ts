@@ -22,7 +22,7 @@ export interface RequestLike {
   postDataBuffer(): unknown;
 }
 
-/** The context from which requests get their cookies and defaults. */
+/** The context that provides cookies and defaults for requests. */
 export interface RequestSource {
   /** Parameters that identify it for the server: {context} or {request}. */
   id: object;
@@ -33,7 +33,7 @@ export interface RequestSource {
   defaults(): Partial<FetchDefaults>;
   timeout(): number;
   storageState(send: Send, options: object | undefined): Promise<State>;
-  /** Why no more requests can be made, once it has ended. */
+  /** Returns why no more requests can be made, once it has ended. */
   closed(): string | undefined;
 }
 
@@ -111,7 +111,7 @@ export class APIRequestContext {
     }, options);
   }
 
-  /** Makes a request within a step, also for route.fetch. @internal */
+  /** Makes a request within a step. Also used by route.fetch. @internal */
   async _fetch(send: Send, urlOrRequest: string | RequestLike, options: FetchOptions): Promise<APIResponse> {
     const request = typeof urlOrRequest === 'object' && urlOrRequest !== null ? urlOrRequest : undefined;
     const url = request ? request.url() : urlOrRequest;

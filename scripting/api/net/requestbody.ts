@@ -43,10 +43,10 @@ function isJSON(text: string): boolean {
   }
 }
 
-/** A body, if there is one, and its type. */
+/** The content of a body, if there is one, and its type. */
 export interface Payload { body?: Uint8Array; contentType?: string }
 
-/** The body for the options, and its content type unless a header sets another. */
+/** Converts the options to a body and its content type, unless a header sets another one. */
 export async function payload(o: FetchOptions, headers: Header[], request: RequestLike | undefined): Promise<Payload> {
   const json = (text: string) => ({ body: utf8(text), contentType: 'application/json' });
   const { data } = o;

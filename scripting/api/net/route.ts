@@ -20,9 +20,9 @@ type Options<K extends 'fulfill' | 'fetch'> = Parameters<pw.Route[K]>[0];
 /** A request that waits for a decision. */
 export class Route {
   #request: Request;
-  /** Set while a handler has it; called with whether it was handled. */
+  /** Set while a handler has the route; called with whether the handler handled it. */
   #report: ((handled: boolean) => void) | null = null;
-  /** Chromium was told, or shall not be. */
+  /** Chromium was told the decision, or must not be told one. */
   #tried = false;
   /** @internal */
   _failed = false;
@@ -54,7 +54,7 @@ export class Route {
       throw new Error('Can specify either body or json parameters');
     await this.#handle('fulfill', async send => {
       const { status, headers, body } = await answerOf(send, options).catch(e => {
-        this.#tried = false; // for example, a file that cannot be read; another answer may follow
+        this.#tried = false; // for example, because a file could not be read; the script may decide again
         throw e;
       });
       await send('route.fulfill', { request: this.#request._id, status, headers, body });
@@ -80,7 +80,7 @@ export class Route {
     });
   }
 
-  /** Redirects a navigation, for which routes are asked again. @internal */
+  /** Redirects a navigation; routes are asked again about the new URL. @internal */
   _lead(status: number, url: string): Promise<void> {
     return this.#handle('fulfill', async send => {
       await send('route.fulfill', { request: this.#request._id, status, headers: [{ name: 'location', value: url }], body: '', askAgain: true });
@@ -90,7 +90,7 @@ export class Route {
   /** Leaves the request waiting for ever. @internal */
   _wait(): void { this._failed = this.#tried = true; }
 
-  /** Starts a handler; settles with whether it handled the request. @internal */
+  /** Starts a handler. Resolves to whether it handled the request. @internal */
   _begin(): Promise<boolean> {
     this.#tried = false;
     return new Promise(resolve => { this.#report = resolve; });
@@ -106,7 +106,7 @@ export class Route {
     if (!this.#report)
       throw new Error('Route is already handled!');
     await step(`route.${method}`, () => `route.${method}()`, async send => {
-      if (this.#tried) // when that failed, the request waits for ever
+      if (this.#tried) // if that failed, the request waits for ever
         throw new Error('Route is already handled!');
       this.#tried = true;
       try {
@@ -121,7 +121,7 @@ export class Route {
   }
 }
 
-/** The answer of fulfill: options override those of a response. */
+/** Builds the response of fulfill. Options override those of a given response. */
 async function answerOf(send: Send, options: NonNullable<Options<'fulfill'>>): Promise<{ status: number; headers: Header[]; body: string }> {
   let { body, path } = options;
   let contentType = options.contentType;
@@ -170,7 +170,7 @@ interface Invocation { route: Route; over: Promise<void> }
 class RouteHandler {
   readonly url: UrlMatch;
   readonly handler: Handler;
-  /** The URLs that the server shall ask about: a regular expression, or null for all. */
+  /** The URLs that the server asks about: a regular expression, or null for all. */
   readonly pattern: string | null;
   readonly #base: string | undefined;
   readonly #times: number;
@@ -212,7 +212,7 @@ class RouteHandler {
     }
   }
 
-  /** Ends it: waits for its calls, or ignores their errors. */
+  /** Stops the handler: waits for its calls, or ignores their errors. */
   async stop(behavior: 'wait' | 'ignoreErrors'): Promise<void> {
     if (behavior === 'ignoreErrors')
       this.#ignoresErrors = true;
@@ -277,14 +277,14 @@ export class Routes {
   async offer(route: Route): Promise<boolean> {
     for (const h of [...this.#handlers]) {
       if (this.#closed())
-        return true; // nobody waits for it any more
+        return true; // nobody waits for the request any more
       if (!this.#handlers.includes(h) || !h.matches(route.request().url()))
         continue;
       if (h.expires)
         this.#handlers = this.#handlers.filter(o => o !== h);
       const taken = await h.handle(route);
       if (!this.#handlers.length)
-        this.#update().catch(() => {}); // gone with its page
+        this.#update().catch(() => {}); // fails if the page is gone
       if (taken)
         return true;
     }
@@ -292,7 +292,7 @@ export class Routes {
   }
 }
 
-/** A request waits for its routes: those of its page come before the context's. */
+/** Offers a request to its routes: first to those of its page, then to those of the context. */
 export async function offerRoute(request: Request): Promise<void> {
   const route = new Route(request);
   const page = request._page;
@@ -301,7 +301,7 @@ export async function offerRoute(request: Request): Promise<void> {
   const context = request._world.contexts.get(request._contextId);
   if (context && await context._routes.offer(route))
     return;
-  await route._go().catch(() => {}); // gone with its page
+  await route._go().catch(() => {}); // fails if the page is gone
 }
 
 /** The name of a route in a step's title. */

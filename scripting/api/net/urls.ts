@@ -1,18 +1,17 @@
-// How URLs are matched in waitForURL and the like: by glob, pattern or function.
+// Matches URLs for waitForURL and similar methods: by glob, pattern or function.
 
-/** What a URL can be matched with; an object with test is a URLPattern that the script has from somewhere. */
+/** What a URL can be matched against. An object with a method test is a URLPattern, which a script may have from elsewhere. */
 export type UrlMatch = string | RegExp | { test(url: string): boolean } | ((url: URL) => boolean);
 
 const special = new Set('$^+.*()|\\?{}[]'.split(''));
 
 /**
- * A glob as a pattern for all of a URL: * is any characters but a slash, ** any
- * characters, {a,b} either; all else is itself.
+ * Converts a glob to a pattern for the whole URL: * matches any characters except a slash, ** any characters, and {a,b} one of the two. Everything
+ * else is literal.
  */
 function globToRegExp(glob: string): RegExp { return new RegExp(globText(glob)); }
 
-// The pattern's text. A RegExp's source is written otherwise, with what others than
-// JavaScript cannot read.
+// The source of the pattern. It differs from a RegExp's source, which engines other than JavaScript's cannot parse.
 function globText(glob: string): string {
   let out = '^';
   let inGroup = false;
@@ -58,7 +57,7 @@ function globText(glob: string): string {
 
 function invalid(glob: string, why: string): Error { return new Error(`Invalid glob pattern ${JSON.stringify(glob)}: ${why}`); }
 
-/** Whether a URL matches; relative globs are taken from base. */
+/** Whether a URL matches. Relative globs are resolved against base. */
 export function urlMatches(url: string, match: UrlMatch | undefined, base?: string): boolean {
   if (match === undefined || match === '')
     return true;
@@ -71,18 +70,18 @@ export function urlMatches(url: string, match: UrlMatch | undefined, base?: stri
   return match.test(url);
 }
 
-/** A regular expression for the URLs that match, or null when only the script can say. */
+/** A regular expression for the URLs that match, or null if only the script can decide. */
 export function patternOf(match: UrlMatch, base?: string): string | null {
   return typeof match === 'string' && match !== '' ? globText(absolute(match, base)) : null;
 }
 
-/** Whether two ways to match are the same. */
+/** Whether two match conditions are the same. */
 export function sameMatch(a: UrlMatch, b: UrlMatch): boolean {
   return a instanceof RegExp && b instanceof RegExp ? a.source === b.source && a.flags === b.flags : a === b;
 }
 
-// A glob as browsers write URLs: whole, the host in lower case, without dots and
-// the usual port. What is no plain text has a stand-in meanwhile, folder by folder.
+// Rewrites a glob to the form in which browsers write URLs: absolute, with the host in lower case, without dots in the path and without the default
+// port. During that, placeholders stand for parts that are not plain text.
 function absolute(glob: string, base: string | undefined): string {
   if (glob.startsWith('*') || opaque.test(glob))
     return glob;
@@ -101,7 +100,7 @@ function absolute(glob: string, base: string | undefined): string {
     const query = part.indexOf('?');
     if (query < 0)
       return keep(part);
-    // A host before a query is one still.
+    // A host may be followed by a query.
     const before = part.slice(0, query);
     return (before && (i === 2 && !parts[1] && !/[*{}\\]/.test(before) ? before : keep(before))) + '?' + keep(part.slice(query + 1));
   }).join('/');
@@ -113,5 +112,5 @@ function absolute(glob: string, base: string | undefined): string {
   }
 }
 
-/** URLs that have no host, such as data:, whose text stays as it is. */
+/** URLs without a host, such as data:, whose text stays unchanged. */
 const opaque = /^[a-z][a-z0-9+.-]*:(?!\/)/i;

@@ -10,7 +10,7 @@ import { argument, base64, buffer } from '../core/values.ts';
 /** A message to or from the page side. */
 interface Data { data: string; isBase64: boolean }
 
-/** Reports of the page side. */
+/** Messages from the page side. */
 interface Told { type: string; id: string; url: string; protocols?: string[]; data: Data; code?: number; reason?: string; wasClean: boolean }
 
 type Message = string | Uint8Array;
@@ -20,7 +20,7 @@ type CloseHandler = (code: number | undefined, reason: string | undefined) => un
 /** The handler of a WebSocket route. */
 export type SocketHandler = Parameters<pw.Page['routeWebSocket']>[1];
 
-/** The page's end of a WebSocket, and the way to it. */
+/** The page's end of a WebSocket, and the connection to it. */
 class PageEnd {
   readonly #frame: Frame;
   readonly #id: string;
@@ -31,7 +31,7 @@ class PageEnd {
     this.#id = id;
   }
 
-  /** Sends messages to the page side in order. A page that has gone needs none. */
+  /** Sends messages to the page side in order. If the page is gone, they are dropped. */
   tell(type: string, more: object = {}): Promise<void> {
     const done = this.#before.then(() => quietly('frame.evaluate', {
       frame: this.#frame._guid, expression: 'm => globalThis.__pwWebSocketDispatch(m)', isFunction: true, arg: argument({ id: this.#id, type, ...more }),
@@ -41,7 +41,7 @@ class PageEnd {
   }
 }
 
-/** One side of a routed WebSocket: the page's, or the server's. */
+/** One side of a routed WebSocket: the page's or the server's. */
 export class WebSocketRoute {
   readonly #init: { url: string; protocols: string[] };
   readonly #page: PageEnd;
@@ -113,7 +113,7 @@ export class WebSocketRoute {
     }
   }
 
-  /** After the handler: a socket without a server opens by itself. @internal */
+  /** Called after the handler: a socket that is not connected to a server opens by itself. @internal */
   async _opened(): Promise<void> {
     if (!this.#connected)
       await this.#page.tell('ensureOpened');
@@ -146,7 +146,7 @@ export class SocketRoutes {
   get sockets(): Map<string, WebSocketRoute> { return this.#sockets; }
 }
 
-/** Installs the page side in all pages of a context; without a route, it passes sockets through. */
+/** Installs the page side in all pages of a context. Sockets without a route are passed through. */
 async function mock(send: Send, context: BrowserContext): Promise<void> {
   await expose(context, 'routeWebSocket', '__pwWebSocketBinding', ({ page, frame }, told: Told) => take(page, frame, told));
   await send('mockWebSockets', context._where);
@@ -168,7 +168,7 @@ function take(page: Page, frame: Frame, told: Told): void {
   }
   const route = new WebSocketRoute({ url: told.url, protocols: told.protocols ?? [] }, end, 'Page');
   sockets.set(told.id, route);
-  // Not awaited: errors of the handler belong to the script.
+  // Not awaited, because errors of the handler concern only the script.
   void (async () => {
     await handler(route as unknown as pw.WebSocketRoute);
     await route._opened();

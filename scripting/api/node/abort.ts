@@ -1,10 +1,10 @@
-// EventTarget and AbortController, as far as scripts use them.
+// EventTarget and AbortController, as far as scripts need them.
 
 import { host } from '../core/host.ts';
 
 type Handler = ((event: Event) => void) | { handleEvent(event: Event): void };
 
-/** The legacy codes of some names. */
+/** The legacy codes of some error names. */
 const codes: Record<string, number> = {
   IndexSizeError: 1, HierarchyRequestError: 3, InvalidCharacterError: 5, NotFoundError: 8, NotSupportedError: 9, InvalidStateError: 11, SyntaxError: 12,
   InvalidAccessError: 15, TypeMismatchError: 17, SecurityError: 18, NetworkError: 19, AbortError: 20, URLMismatchError: 21, QuotaExceededError: 22, TimeoutError: 23,
@@ -98,7 +98,7 @@ export class EventTarget {
   }
 }
 
-/** Signals that something shall be aborted. */
+/** Signals that something should be aborted. */
 export class AbortSignal extends EventTarget {
   aborted = false;
   reason: unknown;

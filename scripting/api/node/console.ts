@@ -14,7 +14,7 @@ function elapsed(label: string): string {
   return ms >= 1000 ? `${(ms / 1000).toFixed(3)}s` : `${Number(ms.toFixed(3))}ms`;
 }
 
-/** The script's console: each call is one line of the run's log. */
+/** The script's console. Each call adds one line to the run's log. */
 export const console = {
   debug: (...args: unknown[]) => write('debug', format(args)),
   log: (...args: unknown[]) => write('log', format(args)),
@@ -59,7 +59,7 @@ function table(rows: unknown): string {
   const isRow = (r: unknown): r is Record<string, unknown> => typeof r === 'object' && r !== null;
   const columns = [...new Set(entries.flatMap(([, r]) => (isRow(r) ? Object.keys(r) : [])))];
   const plain = entries.some(([, r]) => !isRow(r));
-  // In one line, and with quotes if it is a text.
+  // Formats a value on one line, with quotes around text.
   const cell = (v: unknown) => (typeof v === 'string' ? format(['%O', v]) : inspect(v, 0)).replace(/\s*\n\s*/g, ' ');
   const head = [isMap || rows instanceof Set ? '(iteration index)' : '(index)', ...columns, ...plain ? ['Values'] : []];
   const body = entries.map(([k, r]) => [k, ...columns.map(c => (isRow(r) && Object.hasOwn(r, c) ? cell(r[c]) : '')), ...plain ? [isRow(r) ? '' : cell(r)] : []]);

@@ -26,7 +26,7 @@ const labels: [RegExp, string][] = [
   [/^(us-ascii|ascii|latin1|l1|iso-?8859-?1|iso_8859-1|windows-1252|cp1252|x-cp1252|ansi_x3.4-1968)$/, 'windows-1252'],
 ];
 
-/** The characters of windows-1252 in place of Latin-1's controls, from 0x80. */
+/** The characters that windows-1252 has in place of Latin-1's control characters, from 0x80. */
 const controls = '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
 
 /** Bytes to text. */
@@ -59,7 +59,7 @@ export class TextDecoder {
     return !this.ignoreBOM && text.startsWith('\uFEFF') ? text.slice(1) : text;
   }
 
-  /** The number of bytes that contain complete characters. */
+  /** The number of leading bytes that form complete characters. */
   #whole(bytes: Uint8Array): number {
     if (this.encoding !== 'utf-8')
       return this.encoding === 'windows-1252' ? bytes.length : bytes.length & ~1;

@@ -43,7 +43,7 @@ const onDemand: Record<string, string[]> = {
   web: ['fetch', 'Headers', 'Request', 'Response', 'FormData', 'Blob', 'File'],
 };
 
-// Loaded at the first use. While a bundle loads, its own globals are missing.
+// Loads a bundle when it is first used. While a bundle loads, its own globals are missing.
 function load(bundle: string): Record<string, unknown> {
   const pending = onDemand[bundle]!.filter(name => Object.getOwnPropertyDescriptor(globalThis, name)?.get);
   for (const name of pending)
@@ -53,7 +53,7 @@ function load(bundle: string): Record<string, unknown> {
   return extras;
 }
 
-/** Defines a global whose value is computed at its first use. */
+/** Defines a global whose value is computed when it is first used. */
 export function lazily(name: string, get: () => unknown): void {
   Object.defineProperty(globalThis, name, {
     configurable: true,
@@ -63,7 +63,7 @@ export function lazily(name: string, get: () => unknown): void {
   });
 }
 
-/** Methods that need Intl, which goja's own do not use. */
+/** Methods that need Intl, which goja's own versions do not use. */
 const localized: Record<string, string[]> = {
   Number: ['toLocaleString'], BigInt: ['toLocaleString'], String: ['localeCompare'], Array: ['toLocaleString'],
   Date: ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString'],

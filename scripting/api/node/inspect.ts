@@ -10,12 +10,12 @@ const itemLimit = 100;
 const keyLimit = 1000;
 const byteLimit = 50;
 const stringLimit = 10_000;
-/** Number of columns above which a string with several lines is broken. */
+/** A string with line breaks is split if its line is longer than this many columns. */
 const breakLength = 80;
 /** Minimum length of such a string. */
 const minBreak = 16;
 
-/** A value as text; a string at the top is shown unchanged. depth is the number of shown levels. */
+/** Formats a value as text. A string at the top level is shown unchanged. `depth` is the number of levels that are shown. */
 export function inspect(value: unknown, depth: number = defaultDepth): string {
   return typeof value === 'string' ? value : new Inspector(depth).show(value, 0);
 }
@@ -67,7 +67,7 @@ function asJSON(value: unknown): string {
 
 type Fields = Record<PropertyKey, unknown>;
 
-/** The state of one call: the objects around the value, and circular references. */
+/** The state of one call: the enclosing objects, and circular references. */
 class Inspector {
   readonly #parents: object[] = [];
   readonly #circular = new Map<object, number>();
@@ -125,7 +125,7 @@ class Inspector {
     return this.#whole(value, kind, name, keys, whole, depth);
   }
 
-  // An object with its content.
+  // Formats an object with its content.
   #whole(value: object, kind: string, name: string, keys: PropertyKey[], whole: string | undefined, depth: number): string {
     this.#parents.push(value);
     this.#layout.deepest = depth;
@@ -237,7 +237,7 @@ class Inspector {
 
 const inspectCustom = Symbol.for('nodejs.util.inspect.custom');
 
-/** The kind of an object, for kinds with a format of their own. */
+/** The kind of an object, for kinds with their own format. */
 function kindOf(value: object): string {
   if (Array.isArray(value))
     return 'Array';
@@ -351,7 +351,7 @@ function className(value: object): string {
   for (let p: object | null = value; p; p = Object.getPrototypeOf(p) as object | null) {
     const d = Object.getOwnPropertyDescriptor(p, 'constructor');
     if (d && typeof d.value === 'function' && d.value.name)
-      return d.value.name === 'Iterator' ? 'Object' : d.value.name as string; // as Node names those of the language
+      return d.value.name === 'Iterator' ? 'Object' : d.value.name as string; // Node names the classes of the language like this
   }
   return '';
 }

@@ -1,11 +1,11 @@
-// JSON.parse with V8's errors, which name the position; scripts and readers know these texts.
+// JSON.parse with V8's errors, which name the position. Scripts and their readers know these texts.
 
 const parse = JSON.parse;
 const BuiltinSyntaxError = SyntaxError;
 
-/** Number of characters around the position of an error in its message. */
+/** Number of characters around the position of an error that its message quotes. */
 const shown = 10;
-/** How far, in characters, the error is searched. Beyond that, the engine's own text is used. */
+/** How many characters are searched for the error. Beyond that, the engine's own message is used. */
 const searched = 1 << 16;
 
 JSON.parse = {
@@ -33,7 +33,7 @@ class Reader {
 
   constructor(text: string) { this.#text = text; }
 
-  /** The error of the text; empty if there is none, or if it is too far away. */
+  /** Returns the error of the text, or an empty text if there is none, or it is too far away. */
   complaint(): string {
     try {
       this.#document();
@@ -73,7 +73,7 @@ class Reader {
     }
   }
 
-  // Reads a value, or only its opening bracket: then a value inside follows.
+  // Reads a value, or only its opening bracket if a value inside follows.
   #begin(open: ('[' | '{')[]): boolean {
     const c = this.#peek();
     switch (c) {
@@ -202,7 +202,7 @@ class Reader {
     throw new Fault(`${words} ${where} JSON at position ${this.#at}`);
   }
 
-  // No value begins here.
+  // Throws the error for a place where no value begins.
   #unexpected(): never {
     const { length } = this.#text;
     const at = this.#at;

@@ -5,7 +5,7 @@ import { host } from '../core/host.ts';
 import { expecting, runner } from '../core/later.ts';
 import { Selectors } from '../objects/engines.ts';
 
-/** Makes `require`, which knows only Playwright's modules. */
+/** Creates `require`, which knows only Playwright's modules. */
 export function makeRequire(browser: Browser): (name: string) => object {
   const chromium = new BrowserType(browser, 'chromium');
   browser._type = chromium;
@@ -34,7 +34,7 @@ export function makeRequire(browser: Browser): (name: string) => object {
     Object.defineProperty(test, name, { enumerable: true, configurable: true, get: () => name === 'expect' ? expecting.get().expect : (tests ??= testing())[name] });
   const modules: Record<string, object> = { 'playwright': playwright, 'playwright-core': playwright, '@playwright/test': test, 'playwright/test': test };
   for (const module of [playwright, test])
-    Object.defineProperty(module, '__esModule', { value: true }); // for import(), which then gives its default
+    Object.defineProperty(module, '__esModule', { value: true }); // so that import() returns its default
   return name => {
     const found = Object.hasOwn(modules, name) ? modules[name] : undefined;
     if (!found)

@@ -1,4 +1,4 @@
-// Parts of the language that goja lacks, as far as scripts use them. Each is a small implementation of the ordinary case of the standard.
+// Parts of the language that goja lacks, as far as scripts need them. Each is a small implementation of the common case of the standard.
 
 function define(target: object, name: PropertyKey, value: unknown): void {
   if (!Object.hasOwn(target, name))
@@ -91,7 +91,7 @@ define(Error, 'captureStackTrace', function captureStackTrace(target: object) {
   Object.defineProperty(target, 'stack', { value: stack, writable: true, configurable: true });
 });
 
-// The collector cannot be observed, so a reference is kept and no callback is ever called.
+// The garbage collector cannot be observed, so the reference is kept and no callback is ever called.
 define(globalThis, 'WeakRef', class WeakRef {
   #target: object;
   constructor(target: object) { this.#target = target; }

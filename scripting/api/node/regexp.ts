@@ -1,12 +1,12 @@
-// goja's RegExp knows neither \p{…} nor the flags v and d. esbuild turns literals that use them into calls of the constructor, which this module
-// replaces by one that translates them.
+// goja's RegExp supports neither \p{…} nor the flags v and d. esbuild turns literals that use them into calls of the constructor, and this module
+// replaces the constructor by one that translates them.
 
 import { host } from '../core/host.ts';
 
 const Native = RegExp;
 const exec = Native.prototype.exec;
 
-/** Replaces the global RegExp; everything else about regular expressions stays. */
+/** Replaces the global RegExp. Everything else about regular expressions stays. */
 export function installRegExp(): void {
   function Wrapped(this: unknown, pattern: string | RegExp = '', flags?: string): RegExp {
     if (pattern instanceof Native && flags === undefined && new.target === undefined)
@@ -45,8 +45,8 @@ export function installRegExp(): void {
 
 const sources = new WeakMap<RegExp, string>();
 
-// The positions of groups are found by searching for their texts in the match, from left to right. That is right for groups that follow each other,
-// and a guess for others.
+// Finds the positions of groups by searching for their texts in the match, from left to right. That is right for groups that follow each other, and a
+// guess for others.
 function execWithIndices(this: RegExp, text: string): RegExpExecArray | null {
   const m = exec.call(this, text);
   if (!m)
@@ -90,7 +90,7 @@ class Translator {
     return out;
   }
 
-  /** An escape. In a class, a property becomes plain ranges. */
+  /** Translates an escape. Inside a class, a property becomes plain ranges. */
   #escape(inClass: boolean): string {
     const m = /^\\([pP])\{([^}]*)\}/.exec(this.source.slice(this.#at));
     if (!m) {
@@ -125,7 +125,7 @@ class Translator {
     return out;
   }
 
-  /** A class of the flag v: [A--B] is (?!B)A, [A&&B] is (?=B)A, nested ones are alternatives. */
+  /** Translates a class with the flag v: [A--B] becomes (?!B)A, [A&&B] becomes (?=B)A, and nested classes become alternatives. */
   #set(): { pattern: string } {
     this.#at++;
     const negated = this.source[this.#at] === '^';

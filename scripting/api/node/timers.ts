@@ -14,7 +14,7 @@ export class Timeout {
   }
 
   ref(): this { return this.#hold(true); }
-  /** From now on the script may end before it fires. */
+  /** Allows the script to end before the timer fires. */
   unref(): this { return this.#hold(false); }
   hasRef(): boolean { return this.#held; }
   close(): this {
@@ -38,7 +38,7 @@ export class Timeout {
 
 type Callback = (...args: unknown[]) => void;
 
-/** A delay as in Node: at least a millisecond. */
+/** Normalizes a delay as Node does: at least a millisecond. */
 function delayOf(ms: unknown): number {
   const n = Number(ms);
   return n >= 1 && n <= 2 ** 31 - 1 ? n : 1;

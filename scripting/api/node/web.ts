@@ -1,4 +1,5 @@
-// fetch and its classes, as far as scripts use them. They are part of the second bundle. Requests are sent like those of `request`, without cookies.
+// fetch and its classes, as far as scripts need them. They are part of a bundle that is loaded on demand. Requests are sent like those of `request`,
+// without cookies.
 
 import { host } from '../core/host.ts';
 import { concat, multipart, utf8, type Field } from '../net/payload.ts';
@@ -133,7 +134,7 @@ function checked(name: string): string {
   return name.toLowerCase();
 }
 
-/** A body that is read at once, as a stream. */
+/** A body that is read at once, presented as a stream. */
 export class Stream {
   #bytes: Uint8Array | undefined;
   locked = false;
@@ -327,6 +328,6 @@ async function call(op: string, params: object, trace: ReturnType<typeof host.tr
   }
 }
 
-// The bundler renames classes that the platform has too.
+// The bundler renames classes that the platform also has.
 for (const [name, c] of Object.entries({ Blob, File, FormData, Headers, ReadableStream: Stream, Request, Response }))
   Object.defineProperty(c, 'name', { value: name, configurable: true });

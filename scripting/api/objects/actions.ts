@@ -32,7 +32,7 @@ export const actions: Record<string, readonly string[]> = {
   waitForSelector: ['state', 'omitReturnValue'],
 };
 
-/** Operations that return the present state and do not wait. */
+/** Operations that return the present state without waiting. */
 const immediate = new Set(['isVisible', 'isHidden', 'count', 'allInnerTexts', 'allTextContents']);
 
 /** The target of an operation. */
@@ -43,14 +43,14 @@ export interface Subject {
   frame: Frame;
   /** The prefix of its methods' names: page, frame, locator, elementHandle. */
   prefix: string;
-  /** The call in the form of code. */
+  /** Formats the call as code. */
   title: (method: string, args: readonly unknown[]) => string;
 }
 
-/** Further parameters. A function may throw, as a part of the step. */
+/** Further parameters. If a function throws, the error belongs to the step. */
 export type Extra = object | (() => object);
 
-/** Carries out an action as a step of the script with the given name, and returns its value. */
+/** Executes an action as a step of the script with the given name, and returns its value. */
 export function act(s: Subject, method: string, options?: object, extra?: Extra, shown: readonly unknown[] = [], name = method): Promise<any> {
   return stepOf(`${s.prefix}.${name}`, () => s.title(name, shown), operation(s, method), () => parameters(s, method, options, extra), valueOf, options);
 }

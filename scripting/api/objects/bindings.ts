@@ -18,7 +18,7 @@ type Binding = (source: BindingSource, ...args: any[]) => unknown;
 
 const bindings = new Map<string, Binding>();
 
-/** Where functions and init scripts can be added: a page or a context. */
+/** A page or a context, to which functions and init scripts can be added. */
 export interface Exposing { _guid: string; _prefix: string; _where: object }
 
 /** Gives pages a function that calls the script's function. */
@@ -46,7 +46,7 @@ export function expose(on: Exposing, method: string, name: string, binding: Bind
 /** A page's call of a binding, as the server reports it. */
 interface BindingCall { binding: string; call: string; args: Tagged[]; source: BindingSource }
 
-/** Calls that came before the answer that says which function they call. */
+/** Calls that arrived before the answer that says which function they call. */
 const waiting = new Set<BindingCall[]>();
 
 /** Answers a page's call. */
@@ -63,10 +63,10 @@ export function bindingCalled(call: Omit<BindingCall, 'source'>, source: Binding
     } catch (e) {
       await settle(false, e);
     }
-  })().catch(() => {}); // the page has gone, or the thrown value cannot be sent
+  })().catch(() => {}); // the page is gone, or the thrown value cannot be sent
 }
 
-/** Makes functions among an argument's values callable by the page, and returns the argument for an operation. */
+/** Makes functions in an argument callable by the page, and returns the argument for an operation. */
 async function exposing(send: Send, target: { frame: string } | { handle: string }, value: unknown): Promise<{ value: Tagged; handles: string[] }> {
   const functions: ((...args: unknown[]) => unknown)[] = [];
   serialize(value, v => (typeof v === 'function' ? functions.push(v as () => unknown) : undefined));
@@ -112,7 +112,7 @@ async function initSource(send: Send, script: unknown, arg: unknown, options: { 
   return { source: `${await readTextFile(send, path)}\n//# sourceURL=${path.replace(/\n/g, '')}` };
 }
 
-// The functions get ids, and each document makes functions with these ids.
+// Each function gets an id, and each document creates functions with these ids.
 function exposedSource(script: Function, arg: unknown): object {
   const functions: unknown[] = [];
   const tagged = serialize(arg, v => (typeof v === 'function' ? functions.push(v) - 1 : undefined));

@@ -19,7 +19,7 @@ export class Browser extends ApiObject {
   /** @internal */
   _type!: BrowserType;
 
-  /** A launched browser only knows the contexts that it made, like a new Chromium. */
+  /** A launched browser only knows the contexts that it created, like a new Chromium. */
   constructor(world: World, version: string, launched?: LaunchOptions) {
     super('browser');
     this.#world = world;
@@ -39,7 +39,7 @@ export class Browser extends ApiObject {
     return step('browser.newContext', () => 'browser.newContext()', send => this.#newContext(send, options));
   }
 
-  /** Opens a page in a context of its own, which ends with the page. */
+  /** Opens a page in a new context, which ends with the page. */
   newPage(options: ContextOptions = {}): Promise<Page> {
     return step('browser.newPage', () => 'browser.newPage()', async send => {
       const context = await this.#newContext(send, options);
@@ -68,7 +68,7 @@ export class Browser extends ApiObject {
     return made;
   }
 
-  /** Ends the contexts that the script made. The browser itself belongs to the session and stays. */
+  /** Closes the contexts that the script created. The browser itself belongs to the session and stays open. */
   async close(options?: { reason?: string }): Promise<void> {
     for (const context of this.contexts())
       await context.close(options);
@@ -79,7 +79,7 @@ export class Browser extends ApiObject {
   }
   async [Symbol.asyncDispose](): Promise<void> { await this.close(); }
 
-  /** Another object for the same browser, as launch returns it. @internal */
+  /** Returns another object for the same browser. Used by launch. @internal */
   _launch(type: BrowserType, options: LaunchOptions): Browser {
     const made = new Browser(this.#world, this.#version, options);
     made._type = type;
@@ -87,7 +87,7 @@ export class Browser extends ApiObject {
   }
 }
 
-/** The `chromium` of a library script: every way to a browser leads to the session's. */
+/** The `chromium` of a library script. Every method leads to the session's browser. */
 export class BrowserType {
   #browser: Browser;
   #name: string;
@@ -102,7 +102,7 @@ export class BrowserType {
   async launch(options: LaunchOptions = {}): Promise<Browser> { return this.#get('launch')._launch(this, options); }
   async connect(_endpoint?: unknown, _options?: object): Promise<Browser> { return this.#get('connect'); }
   async connectOverCDP(_endpoint?: unknown, _options?: object): Promise<Browser> { return this.#get('connectOverCDP'); }
-  /** The session's profile is the persistent one. With options, this is a new context. */
+  /** Without options, this is the session's own profile. With options, it is a new context. */
   async launchPersistentContext(_dir?: string, options: ContextOptions & LaunchOptions = {}): Promise<BrowserContext> {
     const browser = this.#get('launchPersistentContext');
     if (!Object.keys(contextParams(options)).length && !options.baseURL)

@@ -3,7 +3,7 @@ import { ApiObject } from './object.ts';
 import { quote } from '../core/selectors.ts';
 import type { World } from './world.ts';
 
-/** A CDP session of the script with a page, for raw CDP commands. */
+/** A script's CDP session with a page, for raw CDP commands. */
 export class CDPSession extends ApiObject {
   #world: World;
 

@@ -5,7 +5,7 @@ import { quote } from '../core/selectors.ts';
 
 type Time = number | string | Date;
 
-/** The clock of the pages of a context. */
+/** The clock of a context's pages. */
 export class Clock {
   #context: BrowserContext;
 

@@ -36,7 +36,7 @@ export class ConsoleMessage {
   }
 }
 
-/** Makes a console message, with its arguments as handles. */
+/** Creates a console message, with its arguments as handles. */
 export function consoleMessage(w: World, init: ConsoleInit): ConsoleMessage {
   const page = w.pages.get(init.page) ?? null;
   const worker = (init.worker && w.workers.get(init.worker)) || null;

@@ -37,11 +37,11 @@ export class BrowserContext extends ApiObject {
   _pages: Page[] = [];
   /** @internal */
   _options: ContextOptions = {};
-  /** The script made it and may end it. @internal */
+  /** The script created it and may close it. @internal */
   _own = false;
-  /** The options that it was made with; default: the session's browser. @internal */
+  /** The options that it was created with; default: the session's browser. @internal */
   _browser: Browser | undefined;
-  /** The page of browser.newPage(), which ends with the context. @internal */
+  /** The page of browser.newPage(). The context closes with it. @internal */
   _ownerPage: Page | undefined;
   /** @internal */
   readonly _timeouts = new Timeouts();
@@ -91,7 +91,7 @@ export class BrowserContext extends ApiObject {
     return made;
   }
 
-  /** Ends a context that the script made. The session's own context stays until the session ends. Recordings are written in any case. */
+  /** Closes a context that the script created. The session's own context stays open until the session ends. Recordings are written in either case. */
   close(options?: { reason?: string }): Promise<void> {
     return step('browserContext.close', () => 'context.close()', async send => {
       if (this.#closed)
@@ -214,9 +214,9 @@ export class BrowserContext extends ApiObject {
   exposeBinding(name: string, callback: (source: any, ...args: any[]) => any): Promise<Disposable> { return expose(this, 'exposeBinding', name, callback); }
   serviceWorkers(): Worker[] { return [...this.#world.workers.values()].filter(w => w._context === this && !w._page); }
   isClosed(): boolean { return this.#closed; }
-  /** The error of waits when it is closed. @internal */
+  /** The error of waits that fail because it is closed. @internal */
   _closedError(): Error { return new TargetClosedError(this.#reason); }
-  /** Extensions are off in a session. */
+  /** A session has no extensions. */
   backgroundPages(): Page[] { return []; }
 
   /** Identifies it in operations. @internal */

@@ -1,4 +1,4 @@
-// The options of newContext in the form of the operations.
+// The options of newContext, converted for the operations.
 
 import type { Send } from '../core/call.ts';
 import type { BrowserContext, ContextOptions } from './context.ts';
@@ -7,7 +7,7 @@ import { readTextFile } from '../core/files.ts';
 import { headerLines } from '../net/headers.ts';
 import type { State } from './storage.ts';
 
-/** The options with which the running test begins every context of pages or requests; undefined outside tests. */
+/** The options that the running test adds to every new context of pages or requests; undefined outside tests. */
 export const defaults: { options: ContextOptions; prepare(context: BrowserContext): void } = { options: {}, prepare: () => {} };
 
 const recording = 'a session is watched live and its events are recorded';
@@ -55,7 +55,7 @@ export function mediaParams(o: object | undefined): Record<string, string> {
   return out;
 }
 
-/** A storage state. A path is read from the session's files. */
+/** Reads a storage state. A path refers to the session's files. */
 export async function readState(send: Send, state: string | object): Promise<State> {
   if (typeof state !== 'string')
     return state as State;

@@ -1,4 +1,4 @@
-// Records which code of a page ran and which of its styles were used. Chromium counts; this is a CDP session with the page, like those of
+// Records which code of a page ran and which of its styles were used. Chromium counts; this class uses a CDP session with the page, like those of
 // newCDPSession.
 
 import { quietly, step, type Send } from '../core/call.ts';
@@ -6,9 +6,9 @@ import { CDPSession } from './cdp.ts';
 import { listen } from '../core/emitter.ts';
 import type { Page } from './page.ts';
 
-/** The largest number of reported scripts or style sheets; later ones are left out. */
+/** The largest number of scripts or style sheets that are reported. Later ones are omitted. */
 const maxSources = 10_000;
-/** The largest number of kept characters. A script without room for its text is reported without it. */
+/** The largest number of characters that are kept. A script whose text no longer fits is reported without it. */
 const maxText = 64 << 20;
 
 /** The name of our own code in pages (evaluatorURL in automation/pageside.go). */
@@ -113,7 +113,7 @@ export class Coverage {
 /** A script or a style sheet. */
 interface Source { url: string; text?: string }
 
-/** One recording: its session, and the sources that were reported to it. */
+/** One recording: its session, and the sources reported to it. */
 class Recording {
   readonly sources = new Map<string, Source>();
   #reading = new Set<Promise<void>>();
@@ -160,7 +160,7 @@ class Recording {
     return (await send<{ result: unknown }>('cdp.send', { session: this.#session!._guid, method, params })).result;
   }
 
-  /** Sends a command for an event; the result is empty if the target has gone. */
+  /** Sends a command in response to an event. The result is empty if the target is gone. */
   async quietly(method: string, params?: object): Promise<any> {
     try {
       return (await quietly<{ result: unknown }>('cdp.send', { session: this.#session!._guid, method, params })).result;
@@ -195,14 +195,14 @@ class Recording {
   }
 
   async #detach(send: Send): Promise<void> {
-    await send('cdp.detach', { session: this.#session!._guid }).catch(() => {}); // gone with its page
+    await send('cdp.detach', { session: this.#session!._guid }).catch(() => {}); // fails if the page is gone
     this.#session!._onClosed();
   }
 }
 
 interface Rule { startOffset: number; endOffset: number; used: boolean }
 
-/** The parts of a text where the innermost rule was used, in order. */
+/** The parts of a text in which the innermost rule was used, in order. */
 function usedRanges(rules: Rule[]): { start: number; end: number }[] {
   const edges = rules.filter(rule => rule.startOffset < rule.endOffset).flatMap((rule, i) => [{ at: rule.startOffset, begins: true, rule, i }, { at: rule.endOffset, begins: false, rule, i }]);
   const lengthOf = ({ rule }: { rule: Rule }) => rule.endOffset - rule.startOffset;

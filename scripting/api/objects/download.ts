@@ -51,7 +51,7 @@ export class Download extends ApiObject {
   }
 }
 
-/** The part of Node's Readable that scripts use: data, end, for await, setEncoding. */
+/** The parts of Node's Readable that scripts use: data, end, for await, setEncoding. */
 class ReadStream extends Emitter {
   static readonly chunk = 64 * 1024;
   #chunks: Uint8Array[] = [];
@@ -78,13 +78,13 @@ class ReadStream extends Emitter {
     return this.#encoding ? (chunk as unknown as { toString(e: string): string }).toString(this.#encoding) : chunk;
   }
 
-  /** Flows once there is a listener for data. @internal */
+  /** Starts to flow when there is a listener for data. @internal */
   override _listening(event: string | undefined): void {
     if (event !== 'data' || this.#flowing || !this.listenerCount('data'))
       return;
     this.#flowing = true;
     void (async () => {
-      await Promise.resolve(); // listeners for end may be added after those for data
+      await Promise.resolve(); // so that a listener for end may be added after that for data
       for await (const chunk of this)
         this.emit('data', chunk);
       this.emit('end');

@@ -33,7 +33,7 @@ export class WebError {
   location(): Location { return { ...this.#location }; }
 }
 
-/** Ends something that the script started. */
+/** Ends something that the script has started. */
 export class Disposable {
   /** @internal */
   readonly _end: () => Promise<void>;
@@ -47,7 +47,7 @@ export class Disposable {
   [Symbol.asyncDispose](): Promise<void> { return this._end(); }
 }
 
-/** Calls listeners of a page and then those of its context; returns whether there were any. */
+/** Calls the listeners of a page and then those of its context. Returns whether there were any. */
 export function tellBoth(page: Emitter & { context(): Emitter }, event: string, arg: unknown): boolean {
   const heard = page.emit(event, arg);
   return page.context().emit(event, arg) || heard;

@@ -74,7 +74,7 @@ export class Frame extends Scope {
     return answer?.request ? this._world.request(answer.request).existingResponse() : null;
   }
 
-  /** A URL for goto, completed with the context's baseURL. */
+  /** Completes a URL for goto with the context's baseURL. */
   private _absolute(url: string): string {
     const base = this.#page.context()._options.baseURL;
     if (!base || /^[a-z][a-z0-9+.-]*:/i.test(url))
@@ -133,7 +133,7 @@ export class Frame extends Scope {
     ], options);
   }
 
-  /** Waits for events of this frame. The end of the frame or its page rejects. */
+  /** Waits for events of this frame. Rejects if the frame or its page goes away. */
   #watch<T>(timeout: number, log: string[], watch: (resolve: (v: T) => void, reject: (e: Error) => void, abandon: (e: Error) => void) => (() => void)[], options?: object): Promise<T> {
     return wait<T>(timeout, log, (resolve, reject, abandon) => {
       if (this.#detached || this.#page.isClosed())
@@ -207,7 +207,7 @@ export class Frame extends Scope {
   }
 }
 
-// The rest of a timeout, where 0 means no limit.
+// The remaining part of a timeout, where 0 means no limit.
 function left(timeout: number, deadline: number): number {
   return timeout === 0 ? 0 : Math.max(1, deadline - Date.now());
 }

@@ -12,7 +12,7 @@ export interface HandleInit { handle: string | null; preview?: string; element?:
 
 type Opt<K extends keyof pw.ElementHandle, N extends number = 0> = pw.ElementHandle[K] extends (...a: infer A) => unknown ? A[N] : never;
 
-/** Makes handles from an operation's answer. */
+/** Creates handles from an operation's answer. */
 export const handles = {
   make(frame: Frame, init: HandleInit): JSHandle {
     return init.element ? new ElementHandle(frame, init) : new JSHandle(frame, init);
@@ -162,7 +162,7 @@ export class ElementHandle extends JSHandle {
   }
 }
 
-/** Returns the argument of selectOption as parameters. */
+/** Converts the argument of selectOption to parameters. */
 export function selectValues(values: unknown): { options: object[]; elements: string[] } {
   const options: object[] = [];
   const elements: string[] = [];

@@ -23,13 +23,13 @@ function css(style: string | Record<string, string | number> | undefined): strin
   return Object.entries(style).map(([name, value]) => `${name.replace(/[A-Z]/g, c => '-' + c.toLowerCase())}: ${value}`).join('; ');
 }
 
-/** A way to find elements. It looks them up again for each use. */
+/** A way to find elements. It looks them up again each time it is used. */
 export class Locator {
   /** @internal */
   readonly _frame: Frame;
   /** @internal */
   readonly _selector: string;
-  /** The locator in the form of code. @internal */
+  /** The locator, written as code. @internal */
   readonly _text: string;
   #description: string | undefined;
 
@@ -207,18 +207,18 @@ export class Locator {
     });
   }
 
-  /** All elements, not just one. @internal */
+  /** The target of operations on all elements, not just one. @internal */
   get _every(): object { return { frame: this._frame._guid, selector: this._selector }; }
 
   /** @internal */
   toJSON(): object { return { _type: 'Locator', _selector: this._selector }; }
 }
 
-/** The content of an iframe, to find elements in. */
+/** Locates elements in the content of an iframe. */
 export class FrameLocator {
   #frame: Frame;
   #selector: string;
-  /** The frame's element in the form of code. */
+  /** The frame's element, written as code. */
   #text: string;
   #owner: Locator | undefined;
 

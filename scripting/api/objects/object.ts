@@ -1,6 +1,6 @@
 import { Emitter } from '../core/emitter.ts';
 
-/** The base of all objects of the API: an id by which the server knows them. */
+/** The base class of all objects of the API. Its id identifies the object to the server. */
 export class ApiObject extends Emitter {
   /** @internal */
   readonly _guid!: string;
@@ -15,7 +15,7 @@ export class ApiObject extends Emitter {
   toJSON(): object { return { _type: this.constructor.name, _guid: this._guid }; }
 }
 
-/** Sets fields that JSON and console output shall not show. */
+/** Sets fields that do not appear in JSON or console output. */
 export function hide(target: object, ...names: string[]): void {
   for (const name of names)
     Object.defineProperty(target, name, { enumerable: false });

@@ -1,4 +1,4 @@
-// Removes things from a page that block a script's actions.
+// Removes elements from a page that block a script's actions.
 
 import { quietly, step } from '../core/call.ts';
 import type { Locator } from './locator.ts';
@@ -22,7 +22,7 @@ export function addLocatorHandler(page: Page, locator: Locator, handler: (locato
   });
 }
 
-/** Ends all handlers of a locator. */
+/** Removes all handlers of a locator. */
 export function removeLocatorHandler(page: Page, locator: Locator): Promise<void> {
   return step('page.removeLocatorHandler', () => `page.removeLocatorHandler(${locator})`, async send => {
     for (const [id, h] of handlers) {
@@ -34,7 +34,7 @@ export function removeLocatorHandler(page: Page, locator: Locator): Promise<void
   });
 }
 
-/** Handles that something blocks an action. An error of the handler ends the run as an unhandled error. */
+/** Handles that something blocks an action. If the handler throws, the run ends with an unhandled error. */
 export async function overlayFound(id: string): Promise<void> {
   const h = handlers.get(id);
   try {
@@ -47,6 +47,6 @@ export async function overlayFound(id: string): Promise<void> {
     const remove = !h || h.left === 0;
     if (remove)
       handlers.delete(id);
-    quietly('page.locatorHandled', { handler: id, remove }).catch(() => {}); // the action was given up
+    quietly('page.locatorHandled', { handler: id, remove }).catch(() => {}); // the action was abandoned
   }
 }

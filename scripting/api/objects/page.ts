@@ -95,7 +95,7 @@ export class Page extends Scope {
   /** Identifies it in operations. @internal */
   get _where(): { page: string } { return { page: this._guid }; }
 
-  // Known without asking the server.
+  // Needs no request to the server.
   url(): string { return this.#main.url(); }
   context(): BrowserContext { return this.#context; }
   get clock(): Clock { return this.#context.clock; }
@@ -244,7 +244,7 @@ export class Page extends Scope {
   /** @internal */
   _attach(init: FrameInit): void { tellBoth(this, 'frameattached', new Frame(this._world, this, init)); }
 
-  /** The error of waits when it is closed. @internal */
+  /** The error of waits that fail because it is closed. @internal */
   _closedError(): Error { return new TargetClosedError(this.#reason); }
 
   /** @internal */
@@ -268,7 +268,7 @@ export class Page extends Scope {
     const dialog = new Dialog(this, init);
     this.#dialog = dialog;
     if (!tellBoth(this, 'dialog', dialog))
-      quietly('dialog.dismiss', { dialog: init.dialog }).catch(() => {}); // closed already
+      quietly('dialog.dismiss', { dialog: init.dialog }).catch(() => {}); // it is already closed
   }
 
   /** @internal */

@@ -1,4 +1,4 @@
-// The options of page.pdf in the form of its operation.
+// The options of page.pdf, converted for its operation.
 
 /** Paper formats in inches, as in Playwright's documentation. */
 const formats: Record<string, readonly [number, number]> = {

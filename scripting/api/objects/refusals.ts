@@ -1,5 +1,5 @@
-// Members of Playwright's classes that make no sense here. They are in no class: each throws, and names an alternative. Members that are refused only
-// for some arguments do so themselves, with refuse().
+// Members of Playwright's classes that make no sense here. No class implements them: each throws an error that names an alternative. Members that
+// refuse only some arguments do that themselves, with refuse().
 
 import { refuse } from '../core/errors.ts';
 
@@ -8,7 +8,7 @@ const ownProcess = 'sessions run a Chromium that the server starts';
 
 const asking = 'use requestTakeover() to let a person act in the page';
 
-/** Alternatives by class and member. conformance.ts holds the names. */
+/** Alternatives by class and member. conformance.ts checks the names. */
 export const refusals = {
   Page: {
     screencast: recording,
@@ -37,7 +37,7 @@ const highlighting = 'a session is watched live; mark an element with locator.ev
 const aria = "use page.locator('body').ariaSnapshot()";
 const overlays = 'look whether the overlay is there before the action, with locator.isVisible()';
 
-/** Members that this version does not have yet, with alternatives. Members that a class has are left alone. */
+/** Members that are not implemented yet, with alternatives. If a class has a member, the entry is ignored. */
 export const later = {
   Page: {
     addLocatorHandler: overlays,
@@ -59,7 +59,7 @@ export const later = {
   },
 } as const;
 
-/** The properties among them; all others are methods. */
+/** The properties among them. All others are methods. */
 const properties = new Set(['screencast', 'webmcp', 'credentials', 'debugger']);
 
 /** Adds the refused members to the classes. */

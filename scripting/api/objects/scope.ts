@@ -16,10 +16,10 @@ import { expression, onlyOne, result, text } from '../core/values.ts';
 
 type Opt<K extends keyof pw.Page, N extends number = 0> = pw.Page[K] extends (...a: infer A) => unknown ? A[N] : never;
 
-/** Options for how many elements a selector may match. */
+/** Whether a selector may match several elements. */
 interface Strict { strict?: boolean; timeout?: number }
 
-/** The common part of Page and Frame: locators, and methods with a selector. A page's methods are those of its main frame, under the page's name. */
+/** The common part of Page and Frame: locators, and methods with a selector. A page's methods act on its main frame, but have the page's name. */
 export abstract class Scope extends ApiObject {
   /** The frame of its methods. @internal */
   abstract get _target(): Frame;

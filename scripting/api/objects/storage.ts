@@ -1,15 +1,15 @@
-// The cookies and the storage of a context, whole.
+// Reads the cookies and the storage of a context.
 
 import type { Send } from '../core/call.ts';
 import { writeFile } from '../core/files.ts';
 
-/** What storageState gives and setStorageState takes. */
+/** The result of storageState and the argument of setStorageState. */
 export interface State {
   cookies: any[];
   origins: { origin: string; localStorage: { name: string; value: string }[] }[];
 }
 
-/** The state of a context; it is written into the session's files, too, when a path says so. */
+/** Reads the state of a context. If there is a path, the state is also written to the session's files. */
 export async function readStorage(send: Send, context: string, options: { indexedDB?: boolean; opfs?: boolean; path?: string } | undefined): Promise<State> {
   const state = await send<State>('context.storageState', { context, indexedDB: !!options?.indexedDB, opfs: !!options?.opfs });
   if (options?.path)

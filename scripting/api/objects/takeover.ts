@@ -12,31 +12,31 @@ export interface TakeoverResult {
   changes: { urlBefore: string; urlAfter: string; cookiesSet: string[]; titleAfter: string };
 }
 
-/** How long the takeover may take, and what ends it without a person saying so. */
+/** The timeout of a takeover, and what ends it without a person. */
 export interface TakeoverOptions {
   timeout?: number;
-  /** A URL glob or a selector, a pattern for a page's URL, or a function that is asked again and again. */
+  /** A URL glob or a selector, a pattern for a page's URL, or a function that is called repeatedly. */
   until?: string | RegExp | (() => boolean | Promise<boolean>);
   note?: string;
 }
 
-/** How often a function as `until` is asked, in ms. */
+/** How often (ms) a function in `until` is called. */
 const pollPeriod = 500;
 
 let world: World | undefined;
 
-/** Tells where pages are, for patterns as `until`. */
+/** Sets the world, in which patterns in `until` find the URLs of pages. */
 export function useWorld(w: World): void { world = w; }
 
 let shown = (_: Page): void => {};
 
-/** Tells which page people look at when a takeover has ended. */
+/** Sets the function that is called with the page that people see when a takeover has ended. */
 export function onShown(tell: (page: Page) => void): void { shown = tell; }
 
-/** Told when a takeover begins, gives what is told when it ends. */
+/** Called when a takeover begins; its result is called when the takeover ends. */
 let paused = (): (() => void) => () => {};
 
-/** Tells what stands still while a person has taken over. */
+/** Sets the function that pauses clocks while a person has taken over. */
 export function onTakeover(pause: () => () => void): void { paused = pause; }
 
 /**
@@ -76,16 +76,15 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
   });
 }
 
-// Before the script goes on, its page is the one that the person left.
+// Makes the page that the person left the script's page, before the script continues.
 async function showPage(): Promise<void> {
-  const active = await quietly<{ page?: string }>('activePage').catch(() => undefined); // the run ends
+  const active = await quietly<{ page?: string }>('activePage').catch(() => undefined); // the run is ending
   const page = active?.page && world?.pages.get(active.page);
   if (page)
     shown(page);
 }
 
-// An error of the script's function ends the takeover as well: nobody would
-// learn of it otherwise.
+// Calls the script's function repeatedly. An error of the function also ends the takeover, because otherwise nobody would notice it.
 function poll(until: () => boolean | Promise<boolean>, send: Send, fail: (error: unknown) => void): () => void {
   let over = false;
   let timer: unknown;
@@ -99,8 +98,8 @@ function poll(until: () => boolean | Promise<boolean>, send: Send, fail: (error:
     if (over)
       return;
     if (satisfied)
-      send('takeover.satisfy').catch(() => {}); // ended just before
-    // On, even so: the request may not have been there yet.
+      send('takeover.satisfy').catch(() => {}); // it has just ended
+    // Continue in any case, because the server may not have had the request yet.
     timer = setTimeout(ask, pollPeriod);
   };
   timer = setTimeout(ask, 0);

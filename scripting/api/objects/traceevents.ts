@@ -1,6 +1,5 @@
-// What a trace tells of the script's calls, as Playwright's trace viewer reads it:
-// one JSON object for each beginning and each end. The server adds what it sees
-// (automation/trace.go).
+// The events of a trace about the script's calls, in the format of Playwright's trace viewer: one JSON object for each start and each end of a call.
+// The server adds its own events (automation/trace.go).
 
 import { nextTraced, traceCalls } from '../core/call.ts';
 import type { BrowserContext } from './context.ts';
@@ -10,21 +9,21 @@ import type { WebError } from './events.ts';
 import { host, type Trace } from '../core/host.ts';
 import type { Page } from './page.ts';
 
-/** The version of the format, as the Playwright that the API is taken from writes it. */
+/** The version of the format, as written by the version of Playwright that this API follows. */
 const version = 10;
 
-/** How many events a trace has at most, and characters; what comes later is left out. */
+/** The largest number of events in a trace, and of their characters. Later ones are omitted. */
 const maxEvents = 40_000;
 const maxText = 16 << 20;
 
-/** The longest parameter that is told of, in characters of JSON. */
+/** The longest parameter that is recorded, in characters of JSON. */
 const maxParam = 2_000;
 
-/** Of our operations, Playwright's names of classes and methods. */
+/** Maps our operations to Playwright's names of classes and methods. */
 const classNames: Record<string, string> = { context: 'BrowserContext', handle: 'ElementHandle', api: 'APIRequestContext', route: 'Route', response: 'Response', keyboard: 'Page', mouse: 'Page', touchscreen: 'Page' };
 const methodNames: Record<string, string> = { evaluate: 'evaluateExpression', evaluateHandle: 'evaluateExpressionHandle', evaluateOnElement: 'evaluateExpression' };
 
-/** What says where a call happens, and not what it does. */
+/** Parameters that say where a call happens, and not what it does. */
 const places = new Set(['frame', 'page', 'context', 'handle', 'request', 'har', 'trace', 'worker', 'arg', 'data', 'body']);
 
 type Event = Record<string, unknown>;
@@ -37,11 +36,11 @@ export class TraceEvents {
   #size = 0;
   #groups: string[] = [];
   #stops: (() => void)[] = [];
-  /** The calls under way, with their frames. */
+  /** The running calls, with their frames. */
   #calls = new Map<string, string>();
   recording = false;
 
-  /** base is the host's time at which the server began. */
+  /** base is the host's time at which the server started the trace. */
   constructor(context: BrowserContext, base: number) {
     this.#context = context;
     this.#base = base;
@@ -66,7 +65,7 @@ export class TraceEvents {
     ];
   }
 
-  /** Ends the recording and gives what the server is to write. */
+  /** Ends the recording and returns what the server writes. */
   end(): { events: Event[]; stacks: object } {
     while (this.#groups.length)
       this.groupEnd();
@@ -92,7 +91,7 @@ export class TraceEvents {
       this.after(call);
   }
 
-  /** An operation begins. */
+  /** Records that an operation starts. */
   before(call: string, op: string, params: object, title: string, trace: Trace): void {
     const [space, method] = op.split('.') as [string, string];
     const input = space === 'keyboard' || space === 'mouse' || space === 'touchscreen';
@@ -104,7 +103,7 @@ export class TraceEvents {
     }, trace);
   }
 
-  /** A call that sends nothing, such as waiting for an event, has ended. */
+  /** Records a call that sends nothing, such as waiting for an event, after it has ended. */
   only(call: string, name: string, title: string, start: number, error: unknown, trace: Trace): void {
     const [space = '', method = ''] = name.split('.');
     if (space === 'tracing' || name === '')
@@ -161,18 +160,18 @@ export class TraceEvents {
     return true;
   }
 
-  /** The trace's clock, in milliseconds. */
+  /** The time on the trace's clock, in milliseconds. */
   #now(at = host.now()): number { return 1 + at - this.#base; }
 }
 
 function capital(text: string): string { return text.slice(0, 1).toUpperCase() + text.slice(1); }
 
-/** The parameters of a call that say what it does. */
+/** The parameters that say what a call does. */
 function shown(params: object): object {
   return Object.fromEntries(Object.entries(params).filter(([name, value]) => !places.has(name) && value !== undefined && JSON.stringify(value).length <= maxParam));
 }
 
-/** Frames as the viewer has them; files are named by their place in a list. */
+/** Converts frames to the viewer's format. Files are referred to by their index in a list. */
 function framesOf(text: string, files: string[]): unknown[] {
   const frames: unknown[] = [];
   for (const line of text.split('\n')) {

@@ -5,20 +5,19 @@ import { type HarRecordings, recordingOf, type RecordHar } from '../net/recordin
 import { host } from '../core/host.ts';
 import { TraceEvents } from './traceevents.ts';
 
-/** The options of start, as far as they mean something here. */
+/** The options of start that have an effect here. */
 interface StartOptions { title?: string; screenshots?: boolean; snapshots?: unknown }
 
 interface HarRecording { content?: RecordHar['content']; mode?: RecordHar['mode']; urlFilter?: RecordHar['urlFilter']; resourcesDir?: string }
 
 /**
- * Playwright's recorder of traces: what was called, with its log, requests, console
- * messages and pictures of the pages, in a .zip for Playwright's trace viewer. Of
- * snapshots it has the requests, not the documents; of sources the places.
+ * Playwright's trace recorder. It records the script's calls with their logs, requests, console messages and pictures of the pages, in a .zip for
+ * Playwright's trace viewer. Of Playwright's snapshots it records the requests but not the documents, and of sources only the positions.
  */
 export class Tracing {
   readonly #context: BrowserContext;
   readonly #recordings: HarRecordings;
-  /** The server's name of the trace, while one is recorded. */
+  /** The server's name of the trace that is being recorded. */
   #trace: string | undefined;
   #events: TraceEvents | undefined;
   #har: string | undefined;
@@ -76,7 +75,7 @@ export class Tracing {
     });
   }
 
-  /** Later calls stand within the group, which is one of the run's steps. */
+  /** Later calls belong to the group, which is a step of the run. */
   group(name: string, options: { location?: { file: string; line?: number; column?: number } } = {}): Promise<Disposable> {
     const trace = host.trace();
     return step('tracing.group', () => name, () => {
@@ -106,7 +105,7 @@ export class Tracing {
     });
   }
 
-  /** Ends a chunk: writes it where path says, or forgets it. */
+  /** Ends a chunk. Writes it to path, or drops it if there is no path. */
   async #write(send: Send, path: string | undefined): Promise<void> {
     const events = this.#events;
     if (!events?.recording) {
@@ -119,7 +118,7 @@ export class Tracing {
   }
 }
 
-/** Whether snapshots were asked for that need the page's requests. */
+/** Whether the snapshots that were requested need the page's requests. */
 function wantsNetwork(snapshots: unknown): boolean {
   return typeof snapshots === 'object' && snapshots !== null ? !!(snapshots as { dom?: boolean }).dom : !!snapshots;
 }

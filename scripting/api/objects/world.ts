@@ -9,10 +9,10 @@ import { Page, type PageInit } from './page.ts';
 import { pageHandlers } from './pageevents.ts';
 import type { Worker, WorkerInit } from './worker.ts';
 
-/** How many requests are known by their ids; older ones are forgotten. */
+/** How many requests are kept by their ids. Older ones are forgotten. */
 const maxRequests = 10_000;
 
-/** What init answers. */
+/** The answer of init. */
 export interface WorldInit {
   browser: { name: string; version: string };
   context: { id: string };
@@ -22,8 +22,7 @@ export interface WorldInit {
 }
 
 /**
- * All objects of the run by their ids, kept up to date from the server's events,
- * so that what they know (URLs, frames, pages) needs no waiting.
+ * All objects of the run by their ids. Events of the server keep them up to date, so that a script can read URLs, frames and pages without waiting.
  */
 export class World {
   readonly pages = new Map<string, Page>();
@@ -35,7 +34,7 @@ export class World {
   readonly #requests = new Map<string, Request>();
   browser!: Browser;
 
-  /** The context of an id; one that is not known yet is made. */
+  /** Returns the context with an id, and creates it if it is not known yet. */
   context(id: string): BrowserContext {
     let context = this.contexts.get(id);
     if (!context) {
@@ -45,7 +44,7 @@ export class World {
     return context;
   }
 
-  /** The page of a description; one that is known already stays as it is. */
+  /** Returns the page of a description. A page that is already known stays unchanged. */
   page(init: PageInit): Page {
     const known = this.pages.get(init.id);
     if (known)
@@ -57,7 +56,7 @@ export class World {
     return page;
   }
 
-  /** The request of a description, with what is known of it by now. */
+  /** Returns the request of a description, updated with what is known by now. */
   request(init: RequestInit): Request {
     const known = this.#requests.get(init.id);
     if (known) {
@@ -71,7 +70,7 @@ export class World {
     return request;
   }
 
-  /** Takes one event of the server (automation/events.go). */
+  /** Handles one event of the server (automation/events.go). */
   event(name: string, e: Record<string, any>): void {
     const handler = handlers[name];
     if (handler)

@@ -52,12 +52,12 @@ export function builtinFixtures(browser: Browser, playwright: () => { request: R
   return { fixtures, location: undefined };
 }
 
-/** An option without a value of its own takes it from contextOptions, or the default. */
+/** If an option has no value of its own, its value comes from contextOptions, or is the default. */
 function ofContext(name: string) {
   return ({ contextOptions }: { contextOptions: Values }, use: Use) => use(contextOptions[name] === undefined ? standard[name] : contextOptions[name]);
 }
 
-/** Applies a test's options to everything that the test and its hooks make. Options under their own names override contextOptions. */
+/** Applies a test's options to everything that the test and its hooks create. Options under their own names take precedence over contextOptions. */
 async function contexts(values: Values, use: Use): Promise<void> {
   const before = { ...defaults };
   const options = { ...values['contextOptions'] as Values };
@@ -82,7 +82,7 @@ async function context(values: Values, use: Use): Promise<void> {
     throw new Error(pageInHook(state.hookOfAll));
   const made = await muted(() => (values['browser'] as Browser).newContext());
   await use(made);
-  await interrupt('Test ended.').over; // operations that were not awaited
+  await interrupt('Test ended.').over; // end operations that were not awaited
   await muted(() => made.close());
 }
 

@@ -1,12 +1,12 @@
-// The configuration that a test sees: always the defaults.
+// The configuration that a test sees. It always has the default values.
 
 /** Default timeout of a test in ms, as in Playwright. */
 export const defaultTestTimeout = 30_000;
 
-/** The reported folder of outputs. */
+/** The folder of outputs that a test sees. */
 export const testResults = '/test-results';
 
-/** Options of a test that newContext takes under the same name. */
+/** Options of a test that newContext accepts under the same names. */
 export const optionNames = [
   'acceptDownloads', 'baseURL', 'bypassCSP', 'clientCertificates', 'colorScheme', 'contrast', 'deviceScaleFactor', 'extraHTTPHeaders', 'forcedColors',
   'geolocation', 'hasTouch', 'httpCredentials', 'ignoreHTTPSErrors', 'isMobile', 'javaScriptEnabled', 'locale', 'offline', 'permissions', 'proxy',
@@ -62,7 +62,7 @@ export const config = {
   webServer: null,
 };
 
-/** defineConfig: a configuration in the same file has no effect, so it is only merged as in Playwright. */
+/** Implements defineConfig. A configuration in the same file has no effect, so it is only merged, as in Playwright. */
 export function defineConfig(...configs: Record<string, unknown>[]): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const c of configs) {

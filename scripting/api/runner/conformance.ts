@@ -1,4 +1,4 @@
-// Checked by tsc, never bundled: the objects that tests see of the runner have exactly the members of Playwright's published types.
+// Checked by tsc, never bundled: the runner's objects that tests see have exactly the members of Playwright's published types.
 
 import type * as pw from 'playwright/types/test';
 import type { TestInfo } from './info.ts';

@@ -2,15 +2,15 @@ import { host } from '../core/host.ts';
 import { interrupt } from '../core/pending.ts';
 import { errorAt, type Location } from './location.ts';
 
-/** A time that several things share: a test with its hooks and fixtures, or one hook. */
+/** A time limit that several things share: a test with its hooks and fixtures, or one hook. */
 export class Slot {
   elapsed = 0;
   #slow = false;
 
-  /** timeout is in ms, 0 for none. */
+  /** timeout is in ms; 0 means no limit. */
   constructor(public timeout: number) {}
 
-  /** Triples the time, once. */
+  /** Triples the limit, once. */
   slow(): void {
     if (!this.#slow)
       this.timeout *= 3;
@@ -26,20 +26,20 @@ export class DeadlineError extends Error {
   }
 }
 
-/** One thing with a time. */
+/** Something that has a time limit. */
 export interface Timed {
   /** Default: the slot of the phase. */
   slot?: Slot;
-  /** The text of the timeout's error. */
+  /** The message of the timeout's error. */
   message: (timeout: number) => string;
   location?: Location;
 }
 
 /** The clock of a run's tests. Only one thing runs at a time. */
 export class Deadlines {
-  /** The slot of things that have none of their own. */
+  /** The time limit of things that have none of their own. */
   phase = new Slot(0);
-  /** Gets errors that are thrown after a timeout because of it. */
+  /** Receives errors that are thrown because of a timeout, after it. */
   late: (error: unknown) => void = () => {};
   #givenUp: Promise<unknown>[] = [];
   #running: { slot: Slot; expire: (error: Error) => void; what: Timed } | undefined;
@@ -47,7 +47,7 @@ export class Deadlines {
   #timer = 0;
   #pauses = 0;
 
-  /** Runs a body, and goes on without it after its time. */
+  /** Runs a body. When its time is up, continues without it. */
   async run<T>(what: Timed, body: () => T | Promise<T>): Promise<T> {
     const expired = Promise.withResolvers<never>();
     const before = this.#running;
@@ -101,7 +101,7 @@ export class Deadlines {
 
   get #slot(): Slot { return this.#running?.slot ?? this.phase; }
 
-  /** Waits a moment for the result of a body that was given up. */
+  /** Waits briefly for the result of a body that was abandoned. */
   async settled(): Promise<void> {
     if (!this.#givenUp.length)
       return;
@@ -112,7 +112,7 @@ export class Deadlines {
     this.#givenUp = [];
   }
 
-  /** Ends the waits of the body. Its errors from then on are late. */
+  /** Ends the waits of the body. Errors that it throws after that are late. */
   #giveUp(error: DeadlineError, running: Promise<unknown>): void {
     this.late(error);
     if (interrupt(error.message).count)

@@ -1,4 +1,4 @@
-// Makes fixtures when they are needed, and tears them down.
+// Sets up fixtures when they are needed, and tears them down.
 
 import { type Deadlines, Slot } from './deadline.ts';
 import type { Location } from './location.ts';
@@ -8,7 +8,7 @@ import { everywhere, type Pool, type Registration, type Scope } from './pool.ts'
 /** The third argument of a fixture function. */
 export interface Infos { test: unknown; worker: unknown }
 
-/** A fixture that was made, or failed. */
+/** A fixture that was set up, or has failed. */
 class Fixture {
   value: unknown;
   failed = false;
@@ -16,7 +16,7 @@ class Fixture {
   readonly users = new Set<Fixture>();
   /** Lets the function continue after use(); undefined for plain values. */
   release: (() => void) | undefined;
-  /** The function's end. */
+  /** Settles when the function ends. */
   ended: Promise<unknown> | undefined;
 
   constructor(readonly registration: Registration) {}
@@ -26,16 +26,16 @@ class Fixture {
 export class Fixtures {
   readonly #made = new Map<string, Fixture>();
 
-  /** workerTimeout is in ms, for worker fixtures, which have a time of their own. */
+  /** workerTimeout is in ms. It is for worker fixtures, which have their own time limit. */
   constructor(private readonly deadlines: Deadlines, private readonly workerTimeout: number) {}
 
-  /** Makes the automatic fixtures of a scope. */
+  /** Sets up the automatic fixtures of a scope. */
   async makeAutomatic(pool: Pool, scope: Scope, infos: Infos): Promise<void> {
     for (const r of pool.automatic(scope))
       await this.#make(pool, r, infos);
   }
 
-  /** Makes the automatic test fixtures that hooks for all tests of a group get too. */
+  /** Sets up the automatic test fixtures that hooks for all tests of a group also get. */
   async makeForHook(pool: Pool, infos: Infos): Promise<void> {
     for (const r of pool.automatic('test', [everywhere]))
       await this.#make(pool, r, infos);
@@ -53,7 +53,7 @@ export class Fixtures {
     return values;
   }
 
-  /** Tears down all fixtures of a scope, newest first; failed gets each error. */
+  /** Tears down all fixtures of a scope, newest first. `failed` is called with each error. */
   async tearDown(scope: Scope, failed: (error: unknown) => void): Promise<void> {
     for (const fixture of [...this.#made.values()].reverse()) {
       if (fixture.registration.scope === scope)
@@ -90,7 +90,7 @@ export class Fixtures {
     return fixture;
   }
 
-  /** Calls the fixture's function and returns when it calls use(). */
+  /** Calls the fixture's function, and returns when that calls use(). */
   #begin(fixture: Fixture, values: Record<string, unknown>, infos: Infos): Promise<void> {
     const { registration: r } = fixture;
     const used = Promise.withResolvers<void>();

@@ -14,7 +14,7 @@ export interface TestError { message?: string; stack?: string; value?: string; c
 /** Thrown by test.skip() and the like to leave the running function. */
 export class SkipError extends Error {}
 
-/** Marks for a running test, or for a group by a function. */
+/** Marks for a running test, or for a group if given a function. */
 export type Mark = 'skip' | 'fixme' | 'fail' | 'slow';
 
 /** test.info(): one attempt at one test. */
@@ -40,7 +40,7 @@ export class TestInfo {
   status: Status = 'passed';
   expectedStatus: Status = 'passed';
   duration = 0;
-  /** The thrown value, for the report. @internal */
+  /** The thrown values, for the report. @internal */
   declare readonly _thrown: unknown[];
   /** @internal */
   declare readonly _test: Test;
@@ -72,7 +72,7 @@ export class TestInfo {
   slow(...args: [condition?: unknown, description?: string]): void { this._mark('slow', args, here()); }
   setTimeout(ms: number): void { this.#deadlines.setTimeout(ms); }
 
-  /** Keeps a body with the result. Files of the machine cannot be read. */
+  /** Adds a body to the result. Files of the machine cannot be read. */
   async attach(name: string, options: { body?: unknown; path?: string; contentType?: string } = {}): Promise<void> {
     this.attachments.push(attachment(name, options));
   }
@@ -178,7 +178,7 @@ function normal(path: string): string {
   return out.join('/');
 }
 
-/** Equal for equal titles. */
+/** A hash that is equal for equal titles. */
 function identify(titles: readonly string[]): string {
   let hash = 0xcbf29ce484222325n; // FNV-1a
   for (const byte of new Uint8Array(host.encode(titles.join('\x1e'))))

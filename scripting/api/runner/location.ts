@@ -1,16 +1,16 @@
 import { host } from '../core/host.ts';
 
-/** A place in the script. */
+/** A position in the script. */
 export interface Location { file: string; line: number; column: number }
 
 const place = /\(?([^\s(]+):(\d+):(\d+)\)?$/;
 
-/** The place in the script of the running call. */
+/** The position in the script of the running call. */
 export function here(): Location | undefined {
   return firstOf(host.frames(host.trace()));
 }
 
-/** The first place in a stack. */
+/** The first position in a stack. */
 export function firstOf(stack: string): Location | undefined {
   for (const line of stack.split('\n')) {
     const match = line.trimStart().startsWith('at ') ? place.exec(line.trimEnd()) : null;
@@ -20,12 +20,12 @@ export function firstOf(stack: string): Location | undefined {
   return undefined;
 }
 
-/** A place in the form of messages. */
+/** Formats a position for messages. */
 export function show(location: Location | undefined): string {
   return location ? `${location.file}:${location.line}:${location.column}` : '<builtin>';
 }
 
-/** An error whose place is a declaration, not where it was noticed. */
+/** An error whose position is a declaration, and not where the problem was noticed. */
 export function errorAt(message: string, location: Location | undefined): Error {
   const error = new Error(message);
   Object.defineProperty(error, 'stack', {

@@ -1,4 +1,4 @@
-// The fixtures that a function needs: the names in the pattern of its first parameter, read from its source.
+// Finds the fixtures that a function needs: the names in the pattern of its first parameter, read from its source.
 
 import { errorAt, type Location } from './location.ts';
 
@@ -15,7 +15,7 @@ export function parameterNames(f: Function, location: Location | undefined): rea
   return names;
 }
 
-/** Names the fixtures of one of our functions, which the bundler may have rewritten. */
+/** Declares the fixtures of one of our functions, which the bundler may have rewritten. */
 export function declareParameters<F extends Function>(names: readonly string[], f: F): F {
   known.set(f, names);
   return f;
@@ -33,14 +33,14 @@ function namesIn(parameter: string, location: Location | undefined): string[] {
   });
 }
 
-// The source is esbuild's output: functions, methods and arrow functions.
+// Returns the first parameter. The source is esbuild's output: functions, methods and arrow functions.
 function firstParameter(source: string): string {
   const text = withoutComments(source);
   const bare = /^(?:async\s+)?([\p{ID_Start}$_][\p{ID_Continue}$]*)\s*=>/u.exec(text);
   if (bare)
     return bare[1]!;
   let open = 0;
-  while (open < text.length && text[open] !== '(') // past a computed name
+  while (open < text.length && text[open] !== '(') // skip a computed name
     open = text[open] === '[' ? closing(text, open) + 1 : open + 1;
   return split(text.slice(open + 1, closing(text, open)), ',')[0] ?? '';
 }

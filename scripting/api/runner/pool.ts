@@ -11,7 +11,7 @@ export type Scope = 'test' | 'worker';
 
 const scopes: readonly Scope[] = ['test', 'worker'];
 
-/** A fixture that is made automatically; this one also for the hooks of a group. */
+/** The value of auto for a fixture that is set up automatically, also for the hooks of a group. */
 export const everywhere = 'all-hooks-included';
 type Auto = boolean | typeof everywhere;
 
@@ -19,12 +19,12 @@ interface Details { scope?: Scope; auto?: Auto; option?: boolean; timeout?: numb
 
 /** A fixture as seen from one place in the file. */
 export interface Registration extends Details {
-  /** Equal for fixtures that are the same in different places. */
+  /** Equal for the same fixture in different places. */
   readonly id: string;
   readonly name: string;
   readonly scope: Scope;
   readonly location: Location | undefined;
-  /** A function that makes the value, or the value itself. */
+  /** A function that returns the value through use(), or the value itself. */
   readonly value: unknown;
   readonly needs: readonly string[];
   /** The fixture that it overrides. */
@@ -56,7 +56,7 @@ export class Pool {
 
   get(name: string): Registration | undefined { return this.#registrations.get(name); }
 
-  /** The fixtures that a fixture needs; its own name means the one that it overrides. */
+  /** The fixtures that a fixture needs. Its own name means the one that it overrides. */
   need(of: Registration, name: string): Registration | undefined {
     return name === of.name ? of.base : this.#registrations.get(name);
   }
@@ -133,8 +133,8 @@ export class Pool {
   }
 }
 
-// A fixture is a value, a function, or a pair of one of these and an object of details. As in Playwright, an array whose second item is an object
-// counts as such a pair.
+// Splits an entry into value and details. A fixture is a value, a function, or a pair of one of these and an object of details. As in Playwright, an
+// array whose second item is an object counts as such a pair.
 function taken(entry: unknown): [unknown, Details | undefined] {
   if (!Array.isArray(entry) || typeof entry[1] !== 'object' || entry[1] === null)
     return [entry, undefined];

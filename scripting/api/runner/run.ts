@@ -19,10 +19,10 @@ interface Result { status: 'passed' | 'failed' | 'skipped'; duration: number; er
 
 const skipped: Result = { status: 'skipped', duration: 0, errors: [] };
 
-/** Tests that run as one: those of a serial group, or a single one. */
+/** Tests that run as one unit: those of a serial group, or a single one. */
 type Unit = readonly Test[];
 
-/** Runs all tests of the file and returns the first error that counts, or undefined. */
+/** Runs all tests of the file. Returns the first error that counts, or undefined. */
 export async function runTests(file: string): Promise<Words | undefined> {
   state.loading = undefined;
   const all = state.root.tests();
@@ -48,7 +48,7 @@ function onlyIn(suite: Suite): Test[] | undefined {
 class Run {
   #worker: Worker | undefined;
   #workers = 0;
-  /** Groups whose beforeAll hooks failed: their other tests are skipped. */
+  /** Groups whose beforeAll hooks failed. Their remaining tests are skipped. */
   readonly #broken = new Set<Suite>();
   #first: Words | undefined;
 
@@ -72,7 +72,7 @@ class Run {
   async #unit(unit: Unit, after: Test[]): Promise<void> {
     const retries = Math.max(...unit.map(t => t.setting('retries') ?? 0));
     for (let retry = 0; ; retry++) {
-      const kept: [Test, Result][] = []; // they do not count if it runs again
+      const kept: [Test, Result][] = []; // these results do not count if the unit runs again
       let failed = false;
       for (const [i, test] of unit.entries()) {
         const result: Result = failed || this.#isBroken(test) ? skipped : await this.#attempt(test, retry, unit[i + 1] ?? after[0], retry === retries);

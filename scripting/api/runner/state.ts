@@ -4,15 +4,15 @@ import type { TestInfo } from './info.ts';
 import type { Open } from './steps.ts';
 import { Suite, type Test } from './suite.ts';
 
-/** The state of this run: its script first declares tests, then they run. */
+/** The state of this run. The script first declares tests, and then they run. */
 export const state = {
-  /** The file. */
+  /** The whole file. */
   root: new Suite('', undefined, undefined),
-  /** The group whose callback runs; undefined after all declarations. */
+  /** The group whose callback is running; undefined after all declarations. */
   loading: undefined as Suite | undefined,
   /** The tests by their titles. */
   titles: new Map<string, Test>(),
-  /** Whether the script declared a part of a test file. */
+  /** Whether the script has declared a part of a test file. */
   used: false,
   /** The current attempt. */
   info: undefined as TestInfo | undefined,

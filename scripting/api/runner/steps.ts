@@ -42,7 +42,7 @@ class StepSkipError extends Error {}
 
 const now = Date.now;
 
-/** test.step: a part of a test with a title in the report. */
+/** Implements test.step: a part of a test with a title in the report. */
 export function runStep<T>(mode: 'pass' | 'skip', info: TestInfo, title: string, body: (step: TestStepInfo) => T | Promise<T>, options: StepOptions = {}): Promise<T | undefined> {
   const trace = host.trace();
   const promise = perform(mode, info, title, body, options, trace);
@@ -81,7 +81,7 @@ async function perform<T>(mode: 'pass' | 'skip', info: TestInfo, title: string, 
   }
 }
 
-/** Bounds a step's time, which also counts for the test. */
+/** Limits a step's time, which also counts towards the test's limit. */
 async function within<T>(timeout: number | undefined, body: () => T | Promise<T>): Promise<T> {
   if (!timeout)
     return body();

@@ -10,7 +10,7 @@ export type Body = (fixtures: any, info: any) => unknown;
 /** A beforeAll, afterAll, beforeEach or afterEach. */
 export interface Hook { type: 'beforeAll' | 'afterAll' | 'beforeEach' | 'afterEach'; title: string; body: Body; location: Location | undefined }
 
-/** A skip, fixme, fail or slow for a group that depends on a function. */
+/** A skip, fixme, fail or slow of a group, with a function as its condition. */
 export interface Modifier { type: string; body: Body; description: string | undefined; location: Location | undefined }
 
 /** How the tests of a group run. */
@@ -55,14 +55,14 @@ export class Test {
     readonly tags: string[],
   ) {}
 
-  /** The titles of the groups around it and its own; groups without a title are left out. */
+  /** The titles of the enclosing groups and of the test. Groups without a title are omitted. */
   titles(): string[] { return [...this.parent.lineage().slice(1).map(s => s.title), this.title].filter((t, i, all) => t || i === all.length - 1); }
 
-  /** The innermost setting of the groups around it. */
+  /** The setting of the innermost group that has it. */
   setting<K extends 'timeout' | 'retries'>(key: K): Suite[K] {
     return this.parent.lineage().reverse().find(s => s[key] !== undefined)?.[key];
   }
 
-  /** The outermost serial group around it. */
+  /** The outermost serial group that contains it. */
   serial(): Suite | undefined { return this.parent.lineage().find(s => s.mode === 'serial'); }
 }

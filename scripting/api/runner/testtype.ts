@@ -1,4 +1,4 @@
-// The test object: what a file declares its tests with.
+// The test object, with which a file declares its tests.
 
 import { Pool, type FixtureList } from './pool.ts';
 import { errorAt, here, type Location } from './location.ts';
@@ -11,10 +11,10 @@ interface Details { tag?: string | string[]; annotation?: Annotation | Annotatio
 
 type Declare = (...args: unknown[]) => void;
 
-/** The fixtures behind a test object, for mergeTests and the runner. */
+/** The fixtures of a test object, for mergeTests and the runner. */
 const listsOf = new WeakMap<Function, readonly FixtureList[]>();
 
-/** A test object with these fixtures; expect is what it has as test.expect. */
+/** Creates a test object with these fixtures. `expect` becomes its test.expect. */
 export function makeTest(lists: readonly FixtureList[], expect: unknown) {
   const test = (...args: unknown[]) => declare('test()', lists, 'plain', args);
   listsOf.set(test, lists);
@@ -49,7 +49,7 @@ export function makeTest(lists: readonly FixtureList[], expect: unknown) {
   });
 }
 
-/** One test object with the fixtures of all of them. */
+/** Creates one test object with the fixtures of all given ones. */
 export function mergeTests(...tests: Function[]): unknown {
   const merged: FixtureList[] = [];
   for (const test of tests) {
@@ -108,7 +108,7 @@ function annotationsOf(details: Details, location: Location | undefined): Annota
   return [details.annotation ?? []].flat().map(a => ({ ...a, location: a.location ?? location }));
 }
 
-/** The arguments behind a title: details, which may be absent, and a function. */
+/** Splits the arguments after a title into details, which may be missing, and a function. */
 function declaration(args: readonly unknown[]): { details: Details; body: Body } {
   const [, second, third] = args;
   if (typeof second === 'function')
@@ -120,7 +120,7 @@ function declaration(args: readonly unknown[]): { details: Details; body: Body }
   return { details: second as Details, body: third as Body };
 }
 
-/** test.skip and its kin: they declare a test, mark a group, or mark the test that runs. */
+/** Implements test.skip and similar calls: they declare a test, mark a group, or mark the running test. */
 function mark(lists: readonly FixtureList[], type: Mark, args: readonly unknown[]): void {
   if (type !== 'slow' && typeof args[0] === 'string' && (typeof args[1] === 'function' || typeof args[1] === 'object' && args[1] !== null && typeof args[2] === 'function'))
     return declare(`test.${type}()`, lists, type, args);
@@ -242,7 +242,7 @@ export function poolOf(lists: readonly FixtureList[], of: Suite): Pool {
   return pool;
 }
 
-/** Throws for what cannot run: functions that ask for fixtures that there are not. */
+/** Throws if a test cannot run because a function needs fixtures that do not exist. */
 export function validate(tests: readonly Test[]): void {
   for (const test of tests) {
     const pool = poolOf(test.lists, test.parent);

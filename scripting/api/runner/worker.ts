@@ -12,13 +12,13 @@ import { poolOf } from './testtype.ts';
 
 const { deadlines } = state;
 
-/** A worker: it lives until a test fails, or until the next test needs other fixtures. */
+/** A worker. It lives until a test fails, or until the next test needs other fixtures. */
 export class Worker {
   readonly #fixtures = new Fixtures(deadlines, defaultTestTimeout);
-  /** The entered groups, with the marks of their modifiers and beforeAll hooks. */
+  /** The groups that were entered, with the marks of their modifiers and beforeAll hooks. */
   readonly #active = new Map<Suite, Annotation[]>();
   #infos: Infos = { test: undefined, worker: undefined };
-  /** The group whose beforeAll hook failed: its other tests are skipped. */
+  /** The group whose beforeAll hook failed. Its remaining tests are skipped. */
   broken: Suite | undefined;
 
   constructor(readonly index: number, readonly hash: string, private readonly file: string) {}
@@ -58,7 +58,7 @@ export class Worker {
     return errors;
   }
 
-  /** Everything before the test's own function. */
+  /** Does everything that precedes the test's own function. */
   async #prepare(test: Test, pool: Pool, info: TestInfo, slot: Slot, progress: { reached: boolean }): Promise<void> {
     await this.#fixtures.makeAutomatic(pool, 'worker', this.#infos);
     const suites = test.parent.lineage();
@@ -71,7 +71,7 @@ export class Worker {
     await this.#hooks(suites.flatMap(s => s.hooks.filter(h => h.type === 'beforeEach')), hook => this.#each(hook, pool, info));
   }
 
-  /** Everything after it: hooks, and tearing down what the next test does not share. */
+  /** Does everything that follows: hooks, and tearing down what the next test does not share. */
   async #finish(test: Test, pool: Pool, info: TestInfo, next: Test | undefined, reached: boolean): Promise<void> {
     deadlines.phase = new Slot(defaultTestTimeout);
     const inward = test.parent.lineage().reverse();
@@ -95,7 +95,7 @@ export class Worker {
     }
   }
 
-  /** Modifiers and beforeAll hooks of a group, before its first test in this worker. */
+  /** Runs the modifiers and beforeAll hooks of a group, before its first test in this worker. */
   async #enter(suite: Suite, pool: Pool, info: TestInfo, slot: Slot): Promise<void> {
     if (this.#active.has(suite))
       return;
@@ -114,7 +114,7 @@ export class Worker {
     }
   }
 
-  /** afterAll hooks of a group, after its last test in this worker. */
+  /** Runs the afterAll hooks of a group, after its last test in this worker. */
   async #leave(suite: Suite, pool: Pool, info: TestInfo): Promise<void> {
     if (!this.#active.delete(suite))
       return;
@@ -143,7 +143,7 @@ export class Worker {
       slot.slow();
   }
 
-  /** Runs hooks one after the other. All of them run even if one fails, and then the first error counts; a skip ends them. */
+  /** Runs hooks one after the other. All of them run even if one fails, and the first error counts; a skip stops them. */
   async #hooks(hooks: readonly Hook[], run: (hook: Hook) => Promise<void>): Promise<void> {
     const failures: unknown[] = [];
     for (const hook of hooks) {
@@ -165,7 +165,7 @@ export class Worker {
       await deadlines.run({ message: exceeded(`"${hook.type}" hook`), location: hook.location }, () => hook.body(args, info));
   }
 
-  /** A hook for all tests of a group has a time and fixtures of its own. */
+  /** Runs a hook for all tests of a group, which has its own time limit and fixtures. */
   async #all(hook: Hook, pool: Pool, info: TestInfo): Promise<void> {
     const what: Timed = { slot: new Slot(defaultTestTimeout), message: ms => `"${hook.type}" hook timeout of ${ms}ms exceeded.`, location: hook.location };
     const { phase } = deadlines;
@@ -183,7 +183,7 @@ export class Worker {
     }
   }
 
-  /** Runs a part of a test; what it throws is the test's error, but for what is to go further. */
+  /** Runs a part of a test. What it throws becomes an error of the test, except for errors that must be passed on. */
   async #attempt(info: TestInfo, part: () => Promise<unknown>, further?: typeof SkipError): Promise<void> {
     try {
       await part();
@@ -195,12 +195,12 @@ export class Worker {
   }
 }
 
-/** What is said when a test's time is over. */
+/** The message when a test's time is up. */
 function exceeded(during?: string): (ms: number) => string {
   return ms => `Test timeout of ${ms}ms exceeded${during ? ` while running ${during}` : ''}.`;
 }
 
-/** A new turn of the loop: what the test left unhandled is found out, and a long file is no endless one. */
+/** Lets the event loop turn once, so that unhandled rejections of the test are noticed, and a long file does not count as an endless loop. */
 function turn(): Promise<void> {
   return new Promise(resolve => { host.setTimer(resolve, 0, false); });
 }
