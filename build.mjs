@@ -1,8 +1,6 @@
-// Builds everything that comes from npm into the dist folders that the Go
-// packages embed: the web pages, the page side of automation and widgets, the script API.
-// `node build.mjs static` builds one of them. `node build.mjs --follow` builds
-// those that are named on its standard input, a line each, until the input ends:
-// faster from the second time on, and not as small.
+// Builds everything that comes from npm into the dist folders that the Go packages embed: the web pages, the page side of automation and widgets, the
+// script API. `node build.mjs static` builds one of them. `node build.mjs --follow` builds those that its standard input names, one per line, until
+// the input ends. That is faster from the second time on, but the output is larger.
 import { createInterface } from 'node:readline';
 
 const parts = {
@@ -27,7 +25,7 @@ if (wanted[0] === '--follow') {
       console.log(`failed ${name}`);
     });
   }
-  process.exit(); // esbuild's contexts would keep it alive
+  process.exit(); // esbuild's contexts would keep the process alive
 }
 for (const name of Object.keys(parts)) {
   if (wanted.length === 0 || wanted.includes(name)) await build(name);

@@ -1,6 +1,6 @@
-// What the script rows time, as the body of an async function (page, args). Both sides run this very text: Takeover as a
-// script, Node with playwright-core. args is {op, n, url, form, apart}: apart is the longest pause, in milliseconds, before a
-// call, so that what waits for Chromium's frames does not keep step with them.
+// The code that the script rows measure, as the body of an async function (page, args). Both sides run exactly this text: Takeover as a script, and
+// Node with playwright-core. args is {op, n, url, form, apart}. apart is the longest pause, in milliseconds, before a call, so that operations that
+// wait for Chromium's frames are not in step with them.
 let turn = 0;
 const operations = {
   evaluate: () => page.evaluate(() => 1 + 1),
@@ -22,7 +22,7 @@ const operations = {
 };
 const run = operations[args.op];
 await page.goto(args.form);
-await run(); // what a first use in a document costs is in the flow's row
+await run(); // the cost of a first use in a document belongs to the flow's row
 const times = [];
 for (let i = 0; i < args.n; i++) {
   if (args.apart)

@@ -1,6 +1,5 @@
-// The reference of the script rows: playwright-core on the same Chromium executable. Its first line of input is {executable,
-// width, height, code}, the code that Takeover runs, too; each line after that is the code's args, and is answered with
-// the JSON of what it returns.
+// The reference of the script rows: playwright-core on the same Chromium executable. The first line of its input is {executable, width, height,
+// code}, with the same code that Takeover runs. Each further line contains the code's args; the reply is a line with its result as JSON.
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 

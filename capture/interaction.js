@@ -1,5 +1,4 @@
-// Reports what is done in a page: clicks, keys and scrolls. It runs in an
-// isolated world, where the page can neither see nor call it, and listens
+// Reports what a user does in a page: clicks, keys and scrolls. It runs in an isolated world, where the page can neither see nor call it. It listens
 // passively, so that it changes nothing.
 (() => {
   const bindingName = "__takeoverCapture";
@@ -7,7 +6,7 @@
   if (globalThis[installed]) return;
   globalThis[installed] = true;
 
-  const perSecond = 20; // reports of one kind
+  const perSecond = 20; // reports of each kind
   const scrollEvery = 100; // ms; scrolls in between become one
 
   const windows = {};
@@ -70,7 +69,7 @@
     if (!event.isTrusted) return;
     const element = target(event);
     if (sensitive(element) || sensitive(document.activeElement)) return;
-    // When the key was pressed, which a busy page reports late.
+    // When the key was pressed. A busy page reports that late.
     const t = Date.now() - (performance.now() - event.timeStamp);
     report("key", { t, key: event.key, selector: selector(element), tag: element.localName });
   }, passive);

@@ -2,7 +2,7 @@ async (limit) => {
   const { clipboard } = navigator;
   const say = (what) => window.heard(JSON.stringify(what));
   const bytes = new TextEncoder();
-  /** What was written here, until its change is heard of: that is no news. */
+  /** The text that was written here, until its change event arrives, which is not reported. */
   let written = null;
 
   const tell = async (ours) => {
@@ -29,6 +29,6 @@ async (limit) => {
     await clipboard.write([new ClipboardItem({ 'image/png': await canvas.convertToBlob() })]);
   };
 
-  // What was copied before anybody listened.
+  // Report the text that was copied before this page listened.
   await tell(null);
 }

@@ -3,7 +3,7 @@ import { test, expect } from '@playwright/test';
 
 const clicks = `<button onclick="window.clicks = (window.clicks || 0) + 1">Go</button>`;
 
-/** Time (ms) in which also a busy machine looks at the element more than once, and can tell what it waited for. */
+/** Time (ms) in which even a busy machine checks the element more than once, so that the log says what it waited for. */
 const TOLD = 2_500;
 
 test.describe('what click waits for', () => {

@@ -1,4 +1,4 @@
-// Members that came to the API of late: https://playwright.dev/docs/release-notes
+// Members that were added to the API recently: https://playwright.dev/docs/release-notes
 import { test, expect } from '@playwright/test';
 
 test('consoleMessages, pageErrors and requests keep what was', async ({ page }) => {
@@ -28,7 +28,7 @@ test('localStorage and sessionStorage of a page', async ({ page }) => {
 test('an AbortSignal ends an action', async ({ page }) => {
   const controller = new AbortController();
   const clicking = page.locator('p').click({ signal: controller.signal }).catch((e: Error) => e);
-  await page.title(); // asked for after the click: that is under way
+  await page.title(); // requested after the click, so that its request is running
   controller.abort();
   const error = await clicking as Error;
   expect(error).toBeInstanceOf(Error);

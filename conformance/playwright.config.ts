@@ -1,5 +1,4 @@
-// The reference run: the same cases with the real Playwright, to show that they
-// ask for what Playwright does.
+// The reference run: runs the same cases with the real Playwright, to show that they describe its behaviour.
 import { defineConfig } from '@playwright/test';
 import path from 'node:path';
 

@@ -3,7 +3,7 @@ import { test, expect, type Page, type Request, type Worker } from '@playwright/
 
 const path = (r: { url(): string }) => new URL(r.url()).pathname;
 
-/** Opens the page whose service worker then has control of it. */
+/** Opens a page and waits until its service worker controls it. */
 async function controlled(page: Page): Promise<Worker> {
   const [worker] = await Promise.all([page.context().waitForEvent('serviceworker'), page.goto('/service')]);
   await page.evaluate('controlled');

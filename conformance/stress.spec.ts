@@ -24,7 +24,7 @@ test('window.stop leaves the page as it was', async ({ page }) => {
 test('javascript: addresses', async ({ page }) => {
   await page.setContent('<a href="javascript:void(window.ran = 1)">run</a><a href="javascript:\'<p>written</p>\'">write</a>');
   await page.getByText('run').click();
-  await expect.poll(() => page.evaluate(() => (window as any).ran)).toBe(1); // it runs in a task of its own
+  await expect.poll(() => page.evaluate(() => (window as any).ran)).toBe(1); // the removal runs in a separate task
   await page.getByText('write').click();
   await expect(page.locator('p')).toHaveText('written');
 });

@@ -1,7 +1,7 @@
 import { expect, test, type APIRequestContext, type Page } from './test.js';
 import { auth, hasPicture, signIn } from './remote.js';
 
-/** What becomes of a takeover whose person reloads the page, or leaves it. */
+/** What happens to a takeover whose person reloads or leaves the page. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
@@ -32,7 +32,7 @@ test('a person who reloads the page in the middle goes on where they were', asyn
   await inControl(page);
   await expect(page.locator('#banner-lead')).toHaveText('You are on it:');
   expect(await takeover(request, asked)).toMatchObject({ state: 'claimed', claimedBy });
-  // A second page of the same person, opened by the first, does not take its place.
+  // A second page of the same person, opened from the first, does not take its place.
   const [copy] = await Promise.all([page.waitForEvent('popup'), page.evaluate(() => void window.open(location.href))]);
   await hasPicture(copy);
   await expect(copy.locator('#control-words')).toHaveText('Another person is in control');

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accessible, auth, hasPicture, Remote, signIn } from './remote.js';
 
-/** A page whose renderer dies under the people who look at it. */
+/** A page whose renderer dies while people watch it. */
 
-/** Says in its title how often it was loaded, and pressed. */
+/** The title shows how often the page was loaded and pressed. */
 const page = (loads: number): string =>
   `<!doctype html><title>load ${loads}</title><body style="margin:0;height:100vh;background:rgb(${loads * 40} 0 0)" onclick="document.title='load ${loads} pressed'">`;
 
@@ -67,7 +67,7 @@ test('a page that crashed says so, and comes back', async ({ page, browser, requ
   await accessible(page, 'a page that crashed');
   await expect(card).toContainText('Page crashed');
 
-  // Who is not in control waits for who is.
+  // A person who is not in control waits for the one who is.
   const { url } = await (await request.post(`/v1/sessions/${session}/links`, { headers: auth(), data: { role: 'view', expiresIn: 60_000 } })).json();
   const context = await browser.newContext();
   const guest = await context.newPage();
@@ -85,7 +85,7 @@ test('a page that crashed says so, and comes back', async ({ page, browser, requ
   await expect(card).toContainText('Person in control');
   await context.close();
 
-  // And by the address bar, once more.
+  // Once more, with the address bar.
   await page.locator('#control-button').click();
   await expect(page.locator('#control-words')).toHaveText('Nobody in control');
   await crash(request, session);

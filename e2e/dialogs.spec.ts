@@ -3,9 +3,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { auth, hasPicture, signIn } from './remote.js';
 
-/** What remote pages ask, several at a time, and whom they get their answer from. */
+/** Several questions of remote pages at the same time, and who may answer them. */
 
-/** Asks once it may. */
+/** Asks as soon as it is told to. */
 const PAGE = `<!doctype html><title>asks</title><script>
   fetch('/turn').then(() => fetch('/answer', { method: 'POST', body: location.hash + ' ' + confirm(location.hash) }))</script>`;
 
@@ -21,7 +21,7 @@ test('questions of two pages come one after the other, and only who may answer t
   const { port } = site.address() as AddressInfo;
   try {
     const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `http://127.0.0.1:${port}/#one` } })).json();
-    // Another site is another process, which asks while the first one is halted.
+    // Another site has another process, which asks while the first one is blocked.
     const code = `await (await context.newPage()).goto('http://localhost:${port}/#two')`;
     const run = await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { wait: true, code } })).json();
     expect(run.error ?? null).toBeNull();
@@ -42,7 +42,7 @@ test('questions of two pages come one after the other, and only who may answer t
     await expect(theirs).toContainText('#one');
     turns[1]?.end();
 
-    // Who is not in control may look.
+    // A person who is not in control may read the question.
     await other.keyboard.press('Escape');
     await other.keyboard.press('Escape');
     await expect(theirs.getByRole('button', { name: 'OK' })).toBeDisabled();

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { auth, signIn } from './remote.js';
 
-/** What was captured, taken away as files: other programs can read them, and no secret is in them. */
+/** Downloads of captured events: other programs can read them, and they contain no secrets. */
 
 const viewer = createRequire(import.meta.url).resolve('perf-cascade/dist/perf-cascade.min.js');
 
@@ -59,7 +59,7 @@ test('a HAR file is valid, opens in a viewer and has no secret in it', async ({ 
     document.body.append(perfCascade.fromHar(log));
     return document.querySelectorAll('.row-item').length;
   }, har);
-  // It leaves out addresses that hold the file themselves.
+  // The viewer does not show data: URLs.
   const shown = har.log.entries.filter(({ pageref, request }) => pageref === pages[0]?.id && !request.url.startsWith('data:'));
   expect(drawn, 'requests of the first page in the viewer').toBe(shown.length);
 

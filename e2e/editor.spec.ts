@@ -1,7 +1,7 @@
 import { expect, test, type Page } from './test.js';
 import { auth, newSession, signIn } from './remote.js';
 
-/** The editor of the script: it knows what scripts can use, and looks as it should. */
+/** The script editor: it knows what scripts can use, and looks right. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
@@ -60,10 +60,10 @@ test('nothing is offered that scripts do not have', async ({ page }) => {
 
 test('styles of the page do not reach into the editor', async ({ page }) => {
   await openEditor(page);
-  // The parts with most class names: the list, its documentation, and the search.
+  // The parts with the most class names: the list, its documentation, and the search.
   await page.keyboard.type('page.goto');
   await expect(page.locator('.suggest-widget .monaco-list-row.focused .label-name')).toHaveText('goto', { timeout: 30_000 });
-  // The key shows the documentation of the focused name, unless the list is just being filled again.
+  // The key shows the documentation of the focused name, unless the list is just being updated.
   const docs = page.locator('.suggest-details .docs');
   await expect(async () => {
     if (!await docs.isVisible()) await page.keyboard.press('Control+Space');
@@ -86,7 +86,7 @@ function strays(page: Page): Promise<string[]> {
     ]);
     const sheet = [...document.styleSheets].find(({ href }) => href?.includes('/takeover-'));
     if (!sheet) throw new Error('the page has no stylesheet of its own');
-    // Ours on purpose: the mark of a line with an error.
+    // Intended: the mark of a line with an error.
     const selectors = rulesIn(sheet.cssRules).flatMap(({ selectorText }) => selectorText.split(/,(?![^(]*\))/));
     const named = selectors.filter((selector) => /\.[a-z]/.test(selector) && !/monaco|line-error/.test(selector));
     const inside = [...editor.querySelectorAll('*')];

@@ -2,7 +2,7 @@ import { expect, test } from './test.js';
 import { createServer, type Server } from 'node:http';
 import { accessible, auth } from './remote.js';
 
-/** A session in a frame of another site: another one to the browser, too, which keeps cookies of frames apart. */
+/** A session in a frame of another site. The browser also treats it as another site, and keeps the cookies of frames apart. */
 
 const site = `http://localhost:${process.env.E2E_EMBED_PORT}`;
 let server: Server;
@@ -43,7 +43,7 @@ test('another site shows a session, is told what happens, and asks for control',
   await expect(frame.locator('#skeleton')).toBeHidden({ timeout: 20_000 });
   await expect.poll(() => told('ready')).toEqual([{ from: baseURL, source: 'takeover', type: 'ready', session: id, role: 'control' }]);
 
-  // Only the page around it is listened to: not what posts from inside.
+  // Only messages from the embedding page count, not those from a frame inside.
   const inner = page.frames().find((f) => f.url().startsWith(baseURL ?? '-'));
   await inner?.evaluate(() => new Promise<void>((heard) => {
     addEventListener('message', () => heard(), { once: true });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { accessible, auth, hasPicture, newSession, Remote, signIn, type Point } from './remote.js';
 
-/** What passes between a person and the remote page beside pictures: files asked for, dropped, downloaded; a name and a password. */
+/** What a person and the remote page exchange besides pictures and input: files that are chosen, dropped and downloaded; a name and a password. */
 
 const folder = mkdtempSync(path.join(tmpdir(), 'takeover-files-'));
 const file = (name: string, text: string): string => {
@@ -18,14 +18,14 @@ test.afterEach(async ({ request }) => {
 });
 test.afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What a script returns, run beside the person. */
+/** Runs a script while the person works, and returns its result. */
 async function asked<T>(request: APIRequestContext, session: string, code: string): Promise<T> {
   const run = await (await request.post(`/v1/sessions/${session}/scripts`, { headers: auth(), data: { wait: true, code } })).json();
   expect(run.error ?? null).toBeNull();
   return run.result as T;
 }
 
-/** A remote page that tells in `told` which files it received, by a click or a drop. */
+/** A remote page whose global `told` lists the files that it received, by a click or a drop. */
 const RECEIVER = `<title>receiver</title><body style="margin:0;height:700px;background:#cde"><script>
   window.told = [];
   const tell = async (how, files) => told.push(how + ' ' + (await Promise.all([...files].map(async f => f.name + '=' + await f.text()))).join(' '));
@@ -57,7 +57,7 @@ test('a person gives a page the files it asks for, or none', async ({ page, requ
   expect(picker.isMultiple()).toBe(true);
   await picker.setFiles([file('one.txt', 'first'), file('two.txt', 'second')]);
   await expect(dialog).toBeHidden();
-  const release = page.getByRole('button', { name: 'Release' }); // a script that looks waits for its turn
+  const release = page.getByRole('button', { name: 'Release' }); // a script that reads the page waits until it may
   await release.click();
   await expect.poll(told).toEqual(['chosen one.txt=first two.txt=second']);
 
@@ -115,7 +115,7 @@ test('a person fetches what a page downloads', async ({ page, request, browser }
   const text = readFileSync(await saved.path(), 'utf8');
   expect(text).toContain('number,date,item,count,state');
 
-  // The panel has it, too, takes what a person adds, and lets go of it.
+  // The files panel also shows it, accepts files from the person, and removes them.
   await page.getByRole('tab', { name: 'Files' }).click();
   const panel = page.getByRole('tabpanel', { name: 'Files' });
   await expect(panel.getByText('orders.csv')).toBeVisible();
@@ -127,7 +127,7 @@ test('a person fetches what a page downloads', async ({ page, request, browser }
   await panel.getByRole('button', { name: 'Delete notes.txt' }).click();
   await expect(panel.getByText('notes.txt')).toBeHidden();
 
-  // A link that lets act fetches the same; one that lets watch does not hear of it.
+  // A link whose role permits acting fetches the same file. A link for watching is not told about it.
   for (const role of ['control', 'view']) {
     const { url } = await (await request.post(`/v1/sessions/${session}/links`, { headers: auth(), data: { role, expiresIn: 60_000 } })).json();
     const context = await browser.newContext();

@@ -1,7 +1,7 @@
 import { devices, expect, test, type APIRequestContext, type CDPSession, type Page } from './test.js';
 import { auth, hasPicture, newSession, Remote, signIn } from './remote.js';
 
-/** What a person does with hands and clipboard, and what the remote page got of it. */
+/** What a person does with hands and clipboard, and what the remote page receives. */
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
 
@@ -9,14 +9,14 @@ test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
 
-/** Runs a script beside the person and gives what it returns. */
+/** Runs a script while the person works, and returns its result. */
 async function asked<T>(request: APIRequestContext, session: string, code: string): Promise<T> {
   const run = await (await request.post(`/v1/sessions/${session}/scripts`, { headers: auth(), data: { wait: true, code } })).json();
   expect(run.error ?? null).toBeNull();
   return run.result as T;
 }
 
-/** A page that notes what reaches it; `field` stands at the top left, everything else at known places. */
+/** A page that records what it receives. `field` is at the top left, and everything else at known points. */
 const RECORDER = `<title>recorder</title><style>
   * { margin: 0; box-sizing: border-box; font: 16px monospace } body { height: 700px }
   #field { position: absolute; left: 0; top: 0; width: 600px; height: 100px }
@@ -56,7 +56,7 @@ async function show(page: Page, request: APIRequestContext, session: string): Pr
     session,
     remote: new Remote(page),
     look: async () => {
-      // A script that looks waits for its turn.
+      // A script that reads the page waits until it may.
       const release = page.getByRole('button', { name: 'Release' });
       if (await release.isVisible()) await release.click();
       await expect(page.locator('#control-words')).toHaveText('Nobody in control');
@@ -65,22 +65,22 @@ async function show(page: Page, request: APIRequestContext, session: string): Pr
   };
 }
 
-/** What is on the person's clipboard, once it is `text`. */
+/** Waits until the person's clipboard contains `text`. */
 async function hasClipboard(page: Page, text: string): Promise<void> {
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(text);
 }
 
-/** The way of a viewer's request for control, on which it can be held up. */
+/** Stands between a viewer and the server, and can hold back a request for control. */
 interface Way {
-  /** Holds up the next request; resolves when it is there. */
+  /** Holds back the next request. Resolves when the request has arrived. */
   hold(): Promise<void>;
-  /** Lets the request go on to the server. */
+  /** Passes the request on to the server. */
   go(): void;
   /** Sends the page the newest message about control again, as if it had been on its way. */
   repeat(): void;
 }
 
-/** Stands between a page that is opened later and the server. */
+/** Puts a Way between the server and a page that is opened later. */
 async function onTheWay(page: Page): Promise<Way> {
   let told: string | Buffer = '';
   let arrived: (() => void) | null = null;
@@ -103,7 +103,7 @@ async function onTheWay(page: Page): Promise<Way> {
   return { hold: () => new Promise<void>((resolve) => (arrived = resolve)), go: () => go(), repeat: () => repeat() };
 }
 
-/** More than a person types before an answer. */
+/** More than a person types before control is granted. */
 const SENTENCE = 'what is typed at once, before the answer comes, is not lost';
 
 test('what is typed before control is granted arrives in order', async ({ page, request }) => {
@@ -112,7 +112,7 @@ test('what is typed before control is granted arrives in order', async ({ page, 
   const held = way.hold();
   await remote.click({ x: 50, y: 50 });
   await held;
-  way.repeat(); // says that nobody is in control, and no more
+  way.repeat(); // says only that nobody is in control
   for (let x = 100; x < 400; x += 4) await page.mouse.move(x, 300); // a hand rarely rests
   await page.keyboard.type(SENTENCE);
   await expect(page.locator('#control-words')).toHaveText('Nobody in control');
@@ -129,7 +129,7 @@ test('what is typed before control is refused, or too long before it comes, is t
   const way = await onTheWay(page);
   const { session, remote, look } = await open(page, request);
 
-  // The answer comes when nobody expects it any more.
+  // Control is granted when the person no longer expects it.
   let held = way.hold();
   await remote.click({ x: 50, y: 50 });
   await page.keyboard.type('late');
@@ -139,7 +139,7 @@ test('what is typed before control is refused, or too long before it comes, is t
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   expect(await look()).toEqual({ value: '', told: [] });
 
-  // Another person was faster, and gives control later.
+  // Another person was faster, and gives control away later.
   held = way.hold();
   await remote.click({ x: 50, y: 50 });
   await page.keyboard.type('refused');
@@ -161,7 +161,7 @@ test('what is copied on either side is pasted on the other', async ({ page, requ
   const { remote, look } = await open(page, request);
   const setClipboard = (text: string): Promise<void> => page.evaluate((t) => navigator.clipboard.writeText(t), text);
 
-  // There: one insertion, by a paste that the page hears of and believes. An image is a file there.
+  // To the remote page: a paste is one insertion, with an event that the page trusts. An image arrives as a file.
   await remote.click({ x: 50, y: 50 });
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await setClipboard('two lines, 日本 🙂');
@@ -181,7 +181,7 @@ test('what is copied on either side is pasted on the other', async ({ page, requ
   expect(told.filter((line) => /paste/i.test(line)).map((line) => line.trim())).toEqual(['paste "two lines, 日本 🙂"', 'beforeinput insertFromPaste two lines, 日本 🙂', 'paste "" image/png', 'beforeinput insertFromPaste']);
   expect(told).toContain('keydown v KeyV 0 Ctrl');
 
-  // Back: by shortcut, from a field, a shadow root and a frame.
+  // From the remote page: by shortcut, from a field, a shadow root and a frame.
   const words = page.getByText('Copied from the remote page');
   for (const [y, text] of [[50, 'two lines, 日本 🙂!'], [260, 'in a shadow'], [320, 'in a frame']] as const) {
     await remote.click({ x: 50, y });
@@ -191,7 +191,7 @@ test('what is copied on either side is pasted on the other', async ({ page, requ
     await hasClipboard(page, text);
     await expect(words).toBeVisible();
   }
-  // A password is not given away; cut takes it from the field.
+  // A password is not copied; cutting it only removes it from the field.
   await remote.click({ x: 50, y: 140 });
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.press('ControlOrMeta+C');
@@ -200,7 +200,7 @@ test('what is copied on either side is pasted on the other', async ({ page, requ
   await page.keyboard.press('ControlOrMeta+X');
   await hasClipboard(page, 'two lines, 日本 🙂!');
   expect((await look()).value, 'what was cut is gone').toBe('');
-  // What the page writes by itself after a press.
+  // Text that the page copies by itself after a press.
   await remote.click({ x: 50, y: 200 });
   await hasClipboard(page, 'by the page');
 });
@@ -243,11 +243,11 @@ test('input methods compose in the remote page', async ({ page, request }) => {
     await compose(cdp, states, text);
     await page.keyboard.type('.');
   }
-  // Given up: nothing stays. An emoji comes without keys.
+  // A composition that is cancelled leaves nothing. An emoji arrives without keys.
   await cdp.send('Input.imeSetComposition', { text: 'に', selectionStart: 1, selectionEnd: 1 });
   await cdp.send('Input.imeSetComposition', { text: '', selectionStart: 0, selectionEnd: 0 });
   await cdp.send('Input.insertText', { text: '👩‍🚀' });
-  // The keypad, a key that repeats, modifiers; and nothing stays pressed when the page loses the keyboard.
+  // The keypad, a repeating key, modifiers. Nothing stays pressed when the page loses the keyboard.
   await page.keyboard.press('NumpadAdd');
   await page.keyboard.down('ArrowLeft');
   await page.keyboard.down('ArrowLeft');
@@ -287,14 +287,14 @@ test('on a phone fingers are fingers, and the keyboard follows the remote field'
   };
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { id: number; x: number; y: number }[]): Promise<unknown> => cdp.send('Input.dispatchTouchEvent', { type, touchPoints });
 
-  // A tap is a touch, and clicks; it brings the keyboard of the field it is on.
+  // A tap is a touch, and clicks. On a field, it opens the keyboard.
   await touch('touchStart', finger(0, 50, 50));
   await touch('touchEnd');
   const keys = page.locator('#keys');
   await expect(keys).toBeFocused();
   await expect(keys).toHaveAttribute('enterkeyhint', 'enter');
   await page.keyboard.type('abc');
-  // Two fingers are two.
+  // Two fingers arrive as two.
   await touch('touchStart', finger(0, 100, 500));
   await touch('touchStart', finger(0, 100, 500), finger(1, 200, 500));
   await touch('touchMove', finger(0, 80, 500), finger(1, 220, 500));
@@ -318,7 +318,7 @@ test('fast taps on different keys are taps, two in one place zoom', async ({ bro
   const cdp = await context.newCDPSession(page);
   const frame = page.locator('#frame');
   const whole = await frame.boundingBox();
-  // As fast as a hand is, by the clock of the events.
+  // As fast as a hand, by the time stamps of the events.
   let timestamp = Date.now() / 1000;
   const tap = async (x: number): Promise<void> => {
     timestamp += 0.15;

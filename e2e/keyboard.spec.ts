@@ -1,23 +1,23 @@
 import { expect, test, type Page } from './test.js';
 import { auth, hasPicture, signIn } from './remote.js';
 
-/** From the list of sessions to Done without a mouse: only Tab, arrows, Enter and what the page says about them. */
+/** From the list of sessions to Done without a mouse: only with Tab, arrows, Enter and the texts of the page. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
 
-/** More stops than any page of ours has before what is looked for. */
+/** More tab stops than any of our pages has before the one that is wanted. */
 const STOPS = 60;
 
-/** Tabs until what `selector` names has the focus; each stop on the way is seen and is not the last one again. */
+/** Presses Tab until the focus is on an element that matches `selector`. Each stop on the way must be visible, and differ from the one before. */
 async function tabTo(page: Page, selector: string): Promise<void> {
   let last = '';
   for (let i = 0; i < STOPS; i++) {
     await page.keyboard.press('Tab');
     const stop = await page.evaluate((wanted) => {
       const element = document.activeElement as HTMLElement;
-      // What surrounds a field shows that it has the focus, where the field itself does not.
+      // For some fields, a surrounding element shows the focus.
       const shown = [element, element.closest('.address-field, .filter-text'), element.closest('.stage-area[data-focused]')];
       const seen = shown.some((one) => one && (getComputedStyle(one).outlineStyle !== 'none' || one.matches('[data-focused]')));
       const { x, y, width, height } = element.getBoundingClientRect();
@@ -47,7 +47,7 @@ test('a session, a script and a takeover, by the keyboard alone', async ({ page,
   await expect(page.locator('#keys-back')).toBeFocused();
   await expect(page.locator('#keys-back')).toBeVisible();
 
-  // Behind it: the script. Its menu opens and closes by arrows and Escape.
+  // After it comes the script. Arrows and Escape open and close its menu.
   await tabTo(page, '[data-menu="script-menu"]');
   await page.keyboard.press('ArrowDown');
   await expect(page.locator('#script-save')).toBeFocused();
@@ -60,13 +60,13 @@ test('a session, a script and a takeover, by the keyboard alone', async ({ page,
   await tabTo(page, '.monaco-editor *');
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.insertText(`await page.setContent('<title>Errand</title>'); await page.evaluate(() => { ${heard} }); const { note } = await requestTakeover('Press three keys'); return page.locator('#heard').textContent();`);
-  // The editor lets go of Tab.
+  // The editor gives Tab back.
   await page.keyboard.press('Control+M');
   await page.keyboard.press('Shift+Tab');
   await expect(page.locator('#run')).toBeFocused();
   await page.keyboard.press('Enter');
 
-  // On this page the errand could be done; its link leads to a page for it alone.
+  // The takeover could be completed on this page. Its link leads to a page of its own.
   await expect(page.locator('#banner')).toBeVisible();
   const { takeovers } = (await (await request.get(`/v1/sessions/${session}/takeovers`, { headers: auth() })).json()) as { takeovers: { id: string }[] };
   await page.goto(`/takeover/${takeovers[0]?.id}`);

@@ -3,16 +3,16 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { auth, hasPicture, Remote, signIn } from './remote.js';
 
-/** Pages that do not want to be left, and pages that do not come. */
+/** Pages that ask before they are left, and pages that do not load. */
 
-/** Says in its title what it received; with a text in it, it asks before it is left. */
+/** The title shows what the page received. If its field has text, it asks before it is left. */
 const FORM = `<!doctype html><title>form</title><textarea id=note style="position:absolute;left:0;top:0;width:600px;height:200px"></textarea><script>
   note.oninput = () => (document.title = 'note ' + note.value);
   addEventListener('beforeunload', (event) => note.value && event.preventDefault());</script>`;
 
 let server: Server;
 let site = '';
-/** Answers that wait. */
+/** Responses that are held back. */
 let held: ServerResponse[] = [];
 let slow = 0;
 
@@ -64,7 +64,7 @@ test('a page that asks whether to leave it is stayed on, and left', async ({ pag
   await expect(dialog).toContainText('What you entered there may be lost.');
   await dialog.getByRole('button', { name: 'Stay' }).click();
   await expect(dialog).toBeHidden();
-  // The page is the same, with what was in it, and takes more.
+  // The page is the same, still has its text, and accepts more.
   await new Remote(page).click({ x: 100, y: 100 });
   await page.keyboard.press('Control+End');
   await page.keyboard.type(' on');
@@ -87,7 +87,7 @@ test('a page that does not come is given up by Stop', async ({ page, request }) 
   await page.locator('#address').press('Enter');
   await expect.poll(() => slow).toBe(before + 1);
   await page.getByRole('button', { name: 'Stop loading' }).click();
-  // The server's side of the line ends, and the page that was there takes what is typed.
+  // The server closes the connection. The previous page is still shown and accepts what is typed.
   await expect.poll(() => held.length).toBe(0);
   await expect(page.locator('#reload')).toHaveAccessibleName('Reload');
   await new Remote(page).click({ x: 100, y: 100 });

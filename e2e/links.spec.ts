@@ -1,7 +1,7 @@
 import { expect, test } from './test.js';
 import { accessible, auth, hasPicture, newSession, signIn } from './remote.js';
 
-/** Share links, from making one to sending away who came by it. */
+/** Share links, from creating one to disconnecting its visitors. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
@@ -31,7 +31,7 @@ test('a link is created, used on a phone, listed with its use, and revoked', asy
   await guest.getByRole('button', { name: 'Take control' }).click();
   await expect(page.locator('#control-words')).toHaveText('Another person is in control');
 
-  // Used up, and who came by it stays; another one is told why it does not open.
+  // A used-up link keeps its visitor. Another visitor reads why it does not open.
   await expect(row).toContainText('used 1 of 1 time');
   await expect(row).toContainText('1 here now');
   await row.getByText('Uses', { exact: true }).click();

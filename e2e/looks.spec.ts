@@ -1,11 +1,11 @@
 import { devices, expect, test, type Browser, type BrowserContext, type Page } from './test.js';
 import { accessible, auth, hasPicture, signIn } from './remote.js';
 
-/** Every page, in three widths and both themes: axe is content, nothing sticks out, fingers hit what they aim at. */
+/** Every page, in three widths and both themes: axe finds nothing, nothing sticks out, and everything is large enough for fingers. */
 
 const WIDTHS = [1440, 1024, 390] as const;
 
-/** The least (CSS px) that a finger can aim at. */
+/** The smallest size (CSS px) for a finger. */
 const TAP = 44;
 
 test.afterEach(async ({ request }) => {
@@ -17,13 +17,13 @@ async function windowOf(browser: Browser, width: (typeof WIDTHS)[number]): Promi
   return browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: { width, height: 844 } } as object);
 }
 
-/** Things to press that are too small. Links and buttons inside of running text may be: they are as high as it. */
+/** Elements to press that are too small. Links and buttons in running text may be as small as the text. */
 async function tooSmall(page: Page): Promise<string[]> {
   return page.evaluate((least) => {
     const text = 'p, pre, .output-body, .monaco-editor, .toasts';
     return [...document.querySelectorAll<HTMLElement>('a, button, input, select, textarea, summary')]
       .filter((element) => element.checkVisibility() && !element.closest(text) && element.id !== 'keys')
-      // A field is reached by touching what is drawn around it.
+      // Touching what is drawn around a field also reaches the field.
       .map((element): [HTMLElement, DOMRect] => [element, (element.closest('.address-field, .filter-text, .choice') ?? element).getBoundingClientRect()])
       .filter(([, { width, height }]) => width > 0 && height > 0 && Math.min(width, height) < least - 0.5)
       .map(([element, { width, height }]) => `${element.outerHTML.slice(0, 90)} ${Math.round(width)}×${Math.round(height)}`);
@@ -32,8 +32,8 @@ async function tooSmall(page: Page): Promise<string[]> {
 
 async function looksRight(page: Page, name: string): Promise<void> {
   const window = page.viewportSize()?.width ?? 0;
-  if (window !== 1024) await accessible(page, name); // between the two others, nothing looks different
-  // A phone shows a page that is too wide smaller: then the window is wider than the phone.
+  if (window !== 1024) await accessible(page, name); // the middle width looks like one of the others
+  // A phone zooms out when a page is too wide. Then the window is wider than the phone.
   const width = await page.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth));
   expect(width, `${name}: nothing sticks out`).toBe(window);
   if (window <= 390) expect(await tooSmall(page), `${name}: too small for a finger`).toEqual([]);
@@ -41,7 +41,7 @@ async function looksRight(page: Page, name: string): Promise<void> {
 
 for (const width of WIDTHS) {
   test(`pages without a session, ${width} px`, async ({ browser, request }) => {
-    // What has ended is listed by its page's name, which may be as short as this.
+    // An ended session is listed by its page's name, which may be as short as this.
     const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
     const code = "await page.setContent('<title>i</title>'); await expect(page).toHaveTitle('i')";
     await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, wait: true } });

@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accessible, auth, hasPicture, newSession, Remote, signIn } from './remote.js';
 
-/** What Chromium would say or draw beside the remote page: refusals, paper, the whole screen, the menu of the right button. */
+/** What Chromium would show outside the remote page: refused permissions, printing, full screen, the context menu. */
 
-/** Pages that say in their title what they received. */
+/** Pages whose title shows what they received. */
 const PAGES: Record<string, string> = {
   '/place': `<title>ready</title><button style="position:absolute;left:40px;top:40px;width:200px;height:60px">Where am I?</button><script>
     const tell = (text) => (document.title = text);
@@ -53,12 +53,12 @@ test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
 
-/** Waits until the remote page has received what its title says. */
+/** Waits until the remote page's title shows what it received. */
 async function received(request: APIRequestContext, session: string, title: string): Promise<void> {
   await expect.poll(async () => (await (await request.get(`/v1/sessions/${session}`, { headers: auth() })).json()).title).toBe(title);
 }
 
-/** A session whose person has gone to one of the pages. */
+/** Opens a session whose person has gone to one of the pages. */
 async function open(page: Page, request: APIRequestContext, path: string): Promise<{ session: string; remote: Remote }> {
   await signIn(page);
   const session = await newSession(page);
@@ -79,11 +79,11 @@ test('a person allows what a page was refused', async ({ page, request, context 
   const bar = page.getByRole('region', { name: 'A permission that the page was refused' });
   await expect(bar).toBeHidden();
   await remote.click({ x: 140, y: 70 });
-  await received(request, session, 'refused 1'); // nothing waits
+  await received(request, session, 'refused 1'); // nothing is blocked
   await expect(bar).toContainText(`${site.slice(7)} asked to know your location. It was blocked.`);
   await accessible(page, 'a page was refused a permission');
 
-  // The place is that of the person's device, if their own browser may tell it.
+  // The position is that of the person's device, if their own browser permits that.
   await context.setGeolocation({ latitude: 60.39, longitude: 5.32 });
   await context.grantPermissions(['geolocation']);
   await bar.getByRole('button', { name: 'Allow and reload' }).click();
@@ -92,7 +92,7 @@ test('a person allows what a page was refused', async ({ page, request, context 
   await remote.click({ x: 140, y: 70 });
   await received(request, session, 'at 60.39 5.32');
 
-  // Another permission is another question, and a no is one.
+  // Another permission is another question, and the answer is no.
   await go(page, request, session, '/note');
   await remote.click({ x: 140, y: 70 });
   await received(request, session, 'notes denied');
@@ -100,7 +100,7 @@ test('a person allows what a page was refused', async ({ page, request, context 
   await bar.getByRole('button', { name: 'Keep blocked' }).click();
   await expect(bar).toBeHidden();
 
-  // A page of the site that is left is left with its question.
+  // When a page is left, its question ends.
   await go(page, request, session, '/place');
   await remote.click({ x: 140, y: 70 });
   await received(request, session, 'at 60.39 5.32');
@@ -115,7 +115,7 @@ test('what a page prints is a file for the person', async ({ page, request }) =>
   const [saved] = await Promise.all([page.waitForEvent('download'), tray.getByRole('link', { name: /^Save .*\.pdf$/ }).click()]);
   const pdf = readFileSync(await saved.path());
   expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
-  // By the page's own call and by ours, which is not taken for another one of the page.
+  // By the page's own call and by ours, which must not count as another call of the page.
   await received(request, session, 'printed 2');
   await expect(tray.getByRole('listitem')).toHaveCount(1);
 });
@@ -125,9 +125,9 @@ test('a page fills the screen until Escape', async ({ page, request }) => {
   await remote.click({ x: 140, y: 70 });
   await received(request, session, 'whole 1280 0');
   await page.keyboard.press('Escape');
-  await received(request, session, 'part 1280 0'); // the key is Chromium's, as at home
+  await received(request, session, 'part 1280 0'); // Chromium uses the key, as it does with a window
   await page.keyboard.press('Escape');
-  await received(request, session, 'escape 1'); // and the page's where there is nothing to leave
+  await received(request, session, 'escape 1'); // and the page gets it where there is nothing to leave
 });
 
 test('the right button opens a menu, by mouse, keyboard and fingers', async ({ page, request, context }) => {
@@ -143,7 +143,7 @@ test('the right button opens a menu, by mouse, keyboard and fingers', async ({ p
   await right(60, 235);
   await received(request, session, 'own menu 2');
   await right(60, 55);
-  await expect(menu).toBeVisible(); // and none was for the page's own
+  await expect(menu).toBeVisible(); // the page's own menu opened none
   expect(await items()).toEqual(['Open link in new tab', 'Copy link address']);
   await accessible(page, 'the menu of a link');
   await page.keyboard.press('ArrowDown');
@@ -151,14 +151,14 @@ test('the right button opens a menu, by mouse, keyboard and fingers', async ({ p
   await expect(menu).toBeHidden();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${site}/note`);
 
-  // Nothing under the pointer; left by Escape, which the page does not get.
+  // Nothing under the pointer. Escape closes the menu, and the page does not get it.
   await right(700, 600);
   await expect(menu).toBeVisible();
   expect(await items()).toEqual(['Back', 'Forward', 'Reload']);
   await page.keyboard.press('Escape');
   await expect(menu).toBeHidden();
 
-  // A field, by keyboard: all of it copied, and pasted behind itself.
+  // In a field, by keyboard: all of it is copied, and pasted at its end.
   await remote.click({ x: 100, y: 175 });
   await page.keyboard.press('Control+a');
   await page.keyboard.press('ContextMenu');
@@ -190,7 +190,7 @@ test('the keys of the page are listed', async ({ page, request }) => {
   await accessible(page, 'the list of keys');
   await page.keyboard.press('Escape');
   await expect(help).toBeHidden();
-  // Typed into the remote page it is a question mark there.
+  // In the remote page, the key types a question mark.
   await remote.click({ x: 330, y: 175 });
   await page.keyboard.press('?');
   await received(request, session, 'field in a field?');

@@ -96,7 +96,7 @@ test('the list says what failed, and its filter stands in the address', async ({
   await expect(page).toHaveURL('/?q=button+gone&state=failed');
   await expect(rows).toHaveCount(1);
 
-  // The address holds all of it: for a reload, for another person, and for the way back.
+  // The address contains the whole filter: for a reload, for another person, and for the back button.
   await page.reload();
   await expect(chip('Failed')).toHaveAttribute('aria-pressed', 'true');
   await expect(rows).toHaveCount(1);
@@ -123,7 +123,7 @@ test('a session warns before it ends, takes more time, and leads to a new one', 
   await warning.getByRole('button', { name: '+30 min' }).click();
   await expect(warning).toBeHidden();
   await expect(page.locator('#time-left')).toHaveText('31 min left');
-  // In a narrow window there is no room beside the connection, so it stands below the title.
+  // In a narrow window there is no room beside the connection, so it is below the title.
   await page.setViewportSize({ width: 390, height: 844 });
   await expect(page.locator('#time-left')).toBeHidden();
   await expect(page.locator('#time-left-below')).toBeVisible();
@@ -135,7 +135,7 @@ test('a session warns before it ends, takes more time, and leads to a new one', 
   const { timeout } = await (await request.get(`/v1/sessions/${session}`, { headers: auth() })).json();
   expect(timeout).toBe(100_000 + 30 * 60_000);
 
-  // A session whose time is up ends, and a new one goes on with its page and its script.
+  // A session whose time is up ends, and a new one continues with its page and its script.
   await run(page, 'return 40 + 2');
   await expect(page.locator('[data-result]')).toHaveText('42');
   await request.patch(`/v1/sessions/${session}`, { headers: auth(), data: { timeout: 1_000 } });
@@ -161,12 +161,12 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   await expect(run.locator('.at-fault')).toContainText("getByText('no such thing')");
   await expect(run.locator('.output-line', { hasText: 'said by the script' })).toBeVisible();
   await expect(run.locator('.output-line.error')).toContainText('click');
-  // The events that the panel had while the session lived, without anybody having opened it.
+  // The panel's events from when the session was live, although nobody had opened the panel.
   await expect(page.locator('#events-list .event', { hasText: 'said by the page' })).toBeVisible();
   await expect(page.locator('#events-list .event', { hasText: '/demo/login' }).first()).toBeVisible();
   await page.locator('#events-list .event', { hasText: 'said by the page' }).click();
   await expect(page.locator('#events-detail')).toBeVisible();
-  // Nothing more is captured here, so nothing offers it.
+  // Nothing more is captured here, so there is no button for it.
   await page.locator('#events-list .event', { hasText: '/demo/login' }).first().click();
   await page.getByRole('tab', { name: 'Response' }).click();
   await expect(page.locator('#events-detail')).toContainText('was not captured: it is no text, or its capture was off.');
@@ -214,14 +214,14 @@ test('using the page takes control, and the keyboard types there', async ({ page
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await expect(page.locator('#stage-area')).toHaveAttribute('data-party', 'me');
 
-  // What was typed is seen by a script, once it is its turn.
+  // A script reads what was typed, as soon as it may.
   const remote = new Remote(page);
   await remote.click({ x: 640, y: 310 });
   await page.keyboard.type('One+Test@Example.com');
   await page.keyboard.press('Home');
   await page.keyboard.press('Delete');
   await page.keyboard.type('Ö');
-  // What an input method commits, and what is pasted.
+  // Text that an input method commits, and text that is pasted.
   await page.keyboard.press('End');
   await page.keyboard.insertText('日本😀');
   await page.evaluate(() => navigator.clipboard.writeText('-pasted'));
@@ -289,7 +289,7 @@ test('two people pass control between them', async ({ page, browser, baseURL }) 
   await expect(other.getByText('The person in control keeps it for now')).toBeVisible();
   await expect(page.locator('#control-words')).toHaveText('You are in control');
 
-  // Somebody else asks: handed over at once. Back by waiting.
+  // Another person asks, and gets control at once. Control comes back after a wait.
   await page.getByRole('button', { name: 'Release' }).click();
   await other.getByRole('button', { name: 'Take control' }).click();
   await expect(page.locator('#control-words')).toHaveText('Another person is in control');
@@ -371,8 +371,7 @@ await page.evaluate(() => {
   expect(await events.locator('.event').count()).toBeLessThan(80);
   expect(await page.locator('#events-list img, #events-list script').count()).toBe(0);
 
-  // Scrolling through all of it stays smooth: half of the frames are no later than
-  // 60 ms, on a machine that has time for frames at all.
+  // Scrolling through all of it stays smooth: half of the frames take at most 60 ms, on a machine that has time for frames at all.
   const median = (scrolled: boolean) => events.evaluate(async (list, scrolled) => {
     const frames: number[] = [];
     let last = performance.now();
@@ -435,7 +434,7 @@ test('the theme is the person’s choice', async ({ page }) => {
   await expect(toggle).toHaveAccessibleName('Theme: dark');
   expect(await ground()).not.toBe(light);
 
-  // Who wants less motion gets the other theme at once, and not one element after the other.
+  // With reduced motion, the other theme appears at once, and not one element after the other.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   const heading = await page.getByRole('heading').evaluate((one) => {
     const before = getComputedStyle(one).color;
@@ -509,7 +508,7 @@ test('a crash is told, and mended', async ({ page, baseURL, server }) => {
   await expect(page.getByRole('heading', { name: 'The browser crashed' })).toBeHidden({ timeout: 20_000 });
   await expect(address).toHaveValue(/\/demo\/login$/);
   await expect(page.locator('#connection-words')).toHaveText(/^\d+ ms$/);
-  // Control is still theirs, and pictures come again.
+  // The person still has control, and pictures arrive again.
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await new Remote(page).click({ x: 640, y: 405 });
   await page.keyboard.type('again');
@@ -535,7 +534,7 @@ function browsersOf(folder: string): number[] {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
         return command.includes(`--user-data-dir=${folder}`) && !command.includes('--type=');
       } catch {
-        return false; // it ended just now
+        return false; // it has just ended
       }
     });
 }

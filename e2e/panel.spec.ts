@@ -1,13 +1,13 @@
 import { expect, test, type APIRequestContext, type Page } from './test.js';
 import { accessible, auth, hasPicture, signIn } from './remote.js';
 
-/** The panel of events beside the live view, as an operator uses it. */
+/** The events panel beside the live view, as an operator uses it. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
 
-/** A page's text that tries to be more than text, and is as long as it may be. */
+/** Text from a page that tries to be more than text, with the maximum length. */
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u202eevil`;
 
 async function open(page: Page, request: APIRequestContext): Promise<{ id: string; run: (code: string) => Promise<void> }> {
@@ -136,7 +136,7 @@ test('thousands of lines stay few elements, and are walked through by keyboard',
     for (let i = 0; i < 4000; i++) { console.log('line ' + i); if (i % 500 === 0) await new Promise(r => setTimeout(r)); }
   })`);
   await expect(rows(page, 'line 3999')).toBeVisible();
-  // Beneath a wide page there is room for both.
+  // Below a wide page there is room for both.
   const box = async (selector: string) => (await page.locator(selector).boundingBox()) ?? { y: 0, height: 0 };
   await expect.poll(async () => (await box('#frame')).y + (await box('#frame')).height - (await box('#side')).y).toBeLessThanOrEqual(0);
   expect((await box('#frame')).height).toBeGreaterThan(200);
@@ -178,7 +178,7 @@ test('borders between the panels are moved by keys, and stay where they were put
   expect((pane?.height ?? 0) / (side?.height ?? 1)).toBeCloseTo(0.24, 1);
 });
 
-/** What the page's main thread works, in ms of its own time: a busy machine does not count. */
+/** How long the page's main thread works, in ms of its own time, so that a busy machine does not count. */
 async function working(page: Page): Promise<(what: () => Promise<void>) => Promise<number>> {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
@@ -207,7 +207,7 @@ test('ten thousand lines are as smooth as a few hundred', async ({ page, request
     }
   });
   const work = await working(page);
-  await say(300); // what is compiled and measured once is done
+  await say(300); // one-time compilation and measurement are done
   await scroll();
   const few = { append: await work(() => say(500)), scroll: await work(scroll) };
   while (lines < 10_000) await say(1_000);

@@ -12,7 +12,7 @@ const root = path.dirname(import.meta.dirname);
 export default defineConfig({
   testDir: '.',
   outputDir: path.join(root, 'test-results'),
-  workers: 1, // each has a server of its own (test.ts), but two at once fill two cores
+  workers: 1, // each has a server of its own (test.ts), but two at once keep two cores busy
   retries: 0,
   timeout: 120_000,
   expect: { timeout: 10_000 },

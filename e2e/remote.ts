@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type APIRequestContext, type CDPSession, type Page } from './test.js';
 
-/** Places on the demo site, in CSS pixels of a 1280×720 page. */
+/** Positions on the demo site, in CSS pixels of a 1280×720 page. */
 export interface Places {
   password: Point;
   handle: Point;
@@ -25,7 +25,7 @@ export async function signIn(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
 }
 
-/** A new session by the button, and its id. */
+/** Creates a session with the button, and returns its id. */
 export async function newSession(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'New session' }).click();
   await page.waitForURL('**/sessions/*');
@@ -38,11 +38,11 @@ export async function hasPicture(page: Page): Promise<void> {
   await expect(page.locator('#skeleton')).toBeHidden({ timeout: 20_000 });
 }
 
-/** A remote page as a person has it: a picture to look at, a place to point at. */
+/** A remote page as a person uses it: a picture to look at, with points to press. */
 export class Remote {
   constructor(readonly page: Page) {}
 
-  /** Where a point of the remote page is in this window. */
+  /** Converts a point of the remote page to this window. */
   async at(point: Point): Promise<Point> {
     const box = await this.page.locator('#frame').boundingBox();
     if (!box) throw new Error('the remote page is not in sight');
@@ -59,7 +59,7 @@ export class Remote {
     }, point);
   }
 
-  /** Looks for the gap of the captcha, the darkest thing of the scene: the distance of its left edge from the scene's. */
+  /** Finds the captcha's gap, the darkest part of the scene. Returns the distance of its left edge from the scene's. */
   async gap(scene: Places['scene']): Promise<number> {
     let found = -1;
     await expect(async () => {
@@ -94,10 +94,10 @@ export class Remote {
   }
 }
 
-/** Places that a hand passes through on its way. */
+/** Number of points that a hand passes through on its way. */
 const STEPS = 24;
 
-/** Places between two points, one each frame of the page: no hand is faster than that. */
+/** Points between two points, one in each frame of the page, because a hand is not faster than that. */
 async function* way(page: Page, from: Point, to: Point): AsyncGenerator<Point> {
   for (let i = 1; i <= STEPS; i++) {
     await page.evaluate(() => new Promise(requestAnimationFrame));
@@ -140,7 +140,7 @@ export class Fingers extends Remote {
     await this.touch('touchEnd');
   }
 
-  /** Spreads two fingers around a point until it is shown `factor` times as large. */
+  /** Spreads two fingers around a point until the page is shown `factor` times as large. */
   async pinch(point: Point, factor: number): Promise<void> {
     const middle = await this.at(point);
     const pair = (distance: number): [Point, Point] => [{ x: middle.x - distance / 2, y: middle.y }, { x: middle.x + distance / 2, y: middle.y }];
@@ -151,10 +151,7 @@ export class Fingers extends Remote {
   }
 }
 
-/**
- * Learns where things are on the demo site, by going through it in a page of
- * one's own that is as large as a session's.
- */
+/** Finds the positions on the demo site by visiting it in a page of the test's own that is as large as a session's. */
 export async function explore(page: Page): Promise<Places> {
   const middle = async (selector: string): Promise<Point> => {
     const box = await page.locator(selector).boundingBox();
@@ -196,7 +193,7 @@ async function gapOf(page: Page): Promise<number> {
   });
 }
 
-/** What arrives on the person's phone: the code for the visitor that the session's browser is. */
+/** Returns the code on the person's phone for the visitor that is the session's browser. */
 export async function codeOnPhone(request: APIRequestContext, session: string): Promise<string> {
   const context = await request.get(`/v1/sessions/${session}/context`, { headers: auth() });
   expect(context.status()).toBe(200);
@@ -208,11 +205,11 @@ export async function codeOnPhone(request: APIRequestContext, session: string): 
   return code;
 }
 
-/** Nothing that keeps people out: axe, in both themes. */
+/** Checks with axe, in both themes, that everybody can use the page. */
 export async function accessible(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    // Colours change over a moment, which counts.
+    // Colours change gradually, so this waits until they have changed.
     await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))));
     const { violations } = await new AxeBuilder({ page }).analyze();
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`), `${name}, ${colorScheme}`).toEqual([]);
@@ -220,7 +217,7 @@ export async function accessible(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
 
-/** Puts a script into the editor, whichever it is, and runs it. */
+/** Puts a script into the editor, of either kind, and runs it. */
 export async function run(page: Page, script: string): Promise<void> {
   await expect(page.locator('.monaco-editor')).toBeVisible({ timeout: 30_000 });
   await page.locator('.monaco-editor .view-lines').click();
@@ -234,7 +231,7 @@ export async function run(page: Page, script: string): Promise<void> {
 export async function signInByHand(remote: Remote, places: Places, code: () => Promise<string>, step: () => Promise<void> = async () => {}): Promise<void> {
   const { page } = remote;
   await remote.click(places.password);
-  await page.locator('#keys').focus(); // the keyboard button on a phone; already so with a mouse
+  await page.locator('#keys').focus(); // needs the keyboard button on a phone; with a mouse this is already so
   await page.keyboard.type(PASSWORD);
   await step();
   await page.keyboard.press('Enter');
@@ -243,7 +240,7 @@ export async function signInByHand(remote: Remote, places: Places, code: () => P
   await step();
   await remote.drag(places.handle, { x: places.handle.x + gap, y: places.handle.y });
 
-  // The scene gives way to the form for the code, which has the focus.
+  // The form for the code replaces the scene and gets the focus.
   await expect(async () => {
     const [r, g, b] = await remote.color({ x: places.code.x, y: places.code.y + 18 });
     expect(Math.min(r, g, b)).toBeGreaterThan(240);

@@ -1,7 +1,7 @@
 import { expect, test } from './test.js';
 import { accessible, auth, newSession, run, signIn } from './remote.js';
 
-/** Scripts that are kept: written beside the browser, found again on their page. */
+/** Saved scripts: they are written beside the browser, and found again on their page. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
@@ -39,7 +39,7 @@ test('a script is saved with its arguments, run again, renamed, opened and delet
   await expect(menu).toHaveText('Double it •');
   await expect(page.locator('[data-result]')).toHaveText('15');
 
-  // An earlier run shows its own script, and brings it back.
+  // An earlier run shows its own script, and can put it back into the editor.
   await page.getByRole('tab', { name: 'Runs' }).click();
   await page.locator('.run-row').last().click();
   await expect(page.locator('[data-result]')).toHaveText('10');

@@ -1,7 +1,7 @@
 import { expect, test, type Page } from './test.js';
 import { accessible, auth, signIn } from './remote.js';
 
-/** What this browser does for the person, and what the server says of itself. */
+/** What this browser does for the person, and what the server reports about itself. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
@@ -11,7 +11,7 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   const context = await browser.newContext();
   await context.grantPermissions([], { origin: baseURL });
   const page = await context.newPage();
-  // The browser's own notifications are drawn by the system: what was shown is noted instead.
+  // The system draws the browser's own notifications, so this records them instead.
   await page.addInitScript(() => {
     const shown: string[] = JSON.parse(sessionStorage.getItem('shown') ?? '[]');
     let asked = Number(sessionStorage.getItem('asked'));
@@ -53,7 +53,7 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   const usual = await icon();
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
   await expect(page.locator('.card')).toHaveCount(1);
-  await expect.poll(() => page.evaluate(() => navigator.locks.query().then(({ held }) => held?.length))).toBe(1); // this page is the one that tells
+  await expect.poll(() => page.evaluate(() => navigator.locks.query().then(({ held }) => held?.length))).toBe(1); // this page announces takeovers
   await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code' } });
   await expect(page).toHaveTitle(/^\(1\) /);
   expect(await noted('shown')).toBe('["A person is needed: Enter the code"]');
@@ -62,7 +62,7 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   await expect(page).toHaveTitle(/^Sessions/);
   expect(await icon()).toBe(usual);
 
-  // Any page of the operator tells, and of several only one.
+  // Any page of the operator announces takeovers, but only one of several.
   const { id: other } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
   await Promise.all([page.waitForResponse('**/v1/sessions/stream'), page.goto('/scripts')]);
   const second = await context.newPage();
@@ -92,7 +92,7 @@ test('a takeover that begins before a page is the one that tells is told, and by
     const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
     await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason } });
   };
-  /** Opens a page while the one who tells is somebody else, until `free` is called. */
+  /** Opens a page that does not announce takeovers, until `free` is called. */
   const openUntold = async (path: string): Promise<{ page: Page; free(): Promise<void> }> => {
     const holder = await context.newPage();
     await holder.goto('/healthz');
@@ -105,7 +105,7 @@ test('a takeover that begins before a page is the one that tells is told, and by
   await signIn(first);
   await first.close();
 
-  // The list knows of it, and waits for its turn.
+  // The list shows the takeover, but does not announce it yet.
   const list = await openUntold('/');
   await expect(list.page).toHaveTitle(/^Sessions/);
   await expect(list.page.locator('#online')).toHaveAttribute('data-state', 'open');
@@ -115,7 +115,7 @@ test('a takeover that begins before a page is the one that tells is told, and by
   await list.free();
   await expect.poll(() => said(list.page)).toEqual(['For the list']);
 
-  // A page that takes over from another one tells only of what nobody told.
+  // A page that takes over from another one announces only what has not been announced.
   const copy = await context.newPage();
   await copy.goto('/');
   await expect(copy).toHaveTitle(/^\(1\) /);
@@ -123,7 +123,7 @@ test('a takeover that begins before a page is the one that tells is told, and by
   await ask('For the copy');
   await expect.poll(() => said(copy)).toEqual(['For the copy']);
 
-  // Other pages do not even ask before it is their turn.
+  // Other pages do not even ask before they are elected.
   await copy.close();
   const scripts = await openUntold('/scripts');
   await ask('For the scripts');

@@ -7,7 +7,7 @@ test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
 
-/** The way of the product: a script asks, a person helps by the link they were sent, the script goes on. */
+/** The main use of the product: a script asks, a person helps with the link they were sent, and the script continues. */
 
 async function placesOf(browser: Browser): Promise<Places> {
   const context = await browser.newContext();
@@ -16,7 +16,7 @@ async function placesOf(browser: Browser): Promise<Places> {
   return places;
 }
 
-/** Runs the sample script and gives the link that the inbox offers. */
+/** Runs the sample script and returns the link from the inbox. */
 async function askForHelp(page: Page): Promise<{ session: string; link: string }> {
   await signIn(page);
   const session = await newSession(page);
@@ -39,7 +39,7 @@ async function askForHelp(page: Page): Promise<{ session: string; link: string }
   return { session, link };
 }
 
-/** What the operator sees once the person pressed Done. */
+/** Checks what the operator sees after the person has pressed Done. */
 async function hasFinished(page: Page): Promise<void> {
   await expect(page.locator('#output-words')).toHaveText('Succeeded', { timeout: 20_000 });
   await expect(page.locator('[data-result]')).toHaveText('"Demo User"');
@@ -66,7 +66,7 @@ async function hasFinished(page: Page): Promise<void> {
 test('a person helps with the mouse', async ({ page, browser, request }) => {
   const places = await placesOf(browser);
   const { session, link } = await askForHelp(page);
-  // A page that is loaded again knows how long the run has waited.
+  // A reloaded page knows how long the run has waited.
   const waited = page.locator('#output-waited');
   await expect(waited).toHaveText(/^\+ (?!0:00)\d:\d\d waiting$/);
   const before = await waited.textContent() ?? '';
@@ -109,10 +109,10 @@ test('a person helps on a phone', async ({ page, browser, request }) => {
   await expect(theirs.locator('#note')).toBeHidden();
   await accessible(theirs, 'takeover on a phone');
   await expect(theirs.locator('#control-words')).toHaveText('You are in control');
-  // Nothing sticks out to the side.
+  // Nothing is wider than the window.
   expect(await theirs.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 
-  // A page of 1280 pixels is too small there: one press brings it closer, another shows all of it.
+  // A page of 1280 pixels is too small there: one press zooms in, another shows all of it.
   const width = async (): Promise<number> => (await theirs.locator('#frame').boundingBox())?.width ?? 0;
   const whole = await width();
   expect(whole).toBeLessThan(390);
@@ -173,11 +173,11 @@ test('only who works says that it is done', async ({ browser, request }) => {
   await expect(other.locator('#errand-busy')).toContainText('Another person is working on this');
   await expect(other.getByRole('button', { name: 'Done' })).toBeHidden();
   await accessible(other, 'a takeover that another person works on');
-  // A page that is not ours gets no further.
+  // A page of another site gets no access.
   const status = await other.evaluate(async (path) => (await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' })).status, `/v1/sessions/${id}/takeovers/${url.split('/').pop().split('#')[0]}/done`);
   expect(status).toBe(409);
 
-  // Asking for control is the way to it.
+  // The way to control is to ask for it.
   await other.getByRole('button', { name: 'Ask for control' }).click();
   await worker.getByRole('button', { name: 'Hand over' }).click();
   await expect(other.getByRole('button', { name: 'Done' })).toBeVisible();

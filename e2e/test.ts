@@ -7,7 +7,7 @@ import path from 'node:path';
 export { devices, expect } from '@playwright/test';
 export type { APIRequestContext, Browser, BrowserContext, CDPSession, Download, Locator, Page } from '@playwright/test';
 
-/** How long (ms) a server may take to start and to stop; a busy machine needs a part of it. */
+/** How long (ms) a server may take to start and to stop. Even a busy machine needs only part of it. */
 const PATIENCE = 60_000;
 
 /** A server of its own for each worker, so that tests of one worker may end all sessions. */
@@ -31,7 +31,7 @@ export const test = base.extend<object, { server: Server }>({
   baseURL: async ({ server }, use) => use(server.url),
 });
 
-/** Starts a server on a port of this machine, with further flags. */
+/** Starts a server on a port of this machine, with additional flags. */
 export async function serve(port: number, flags: string[]): Promise<Server & { close(): Promise<void> }> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'takeover-e2e-'));
   const address = `127.0.0.1:${port}`;

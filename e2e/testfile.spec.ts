@@ -1,7 +1,7 @@
 import { expect, test } from './test.js';
 import { accessible, auth, newSession, run, signIn } from './remote.js';
 
-/** What comes of a Playwright Test file is listed under the editor, test by test. */
+/** The results of a Playwright Test file are listed under the editor, test by test. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });

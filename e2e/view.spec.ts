@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { connect, createServer as createLine, type AddressInfo, type Server as LineServer, type Socket } from 'node:net';
 import { accessible, auth, hasPicture, key, Remote } from './remote.js';
 
-/** The live view over lines that break, pages that nobody sees, and sessions that end. */
+/** The live view with connections that break, pages that nobody sees, and sessions that end. */
 
 const PAGE = `<!doctype html><title>moving</title><style>body{margin:0}button{position:fixed;inset:0 auto auto 0;width:400px;height:200px}
   input{position:fixed;left:0;top:240px;width:400px;height:60px}
@@ -17,7 +17,7 @@ const PAGE = `<!doctype html><title>moving</title><style>body{margin:0}button{po
     setInterval(() => { document.querySelector('div').textContent = ++n }, 200);
   }</script>`;
 
-/** What sessions look at, how often its button was pressed there, and all that was typed into its field. */
+/** The page that sessions open. It counts the presses of its button, and records what is typed into its field. */
 class Site {
   clicks = 0;
   typed = '';
@@ -28,7 +28,7 @@ class Site {
     this.#server = createServer((request, response) => {
       if (request.method === 'POST' && request.url === '/clicked') this.clicks++;
       if (request.method === 'POST' && request.url === '/typed') {
-        // Requests may pass each other; the field only grows.
+        // Requests may overtake each other, but the field only grows.
         request.setEncoding('utf8').on('data', (text: string) => (this.typed = text.length > this.typed.length ? text : this.typed));
       }
       response.setHeader('Content-Type', 'text/html').end(PAGE);
@@ -50,7 +50,7 @@ async function listen(server: Server | LineServer, port = 0): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A line between the person's browser and the server, which can be cut, or swallow all that is said without a word. */
+/** A connection between the person's browser and the server that can be cut, or silently drop all data. */
 class Line {
   port = 0;
   #silent = false;
@@ -76,19 +76,19 @@ class Line {
     this.port = await listen(this.#server, this.port);
   }
 
-  /** From now on nothing comes through; nobody is told. */
+  /** From now on nothing passes, and neither side is told. */
   silence(): void {
     this.#silent = true;
     for (const socket of this.#ends.keys()) socket.unpipe().pause();
   }
 
-  /** All that was said meanwhile comes through now. */
+  /** Everything that was held back passes now. */
   resume(): void {
     this.#silent = false;
     for (const [socket, other] of this.#ends) socket.pipe(other);
   }
 
-  /** Who connects from now on is heard; what was silent stays so. */
+  /** New connections work from now on; silent ones stay silent. */
   speak(): void {
     this.#silent = false;
   }
@@ -156,7 +156,7 @@ test('figures on demand, and no pictures for a page that nobody sees', async ({ 
 
 test('pictures are no larger than they are shown', async ({ page, request }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  // Changes often enough for no sharp still, which is of the page's own size, and seldom enough for any machine.
+  // Changes too often for a sharp still, which has the page's own size, and seldom enough for any machine.
   await open(page, await sessionAt(request, { url: `${site.address}#calm` }));
   const width = (): Promise<number> => page.locator('#screen').evaluate((canvas: HTMLCanvasElement) => canvas.width);
   await expect.poll(width).toBeLessThan(600);
@@ -234,7 +234,7 @@ test('a page that took nothing for too long says why it was disconnected, and co
     const made = await request.post(`${own.url}/v1/sessions`, { headers: auth(), data: { url: site.address } });
     await line.mend();
     await open(page, (await made.json()).id, `http://127.0.0.1:${line.port}`);
-    // Every sentence of the overlay, because this one is gone when the page is connected again.
+    // Records every text of the overlay, because this one is gone when the page has reconnected.
     await page.evaluate(() => {
       const said: string[] = ((window as { said?: string[] }).said = []);
       const text = document.querySelector('#overlay-text');

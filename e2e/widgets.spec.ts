@@ -7,7 +7,7 @@ test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
 
-/** A page that says in its title what it received last. */
+/** A page whose title shows what it received last. */
 const PAGE = `<title>ready</title><style>*{margin:0;box-sizing:border-box}select,input,iframe,#host{position:absolute;left:40px;width:240px;height:36px;border:1px solid;font:16px sans-serif}a{position:absolute;left:600px;top:40px}</style>
   <select id=city style="top:40px"><option>Berlin<option>Bern<optgroup label=North><option>Bergen<option disabled>Bodø<option>Åre</optgroup></select>
   <select id=many multiple style="top:90px;height:90px"><option selected>one<option>two<option>three</select>
@@ -35,7 +35,7 @@ async function open(page: Page, request: APIRequestContext): Promise<{ session: 
   return { session, received };
 }
 
-/** Whether an element stands below a place of the remote page, at its left edge. */
+/** Whether an element is below a point of the remote page, aligned with its left edge. */
 async function standsAt(remote: Remote, element: Locator, x: number, y: number): Promise<void> {
   const at = await remote.at({ x, y });
   await expect.poll(async () => {
@@ -63,7 +63,7 @@ test('lists, by mouse and by keyboard', async ({ page, request }) => {
   await received('input city=Bergen change city=Bergen');
   await expect(panel).toBeHidden();
 
-  // Opened by a key, found by typing; then left by Escape, then the closed list is changed by an arrow.
+  // Opened with a key, and an option found by typing. Escape closes it; then an arrow changes the closed list.
   await page.keyboard.press('Alt+ArrowDown');
   await expect(list).toBeFocused();
   await page.keyboard.type('bern');
@@ -74,14 +74,14 @@ test('lists, by mouse and by keyboard', async ({ page, request }) => {
   await expect(list).toBeFocused();
   await page.keyboard.press('End');
   await expect(list.locator('.active')).toHaveText('Åre');
-  await page.keyboard.press('ArrowUp'); // past what is disabled
+  await page.keyboard.press('ArrowUp'); // skipping disabled options
   await expect(list.locator('.active')).toHaveText('Bergen');
   await page.keyboard.press('Escape');
   await expect(panel).toBeHidden();
   await page.keyboard.press('ArrowUp');
   await received('input city=Berlin change city=Berlin');
 
-  // In a frame and in a shadow tree; a press beside it closes it.
+  // In a frame and in a shadow tree. A press outside closes it.
   await remote.click({ x: 100, y: 576 });
   await standsAt(remote, panel, 41, 591);
   await list.getByRole('option', { name: 'out' }).click();
@@ -94,7 +94,7 @@ test('lists, by mouse and by keyboard', async ({ page, request }) => {
   await remote.click({ x: 900, y: 400 });
   await expect(panel).toBeHidden();
 
-  // Several are chosen in the page itself.
+  // Several options are chosen in the page itself.
   await remote.click({ x: 100, y: 142 });
   await received('input many=three change many=three');
   await expect(panel).toBeHidden();
@@ -150,7 +150,7 @@ test.describe('on a phone', () => {
     const { received } = await open(page, request);
     const fingers = await Fingers.on(page);
     const panel = page.locator('.widget');
-    await fingers.click({ x: 100, y: 58 }); // takes control, as nobody has it
+    await fingers.click({ x: 100, y: 58 }); // takes control, because nobody has it
     await expect(panel).toHaveAttribute('data-sheet', '');
     await expect.poll(async () => {
       const box = await panel.boundingBox();
@@ -162,7 +162,7 @@ test.describe('on a phone', () => {
     await received('input city=Åre change city=Åre');
     await expect(panel).toBeHidden();
 
-    // What fingers cannot do in the page: choose several.
+    // Several options cannot be chosen in the page with fingers.
     await fingers.click({ x: 100, y: 122 });
     const option = (name: string): Locator => panel.getByRole('option', { name });
     await expect(option('two')).toHaveAttribute('aria-selected', 'true');
