@@ -27,12 +27,12 @@ func TestWrongCalls(t *testing.T) {
 		{"frobnicate", 2, "Try: takeover --help"},
 		{"run", 2, "Try: takeover run --help"},
 		{"sessions x", 2, "Try: takeover sessions list --help"},
-		{"run FILE --timeout 5x", 2, `"5x" is no time: write 90s, 5m or 1h30m; a number alone is seconds`},
+		{"run FILE --timeout 5x", 2, `"5x" is not a duration: write 90s, 5m or 1h30m; a number alone is seconds`},
 		{"run FILE --timeout=-5s", 2, "less than no time"},
 		{"run FILE --timeout 0", 2, "--timeout: a run needs some time"},
 		{"run FILE --args {a:1}", 2, `write it as in --args '{"name": "Ada"}'`},
 		{"run -", 2, "the script is empty"},
-		{"run FILE --server ftp://x", 2, `"ftp://x" is no server's address: write http://host:port in --server or TAKEOVER_URL`},
+		{"run FILE --server ftp://x", 2, `"ftp://x" is not a server address: write http://host:port in --server or TAKEOVER_URL`},
 		{"run FILE --server 127.0.0.1:1", 1, "http://127.0.0.1:1 does not answer: is the server running? Start one with takeover serve, or name another with --server or TAKEOVER_URL"},
 		{"serve --key x", 2, "serve takes its key from TAKEOVER_API_KEY"},
 		{"serve --server x", 2, "serve listens on --addr"},
@@ -40,8 +40,8 @@ func TestWrongCalls(t *testing.T) {
 		{"version --server x", 2, "version has no use for --server"},
 		{"completion tcsh", 2, "bash"},
 		{"doctor --addr=99", 1, "99 is no address: missing port in address\n                    → Write host:port"},
-		{"doctor --chromium /nope", 1, "/nope is no program that can be started\n                    → Install it: apt-get install chromium. Or name another with --chromium"},
-		{"serve --chromium /nope", 1, "no session could be created: /nope is no program that can be started. Install it: apt-get install chromium. Or name another with --chromium"},
+		{"doctor --chromium /nope", 1, "/nope cannot be run\n                    → Install it: apt-get install chromium. Or name another with --chromium"},
+		{"serve --chromium /nope", 1, "no session could be created: /nope cannot be run. Install it: apt-get install chromium. Or name another with --chromium"},
 	} {
 		args := strings.Fields(c.call)
 		for i := range args {

@@ -87,7 +87,7 @@ func serverURL(given string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%q is no server's address: write http://host:port in --server or TAKEOVER_URL", given)
+		return "", fmt.Errorf("%q is not a server address: write http://host:port in --server or TAKEOVER_URL", given)
 	}
 	return strings.TrimRight(text, "/"), nil
 }

@@ -33,7 +33,7 @@ type doctorCommand struct {
 	Addr     string `help:"Address that the server would listen on." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
 	DataDir  string `help:"The server's data directory." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
 	Chromium string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
-	Health   bool   `help:"Only ask the server's /healthz: exit code 0 when it answers, 1 when not. For a container's health check."`
+	Health   bool   `help:"Only request the server's /healthz: exit code 0 if it answers, otherwise 1. For a container's health check."`
 }
 
 // finding is the outcome of one check.
@@ -153,7 +153,7 @@ func findChromium(path string) error {
 		return err
 	}
 	if _, err := exec.LookPath(path); err != nil {
-		return fmt.Errorf("%s is no program that can be started", path)
+		return fmt.Errorf("%s cannot be run", path)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 
 type (
 	filesCommand struct {
-		List   filesList   `cmd:"" aliases:"ls" help:"List a session's files: what its pages downloaded, what scripts wrote, what was put there."`
+		List   filesList   `cmd:"" aliases:"ls" help:"List a session's files: those that pages downloaded, scripts wrote and people added."`
 		Get    filesGet    `cmd:"" help:"Fetch a file of a session."`
 		Put    filesPut    `cmd:"" help:"Add files to a session, for scripts that upload them."`
 		Remove filesRemove `cmd:"" aliases:"rm" help:"Remove files of a session."`
@@ -26,7 +26,7 @@ type (
 	}
 	filesGet struct {
 		Session string `arg:"" help:"The session's id."`
-		Name    string `arg:"" help:"The file's name, as takeover files list has it."`
+		Name    string `arg:"" help:"The file's name, as listed by takeover files list."`
 		Output  string `short:"o" help:"Where to write it; - is standard output. Default: its name, in this folder." placeholder:"FILE"`
 	}
 	filesPut struct {

@@ -22,10 +22,10 @@ func duration(ctx *kong.DecodeContext, target reflect.Value) error {
 		d, err = time.Duration(seconds*float64(time.Second)), nil
 	}
 	if err != nil {
-		return fmt.Errorf("%q is no time: write 90s, 5m or 1h30m; a number alone is seconds", text)
+		return fmt.Errorf("%q is not a duration: write 90s, 5m or 1h30m; a number alone is seconds", text)
 	}
 	if d < 0 {
-		return fmt.Errorf("%q is less than no time", text)
+		return fmt.Errorf("%q is negative", text)
 	}
 	target.SetInt(int64(d))
 	return nil

@@ -36,22 +36,22 @@ Exit codes: 0 when it went well, 1 when what was tried failed, 2 for a call that
 // cli holds all commands, and the flags that they share.
 type cli struct {
 	Server  string      `help:"Address of the server that the other commands talk to." default:"${server}" env:"TAKEOVER_URL" group:"Connection"`
-	Key     string      `help:"API key; by default the first of TAKEOVER_API_KEY, or the one kept in the data directory." placeholder:"KEY" group:"Connection"`
+	Key     string      `help:"API key. Default: the first key in TAKEOVER_API_KEY, or the one in the data directory." placeholder:"KEY" group:"Connection"`
 	JSON    bool        `help:"Write JSON." name:"json"`
 	Release versionFlag `help:"Print the version." name:"version"`
 
 	Serve     serveCommand     `cmd:"" help:"Run the server."`
-	Run       runCommand       `cmd:"" help:"Run a script, a Playwright Test file included."`
+	Run       runCommand       `cmd:"" help:"Run a script or a Playwright Test file."`
 	Sessions  sessionsCommand  `cmd:"" aliases:"list" help:"List, show, release and open sessions."`
 	Files     filesCommand     `cmd:"" help:"List, fetch, add and remove a session's files."`
 	Takeovers takeoversCommand `cmd:"" help:"List the takeovers that wait for a person."`
-	Doctor    doctorCommand    `cmd:"" help:"Check what the server needs on this machine, and say how to mend it."`
+	Doctor    doctorCommand    `cmd:"" help:"Check that this machine has what the server needs, and say how to fix what is missing."`
 	Version   versionCommand   `cmd:"" help:"Print the version, and which Chromium would be used."`
 
-	Licenses   licensesCommand   `cmd:"" help:"Print the licences of the program and of what is part of it."`
-	Completion completionCommand `cmd:"" help:"Print what makes a shell complete commands and flags."`
+	Licenses   licensesCommand   `cmd:"" help:"Print the licences of the program and of the parts that it contains."`
+	Completion completionCommand `cmd:"" help:"Print a script that makes a shell complete commands and flags."`
 
-	ScriptWorker struct{} `cmd:"" hidden:"" help:"What the server starts for each run."`
+	ScriptWorker struct{} `cmd:"" hidden:"" help:"The worker process that the server starts for each run."`
 }
 
 // streams are the standard streams of a command.

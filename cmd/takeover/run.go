@@ -29,9 +29,9 @@ type runCommand struct {
 	Script   string          `arg:"" help:"The script; - reads it from standard input."`
 	Session  string          `help:"Run in this session instead of a new one." placeholder:"ID"`
 	URL      string          `help:"Open this address first (in a new session)." placeholder:"URL"`
-	Args     json.RawMessage `help:"JSON that the script sees as args, such as '{\"name\": \"Ada\"}'." placeholder:"JSON"`
-	Timeout  time.Duration   `help:"How long the script may run, without the time it waits for a person." default:"5m"`
-	Download string          `help:"Afterwards, fetch the files that the run left in the session to this folder; files of the same names are replaced." placeholder:"DIR" type:"path"`
+	Args     json.RawMessage `help:"JSON that the script gets as args, such as '{\"name\": \"Ada\"}'." placeholder:"JSON"`
+	Timeout  time.Duration   `help:"How long the script may run, not counting the time it waits for a person." default:"5m"`
+	Download string          `help:"After the run, download the files that it left in the session to this folder. Files of the same names are replaced." placeholder:"DIR" type:"path"`
 	Keep     bool            `help:"Leave the new session open afterwards, with its files."`
 	Watch    bool            `help:"Run again in the same session whenever the file changes."`
 }

@@ -38,43 +38,43 @@ const (
 // the package that enforces the limit.
 type serveCommand struct {
 	Addr      string `help:"Address to listen on. A public one needs TAKEOVER_API_KEY." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
-	DataDir   string `help:"Folder for keys, profiles, saved scripts, events and what has ended." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
-	PublicURL string `help:"Address that people reach the server under, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
-	NATSURL   string `name:"nats-url" help:"NATS servers with JetStream to keep things in. Default: one in the process, in the data directory." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
+	DataDir   string `help:"Folder for keys, profiles, saved scripts, events and ended sessions." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
+	PublicURL string `help:"Address under which people reach the server, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
+	NATSURL   string `name:"nats-url" help:"NATS servers with JetStream that store the data. Default: an embedded server that uses the data directory." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
 	Chromium  string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
 
-	MaxSessions     int           `help:"Sessions live at a time. Default: four per core." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS"`
-	Warm            int           `help:"Chromiums kept started for the next sessions; 0 for none." default:"1" env:"TAKEOVER_WARM"`
-	SessionTimeout  time.Duration `help:"A session's life." default:"5m" env:"TAKEOVER_SESSION_TIMEOUT"`
-	IdleTimeout     time.Duration `help:"Ends a session that nobody uses; 0 for never." default:"0" env:"TAKEOVER_IDLE_TIMEOUT"`
-	TakeoverTimeout time.Duration `help:"How long a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
+	MaxSessions     int           `help:"Maximum number of live sessions. Default: four per core." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS"`
+	Warm            int           `help:"Number of Chromiums that are started in advance for the next sessions." default:"1" env:"TAKEOVER_WARM"`
+	SessionTimeout  time.Duration `help:"Default life of a session." default:"5m" env:"TAKEOVER_SESSION_TIMEOUT"`
+	IdleTimeout     time.Duration `help:"Ends a session that nobody has used for this long; 0 for never." default:"0" env:"TAKEOVER_IDLE_TIMEOUT"`
+	TakeoverTimeout time.Duration `help:"Default time that a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
 
-	MaxFiles     int   `help:"Files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
-	MaxFileBytes int64 `help:"Bytes of a session's files. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
+	MaxFiles     int   `help:"Maximum number of files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
+	MaxFileBytes int64 `help:"Maximum size of a session's files, in bytes. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
 
-	EventsBytes int64         `help:"Bytes on disk of the events of all sessions. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
+	EventsBytes int64         `help:"Maximum size on disk of the events of all sessions, in bytes. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
 	EventsAge   time.Duration `help:"How long events are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_EVENTS_AGE"`
 
-	Capture      bool          `help:"Capture console, network and pictures to look back at, in sessions that do not choose. --no-capture turns it off." default:"true" negatable:"" env:"TAKEOVER_CAPTURE"`
-	KeepSessions int           `help:"Ended sessions that are told of, with their runs and takeovers. Default: 200." placeholder:"N" env:"TAKEOVER_KEEP_SESSIONS"`
-	KeepAge      time.Duration `help:"How long ended sessions are told of. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_KEEP_AGE"`
-	KeepBytes    int64         `help:"Bytes on disk of what is told of ended sessions, without events. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
-	Webhooks     []string      `help:"Addresses that are told when a person is needed and when a run or session ends; slack+https://… for a Slack channel." placeholder:"URL" env:"TAKEOVER_WEBHOOKS"`
+	Capture      bool          `help:"Capture console, network and pictures in sessions that do not choose for themselves. --no-capture turns it off." default:"true" negatable:"" env:"TAKEOVER_CAPTURE"`
+	KeepSessions int           `help:"Number of ended sessions to keep, with their runs and takeovers. Default: 200." placeholder:"N" env:"TAKEOVER_KEEP_SESSIONS"`
+	KeepAge      time.Duration `help:"How long ended sessions are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_KEEP_AGE"`
+	KeepBytes    int64         `help:"Maximum size on disk of ended sessions without their events, in bytes. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
+	Webhooks     []string      `help:"Addresses that get a POST when a person is needed and when a run or session ends; slack+https://… posts to a Slack channel." placeholder:"URL" env:"TAKEOVER_WEBHOOKS"`
 
 	RedactKeys     []string `help:"Further names of headers, parameters and fields whose values are secret." placeholder:"NAME" env:"TAKEOVER_REDACT_KEYS"`
-	RedactPatterns []string `help:"Regular expressions of further secrets: their first group, or all that they match. Repeat the flag for several; the variable has one per line." placeholder:"REGEXP" sep:"none" env:"TAKEOVER_REDACT_PATTERNS"`
+	RedactPatterns []string `help:"Regular expressions that match further secrets. If one has a group, only its first group is secret. Repeat the flag for several; the variable has one per line." placeholder:"REGEXP" sep:"none" env:"TAKEOVER_REDACT_PATTERNS"`
 
-	AskTimeout time.Duration `help:"How long a person in control has to say no to another who asks for it." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
-	LeaseGrace time.Duration `help:"How long a person keeps control whose connection broke." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
+	AskTimeout time.Duration `help:"How long a person in control has to refuse when another person asks for it." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
+	LeaseGrace time.Duration `help:"How long a person keeps control after their connection breaks." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
 
-	TrustedProxies []string      `help:"Addresses or networks of reverse proxies, such as 10.0.0.0/8, that say for whom they ask." placeholder:"CIDR" env:"TAKEOVER_TRUSTED_PROXIES"`
-	AllowedOrigins []string      `help:"Other sites whose pages may call." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
+	TrustedProxies []string      `help:"Addresses or networks of reverse proxies, such as 10.0.0.0/8, whose Forwarded headers are trusted." placeholder:"CIDR" env:"TAKEOVER_TRUSTED_PROXIES"`
+	AllowedOrigins []string      `help:"Other sites whose pages may call the API." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
 	EmbedOrigins   []string      `help:"Sites that may show a session or a takeover in a frame." placeholder:"ORIGIN" env:"TAKEOVER_EMBED_ORIGINS"`
-	StallTimeout   time.Duration `help:"Drops a viewer or a stream's reader that takes nothing for so long." default:"30s" env:"TAKEOVER_STALL_TIMEOUT"`
-	CreateRate     int           `help:"Creates a minute of one caller." default:"120" env:"TAKEOVER_CREATE_RATE"`
-	CreateBurst    int           `help:"Creates at once of one caller." default:"60" env:"TAKEOVER_CREATE_BURST"`
-	SignInRate     int           `help:"Wrong keys a minute of one caller." default:"10" env:"TAKEOVER_SIGN_IN_RATE"`
-	SignInBurst    int           `help:"Wrong keys at once of one caller." default:"10" env:"TAKEOVER_SIGN_IN_BURST"`
+	StallTimeout   time.Duration `help:"Disconnects a viewer, or a reader of a stream, that reads nothing for this long." default:"30s" env:"TAKEOVER_STALL_TIMEOUT"`
+	CreateRate     int           `help:"Sessions that one caller may create per minute." default:"120" env:"TAKEOVER_CREATE_RATE"`
+	CreateBurst    int           `help:"Sessions that one caller may create at once." default:"60" env:"TAKEOVER_CREATE_BURST"`
+	SignInRate     int           `help:"Wrong keys that one caller may try per minute." default:"10" env:"TAKEOVER_SIGN_IN_RATE"`
+	SignInBurst    int           `help:"Wrong keys that one caller may try at once." default:"10" env:"TAKEOVER_SIGN_IN_BURST"`
 
 	LogLevel  string `help:"debug, info, warn or error." default:"info" enum:"debug,info,warn,error" env:"TAKEOVER_LOG_LEVEL"`
 	LogFormat string `help:"json or text." default:"json" enum:"json,text" env:"TAKEOVER_LOG_FORMAT"`

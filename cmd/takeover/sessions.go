@@ -23,7 +23,7 @@ type (
 		Open    sessionsOpen    `cmd:"" help:"Open a session's page in your browser."`
 	}
 	sessionsList struct {
-		All bool `short:"a" help:"Also those that have ended."`
+		All bool `short:"a" help:"Include sessions that have ended."`
 	}
 	sessionsShow struct {
 		ID string `arg:""`
@@ -159,7 +159,7 @@ func (s *sessionsOpen) Run(ctx context.Context, c *cli, std streams) error {
 }
 
 type takeoversCommand struct {
-	All bool `short:"a" help:"Also those that have ended."`
+	All bool `short:"a" help:"Include sessions that have ended."`
 }
 
 // Run lists takeovers.
