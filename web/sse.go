@@ -25,7 +25,7 @@ const (
 )
 
 // errStalled is why a peer that reads nothing is disconnected.
-var errStalled = errors.New("the peer took nothing for too long")
+var errStalled = errors.New("the peer read nothing for too long")
 
 // sse writes server-sent events. Its methods may be called from any goroutine.
 type sse struct {

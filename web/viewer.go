@@ -258,7 +258,7 @@ func (v *viewerSocket) carryOut(m parsed) {
 		case v.acts <- m:
 		default:
 			v.server.limitHit(limits.ViewerActs)
-			v.complain(fmt.Errorf("%s: too much is under way", m.kind))
+			v.complain(fmt.Errorf("%s: too many operations are running", m.kind))
 		}
 	default:
 		if err := m.message.act(v.ctx, v.viewer); err != nil {

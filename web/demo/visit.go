@@ -116,7 +116,7 @@ func (v *visit) code() string {
 var (
 	errTooEarly  = errors.New("something has to be done first")
 	errMissed    = errors.New("not quite, try again")
-	errNotAHand  = errors.New("that was no hand, drag it")
+	errNotAHand  = errors.New("that was too fast for a hand, drag it slowly")
 	errWrongCode = errors.New("wrong code")
 )
 

@@ -120,7 +120,7 @@ func Login(p LoginPage) templ.Component {
 	})
 }
 
-// Locked stands in for a page whose visitor is not let in yet.
+// Locked is shown to a visitor who has no access yet.
 func Locked(p LockedPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -253,7 +253,7 @@ func gateFoot() templ.Component {
 	})
 }
 
-// Problem says what happened, what is safe and what to do.
+// Problem says what happened, what is not affected, and what to do.
 func Problem(p ProblemPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "time"
 
-// layout is the frame of every page. script is the plain name of the page's
-// own script, class goes on the body.
+// layout is the frame of every page. script is the plain name of the page's own
+// script; class is set on the body.
 func layout(p Page, title, script, class string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -244,7 +244,7 @@ func layout(p Page, title, script, class string) templ.Component {
 	})
 }
 
-// preload has scripts fetched that are about to be imported.
+// preload makes the browser fetch scripts that are about to be imported.
 func preload(scripts []string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -598,7 +598,7 @@ func account(p Page) templ.Component {
 	})
 }
 
-// mark is the sign: a ring, the script, handing over to a dot, a person.
+// mark is the logo: a ring (the script) that hands over to a dot (a person).
 func mark() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -670,7 +670,7 @@ func icon(name string) templ.Component {
 	})
 }
 
-// sprite holds every icon once: 16 by 16, drawn with 1.5 px lines.
+// sprite contains each icon once: 16 by 16, drawn with 1.5 px lines.
 func sprite() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -700,7 +700,7 @@ func sprite() templ.Component {
 	})
 }
 
-// when is a relative time that the page keeps current.
+// when is a relative time that the page's script keeps current.
 func when(p Page, t time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

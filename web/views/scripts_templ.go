@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// Scripts is the page `/scripts`: what was saved, to be opened, renamed and
-// forgotten. Its script asks for the page again after each change.
+// Scripts is the page `/scripts`: saved scripts, which can be opened, renamed and
+// deleted. Its script fetches the page again after each change.
 func Scripts(p ScriptsPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -443,8 +443,8 @@ func scriptName() templ.Component {
 	})
 }
 
-// scriptMenu is in the bar over the editor: which script this is, and what can
-// be done with it. The page's script lists what was saved.
+// scriptMenu is the menu above the editor: the name of the script, and what can
+// be done with it. The page's script lists the saved scripts.
 func scriptMenu() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -430,8 +430,8 @@ func sessionBar(p SessionPage) templ.Component {
 	})
 }
 
-// timeWarning stands above the page shortly before the session ends. The script
-// fills and shows it.
+// timeWarning is shown above the page shortly before the session ends. The page's
+// script fills and shows it.
 func timeWarning() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -461,8 +461,8 @@ func timeWarning() templ.Component {
 	})
 }
 
-// connection is how well this page is connected; pressed, it says what the
-// figure means.
+// connection shows how good this page's connection is. When pressed, it explains
+// the figures.
 func connection() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -492,8 +492,8 @@ func connection() templ.Component {
 	})
 }
 
-// banner stands between the bar and the page, never over it. The script fills
-// and shows it.
+// banner is between the bar and the page, never over the page. The page's script
+// fills and shows it.
 func banner(p SessionPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -892,7 +892,7 @@ func eventsPane(p SessionPage) templ.Component {
 	})
 }
 
-// eventsMenu is what can be taken away, and what is captured at all.
+// eventsMenu has the downloads of events, and the choices of what to capture.
 func eventsMenu(p SessionPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

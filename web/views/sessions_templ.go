@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Sessions is the page `/`. Its script asks for the same page again every few
-// seconds and takes over what differs, so everything here is drawn in one place.
+// Sessions is the page `/`. Its script fetches the same page again every few
+// seconds and applies what differs, so everything is rendered in one place.
 func Sessions(p SessionsPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -625,7 +625,7 @@ func dot() templ.Component {
 	})
 }
 
-// thumbnail is filled by the page's script once it can be seen.
+// thumbnail is filled by the page's script when it comes into view.
 func thumbnail(session string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -668,7 +668,7 @@ func thumbnail(session string) templ.Component {
 	})
 }
 
-// card is one live session; waits says that it needs a person.
+// card is a live session. waits means that it needs a person.
 func card(p SessionsPage, s SessionInfo, waits bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -921,7 +921,7 @@ func card(p SessionsPage, s SessionInfo, waits bool) templ.Component {
 	})
 }
 
-// shapeOf gives each meaning a shape besides its colour.
+// shapeOf returns a shape for each meaning, so that colour is not the only sign.
 func shapeOf(party string) string {
 	switch party {
 	case "person":

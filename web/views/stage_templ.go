@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// stage is the remote page: a canvas in its controller's frame, the field that
-// reads the keyboard, and what is said when there is no picture.
+// stage is the remote page: a canvas whose frame shows who is in control, the
+// field that reads the keyboard, and the text shown when there is no picture.
 func stage(title string, width, height int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -134,8 +134,8 @@ func stage(title string, width, height int) templ.Component {
 	})
 }
 
-// keyItems are keys and shortcuts that a person's own browser or a phone keeps
-// from the remote page.
+// keyItems are keys and shortcuts that a person's own browser or phone does not
+// pass on to the remote page.
 func keyItems() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -199,7 +199,7 @@ func keyItems() templ.Component {
 	})
 }
 
-// zoomButton brings a page closer that is shown too small to be read, and back.
+// zoomButton zooms in on a page that is too small to read, and back out.
 func zoomButton() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -237,7 +237,7 @@ func zoomButton() templ.Component {
 	})
 }
 
-// asked is what a person in control is told when another one would like it.
+// asked is what a person in control sees when another person asks for control.
 func asked() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -267,7 +267,7 @@ func asked() templ.Component {
 	})
 }
 
-// remotePermission is what the remote page asked for and did not get.
+// remotePermission is a permission that the remote page was refused.
 func remotePermission() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -327,7 +327,8 @@ func remoteDialog() templ.Component {
 	})
 }
 
-// remoteChooser is where a page of the remote browser gets the files it asks for.
+// remoteChooser lets a person choose the files that a page of the remote browser
+// asks for.
 func remoteChooser() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -365,7 +366,8 @@ func remoteChooser() templ.Component {
 	})
 }
 
-// remoteAuth is where a server that asks the remote browser who it is gets its answer.
+// remoteAuth lets a person enter a name and a password for a server that asks the
+// remote browser for them.
 func remoteAuth() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -395,7 +397,7 @@ func remoteAuth() templ.Component {
 	})
 }
 
-// keysHelp lists the keys that are this page's and not the remote one's.
+// keysHelp lists the keys that act on this page, not on the remote one.
 func keysHelp() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -434,7 +436,7 @@ func keysHelp() templ.Component {
 				var templ_7745c5c3_Var17 string
 				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 182, Col: 19}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 184, Col: 19}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 				if templ_7745c5c3_Err != nil {
@@ -452,7 +454,7 @@ func keysHelp() templ.Component {
 			var templ_7745c5c3_Var18 string
 			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 185, Col: 19}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 187, Col: 19}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 			if templ_7745c5c3_Err != nil {
@@ -471,7 +473,7 @@ func keysHelp() templ.Component {
 	})
 }
 
-// keyWords are the keys of the pages with a remote browser.
+// keyWords lists the keys of the pages with a remote browser.
 var keyWords = []struct {
 	keys  []string
 	words string

@@ -8,8 +8,8 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Takeover is the page `/takeover/:id`: the browser, what is asked, Done, and
-// I can't. Nothing else. It is made for a phone held upright first.
+// Takeover is the page `/takeover/:id`: the browser, the request, Done, and I
+// can't. Nothing else. It is designed first for a phone in portrait orientation.
 func Takeover(p TakeoverPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
