@@ -158,7 +158,7 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 	}
 	c.mu.Unlock()
 	if full {
-		return nil, errorf("what the operations of this client keep would take more than %d bytes", maxKept)
+		return nil, errorf("the init scripts, functions and contexts of this run take more than %d bytes", maxKept)
 	}
 	defer c.calls.Done()
 

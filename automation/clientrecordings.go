@@ -21,7 +21,7 @@ func (k *clientRecordings) add(r *recorder) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.recorders) >= maxRecordings {
-		return errorf("a run has %d recordings at a time at most", maxRecordings)
+		return errorf("a run may have at most %d recordings at the same time", maxRecordings)
 	}
 	k.recorders = append(slices.Clip(k.recorders), r)
 	return nil
@@ -78,7 +78,7 @@ func (k *clientRecordings) trace(t *tracer) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.tracers) >= maxRecordings {
-		return errorf("a run has %d traces at a time at most", maxRecordings)
+		return errorf("a run may have at most %d traces at the same time", maxRecordings)
 	}
 	k.tracers, k.traced = append(slices.Clip(k.tracers), t), true
 	return nil

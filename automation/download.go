@@ -101,7 +101,7 @@ func (a *Automation) keepDownload(ev browser.DownloadEnded, d *download) {
 	case ev.Cancelled:
 		d.failure = "canceled"
 	case folder == nil:
-		d.failure = "there are no files here"
+		d.failure = "this session has no folder of files"
 	default:
 		file, err := folder.Adopt(ev.Download.Path(), ev.Download.SuggestedName())
 		d.name = file.Name

@@ -29,7 +29,7 @@ func (c *Client) folder() (*files.Folder, error) {
 	if f := c.automation.options.Files; f != nil {
 		return f, nil
 	}
-	return nil, errorf("there are no files here")
+	return nil, errorf("this session has no folder of files")
 }
 
 // fileName converts a script's path to a file name.

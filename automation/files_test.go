@@ -69,7 +69,7 @@ func TestFileOperations(t *testing.T) {
 		}
 	}
 	bare := newRig(t)
-	if err := bare.call("files.read", params{"name": "y.txt"}, nil); err == nil || err.Error() != "there are no files here" {
+	if err := bare.call("files.read", params{"name": "y.txt"}, nil); err == nil || err.Error() != "this session has no folder of files" {
 		t.Errorf("without files: %v", err)
 	}
 }

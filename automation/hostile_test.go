@@ -162,7 +162,7 @@ func TestKeptParameters(t *testing.T) {
 		}
 		_, err = r.client.Call(t.Context(), "api.newContext", large)
 	}
-	if err == nil || !strings.Contains(err.Error(), "would take more than 134217728 bytes") {
+	if err == nil || !strings.Contains(err.Error(), "take more than 134217728 bytes") {
 		t.Errorf("kept: %v", err)
 	}
 }

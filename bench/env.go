@@ -39,7 +39,7 @@ func newEnv(ctx context.Context, binary string, quick bool) (*env, error) {
 	}
 	if !found {
 		e.close()
-		return nil, errors.New("the server keeps no warm Chromium that the reference could be started like")
+		return nil, errors.New("the server has no warm Chromium whose command line the reference could use")
 	}
 	if e.raw, err = startRaw(ctx, e.chromium, e.switches); err == nil {
 		err = e.raw.attach(ctx)

@@ -47,7 +47,7 @@ var ErrTooLong = fmt.Errorf("the copied text is longer than %d bytes", MaxTextBy
 
 // ErrRefused is returned for content that the browser refuses, such as an image
 // that cannot be decoded.
-var ErrRefused = errors.New("the browser refused it")
+var ErrRefused = errors.New("the browser refused the content")
 
 // Clipboard is the clipboard of a Chromium. Its methods may be called from any
 // goroutine.

@@ -68,7 +68,7 @@ func (h Holder) String() string {
 	}
 }
 
-// Parse parses the wire form. It returns false for a text that names no holder,
+// Parse parses the wire form. It returns false for a text that is not a holder,
 // such as "api".
 func Parse(text string) (Holder, bool) {
 	if text == "" {
@@ -94,7 +94,7 @@ func (h Holder) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 func (h *Holder) UnmarshalText(raw []byte) error {
 	read, ok := Parse(string(raw))
 	if !ok {
-		return fmt.Errorf("control: %.80q names no holder", raw)
+		return fmt.Errorf("control: %.80q is not a holder", raw)
 	}
 	*h = read
 	return nil

@@ -21,7 +21,7 @@ type transportKey struct {
 
 // errOnce means that the policy does not allow an address for every path, so each
 // request is checked separately, on a new connection.
-var errOnce = errors.New("this address is not reached by kept connections")
+var errOnce = errors.New("this address may not be reached over a shared connection")
 
 // hopKey is the key of the *hop in a request's context.
 type hopKey struct{}

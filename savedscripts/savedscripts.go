@@ -30,7 +30,7 @@ var (
 	// ErrNotFound is returned for an id of no script.
 	ErrNotFound = errors.New("not found")
 	// ErrNoStore is returned by all methods on a server without a store.
-	ErrNoStore = errors.New("this server keeps nothing")
+	ErrNoStore = errors.New("this server has no store")
 	// ErrChanged is returned for a change to a script that somebody else has
 	// changed meanwhile.
 	ErrChanged = errors.New("somebody else changed it meanwhile")

@@ -20,8 +20,8 @@ const memoryPeriod = 20 * time.Millisecond
 var (
 	errRunOver     = errors.New("the run has ended")
 	errOutOfMemory = errors.New("out of memory")
-	errBacklog     = errors.New("the script does not take what it asked for")
-	errProtocol    = errors.New("the script worker does not keep to the protocol")
+	errBacklog     = errors.New("the script does not read the results of its operations")
+	errProtocol    = errors.New("the script worker violates the protocol")
 	errTimeUp      = errors.New("time is up")
 	errStuck       = errors.New("the script did not yield")
 )

@@ -229,7 +229,7 @@ func seqOf(h nats.Header) (uint64, error) {
 	id := h.Get(jetstream.MsgIDHeader)
 	seq, err := strconv.ParseUint(id[strings.LastIndexByte(id, ':')+1:], 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("stream of events: %q is no event's id", id)
+		return 0, fmt.Errorf("stream of events: %q is not an event id", id)
 	}
 	return seq, nil
 }

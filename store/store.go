@@ -163,7 +163,7 @@ func (s *Store) embed(o Options) error {
 		return errors.Join(errors.New("open store: the embedded NATS did not start in time"), s.Close())
 	}
 	if !embedded.JetStreamEnabled() {
-		return errors.Join(errors.New("open store: JetStream did not start; is the folder another server's?"), s.Close())
+		return errors.Join(errors.New("open store: JetStream did not start; does another server use the folder?"), s.Close())
 	}
 	return nil
 }

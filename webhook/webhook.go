@@ -177,7 +177,7 @@ func NewSecret() string {
 // invalid or the store fails.
 func New(ctx context.Context, o Options) (*Sender, error) {
 	if len(o.Endpoints) > MaxEndpoints {
-		return nil, fmt.Errorf("webhooks: %d addresses, the most are %d", len(o.Endpoints), MaxEndpoints)
+		return nil, fmt.Errorf("webhooks: %d addresses, but at most %d are possible", len(o.Endpoints), MaxEndpoints)
 	}
 	signer, err := standardwebhooks.NewWebhook(o.Secret)
 	if err != nil {
