@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,11 @@ func TestOneWayIn(t *testing.T) {
 // outside, by its full name.
 func usersOf(t *testing.T, pkg, function string) (files []string) {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,ImportMap", "./...").Output()
+	args := []string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,ImportMap"}
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		args = append(args, "-race") // what the tests were built from, so that nothing is compiled again
+	}
+	out, err := exec.Command("go", append(args, "./...")...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 import { expect, serve, test, type APIRequestContext, type Page } from './test.js';
 import { createServer, type Server } from 'node:http';
 import { connect, createServer as createLine, type AddressInfo, type Server as LineServer, type Socket } from 'node:net';
-import { accessible, auth, hasPicture, key, Remote } from './remote.js';
+import { accessible, auth, getCookie, hasPicture, Remote } from './remote.js';
 
 /** The live view with connections that break, pages that nobody sees, and sessions that end. */
 
@@ -113,10 +113,7 @@ async function sessionAt(request: APIRequestContext, more: object = {}): Promise
 }
 
 async function open(page: Page, session: string, origin = ''): Promise<void> {
-  await page.goto(`${origin}/login`);
-  await page.getByLabel('API key').fill(key());
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
+  await getCookie(page, origin);
   await page.goto(`${origin}/sessions/${session}`);
   await hasPicture(page);
 }
