@@ -28,7 +28,7 @@ func TestWrongCalls(t *testing.T) {
 		{"run", 2, "Try: takeover run --help"},
 		{"sessions x", 2, "Try: takeover sessions list --help"},
 		{"run FILE --timeout 5x", 2, `"5x" is not a duration: write 90s, 5m or 1h30m; a number alone is seconds`},
-		{"run FILE --timeout=-5s", 2, "less than no time"},
+		{"run FILE --timeout=-5s", 2, "is negative"},
 		{"run FILE --timeout 0", 2, "--timeout: a run needs some time"},
 		{"run FILE --args {a:1}", 2, `write it as in --args '{"name": "Ada"}'`},
 		{"run -", 2, "the script is empty"},
