@@ -37,7 +37,7 @@ type argument struct {
 	Handles []string        `json:"handles"`
 }
 
-// expression is code of a script for the page.
+// expression is code that a script sends to the page.
 type expression struct {
 	Expression string    `json:"expression"`
 	IsFunction bool      `json:"isFunction"`

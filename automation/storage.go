@@ -35,8 +35,8 @@ const (
 	maxStateOrigins = 1000
 )
 
-// originState is the storage of one origin, in the form of Playwright's storage
-// script, with the name of the origin.
+// originState is the stored data of one origin, as Playwright's storage script
+// encodes it, with the name of the origin added.
 type originState map[string]json.RawMessage
 
 func (o originState) origin() string {

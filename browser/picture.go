@@ -100,8 +100,9 @@ func (p *Page) replacedLocked() {
 	p.replaced = make(chan struct{})
 }
 
-// Responds reports whether the page responds before ctx ends. A page in the middle of
-// a long script does not, nor one behind a dialog, and neither can be pictured.
+// Responds reports whether the page responds before ctx ends. A page that is
+// running a long script or shows a dialog does not respond, and no picture can be
+// taken of it.
 func (p *Page) Responds(ctx context.Context) bool {
 	_, err := cdp.Call(ctx, p.Session(), runtime.GetIsolateID, proto.Empty{}) // any reply will do
 	return err == nil || ctx.Err() == nil                                     // an error is a response

@@ -245,7 +245,7 @@ func (w *World) Value(key any, create func() (any, error)) (any, error) {
 		<-value.made
 		return value.v, value.err
 	}
-	value = &worldValue{made: newSignal(), err: ErrContextDestroyed} // the error stands if create panics
+	value = &worldValue{made: newSignal(), err: ErrContextDestroyed} // keep the error if create panics
 	if w.values == nil {
 		w.values = map[any]*worldValue{}
 	}

@@ -153,7 +153,7 @@ test('figures on demand, and no pictures for a page that nobody sees', async ({ 
 
 test('pictures are no larger than they are shown', async ({ page, request }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  // Changes too often for a sharp still, which has the page's own size, and seldom enough for any machine.
+  // The page changes too often for a sharp still, which would have the page's own size, but slowly enough for any machine.
   await open(page, await sessionAt(request, { url: `${site.address}#calm` }));
   const width = (): Promise<number> => page.locator('#screen').evaluate((canvas: HTMLCanvasElement) => canvas.width);
   await expect.poll(width).toBeLessThan(600);

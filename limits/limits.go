@@ -1,8 +1,8 @@
 // Package limits counts how often the limits of the server are reached.
 //
-// A bound that drops, refuses or cuts something while the server runs has a name
-// here. /metrics shows the counts as takeover_limit_hits_total{limit="…"}, and
-// docs/limits.md lists the bounds with their names.
+// Each limit at which the running server drops, refuses or cuts something has a
+// name here. /metrics shows the counts as takeover_limit_hits_total{limit="…"},
+// and docs/limits.md lists the bounds with their names.
 package limits
 
 import "sync/atomic"
@@ -12,40 +12,40 @@ type Name string
 
 // The limits that are counted.
 const (
-	Sessions           Name = "sessions"             // creates refused by a full server
-	Creates            Name = "creates"              // creates refused because their caller makes too many
-	SignIns            Name = "sign-ins"             // wrong keys of a caller who tried too many
+	Sessions           Name = "sessions"             // requests for a session that a full server refused
+	Creates            Name = "creates"              // requests for a session that were refused because the caller made too many
+	SignIns            Name = "sign-ins"             // wrong keys of callers who tried too many
 	Viewers            Name = "viewers"              // viewers refused by a session
 	Guests             Name = "guests"               // viewers with links refused by a session
 	Links              Name = "links"                // links refused by a session
 	Tabs               Name = "tabs"                 // tabs refused to people and to pages
-	Files              Name = "files"                // files refused by a session
+	Files              Name = "files"                // files refused in a session
 	GuestFiles         Name = "guest-files"          // files refused to people with links
 	Restarts           Name = "restarts"             // sessions ended because Chromium died too often
-	Runs               Name = "runs"                 // runs of a session forgotten for newer ones
-	RunEvents          Name = "run-events"           // steps and log lines of a run left out
-	Takeovers          Name = "takeovers"            // takeovers of a session forgotten for newer ones
+	Runs               Name = "runs"                 // runs of a session forgotten to make room for newer ones
+	RunEvents          Name = "run-events"           // steps and log lines omitted from a run
+	Takeovers          Name = "takeovers"            // takeovers of a session forgotten to make room for newer ones
 	Downloads          Name = "downloads"            // downloads that later viewers are not told about
 	Permissions        Name = "permissions"          // permissions that people could not give
-	SignInLinks        Name = "sign-in-links"        // times that all open sign-in links were dropped
-	Secrets            Name = "secrets"              // typed secrets forgotten for newer ones
-	ViewerMessages     Name = "viewer-messages"      // messages of viewers that were read late
-	ViewerActs         Name = "viewer-acts"          // slow messages of viewers refused
-	ViewerOutbox       Name = "viewer-outbox"        // viewers dropped because they do not read
-	Pictures           Name = "pictures"             // viewers dropped because they acknowledge no pictures
-	Stalls             Name = "stalls"               // viewers and readers dropped because they take nothing
-	CaptureQueue       Name = "capture-queue"        // browser events dropped before they became events
+	SignInLinks        Name = "sign-in-links"        // how often all open sign-in links were dropped
+	Secrets            Name = "secrets"              // typed secrets forgotten to make room for newer ones
+	ViewerMessages     Name = "viewer-messages"      // messages of viewers that were read with a delay
+	ViewerActs         Name = "viewer-acts"          // slow messages of viewers that were refused
+	ViewerOutbox       Name = "viewer-outbox"        // viewers disconnected because they do not read
+	Pictures           Name = "pictures"             // viewers disconnected because they acknowledge no pictures
+	Stalls             Name = "stalls"               // viewers and readers disconnected because they read nothing
+	CaptureQueue       Name = "capture-queue"        // browser messages dropped before they became events
 	CaptureCut         Name = "capture-cut"          // events with a part cut off
-	CaptureInteraction Name = "capture-interactions" // interactions of pages dropped
+	CaptureInteraction Name = "capture-interactions" // interactions with pages that were dropped
 	CaptureTables      Name = "capture-tables"       // frames, contexts, requests, sockets and downloads not followed
-	EventsMemory       Name = "events-memory"        // events that a reader missed because memory was full
+	EventsMemory       Name = "events-memory"        // events that a reader missed because they no longer fitted into memory
 	EventsRefused      Name = "events-refused"       // events refused by the durable stream or S2
 	ConsoleRate        Name = "console-rate"         // lines dropped from the background log
 	ConsoleRealms      Name = "console-realms"       // pages and workers that the background log does not listen to
-	ConsoleKept        Name = "console-kept"         // lines and sections left out of the background log
+	ConsoleKept        Name = "console-kept"         // lines and sections omitted from the background log
 	SavedScripts       Name = "saved-scripts"        // saved scripts refused
 	WebhookQueue       Name = "webhook-queue"        // webhooks refused because too many wait
-	WebhookDead        Name = "webhook-dead"         // failed webhooks forgotten for newer ones
+	WebhookDead        Name = "webhook-dead"         // failed webhooks forgotten to make room for newer ones
 	WebhookBody        Name = "webhook-body"         // webhooks sent without their data
 )
 

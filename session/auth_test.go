@@ -57,8 +57,8 @@ func guarded(t *testing.T) string {
 
 const secretOfAnn = "p4ss-w0rd-Übung"
 
-// TestAuth lets people sign in to a server that asks, again after a mistake, and
-// not at all.
+// TestAuth tests the sign-in to a server that asks for a name and a password: at
+// the first try, after a wrong password, and declined.
 func TestAuth(t *testing.T) {
 	logged := &lockedBuffer{}
 	m := startManager(t, Options{WarmBrowsers: -1, Logger: slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})

@@ -70,7 +70,7 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 		s.log.Warn("remote clipboard", "error", err)
 		switch {
 		case c.Image != "":
-			return invalid.Field("image", "is none that the browser can read")
+			return invalid.Field("image", "is not in a format that the browser can read")
 		case c.Action == "paste": // paste at least the text
 			return v.Text(Text{Text: c.Text}, epoch)
 		}

@@ -13,15 +13,16 @@ import (
 
 // The messages about pages' questions.
 type (
-	// DialogMessage is a JavaScript dialog, or its end.
+	// DialogMessage reports a JavaScript dialog, or its end.
 	DialogMessage = questions.DialogMessage
-	// ChooserMessage is a page's request for files, or its end.
+	// ChooserMessage reports a page's request for files, or its end.
 	ChooserMessage = questions.ChooserMessage
-	// AuthMessage is a server's request for credentials, or its end.
+	// AuthMessage reports a server's request for credentials, or its end.
 	AuthMessage = questions.AuthMessage
-	// PermissionMessage is a permission that a page was refused, or its end.
+	// PermissionMessage reports a permission that a page was refused, or the end
+	// of that question.
 	PermissionMessage = questions.PermissionMessage
-	// SelectMessage is a picker of a page, or its end.
+	// SelectMessage reports a picker of a page, or its end.
 	SelectMessage = questions.SelectMessage
 	// Place is the position that pages get for geolocation.
 	Place = questions.Place

@@ -291,7 +291,7 @@ func (l *tabList) byPage(p *browser.Page) *tab {
 	return nil
 }
 
-// lose makes all open tabs lost ones.
+// lose marks all open tabs as lost, until a new browser's pages replace them.
 func (l *tabList) lose() { l.lost, l.open = l.open, nil }
 
 // add gives a page its tab: a lost one if there is any and no other page opened

@@ -23,8 +23,8 @@ type ViewerOptions struct {
 	Resume string       // the secret word from an earlier view's HelloMessage, to continue with its control
 }
 
-// Viewer is one person's open view of a session. NextPicture and NextMessage are
-// each for one goroutine; other methods may be called from any.
+// Viewer is one person's open view of a session. Only one goroutine may call
+// NextPicture, and only one NextMessage; other methods may be called from any.
 type Viewer struct {
 	session  *Session
 	id       string

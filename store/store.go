@@ -120,9 +120,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // connectOrdered opens the connection for messages that are sent before earlier
 // ones are acknowledged. When a connection breaks, messages on their way are
-// lost. By default, the client would later send messages that were passed to it
-// since, and the stream would get those but not the lost ones. So this connection
-// refuses messages while it is broken.
+// lost. By default, the client would buffer later messages and send them after
+// reconnecting, so that the stream would get those but not the lost ones. So this
+// connection refuses messages while it is broken.
 func (s *Store) connectOrdered(url string) (err error) {
 	opts := []nats.Option{nats.Name("takeover events"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.ReconnectBufSize(-1)}
 	if s.embedded != nil {

@@ -49,7 +49,7 @@ type runner struct {
 	json    bool
 	std     streams
 	session string
-	code    string     // of the run that goes on
+	code    string     // code of the current run
 	had     []fileInfo // the session's files from before the run
 }
 

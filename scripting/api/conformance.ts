@@ -121,7 +121,7 @@ type AsTheirs<T> = 0 extends 1 & T ? any
 /** The result of a method, or the value of a property. */
 type Given<M> = M extends (...args: any[]) => infer R ? R : M;
 
-/** Members whose value Playwright's member could not have. */
+/** Members whose type is not compatible with that of Playwright's member. */
 type Different<Ours, Theirs> = {
   [K in Common<Ours, Theirs>]: [AsTheirs<Given<Ours[K]>>] extends [Given<Theirs[K]>] ? never : K
 }[Common<Ours, Theirs>];

@@ -175,7 +175,8 @@ type LockedPage struct {
 	Next string
 	// Lost says why the visitor's link no longer works, or is empty.
 	Lost string
-	// Following is the plain name of the script of the page that follows.
+	// Following is the plain name of the script of the page that is shown after
+	// access is granted.
 	Following string
 }
 

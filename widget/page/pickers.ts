@@ -20,7 +20,7 @@ export function fieldOf(element: unknown): Field | null {
   return element instanceof HTMLSelectElement || element instanceof HTMLInputElement ? element : null;
 }
 
-/** A list with several choices that the page itself shows. Without a keyboard, a person needs help with it. */
+/** Whether a field is a list with several choices that the page itself shows. A person on a touch screen needs help with such a list. */
 export const isInline = (field: Field): boolean => field instanceof HTMLSelectElement && field.multiple && !field.matches(':open');
 
 export const suggests = (field: Field): boolean => field instanceof HTMLInputElement && field.list !== null && !FIELDS.has(field.type) && !field.readOnly && !field.disabled;
