@@ -127,7 +127,8 @@ func (c *Client) evaluateOn(ctx context.Context, w *browser.World, x *expression
 }
 
 // callable parses code as a function expression. If that is a syntax error, it
-// tries the code as a shorthand method, as if it had been cut out of an object.
+// parses the code as a shorthand method, such as "name() {}" in an object
+// literal.
 func callable(code string, call func(string) (*runtime.RemoteObject, error)) (*runtime.RemoteObject, error) {
 	code = strings.TrimSpace(code)
 	o, err := call(code)

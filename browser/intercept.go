@@ -69,8 +69,8 @@ func (a *attachment) requestPausedLocked(e requestPaused) {
 	}
 }
 
-// appliesLocked finds the request that a pause belongs to. The headers that are
-// known by now are more complete.
+// appliesLocked records which request a pause belongs to. The pause may have more
+// complete headers than the request had so far.
 func (h *pause) appliesLocked(r *Request) {
 	r.pause = h
 	r.headers = keptHead(h.data.Headers)

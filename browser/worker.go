@@ -141,7 +141,7 @@ func (b *Browser) serviceWorkerLocked(info *target.Info) *Worker {
 	return w
 }
 
-// enterLocked makes a session the worker's.
+// enterLocked sets the worker's session.
 func (w *Worker) enterLocked(a *attachment) {
 	b := w.browser
 	a.page, a.worker, a.steps = cmp.Or(w.page, w.requests), w, setUpSteps

@@ -197,8 +197,9 @@ func (w *watched) addEarlier(list []UnderWay) {
 	}
 }
 
-// adopt sets the times of a document that existed before it was followed to when
-// things happened, instead of when the monitor learned of them.
+// adopt corrects the times of a document that existed before the monitor followed
+// it: it sets them to when things happened, instead of when the monitor learned
+// of them.
 func (s *settle) adopt(e Earlier) {
 	if !s.adopted || s.settled {
 		return

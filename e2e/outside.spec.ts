@@ -125,7 +125,7 @@ test('a page fills the screen until Escape', async ({ page, request }) => {
   await remote.click({ x: 140, y: 70 });
   await received(request, session, 'whole 1280 0');
   await page.keyboard.press('Escape');
-  await received(request, session, 'part 1280 0'); // Chromium uses the key, as it does with a window
+  await received(request, session, 'part 1280 0'); // Chromium handles the key itself, as it does with a window
   await page.keyboard.press('Escape');
   await received(request, session, 'escape 1'); // and the page gets it where there is nothing to leave
 });

@@ -39,7 +39,7 @@ const (
 
 // stillState is the state of a cast's stills, guarded by cast.mu.
 type stillState struct {
-	done      time.Time // changedAt of the page state whose still was taken
+	done      time.Time // value of changedAt for which a still was taken
 	takenAt   time.Time
 	pause     time.Duration
 	echoFrom  time.Time // from echoFrom to echoUntil, the cast may show the page enlarged,

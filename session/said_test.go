@@ -268,7 +268,7 @@ func TestBackgroundFlood(t *testing.T) {
 	if dropped != 1 || len(info.BackgroundEvents) != background.MaxKept {
 		t.Errorf("%d of %d tell what was dropped: %+v", dropped, len(info.BackgroundEvents), info.BackgroundEvents)
 	}
-	// What the message counts is in /metrics, too.
+	// /metrics counts the same dropped lines.
 	if rate, queue := m.Limits().Count(limits.ConsoleRate), m.Limits().Count(limits.CaptureQueue); rate == 0 || rate+queue > lines {
 		t.Errorf("%d lines were too fast and %d did not fit the queue, of %d", rate, queue, lines)
 	}

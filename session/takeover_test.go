@@ -239,7 +239,8 @@ func TestEndOfRun(t *testing.T) {
 	}
 }
 
-// TestMoreTime lets a person ask for more time, and the API set it.
+// TestMoreTime extends a takeover in two ways: a person asks for more time, and
+// the API sets a new deadline.
 func TestMoreTime(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	v := join(t, s, RoleTakeover)

@@ -11,7 +11,8 @@ const special = new Set('$^+.*()|\\?{}[]'.split(''));
  */
 function globToRegExp(glob: string): RegExp { return new RegExp(globText(glob)); }
 
-// The source of the pattern. It differs from a RegExp's source, which engines other than JavaScript's cannot parse.
+// The source of the pattern, in the syntax that Go's regular expressions share. A RegExp's own source may escape characters in a way that Go cannot
+// parse.
 function globText(glob: string): string {
   let out = '^';
   let inGroup = false;
