@@ -35,7 +35,7 @@ const (
 
 	maxViewers    = 100 // of one session
 	maxGuests     = 50  // how many of these viewers may be guests, so that a leaked link cannot lock out others
-	maxTakeovers  = 200 // that are kept of one session
+	maxTakeovers  = 200 // of one session that are kept
 	maxRuns       = 100 // kept of one session
 	maxReason     = 500 // runes of a takeover's reason
 	maxNote       = 2000
