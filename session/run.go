@@ -205,6 +205,16 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 		CreatedAt: time.Now().UTC(), Logs: []RunLog{}, Steps: []RunStep{}, Tests: []RunTest{},
 	}}
 	eng, err := s.claimRun(r)
+	for errors.Is(err, ErrRunning) {
+		last := s.runs.current()
+		if last != nil && !last.Info().Status.Ended() {
+			return nil, err
+		}
+		if last != nil {
+			<-last.done // its end can be read a moment before the session is free
+		}
+		eng, err = s.claimRun(r)
+	}
 	if err != nil {
 		return nil, err
 	}

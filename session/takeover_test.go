@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -205,6 +206,22 @@ func TestUntilIsCheckedAtOnce(t *testing.T) {
 		if i >= len(got) || !strings.HasPrefix(got[i], "requestTakeover: "+want) {
 			t.Errorf("the script got %q", got)
 		}
+	}
+}
+
+// TestRunAfterRun checks that a caller who reads that a run has ended can start the next.
+func TestRunAfterRun(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	for range 20 {
+		r := startRun(t, s, `return 1`)
+		for !r.Info().Status.Ended() {
+			runtime.Gosched()
+		}
+		next, err := s.StartRun(RunOptions{Code: "return 2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		endOf(t, next)
 	}
 }
 
