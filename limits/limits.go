@@ -14,6 +14,7 @@ type Name string
 const (
 	Sessions           Name = "sessions"             // requests for a session that a full server refused
 	Creates            Name = "creates"              // requests for a session that were refused because the caller made too many
+	Connections        Name = "connections"          // connections closed or refused because there are too many
 	SignIns            Name = "sign-ins"             // wrong keys of callers who tried too many
 	Viewers            Name = "viewers"              // viewers refused by a session
 	Guests             Name = "guests"               // viewers with links refused by a session
@@ -51,7 +52,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, SignIns, Viewers, Guests, Links, Tabs, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

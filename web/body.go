@@ -25,8 +25,6 @@ const (
 	scriptLimit = 1 << 20
 	// scriptBodyLimit leaves room for JSON escapes and arguments.
 	scriptBodyLimit = 8 << 20
-	// bodyTime bounds how long a caller may take to send a body.
-	bodyTime = 30 * time.Second
 	// drainLimit and drainTime bound how much of a refused body is read.
 	drainLimit = 64 << 20
 	drainTime  = 5 * time.Second
@@ -44,9 +42,6 @@ func readJSON(c echo.Context, limit int64, into any) error {
 }
 
 func readBody(c echo.Context, limit int64) ([]byte, error) {
-	rc := http.NewResponseController(c.Response())
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // not supported by a test's recorder
-	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
 	body := c.Request().Body
 	raw, err := io.ReadAll(io.LimitReader(body, limit+1))
 	if err != nil {
@@ -62,15 +57,19 @@ func readBody(c echo.Context, limit int64) ([]byte, error) {
 // resets it, and a caller that is still sending would not see the response. A
 // caller that waits for permission to send (RFC 9110, section 10.1.1) does not
 // get permission.
-func drain(c echo.Context, refusal kind) {
+func drain(c echo.Context, refusal kind, within time.Duration) {
 	r := c.Request()
 	if r.Body == nil || r.Body == http.NoBody || r.Header.Get("Expect") != "" && refusal != kindTooLarge {
+		if r.Body != nil && r.Body != http.NoBody {
+			c.Response().Header().Set("Connection", "close")
+		}
 		return
 	}
 	rc := http.NewResponseController(c.Response())
-	_ = rc.SetReadDeadline(time.Now().Add(drainTime)) // not supported by a test's recorder
-	_, _ = io.CopyN(io.Discard, r.Body, drainLimit)   // the result does not matter
-	_ = rc.SetReadDeadline(time.Time{})
+	_ = rc.SetReadDeadline(time.Now().Add(within)) // not supported by a test's recorder
+	if _, err := io.CopyN(io.Discard, r.Body, drainLimit); !errors.Is(err, io.EOF) {
+		c.Response().Header().Set("Connection", "close")
+	}
 }
 
 func decodeObject(raw []byte, into any) error {

@@ -204,7 +204,7 @@ func (s *Server) create(c echo.Context, req *createRequest) (*session.Session, e
 	if s.draining.Load() {
 		return nil, stoppingFailure()
 	}
-	if wait := s.creates.take(caller(c).key + " " + limitedAs(c.Request())); wait > 0 {
+	if wait := s.creates.take(caller(c).key + " " + limitedAs(c.Request().RemoteAddr)); wait > 0 {
 		return nil, s.tooMany(s.creates, wait)
 	}
 	start := time.Now()

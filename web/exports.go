@@ -80,7 +80,7 @@ func (s *Server) export(c echo.Context, extension, mime string, write func(conte
 
 // stallingWriter gives up on a caller that reads nothing for too long.
 type stallingWriter struct {
-	w     http.ResponseWriter
+	http.ResponseWriter
 	rc    *http.ResponseController
 	stall time.Duration
 }
@@ -88,7 +88,7 @@ type stallingWriter struct {
 // Write implements io.Writer.
 func (w *stallingWriter) Write(p []byte) (int, error) {
 	_ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) // not supported by a test's recorder
-	return w.w.Write(p)
+	return w.ResponseWriter.Write(p)
 }
 
 // readRange parses ?from= and ?to=.

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -18,8 +17,9 @@ import (
 )
 
 const (
-	// uploadTime bounds how long a caller may take to send a file.
-	uploadTime = 10 * time.Minute
+	// uploadPiece is how many bytes of an upload must come within
+	// Config.RequestTime.
+	uploadPiece = 16 << 10
 	// uploadParts bounds the parts of a form with a file.
 	uploadParts = 20
 	// uploadField bounds the other fields of such a form, in bytes.
@@ -58,9 +58,7 @@ func (s *Server) uploadFile(c echo.Context) error {
 			return badField("add", "must be true or false")
 		}
 	}
-	rc := http.NewResponseController(c.Response())
-	_ = rc.SetReadDeadline(time.Now().Add(uploadTime)) // not supported by a test's recorder
-	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	s.steady(c.Response(), c.Request())
 	name, content, err := upload(c)
 	if err != nil {
 		return err
@@ -171,7 +169,7 @@ func (s *Server) getFile(c echo.Context) error {
 	h.Set(echo.HeaderContentType, "application/octet-stream")
 	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	h.Set(headerCSP, "sandbox; default-src 'none'")
-	http.ServeContent(c.Response(), c.Request(), "", info.ModifiedAt, file)
+	http.ServeContent(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}, c.Request(), "", info.ModifiedAt, file)
 	return nil
 }
 

@@ -102,12 +102,12 @@ func (s *Server) redeemLink(c echo.Context) error {
 		return badField("secret", "is required")
 	}
 	peer := peerOf(c.Request())
-	if wait := s.signIns.empty(limitedAs(c.Request())); wait > 0 {
+	if wait := s.signIns.empty(limitedAs(c.Request().RemoteAddr)); wait > 0 {
 		return s.tooMany(s.signIns, wait)
 	}
 	grant, err := s.manager.RedeemLink(req.Secret, networkOf(c.Request()))
 	if err != nil {
-		s.signIns.take(limitedAs(c.Request()))
+		s.signIns.take(limitedAs(c.Request().RemoteAddr))
 		return err
 	}
 	s.log.Info("link used", "session", grant.SessionID, "link", grant.LinkID, "role", grant.Role, "from", peer)

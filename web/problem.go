@@ -256,7 +256,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	drain(c, f.kind)
+	drain(c, f.kind, min(drainTime, s.cfg.RequestTime))
 	h := c.Response().Header()
 	if f.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(max(1, int(f.retryAfter.Seconds()+0.999))))

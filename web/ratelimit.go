@@ -90,11 +90,12 @@ func (s *Server) tooMany(l *limiter, wait time.Duration) error {
 
 // limitedAs returns the name under which a limit counts a caller: the address or,
 // for IPv6, the network, because one owner has 2^64 addresses.
-func limitedAs(r *http.Request) string {
+func limitedAs(remote string) string {
 	const network = 64
-	ip, err := netip.ParseAddr(peerOf(r))
+	host := hostPart(remote)
+	ip, err := netip.ParseAddr(host)
 	if err != nil || ip.Unmap().Is4() {
-		return peerOf(r)
+		return host
 	}
 	prefix, _ := ip.WithZone("").Prefix(network) // an IPv6 address has that many bits
 	return prefix.String()
@@ -116,10 +117,13 @@ func networkOf(r *http.Request) string {
 }
 
 // peerOf returns the caller's address without its port.
-func peerOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+func peerOf(r *http.Request) string { return hostPart(r.RemoteAddr) }
+
+// hostPart returns an address without its port.
+func hostPart(remote string) string {
+	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
-		return r.RemoteAddr
+		return remote
 	}
 	return host
 }

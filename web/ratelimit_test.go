@@ -1,9 +1,6 @@
 package web
 
-import (
-	"net/http"
-	"testing"
-)
+import "testing"
 
 // TestLimitedAs checks that the owner of an IPv6 network has no more tries than
 // the owner of one address.
@@ -17,7 +14,7 @@ func TestLimitedAs(t *testing.T) {
 		"[fe80::1%eth0]:80":         "fe80::/64",
 		"@":                         "@", // a Unix socket
 	} {
-		if got := limitedAs(&http.Request{RemoteAddr: remote}); got != want {
+		if got := limitedAs(remote); got != want {
 			t.Errorf("%s counts as %s, want %s", remote, got, want)
 		}
 	}

@@ -80,6 +80,13 @@ type Config struct {
 	// EmbedOrigins are the sites that may frame the pages of a session and of a
 	// takeover, such as "https://ops.example.com". Default: none.
 	EmbedOrigins []string
+	// MaxConnections bounds the open connections. One address may have a quarter of
+	// them. Default DefaultMaxConnections, or fewer if the process may open too few
+	// files.
+	MaxConnections int
+	// RequestTime is how long a caller may take to send a request's body, or 16 KiB
+	// of an upload. Default DefaultRequestTime.
+	RequestTime time.Duration
 	// StallLimit is how long a viewer or a reader of a stream may read nothing.
 	// Default DefaultStallLimit.
 	StallLimit time.Duration
@@ -98,6 +105,12 @@ type Config struct {
 func (c *Config) setDefaults() {
 	if c.LinkKey == "" {
 		c.LinkKey = newSecret()
+	}
+	if c.MaxConnections <= 0 {
+		c.MaxConnections = DefaultMaxConnections
+	}
+	if c.RequestTime <= 0 {
+		c.RequestTime = DefaultRequestTime
 	}
 	if c.StallLimit <= 0 {
 		c.StallLimit = DefaultStallLimit
@@ -125,20 +138,21 @@ func (c *Config) setDefaults() {
 // Server serves a session.Manager over HTTP. All methods may be called from any
 // goroutine. It does not close the manager.
 type Server struct {
-	cfg     Config
-	manager *session.Manager
-	scripts *savedscripts.Scripts
-	keys    *Keys
-	signer  *signer
-	grants  *grantSigner
-	codes   *signInCodes
-	creates *limiter
-	signIns *limiter
-	metrics *metrics
-	log     *slog.Logger
-	echo    *echo.Echo
-	table   []route
-	spec    []byte // /openapi.json
+	cfg         Config
+	manager     *session.Manager
+	scripts     *savedscripts.Scripts
+	keys        *Keys
+	signer      *signer
+	grants      *grantSigner
+	codes       *signInCodes
+	creates     *limiter
+	signIns     *limiter
+	metrics     *metrics
+	connections *connections
+	log         *slog.Logger
+	echo        *echo.Echo
+	table       []route
+	spec        []byte // /openapi.json
 
 	draining atomic.Bool
 	local    atomic.Pointer[string] // see localURL
@@ -166,9 +180,10 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, manager: cfg.Manager, scripts: cmp.Or(cfg.Scripts, savedscripts.New(nil)), keys: cfg.Keys, log: cfg.Logger,
 		signer: newSigner(cfg.Keys), grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(cfg.Manager.Limits()),
-		creates: newLimiter(limits.Creates, time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
-		signIns: newLimiter(limits.SignIns, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
-		metrics: newMetrics(cfg.Manager),
+		creates:     newLimiter(limits.Creates, time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
+		signIns:     newLimiter(limits.SignIns, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
+		metrics:     newMetrics(cfg.Manager),
+		connections: newConnections(cfg.Manager.Limits(), maxConnections(cfg.MaxConnections, cfg.Manager.MaxSessions()), cfg.TrustedProxies),
 	}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.table = s.routes()
@@ -186,7 +201,7 @@ func (s *Server) newEcho() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.renderError
 	e.IPExtractor = echo.ExtractIPDirect()
-	e.Pre(s.record, s.secure)
+	e.Pre(s.record, s.secure, framed)
 	if len(s.cfg.AllowedOrigins) > 0 {
 		e.Use(s.allowSites())
 	}
@@ -199,7 +214,7 @@ func (s *Server) newEcho() *echo.Echo {
 
 // Handler returns the server as a handler, for tests and for embedding.
 func (s *Server) Handler() http.Handler {
-	return headAsGet(behindProxies(s.cfg.TrustedProxies, s.echo))
+	return s.timed(headAsGet(behindProxies(s.cfg.TrustedProxies, s.cappedBehindProxies(s.echo))))
 }
 
 // Serve serves requests on ln until ctx ends. Then it lets running requests
@@ -209,10 +224,11 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.noteListener(ln.Addr())
 	hs := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerLimit,
+		ConnContext: withConnection, ConnState: noteState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)
-	go func() { served <- hs.Serve(ln) }()
+	go func() { served <- hs.Serve(boundedListener{ln, s.connections}) }()
 	var err error
 	select {
 	case err = <-served:

@@ -88,12 +88,12 @@ func (s *Server) pageLogin(c echo.Context) error {
 	if caller(c).operator() { // the link was opened twice in the same browser
 		return c.Redirect(http.StatusSeeOther, next)
 	}
-	if wait := s.signIns.empty(limitedAs(c.Request())); wait > 0 {
+	if wait := s.signIns.empty(limitedAs(c.Request().RemoteAddr)); wait > 0 {
 		return s.tooMany(s.signIns, wait)
 	}
 	e := s.codes.take(code)
 	if e == nil {
-		s.signIns.take(limitedAs(c.Request()))
+		s.signIns.take(limitedAs(c.Request().RemoteAddr))
 		return s.renderLogin(c, http.StatusUnauthorized, "This sign-in link was used before or has expired. Sign in with the key, or restart the server for a new link.")
 	}
 	return s.signIn(c, e, next)
@@ -106,12 +106,12 @@ func (s *Server) login(c echo.Context) error {
 		return err
 	}
 	peer := peerOf(c.Request())
-	if wait := s.signIns.empty(limitedAs(c.Request())); wait > 0 {
+	if wait := s.signIns.empty(limitedAs(c.Request().RemoteAddr)); wait > 0 {
 		return s.tooMany(s.signIns, wait)
 	}
 	e := s.keys.match(strings.TrimSpace(key))
 	if e == nil {
-		s.signIns.take(limitedAs(c.Request()))
+		s.signIns.take(limitedAs(c.Request().RemoteAddr))
 		s.log.Warn("sign-in refused", "from", peer)
 		if asForm && wantsHTML(c.Request()) {
 			return s.renderLogin(c, http.StatusUnauthorized, "This key is not correct.")

@@ -27,8 +27,13 @@ type serverProcess struct {
 // startProcess starts the server and returns when it responds.
 func startProcess(t *testing.T, dir string) *serverProcess {
 	t.Helper()
+	return startCommand(t, exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--data-dir", dir))
+}
+
+// startCommand starts the server by a command and returns when it responds.
+func startCommand(t *testing.T, cmd *exec.Cmd) *serverProcess {
+	t.Helper()
 	out, errs := newOutput(), newOutput()
-	cmd := exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--data-dir", dir)
 	cmd.Stdout, cmd.Stderr = out, errs
 	cmd.Env = append(os.Environ(), "TAKEOVER_API_KEY=key")
 	if err := cmd.Start(); err != nil {

@@ -71,6 +71,7 @@ type serveCommand struct {
 	AllowedOrigins []string      `help:"Other sites whose pages may call the API." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
 	EmbedOrigins   []string      `help:"Sites that may show a session or a takeover in a frame." placeholder:"ORIGIN" env:"TAKEOVER_EMBED_ORIGINS"`
 	StallTimeout   time.Duration `help:"Disconnects a viewer, or a reader of a stream, that reads nothing for this long." default:"30s" env:"TAKEOVER_STALL_TIMEOUT"`
+	MaxConnections int           `help:"Maximum number of open connections; one address may have a quarter. Default: 4096, or fewer if the process may open few files." placeholder:"N" env:"TAKEOVER_MAX_CONNECTIONS"`
 	CreateRate     int           `help:"Sessions that one caller may create per minute." default:"120" env:"TAKEOVER_CREATE_RATE"`
 	CreateBurst    int           `help:"Sessions that one caller may create at once." default:"60" env:"TAKEOVER_CREATE_BURST"`
 	SignInRate     int           `help:"Wrong keys that one caller may try per minute." default:"10" env:"TAKEOVER_SIGN_IN_RATE"`
@@ -254,7 +255,7 @@ func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *sl
 func (s *serveCommand) config(manager *session.Manager, scripts *savedscripts.Scripts, keys *web.Keys, linkKey string, hooks *webhook.Sender, log *slog.Logger) web.Config {
 	cfg := web.Config{
 		Manager: manager, Scripts: scripts, Keys: keys, LinkKey: linkKey, Webhooks: hooks,
-		AllowedOrigins: s.AllowedOrigins, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout,
+		AllowedOrigins: s.AllowedOrigins, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout, MaxConnections: s.MaxConnections,
 		CreateRate: s.CreateRate, CreateBurst: s.CreateBurst, SignInRate: s.SignInRate, SignInBurst: s.SignInBurst,
 		Version: version(), Logger: log,
 	}

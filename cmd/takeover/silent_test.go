@@ -1,0 +1,74 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+)
+
+// TestSilentConnections checks that 1,000 connections that send nothing, or no
+// body, stop neither health, nor people at work, nor the store, nor new browsers,
+// of a server that may open 256 files.
+func TestSilentConnections(t *testing.T) {
+	server := startCommand(t, exec.Command("sh", "-c", `ulimit -n 256 && exec "$0" "$@"`, os.Args[0], "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--max-sessions", "4", "--data-dir", t.TempDir()))
+	var session struct{ ID string }
+	server.do(t, "POST", "/v1/sessions", nil, &session)
+	one := "/v1/sessions/" + session.ID
+	server.do(t, "POST", one+"/events/start", map[string]any{"console": true}, nil)
+	follows := make(chan []uint64, 1)
+	ctx := browsertest.Context(t, "the stream of a person at work")
+	started := make(chan struct{})
+	go func() {
+		follows <- server.stream(ctx, t, one+"/events/stream?replay=all", "", func(n int) bool {
+			if n == 1 {
+				close(started)
+			}
+			return n == 11
+		})
+	}()
+	server.do(t, "POST", one+"/events", map[string]any{"type": "custom_first"}, nil)
+	<-started
+
+	for i := range 1000 {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if i%2 == 0 {
+			_, _ = io.WriteString(conn, "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n") // the server may have closed it already
+		}
+		if i%100 != 99 {
+			continue
+		}
+		client := http.Client{Timeout: 10 * time.Second}
+		resp, err := client.Get(server.base + "/healthz")
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("health beside %d silent connections: %v, %v", i+1, resp, err)
+		}
+		_ = resp.Body.Close()
+		server.do(t, "POST", one+"/events", map[string]any{"type": "custom_later"}, nil)
+	}
+	if got := <-follows; len(got) != 11 {
+		t.Errorf("the stream brought %d events", len(got))
+	}
+	var saved struct{ ID string }
+	server.do(t, "POST", "/v1/saved-scripts", map[string]any{"name": "kept", "code": "return 1"}, &saved)
+	server.do(t, "GET", "/v1/saved-scripts/"+saved.ID, nil, &saved)
+	var run struct{ Status string }
+	server.do(t, "POST", "/v1/sessions", nil, &session)
+	server.do(t, "POST", "/v1/sessions/"+session.ID+"/scripts", map[string]any{"code": "await page.goto('about:blank'); return 1", "wait": true}, &run)
+	if run.Status != "succeeded" {
+		t.Errorf("a run in a new session %s", run.Status)
+	}
+	if log := server.process.Stderr.(*output).String(); strings.Contains(log, "too many open files") { //nolint:forcetypeassert // startCommand made it
+		t.Errorf("files ran out: %s", log)
+	}
+}
