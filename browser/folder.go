@@ -6,24 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 )
 
-const (
-	// firstUID and lastUID are the range of user ids for Chromiums when the
-	// server runs as root. Each Chromium has its own id, so that none can read
-	// another's profile. systemd leaves this range unused
-	// (https://systemd.io/UIDS-GIDS/), and it lies within the 16 bits that
-	// containers usually map.
-	firstUID, lastUID = 60578, 61183
-
-	// maxTempPath is the longest TMPDIR in which Chromium can create its socket
-	// org.chromium.Chromium.XXXXXX/SingletonSocket: sun_path in unix(7) has 108
-	// bytes, the last of them NUL.
-	maxTempPath = 107 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
-)
+// maxTempPath is the longest TMPDIR in which Chromium can create its socket
+// org.chromium.Chromium.XXXXXX/SingletonSocket: sun_path in unix(7) has 108
+// bytes, the last of them NUL.
+const maxTempPath = 107 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
 
 // folder is the folder of one Chromium on disk. It contains the record of its
 // process, which Chromium cannot change, and the folders that Chromium uses:
@@ -32,13 +23,6 @@ type folder struct {
 	dir  string
 	uid  int    // the user under which Chromium runs
 	temp string // its TMPDIR: dir/tmp, or elsewhere when that is too long
-}
-
-var uidsGiven atomic.Uint32
-
-// nextUID cycles through the range, from a different start in each server.
-func nextUID() int {
-	return firstUID + (os.Getpid()+int(uidsGiven.Add(1)))%(lastUID-firstUID+1)
 }
 
 func mustDropRoot() bool { return os.Geteuid() == 0 }
@@ -51,7 +35,7 @@ func openFolder(dir string, drop bool) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir, uid: os.Geteuid(), temp: filepath.Join(dir, "tmp")}
+	f := &folder{dir: dir, uid: os.Geteuid(), temp: filepath.Join(dir, tempName)}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -69,22 +53,53 @@ func openFolder(dir string, drop bool) (*folder, error) {
 	if !drop {
 		return f, nil
 	}
-	f.uid = nextUID()
-	if info, err := os.Lstat(f.profile()); err == nil {
-		if owner := ownerOf(info); owner >= firstUID && owner <= lastUID {
-			f.uid = owner
-		}
+	if err := errors.Join(makeReachable(f.dir), makeReachable(filepath.Dir(f.temp))); err != nil {
+		return nil, err
 	}
-	return f, errors.Join(makeReachable(f.dir), makeReachable(filepath.Dir(f.temp)))
+	if err := f.chooseUser(); err != nil {
+		return nil, errors.Join(err, f.emptyTemp())
+	}
+	return f, nil
 }
 
-// shortTemp creates a folder for temporary files whose path is short enough for
-// Chromium's socket.
+// reopen opens the folder for another start. The end of a Chromium may have
+// removed its folder for temporary files.
+func (f *folder) reopen() (*folder, error) { return openFolder(f.dir, f.uid != os.Geteuid()) }
+
+// chooseUser gives the folder its former user, none of whose processes may still
+// run, or a new one.
+func (f *folder) chooseUser() (err error) {
+	if owner, ok := f.formerUser(); ok {
+		f.uid = owner
+		if err := users.claim(owner, f.dir); err != nil {
+			return err
+		}
+		return endUser(owner)
+	}
+	f.uid, err = users.take(f.dir)
+	return err
+}
+
+// formerUser returns the user of the Chromium that had this folder before.
+func (f *folder) formerUser() (int, bool) {
+	info, err := os.Lstat(f.profile())
+	if err != nil {
+		return 0, false
+	}
+	return ownerOf(info), isChromiumUser(ownerOf(info))
+}
+
+// shortTemp creates a folder in which the path of a folder for temporary files is
+// short enough for Chromium's socket, and returns that path. The outer folder
+// stays ours, because its owner may replace it in a folder such as /tmp.
 func shortTemp() (string, error) {
 	for _, parent := range []string{os.TempDir(), "/tmp"} {
-		dir, err := os.MkdirTemp(parent, "takeover-")
-		if err != nil || len(dir) <= maxTempPath {
-			return dir, err
+		dir, err := os.MkdirTemp(parent, shortTempPrefix)
+		if err != nil {
+			return "", err
+		}
+		if temp := filepath.Join(dir, tempName); len(temp) <= maxTempPath {
+			return temp, nil
 		}
 		if err := os.Remove(dir); err != nil {
 			return "", err
@@ -92,6 +107,10 @@ func shortTemp() (string, error) {
 	}
 	return "", errors.New("no folder for temporary files has a path that is short enough for Chromium")
 }
+
+// tempName is the name of the folder for temporary files, and shortTempPrefix
+// begins the name of the folder around it when that is elsewhere.
+const tempName, shortTempPrefix = "tmp", "takeover-"
 
 func (f *folder) profile() string   { return filepath.Join(f.dir, "profile") }
 func (f *folder) home() string      { return filepath.Join(f.dir, "home") }
@@ -101,12 +120,13 @@ func (f *folder) ownedByRoot() bool { return f.uid == 0 }
 
 // prepare creates what Chromium needs to start, and removes what a killed
 // Chromium left: the lock with the id of its process, and its temporary files.
+// No process of Chromium's user may run.
 func (f *folder) prepare() error {
 	if err := errors.Join(emptyDir(f.temp), emptyDir(f.downloads())); err != nil {
 		return err
 	}
 	for _, dir := range []string{f.profile(), f.home(), f.temp, f.files(), f.downloads()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := f.makeDir(dir); err != nil {
 			return err
 		}
 	}
@@ -115,41 +135,54 @@ func (f *folder) prepare() error {
 			return err
 		}
 	}
-	if err := writeFirstPreferences(f.profile()); err != nil {
-		return err
-	}
-	if f.uid == os.Geteuid() {
-		return nil
-	}
-	for _, dir := range []string{f.profile(), f.home(), f.temp, f.files(), f.downloads()} {
-		if err := giveTo(dir, f.uid); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
-// giveTo makes uid the owner of a tree. It follows no links, because the previous
-// owner of the tree may have made them.
+// makeDir makes one of Chromium's folders and gives it to Chromium's user. What
+// this user already has is neither read nor changed: it may contain links to
+// anything. The folder around it is ours, so the folder itself is no link.
+func (f *folder) makeDir(dir string) error {
+	drop := f.uid != os.Geteuid()
+	if info, err := os.Lstat(dir); err == nil && drop && ownerOf(info) == f.uid {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if dir == f.profile() {
+		if err := writeFirstPreferences(dir); err != nil {
+			return err
+		}
+	}
+	if !drop {
+		return nil
+	}
+	return giveTo(dir, f.uid)
+}
+
+// giveTo makes uid the owner of a tree. It follows no links. The top comes last:
+// until then uid can reach nothing below it, and a tree that was only given in
+// part is known by its top.
 func giveTo(root string, uid int) error {
 	tree, err := os.OpenRoot(root)
 	if err != nil {
 		return err
 	}
 	defer tree.Close()
-	return fs.WalkDir(tree.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if ownerOf(info) == uid {
-			return nil
-		}
-		return tree.Lchown(path, uid, uid)
+	var paths []string
+	err = fs.WalkDir(tree.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	for _, path := range slices.Backward(paths) {
+		if err := tree.Lchown(path, uid, uid); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func ownerOf(info fs.FileInfo) int {
@@ -224,12 +257,16 @@ func (f *folder) emptyTemp() error {
 	if filepath.Dir(f.temp) == f.dir {
 		return emptyDir(f.temp)
 	}
-	return os.RemoveAll(f.temp)
+	return os.RemoveAll(filepath.Dir(f.temp))
 }
 
 // remove removes the folder with its contents.
 func (f *folder) remove() error {
-	return errors.Join(f.emptyTemp(), os.RemoveAll(f.dir))
+	err := errors.Join(f.emptyTemp(), os.RemoveAll(f.dir))
+	if err == nil {
+		users.release(f.uid, f.dir)
+	}
+	return err
 }
 
 // emptyDir removes the contents of a folder. A folder that does not exist counts

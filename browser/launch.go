@@ -110,6 +110,9 @@ func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if errors.Is(err, errSandboxRefused) {
 		o.Logger.Warn("Chromium runs without its sandbox: the kernel refuses it", "error", err)
 		unsandboxed.Store(o.ExecPath, struct{}{})
+		if folder, err = folder.reopen(); err != nil {
+			return nil, err
+		}
 		p, err = start(ctx, o, folder, false)
 	}
 	if err != nil {

@@ -219,8 +219,11 @@ func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) 
 	err := cmd.Wait()
 	reapGroup(p.pid)
 	reapCrashHandlers(p.folder)
+	if err := endUser(p.folder.uid); err != nil {
+		p.log.Error("processes of this chromium go on running", "pid", p.pid, "error", err)
+	}
 	_ = p.conn.Close()
-	// All writers are dead, unless one left the group.
+	// All writers are dead, unless one left the group and has our user id.
 	_ = stderr.SetReadDeadline(time.Now().Add(stderrGrace))
 	others.Wait()
 	_ = stderr.Close()

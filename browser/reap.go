@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // reapTimeout bounds the wait for the end of a killed process.
@@ -55,16 +53,35 @@ func reapFolder(dir string) error {
 	if err := f.killLeft(r.Chromium); err != nil {
 		return err
 	}
+	if err := f.endFormerUser(); err != nil {
+		return err
+	}
 	if !f.tempIsOurs() {
-		f.temp = filepath.Join(dir, "tmp")
+		f.temp = filepath.Join(dir, tempName)
 	}
 	return f.remove()
+}
+
+// endFormerUser kills all processes of the user that had the folder, unless
+// another Chromium has this user now.
+func (f *folder) endFormerUser() error {
+	owner, ok := f.formerUser()
+	if !ok || !mustDropRoot() {
+		return nil
+	}
+	err := users.claim(owner, f.dir)
+	if errors.Is(err, errUserTaken) {
+		return nil
+	}
+	f.uid = owner // remove releases it
+	return errors.Join(err, endUser(owner))
 }
 
 // tempIsOurs reports whether the recorded folder for temporary files can be one
 // that openFolder created.
 func (f *folder) tempIsOurs() bool {
-	return f.temp == filepath.Join(f.dir, "tmp") || strings.HasPrefix(filepath.Base(f.temp), "takeover-")
+	return f.temp == filepath.Join(f.dir, tempName) ||
+		filepath.Base(f.temp) == tempName && strings.HasPrefix(filepath.Base(filepath.Dir(f.temp)), shortTempPrefix)
 }
 
 // killLeft kills the processes of the recorded Chromium's group that have this
@@ -80,7 +97,7 @@ func (f *folder) killLeft(chromium identity) error {
 	var errs []error
 	for _, pid := range allProcesses() {
 		if f.isMember(pid, chromium) {
-			errs = append(errs, f.killMember(pid, chromium))
+			errs = append(errs, killProcess(pid, time.Now().Add(reapTimeout), func() bool { return f.isMember(pid, chromium) }))
 		}
 	}
 	return errors.Join(errs...)
@@ -98,33 +115,4 @@ func (f *folder) isMember(pid int, chromium identity) bool {
 		return bytes.Contains(readCommand(pid), []byte(" --user-data-dir="+f.profile()+" "))
 	}
 	return strings.HasPrefix(stat.name, crashHandler) && f.hasCrashHandler(pid)
-}
-
-// killMember kills one process and waits for its end.
-func (f *folder) killMember(pid int, chromium identity) error {
-	fd, err := unix.PidfdOpen(pid, 0) // from here on the descriptor refers to this process, even if its pid is reused
-	if errors.Is(err, unix.ESRCH) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("open process %d: %w", pid, err)
-	}
-	defer unix.Close(fd)
-	if !f.isMember(pid, chromium) {
-		return nil
-	}
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("kill process %d: %w", pid, err)
-	}
-	deadline := time.Now().Add(reapTimeout)
-	for {
-		left := time.Until(deadline)
-		if left <= 0 {
-			return fmt.Errorf("process %d does not end", pid)
-		}
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())+1)
-		if n == 1 || err != nil && !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
 }
