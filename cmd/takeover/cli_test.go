@@ -39,7 +39,7 @@ func TestWrongCalls(t *testing.T) {
 		{"licenses --json", 2, "licenses has no use for --json"},
 		{"version --server x", 2, "version has no use for --server"},
 		{"completion tcsh", 2, "bash"},
-		{"doctor --addr=99", 1, "99 is no address: missing port in address\n                    → Write host:port"},
+		{"doctor --addr=99", 1, "99 is not an address: missing port in address\n                    → Write host:port"},
 		{"doctor --chromium /nope", 1, "/nope cannot be run\n                    → Install it: apt-get install chromium. Or name another with --chromium"},
 		{"serve --chromium /nope", 1, "no session could be created: /nope cannot be run. Install it: apt-get install chromium. Or name another with --chromium"},
 	} {
@@ -63,7 +63,7 @@ func TestWrongCalls(t *testing.T) {
 	}
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
-	if code, _, stderr := command(t, "", "run", file, "--key", "x", "--server", other.URL); code != 1 || !strings.Contains(stderr, "answers, but is no Takeover server") {
+	if code, _, stderr := command(t, "", "run", file, "--key", "x", "--server", other.URL); code != 1 || !strings.Contains(stderr, "answers, but is not a Takeover server") {
 		t.Errorf("another server: %d, %s", code, stderr)
 	}
 }
@@ -173,7 +173,7 @@ func TestFilesOfARun(t *testing.T) {
 	if code, stdout, stderr := command(t, "", "takeovers"); code != 0 || stdout != "" || !strings.Contains(stderr, "no script waits for a person") {
 		t.Errorf("no takeovers: %d, %q, %q", code, stdout, stderr)
 	}
-	if code, _, stderr := command(t, "return 1", "run", "-", "--key", "wrong"); code != 1 || !strings.Contains(stderr, "does not take this key: it comes from --key.") {
+	if code, _, stderr := command(t, "return 1", "run", "-", "--key", "wrong"); code != 1 || !strings.Contains(stderr, "rejected this key: it comes from --key.") {
 		t.Errorf("a wrong key: %d, %q", code, stderr)
 	}
 	const downloads = `await page.setContent('<a download="r.csv" href="data:text/csv,a">x</a>');

@@ -156,10 +156,10 @@ func (c *client) send(req *http.Request) (*http.Response, error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case kind != "application/problem+json":
-		p.Title, p.Detail = c.base+" answers, but is no Takeover server", resp.Status+" for "+req.URL.Path
+		p.Title, p.Detail = c.base+" answers, but is not a Takeover server", resp.Status+" for "+req.URL.Path
 	case resp.StatusCode == http.StatusUnauthorized:
-		p.Title = "the server does not take this key"
-		p.Detail = fmt.Sprintf("it comes from %s. The server's own is TAKEOVER_API_KEY where it runs, or in the file %s of its data directory; give it with --key or TAKEOVER_API_KEY", c.from, keyFile)
+		p.Title = "the server rejected this key"
+		p.Detail = fmt.Sprintf("it comes from %s. Find the right key in TAKEOVER_API_KEY where the server runs, or in the file %s of its data directory; pass it with --key or TAKEOVER_API_KEY", c.from, keyFile)
 	default:
 		_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(p) // without a JSON body, the status has to do
 	}

@@ -85,7 +85,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *cli, std streams) error {
 	return nil
 }
 
-// health asks a running server whether it is ready.
+// health asks a running server whether it is alive.
 func health(ctx context.Context, server string) finding {
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
@@ -137,7 +137,7 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	sandbox := good("sandbox", "on")
 	if !sandboxed {
 		sandbox = good("sandbox", "off: this kernel or container allows no user namespaces").as("warning",
-			"Allow them (sysctl kernel.unprivileged_userns_clone=1, or the seccomp profile of the compose file), or trust every page that is opened.")
+			"Allow them (sysctl kernel.unprivileged_userns_clone=1, or the seccomp profile of the compose file), otherwise open only pages you trust.")
 	}
 	return []finding{good("chromium", "started in %s", took), sandbox}
 }
@@ -193,17 +193,17 @@ func (d *doctorCommand) port(ctx context.Context) finding {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", d.Addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return good("port", "%s is taken", d.Addr).as("warning", "Something listens there: the server itself, or choose another with --addr.")
+		return good("port", "%s is taken", d.Addr).as("warning", "If it is not the server itself, choose another port with --addr.")
 	case errors.Is(err, syscall.EACCES):
 		return good("port", "%s may not be listened on", d.Addr).as("failed", "Ports below 1024 are for root: choose another with --addr.")
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return good("port", "%s is no address of this machine", d.Addr).as("failed", "Choose one of its own with --addr, or 0.0.0.0 for all.")
+		return good("port", "%s is not an address of this machine", d.Addr).as("failed", "Choose one of its own with --addr, or 0.0.0.0 for all.")
 	case err != nil:
 		var why *net.AddrError
 		if errors.As(err, &why) {
 			err = errors.New(why.Err)
 		}
-		return good("port", "%s is no address: %v", d.Addr, err).as("failed", "Write host:port, such as 127.0.0.1:8080, or :8080 for all of this machine's addresses.")
+		return good("port", "%s is not an address: %v", d.Addr, err).as("failed", "Write host:port, such as 127.0.0.1:8080, or :8080 for all of this machine's addresses.")
 	}
 	_ = ln.Close()
 	return good("port", "%s is free", d.Addr)
@@ -211,7 +211,7 @@ func (d *doctorCommand) port(ctx context.Context) finding {
 
 func (d *doctorCommand) dataDir() finding {
 	if err := os.MkdirAll(d.DataDir, 0o700); err != nil {
-		return good("data", "%v", err).as("failed", "Choose a folder that can be written with --data-dir.")
+		return good("data", "%v", err).as("failed", "Use --data-dir to choose a writable folder.")
 	}
 	f, err := os.CreateTemp(d.DataDir, ".doctor-")
 	if err != nil {

@@ -15,11 +15,11 @@ type licensesCommand struct{}
 func (licensesCommand) Run(std streams) error {
 	notices := automation.Notices()
 	if notices == "" {
-		return errors.New("this program was built without its scripts for pages, whose licences belong here: build it with make")
+		return errors.New("this program was built without the page scripts, so their licences are missing: build it with make")
 	}
 	var b strings.Builder
-	b.WriteString("Takeover is under the Apache License, Version 2.0, whose text stands below.\n\n")
-	b.WriteString("Part of it are these Go modules, each under the licence that is shown there:\n\n")
+	b.WriteString("Takeover is under the Apache License, Version 2.0, whose text follows.\n\n")
+	b.WriteString("It contains these Go modules, each under the licence that is shown there:\n\n")
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			if m.Replace != nil {

@@ -31,7 +31,7 @@ const (
 
 const about = `A remote browser that scripts drive and people take over.
 
-Exit codes: 0 when it went well, 1 when what was tried failed, 2 for a call that was not understood, 130 when it was interrupted.`
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.`
 
 // cli holds all commands, and the flags that they share.
 type cli struct {

@@ -38,8 +38,8 @@ type runCommand struct {
 
 // Help returns additional text for the help of run.
 func (*runCommand) Help() string {
-	return "Prints the script's logs, and the link when it asks for a person, to standard error, and the result as JSON to standard output, nothing for one that is null or undefined. " +
-		"Exit code 0 when it succeeded, 1 when it failed, 2 for a wrong call, 130 when it was interrupted."
+	return "Prints the script's logs, and the link when it asks for a person, to standard error, and the result as JSON to standard output. A null or undefined result prints nothing. " +
+		"Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted."
 }
 
 // runner is one execution of the command.
@@ -322,7 +322,7 @@ func (r *runner) takeover(data []byte, asked map[string]bool) error {
 
 // endings describe how a takeover ended.
 var endings = map[string]string{
-	"done": "the person is done; the script goes on", "failed": "the person could not do it", "expired": "nobody came in time", "cancelled": "nobody is asked any more",
+	"done": "the person is done; the script continues", "failed": "the person could not do it", "expired": "nobody finished it in time", "cancelled": "the request was cancelled",
 }
 
 // cancel cancels a run that nobody waits for any more.

@@ -71,7 +71,7 @@ func (s *sessionsList) Run(ctx context.Context, c *cli, std streams) error {
 	if len(all) == 0 {
 		more := "takeover sessions --all shows those that have ended."
 		if s.All {
-			more = "One lives as long as somebody uses it."
+			more = "A session ends when its time is up, or when it is released."
 		}
 		fmt.Fprintf(std.err, "No sessions. takeover run SCRIPT starts one, and so does %s in your browser. %s\n", api.base, more)
 		return nil
@@ -193,7 +193,7 @@ func (t *takeoversCommand) Run(ctx context.Context, c *cli, std streams) error {
 		if t.All {
 			more = ""
 		}
-		fmt.Fprintln(std.err, "No takeovers: no script waits for a person. One does after await requestTakeover('what to do')."+more)
+		fmt.Fprintln(std.err, "No takeovers: no script waits for a person. A script asks for one with await requestTakeover('what to do')."+more)
 		return nil
 	}
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
