@@ -154,7 +154,7 @@ test('thousands of lines stay few elements, and are walked through by keyboard',
   await page.getByRole('button', { name: 'Pause' }).click();
   await run(`await page.evaluate(() => console.log('meanwhile'))`);
   await expect(page.locator('#events-state')).toHaveText(/Paused, \d+ more/);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByRole('searchbox', { name: 'Filter events' }).fill('meanwhile');
   await expect(rows(page, 'meanwhile')).toHaveCount(1);
   await page.getByRole('button', { name: 'Clear' }).click();

@@ -43,7 +43,7 @@ const fast, slow = false, true
 // viewerMessages lists the messages that viewers may send, by type.
 var viewerMessages = map[string]acceptedMessage{
 	"hello": accept[helloMessage](session.RoleView, fast,
-		"Begins the view, as the first message: how large the viewer shows the page on its screen (width and height in CSS pixels, 0 for the page's own size), its device pixel ratio, and how many pictures a second it wants at most."),
+		"Must be the first message. States the size at which the viewer shows the page on its screen (width and height in CSS pixels, 0 for the page's own size), its device pixel ratio, and the largest number of pictures per second that it wants."),
 	"ack": accept[ackMessage](session.RoleView, fast,
 		"Says that the pictures up to this number have been shown. The server sends further pictures as acks arrive."),
 	"ping": accept[pingMessage](session.RoleView, fast,
@@ -200,7 +200,7 @@ func (m *ackMessage) act(_ context.Context, v *session.Viewer) error {
 func (m *mouseMessage) act(_ context.Context, v *session.Viewer) error {
 	err := v.Mouse(m.Mouse, m.Epoch)
 	if m.Event == "move" && errors.Is(err, session.ErrNotController) {
-		return nil // skipping a picture does not count as an attempt to act
+		return nil // moving the pointer over the picture is not an attempt to act
 	}
 	return err
 }

@@ -163,7 +163,7 @@ func Docs(p DocsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<section aria-labelledby=\"socket\"><h2 id=\"socket\">The viewer's socket</h2><p>The messages of <code>GET /v1/sessions/:id/view</code>, subprotocol <code>takeover.v1</code>: JSON texts with a <code>type</code>. A question mark stands behind fields that may be missing. Pictures are binary messages; <code>docs/protocol.md</code> describes them.</p><h3>From the client</h3><ul class=\"calls\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<section aria-labelledby=\"socket\"><h2 id=\"socket\">The viewer's socket</h2><p>The messages of <code>GET /v1/sessions/:id/view</code>, subprotocol <code>takeover.v1</code>: JSON texts with a <code>type</code>. Optional fields are marked with a question mark. Pictures are binary messages; <code>docs/protocol.md</code> describes them.</p><h3>From the client</h3><ul class=\"calls\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -445,7 +445,7 @@ func Ended(p EndedPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Session.Events == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p class=\"hint\">Nothing was captured. Sessions are captured from their start, unless whoever creates them, or the server, turns that off.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p class=\"hint\">Nothing was captured. Sessions are captured from their start, unless capture was turned off for the session or the server.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -776,7 +776,7 @@ func endedRun(p EndedPage, r EndedRun, open bool) templ.Component {
 			}
 		}
 		if r.silent() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<p class=\"hint\">The script logged nothing and called nothing.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<p class=\"hint\">The script produced no output.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

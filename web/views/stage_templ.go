@@ -259,7 +259,7 @@ func asked() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person asks for control. They get it in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep control</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person is asking for control. They get it in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep control</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

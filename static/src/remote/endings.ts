@@ -23,7 +23,7 @@ export function endingOf(cause: 'ended' | 'gone' | 'forbidden', reason: string, 
 /** Why the server closed a connection, by its close code (docs/protocol.md, Close codes). The page connects again after each of these. */
 const INTERRUPTIONS = new Map<number, Ending>([
   [1001, { title: 'The server is stopping', text: 'Reconnecting… The page continues when the server is back, if the session is still there.' }],
-  [1009, { title: 'The server closed the connection', text: 'This page sent more at once than the server takes. Reconnecting…' }],
+  [1009, { title: 'The server closed the connection', text: 'This page sent more at once than the server accepts. Reconnecting…' }],
   [1011, { title: 'The server closed the connection', text: 'Something went wrong on the server. Reconnecting…' }],
   [4008, { title: 'Your connection fell behind', text: 'This page received nothing for too long, so the server closed the connection. Reconnecting…' }],
 ]);

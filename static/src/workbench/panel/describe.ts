@@ -128,7 +128,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
     case 'takeover_failed':
       return { ...plain, text: 'Takeover failed', soft: oneLine(str(data.note) || str(data.reason)), person: true, level: 'wrong' };
     case 'takeover_expired':
-      return { ...plain, text: 'Takeover expired: nobody came', level: 'wrong', person: true };
+      return { ...plain, text: 'Takeover expired: nobody finished it in time', level: 'wrong', person: true };
     case 'takeover_cancelled':
       return { ...plain, text: 'Takeover cancelled', person: true };
     case 'run_started':

@@ -156,8 +156,8 @@ export class Detail {
     if (typeof body === 'string') return textOf(body, str(answer?.data?.mime_type));
     if (!answer) return note('There is no answer yet.');
     if (answer.type === 'network_loading_failed') return note(`There was no answer: ${str(answer.data?.error_text)}`);
-    if (this.options.ended()) return note('What the answer held was not captured: it is no text, or its capture was off.');
-    return h('div', {}, note('What the answer held was not captured: it is no text, or its capture is off.'), h('button', { type: 'button', class: 'button', on: { click: () => this.options.captureBodies() } }, 'Capture bodies from now on'));
+    if (this.options.ended()) return note('The response body was not captured: it is not text, or the capture of bodies was off.');
+    return h('div', {}, note('The response body was not captured: it is not text, or the capture of bodies is off.'), h('button', { type: 'button', class: 'button', on: { click: () => this.options.captureBodies() } }, 'Capture bodies from now on'));
   }
 }
 
@@ -202,10 +202,10 @@ function headers(event: CapturedEvent, answer: CapturedEvent | undefined): Node 
   if (reply.error_text) general.push(['Failed', str(reply.error_text)]);
   if (reply.remote_ip) general.push(['Server', `${str(reply.remote_ip)}${reply.protocol ? `, ${str(reply.protocol)}` : ''}`]);
   if (reply.from_cache === true) general.push(['From', 'cache']);
-  if (reply.body_size !== undefined) general.push(['Size', `${Number(reply.body_size).toLocaleString()} bytes, ${Number(reply.transfer_size ?? 0).toLocaleString()} on the line`]);
+  if (reply.body_size !== undefined) general.push(['Size', `${Number(reply.body_size).toLocaleString()} bytes, ${Number(reply.transfer_size ?? 0).toLocaleString()} transferred`]);
   if (data.redirected_from) general.push(['Redirected from', str(data.redirected_from)]);
-  if (initiator?.url) general.push(['Asked for by', `${initiator.url}${initiator.line ? `:${initiator.line}` : ''}`]);
-  else if (initiator?.type) general.push(['Asked for by', initiator.type]);
+  if (initiator?.url) general.push(['Initiator', `${initiator.url}${initiator.line ? `:${initiator.line}` : ''}`]);
+  else if (initiator?.type) general.push(['Initiator', initiator.type]);
   const out = document.createDocumentFragment();
   out.append(group('General', general));
   if (answer && answer.type !== 'network_loading_failed') out.append(group('Response headers', headerList(answer)));

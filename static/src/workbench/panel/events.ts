@@ -159,7 +159,7 @@ export class EventsPanel {
     this.#paused = paused;
     const button = byId('events-pause');
     button.setAttribute('aria-pressed', String(paused));
-    button.title = paused ? 'Go on' : 'Pause';
+    button.title = paused ? 'Resume' : 'Pause';
     button.setAttribute('aria-label', button.title);
     button.querySelector('use')?.setAttribute('href', paused ? '#i-play' : '#i-pause');
     setText(this.#state, paused ? 'Paused' : '');
