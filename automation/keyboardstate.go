@@ -24,8 +24,8 @@ var modifierOrder = []string{"Alt", "Control", "Meta", "Shift"}
 // buttonBits are CDP's bits (Input.dispatchMouseEvent, buttons).
 var buttonBits = map[input.MouseButton]int64{input.MouseButtonLeft: 1, input.MouseButtonRight: 2, input.MouseButtonMiddle: 4}
 
-// pressure is the pressure of a pressed mouse button, by the Pointer Events
-// specification.
+// pressure is the pressure of a pressed mouse button, as the Pointer Events
+// specification defines it.
 const pressure = 0.5
 
 // inputState is the state of a client's mouse and keyboard in one page. Its

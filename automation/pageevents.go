@@ -72,7 +72,7 @@ func (c *Client) knows(bc *browser.Context) bool {
 func (c *Client) onFileChooser(ctx context.Context, ev browser.FileChooserOpened) {
 	w, err := ev.Frame.World(ctx, browser.WorldMain)
 	if err != nil {
-		return // the page has gone
+		return // the page is gone
 	}
 	h, err := c.keepNode(ctx, w, ev.Node)
 	if err != nil {

@@ -28,8 +28,8 @@ var autoAttach = target.SetAutoAttachParams{
 	Filter:                 targetFilter,
 }
 
-// setUpSteps are the replies after which a session is set up: its frame tree, and
-// the last of the commands that were sent with it.
+// setUpSteps is the number of replies that complete a session's setup: the frame
+// tree, and the last command sent along with that request.
 const setUpSteps = 2
 
 // attachment is the model's session with a page, with a frame in another process,

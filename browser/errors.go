@@ -92,7 +92,7 @@ var contextGone = []string{
 }
 
 // isContextGone reports whether a call failed because its execution context or
-// its session has gone.
+// its session is gone.
 func isContextGone(err error) bool {
 	if errors.Is(err, cdp.ErrDetached) {
 		return true

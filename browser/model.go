@@ -216,7 +216,7 @@ func (c *broadcast) notifyLocked() {
 // the events. So a navigation that the command caused and Chromium reported
 // before the reply is known by then. Besides the errors of cdp.Call it returns
 // ErrPageCrashed and ErrBrowserClosed; cdp.ErrDetached means that the page or the
-// frame has gone.
+// frame is gone.
 func Call[P, R any](ctx context.Context, b *Browser, s *cdp.Session, c proto.Command[P, R], params P) (R, error) {
 	var res, zero R
 	raw, err := b.call(ctx, s, c.Method, params)

@@ -274,7 +274,7 @@ func (p *Page) MainFrame() *Frame { return p.main }
 // Session is the session of the page's own target.
 func (p *Page) Session() *cdp.Session { return p.attachment.session }
 
-// Closed is closed when the page has gone.
+// Closed is closed when the page is gone.
 func (p *Page) Closed() <-chan struct{} { return p.closed }
 
 // Frames returns all frames, parents before their children, the main frame first.

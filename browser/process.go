@@ -147,7 +147,7 @@ func (p *Process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.exited {
-		_ = syscall.Kill(-p.pid, syscall.SIGKILL) // fails only when it has gone
+		_ = syscall.Kill(-p.pid, syscall.SIGKILL) // fails only when it is gone
 	}
 }
 

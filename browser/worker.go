@@ -53,7 +53,7 @@ func (w *Worker) Page() *Page { return w.page }
 // Context is the worker's context.
 func (w *Worker) Context() *Context { return w.context }
 
-// Closed is closed when the worker has gone.
+// Closed is closed when the worker is gone.
 func (w *Worker) Closed() <-chan struct{} { return w.closed }
 
 // Workers returns the page's web workers, oldest first.

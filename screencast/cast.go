@@ -190,7 +190,7 @@ func (c *Cast) end(err error) {
 	}
 }
 
-// HandleEvent takes over an event of the page's session. It never blocks, so a
+// HandleEvent accepts an event of the page's session. It never blocks, so a
 // client's sink may call it.
 func (c *Cast) HandleEvent(ev cdp.Event) {
 	switch ev.Method {

@@ -261,7 +261,7 @@ func (d *Desk) reported(w *browser.World, payload string) {
 // time, because a document does not see the pointer leave into a document of
 // another process.
 func elsewhere(w *browser.World, at float64) {
-	_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when the document has gone
+	_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when the document is gone
 		Expression: fmt.Sprintf("takeoverAgent.elsewhere(%f)", at), UniqueContextID: w.UniqueID(),
 	})
 }
@@ -297,7 +297,7 @@ func (st *pageState) blurLocked() bool {
 }
 
 // placeLocked computes the position of the focus in the main frame's viewport,
-// and reports whether it is known and new. For a focus in a child frame, it
+// and reports whether it is known and has changed. For a focus in a child frame, it
 // requests the frame's position and reports the focus later.
 func (d *Desk) placeLocked(p *browser.Page, st *pageState) bool {
 	if st.frame == p.MainFrame() {

@@ -165,7 +165,7 @@ func call(ctx context.Context, w *browser.World, gesture bool, function string, 
 func (d *Desk) Look(p *browser.Page) {
 	for _, f := range p.Frames() {
 		if w := f.CurrentWorld(browser.WorldUtility); w != nil {
-			_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when the document has gone
+			_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when the document is gone
 				Expression: "globalThis.takeoverAgent?.look()", UniqueContextID: w.UniqueID(),
 			})
 		}

@@ -73,7 +73,7 @@ export interface Host {
   mending(): string;
   /** Set by the API: the names of a class's members, or of all classes for '', as JSON. */
   members?(name: string): string;
-  /** Ends the run successfully: at once, or when nothing is pending if json is undefined. */
+  /** Ends the run successfully. With json, at once; without it, as soon as nothing is pending. */
   finish(json: string | undefined): void;
   /** The beginning of the program before the script: functions that its rewritten parts call. */
   helpers(): string;

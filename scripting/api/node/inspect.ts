@@ -10,9 +10,9 @@ const itemLimit = 100;
 const keyLimit = 1000;
 const byteLimit = 50;
 const stringLimit = 10_000;
-/** A string with line breaks is split if its line is longer than this many columns. */
+/** A string with line breaks is split when the output line that holds it would exceed this many columns. */
 const breakLength = 80;
-/** Minimum length of such a string. */
+/** Strings that are not longer than this are never split. */
 const minBreak = 16;
 
 /** Formats a value as text. A string at the top level is shown unchanged. `depth` is the number of levels that are shown. */
