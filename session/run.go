@@ -207,7 +207,7 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	eng, err := s.claimRun(r)
 	for errors.Is(err, ErrRunning) {
 		last := s.runs.current()
-		if last != nil && !last.Info().Status.Ended() {
+		if last != nil && !last.Status().Ended() {
 			return nil, err
 		}
 		if last != nil {

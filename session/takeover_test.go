@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -222,6 +224,34 @@ func TestRunAfterRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		endOf(t, next)
+	}
+}
+
+// TestRunsStartedTogether starts several runs at the same moment. One of them
+// runs; the others are refused, or run after it.
+func TestRunsStartedTogether(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	for range 5 {
+		var ran atomic.Int32
+		var work sync.WaitGroup
+		for range 8 {
+			work.Go(func() {
+				r, err := s.StartRun(RunOptions{Code: "return 1"})
+				if errors.Is(err, ErrRunning) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				<-r.Done()
+				ran.Add(1)
+			})
+		}
+		work.Wait()
+		if ran.Load() == 0 {
+			t.Error("all runs were refused")
+		}
 	}
 }
 
