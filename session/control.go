@@ -110,14 +110,15 @@ func (s *Session) viewerOf(h control.Holder) *Viewer {
 // Lost ends the view of a viewer whose connection broke, and releases what it
 // held down. The viewer keeps control for LeaseGrace. A new connection can resume
 // it with the secret word from its HelloMessage.
-func (v *Viewer) Lost() {
+func (v *Viewer) Lost() { v.departure.Do(v.lose) }
+
+// lose ends the view of a viewer whose connection broke. departure calls it.
+func (v *Viewer) lose() {
 	s := v.session
-	if s.control.Holder() != v.holder() || s.life.alive() != nil {
-		v.Leave()
+	keeps := s.control.Holder() == v.holder() && s.life.alive() == nil && v.ctx.Err() == nil
+	if !keeps {
+		v.leave(true)
 		return
-	}
-	if v.ctx.Err() != nil {
-		return // a new connection has already taken over this id
 	}
 	s.control.Away(v.holder(), string(v.role), v.secret, true)
 	v.leave(false)

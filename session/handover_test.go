@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -122,6 +123,35 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 		}
 		comeBack(t, s, word, RoleControl).Leave()
 		await(other, "free control", onHolder(control.Nobody))
+	}
+}
+
+// TestReturnWhileTheLossIsNoticed lets a person return while the server notices
+// from several sides that their old connection is broken. They get their place
+// back, and no second one is kept for them.
+func TestReturnWhileTheLossIsNoticed(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
+	for range 300 {
+		old, err := s.Join(ViewerOptions{Role: RoleControl})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := old.Control("take"); err != nil {
+			t.Fatal(err)
+		}
+		var work sync.WaitGroup
+		for range 4 {
+			work.Go(old.Lost)
+		}
+		again, err := s.Join(ViewerOptions{Role: RoleControl, Resume: old.id + "." + old.secret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		work.Wait()
+		if m := s.controlMessage(again); again.id != old.id || !m.Mine || m.Away {
+			t.Fatalf("%s returned as %s: %+v", old.id, again.id, m)
+		}
+		again.Leave()
 	}
 }
 

@@ -38,6 +38,8 @@ type Viewer struct {
 	ctx    context.Context // ends with the viewer
 	cancel context.CancelFunc
 
+	departure sync.Once // Leave or Lost; a second call waits for the first, so that its seat is there
+
 	mu   sync.Mutex // guards what follows
 	seen *place     // nil while it sees nothing
 	view screencast.View
@@ -318,18 +320,15 @@ func (v *Viewer) CastStats() screencast.Stats {
 
 // Leave ends the view: it releases what the viewer held down and gives control
 // back. It may be called again.
-func (v *Viewer) Leave() { v.leave(true) }
+func (v *Viewer) Leave() { v.departure.Do(func() { v.leave(true) }) }
 
-// leave ends the view, once.
+// leave ends the view. departure calls it.
 func (v *Viewer) leave(giveBack bool) {
 	s := v.session
 	v.mu.Lock()
-	left, seen := v.left, v.seen
+	seen := v.seen
 	v.left, v.seen = true, nil
 	v.mu.Unlock()
-	if left {
-		return
-	}
 	v.cancel()
 	seen.close()
 	s.mu.Lock()
