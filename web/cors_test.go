@@ -52,6 +52,13 @@ func TestCORS(t *testing.T) {
 			}
 		}
 	}
+	cookie := s.signInCookie()
+	for _, path := range []string{"/v1/sessions/release", "/logout"} { // without CORS: a form of a site in the same domain
+		r := s.do(request{method: "POST", path: path, body: "{}", key: "-", header: map[string]string{"Origin": "https://ops.example.com", "Cookie": cookie}})
+		if r.status != http.StatusForbidden {
+			t.Errorf("%s with only a cookie: %d", path, r.status)
+		}
+	}
 	for _, origin := range []string{"https://evil.example", "http://ops.example.com", "https://ops.example.com.evil.example", "null", "https://ops.example.com:8443"} {
 		if r := preflight(s, origin, "/v1/sessions", "POST"); r.header.Get(allowOrigin) != "" {
 			t.Errorf("the preflight of %s succeeds: %v", origin, r.header)

@@ -104,14 +104,16 @@ func takeoverParam(c echo.Context, r route) string {
 
 // checkOrigin refuses requests that another site's page caused. Programs send no
 // Origin. Browsers always send one with requests that change something, so a
-// cookie without an Origin is refused, too.
+// cookie without an Origin is refused, too. A page of an allowed site needs a key:
+// browsers send the cookies even without CORS if that site shares the server's
+// domain.
 func (s *Server) checkOrigin(req *http.Request, r route, p *principal) error {
 	if r.method == http.MethodGet && r.kind != socket {
 		return nil
 	}
 	origin := req.Header.Get("Origin")
 	switch {
-	case origin != "" && !s.sameOrigin(req, origin):
+	case origin != "" && !s.sameOrigin(req, origin) && (p.byCookie() || !s.allowedOrigin(origin)):
 		return &failure{kind: kindForbidden, detail: "The request comes from another site."}
 	case origin == "" && req.Header.Get("Sec-Fetch-Site") == "cross-site":
 		return &failure{kind: kindForbidden, detail: "The request comes from another site."}
@@ -131,10 +133,8 @@ func (s *Server) sameOrigin(req *http.Request, origin string) bool {
 	if strings.EqualFold(u.Host, req.Host) {
 		return true
 	}
-	if public, err := url.Parse(s.publicURL()); err == nil && strings.EqualFold(u.Scheme, public.Scheme) && strings.EqualFold(u.Host, public.Host) {
-		return true
-	}
-	return s.allowedOrigin(origin)
+	public, err := url.Parse(s.publicURL())
+	return err == nil && strings.EqualFold(u.Scheme, public.Scheme) && strings.EqualFold(u.Host, public.Host)
 }
 
 // corsAge is how long a browser may remember that a site is allowed.
