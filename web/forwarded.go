@@ -77,10 +77,15 @@ type hop struct {
 
 // hopsOf parses the headers from right to left, because the client may have
 // invented the elements on the left. Each trusted proxy vouches for the element
-// to its left. ok is false if the two kinds of headers name different clients.
-// Then one of them was made up, and neither can be trusted.
+// to its left. ok is false if the two kinds of headers name different clients, or
+// if a quote is left open, which may hide what a proxy added. Then one of them was
+// made up, and neither can be trusted.
 func hopsOf(h http.Header, isTrusted func(netip.Addr) bool) (result hop, ok bool) {
-	byX, standard := xForwarded(h), standardForwarded(h)
+	byX := xForwarded(h)
+	standard, ok := standardForwarded(h)
+	if !ok {
+		return hop{}, false
+	}
 	first, second := outermost(byX, isTrusted), outermost(standard, isTrusted)
 	if len(byX) > 0 && len(standard) > 0 {
 		if first.client != second.client {
@@ -159,15 +164,21 @@ func nthFromRight(list []string, n int) string {
 	return list[max(len(list)-1-n, 0)]
 }
 
-// standardForwarded parses Forwarded (RFC 7239).
-func standardForwarded(h http.Header) (hops []hop) {
+// standardForwarded parses Forwarded (RFC 7239). ok is false if a quote is left
+// open.
+func standardForwarded(h http.Header) (hops []hop, ok bool) {
 	lines := h.Values("Forwarded")
 	if len(lines) == 0 {
-		return nil
+		return nil, true
 	}
-	for _, element := range splitOutside(strings.Join(lines, ","), ',') {
+	elements, ok := splitOutside(strings.Join(lines, ","), ',')
+	if !ok {
+		return nil, false
+	}
+	for _, element := range elements {
 		var one hop
-		for _, pair := range splitOutside(element, ';') {
+		pairs, _ := splitOutside(element, ';') // all quotes are closed
+		for _, pair := range pairs {
 			name, value, _ := strings.Cut(pair, "=")
 			value = unquote(strings.TrimSpace(value))
 			switch strings.ToLower(strings.TrimSpace(name)) {
@@ -181,11 +192,12 @@ func standardForwarded(h http.Header) (hops []hop) {
 		}
 		hops = append(hops, one)
 	}
-	return hops
+	return hops, true
 }
 
-// splitOutside splits a text at a separator, except inside quotes.
-func splitOutside(text string, separator byte) (parts []string) {
+// splitOutside splits a text at a separator, except inside quotes. ok is false if
+// a quote is left open.
+func splitOutside(text string, separator byte) (parts []string, ok bool) {
 	start, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -198,7 +210,7 @@ func splitOutside(text string, separator byte) (parts []string) {
 			start = i + 1
 		}
 	}
-	return append(parts, text[start:])
+	return append(parts, text[start:]), !quoted
 }
 
 // unquote returns the content of a quoted string.
