@@ -60,6 +60,8 @@ func (s *Server) authorize(c echo.Context, r route, p *principal) error {
 	switch {
 	case r.access == public || p.operator():
 		return nil
+	case p.wait > 0:
+		return s.tooMany(s.gate.tries, p.wait)
 	case p.kind == nobody:
 		return &failure{kind: kindNoKey, detail: "Send a key as a Bearer token, or sign in."}
 	case r.access == guests:

@@ -21,6 +21,12 @@ const (
 	linkKeyFile = "link-key"
 )
 
+// minKey is the least length of a key in bytes. Shorter ones can be guessed.
+const minKey = 16
+
+// ErrShortKey is returned for a key that is too short.
+var ErrShortKey = fmt.Errorf("an API key must have at least %d characters: make one with openssl rand -hex 32", minKey)
+
 // ErrNoKey is returned for a server without any key.
 var ErrNoKey = errors.New("no API key")
 
@@ -40,13 +46,16 @@ type keyEntry struct {
 }
 
 // NewKeys returns a set of the given keys without empty ones, or ErrNoKey if none
-// is left.
+// is left, or ErrShortKey.
 func NewKeys(keys ...string) (*Keys, error) {
 	set := &Keys{}
 	for _, key := range keys {
 		key = strings.TrimSpace(key)
 		if key == "" {
 			continue
+		}
+		if len(key) < minKey {
+			return nil, ErrShortKey
 		}
 		e := keyEntry{hash: sha256.Sum256([]byte(key))}
 		mac := hmac.New(sha256.New, []byte(key))

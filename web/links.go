@@ -108,6 +108,7 @@ func (s *Server) redeemLink(c echo.Context) error {
 	grant, err := s.manager.RedeemLink(req.Secret, networkOf(c.Request()))
 	if err != nil {
 		s.signIns.take(limitedAs(c.Request().RemoteAddr))
+		s.wrongKey(c.Request(), "link")
 		return err
 	}
 	s.log.Info("link used", "session", grant.SessionID, "link", grant.LinkID, "role", grant.Role, "from", peer)

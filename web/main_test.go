@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	testKey  = "a-key-for-tests"
+	testKey  = "a-key-for-these-tests"
 	otherKey = "another-key-for-tests"
 )
 

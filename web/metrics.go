@@ -30,6 +30,7 @@ type metrics struct {
 	skipped   prometheus.Counter
 	acks      prometheus.Histogram
 	dropped   *prometheus.CounterVec
+	wrongKeys *prometheus.CounterVec
 }
 
 func newMetrics(manager *session.Manager) *metrics {
@@ -53,7 +54,8 @@ func newMetrics(manager *session.Manager) *metrics {
 		}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_viewers_dropped_total", Help: "Viewers that were dropped, by reason."}, []string{"reason"}),
 	}
-	reg.MustRegister(m.requests, m.inFlight, m.creates, m.streams, m.messages, m.malformed, m.pictures, m.bytes, m.skipped, m.acks, m.dropped,
+	m.wrongKeys = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_wrong_keys_total", Help: "Wrong keys, link secrets and sign-in codes, by where they came."}, []string{"where"})
+	reg.MustRegister(m.wrongKeys, m.requests, m.inFlight, m.creates, m.streams, m.messages, m.malformed, m.pictures, m.bytes, m.skipped, m.acks, m.dropped,
 		&statsCollector{manager: manager}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 	return m

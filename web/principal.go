@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -34,7 +35,8 @@ type principal struct {
 	key    string // id of the key, for logs and limits; not secret
 	cookie string // the sign-in cookie's value
 	grants []links.Grant
-	lost   []lostGrant // grants of the caller's cookies that have ended
+	lost   []lostGrant   // grants of the caller's cookies that have ended
+	wait   time.Duration // if not 0, the key was not checked, because too many wrong ones came from the address
 }
 
 // lostGrant is a grant whose link has ended, with the reason.
@@ -97,11 +99,11 @@ func rank(r session.Role) int {
 // identify identifies the caller. A wrong key counts as no caller, even beside a
 // valid cookie. inQuery permits ?token= and ?apiKey=.
 func (s *Server) identify(r *http.Request, inQuery bool) *principal {
-	if key, given := keyOf(r, inQuery); given {
-		if e := s.keys.match(key); e != nil {
-			return &principal{kind: keyCaller, name: "api", key: e.id}
+	if key, where := keyOf(r, inQuery); where != "" {
+		if where == "query" && s.foreignPage(r) {
+			return &principal{}
 		}
-		return &principal{}
+		return s.byKey(r, key, where)
 	}
 	if c, err := r.Cookie(signInCookie); err == nil {
 		if e := s.signer.check(c.Value); e != nil {
@@ -127,27 +129,28 @@ func (s *Server) identify(r *http.Request, inQuery bool) *principal {
 	return p
 }
 
-// keyOf returns the key in a request, ignoring cookies.
-func keyOf(r *http.Request, inQuery bool) (key string, given bool) {
+// keyOf returns the key in a request, ignoring cookies, and where it is: header,
+// query or nowhere.
+func keyOf(r *http.Request, inQuery bool) (key, where string) {
 	if h := r.Header.Get(keyHeader); h != "" {
-		return h, true
+		return h, "header"
 	}
 	if h := r.Header.Get(echo.HeaderAuthorization); h != "" {
 		scheme, key, _ := strings.Cut(h, " ")
 		if strings.EqualFold(scheme, "Bearer") {
-			return strings.TrimSpace(key), true
+			return strings.TrimSpace(key), "header"
 		}
-		return "", true
+		return "", "header"
 	}
 	if inQuery {
 		q := r.URL.Query()
 		for _, name := range []string{"token", "apiKey"} {
 			if q.Has(name) {
-				return q.Get(name), true
+				return q.Get(name), "query"
 			}
 		}
 	}
-	return "", false
+	return "", ""
 }
 
 // grantSigner creates and checks the cookies of share links.

@@ -94,7 +94,7 @@ type Config struct {
 	// minute, and at once. Defaults DefaultCreateRate, DefaultCreateBurst.
 	CreateRate, CreateBurst int
 	// SignInRate and SignInBurst limit the wrong keys of one caller in the same
-	// way.
+	// way: those of sign-ins, and separately those in headers.
 	SignInRate, SignInBurst int
 	// Version is what /version returns. Default "dev".
 	Version string
@@ -147,6 +147,7 @@ type Server struct {
 	codes       *signInCodes
 	creates     *limiter
 	signIns     *limiter
+	gate        *keyGate
 	metrics     *metrics
 	connections *connections
 	log         *slog.Logger
@@ -181,6 +182,7 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, manager: cfg.Manager, scripts: cmp.Or(cfg.Scripts, savedscripts.New(nil)), keys: cfg.Keys, log: cfg.Logger,
 		signer: newSigner(cfg.Keys), grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(cfg.Manager.Limits()),
 		creates:     newLimiter(limits.Creates, time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
+		gate:        newKeyGate(cfg.Keys, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
 		signIns:     newLimiter(limits.SignIns, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
 		metrics:     newMetrics(cfg.Manager),
 		connections: newConnections(cfg.Manager.Limits(), maxConnections(cfg.MaxConnections, cfg.Manager.MaxSessions()), cfg.TrustedProxies),

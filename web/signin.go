@@ -105,14 +105,13 @@ func (s *Server) login(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	peer := peerOf(c.Request())
 	if wait := s.signIns.empty(limitedAs(c.Request().RemoteAddr)); wait > 0 {
 		return s.tooMany(s.signIns, wait)
 	}
 	e := s.keys.match(strings.TrimSpace(key))
 	if e == nil {
 		s.signIns.take(limitedAs(c.Request().RemoteAddr))
-		s.log.Warn("sign-in refused", "from", peer)
+		s.wrongKey(c.Request(), "sign-in")
 		if asForm && wantsHTML(c.Request()) {
 			return s.renderLogin(c, http.StatusUnauthorized, "This key is not correct.")
 		}

@@ -16,7 +16,7 @@ import (
 // TestWrongCalls makes the mistakes of somebody who has only read the help, and
 // checks that the error says what to do.
 func TestWrongCalls(t *testing.T) {
-	t.Setenv("TAKEOVER_API_KEY", "key")
+	t.Setenv("TAKEOVER_API_KEY", testKey)
 	t.Setenv("TAKEOVER_URL", "")
 	file := script(t, "return 1")
 	for _, c := range []struct {
@@ -163,7 +163,7 @@ func TestAround(t *testing.T) {
 }
 
 func TestFilesOfARun(t *testing.T) {
-	t.Setenv("TAKEOVER_API_KEY", "key")
+	t.Setenv("TAKEOVER_API_KEY", testKey)
 	base, _, _ := serve(t, "--data-dir", t.TempDir())
 	t.Setenv("TAKEOVER_URL", strings.TrimPrefix(base, "http://"))
 	t.Chdir(t.TempDir())
@@ -228,10 +228,10 @@ return await d.path()`
 }
 
 func TestInterruptCancelsTheRun(t *testing.T) {
-	t.Setenv("TAKEOVER_API_KEY", "key")
+	t.Setenv("TAKEOVER_API_KEY", testKey)
 	base, _, _ := serve(t, "--data-dir", t.TempDir())
 	t.Setenv("TAKEOVER_URL", base)
-	api := &client{base: base, key: "key", http: http.DefaultClient}
+	api := &client{base: base, key: testKey, http: http.DefaultClient}
 	var session sessionInfo
 	if err := api.call(t.Context(), "POST", "/v1/sessions", map[string]any{}, &session); err != nil {
 		t.Fatal(err)

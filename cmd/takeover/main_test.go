@@ -19,6 +19,9 @@ import (
 	"takeover/scripting/worker"
 )
 
+// testKey is the servers' key.
+const testKey = "the-key-of-these-tests"
+
 // TestMain runs the tests, or the worker of a script that a test runs, or the
 // server in a process of its own.
 func TestMain(m *testing.M) {
@@ -115,7 +118,7 @@ func script(t *testing.T, code string) string {
 }
 
 func TestRunCommand(t *testing.T) {
-	t.Setenv("TAKEOVER_API_KEY", "first,second")
+	t.Setenv("TAKEOVER_API_KEY", testKey+",the-second-key-of-tests")
 	base, out, stop := serve(t, "--data-dir", t.TempDir())
 	if strings.Contains(out.String(), "code=") {
 		t.Error("a sign-in link was printed though the key was given")
@@ -181,7 +184,7 @@ test.skip('later', () => {});`
 }
 
 func TestRunCommandAsksForAPerson(t *testing.T) {
-	t.Setenv("TAKEOVER_API_KEY", "key")
+	t.Setenv("TAKEOVER_API_KEY", testKey)
 	base, _, _ := serve(t, "--data-dir", t.TempDir())
 	t.Setenv("TAKEOVER_URL", base)
 	out, errs := newOutput(), newOutput()
@@ -195,7 +198,7 @@ func TestRunCommandAsksForAPerson(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &list); err != nil || len(list) != 1 || list[0].ID != takeover {
 		t.Fatalf("takeovers: %v: %s", err, stdout)
 	}
-	api := &client{base: base, key: "key", http: http.DefaultClient}
+	api := &client{base: base, key: testKey, http: http.DefaultClient}
 	if err := api.call(t.Context(), "POST", "/v1/sessions/"+list[0].SessionID+"/takeovers/"+takeover+"/claim", nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +209,7 @@ func TestRunCommandAsksForAPerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Steel-Api-Key", "key")
+	req.Header.Set("Steel-Api-Key", testKey)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -273,8 +276,16 @@ func TestServeRefusesPublicAddressWithoutKey(t *testing.T) {
 	}
 }
 
+func TestServeRefusesShortKey(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", testKey+",short")
+	code, stdout, stderr := command(t, "", "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir())
+	if code != exitUsage || stdout != "" || !strings.Contains(stderr, "TAKEOVER_API_KEY: an API key must have at least 16 characters") {
+		t.Errorf("%d, %q, %q", code, stdout, stderr)
+	}
+}
+
 func TestDoctorHealth(t *testing.T) {
-	t.Setenv("TAKEOVER_API_KEY", "key")
+	t.Setenv("TAKEOVER_API_KEY", testKey)
 	base, _, stop := serve(t, "--data-dir", t.TempDir(), "--events-bytes", "20000000000", "--keep-bytes", "2000000000") // more than the default size of the store
 	if code, stdout, _ := command(t, "", "--server", base, "doctor", "--health"); code != 0 || strings.Count(stdout, "\n") != 1 {
 		t.Errorf("a server that runs: %d, %s", code, stdout)

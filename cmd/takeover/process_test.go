@@ -35,7 +35,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *serverProcess {
 	t.Helper()
 	out, errs := newOutput(), newOutput()
 	cmd.Stdout, cmd.Stderr = out, errs
-	cmd.Env = append(os.Environ(), "TAKEOVER_API_KEY=key")
+	cmd.Env = append(os.Environ(), "TAKEOVER_API_KEY="+testKey)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *serverProcess {
 		}
 	})
 	base := out.find(t, `listening on (http://\S+)\n`)
-	return &serverProcess{client: &client{base: base, key: "key", http: http.DefaultClient}, process: cmd}
+	return &serverProcess{client: &client{base: base, key: testKey, http: http.DefaultClient}, process: cmd}
 }
 
 // kill ends the process as the kernel does when memory runs out.
@@ -74,7 +74,7 @@ func (p *serverProcess) stream(ctx context.Context, t *testing.T, path, last str
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer key")
+	req.Header.Set("Authorization", "Bearer "+testKey)
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
 	}
@@ -208,7 +208,7 @@ func TestS2FromTheEnvironment(t *testing.T) {
 	}))
 	t.Cleanup(refuses.Close)
 	t.Setenv("S2_BASIN", "my-basin")
-	t.Setenv("TAKEOVER_API_KEY", "key")
+	t.Setenv("TAKEOVER_API_KEY", testKey)
 	if code, _, errs := command(t, "", "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir()); code != exitUsage || !strings.Contains(errs, "S2_ACCESS_TOKEN is required") {
 		t.Errorf("without a token: %d, %s", code, errs)
 	}

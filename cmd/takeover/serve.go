@@ -277,7 +277,11 @@ func (s *serveCommand) logger(w io.Writer) *slog.Logger {
 // directory, which the first start makes.
 func loadKeys(given, dir string) (*web.Keys, error) {
 	if given != "" {
-		return web.NewKeys(strings.Split(given, ",")...)
+		keys, err := web.NewKeys(strings.Split(given, ",")...)
+		if err != nil {
+			return nil, usage("TAKEOVER_API_KEY: %w", err)
+		}
+		return keys, nil
 	}
 	key, err := web.LoadKey(dir)
 	if err != nil {

@@ -1,0 +1,98 @@
+package web
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"takeover/limits"
+)
+
+// provenTime is how long an address may use a key that was right there, however
+// many wrong ones come from the same address meanwhile.
+const provenTime = time.Hour
+
+// keyGate checks the keys in headers and queries. One address has few tries. A key
+// that was right at the same address before is not a guess, so an old key in one
+// program does not lock out the others behind the address.
+type keyGate struct {
+	keys  *Keys
+	tries *limiter
+
+	mu     sync.Mutex // guards proven
+	proven map[provenKey]time.Time
+}
+
+// provenKey is a key that was right, with the address that sent it.
+type provenKey struct{ address, id string }
+
+func newKeyGate(keys *Keys, every time.Duration, burst int) *keyGate {
+	return &keyGate{keys: keys, tries: newLimiter(limits.SignIns, every, burst), proven: map[provenKey]time.Time{}}
+}
+
+// check returns the entry of a key, or nil if it is wrong. If the address must
+// wait, the key was not checked.
+func (g *keyGate) check(address, key string) (e *keyEntry, wait time.Duration) {
+	e = g.keys.match(key)
+	now := time.Now()
+	if e != nil && g.isProven(provenKey{address, e.id}, now) {
+		return e, 0
+	}
+	if wait := g.tries.empty(address); wait > 0 {
+		return nil, wait
+	}
+	if e == nil {
+		g.tries.take(address)
+		return nil, 0
+	}
+	g.prove(provenKey{address, e.id}, now)
+	return e, 0
+}
+
+func (g *keyGate) isProven(k provenKey, now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at, ok := g.proven[k]
+	if ok = ok && now.Sub(at) < provenTime; ok {
+		g.proven[k] = now
+	}
+	return ok
+}
+
+func (g *keyGate) prove(k provenKey, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.proven) >= limiterPeers {
+		clear(g.proven)
+	}
+	g.proven[k] = now
+}
+
+// byKey identifies a caller by its key.
+func (s *Server) byKey(r *http.Request, key, where string) *principal {
+	e, wait := s.gate.check(limitedAs(r.RemoteAddr), key)
+	switch {
+	case e != nil:
+		return &principal{kind: keyCaller, name: "api", key: e.id}
+	case wait == 0:
+		s.wrongKey(r, where)
+	}
+	return &principal{wait: wait}
+}
+
+// wrongKey reports a wrong key, which is a guess or a program that was not told of
+// a new key.
+func (s *Server) wrongKey(r *http.Request, where string) {
+	s.metrics.wrongKeys.WithLabelValues(where).Inc()
+	s.log.Warn("wrong key", "where", where, "from", peerOf(r), "path", r.URL.Path)
+}
+
+// foreignPage reports whether a page of another site caused a request. Such a page
+// knows no key, but could use up the tries of the person who looks at it.
+func (s *Server) foreignPage(r *http.Request) bool {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		return !s.sameOrigin(r, origin)
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
+}
