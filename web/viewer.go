@@ -48,6 +48,9 @@ var (
 	errViewerLeft = errors.New("the viewer left")
 	// errViewerLost is why a view ends when the connection breaks.
 	errViewerLost = errors.New("the viewer's connection broke")
+	// errTooLarge is why a view ends when the viewer sends a message above
+	// messageLimit. The WebSocket package has then sent the close frame.
+	errTooLarge = fmt.Errorf("%w: a message was too large", errViewerLost)
 	// errUnread is why a view ends when the viewer left too many messages unread.
 	errUnread = fmt.Errorf("%w: too many messages wait", errStalled)
 )
@@ -157,6 +160,8 @@ func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
 	switch {
 	case errors.As(err, &ended):
 		return websocket.StatusNormalClosure, text.Clip(ended.Reason, maxCloseReason)
+	case errors.Is(err, errTooLarge):
+		return websocket.StatusMessageTooBig, ""
 	case errors.Is(err, errViewerLeft), errors.Is(err, errViewerLost):
 		return websocket.StatusNormalClosure, ""
 	case errors.Is(err, screencast.ErrStalled):
@@ -227,9 +232,12 @@ func (v *viewerSocket) read() {
 	}
 }
 
-// leftOrLost distinguishes a viewer that left with a close frame from one whose
-// connection broke and who may return.
+// leftOrLost returns why reading ended. It distinguishes a viewer that left with a
+// close frame from one whose connection broke and who may return.
 func leftOrLost(err error) error {
+	if errors.Is(err, websocket.ErrMessageTooBig) {
+		return errTooLarge
+	}
 	switch websocket.CloseStatus(err) {
 	case websocket.StatusNormalClosure, websocket.StatusGoingAway:
 		return errViewerLeft

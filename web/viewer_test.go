@@ -258,8 +258,15 @@ func TestViewerSurvivesBadMessages(t *testing.T) {
 	if metrics := string(s.do(request{method: "GET", path: "/metrics"}).body); !strings.Contains(metrics, fmt.Sprintf("takeover_viewer_messages_malformed_total %d\n", len(bad)+2)) {
 		t.Error("not every bad message is counted")
 	}
-	other.send(map[string]any{"type": "ping", "t": 1})
-	other.wait("pong on the other socket", func(m map[string]any) bool { return m["type"] == "pong" })
+	left := fmt.Sprintf(`msg="viewer left" session=%s viewer=%s code=%s`, one.ID(), v.wait("hello", func(m map[string]any) bool { return m["type"] == "hello" })["viewer"], websocket.StatusMessageTooBig)
+	for end, n := time.Now().Add(10*time.Second), 1; n == 1 || !strings.Contains(s.log.String(), left); n++ {
+		if time.Now().After(end) {
+			t.Fatalf("the log does not say %s", left)
+		}
+		from := other.mark()
+		other.send(map[string]any{"type": "ping", "t": n})
+		other.waitFrom(from, "pong on the other socket", func(m map[string]any) bool { return m["type"] == "pong" })
+	}
 }
 
 func TestCrashIsSeenAndOvercome(t *testing.T) {
