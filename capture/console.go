@@ -107,6 +107,21 @@ type consoleCall struct {
 	StackTrace *stackTrace    `json:"stackTrace"`
 }
 
+// hidePairs redacts the arguments of a console call that follow the name of a
+// secret: console.log('password', value).
+func (r *Redactor) hidePairs(args []remoteObject) {
+	rules := r.current.Load()
+	for i := range args[:max(0, len(args)-1)] {
+		if args[i].Type != "string" || len(args[i].Value) > maxKeyBytes {
+			continue
+		}
+		name := strings.TrimRight(args[i].stringValue(), ":= ")
+		if (len(args) == 2 || !strings.Contains(name, " ")) && rules.secretKey(name) {
+			args[i+1] = remoteObject{Type: "string", Value: jsonValue(`"` + Redacted + `"`)}
+		}
+	}
+}
+
 func (w *watched) consoleCalled(ev cdp.Event) {
 	listening := w.listens()
 	if !w.m.config.Console && !listening {
@@ -124,6 +139,7 @@ func (w *watched) consoleCalled(ev cdp.Event) {
 		}
 	}
 	w.releaseHandles()
+	w.m.redactor.hidePairs(p.Args)
 	level := consoleLevels[p.Type]
 	if listening && level != "" {
 		asked, _ := ev.Token.(*question)

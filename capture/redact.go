@@ -32,9 +32,10 @@ type RedactorOptions struct {
 	Patterns []*regexp.Regexp // matching text is secret; if the pattern has a group, only the first group
 }
 
-// Redactor removes secrets from events. It finds them in three ways: by the name
-// of the key, in headers, URLs, forms and JSON at any depth; by value, for
-// registered secrets; and by pattern. JSON stays valid JSON, and redacting a
+// Redactor removes secrets from everything that shows text of a page. It finds
+// them in four ways: by the name of the key, in headers, URLs, forms, XML and JSON
+// at any depth; by value, for registered secrets; by form, for tokens of known
+// services, card numbers and the like; and by configured pattern. JSON stays valid JSON, and redacting a
 // second time changes nothing. All methods may be called from any goroutine.
 type Redactor struct {
 	current atomic.Pointer[rules]
@@ -209,7 +210,7 @@ func (r *rules) once(s string, depth int) string {
 	if r.valuesOnly {
 		return r.values(s)
 	}
-	return r.scan(r.matches(r.values(s)))
+	return r.scan(r.known(r.xml(r.matches(r.values(s)))))
 }
 
 // looksLikeJSON is a cheap check. It accepts everything that json would accept as
@@ -232,6 +233,15 @@ func (r *rules) values(s string) string {
 		}
 	}
 	return s
+}
+
+// name redacts the name of a member.
+func (r *rules) name(s string) string {
+	s = r.values(s)
+	if r.valuesOnly {
+		return s
+	}
+	return r.known(s)
 }
 
 // matches removes what the configured patterns match.

@@ -133,7 +133,8 @@ func (w *jsonRedactor) literal() bool {
 		return false
 	}
 	w.at = end
-	if len(w.rules.numbers) > 0 && slices.Contains(w.rules.numbers, string(raw)) {
+	if len(w.rules.numbers) > 0 && slices.Contains(w.rules.numbers, string(raw)) ||
+		len(raw) >= minCard && !w.rules.valuesOnly && cardEnd(string(raw), 0) == len(raw) {
 		w.out = append(w.out, `"`+Redacted+`"`...)
 	} else {
 		w.out = append(w.out, raw...)
@@ -223,6 +224,7 @@ func (w *jsonRedactor) object(depth int) bool {
 		return w.skip()
 	}
 	var pair pairedValue
+	var grant grantedCode
 	w.next('{')
 	w.space()
 	if w.next('}') {
@@ -237,7 +239,7 @@ func (w *jsonRedactor) object(depth int) bool {
 		if !ok {
 			return false
 		}
-		w.put(raw, name, w.rules.values(name))
+		w.put(raw, name, w.rules.name(name))
 		w.space()
 		if !w.next(':') {
 			return false
@@ -251,9 +253,11 @@ func (w *jsonRedactor) object(depth int) bool {
 			w.hide(start, len(w.out))
 		}
 		pair.note(w, name, start)
+		grant.note(w, name, start)
 		w.space()
 		if w.next('}') {
 			pair.hide(w)
+			grant.hide(w, &pair)
 			return true
 		}
 		if !w.next(',') {
@@ -298,6 +302,63 @@ func (p *pairedValue) hide(w *jsonRedactor) {
 	if p.secret && p.to > 0 {
 		w.hide(p.from, p.to)
 	}
+}
+
+// grantedCode looks in an object for OAuth's code, which stands beside a state or
+// a grant type, and for a random key.
+type grantedCode struct {
+	state, granting bool
+	from, to        int
+}
+
+func (g *grantedCode) note(w *jsonRedactor, name string, start int) {
+	switch name {
+	case "code":
+		g.from, g.to = start, len(w.out)
+	case "state":
+		g.state = true
+	case "grant_type", "grantType", "code_verifier", "codeVerifier", "redirect_uri", "redirectUri":
+		g.granting = true
+	case "key":
+		if value := w.out[start:]; !w.rules.valuesOnly && len(value) > 2 && value[0] == '"' && isRandom(value[1:len(value)-1], minRandomKey) {
+			w.hide(start, len(w.out))
+		}
+	}
+}
+
+// hide hides the code, unless a pair has just moved it.
+func (g *grantedCode) hide(w *jsonRedactor, pair *pairedValue) {
+	if g.to == 0 || w.rules.valuesOnly || pair.secret && pair.to > 0 {
+		return
+	}
+	if value := w.out[g.from:g.to]; value[0] == '"' && (g.granting || g.state && isRandom(value[1:len(value)-1], minRandomCode)) {
+		w.hide(g.from, g.to)
+	}
+}
+
+// The lengths of the shortest key and code that look random.
+const (
+	minRandomKey  = 20
+	minRandomCode = 10
+)
+
+// isRandom reports whether a text is long and mixes letters and digits.
+func isRandom(value []byte, least int) bool {
+	if len(value) < least {
+		return false
+	}
+	letters, digits := 0, 0
+	for _, c := range value {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case alnumBytes[c]:
+			letters++
+		case !bearerBytes[c]:
+			return false
+		}
+	}
+	return digits > 1 && letters > 0
 }
 
 // skip skips a value that nests too deep. It only checks that brackets pair up.

@@ -15,6 +15,7 @@ const maxPlaceDigits = 7
 // URLs, forms, headers, truncated JSON, log lines.
 func (r *rules) scan(s string) string {
 	var out []byte
+	var queries queryReader
 	done := 0 // s[:done] is already in out
 	for i := 0; i < len(s); {
 		at, width := separator(s, i)
@@ -28,8 +29,12 @@ func (r *rules) scan(s string) string {
 			switch {
 			case r.secretKey(key) && !isPlace(s, at, key):
 				from, to = valueAfter(s, at, width, key)
+			case !r.valuesOnly && s[at] != ':' && queries.secret(s, at, width, key):
+				from, to = valueAfter(s, at, width, key)
 			case width == 1 && s[at] == '=' && strings.EqualFold(key, "name"):
 				from, to = r.formPart(s, at)
+			case width == 1 && s[at] == ':' && !r.valuesOnly:
+				from, to = queries.member(r, s, at, key)
 			}
 		}
 		if from < 0 || from >= to || s[from:to] == Redacted {
@@ -45,10 +50,120 @@ func (r *rules) scan(s string) string {
 	return string(append(out, s[done:]...))
 }
 
+// queryReader finds parameters that are secret only in the query of a URL or in a
+// form: an API's key, and OAuth's code, which stands beside a state.
+type queryReader struct {
+	end  int  // where the last query that was read ends
+	auth bool // it belongs to OAuth
+
+	members int // whether the text has JSON members of OAuth
+}
+
+// authParameters stand beside the code of OAuth (RFC 6749, sections 4.1.2 and
+// 4.1.3; RFC 7636).
+var authParameters = []string{"state=", "state%3d", "grant_type", "code_verifier", "redirect_uri", "client_id", "iss=", "session_state"}
+
+// secret reports whether the parameter whose name ends at at is one of them.
+func (q *queryReader) secret(s string, at, width int, key string) bool {
+	code := strings.EqualFold(key, "code")
+	if width == 2 || !code && !strings.EqualFold(key, "key") && !strings.EqualFold(key, "oobCode") {
+		return false
+	}
+	start := at - len(key)
+	if start < 0 || s[start:at] != key {
+		return false
+	}
+	if !startsParameter(s[:start]) { // perhaps a form within other text
+		if end := plainEnd(s, at+width, "&\"'<> \t\r\n"); strings.IndexByte(" \t\"'`", s[start-1]) < 0 || end == len(s) || s[end] != '&' {
+			return false
+		}
+	}
+	if !code {
+		return start > 0 || !strings.ContainsAny(s[:min(len(s), maxAuthority)], " \t\n") // a form begins the text
+	}
+	if at >= q.end {
+		const stops = "\"'<> \t\r\n\\"
+		from := max(strings.LastIndexAny(s[q.end:at], stops)+1+q.end, q.end)
+		q.end = plainEnd(s, at, stops)
+		query := strings.ToLower(s[from:q.end])
+		q.auth = slices.ContainsFunc(authParameters, func(name string) bool { return strings.Contains(query, name) })
+	}
+	return q.auth
+}
+
+// maxMember is how far behind a member's name its value may begin.
+const maxMember = 256
+
+// member returns the value of a JSON member that is secret only beside others, as
+// in complete JSON: a random key, a code, the value of a name and value pair.
+func (q *queryReader) member(r *rules, s string, at int, key string) (from, to int) {
+	if key != "key" && key != "code" && key != "name" || at == 0 || s[at-1] != '"' && s[at-1] != '\'' {
+		return -1, -1
+	}
+	from, to = valueAfter(s, at, 1, key)
+	if from >= to || from == 0 || strings.IndexByte("\"'`", s[from-1]) < 0 {
+		return -1, -1
+	}
+	value := s[from:to]
+	switch {
+	case key == "key" && isRandom([]byte(value), minRandomKey):
+		return from, to
+	case key == "code":
+		if q.members == unknown {
+			switch {
+			case strings.Contains(s, `"grant_type`), strings.Contains(s, `"code_verifier`), strings.Contains(s, `"redirect_uri`):
+				q.members = besideGrant
+			case strings.Contains(s, `"state`):
+				q.members = besideState
+			default:
+				q.members = alone
+			}
+		}
+		if q.members == besideGrant || q.members == besideState && isRandom([]byte(value), minRandomCode) {
+			return from, to
+		}
+	case r.secretKey(value):
+		rest := s[to:min(len(s), to+maxMember)]
+		n := strings.Index(rest, `"value`)
+		if n < 0 || strings.IndexAny(rest[:n], "{}[]:") >= 0 {
+			return -1, -1
+		}
+		if colon := strings.IndexByte(rest[n:], ':'); colon >= 0 {
+			return valueAfter(s, to+n+colon, 1, "value")
+		}
+	}
+	return -1, -1
+}
+
+// The states of queryReader.members.
+const (
+	unknown     = iota
+	alone       // the text has no members beside which a code is secret
+	besideState // it has a state, beside which a random code is secret
+	besideGrant // it has others, beside which each code is secret
+)
+
+// startsParameter reports whether a parameter may begin behind this text.
+func startsParameter(before string) bool {
+	if before == "" {
+		return true
+	}
+	switch before[len(before)-1] {
+	case '?', '&', '#', ';', '\n':
+		return true
+	case '6', 'f', 'F', '3': // behind a percent-encoded & ? or #
+		return strings.HasSuffix(before, "%26") || strings.HasSuffix(before, "%3F") || strings.HasSuffix(before, "%3f") || strings.HasSuffix(before, "%23")
+	}
+	return false
+}
+
 // separator finds the next :, = or =>, and its width. The first two may be
 // percent-encoded.
 func separator(s string, from int) (at, width int) {
 	for i := from; i < len(s); i++ {
+		if !separates[s[i]] {
+			continue
+		}
 		switch s[i] {
 		case ':':
 			return i, 1
@@ -66,11 +181,17 @@ func separator(s string, from int) (at, width int) {
 	return -1, 0
 }
 
+// separates are the bytes with which separators begin.
+var separates = [256]bool{':': true, '=': true, '%': true}
+
 // isPlace reports whether a colon stands between a file name in a path and a line
 // or column number.
 func isPlace(s string, at int, key string) bool {
 	start := at - len(key)
-	if s[at] != ':' || start < 1 || s[start-1] != '/' || s[start:at] != key {
+	if s[at] != ':' || s[start:at] != key {
+		return false
+	}
+	if file := start > 0 && s[start-1] == '/' || strings.HasSuffix(key, ".ts") || strings.HasSuffix(key, ".js") || strings.HasSuffix(key, ".mjs"); !file {
 		return false
 	}
 	rest := s[at+1:]

@@ -19,7 +19,7 @@ type handler struct {
 
 // Handle redacts a record's message and values.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
-	clean := slog.NewRecord(r.Time, r.Level, h.redactor.Values(r.Message), r.PC)
+	clean := slog.NewRecord(r.Time, r.Level, h.redactor.Text(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		clean.AddAttrs(h.attr(a))
 		return true
@@ -46,7 +46,7 @@ func (h handler) attr(a slog.Attr) slog.Attr {
 	switch v.Kind() {
 	case slog.KindString, slog.KindAny:
 		text := v.String()
-		if clean := h.redactor.Values(text); clean != text {
+		if clean := h.redactor.Text(text); clean != text {
 			return slog.String(a.Key, clean)
 		}
 	case slog.KindGroup:

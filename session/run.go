@@ -264,7 +264,8 @@ func (r *Run) refused(err error) (*Run, error) {
 }
 
 func (r *Run) error(e *scripting.ScriptError) *RunError {
-	return &RunError{Name: e.Name, Message: r.hide(e.Message), Stack: r.hide(e.Stack), Line: e.Line, Column: e.Column}
+	hide := r.session.monitor.Redactor().Text // an error quotes addresses and texts of pages
+	return &RunError{Name: e.Name, Message: hide(e.Message), Stack: hide(e.Stack), Line: e.Line, Column: e.Column}
 }
 
 // hide removes what people typed into secret fields from a script's text.
@@ -350,7 +351,8 @@ func (k runSink) Log(l scripting.Log) {
 func (k runSink) Step(st scripting.Step) {
 	k.run.mu.Lock()
 	defer k.run.mu.Unlock()
-	step := RunStep{Title: k.run.hide(st.Title), StartedAt: st.StartedAt.UTC(), DurationMS: float64(st.Duration.Microseconds()) / 1000, Error: k.run.hide(st.Err), Line: st.Line}
+	hide := k.run.session.monitor.Redactor().Text // a step quotes addresses and selectors
+	step := RunStep{Title: hide(st.Title), StartedAt: st.StartedAt.UTC(), DurationMS: float64(st.Duration.Microseconds()) / 1000, Error: hide(st.Err), Line: st.Line}
 	if len(k.run.info.Steps) >= maxRunEvents {
 		k.run.info.Truncated = true
 		k.run.session.hit(limits.RunEvents)
@@ -362,7 +364,7 @@ func (k runSink) Step(st scripting.Step) {
 
 // Test records a test that has ended.
 func (k runSink) Test(t scripting.Test) {
-	test := RunTest{Title: k.run.hide(t.Title), Status: t.Status, DurationMS: float64(t.Duration.Microseconds()) / 1000}
+	test := RunTest{Title: k.run.session.monitor.Redactor().Text(t.Title), Status: t.Status, DurationMS: float64(t.Duration.Microseconds()) / 1000}
 	if t.Err != nil {
 		test.Error = k.run.error(t.Err)
 	}

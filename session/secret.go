@@ -44,7 +44,7 @@ func (s *Session) unveiled(ctx context.Context, p *browser.Page) error {
 
 // hideSecrets redacts the addresses and titles of the session.
 func (s *Session) hideSecrets(info *Info) {
-	hide := s.monitor.Redactor().Values
+	hide := s.monitor.Redactor().Text
 	info.URL, info.Title = hide(info.URL), hide(info.Title)
 	for i := range info.Tabs {
 		info.Tabs[i].URL, info.Tabs[i].Title = hide(info.Tabs[i].URL), hide(info.Tabs[i].Title)

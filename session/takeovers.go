@@ -221,7 +221,7 @@ func (s *Session) snapshot() snapshot {
 // changesSince returns what has changed: names, never values.
 func (s *Session) changesSince(before snapshot) *Changes {
 	info := s.Info()
-	c := &Changes{URLBefore: s.monitor.Redactor().Values(before.url), URLAfter: info.URL, TitleAfter: info.Title, CookiesSet: []string{}}
+	c := &Changes{URLBefore: s.monitor.Redactor().Text(before.url), URLAfter: info.URL, TitleAfter: info.Title, CookiesSet: []string{}}
 	names := map[string]bool{}
 	for key, hash := range s.cookieHashes() {
 		if before.cookies[key] != hash {

@@ -17,9 +17,11 @@ import (
 	"time"
 
 	"takeover/archive"
+	"takeover/capture"
 	"takeover/files"
 	"takeover/limits"
 	"takeover/savedscripts"
+	"takeover/secrets"
 	"takeover/session"
 	"takeover/static"
 	"takeover/store"
@@ -111,6 +113,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return usage("%w", err)
 	}
+	log = slog.New(secrets.Handler(log.Handler(), capture.NewRedactor(redaction)))
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}

@@ -1,0 +1,126 @@
+package capture
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// lines reads a table of testdata: a text a line.
+func lines(t testing.TB, name string) []string {
+	t.Helper()
+	all, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for line := range strings.Lines(string(all)) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" && !strings.HasPrefix(line, "# ") {
+			texts = append(texts, strings.ReplaceAll(line, `\n`, "\n"))
+		}
+	}
+	return texts
+}
+
+// marker splits a text of secrets.txt into the text and its secret.
+func marker(t testing.TB, line string) (text, secret string) {
+	t.Helper()
+	_, rest, ok := strings.Cut(line, "«")
+	secret, _, ok2 := strings.Cut(rest, "»")
+	if !ok || !ok2 || secret == "" {
+		t.Fatalf("no secret in %q", line)
+	}
+	return strings.NewReplacer("«", "", "»", "").Replace(line), secret
+}
+
+// outputs are the ways from a text of a page to somebody who reads it.
+var outputs = map[string]func(r *Redactor, text string) string{
+	"text": func(r *Redactor, text string) string { return r.Text(text) },
+	"event's URL": func(r *Redactor, text string) string {
+		e := Event{Category: CategoryPage, URL: text, Data: json.RawMessage(`{}`)}
+		r.Event(&e)
+		return e.URL
+	},
+	"member of an event": func(r *Redactor, text string) string { return eventWith(r, map[string]any{"text": text}) },
+	"list of an event": func(r *Redactor, text string) string {
+		return eventWith(r, map[string]any{"args": []any{text, 1, text}})
+	},
+	"JSON in a member": func(r *Redactor, text string) string {
+		inner, _ := json.Marshal(map[string]any{"a": []any{text}})
+		return eventWith(r, map[string]any{"post_data": string(inner)})
+	},
+	"line of a log": func(r *Redactor, text string) string { return r.Text("12:00:01 page said: " + text + "\n") },
+	"cut-off JSON":  func(r *Redactor, text string) string { return r.Text(`{"a":"b", "list": [` + "\n" + text + "\n") },
+}
+
+func eventWith(r *Redactor, data map[string]any) string {
+	raw, _ := json.Marshal(data)
+	e := Event{Category: CategoryNetwork, Data: raw}
+	r.Event(&e)
+	if !json.Valid(e.Data) {
+		return "not JSON: " + string(raw)
+	}
+	var all any
+	_ = json.Unmarshal(e.Data, &all)
+	return flat(all)
+}
+
+// flat returns all strings and numbers of a JSON value.
+func flat(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		out := ""
+		for _, member := range v {
+			out += flat(member)
+		}
+		return out
+	case []any:
+		out := ""
+		for _, member := range v {
+			out += flat(member) + "\n"
+		}
+		return out
+	case string:
+		return v
+	}
+	raw, _ := json.Marshal(v)
+	return string(raw)
+}
+
+// TestRedactMarkers sends each secret of the table to each output.
+func TestRedactMarkers(t *testing.T) {
+	r := NewRedactor(RedactorOptions{})
+	all := lines(t, "secrets.txt")
+	if len(all) < 62 {
+		t.Fatalf("only %d secrets", len(all))
+	}
+	for _, line := range all {
+		text, secret := marker(t, line)
+		for name, output := range outputs {
+			got := output(r, text)
+			if strings.Contains(got, secret) || !strings.Contains(got, Redacted) {
+				t.Errorf("%s: %q is left in %q", name, secret, got)
+			}
+		}
+	}
+}
+
+// TestRedactInnocent checks that texts without secrets stay as they are.
+func TestRedactInnocent(t *testing.T) {
+	r := NewRedactor(RedactorOptions{})
+	all := lines(t, "innocent.txt")
+	if len(all) < 40 {
+		t.Fatalf("only %d texts", len(all))
+	}
+	for _, text := range all {
+		if got := r.Text(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+		for _, name := range []string{"member of an event", "JSON in a member"} {
+			if got := outputs[name](r, text); strings.Contains(got, Redacted) {
+				t.Errorf("%s: %q became %q", name, text, got)
+			}
+		}
+	}
+}
