@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -210,19 +211,65 @@ func TestSignInAndOut(t *testing.T) {
 	}
 }
 
+// postCode posts the code of a sign-in link, as its page does.
+func (s *testServer) postCode(link string, header map[string]string) reply {
+	s.t.Helper()
+	u, err := url.Parse(link)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	all := map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Origin": s.base, "Accept": "text/html"}
+	maps.Copy(all, header)
+	return s.do(request{method: "POST", path: "/login", body: u.RawQuery, key: "-", header: all})
+}
+
 func TestSignInLinkWorksOnce(t *testing.T) {
 	s := startServer(t, nil)
 	path := s.SignInPath("/sessions/x")
-	first := s.do(request{method: "GET", path: path, key: "-"})
+	for range 2 { // a preview of the link does not use it up
+		if page := s.do(request{method: "GET", path: path, key: "-"}); page.status != 200 || page.header.Get("Set-Cookie") != "" || !strings.Contains(string(page.body), "data-code") {
+			t.Fatalf("the link's page: %d", page.status)
+		}
+	}
+	first := s.postCode(path, nil)
 	if first.status != 303 || first.header.Get("Location") != "/sessions/x" || !strings.HasPrefix(first.header.Get("Set-Cookie"), signInCookie) {
 		t.Fatalf("first use: %d to %q", first.status, first.header.Get("Location"))
 	}
-	if again := s.do(request{method: "GET", path: path, key: "-"}); again.status != 401 || again.header.Get("Set-Cookie") != "" {
+	again := s.postCode(path, nil)
+	if again.status != 401 || again.header.Get("Set-Cookie") != "" || strings.Contains(string(again.body), "data-code") || !strings.Contains(string(again.body), "used before") {
 		t.Errorf("second use: %d", again.status)
 	}
 	cookie, _, _ := strings.Cut(first.header.Get("Set-Cookie"), ";")
 	if again := s.do(request{method: "GET", path: path, key: "-", header: map[string]string{"Cookie": cookie}}); again.status != 303 {
 		t.Errorf("second use by the same browser: %d", again.status)
+	}
+	if again := s.postCode(path, map[string]string{"Cookie": cookie}); again.status != 303 {
+		t.Errorf("second post by the same browser: %d", again.status)
+	}
+}
+
+// TestPicturesDoNotLockTheOperatorOut loads sign-in links with wrong codes as
+// pictures on another site's page do. Only wrong codes that a page of ours or a
+// program posts count.
+func TestPicturesDoNotLockTheOperatorOut(t *testing.T) {
+	s := startServer(t, func(_ *session.Options, c *Config) { c.SignInRate, c.SignInBurst = 1, 3 })
+	for range 14 {
+		s.do(request{method: "GET", path: "/login?code=wrong", key: "-", header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "image"}})
+		s.postCode("/login?code=wrong", map[string]string{"Origin": "https://evil.example"}).is(403)
+		s.postCode("/login?code=wrong", map[string]string{"Origin": "null", "Sec-Fetch-Site": "cross-site"}).is(403)
+	}
+	s.postCode(s.SignInPath(""), nil).is(303)
+	for range 3 {
+		s.postCode("/login?code=wrong", nil).is(401)
+	}
+	s.postCode(s.SignInPath(""), nil).is(429)
+}
+
+// is checks the status of a response.
+func (r reply) is(status int) {
+	r.t.Helper()
+	if r.status != status {
+		r.t.Fatalf("status %d, want %d", r.status, status)
 	}
 }
 

@@ -78,76 +78,70 @@ func (s *Server) SignInPath(next string) string {
 	return "/login?" + q.Encode()
 }
 
-// pageLogin is GET /login: the form, or the target of a sign-in link.
+// pageLogin is GET /login: the form, or the target of a sign-in link. It takes no
+// code, because pages of other sites can make a browser load this address: they
+// could use up the code, or the operator's tries. The page posts the code.
 func (s *Server) pageLogin(c echo.Context) error {
-	next := localPath(c.QueryParam("next"))
-	code := c.QueryParam("code")
-	if code == "" {
-		return s.renderLogin(c, http.StatusOK, "")
+	if c.QueryParam("code") != "" && caller(c).operator() { // the link was opened twice in the same browser
+		return c.Redirect(http.StatusSeeOther, localPath(c.QueryParam("next")))
 	}
-	if caller(c).operator() { // the link was opened twice in the same browser
-		return c.Redirect(http.StatusSeeOther, next)
-	}
-	if wait := s.signIns.empty(limitedAs(c.Request().RemoteAddr)); wait > 0 {
-		return s.tooMany(s.signIns, wait)
-	}
-	e := s.codes.take(code)
-	if e == nil {
-		s.signIns.take(limitedAs(c.Request().RemoteAddr))
-		return s.renderLogin(c, http.StatusUnauthorized, "This sign-in link was used before or has expired. Sign in with the key, or restart the server for a new link.")
-	}
-	return s.signIn(c, e, next)
+	return s.renderLogin(c, http.StatusOK, "")
 }
 
 // login is POST /login, as a form or as JSON.
 func (s *Server) login(c echo.Context) error {
-	key, next, asForm, err := readLogin(c)
+	given, asForm, err := readLogin(c)
 	if err != nil {
 		return err
+	}
+	if given.Code != "" && caller(c).operator() { // the link was opened twice in the same browser
+		return c.Redirect(http.StatusSeeOther, localPath(given.Next))
 	}
 	if wait := s.signIns.empty(limitedAs(c.Request().RemoteAddr)); wait > 0 {
 		return s.tooMany(s.signIns, wait)
 	}
-	e := s.keys.match(strings.TrimSpace(key))
+	e, where, wrong := s.keys.match(strings.TrimSpace(given.Key)), "sign-in", "This key is not correct."
+	if given.Code != "" {
+		e, where = s.codes.take(given.Code), "code"
+		wrong = "This sign-in link was used before or has expired. Sign in with the key, or restart the server for a new link."
+	}
 	if e == nil {
 		s.signIns.take(limitedAs(c.Request().RemoteAddr))
-		s.wrongKey(c.Request(), "sign-in")
+		s.wrongKey(c.Request(), where)
 		if asForm && wantsHTML(c.Request()) {
-			return s.renderLogin(c, http.StatusUnauthorized, "This key is not correct.")
+			return s.renderLogin(c, http.StatusUnauthorized, wrong)
 		}
-		return &failure{kind: kindNoKey, detail: "This key is not correct."}
+		return &failure{kind: kindNoKey, detail: wrong}
 	}
+	s.setSignIn(c, e)
 	if !asForm {
-		s.setSignIn(c, e)
 		return c.NoContent(http.StatusNoContent)
 	}
-	return s.signIn(c, e, localPath(next))
+	return c.Redirect(http.StatusSeeOther, localPath(given.Next))
 }
 
-func readLogin(c echo.Context) (key, next string, asForm bool, err error) {
-	var req struct {
-		Key  string `json:"key"`
-		Next string `json:"next,omitempty"`
-	}
+// loginRequest is the body of a sign-in, with a key or the code of a link.
+type loginRequest struct {
+	Key  string `json:"key,omitempty"`
+	Code string `json:"code,omitempty"`
+	Next string `json:"next,omitempty"`
+}
+
+func readLogin(c echo.Context) (given loginRequest, asForm bool, err error) {
 	kind, _, _ := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
 	if kind == echo.MIMEApplicationJSON {
-		err = readJSON(c, formLimit, &req)
-		return req.Key, req.Next, false, err
+		err = readJSON(c, formLimit, &given)
+		return given, false, err
 	}
 	raw, err := readBody(c, formLimit)
 	if err != nil {
-		return "", "", true, err
+		return given, true, err
 	}
 	form, err := url.ParseQuery(string(raw))
 	if err != nil {
-		return "", "", true, &failure{kind: kindBadInput, detail: "The form cannot be read.", err: err}
+		return given, true, &failure{kind: kindBadInput, detail: "The form cannot be read.", err: err}
 	}
-	return form.Get("key"), form.Get("next"), true, nil
-}
-
-func (s *Server) signIn(c echo.Context, e *keyEntry, next string) error {
-	s.setSignIn(c, e)
-	return c.Redirect(http.StatusSeeOther, next)
+	return loginRequest{Key: form.Get("key"), Code: form.Get("code"), Next: form.Get("next")}, true, nil
 }
 
 func (s *Server) setSignIn(c echo.Context, e *keyEntry) {
@@ -176,7 +170,11 @@ func (s *Server) renderLogin(c echo.Context, status int, message string) error {
 	if next = localPath(next); next == "/" {
 		next = ""
 	}
-	return s.render(c, status, views.Login(views.LoginPage{Page: s.page(c), Next: next, Error: message}))
+	code := ""
+	if status == http.StatusOK {
+		code = c.QueryParam("code")
+	}
+	return s.render(c, status, views.Login(views.LoginPage{Page: s.page(c), Next: next, Code: code, Error: message}))
 }
 
 // localPath returns next if it is a path of this server, and otherwise the path

@@ -184,6 +184,7 @@ type LockedPage struct {
 type LoginPage struct {
 	Page
 	Next  string // path to go to afterwards, or empty
+	Code  string // of a sign-in link; the page sends it instead of a key
 	Error string // why the last attempt failed, or empty
 }
 
