@@ -44,7 +44,7 @@ type Options struct {
 	MayHold func(person Holder) bool // whether a person is present and may take control
 	Held    func(person Holder)      // a person got control; called before MayHold is checked again
 	Asked   func()                   // a person asks for control, or stops asking
-	Gone    func(person Holder)      // a person did not return in time, and is not in control
+	Gone    func(person Holder)      // a person left while getting control, or did not return in time, and is not in control
 }
 
 // Handover is a lease that passes between people. A person who wants control asks
@@ -239,11 +239,21 @@ func (h *Handover) hand(to Holder, allowed func(from Holder) bool) bool {
 		return false
 	}
 	h.o.Held(to)
-	if !h.o.MayHold(to) { // the person has left meanwhile
-		h.Release(to)
-		return false
+	if h.o.MayHold(to) {
+		return true
 	}
-	return true
+	h.Release(to) // the person has left meanwhile
+	if !h.seated(to) {
+		h.o.Gone(to)
+	}
+	return false
+}
+
+// seated reports whether a seat is kept for a person.
+func (h *Handover) seated(person Holder) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.seats[person] != nil
 }
 
 // settle ends the open question if which accepts it. A nil which accepts any. It

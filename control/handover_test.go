@@ -229,3 +229,16 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 	p.Close() // returns at once, although both have a minute left
 	p.stands("closed", Standing{Holder: list[0], Away: true, Asks: list[1]})
 }
+
+// TestWhoLeavesWhileTakingControlIsGone lets a person leave at the moment at which
+// they get control. What they then had must be given back.
+func TestWhoLeavesWhileTakingControlIsGone(t *testing.T) {
+	p, list := meet(t, "a")
+	a := list[0]
+	p.Lease.before = func(Holder) { p.leaves(a) }
+	p.take(a, ErrNotController)
+	p.stands("left", Standing{})
+	if p.gone != 1 {
+		t.Errorf("gone %d times", p.gone)
+	}
+}
