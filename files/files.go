@@ -133,15 +133,19 @@ func (f *Folder) Stat(name string) (File, error) {
 
 // Open opens a file for reading.
 func (f *Folder) Open(name string) (*os.File, File, error) {
-	info, err := f.Stat(name)
-	if err != nil {
-		return nil, File{}, err
+	if Safe(name) != name {
+		return nil, File{}, fmt.Errorf("%w: %q", ErrNotFound, name)
 	}
 	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, File{}, fmt.Errorf("%w: %q", ErrNotFound, name)
 	}
-	return file, info, nil
+	info, err := file.Stat() // of this file, even if another has just taken its name
+	if err != nil || !info.Mode().IsRegular() {
+		file.Close()
+		return nil, File{}, fmt.Errorf("%w: %q", ErrNotFound, name)
+	}
+	return file, File{Name: name, Size: info.Size(), ModifiedAt: info.ModTime().UTC()}, nil
 }
 
 // Read returns the content of a file of at most limit bytes.

@@ -91,9 +91,20 @@ func (s *Session) changeDownload(d *browser.Download, change func(*DownloadMessa
 func (s *Session) changeKnown(k *knownDownload, change func(*DownloadMessage)) {
 	message := s.transfers.change(k, change)
 	if message.State == DownloadDone {
-		s.ShareFile(message.Name)
+		s.shareDownload(message.Name)
 	}
 	s.tellActors(message.slot(), message)
+}
+
+// shareDownload lets guests fetch a downloaded file.
+func (s *Session) shareDownload(name string) {
+	folder := s.transfers.files()
+	if folder == nil {
+		return
+	}
+	if f, err := folder.Stat(name); err == nil {
+		s.ShareFile(f)
+	}
 }
 
 // loseDownloads ends the running downloads of a dead browser.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"takeover/browser/browsertest"
+	"takeover/files"
 )
 
 // TestDownloads checks that viewers who may act are notified of a download from
@@ -50,7 +51,7 @@ func TestDownloads(t *testing.T) {
 	if data, err := folder.Read(done.Name, 100); err != nil || string(data) != "content" {
 		t.Errorf("the file holds %q, %v", data, err)
 	}
-	if !s.FileShared(done.Name) || s.FileShared("other.bin") {
+	if f, err := folder.Stat(done.Name); err != nil || !s.FileShared(f) || s.FileShared(files.File{Name: "other.bin"}) {
 		t.Error("guests reach other files than those that were downloaded")
 	}
 	late := join(t, s, RoleControl)

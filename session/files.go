@@ -55,11 +55,12 @@ func (s *Session) closeFiles() {
 }
 
 // ShareFile lets guests who may act fetch a file: one that a page downloaded or a
-// person added. Files that scripts write are only for the operator.
-func (s *Session) ShareFile(name string) { s.transfers.share(name) }
+// person added. Files that scripts write are only for the operator, also those
+// that replace a shared one.
+func (s *Session) ShareFile(f files.File) { s.transfers.share(f) }
 
 // FileShared reports whether guests may fetch a file.
-func (s *Session) FileShared(name string) bool { return s.transfers.isShared(name) }
+func (s *Session) FileShared(f files.File) bool { return s.transfers.isShared(f) }
 
 // AdmitGuestFile counts a file that a guest is about to add, and returns how many
 // bytes it may have. The error is an ErrTooMany, or that of Files.
@@ -90,10 +91,14 @@ func (v *Viewer) paths(names []string) ([]string, error) {
 	}
 	paths := make([]string, len(names))
 	for i, name := range names {
-		if v.guest && !v.session.FileShared(name) {
-			return nil, invalid.Field("files", "there is no such file: %.80q", name)
+		info, err := folder.Stat(name)
+		if err == nil && v.guest && !v.session.FileShared(info) {
+			err = files.ErrNotFound
 		}
-		if paths[i], err = folder.Path(name); err != nil {
+		if err == nil {
+			paths[i], err = folder.Path(name)
+		}
+		if err != nil {
 			return nil, invalid.Field("files", "there is no such file: %.80q", name)
 		}
 	}

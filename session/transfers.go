@@ -26,11 +26,11 @@ const (
 // transfers holds the files that enter and leave a session: its folder, the files
 // that guests may fetch, and the downloads.
 type transfers struct {
-	mu         sync.Mutex          // guards what follows
-	folder     *files.Folder       // nil before the first browser and after the last
-	shared     map[string]struct{} // names of files that guests may fetch
-	guestFiles int                 // number of files that guests added
-	downloads  []*knownDownload    // the newest downloads, oldest first
+	mu         sync.Mutex            // guards what follows
+	folder     *files.Folder         // nil before the first browser and after the last
+	shared     map[string]files.File // the files that guests may fetch, by name, as they were shared
+	guestFiles int                   // number of files that guests added
+	downloads  []*knownDownload      // the newest downloads, oldest first
 }
 
 // knownDownload is a download, or a printed page.
@@ -57,23 +57,24 @@ func (t *transfers) setFiles(folder *files.Folder) *files.Folder {
 }
 
 // share lets guests fetch a file.
-func (t *transfers) share(name string) {
+func (t *transfers) share(f files.File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.shared == nil {
-		t.shared = map[string]struct{}{}
+		t.shared = map[string]files.File{}
 	}
-	if len(t.shared) < maxShared {
-		t.shared[name] = struct{}{}
+	if _, known := t.shared[f.Name]; known || len(t.shared) < maxShared {
+		t.shared[f.Name] = f
 	}
 }
 
-// isShared reports whether guests may fetch a file.
-func (t *transfers) isShared(name string) bool {
+// isShared reports whether guests may fetch a file. Another file that has taken
+// the name of a shared one is not shared.
+func (t *transfers) isShared(f files.File) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, ok := t.shared[name]
-	return ok
+	shared, ok := t.shared[f.Name]
+	return ok && shared.Size == f.Size && shared.ModifiedAt.Equal(f.ModifiedAt)
 }
 
 // admitGuestFile counts a file that a guest will add, or returns an ErrTooMany.

@@ -40,7 +40,7 @@ func (s *Server) listFiles(c echo.Context) error {
 		return err
 	}
 	if !caller(c).operator() {
-		all = slices.DeleteFunc(all, func(f files.File) bool { return !one.FileShared(f.Name) })
+		all = slices.DeleteFunc(all, func(f files.File) bool { return !one.FileShared(f) })
 	}
 	return list(c, "files", all, oldestFirst, func(f files.File) position { return position{f.ModifiedAt, f.Name} }, func(f files.File) files.File { return f })
 }
@@ -71,7 +71,7 @@ func (s *Server) uploadFile(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		add, content = true, &roomReader{content, room}
+		add, content = true, &guestReader{content, room, func() error { return s.mayStill(c, one) }}
 	}
 	write := folder.Write
 	if add {
@@ -82,21 +82,26 @@ func (s *Server) uploadFile(c echo.Context) error {
 		return err
 	}
 	if add {
-		one.ShareFile(info.Name)
+		one.ShareFile(info)
 	}
 	c.Response().Header().Set(echo.HeaderLocation, fmt.Sprintf("/v1/sessions/%s/files/%s", c.Param("id"), url.PathEscape(info.Name)))
 	return c.JSON(http.StatusCreated, info)
 }
 
-// roomReader returns files.ErrFull if a body is larger than the free space.
-type roomReader struct {
+// guestReader reads a guest's body. It returns files.ErrFull if the body is larger
+// than the free space, and the error of may once the guest has lost access.
+type guestReader struct {
 	io.Reader
 	room int64
+	may  func() error
 }
 
 // Read implements io.Reader.
-func (r *roomReader) Read(p []byte) (int, error) {
+func (r *guestReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
+	if lost := r.may(); lost != nil {
+		return 0, lost
+	}
 	if r.room -= int64(n); r.room < 0 {
 		return 0, files.ErrFull
 	}
@@ -157,14 +162,14 @@ func (s *Server) getFile(c echo.Context) error {
 		return err
 	}
 	name := c.Param("name")
-	if !caller(c).operator() && !one.FileShared(name) {
-		return files.ErrNotFound
-	}
 	file, info, err := folder.Open(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	if !caller(c).operator() && !one.FileShared(info) {
+		return files.ErrNotFound
+	}
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, "application/octet-stream")
 	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": name}))
@@ -192,13 +197,26 @@ func (s *Server) filesOf(c echo.Context) (*session.Session, *files.Folder, error
 	if err != nil {
 		return nil, nil, err
 	}
-	if p := caller(c); !p.operator() {
-		grant, _ := p.grant(one.ID()) // guard has checked it
-		open := one.Info().Takeover
-		if grant.Role == session.RoleTakeover && (open == nil || grant.Takeover != "" && grant.Takeover != open.ID) {
-			return nil, nil, session.ErrTakeoverState
+	if !caller(c).operator() {
+		if err := s.mayStill(c, one); err != nil {
+			return nil, nil, err
 		}
 	}
 	folder, err := one.Files()
 	return one, folder, err
+}
+
+// mayStill returns an error once a guest may no longer access a session's files.
+func (s *Server) mayStill(c echo.Context, one *session.Session) error {
+	grant, _ := caller(c).grant(one.ID()) // guard has checked it
+	if err := s.manager.CheckGrant(grant); err != nil {
+		return err
+	}
+	if grant.Role != session.RoleTakeover {
+		return nil
+	}
+	if open := one.Info().Takeover; open == nil || grant.Takeover != "" && grant.Takeover != open.ID {
+		return session.ErrTakeoverState
+	}
+	return nil
 }

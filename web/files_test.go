@@ -2,12 +2,14 @@ package web
 
 import (
 	"bytes"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"takeover/files"
 	"takeover/session"
@@ -159,9 +161,58 @@ func TestFilesOfGuests(t *testing.T) {
 	}
 	s.do(request{method: "POST", path: base + "/files?name=x&add=maybe", body: "x"}).problem(400)
 
+	// A program that writes a file of the same name does not show it to guests.
+	s.call("POST", base+"/files?name=auth%20%281%29.json", "also the script's", 201, nil)
+	helper("GET", "/auth%20%281%29.json", nil).problem(404)
+	helper("GET", "", nil).decode(&page)
+	if len(page.Files) != 0 {
+		t.Errorf("a guest sees %+v", page.Files)
+	}
+	helper("POST", "?name=own.json", "mine").decode(&info)
+
 	s.call("POST", base+"/takeovers/"+asked.ID+"/done", nil, 200, nil)
-	helper("GET", "/auth%20%281%29.json", nil).problem(409)
+	helper("GET", "/own.json", nil).problem(409)
 	helper("POST", "?name=late", "x").problem(409)
+}
+
+// TestUploadEndsWithTheLink revokes a guest's link in the middle of an upload.
+func TestUploadEndsWithTheLink(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	base := "/v1/sessions/" + one.ID()
+	cookie := s.guestCookie(one, session.RoleControl, "")
+	pieces, w := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+base+"/files?name=late", pieces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Cookie", cookie)
+	req.Header.Set("Origin", s.base)
+	req.Header.Set("Expect", "100-continue") // the server asks for the body when it has let the guest in
+	go func() {
+		defer w.Close()
+		_, _ = w.Write(make([]byte, uploadPiece))
+		for _, l := range one.Links() {
+			if err := one.RevokeLink(l.ID); err != nil {
+				t.Error(err)
+			}
+		}
+		_, _ = w.Write(make([]byte, uploadPiece))
+	}()
+	client := &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: time.Hour}
+	resp, err := client.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusForbidden {
+		t.Errorf("the upload got %d", resp.StatusCode)
+	}
+	if folder, err := one.Files(); err != nil {
+		t.Error(err)
+	} else if list, err := folder.List(); err != nil || len(list) > 0 {
+		t.Errorf("the folder has %v, %v", list, err)
+	}
 }
 
 // TestRoomOfGuests checks that guests cannot use all the space.

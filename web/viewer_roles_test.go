@@ -55,10 +55,11 @@ func TestWhoMaySendWhat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder.Add("dropped.txt", strings.NewReader("text")); err != nil {
+	dropped, err := folder.Add("dropped.txt", strings.NewReader("text"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	one.ShareFile("dropped.txt")
+	one.ShareFile(dropped)
 	looking := map[string]bool{"hello": true, "ack": true, "ping": true, "resize": true}
 	answering := map[string]bool{"control": true, "takeover": true} // does not act on the page
 	join := func(role session.Role, takeover string) *session.Viewer {
