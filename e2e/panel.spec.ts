@@ -125,7 +125,7 @@ test('bodies are offered for capture while the session lives, and no longer', as
   const detail = page.locator('#events-detail');
   await expect(detail.getByRole('button', { name: 'Capture bodies from now on' })).toBeVisible();
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
-  await expect(detail).toContainText('or its capture was off.');
+  await expect(detail).toContainText('or the capture of bodies was off.');
   await expect(detail.getByRole('button', { name: 'Capture bodies from now on' })).toHaveCount(0);
 });
 
