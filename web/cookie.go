@@ -30,13 +30,19 @@ const (
 type signer struct {
 	keys *Keys
 	now  func() time.Time
+	file signOuts
 
 	mu      sync.Mutex           // guards what follows
 	revoked map[string]time.Time // nonce → when it may be forgotten
 }
 
-func newSigner(keys *Keys) *signer {
-	return &signer{keys: keys, now: time.Now, revoked: map[string]time.Time{}}
+// newSigner returns a signer that keeps sign-outs in a file.
+func newSigner(keys *Keys, file signOuts) (*signer, error) {
+	revoked, err := file.load(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return &signer{keys: keys, now: time.Now, file: file, revoked: revoked}, nil
 }
 
 // sign returns the value of a cookie: the key's id, expiry, nonce and signature.
@@ -62,12 +68,18 @@ func (s *signer) check(value string) *keyEntry {
 	return e
 }
 
-// revoke ends a sign-in early.
-func (s *signer) revoke(value string) {
+// revoke ends a sign-in early. If it fails, the sign-in has ended until the server
+// starts again.
+func (s *signer) revoke(value string) error {
 	e, nonce, expires := s.open(value)
 	if e == nil {
-		return
+		return nil
 	}
+	s.forget(nonce, expires)
+	return s.file.add(nonce, expires)
+}
+
+func (s *signer) forget(nonce string, expires time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for n, until := range s.revoked {

@@ -80,6 +80,10 @@ type Config struct {
 	// EmbedOrigins are the sites that may frame the pages of a session and of a
 	// takeover, such as "https://ops.example.com". Default: none.
 	EmbedOrigins []string
+	// SignOutFile is a file that keeps which sign-ins ended early, so that their
+	// cookies stay invalid after a restart. Default: they are forgotten with the
+	// server.
+	SignOutFile string
 	// MaxConnections bounds the open connections. One address may have a quarter of
 	// them. Default DefaultMaxConnections, or fewer if the process may open too few
 	// files.
@@ -178,9 +182,13 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	cfg.setDefaults()
+	signer, err := newSigner(cfg.Keys, signOuts(cfg.SignOutFile))
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
 	s := &Server{
 		cfg: cfg, manager: cfg.Manager, scripts: cmp.Or(cfg.Scripts, savedscripts.New(nil)), keys: cfg.Keys, log: cfg.Logger,
-		signer: newSigner(cfg.Keys), grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(cfg.Manager.Limits()),
+		signer: signer, grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(cfg.Manager.Limits()),
 		creates:     newLimiter(limits.Creates, time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
 		gate:        newKeyGate(cfg.Keys, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
 		signIns:     newLimiter(limits.SignIns, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),

@@ -154,7 +154,9 @@ func (s *Server) setSignIn(c echo.Context, e *keyEntry) {
 // logout is POST /logout.
 func (s *Server) logout(c echo.Context) error {
 	if p := caller(c); p.kind == signedIn {
-		s.signer.revoke(p.cookie)
+		if err := s.signer.revoke(p.cookie); err != nil {
+			return err
+		}
 	}
 	gone := newCookie(c.Request(), signInCookie, "", time.Unix(1, 0), s.https())
 	gone.MaxAge = -1
