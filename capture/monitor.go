@@ -71,7 +71,7 @@ type Monitor struct {
 	awaySince time.Time // when the last browser went away during a capture
 	// Events before these times are history, which Chromium reports again when a
 	// domain is enabled; Unix ms.
-	consoleSince, shiftsSince float64
+	consoleSince, shiftsSince, paintsSince float64
 
 	human    bool      // a person is in control
 	humanEnd int64     // until when a person was in control, Unix ms
@@ -240,8 +240,11 @@ func (m *Monitor) Start(c Config) (Started, error) {
 	if c.Console && !m.config.Console {
 		m.consoleSince = now
 	}
-	if (c.LayoutShifts || c.Navigation) && !m.config.LayoutShifts && !m.config.Navigation {
+	if c.LayoutShifts && !m.config.LayoutShifts {
 		m.shiftsSince = now
+	}
+	if c.Navigation && !m.config.Navigation {
+		m.paintsSince = now
 	}
 	m.configureLocked(c)
 	if m.link != nil {

@@ -98,7 +98,7 @@ func (m *Monitor) followed(by int) {
 	if m.awaited += by; before == (m.awaited > 0) {
 		return
 	}
-	if m.awaited > 0 && !m.config.LayoutShifts && !m.config.Navigation {
+	if m.awaited > 0 && !m.config.LayoutShifts {
 		m.shiftsSince = float64(time.Now().UnixMicro()) / 1000
 	}
 	m.activateLocked()

@@ -136,3 +136,27 @@ func TestRestLearnsWhatWasUnderWay(t *testing.T) {
 		t.Errorf("when it had ended: %v", err)
 	}
 }
+
+// TestPaintsAreRecordedOnce checks that a capture has each largest paint once,
+// although Chromium repeats them when a wait for rest asks for layout shifts.
+func TestPaintsAreRecordedOnce(t *testing.T) {
+	r := record(t, capture.Config{Navigation: true})
+	base := site{pages: map[string]string{"/": `<link rel=icon href=data:,><h1>text</h1>`}}.start(t)
+	p := browsertest.Page(t)
+	p.Open(base + "/")
+	ctx := browsertest.Context(t, "rest")
+	ofPage := func(e capture.Event, _ map[string]any) bool { return e.TargetID == string(p.ID) }
+	first, _ := r.await("page_lcp", ofPage)
+	for range 2 {
+		if err := r.Rest(ctx, string(p.ID), nothing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Eval(`history.pushState(0, '', '/end')`, nil)
+	r.await("navigation", func(e capture.Event, data map[string]any) bool {
+		if e.Type == "page_lcp" && e.TargetID == string(p.ID) && e.TS == first.TS {
+			t.Errorf("recorded again: %+v", data)
+		}
+		return e.TargetID == string(p.ID) && e.URL == base+"/end"
+	})
+}

@@ -77,7 +77,7 @@ type watched struct {
 
 // domains are the parts of CDP that are enabled on a target.
 type domains struct {
-	base, runtime, network, bodies, dom, shifts, interactions bool
+	base, runtime, network, bodies, dom, shifts, paints, interactions bool
 }
 
 // targetHandlers map the events that say which targets exist.
@@ -272,7 +272,8 @@ func (w *watched) configureLocked(waiting bool) {
 		network:      c.Network,
 		bodies:       c.NetworkResponseBody,
 		dom:          c.DOM && isPage,
-		shifts:       (c.LayoutShifts || c.Navigation) && isPage,
+		shifts:       c.LayoutShifts && isPage, // an animation may make one with every picture
+		paints:       c.Navigation && isPage,
 		interactions: c.Interactions && isPage,
 	}
 	had := w.on
@@ -299,10 +300,8 @@ func (w *watched) configureLocked(waiting bool) {
 	if want.shifts && !had.shifts {
 		w.bufferedShifts = 0
 	}
-	w.toggle(had.shifts, want.shifts, performancetimeline.Enable.Method,
-		performancetimeline.EnableParams{EventTypes: []string{"layout-shift", "largest-contentful-paint"}}, "")
-	if had.shifts && !want.shifts {
-		w.send(performancetimeline.Enable.Method, performancetimeline.EnableParams{EventTypes: []string{}})
+	if had.shifts != want.shifts || had.paints != want.paints {
+		w.send(performancetimeline.Enable.Method, timelineParams(want))
 	}
 	if !want.runtime {
 		clear(w.contexts)
@@ -324,6 +323,19 @@ func (w *watched) toggle(had, want bool, enable string, params any, disable stri
 }
 
 func (w *watched) send(method string, params any) { w.l.sendTo(w.session, method, params) }
+
+// timelineParams names the performance entries that Chromium reports. None turns
+// the reports off.
+func timelineParams(on domains) performancetimeline.EnableParams {
+	types := []string{}
+	if on.shifts {
+		types = append(types, "layout-shift")
+	}
+	if on.paints {
+		types = append(types, "largest-contentful-paint")
+	}
+	return performancetimeline.EnableParams{EventTypes: types}
+}
 
 // networkParams makes Chromium keep bodies in memory only when they are wanted.
 func networkParams(bodies bool) network.EnableParams {

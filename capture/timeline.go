@@ -78,18 +78,13 @@ func (w *watched) timelineEvent(ev cdp.Event) {
 	if !w.m.active.LayoutShifts && !w.m.active.Navigation || decode(ev.Params, &p) != nil {
 		return
 	}
-	buffered := p.Event.Time*1000 < w.m.shiftsSince
-	if p.Event.Shift != nil {
-		w.shifted(p.Event.Time, buffered)
-	}
-	if buffered {
-		return
-	}
 	e := w.event(p.Event.FrameID)
 	e.TS = int64(p.Event.Time * 1000)
 	switch {
 	case p.Event.Shift != nil:
-		if w.m.config.LayoutShifts {
+		buffered := p.Event.Time*1000 < w.m.shiftsSince
+		w.shifted(p.Event.Time, buffered)
+		if w.m.config.LayoutShifts && !buffered {
 			data := layoutShiftData{Score: p.Event.Shift.Value, HadRecentInput: p.Event.Shift.Input, Sources: []shiftSource{}}
 			nodes := []int64{}
 			for i, s := range p.Event.Shift.Sources {
@@ -102,10 +97,25 @@ func (w *watched) timelineEvent(ev cdp.Event) {
 			}
 			w.withElements(e, data, nodes)
 		}
-	case p.Event.LCP != nil && w.m.config.Navigation:
+	case p.Event.LCP != nil && w.m.config.Navigation && w.newPaint(p.Event.FrameID, p.Event.Time):
 		data := lcpData{Time: e.TS, Size: p.Event.LCP.Size}
 		data.Element, _ = cut(p.Event.LCP.Element, 256)
 		data.URL, _ = cutURL(p.Event.LCP.URL)
 		w.m.writeLocked(e, TypePageLCP, data)
 	}
+}
+
+// newPaint reports whether a paint, at a time in seconds since the epoch, is to be
+// recorded: Chromium repeats the paints of a document when it is asked for other
+// performance entries as well.
+func (w *watched) newPaint(frameID string, seconds float64) bool {
+	f, known := w.l.frames[frameID]
+	if seconds*1000 < w.m.paintsSince || known && seconds <= f.paintedAt {
+		return false
+	}
+	if known {
+		f.paintedAt = seconds
+		w.l.frames[frameID] = f
+	}
+	return true
 }
