@@ -25,7 +25,9 @@
     if (!element || !element.getAttribute) return false;
     if (element.localName === "input" && element.type === "password") return true;
     const complete = (element.getAttribute("autocomplete") || "").toLowerCase();
-    return /(^|\s)(cc-\S+|one-time-code|current-password|new-password)(\s|$)/.test(complete);
+    if (/(^|\s)(cc-\S+|one-time-code|current-password|new-password)(\s|$)/.test(complete)) return true;
+    // A page may show its own fields as dots.
+    return !["", "none"].includes(getComputedStyle(element).getPropertyValue("-webkit-text-security"));
   };
 
   const step = (element) => {

@@ -122,7 +122,8 @@ func TestInteractions(t *testing.T) {
 	base := site{pages: map[string]string{"/": `<body style="margin:0;height:5000px">
 		<button id=go style="position:absolute;left:0;top:0;width:100px;height:40px">Go on</button>
 		<input name=q style="position:absolute;left:0;top:50px"><input type=password id=pw style="position:absolute;left:0;top:100px">
-		<input id=card autocomplete="section-a cc-number" style="position:absolute;left:0;top:150px"></body>`}}.start(t)
+		<input id=card autocomplete="section-a cc-number" style="position:absolute;left:0;top:150px">
+		<input id=own style="position:absolute;left:0;top:200px;-webkit-text-security:disc"></body>`}}.start(t)
 	p := browsertest.Page(t)
 	p.Open(base + "/")
 	mouse := func(event input.DispatchMouseEventType, x, y, wheel float64) {
@@ -156,12 +157,14 @@ func TestInteractions(t *testing.T) {
 	if _, data = r.await(capture.TypeInteractionKey, nil); data["key"] != "a" || data["tag"] != "input" || !strings.Contains(data["selector"].(string), `input[name="q"]`) {
 		t.Errorf("got %v", data)
 	}
-	// Keys in password and card fields are not recorded, and neither is any key
-	// of a person.
+	// Keys in password and card fields, and in those that show dots, are not
+	// recorded, and neither is any key of a person.
 	click(10, 110)
 	key("b")
 	click(10, 160)
 	key("c")
+	click(10, 210)
+	key("e")
 	click(10, 60)
 	r.PersonControls(true)
 	key("d")

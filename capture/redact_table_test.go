@@ -124,3 +124,43 @@ func TestRedactInnocent(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRedactKnown checks that tokens that are known by their form are removed from
+// any text around them, that JSON stays valid JSON, and that redacting again
+// changes nothing.
+func FuzzRedactKnown(f *testing.F) {
+	var tokens []string
+	for _, line := range lines(f, "secrets.txt") {
+		text, secret := marker(f, line)
+		for i := range tokenForms {
+			if strings.HasPrefix(secret, tokenForms[i].prefix) || strings.HasPrefix(secret, "eyJ") {
+				tokens = append(tokens, secret)
+				break
+			}
+		}
+		f.Add(text+"§", uint8(len(tokens)))
+	}
+	for _, seed := range []string{`{"a":["§",{"key":"§"}]}`, "<password>§</password", "/reset/§/§?code=§&state=", "Basic § -----BEGIN PRIVATE KEY-----", `{"code":"§","state":4111111111111111}`, "4111 1111 §"} {
+		f.Add(seed, uint8(1))
+	}
+	r := NewRedactor(RedactorOptions{})
+	f.Fuzz(func(t *testing.T, template string, n uint8) {
+		token := tokens[int(n)%len(tokens)]
+		in := strings.ReplaceAll(strings.ToValidUTF8(template, ""), "§", " "+token+" ")
+		once := r.Text(in)
+		if strings.Contains(once, token) {
+			t.Fatalf("%q is left in %q", token, once)
+		}
+		if again := r.Text(once); again != once {
+			t.Fatalf("%q became %q and then %q", in, once, again)
+		}
+		if json.Valid([]byte(in)) && !json.Valid([]byte(once)) && (strings.HasPrefix(in, "{") || strings.HasPrefix(in, "[")) {
+			t.Fatalf("%q became %q", in, once)
+		}
+		raw := append(appendQuoted([]byte(`{"body":`), in), '}')
+		e := Event{Category: CategoryNetwork, Data: raw}
+		if r.Event(&e); !json.Valid(e.Data) {
+			t.Fatalf("%q became %q", raw, e.Data)
+		}
+	})
+}

@@ -13,7 +13,8 @@ const fields = `<style>body{margin:0;height:3000px}iframe{border:0}</style>
 	<input id=text><input id=password type=password><input id=otp autocomplete=one-time-code inputmode=numeric><input id=card autocomplete="billing cc-number">
 	<input id=email type=email><input id=mail autocomplete=email><input id=tel type=tel><input id=number type=number><input id=numeric inputmode=numeric>
 	<input id=url type=url><input id=search type=search><input id=none inputmode=none><textarea id=area></textarea><div id=edit contenteditable>text</div>
-	<input id=fixed readonly><input id=off disabled><input id=check type=checkbox><input id=date type=date><a id=link href="#">link</a></div>
+	<input id=fixed readonly><input id=off disabled><input id=check type=checkbox><input id=date type=date><input id=masked style="-webkit-text-security:disc"><textarea id=veiled class=dots></textarea>
+	<div id=hidden contenteditable class=dots>x</div><style>.dots{-webkit-text-security:circle}</style><a id=link href="#">link</a></div>
 	<textarea id=lines style="position:absolute;left:10px;top:300px;width:200px;height:100px;font:20px/25px monospace;padding:5px;border:1px solid;box-sizing:border-box"></textarea>
 	<input id=line style="position:absolute;left:10px;top:420px;width:300px;height:30px;font:20px monospace;padding:5px;border:1px solid;box-sizing:border-box">
 	<div id=host></div><script>host.attachShadow({mode:'open'}).innerHTML='<input id=in type=search>'</script>`
@@ -27,6 +28,7 @@ func TestFocus(t *testing.T) {
 		{"text", "text"}, {"password", "password"}, {"otp", "otp"}, {"card", "card"}, {"email", "email"}, {"mail", "email"}, {"fixed", ""}, {"tel", "tel"},
 		{"number", "number"}, {"numeric", "numeric"}, {"check", ""}, {"url", "url"}, {"search", "search"}, {"date", ""}, {"none", "none"}, {"area", "multiline"},
 		{"link", ""}, {"edit", "multiline"},
+		{"masked", "password"}, {"veiled", "password"}, {"hidden", "password"},
 	} {
 		r.eval(main, "document.getElementById('"+c.id+"').focus()")
 		r.focus(c.id, c.kind, nil)

@@ -11,6 +11,11 @@ const MODES: Record<string, string> = { none: 'none', numeric: 'numeric', decima
 /** Fields that were password fields: a page may reveal a password by changing the field's type. */
 const passwords = new WeakSet<Element>();
 
+/** Whether a field shows its text as dots or the like, as pages make their own password fields. */
+export function isMasked(element: Element): boolean {
+  return !['', 'none'].includes(getComputedStyle(element).getPropertyValue('-webkit-text-security'));
+}
+
 /** The kind of text that an element takes, or empty for none. Secret kinds come first, then the kind of keyboard that the page asks for. */
 export function kindOf(element: Element | null): string {
   if (!(element instanceof HTMLElement)) return '';
@@ -27,9 +32,14 @@ export function kindOf(element: Element | null): string {
     if (filling.endsWith('-password') || passwords.has(element)) return 'password';
     if (filling === 'one-time-code') return 'otp';
     if (filling.startsWith('cc-')) return 'card';
+    if (isMasked(element)) {
+      passwords.add(element);
+      return 'password';
+    }
     if (MODES[inputMode]) return MODES[inputMode];
     if (lines) return 'multiline';
     return type === 'text' && ['email', 'tel', 'url'].includes(filling) ? filling : type;
   }
+  if (element.isContentEditable && isMasked(element)) return 'password';
   return element.isContentEditable ? (MODES[inputMode] ?? 'multiline') : '';
 }

@@ -9,7 +9,8 @@ const MOST = 512;
 export function secretTyped(report: (message: object) => void): (event: Event) => void {
   return (event) => {
     const field = event.composedPath()[0];
-    if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return;
-    if (field.value && SECRET.has(kindOf(field))) report({ secret: field.value.slice(0, MOST) });
+    if (!(field instanceof HTMLElement)) return;
+    const value = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement ? field.value : field.isContentEditable ? (field.textContent ?? '') : '';
+    if (value && SECRET.has(kindOf(field))) report({ secret: value.slice(0, MOST) });
   };
 }
