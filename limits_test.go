@@ -161,7 +161,7 @@ var (
 )
 
 // TestBoundsInDocs checks that every bound is in docs/limits.md with its value and
-// a figure that exists, and that every limit that is counted is there.
+// a metric that exists, and that every limit that is counted is there.
 func TestBoundsInDocs(t *testing.T) {
 	raw, err := os.ReadFile("docs/limits.md")
 	if err != nil {
@@ -171,12 +171,12 @@ func TestBoundsInDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	figures := map[string]bool{}
+	metrics := map[string]bool{}
 	for _, m := range metricName.FindAllStringSubmatch(string(code), -1) {
-		figures[m[1]] = true
+		metrics[m[1]] = true
 	}
 	for _, name := range limits.Names {
-		figures[string(name)] = true
+		metrics[string(name)] = true
 	}
 	values := map[string]constant.Value{}
 	for _, dir := range boundPackages {
@@ -185,18 +185,18 @@ func TestBoundsInDocs(t *testing.T) {
 	known, counted := map[string]bool{}, map[string]bool{}
 	for line := range strings.Lines(string(raw)) {
 		cells := strings.Split(strings.TrimSpace(line), " | ")
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| bound |") {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| limit |") {
 			continue
 		}
 		if len(cells) != 4 {
 			t.Errorf("a row with %d columns, want 4: %s", len(cells), line)
 			continue
 		}
-		figure := strings.TrimSuffix(cells[3], " |")
-		if m := countedAs.FindStringSubmatch(figure); m != nil && figures[m[1]] {
+		metric := strings.TrimSuffix(cells[3], " |")
+		if m := countedAs.FindStringSubmatch(metric); m != nil && metrics[m[1]] {
 			counted[m[1]] = true
-		} else if figure != "–" {
-			t.Errorf("no figure %s: %s", figure, line)
+		} else if metric != "–" {
+			t.Errorf("no metric %s: %s", metric, line)
 		}
 		for _, m := range boundConstant.FindAllStringSubmatch(cells[0], -1) {
 			known[m[1]] = true
