@@ -124,6 +124,21 @@ test('what is typed before control is granted arrives in order', async ({ page, 
   expect(told.filter((line) => /^(mousedown|mouseup|click)/.test(line))).toEqual(['mousedown 0 1 1', 'mouseup 0 0 1', 'click 0 0 1']);
 });
 
+test('what is typed before control is granted does not reach another tab', async ({ page, request }) => {
+  const way = await onTheWay(page);
+  const { session, remote } = await open(page, request);
+  const held = way.hold();
+  await remote.click({ x: 50, y: 50 });
+  await page.keyboard.type('for the first tab');
+  await held;
+  await asked(request, session, `const other = await page.context().newPage(); await other.setContent('<textarea style="width: 600px; height: 200px"></textarea>'); await other.locator('textarea').focus();`);
+  await expect(page.locator('.tab-button')).toHaveCount(2);
+  way.go();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await page.keyboard.type('!');
+  expect(await asked(request, session, `return await page.locator('textarea').inputValue()`)).toBe('!');
+});
+
 test('what is typed before control is refused, or too long before it comes, is thrown away', async ({ page, request, browser }) => {
   await page.clock.install();
   const way = await onTheWay(page);

@@ -125,7 +125,7 @@ export class Live extends Emitter<LiveEvents> {
 
   /**
    * Input for the remote page. When nobody is in control, using the page asks for control, and input waits until it is granted. Without a connection
-   * nothing waits, because it would reach another page later.
+   * nothing waits, because it would reach another page later. When another tab is shown, what waits is discarded.
    */
   input(message: InputMessage): void {
     if (this.connection.state.phase !== 'open') return;
@@ -202,6 +202,7 @@ export class Live extends Emitter<LiveEvents> {
         this.#wantsBack = false;
         break;
       case 'tabs':
+        if (message.active !== this.active) this.#giveUp(); // it was for the page that was shown
         this.tabs = message.tabs;
         this.active = message.active;
         this.emit('tabs', message);
