@@ -80,9 +80,8 @@ type link struct {
 
 // frame holds what events need to know about a DOM frame.
 type frame struct {
-	parent    string
-	url       string
-	paintedAt float64 // when its newest recorded largest paint was, in seconds since the epoch
+	parent string
+	url    string
 }
 
 // dial attaches a new client.

@@ -138,7 +138,7 @@ func TestRestLearnsWhatWasUnderWay(t *testing.T) {
 }
 
 // TestPaintsAreRecordedOnce checks that a capture has each largest paint once,
-// although Chromium repeats them when a wait for rest asks for layout shifts.
+// also when a wait for rest asks Chromium for layout shifts in between.
 func TestPaintsAreRecordedOnce(t *testing.T) {
 	r := record(t, capture.Config{Navigation: true})
 	base := site{pages: map[string]string{"/": `<link rel=icon href=data:,><h1>text</h1>`}}.start(t)

@@ -97,25 +97,10 @@ func (w *watched) timelineEvent(ev cdp.Event) {
 			}
 			w.withElements(e, data, nodes)
 		}
-	case p.Event.LCP != nil && w.m.config.Navigation && w.newPaint(p.Event.FrameID, p.Event.Time):
+	case p.Event.LCP != nil && w.m.config.Navigation && p.Event.Time*1000 >= w.m.paintsSince:
 		data := lcpData{Time: e.TS, Size: p.Event.LCP.Size}
 		data.Element, _ = cut(p.Event.LCP.Element, 256)
 		data.URL, _ = cutURL(p.Event.LCP.URL)
 		w.m.writeLocked(e, TypePageLCP, data)
 	}
-}
-
-// newPaint reports whether a paint, at a time in seconds since the epoch, is to be
-// recorded: Chromium repeats the paints of a document when it is asked for other
-// performance entries as well.
-func (w *watched) newPaint(frameID string, seconds float64) bool {
-	f, known := w.l.frames[frameID]
-	if seconds*1000 < w.m.paintsSince || known && seconds <= f.paintedAt {
-		return false
-	}
-	if known {
-		f.paintedAt = seconds
-		w.l.frames[frameID] = f
-	}
-	return true
 }
