@@ -132,8 +132,13 @@ func (s *Server) sameOrigin(req *http.Request, origin string) bool {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
-	if strings.EqualFold(u.Host, req.Host) {
-		return true
+	if scheme := "http"; strings.EqualFold(u.Host, req.Host) {
+		if overTLS(req) {
+			scheme = "https"
+		}
+		if u.Scheme == scheme {
+			return true
+		}
 	}
 	public, err := url.Parse(s.publicURL())
 	return err == nil && strings.EqualFold(u.Scheme, public.Scheme) && strings.EqualFold(u.Host, public.Host)

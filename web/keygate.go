@@ -91,7 +91,7 @@ func (s *Server) wrongKey(r *http.Request, where string) {
 // knows no key, but could use up the tries of the person who looks at it.
 func (s *Server) foreignPage(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
-		return !s.sameOrigin(r, origin)
+		return !s.sameOrigin(r, origin) && !s.allowedOrigin(origin)
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site == "cross-site" || site == "same-site"

@@ -74,6 +74,10 @@ type Config struct {
 	// ProxiedURLs makes links begin with the address that a trusted proxy
 	// reports, if it does, instead of PublicURL.
 	ProxiedURLs bool
+	// AllowedHosts are further names of the server, without a port. It always
+	// answers under its IP addresses, the names of its machine, and the host of
+	// PublicURL. Default: none.
+	AllowedHosts []string
 	// AllowedOrigins are other sites whose pages may call the API, such as
 	// "https://ops.example.com". Default: none.
 	AllowedOrigins []string
@@ -178,7 +182,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Keys == nil {
 		return nil, fmt.Errorf("web: %w", ErrNoKey)
 	}
-	if err := errors.Join(checkOrigins("--embed-origins", cfg.EmbedOrigins), checkOrigins("--allowed-origins", cfg.AllowedOrigins)); err != nil {
+	if err := errors.Join(checkOrigins("--embed-origins", cfg.EmbedOrigins), checkOrigins("--allowed-origins", cfg.AllowedOrigins), checkHosts(cfg.AllowedHosts)); err != nil {
 		return nil, err
 	}
 	cfg.setDefaults()
@@ -211,7 +215,7 @@ func (s *Server) newEcho() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.renderError
 	e.IPExtractor = echo.ExtractIPDirect()
-	e.Pre(s.record, s.secure, framed)
+	e.Pre(s.record, s.secure, framed, s.knownHost)
 	if len(s.cfg.AllowedOrigins) > 0 {
 		e.Use(s.allowSites())
 	}

@@ -70,6 +70,7 @@ type serveCommand struct {
 	LeaseGrace time.Duration `help:"How long a person keeps control after their connection breaks." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
 
 	TrustedProxies []string      `help:"Addresses or networks of reverse proxies, such as 10.0.0.0/8, whose Forwarded headers are trusted." placeholder:"CIDR" env:"TAKEOVER_TRUSTED_PROXIES"`
+	AllowedHosts   []string      `help:"Further names under which the server answers, besides the host of --public-url, the machine's own names and IP addresses." placeholder:"HOST" env:"TAKEOVER_ALLOWED_HOSTS"`
 	AllowedOrigins []string      `help:"Other sites whose pages may call the API." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
 	EmbedOrigins   []string      `help:"Sites that may show a session or a takeover in a frame." placeholder:"ORIGIN" env:"TAKEOVER_EMBED_ORIGINS"`
 	StallTimeout   time.Duration `help:"Disconnects a viewer, or a reader of a stream, that reads nothing for this long." default:"30s" env:"TAKEOVER_STALL_TIMEOUT"`
@@ -258,7 +259,7 @@ func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *sl
 func (s *serveCommand) config(manager *session.Manager, scripts *savedscripts.Scripts, keys *web.Keys, linkKey string, hooks *webhook.Sender, log *slog.Logger) web.Config {
 	cfg := web.Config{
 		Manager: manager, Scripts: scripts, Keys: keys, LinkKey: linkKey, Webhooks: hooks,
-		AllowedOrigins: s.AllowedOrigins, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout, MaxConnections: s.MaxConnections, SignOutFile: filepath.Join(s.DataDir, "signed-out"),
+		AllowedOrigins: s.AllowedOrigins, AllowedHosts: s.AllowedHosts, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout, MaxConnections: s.MaxConnections, SignOutFile: filepath.Join(s.DataDir, "signed-out"),
 		CreateRate: s.CreateRate, CreateBurst: s.CreateBurst, SignInRate: s.SignInRate, SignInBurst: s.SignInBurst,
 		Version: version(), Logger: log,
 	}
