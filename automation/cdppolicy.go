@@ -3,6 +3,12 @@ package automation
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/chromedp/cdproto/debugger"
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/browser"
+	"takeover/cdp"
 )
 
 // These tables say which of Chromium's commands a script may send in its own
@@ -209,6 +215,42 @@ func (a *Automation) checkCommand(method string, raw json.RawMessage, own, targe
 		return nil, err
 	}
 	return params, a.checkAddress(params, addressParams[method])
+}
+
+// checkWorld refuses commands that reach one of our isolated worlds. A script
+// could stop what runs there from reporting secret fields.
+func (a *Automation) checkWorld(method string, params map[string]any, target string) error {
+	const reason = "the world is the server's own"
+	for _, name := range []string{"worldName", "executionContextName"} {
+		if world, ok := params[name].(string); ok && browser.ReservedName(world) {
+			return refuse(method, reason)
+		}
+	}
+	if name, ok := params["name"].(string); ok && method == runtime.AddBinding.Method && browser.ReservedName(name) {
+		return refuse(method, "the name is the server's own")
+	}
+	for _, name := range []string{"contextId", "executionContextId"} {
+		if id, ok := params[name].(float64); ok && a.browser.Reserved(target, runtime.ExecutionContextID(id), "") {
+			return refuse(method, reason)
+		}
+	}
+	if id, ok := params["uniqueContextId"].(string); ok && id != "" && a.browser.Reserved(target, 0, id) {
+		return refuse(method, reason)
+	}
+	return nil
+}
+
+// ofReservedWorld reports whether an event is about one of our isolated worlds.
+func (a *Automation) ofReservedWorld(ev cdp.Event, target string) bool {
+	switch ev.Method {
+	case runtime.ExecutionContextCreated.Method:
+		e, err := cdp.Decode(ev, runtime.ExecutionContextCreated)
+		return err == nil && browser.ReservedName(e.Context.Name)
+	case debugger.ScriptParsed.Method:
+		e, err := cdp.Decode(ev, debugger.ScriptParsed)
+		return err == nil && a.browser.Reserved(target, e.ExecutionContextID, "")
+	}
+	return false
 }
 
 // checkAddress replaces the address in a parameter by its parsed form, which

@@ -134,6 +134,9 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	if err != nil {
 		return nil, err
 	}
+	if err := c.automation.checkWorld(p.Method, params, own.target); err != nil {
+		return nil, err
+	}
 	if domain, _, _ := strings.Cut(p.Method, "."); domain == "Emulation" || p.Method == page.SetWebLifecycleState.Method || p.Method == "Network.setUserAgentOverride" {
 		c.mu.Lock()
 		own.used[p.Method] = true
@@ -157,6 +160,14 @@ func (c *Client) ownSession(id string) (*ownSession, error) {
 		return nil, &Error{Name: nameTargetClosed, Message: textTargetClosed}
 	}
 	return own, nil
+}
+
+// targetOf returns the target of a script's session.
+func (c *Client) targetOf(id string) string {
+	if own, err := c.ownSession(id); err == nil {
+		return own.target
+	}
+	return ""
 }
 
 type sessionParams struct {
@@ -201,6 +212,9 @@ func (c *Client) tellSession(ev cdp.Event) {
 	}
 	c.mu.Unlock()
 	if id != "" {
+		if c.automation.ofReservedWorld(ev, c.targetOf(id)) {
+			return
+		}
 		c.emit("cdp.event", map[string]any{"session": id, "method": ev.Method, "params": json.RawMessage(ev.Params)})
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"takeover/browser"
 )
 
 // command sends a command on a script's own session.
@@ -154,4 +156,61 @@ func TestCDPSessionEnds(t *testing.T) {
 	}
 	r.do("cdp.detach", params{"session": session}, nil)
 	equal(t, "as before", r.eval(look), before)
+}
+
+// TestCDPSessionWorlds checks that a script's session does not reach the worlds in
+// which the server's own scripts run.
+func TestCDPSessionWorlds(t *testing.T) {
+	s := site(t, map[string]string{"/": "<title>t</title>"})
+	r := newRig(t)
+	r.do("frame.goto", params{"url": s.URL}, nil)
+	session := r.attach()
+	frame := r.browser.Pages()[len(r.browser.Pages())-1].MainFrame()
+	ours, err := frame.World(t.Context(), browser.WorldUtility)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := frame.World(t.Context(), browser.WorldMain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mute = "globalThis.takeoverReport = () => {}; 1"
+	for _, attack := range []struct {
+		method string
+		params params
+	}{
+		{"Runtime.evaluate", params{"expression": mute, "contextId": ours.ContextID()}},
+		{"Runtime.evaluate", params{"expression": mute, "uniqueContextId": ours.UniqueID()}},
+		{"Runtime.callFunctionOn", params{"functionDeclaration": "() => 1", "executionContextId": ours.ContextID()}},
+		{"Runtime.compileScript", params{"expression": mute, "sourceURL": "", "persistScript": true, "executionContextId": ours.ContextID()}},
+		{"Page.createIsolatedWorld", params{"frameId": frame.ID(), "worldName": "__takeover_capture"}},
+		{"Page.addScriptToEvaluateOnNewDocument", params{"source": mute, "worldName": "__takeover_capture"}},
+		{"Runtime.addBinding", params{"name": "takeoverReport"}},
+		{"Runtime.addBinding", params{"name": "x", "executionContextName": "__takeover_capture"}},
+	} {
+		if _, err := r.command(session, attack.method, attack.params); err == nil || !strings.Contains(err.Error(), "is not available in Takeover: the ") {
+			t.Errorf("%s %v: %v", attack.method, attack.params, err)
+		}
+	}
+	result, err := r.command(session, "Runtime.evaluate", params{"expression": "6 * 7", "contextId": own.ContextID()})
+	equal(t, "the page's own world", fmt.Sprint(result["result"], err), "map[description:42 type:number value:42] <nil>")
+	if _, err := r.command(session, "Runtime.enable", nil); err != nil {
+		t.Fatal(err)
+	}
+	r.eval("console.log('end')")
+	for {
+		var ev struct {
+			P struct {
+				Method string
+				Params json.RawMessage
+			}
+		}
+		r.await("cdp.event", &ev)
+		if strings.Contains(string(ev.P.Params), "takeover") {
+			t.Errorf("%s %s", ev.P.Method, ev.P.Params)
+		}
+		if ev.P.Method == "Runtime.consoleAPICalled" {
+			break
+		}
+	}
 }

@@ -287,6 +287,9 @@ func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) 
 	if jsonv2.Unmarshal(e.Context.AuxData, &data) != nil {
 		return
 	}
+	if data.Type == "isolated" && ReservedName(e.Context.Name) {
+		a.reserved[e.Context.UniqueID] = e.Context.ID
+	}
 	f := a.page.frames[data.FrameID]
 	if f == nil {
 		return
@@ -313,6 +316,7 @@ func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) 
 }
 
 func (a *attachment) worldDestroyedLocked(e runtime.EventExecutionContextDestroyed) {
+	delete(a.reserved, e.ExecutionContextUniqueID)
 	if w := a.worlds[e.ExecutionContextUniqueID]; w != nil {
 		w.destroyLocked()
 	}
@@ -323,6 +327,7 @@ func (a *attachment) worldsClearedLocked(runtime.EventExecutionContextsCleared) 
 }
 
 func (a *attachment) destroyWorldsLocked() {
+	clear(a.reserved)
 	for _, w := range a.worlds {
 		w.destroyLocked()
 	}
