@@ -9,7 +9,7 @@ fail() {
   exit 1
 }
 
-export TAKEOVER_API_KEY=a-key-of-this-test-only
+export TAKEOVER_API_KEY=a-key-of-this-test-only TAKEOVER_DEMO=true
 # shellcheck disable=SC2086
 $COMMAND >/tmp/server.log 2>&1 &
 server=$!

@@ -173,7 +173,6 @@ func (s *Server) getFile(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, "application/octet-stream")
 	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	h.Set(headerCSP, "sandbox; default-src 'none'")
 	http.ServeContent(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}, c.Request(), "", info.ModifiedAt, file)
 	return nil
 }

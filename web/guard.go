@@ -34,6 +34,9 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 		if r.framed {
 			s.allowFraming(c)
 		}
+		if !r.page() {
+			c.Response().Header().Set(headerCSP, contentPolicy)
+		}
 		p := s.identify(req, r.kind != plain)
 		c.Set(principalKey, p)
 		if conn := connectionOf(req); conn != nil && p.kind != nobody {

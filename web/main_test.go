@@ -71,7 +71,7 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{Keys: keys, Logger: log, CreateRate: 10_000, CreateBurst: 1000, SignInRate: 6000, SignInBurst: 1000}
+	cfg := Config{Keys: keys, Demo: true, Logger: log, CreateRate: 10_000, CreateBurst: 1000, SignInRate: 6000, SignInBurst: 1000}
 	if change != nil {
 		change(&opts, &cfg)
 	}

@@ -30,7 +30,7 @@ const immutable = "public, max-age=31536000, immutable"
 // page returns the data that every page needs.
 func (s *Server) page(c echo.Context) views.Page {
 	return views.Page{
-		Asset: static.Asset, Imports: static.Imports, Nonce: nonceOf(c), SignedIn: caller(c).operator(), Version: s.cfg.Version, Now: time.Now(),
+		Asset: static.Asset, Imports: static.Imports, Nonce: nonceOf(c), SignedIn: caller(c).operator(), Version: s.cfg.Version, Demo: s.cfg.Demo, Now: time.Now(),
 		Embed: strings.Join(s.embedOrigins(c), " "),
 	}
 }
@@ -42,7 +42,29 @@ func (s *Server) render(c echo.Context, status int, page templ.Component) error 
 	if err := page.Render(c.Request().Context(), &b); err != nil {
 		return fmt.Errorf("render page: %w", err)
 	}
+	h := c.Response().Header()
+	if h.Get(headerCSP) == contentPolicy { // the page of an error
+		h.Set(headerCSP, s.policy(c, false))
+	}
 	return c.Blob(status, mimeHTML, b.Bytes())
+}
+
+// sampleElsewhere is the script that the editor starts with if there is no demo
+// site.
+const sampleElsewhere = `await page.goto('https://example.com/');
+
+const help = await requestTakeover('Look at this page');
+console.log('A person helped for', Math.round(help.durationMs / 1000), 's');
+
+return await page.title();
+`
+
+// sample returns the script that the editor starts with.
+func (s *Server) sample(base string) string {
+	if s.cfg.Demo {
+		return demo.SampleScript(base)
+	}
+	return sampleElsewhere
 }
 
 // problemPage returns the page for a failure.
@@ -78,7 +100,7 @@ func (s *Server) pageSession(c echo.Context) error {
 	c.Response().Header().Set(headerCSP, s.policy(c, !guest)) // without the exception for the editor, which guests do not have
 	return s.render(c, http.StatusOK, views.Session(views.SessionPage{
 		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
-		Sample: demo.SampleScript(base), Guest: guest, Capture: panelCapture(one),
+		Sample: s.sample(base), Guest: guest, Capture: panelCapture(one),
 	}))
 }
 

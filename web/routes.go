@@ -48,6 +48,11 @@ type route struct {
 	answers      answer   // responses, for /openapi.json
 }
 
+// page reports whether the response is a page of ours, or a part of one.
+func (r route) page() bool {
+	return r.answers.mime == mimeHTML || r.name == "static" || r.name == "favicon"
+}
+
 // answer describes a successful response.
 type answer struct {
 	status int

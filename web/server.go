@@ -84,6 +84,9 @@ type Config struct {
 	// EmbedOrigins are the sites that may frame the pages of a session and of a
 	// takeover, such as "https://ops.example.com". Default: none.
 	EmbedOrigins []string
+	// Demo serves the demo site under /demo/, which needs no key. Default: it is
+	// not served.
+	Demo bool
 	// SignOutFile is a file that keeps which sign-ins ended early, so that their
 	// cookies stay invalid after a restart. Default: they are forgotten with the
 	// server.
@@ -222,7 +225,9 @@ func (s *Server) newEcho() *echo.Echo {
 	for _, r := range s.table {
 		e.Add(r.method, r.path, s.guard(r))
 	}
-	demo.Register(e.Group("/demo"))
+	if s.cfg.Demo {
+		demo.Register(e.Group("/demo"))
+	}
 	return e
 }
 

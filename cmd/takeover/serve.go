@@ -74,6 +74,7 @@ type serveCommand struct {
 	AllowedOrigins []string      `help:"Other sites whose pages may call the API." placeholder:"ORIGIN" env:"TAKEOVER_ALLOWED_ORIGINS"`
 	EmbedOrigins   []string      `help:"Sites that may show a session or a takeover in a frame." placeholder:"ORIGIN" env:"TAKEOVER_EMBED_ORIGINS"`
 	StallTimeout   time.Duration `help:"Disconnects a viewer, or a reader of a stream, that reads nothing for this long." default:"30s" env:"TAKEOVER_STALL_TIMEOUT"`
+	Demo           bool          `help:"Serves the demo site under /demo/, which needs no key, also on a public address. A server that listens on loopback always does." env:"TAKEOVER_DEMO"`
 	MaxConnections int           `help:"Maximum number of open connections; one address may have a quarter. Default: 4096, or fewer if the process may open few files." placeholder:"N" env:"TAKEOVER_MAX_CONNECTIONS"`
 	CreateRate     int           `help:"Sessions that one caller may create per minute." default:"120" env:"TAKEOVER_CREATE_RATE"`
 	CreateBurst    int           `help:"Sessions that one caller may create at once." default:"60" env:"TAKEOVER_CREATE_BURST"`
@@ -259,7 +260,7 @@ func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *sl
 func (s *serveCommand) config(manager *session.Manager, scripts *savedscripts.Scripts, keys *web.Keys, linkKey string, hooks *webhook.Sender, log *slog.Logger) web.Config {
 	cfg := web.Config{
 		Manager: manager, Scripts: scripts, Keys: keys, LinkKey: linkKey, Webhooks: hooks,
-		AllowedOrigins: s.AllowedOrigins, AllowedHosts: s.AllowedHosts, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout, MaxConnections: s.MaxConnections, SignOutFile: filepath.Join(s.DataDir, "signed-out"),
+		AllowedOrigins: s.AllowedOrigins, AllowedHosts: s.AllowedHosts, EmbedOrigins: s.EmbedOrigins, StallLimit: s.StallTimeout, MaxConnections: s.MaxConnections, Demo: s.Demo || web.CheckAddr(s.Addr, false) == nil, SignOutFile: filepath.Join(s.DataDir, "signed-out"),
 		CreateRate: s.CreateRate, CreateBurst: s.CreateBurst, SignInRate: s.SignInRate, SignInBurst: s.SignInBurst,
 		Version: version(), Logger: log,
 	}

@@ -18,6 +18,8 @@ type Page struct {
 	Nonce string
 	// SignedIn shows what only an operator can use: navigation and signing out.
 	SignedIn bool
+	// Demo shows the way to the demo site.
+	Demo bool
 	// Embed lists the sites that may frame this page, separated by spaces, or is
 	// empty.
 	Embed string
