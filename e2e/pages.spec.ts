@@ -169,7 +169,7 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   // Nothing more is captured here, so there is no button for it.
   await page.locator('#events-list .event', { hasText: '/demo/login' }).first().click();
   await page.getByRole('tab', { name: 'Response' }).click();
-  await expect(page.locator('#events-detail')).toContainText('was not captured: it is no text, or its capture was off.');
+  await expect(page.locator('#events-detail')).toContainText('was not captured: it is not text, or the capture of bodies was off.');
   await expect(page.getByRole('button', { name: 'Capture bodies from now on' })).toHaveCount(0);
   for (const picture of [page.getByAltText('The page when this run failed'), page.getByAltText('What the session showed last')]) {
     await picture.scrollIntoViewIfNeeded();

@@ -93,7 +93,7 @@ func TestHelpHasNoFlagsOfOthers(t *testing.T) {
 		t.Errorf("a group's other names stand in those of its commands: %s", whole)
 	}
 	_, ofRun, _ := command(t, "", "run", "--help")
-	if code, stdout, _ := command(t, "", "help", "run"); code != 0 || stdout != ofRun || !strings.Contains(stdout, "Exit code 0") {
+	if code, stdout, _ := command(t, "", "help", "run"); code != 0 || stdout != ofRun || !strings.Contains(stdout, "Exit codes: 0 success") {
 		t.Errorf("help run: %d, %s", code, stdout)
 	}
 	code, stdout, _ := command(t, "", "--version")
