@@ -104,8 +104,9 @@ func (k *kept) block() string {
 }
 
 // fenced puts a text between fences that are longer than any fence inside it, so
-// that a page cannot end its block.
+// that a page cannot end its block, and shows its control characters as text.
 func fenced(info, content string) string {
+	content = text.Visible(content)
 	fence := "```"
 	for strings.Contains(content, fence) {
 		fence += "`"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"takeover/limits"
 	"takeover/text"
@@ -172,7 +173,7 @@ func (r *Realm) nameLocked() string {
 // plain removes invisible characters, and those with a meaning in Markdown, from
 // a name.
 func plain(c rune) rune {
-	if c < ' ' || strings.ContainsRune("*`_<>[]\\\u2028\u2029\u007f", c) {
+	if unicode.IsControl(c) || strings.ContainsRune("*`_<>[]\\\u2028\u2029\u007f", c) {
 		return ' '
 	}
 	return c
