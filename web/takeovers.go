@@ -125,14 +125,26 @@ func (s *Server) getTakeover(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	grant, guest := caller(c).grant(t.Session().ID())
+	var over <-chan struct{}
+	if guest {
+		over = s.manager.GrantOver(grant)
+		wait = min(wait, max(time.Until(grant.Expires), 0))
+	}
 	if wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {
 		case <-t.Ended():
+		case <-over:
 		case <-timer.C:
 		case <-s.ctx.Done():
 		case <-c.Request().Context().Done():
+		}
+	}
+	if guest { // who lost access meanwhile learns nothing of the outcome
+		if err := s.manager.CheckGrant(grant); err != nil {
+			return err
 		}
 	}
 	return c.JSON(http.StatusOK, takeoverView(c, t))

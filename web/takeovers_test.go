@@ -1,12 +1,15 @@
 package web
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/session"
 )
@@ -122,4 +125,32 @@ func TestMoreTime(t *testing.T) {
 	}
 	s.call("POST", one+"/done", nil, 200, nil)
 	s.do(request{method: "PATCH", path: one, body: map[string]any{"timeout": 60_000}}).problem(409)
+}
+
+// TestLongPollEndsWithTheLink revokes a guest's link while the guest waits.
+func TestLongPollEndsWithTheLink(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	base := "/v1/sessions/" + one.ID()
+	var asked session.TakeoverInfo
+	s.call("POST", base+"/takeovers", map[string]any{"reason": "help"}, 201, &asked)
+	cookie := s.guestCookie(one, session.RoleTakeover, asked.ID)
+	conn := s.connect()
+	fmt.Fprintf(conn, "GET %s/takeovers/%s?wait=60s HTTP/1.1\r\nHost: localhost\r\nCookie: %s\r\nConnection: close\r\n\r\n", base, asked.ID, cookie)
+	in := s.do(request{method: "GET", path: base + "/takeovers/" + asked.ID + "?wait=10ms", key: "-", header: map[string]string{"Cookie": cookie}})
+	if in.status != 200 {
+		t.Fatalf("before: %d", in.status)
+	}
+	browsertest.Until(t, "the long poll", func() bool {
+		return strings.Contains(string(s.do(request{method: "GET", path: "/metrics"}).body), "takeover_http_requests_in_flight 2")
+	})
+	for _, l := range one.Links() {
+		if err := one.RevokeLink(l.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 403 ") || strings.Contains(string(got), asked.ID) {
+		t.Errorf("the long poll got %q, %v", got, err)
+	}
 }
