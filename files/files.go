@@ -142,7 +142,7 @@ func (f *Folder) Open(name string) (*os.File, File, error) {
 	}
 	info, err := file.Stat() // of this file, even if another has just taken its name
 	if err != nil || !info.Mode().IsRegular() {
-		file.Close()
+		_ = file.Close()
 		return nil, File{}, fmt.Errorf("%w: %q", ErrNotFound, name)
 	}
 	return file, File{Name: name, Size: info.Size(), ModifiedAt: info.ModTime().UTC()}, nil
