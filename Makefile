@@ -10,9 +10,10 @@ GO_FILES  := $(shell git ls-files -co --exclude-standard '*.go' 2>/dev/null)
 WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page widget/page scripting/api build.mjs 2>/dev/null)
 BUILT     := static/dist/.built
 LINTER    := bin/golangci-lint
+FUZZTIME  ?= 1m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dev build test go-test web-test e2e check lint fmt generate bench soak release docker image-test picture audit browser clean
+.PHONY: help setup run dev build test go-test web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +57,14 @@ web-test: $(BUILT)
 
 e2e: browser build ## the pages, in a real browser, as a person uses them
 	npm run --silent e2e
+
+fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)
+	@for file in $$(grep -rl '^func Fuzz' --include='*_test.go' --exclude-dir=node_modules .); do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
+			echo "$$(dirname $$file) $$name"; \
+			go test $$(dirname $$file) -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done
 
 bench: browser build ## measure against the targets of docs/benchmarks.md; takes a quarter of an hour
 	go run ./bench

@@ -171,3 +171,31 @@ func TestHARWriterFails(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// FuzzHAR exports arbitrary data of events: the file is always JSON.
+func FuzzHAR(f *testing.F) {
+	f.Add(`{"request_id":"1","method":"GET","url":"https://a.test/?b=c&d","headers":{"Cookie":"a=b; c"},"post_data":"x=1&%zz"}`, `{"request_id":"1","status":200,"headers":{"Set-Cookie":"a=b; Path=/"},"timing":{"request_time":1},"body":"x"}`)
+	f.Add(`{"request_id":"1","url":"::","method":"\u0000"}`, `{"request_id":"1","status":-1,"timing":{"receive_headers_end":1e308}}`)
+	f.Add(`[]`, `{"request_id":1}`)
+	f.Fuzz(func(t *testing.T, request, response string) {
+		if !json.Valid([]byte(request)) || !json.Valid([]byte(response)) {
+			return // the ring has no such events
+		}
+		var out bytes.Buffer
+		w := NewHARWriter(&out, "test", Range{})
+		for i, e := range []Event{
+			{Seq: 1, TS: 1000, Category: CategoryNetwork, Type: TypeNetworkRequest, Data: json.RawMessage(request)},
+			{Seq: 2, TS: 1100, Category: CategoryNetwork, Type: TypeNetworkResponse, Data: json.RawMessage(response)},
+		} {
+			if err := w.Add(&e); err != nil {
+				t.Fatalf("event %d: %v", i, err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !json.Valid(out.Bytes()) {
+			t.Fatalf("%s and %s became %s", request, response, out.Bytes())
+		}
+	})
+}

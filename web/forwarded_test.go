@@ -163,3 +163,29 @@ func TestSignInsBehindAProxy(t *testing.T) {
 		}
 	})
 }
+
+// FuzzForwarded reads arbitrary headers of a proxy: what is taken from them is
+// the address of a client that can be parsed, a scheme of the web, and a host
+// without anything that could end a header or an address.
+func FuzzForwarded(f *testing.F) {
+	f.Add(`for="[2001:db8::7]:4711";proto=https;host=browser.example, for=10.0.0.2`, "198.51.100.7, 10.0.0.2", "https", "a.example:8443")
+	f.Add(`for=1.1.1.1;by="a\", b`, "", "ftp", "user@evil.example/path")
+	f.Fuzz(func(t *testing.T, standard, clients, scheme, host string) {
+		h := http.Header{}
+		for name, value := range map[string]string{"Forwarded": standard, "X-Forwarded-For": clients, "X-Forwarded-Proto": scheme, "X-Forwarded-Host": host} {
+			if value != "" {
+				h.Set(name, value)
+			}
+		}
+		got, ok := hopsOf(h, func(ip netip.Addr) bool { return ip.IsPrivate() })
+		if !ok && got != (hop{}) {
+			t.Errorf("refused, and %+v", got)
+		}
+		if got.scheme != "" && got.scheme != "http" && got.scheme != "https" {
+			t.Errorf("scheme %q", got.scheme)
+		}
+		if strings.ContainsAny(got.host, " \t\r\n/?#@\\\"<>") {
+			t.Errorf("host %q", got.host)
+		}
+	})
+}
