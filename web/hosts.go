@@ -36,14 +36,14 @@ func (s *Server) knownHost(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // isHost reports whether a Host header may name this server: by an IP address,
-// which DNS cannot change, by a name of this machine, or by a configured name.
+// which DNS cannot change, by a name that no domain is behind, or by a configured name.
 func (s *Server) isHost(host string) bool {
 	name := nameOf(host)
 	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil || name == "" { // only old programs send no name
 		return true
 	}
-	if slices.Contains(localNames, name) || strings.HasSuffix(name, ".localhost") {
-		return true
+	if !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") {
+		return true // given by this machine or its network: nobody outside can register it
 	}
 	if public, err := url.Parse(s.publicURL()); err == nil && strings.EqualFold(public.Hostname(), name) {
 		return true

@@ -32,8 +32,8 @@ func TestHosts(t *testing.T) {
 	})
 	for host, known := range map[string]bool{
 		"127.0.0.1": true, "127.0.0.1:99": true, "[::1]:8080": true, "localhost:8080": true, "LOCALHOST": true, "a.localhost:1": true, "localhost.:1": true, "192.0.2.1:8080": true,
-		"takeover.example.com": true, "Takeover.Example.com:443": true, "takeover.internal:8080": true,
-		"evil.example": false, "evil.example:8080": false, "takeover.example.com.evil.example": false, "nottakeover.internal": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "notlocalhost": false,
+		"takeover.example.com": true, "Takeover.Example.com:443": true, "takeover.internal:8080": true, "takeover:8080": true,
+		"evil.example": false, "evil.example:8080": false, "takeover.example.com.evil.example": false, "nottakeover.internal": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "notlocalhost.example": false,
 	} {
 		for _, c := range []struct{ target, good string }{{"GET /v1/sessions", "200"}, {"GET /login", "200"}, {"GET /v1/sessions/stream?token=wrong", "401"}} {
 			headers := []string{"Authorization: Bearer " + testKey}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +20,11 @@ func TestWrongCalls(t *testing.T) {
 	t.Setenv("TAKEOVER_API_KEY", testKey)
 	t.Setenv("TAKEOVER_URL", "")
 	file := script(t, "return 1")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	for _, c := range []struct {
 		call string // arguments; FILE is a script
 		code int
@@ -35,6 +41,7 @@ func TestWrongCalls(t *testing.T) {
 		{"run FILE --server ftp://x", 2, `"ftp://x" is not a server address: write http://host:port in --server or TAKEOVER_URL`},
 		{"run FILE --server 127.0.0.1:1", 1, "http://127.0.0.1:1 does not answer: is the server running? Start one with takeover serve, or name another with --server or TAKEOVER_URL"},
 		{"serve --key x", 2, "serve takes its key from TAKEOVER_API_KEY"},
+		{"serve --addr " + taken.Addr().String(), 1, "another program listens on " + taken.Addr().String() + ": stop it, or choose another address with --addr or TAKEOVER_ADDR"},
 		{"serve --server x", 2, "serve listens on --addr"},
 		{"licenses --json", 2, "licenses has no use for --json"},
 		{"version --server x", 2, "version has no use for --server"},

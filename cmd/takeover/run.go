@@ -32,7 +32,7 @@ type runCommand struct {
 	Args     json.RawMessage `help:"JSON that the script gets as args, such as '{\"name\": \"Ada\"}'." placeholder:"JSON"`
 	Timeout  time.Duration   `help:"How long the script may run, not counting the time it waits for a person." default:"5m"`
 	Download string          `help:"After the run, download the files that it left in the session to this folder. Files of the same names are replaced." placeholder:"DIR" type:"path"`
-	Keep     bool            `help:"Leave the new session open afterwards, with its files."`
+	Keep     bool            `help:"Leave the new session open afterwards, with its files. It ends when nobody has used it for an hour."`
 	Watch    bool            `help:"Run again in the same session whenever the file changes."`
 }
 

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"takeover/archive"
@@ -139,7 +140,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return listenError(s.Addr, err)
 	}
 	base := "http://" + reachable(ln.Addr().String())
 	public := &publicURL{given: s.PublicURL, base: base}
@@ -333,4 +334,12 @@ func waitReady(ctx context.Context, base string) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// listenError says what to do when the server cannot listen on an address.
+func listenError(addr string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("another program listens on %s: stop it, or choose another address with --addr or TAKEOVER_ADDR", addr)
+	}
+	return err // it begins with "listen" and names the address
 }
