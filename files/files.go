@@ -264,6 +264,9 @@ func (f *Folder) Room() int64 {
 	return f.limits.Bytes - f.bytes
 }
 
+// Capacity returns the number of bytes that all files together may have.
+func (f *Folder) Capacity() int64 { return f.limits.Bytes }
+
 // Adopt moves a file of the same file system into the folder. Its new name is the
 // suggested one, changed if that is unsafe or taken.
 func (f *Folder) Adopt(path, suggested string) (File, error) {

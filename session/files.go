@@ -76,6 +76,21 @@ func (s *Session) AdmitGuestFile() (int64, error) {
 	return folder.Room() / guestShare, nil
 }
 
+// ChargeGuest counts bytes of a file that a guest is adding. Negative ones are
+// given back, after an upload that failed. The error is files.ErrFull if all
+// guests together would fill more than half of the folder.
+func (s *Session) ChargeGuest(bytes int64) error {
+	folder, err := s.Files()
+	if err != nil {
+		return err
+	}
+	if !s.transfers.chargeGuest(bytes, folder.Capacity()) {
+		s.hit(limits.GuestFiles)
+		return files.ErrFull
+	}
+	return nil
+}
+
 // paths returns the paths of the session files that a viewer names, or nil for
 // none.
 func (v *Viewer) paths(names []string) ([]string, error) {

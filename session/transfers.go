@@ -19,7 +19,8 @@ const (
 	// maxGuestFiles bounds the number of files that guests add to a session.
 	maxGuestFiles = 200
 	// guestShare is the divisor of the free space that gives the maximum size of
-	// a guest's file, so that guests never fill a session's folder.
+	// a guest's file, and of the folder's size that gives the maximum of all their
+	// files, so that guests never fill a session's folder.
 	guestShare = 2
 )
 
@@ -29,6 +30,7 @@ type transfers struct {
 	mu         sync.Mutex            // guards what follows
 	folder     *files.Folder         // nil before the first browser and after the last
 	shared     map[string]files.File // the files that guests may fetch, by name, as they were shared
+	guestBytes int64                 // size of the files that guests added
 	guestFiles int                   // number of files that guests added
 	downloads  []*knownDownload      // the newest downloads, oldest first
 }
@@ -86,6 +88,18 @@ func (t *transfers) admitGuestFile() error {
 	}
 	t.guestFiles++
 	return nil
+}
+
+// chargeGuest counts bytes that a guest adds, or gives back negative ones. It
+// returns false if guests would exceed their share of a folder.
+func (t *transfers) chargeGuest(bytes, capacity int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if bytes > 0 && t.guestBytes+bytes > capacity/guestShare {
+		return false
+	}
+	t.guestBytes += bytes
+	return true
 }
 
 // add remembers a download, and forgets the oldest when there are too many. It

@@ -66,12 +66,14 @@ func (s *Server) uploadFile(c echo.Context) error {
 	if name = files.Name(name); name == "" {
 		return badField("name", "is required")
 	}
+	var guest *guestReader
 	if !caller(c).operator() {
 		room, err := one.AdmitGuestFile()
 		if err != nil {
 			return err
 		}
-		add, content = true, &guestReader{content, room, func() error { return s.mayStill(c, one) }}
+		guest = &guestReader{Reader: content, room: room, may: func() error { return s.mayStill(c, one) }, charge: one.ChargeGuest}
+		add, content = true, guest
 	}
 	write := folder.Write
 	if add {
@@ -79,6 +81,9 @@ func (s *Server) uploadFile(c echo.Context) error {
 	}
 	info, err := write(name, content)
 	if err != nil {
+		if guest != nil {
+			_ = one.ChargeGuest(-guest.charged) // fails only when the session has ended
+		}
 		return err
 	}
 	if add {
@@ -92,8 +97,10 @@ func (s *Server) uploadFile(c echo.Context) error {
 // than the free space, and the error of may once the guest has lost access.
 type guestReader struct {
 	io.Reader
-	room int64
-	may  func() error
+	room    int64
+	may     func() error
+	charge  func(bytes int64) error
+	charged int64
 }
 
 // Read implements io.Reader.
@@ -105,6 +112,10 @@ func (r *guestReader) Read(p []byte) (int, error) {
 	if r.room -= int64(n); r.room < 0 {
 		return 0, files.ErrFull
 	}
+	if full := r.charge(int64(n)); full != nil {
+		return 0, full
+	}
+	r.charged += int64(n)
 	return n, err
 }
 
@@ -161,7 +172,7 @@ func (s *Server) getFile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	name := c.Param("name")
+	name := fileParam(c)
 	file, info, err := folder.Open(name)
 	if err != nil {
 		return err
@@ -177,13 +188,26 @@ func (s *Server) getFile(c echo.Context) error {
 	return nil
 }
 
+// fileParam returns the file's name in a path. Echo leaves it escaped if the path
+// has characters that Go would not escape, such as a semicolon.
+func fileParam(c echo.Context) string {
+	name := c.Param("name")
+	if c.Request().URL.RawPath == "" {
+		return name
+	}
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
 // deleteFile is DELETE /v1/sessions/:id/files/:name.
 func (s *Server) deleteFile(c echo.Context) error {
 	_, folder, err := s.filesOf(c)
 	if err != nil {
 		return err
 	}
-	if err := folder.Remove(c.Param("name")); err != nil {
+	if err := folder.Remove(fileParam(c)); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

@@ -228,4 +228,45 @@ func TestRoomOfGuests(t *testing.T) {
 		t.Errorf("half of the room: %d %s", got.status, got.body)
 	}
 	send(251).problem(413)
+	send(1).problem(413) // guests have half of the folder together, however small the files are
+	s.call("POST", "/v1/sessions/"+one.ID()+"/files?name=operators", strings.Repeat("x", 500), 201, nil)
+}
+
+// TestHostileFileNames checks that no name leads out of the folder, hides a file,
+// or becomes a header, when files are added and fetched.
+func TestHostileFileNames(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	base := "/v1/sessions/" + one.ID() + "/files"
+	folder, err := one.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		"..", ".", "../x", "../../etc/passwd", "/etc/passwd", "a/../../b", `..\x`, `C:\x`, ".hidden", ".part-1", "a\x00b", "a\nb", "a\r\nSet-Cookie: x=1", "a\"; filename=b",
+		"\u202egnp.exe", "%2e%2e%2fx", "..%2fx", strings.Repeat("x", 5000), "\xff\xfe", "con\x1b[2J", "<script>", "a;b=c", "..;/x", "~root", "-rf",
+	} {
+		got := s.do(request{method: "POST", path: base + "?name=" + url.QueryEscape(name), body: "text"})
+		if got.status == http.StatusBadRequest {
+			continue
+		}
+		var info files.File
+		got.decode(&info)
+		if got.status != 201 || info.Name == "" || strings.HasPrefix(info.Name, ".") || strings.ContainsAny(info.Name, "/\\\x00\n\r\x1b") || len(info.Name) > 255 {
+			t.Errorf("%.40q was kept as %.40q: %d", name, info.Name, got.status)
+			continue
+		}
+		back := s.do(request{method: "GET", path: base + "/" + url.PathEscape(info.Name)})
+		if back.status != 200 || string(back.body) != "text" || back.header.Get("Set-Cookie") != "" || !strings.HasPrefix(back.header.Get("Content-Disposition"), "attachment") {
+			t.Errorf("%.40q comes back as %d %q with %v", info.Name, back.status, back.body, back.header)
+		}
+	}
+	for _, name := range []string{"..", "../files", "..%2f..%2fetc%2fpasswd", "%2fetc%2fpasswd", ".part-1", "%00", "..%5cx", "x%2f..%2fy"} {
+		if got := s.do(request{method: "GET", path: base + "/" + name}); got.status == 200 && got.header.Get("Content-Type") == "application/octet-stream" {
+			t.Errorf("fetching %q: %d %.100s", name, got.status, got.body)
+		}
+	}
+	if list, err := folder.List(); err != nil || len(list) == 0 {
+		t.Errorf("the folder has %v, %v", list, err)
+	}
 }
