@@ -125,7 +125,7 @@ func (q *queryReader) member(r *rules, s string, at int, key string) (from, to i
 	case r.secretKey(value):
 		rest := s[to:min(len(s), to+maxMember)]
 		n := strings.Index(rest, `"value`)
-		if n < 0 || strings.IndexAny(rest[:n], "{}[]:") >= 0 {
+		if n < 0 || strings.ContainsAny(rest[:n], "{}[]:") {
 			return -1, -1
 		}
 		if colon := strings.IndexByte(rest[n:], ':'); colon >= 0 {

@@ -86,9 +86,9 @@ func (x *xmlReader) tag(at int) int {
 			return to
 		}
 	case local == "key":
-		if close := strings.IndexByte(s[end:min(len(s), end+maxKeyBytes)], '<'); close > 0 {
-			x.awaited = x.rules.secretKey(strings.TrimSpace(s[end : end+close]))
-			return x.skipEnd(end + close)
+		if length := strings.IndexByte(s[end:min(len(s), end+maxKeyBytes)], '<'); length > 0 {
+			x.awaited = x.rules.secretKey(strings.TrimSpace(s[end : end+length]))
+			return x.skipEnd(end + length)
 		}
 	}
 	return end
