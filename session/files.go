@@ -63,32 +63,26 @@ func (s *Session) ShareFile(f files.File) { s.transfers.share(f) }
 func (s *Session) FileShared(f files.File) bool { return s.transfers.isShared(f) }
 
 // AdmitGuestFile counts a file that a guest is about to add, and returns how many
-// bytes it may have. The error is an ErrTooMany, or that of Files.
-func (s *Session) AdmitGuestFile() (int64, error) {
+// bytes it may have. charge counts those that come, and gives back negative ones
+// after a failure; its error is files.ErrFull if all guests together would fill
+// more than half of the folder. The error is an ErrTooMany, or that of Files.
+func (s *Session) AdmitGuestFile() (room int64, charge func(bytes int64) error, err error) {
 	folder, err := s.Files()
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := s.transfers.admitGuestFile(); err != nil {
 		s.hit(limits.GuestFiles)
-		return 0, err
+		return 0, nil, err
 	}
-	return folder.Room() / guestShare, nil
-}
-
-// ChargeGuest counts bytes of a file that a guest is adding. Negative ones are
-// given back, after an upload that failed. The error is files.ErrFull if all
-// guests together would fill more than half of the folder.
-func (s *Session) ChargeGuest(bytes int64) error {
-	folder, err := s.Files()
-	if err != nil {
-		return err
+	charge = func(bytes int64) error {
+		if !s.transfers.chargeGuest(bytes, folder.Capacity()) {
+			s.hit(limits.GuestFiles)
+			return files.ErrFull
+		}
+		return nil
 	}
-	if !s.transfers.chargeGuest(bytes, folder.Capacity()) {
-		s.hit(limits.GuestFiles)
-		return files.ErrFull
-	}
-	return nil
+	return folder.Room() / guestShare, charge, nil
 }
 
 // paths returns the paths of the session files that a viewer names, or nil for

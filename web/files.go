@@ -68,11 +68,11 @@ func (s *Server) uploadFile(c echo.Context) error {
 	}
 	var guest *guestReader
 	if !caller(c).operator() {
-		room, err := one.AdmitGuestFile()
+		room, charge, err := one.AdmitGuestFile()
 		if err != nil {
 			return err
 		}
-		guest = &guestReader{Reader: content, room: room, may: func() error { return s.mayStill(c, one) }, charge: one.ChargeGuest}
+		guest = &guestReader{Reader: content, room: room, may: func() error { return s.mayStill(c, one) }, charge: charge}
 		add, content = true, guest
 	}
 	write := folder.Write
@@ -82,7 +82,7 @@ func (s *Server) uploadFile(c echo.Context) error {
 	info, err := write(name, content)
 	if err != nil {
 		if guest != nil {
-			_ = one.ChargeGuest(-guest.charged) // fails only when the session has ended
+			_ = guest.charge(-guest.charged) // giving back never fails
 		}
 		return err
 	}
