@@ -21,10 +21,11 @@ const (
 	linkKeyFile = "link-key"
 )
 
-// minKey is the least length of a key in bytes. Shorter ones can be guessed.
+// minKey is the least length (bytes) of a key that others may try. Shorter ones can
+// be guessed.
 const minKey = 16
 
-// ErrShortKey is returned for a key that is too short.
+// ErrShortKey says that a server that others can reach has a key that is too short.
 var ErrShortKey = fmt.Errorf("an API key must have at least %d characters: make one with openssl rand -hex 32", minKey)
 
 // ErrNoKey is returned for a server without any key.
@@ -37,6 +38,7 @@ var ErrPublicWithoutKey = errors.New("refusing a public address without a key of
 // from any goroutine.
 type Keys struct {
 	entries []keyEntry
+	short   bool // one of them is shorter than minKey
 }
 
 type keyEntry struct {
@@ -46,7 +48,7 @@ type keyEntry struct {
 }
 
 // NewKeys returns a set of the given keys without empty ones, or ErrNoKey if none
-// is left, or ErrShortKey.
+// is left.
 func NewKeys(keys ...string) (*Keys, error) {
 	set := &Keys{}
 	for _, key := range keys {
@@ -54,9 +56,7 @@ func NewKeys(keys ...string) (*Keys, error) {
 		if key == "" {
 			continue
 		}
-		if len(key) < minKey {
-			return nil, ErrShortKey
-		}
+		set.short = set.short || len(key) < minKey
 		e := keyEntry{hash: sha256.Sum256([]byte(key))}
 		mac := hmac.New(sha256.New, []byte(key))
 		mac.Write([]byte("takeover cookie"))
@@ -70,6 +70,10 @@ func NewKeys(keys ...string) (*Keys, error) {
 	}
 	return set, nil
 }
+
+// Short reports whether a key is so short that it can be guessed. Only a server that
+// nobody else can reach may have one.
+func (k *Keys) Short() bool { return k.short }
 
 // match returns the entry of a key. It compares the key with every entry, so that
 // the duration reveals nothing.

@@ -279,9 +279,11 @@ func TestServeRefusesPublicAddressWithoutKey(t *testing.T) {
 
 func TestServeRefusesShortKey(t *testing.T) {
 	t.Setenv("TAKEOVER_API_KEY", testKey+",short")
-	code, stdout, stderr := command(t, "", "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir())
-	if code != exitUsage || stdout != "" || !strings.Contains(stderr, "TAKEOVER_API_KEY: an API key must have at least 16 characters") {
-		t.Errorf("%d, %q, %q", code, stdout, stderr)
+	for _, reachable := range []string{"--addr=0.0.0.0:0", "--public-url=https://takeover.example", "--trusted-proxies=127.0.0.1/32"} {
+		code, stdout, stderr := command(t, "", "serve", "--addr=127.0.0.1:0", reachable, "--data-dir", t.TempDir())
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, "TAKEOVER_API_KEY: an API key must have at least 16 characters") {
+			t.Errorf("%s: %d, %q, %q", reachable, code, stdout, stderr)
+		}
 	}
 }
 

@@ -124,6 +124,12 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
+	if keys.Short() {
+		if s.PublicURL != "" || len(proxies) > 0 || web.CheckAddr(s.Addr, false) != nil {
+			return usage("TAKEOVER_API_KEY: %w", web.ErrShortKey)
+		}
+		log.Warn("TAKEOVER_API_KEY holds a short key, which other programs of this machine could guess")
+	}
 	second, err := s2FromEnvironment()
 	if err != nil {
 		return err
