@@ -26,6 +26,7 @@ export async function signIn(page: Page): Promise<void> {
 
 /** Signs the page's browser context in as an operator, at the server's own address or another origin. */
 export async function getCookie(page: Page, origin = ''): Promise<void> {
+  await page.context().clearCookies(); // a request with a cookie must say where it comes from
   const answer = await page.context().request.post(`${origin}/login`, { data: { key: key() } });
   expect(answer.status()).toBe(204);
 }

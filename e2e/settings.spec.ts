@@ -95,7 +95,7 @@ test('a takeover that begins before a page is the one that tells is told, and by
   /** Opens a page that does not announce takeovers, until `free` is called. */
   const openUntold = async (path: string): Promise<{ page: Page; free(): Promise<void> }> => {
     const holder = await context.newPage();
-    await holder.goto('/healthz');
+    await holder.goto('/login'); // of the same origin, and not a page that announces
     await holder.evaluate(() => new Promise<void>((held) => void navigator.locks.request('takeover.calls', () => new Promise(() => held()))));
     const page = await context.newPage();
     await page.goto(path);
