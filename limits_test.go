@@ -252,18 +252,7 @@ func saysNumber(cell string, n int64) bool {
 // constantsOf adds a package's integer constants that are named like limits.
 func constantsOf(t *testing.T, dir string, values map[string]constant.Value) {
 	t.Helper()
-	paths, err := filepath.Glob(dir + "/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, file := range sourcesOf(t, dir) {
 		for _, d := range file.Decls {
 			group, ok := d.(*ast.GenDecl)
 			if !ok || group.Tok != token.CONST {
@@ -287,4 +276,24 @@ func constantsOf(t *testing.T, dir string, values map[string]constant.Value) {
 			}
 		}
 	}
+}
+
+// sourcesOf parses the Go files of a folder, tests aside.
+func sourcesOf(t *testing.T, dir string) (files []*ast.File) {
+	t.Helper()
+	paths, err := filepath.Glob(dir + "/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
 }

@@ -107,19 +107,8 @@ const (
 
 // TestSessionIsBounded checks the bounds.
 func TestSessionIsBounded(t *testing.T) {
-	paths, err := filepath.Glob("session/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	fields, methods := 0, 0
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, file := range sourcesOf(t, "session") {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.TypeSpec:
