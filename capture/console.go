@@ -173,7 +173,7 @@ func (w *watched) consoleCalled(ev cdp.Event) {
 		e.Truncated = e.Truncated || short
 	}
 	data := consoleLogData{Level: level, Text: text, Args: args}
-	// A plain line only needs its position. Calls that log a stack get all of it.
+	// A plain line needs only its position. Warnings and console.trace keep the whole stack.
 	if data.StackTrace = p.StackTrace.frames(); level != "warn" && p.Type != "trace" && len(data.StackTrace) > 1 {
 		data.StackTrace = data.StackTrace[:1]
 	}

@@ -37,7 +37,7 @@ type Options struct {
 	// Log gets consoles and errors, with or without a capture. Default: none.
 	Log    *background.Log
 	Logger *slog.Logger
-	// Limits counts what is dropped. Default: it is not counted.
+	// Limits counts what is dropped. By default, nothing counts it.
 	Limits *limits.Hits
 }
 
