@@ -4,7 +4,7 @@ import { PARTY_WORDS, type Live, type Party } from './live.js';
 const SHAPES: Record<Party, string> = { me: 'dot person', person: 'dot person', script: 'ring script', agent: 'ring script', nobody: 'ring nobody' };
 
 /** A short form for narrow places. */
-const SHORT: Record<Party, string> = { me: 'You', person: 'Someone else', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
+const SHORT: Record<Party, string> = { me: 'You', person: 'In use', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
 
 /** Whole seconds until a time. */
 const secondsTo = (until: string): number => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
