@@ -21,6 +21,8 @@ test('a link is created, used on a phone, listed with its use, and revoked', asy
   const made = page.getByLabel('Link', { exact: true });
   await expect(made).not.toHaveValue('');
   const link = await made.inputValue();
+  const copy = row.getByRole('button', { name: 'Copy the link' });
+  await expect(copy).toBeVisible();
 
   const phone = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   const guest = await phone.newPage();
@@ -34,6 +36,8 @@ test('a link is created, used on a phone, listed with its use, and revoked', asy
   // A used-up link keeps its visitor. Another visitor reads why it does not open.
   await expect(row).toContainText('used 1 of 1 time');
   await expect(row).toContainText('1 here now');
+  await expect(copy, 'it opens for nobody else').toHaveCount(0);
+  await expect(made).toBeHidden();
   await row.getByText('Uses', { exact: true }).click();
   await expect(row.locator('.share-visits li')).toContainText('127.0.0.0/24');
   await expect(row.locator('.share-visits li')).toContainText('here now');

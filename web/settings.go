@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -15,8 +16,8 @@ func (s *Server) pageSettings(c echo.Context) error {
 	life, takeover := s.manager.Timeouts()
 	p := views.SettingsPage{Page: s.page(c), Facts: []views.Fact{
 		{Name: "Maximum sessions", Value: strconv.Itoa(s.manager.MaxSessions())},
-		{Name: "Default session length", Value: minutes(life)},
-		{Name: "Default takeover timeout", Value: minutes(takeover)},
+		{Name: "Default session length", Value: lengthWords(life)},
+		{Name: "Default takeover timeout", Value: lengthWords(takeover)},
 		{Name: "New sessions per caller", Value: strconv.Itoa(s.cfg.CreateRate) + " per minute"},
 		{Name: "Version", Value: s.cfg.Version},
 		{Name: "API version", Value: "v1"},
@@ -29,13 +30,24 @@ func (s *Server) pageSettings(c echo.Context) error {
 	return s.render(c, http.StatusOK, views.Settings(p))
 }
 
-// minutes formats a duration for people.
-func minutes(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return strconv.Itoa(int(d/time.Second)) + " s"
-	case d < 2*time.Hour:
-		return strconv.Itoa(int(d/time.Minute)) + " min"
+// lengthWords formats a duration for people, as "1 min 30 s". Hours are shown from
+// two on.
+func lengthWords(d time.Duration) string {
+	hours, minutes, seconds := int(d/time.Hour), int(d%time.Hour/time.Minute), int(d%time.Minute/time.Second)
+	if hours < 2 {
+		hours, minutes = 0, minutes+60*hours
 	}
-	return strconv.Itoa(int(d/time.Hour)) + " h"
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		unit string
+	}{{hours, "h"}, {minutes, "min"}, {seconds, "s"}} {
+		if part.n > 0 {
+			parts = append(parts, strconv.Itoa(part.n)+" "+part.unit)
+		}
+	}
+	if len(parts) == 0 {
+		return "0 s"
+	}
+	return strings.Join(parts, " ")
 }

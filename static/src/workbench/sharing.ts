@@ -97,6 +97,8 @@ export class Sharing {
 
   async #load(): Promise<void> {
     const { links } = await get<{ links: Link[] }>(path`/v1/sessions/${this.session}/links` + `?limit=${MOST}`);
+    const offered = byId('share-copy').dataset.copy;
+    if (links.some(({ id, state }) => state !== 'open' && this.#made.get(id) === offered)) show(byId('share-result'), false);
     links.sort((a, b) => Number(over(a)) - Number(over(b)) || b.createdAt.localeCompare(a.createdAt));
     const fresh = h('ul', { id: 'share-links', class: 'share-links' }, ...links.map((link) => this.#row(link)));
     if (links.length === 0) fresh.append(h('li', { class: 'meta', text: 'No links yet. The links that you create are listed here, with their uses.' }));
@@ -113,7 +115,7 @@ export class Sharing {
         h('b', { text: link.takeover ? 'Help with one request' : ROLES[link.role] }),
         h('p', { class: 'meta' }, ...this.#facts(link, here)),
       ),
-      url && !dead ? h('button', { type: 'button', class: 'button quiet square', 'data-copy': url, 'data-copied': 'Link copied', 'aria-label': 'Copy the link', title: 'Copy the link' }, icon('copy')) : null,
+      url && link.state === 'open' ? h('button', { type: 'button', class: 'button quiet square', 'data-copy': url, 'data-copied': 'Link copied', 'aria-label': 'Copy the link', title: 'Copy the link' }, icon('copy')) : null,
       dead ? null : h('button', { type: 'button', class: 'button', 'data-revoke': link.id, text: 'Revoke' }),
       link.visits.length ? this.#visits(link) : null,
     );
